@@ -1,7 +1,7 @@
-//! `fuzz`: every parser against bytes that nobody wrote.
+//! `fuzz`: every parser against arbitrary bytes.
 //!
-//! `fuzz/` is one program with a function per parser. It is built with the compiler's own instruments, by the stable
-//! compiler: what `cargo fuzz` would pass to it, without the sanitizers that need another.
+//! `fuzz/` is one program with a function per parser. It is instrumented by the stable compiler: with the
+//! options that `cargo fuzz` would pass to it, without the sanitizers that need another.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::bench::number;
 use crate::shell::{cargo, line, root, run};
 
-/// What the compiler is told: coverage of edges and comparisons.
+/// Compiler options: coverage of edges and comparisons.
 const INSTRUMENTS: &str = "-Cpasses=sancov-module --cfg fuzzing -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Without a `--target` the instruments would go into build scripts as well.
+/// Without a `--target` build scripts would be instrumented as well.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
-/// Where a target's first inputs lie besides `fuzz/seeds/TARGET`.
+/// First inputs of targets besides `fuzz/seeds/TARGET`.
 const SEEDS: [(&str, &str); 4] = [
     ("definition", "examples"),
     ("accelerator", "examples"),
@@ -28,22 +28,22 @@ const SEEDS: [(&str, &str); 4] = [
     ("filelist", "crates/benchmarks/src/webstone"),
 ];
 
-/// What is asked for.
-pub struct Options {
+/// Options of the command.
+pub struct FuzzOptions {
     target: Option<String>,
     seconds: u32,
 }
 
-impl Options {
-    /// Reads `[TARGET] [--seconds N]`.
-    pub fn parse(arguments: &[&str]) -> Result<Options> {
-        let mut options = Options { target: None, seconds: 20 };
+impl FuzzOptions {
+    /// Parses `[TARGET] [--seconds N]`.
+    pub fn parse(arguments: &[&str]) -> Result<FuzzOptions> {
+        let mut options = FuzzOptions { target: None, seconds: 20 };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             match *argument {
                 "--seconds" => {
                     let seconds = arguments.next().context("`--seconds` needs a number")?;
-                    // For the fuzzer, 0 would mean without an end.
+                    // For the fuzzer, 0 would mean no limit.
                     options.seconds = number("--seconds", seconds)?;
                 }
                 name if !name.starts_with('-') && options.target.is_none() => {
@@ -56,14 +56,14 @@ impl Options {
     }
 }
 
-/// Builds the targets and runs one or all; the first finding ends it.
-pub fn perform(options: &Options) -> Result<()> {
+/// Builds the targets and runs one or all; stops at the first finding.
+pub fn perform(options: &FuzzOptions) -> Result<()> {
     let all = targets(&fs::read_to_string(root().join("fuzz/src/main.rs"))?);
     let chosen: Vec<&String> =
         all.iter().filter(|name| options.target.as_ref().is_none_or(|one| one == *name)).collect();
     ensure!(!chosen.is_empty(), "no such target\nhint: the targets are {}", all.join(", "));
     let program = build()?;
-    // Some targets write files; memory takes them faster than a disk.
+    // Some targets write files; memory is faster than a disk.
     let memory = Path::new("/dev/shm");
     let scratch = if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? };
     for name in chosen {
@@ -76,7 +76,7 @@ pub fn perform(options: &Options) -> Result<()> {
 fn build() -> Result<PathBuf> {
     let mut build = cargo(&["build", "--release", "--target", PLATFORM]);
     build.current_dir(root().join("fuzz")).env("RUSTFLAGS", INSTRUMENTS);
-    // Its own folder: nothing built with instruments is of use elsewhere.
+    // A separate folder: instrumented builds are useless elsewhere.
     let folder = root().join("fuzz/target");
     build.env("CARGO_TARGET_DIR", &folder);
     println!("{}", line(&build));
@@ -84,7 +84,7 @@ fn build() -> Result<PathBuf> {
     Ok(folder.join(PLATFORM).join("release/fuzz"))
 }
 
-/// What was found in earlier runs is in `fuzz/target/corpus`, and an input that ends a parser in `fuzz/target`.
+/// The corpus of earlier runs is in `fuzz/target/corpus`, and crashing inputs in `fuzz/target`.
 fn command(program: &Path, name: &str, seconds: u32, scratch: &Path) -> Result<Command> {
     let corpus = root().join("fuzz/target/corpus").join(name);
     fs::create_dir_all(&corpus)?;
@@ -111,11 +111,11 @@ fn targets(source: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// `ListenAddress` takes any text: an address, or else a path. The other reads what the kernel of this machine says, and its
-    /// crate tries it with all kinds of text.
+    /// `ListenAddress` accepts any text: an address, or else a path. `parse_stat` parses the output of this
+    /// machine's kernel, and its crate tests it with arbitrary text.
     const NOT_FUZZED: [&str; 2] = ["ListenAddress", "parse_stat"];
 
-    /// Its parsers are reached through one table, which has a target.
+    /// These parsers are reached through one table, which has a target.
     const KERNEL_FILES: &str = "crates/testbed/src/monitor/kernel";
 
     fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -129,8 +129,8 @@ mod tests {
         }
     }
 
-    /// What a source file offers that reads text or bytes: `parse`, `from_str` and `from_bytes` by the type's name,
-    /// `parse_…` by its own.
+    /// Returns the parsers offered by a source file: `parse`, `from_str` and `from_bytes` by the type's name,
+    /// `parse_…` by their own.
     fn parsers(source: &str) -> Vec<String> {
         let word = |text: &str| {
             text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("").to_owned()
@@ -165,7 +165,7 @@ mod tests {
         let mut files = Vec::new();
         for entry in fs::read_dir(root().join("crates")).unwrap() {
             let folder = entry.unwrap().path();
-            // Arguments of commands are read from nobody else.
+            // Command-line arguments come from the user only.
             if !folder.ends_with("xtask") && !folder.ends_with("testkit") {
                 sources(&folder.join("src"), &mut files);
             }
@@ -184,9 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn options_have_defaults_and_refuse_what_they_do_not_know() {
+    fn options_have_defaults_and_unknown_ones_are_refused() {
         let parse = |arguments: &[&str]| {
-            Options::parse(arguments).map(|options| (options.target, options.seconds)).ok()
+            FuzzOptions::parse(arguments).map(|options| (options.target, options.seconds)).ok()
         };
         assert_eq!(parse(&[]), Some((None, 20)));
         assert_eq!(parse(&["--seconds", "5", "reply"]), Some((Some("reply".to_owned()), 5)));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_targets_are_those_of_the_program() {
+    fn the_targets_match_the_program() {
         let names = targets(&fs::read_to_string(root().join("fuzz/src/main.rs")).unwrap());
         assert!(18 <= names.len() && names.contains(&"run-file".to_owned()), "{names:?}");
     }

@@ -1,4 +1,4 @@
-//! `licenses`: what is linked against what `deny.toml` allows, without `cargo deny` having to be installed.
+//! `licenses`: licenses of linked packages against `deny.toml`, without needing `cargo deny`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +8,18 @@ use toml::{Table, Value};
 use crate::shell::{cargo, output, root};
 use crate::spdx::fulfilled;
 
-/// Checks licenses and duplicates of what is linked with these features (`plimsoll/pdf`); prints a line on success.
+/// Checks licenses and duplicates of the packages linked with these features (`plimsoll/pdf`); prints a line
+/// on success.
 pub fn perform(features: &[&str]) -> Result<()> {
     let linked = linked(features)?;
-    let policy = Policy::read(&std::fs::read_to_string(root().join("deny.toml"))?)?;
+    let policy = LicensePolicy::read(&std::fs::read_to_string(root().join("deny.toml"))?)?;
     let mut complaints = policy.licenses(&linked);
-    // What a feature brings along twice is not ours to put in order.
+    // Duplicates brought in by a feature are not checked.
     if features.is_empty() {
         complaints.extend(policy.duplicates(&linked));
     }
     if !complaints.is_empty() {
-        bail!("`deny.toml` does not allow what is linked:\n  {}", complaints.join("\n  "));
+        bail!("`deny.toml` does not allow these packages:\n  {}", complaints.join("\n  "));
     }
     println!("{} packages, all under licenses that deny.toml allows.", linked.len());
     Ok(())
@@ -39,7 +40,7 @@ fn linked(features: &[&str]) -> Result<BTreeSet<Package>> {
     output(cargo(&arguments).args(features))?.lines().filter(|line| !line.is_empty()).map(package).collect()
 }
 
-/// Reads `name v1.2.3 (more)|license`, with ` (*)` at the end of what was shown before.
+/// Parses `name v1.2.3 (more)|license`, with ` (*)` at the end of repeated entries.
 fn package(line: &str) -> Result<Package> {
     let fields = || {
         let (package, license) = line.trim_end_matches(" (*)").split_once('|')?;
@@ -51,16 +52,16 @@ fn package(line: &str) -> Result<Package> {
     Ok(Package { name: name.to_owned(), version: version.to_owned(), license: license.to_owned() })
 }
 
-/// What `deny.toml` says.
-struct Policy {
-    /// Licenses that are allowed for all.
+/// The policy in `deny.toml`.
+struct LicensePolicy {
+    /// Licenses allowed for all packages.
     allowed: Vec<String>,
-    /// Packages of which there may be several versions.
+    /// Packages that may have several versions.
     several: Vec<String>,
 }
 
-impl Policy {
-    fn read(text: &str) -> Result<Policy> {
+impl LicensePolicy {
+    fn read(text: &str) -> Result<LicensePolicy> {
         let table: Table = text.parse().context("deny.toml")?;
         let list = |section: &str, key: &str| {
             let list = table.get(section).and_then(|section| section.get(key)).and_then(Value::as_array);
@@ -68,13 +69,13 @@ impl Policy {
         };
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let name = |value: &Value| value.get("crate").and_then(text);
-        Ok(Policy {
+        Ok(LicensePolicy {
             allowed: list("licenses", "allow")?.iter().filter_map(text).collect(),
             several: list("bans", "skip")?.iter().filter_map(name).collect(),
         })
     }
 
-    /// Packages whose license is not allowed.
+    /// Returns packages whose license is not allowed.
     fn licenses(&self, linked: &BTreeSet<Package>) -> Vec<String> {
         let allowed = |license: &str| self.allowed.iter().any(|one| one == license);
         let complaints = linked.iter().filter_map(|Package { name, version, license }| {
@@ -87,7 +88,7 @@ impl Policy {
         complaints.collect()
     }
 
-    /// Packages of which there are several versions without a reason.
+    /// Returns packages with several versions without a reason.
     fn duplicates(&self, linked: &BTreeSet<Package>) -> Vec<String> {
         let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for Package { name, version, .. } in linked {
@@ -110,12 +111,12 @@ mod tests {
     #[track_caller]
     fn check(lines: &[&str], expected: &[&str]) {
         let linked = lines.iter().map(|line| package(line).unwrap()).collect();
-        let policy = Policy::read(POLICY).unwrap();
+        let policy = LicensePolicy::read(POLICY).unwrap();
         assert_eq!([policy.licenses(&linked), policy.duplicates(&linked)].concat(), expected);
     }
 
     #[test]
-    fn what_is_allowed_passes_however_often_it_is_shown() {
+    fn allowed_packages_pass_even_if_repeated() {
         check(&["a v1.0.0|MIT", "a v1.0.0|MIT (*)", "b v2.0.0 (proc-macro)|GPL-3.0 OR MIT"], &[]);
         check(&["syn v2.0.0|MIT", "syn v3.0.0|MIT"], &[]);
     }
@@ -128,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_package_and_a_policy_without_lists_are_errors() {
+    fn invalid_lines_and_policies_are_errors() {
         assert!(package("[build-dependencies]").is_err());
-        assert!(Policy::read("[licenses]\nallow = []\n").is_err());
+        assert!(LicensePolicy::read("[licenses]\nallow = []\n").is_err());
     }
 }

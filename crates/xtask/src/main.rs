@@ -1,4 +1,4 @@
-//! `cargo xtask`: what the project does to itself.
+//! `cargo xtask`: tasks of the project itself.
 
 mod bench;
 mod conformance;
@@ -27,26 +27,26 @@ const HELP: &str = "\
 usage: cargo xtask COMMAND
 
 commands:
-  test             everything that has to pass: format, lints, tests, documentation, licenses, one real run
-  properties       every property test with many cases that nobody drew before
+  test             all checks: format, lints, tests, documentation, licenses, one real run
+  properties       every property test with many new random cases
                    [CRATE] [--cases 4096] [--seed N]
-  licenses         the licenses and duplicates of what is linked, against deny.toml
-  pdf              the feature `pdf`: builds it (five minutes more), tests it, and looks into the PDF of a run
-  bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; schedule; laying out files
+  licenses         licenses and duplicates of linked packages, checked against deny.toml
+  pdf              builds and tests the feature `pdf` (five extra minutes), and inspects the PDF of a run
+  bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; punctuality; creating files
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
-  bench-accelerator  CPU per request, delays, hits and memory of Plimsoll's accelerator and of others
+  bench-accelerator  CPU per request, response times, hits and memory of Plimsoll's accelerator and others
                    [--rounds 5] [--seconds 5] [--case NAME]… [--peer NAME]… [--write]  (--write: to
                    docs/bench-accelerator.md)
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
-                   is compared, memory is watched  [--minutes 20] [--write]  (--write: to
+                   is compared, memory is monitored  [--minutes 20] [--write]  (--write: to
                    docs/recorded/soak-accelerator.md)
-  conformance      the public suite of tests for caches (https://github.com/http-tests/cache-tests) against the
+  conformance      the public test suite for HTTP caches (https://github.com/http-tests/cache-tests) against the
                    accelerator, on Node  --suite DIR [--write]  (--write: to docs/conformance-accelerator.md)
-  record           benchmarks with phases of full length against installed servers, to docs/recorded/  [NAME]…
-  throttles        servers and generators that are held back on purpose, and what Plimsoll calls it
+  record           benchmarks with full-length phases against installed servers, to docs/recorded/  [NAME]…
+  throttles        servers and generators that are throttled on purpose, and the bottleneck that Plimsoll reports
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
-  published-changes  every cell of the published reports, changed as misprints change it: which part is found
-  fuzz             every parser, or one, against bytes that nobody wrote  [TARGET] [--seconds 20]";
+  published-changes  changes every cell of the published reports like a misprint: which share is detected
+  fuzz             every parser, or one, against arbitrary bytes  [TARGET] [--seconds 20]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Commands in which xtask itself makes load or compares every byte, and is to be fast.
+/// Commands in which xtask itself generates load or compares every byte, and must be fast.
 const FAST: [&str; 3] = ["bench-generator", "bench-accelerator", "soak-accelerator"];
 
 fn perform(arguments: &[&str]) -> Result<()> {
@@ -69,23 +69,25 @@ fn perform(arguments: &[&str]) -> Result<()> {
             run(&mut cargo(&[&again, arguments].concat()))
         }
         ["test"] => test::perform(),
-        ["properties", options @ ..] => properties::perform(&properties::Options::parse(options)?),
+        ["properties", options @ ..] => properties::perform(&properties::PropertyOptions::parse(options)?),
         ["licenses"] => licenses::perform(&[]),
         ["pdf"] => pdf::perform(),
-        ["bench-generator", options @ ..] => bench::perform(&bench::Options::parse(options)?),
+        ["bench-generator", options @ ..] => bench::perform(&bench::GeneratorBenchOptions::parse(options)?),
         ["bench-accelerator", options @ ..] => {
-            bench::accelerator::perform(&bench::accelerator::Options::parse(options)?)
+            bench::accelerator::perform(&bench::accelerator::AcceleratorBenchOptions::parse(options)?)
         }
-        ["soak-accelerator", options @ ..] => soak::perform(&soak::Options::parse(options)?),
-        ["conformance", options @ ..] => conformance::perform(&conformance::Options::parse(options)?),
+        ["soak-accelerator", options @ ..] => soak::perform(&soak::SoakOptions::parse(options)?),
+        ["conformance", options @ ..] => {
+            conformance::perform(&conformance::ConformanceOptions::parse(options)?)
+        }
         ["published-changes"] => published::perform(),
         ["record", names @ ..] => record::perform(names),
-        ["throttles", options @ ..] => throttles::perform(&throttles::Options::parse(options)?),
-        ["fuzz", options @ ..] => fuzz::perform(&fuzz::Options::parse(options)?),
+        ["throttles", options @ ..] => throttles::perform(&throttles::ThrottleOptions::parse(options)?),
+        ["fuzz", options @ ..] => fuzz::perform(&fuzz::FuzzOptions::parse(options)?),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())
         }
-        [other, ..] => bail!("unknown command `{other}`, or arguments that it does not take\n{HELP}"),
+        [other, ..] => bail!("unknown command `{other}`, or unsupported arguments\n{HELP}"),
     }
 }

@@ -1,49 +1,49 @@
-//! What else the machine does while something is tried that needs quiet.
+//! Noise: CPU use by other programs while a step runs that needs quiet.
 //!
-//! A step that needs quiet is tried again where somebody else had the CPUs meanwhile, and only there: what fails on a
-//! quiet machine has failed.
+//! Such a step is repeated if others used the CPUs meanwhile, and only then: a failure on a quiet machine is
+//! a failure.
 
 use std::fs;
 
 use anyhow::{Context, Result, bail};
 use units::{Clock, Nanos, RealClock};
 
-/// CPUs that others may use where it is called quiet: what a system does by itself.
+/// CPUs that others may use on a quiet machine: the background load of a system.
 const QUIET_MAX: f64 = 0.10;
 
-/// How often something is tried that is spoilt by noise.
+/// Maximum number of attempts that are spoiled by noise.
 pub const TRIES: usize = 3;
 
-/// Rules that a run breaks on a machine that is busy with something else. All others speak of the run itself.
+/// Rules that a run breaks on a machine that is busy with something else. All others concern the run itself.
 const RULES: [&str; 5] =
     ["generator-busy", "generator-run-queue", "generator-lateness", "operations", "phase-boundary"];
 
-/// How something ended that needs quiet.
+/// The result of an attempt that needs quiet.
 #[derive(Debug)]
-pub enum Tried {
-    /// As it should.
+pub enum AttemptResult {
+    /// Success.
     Right,
-    /// Not as it should; whether that is noise is said by what else the machine did.
+    /// A failure; whether it is noise depends on what else the machine did.
     Wrong(String),
-    /// Not as it should, for a reason that is noise by itself.
+    /// A failure whose cause is noise.
     Spoilt(String),
 }
 
-/// Tries something until it is right, again only where noise spoilt it, and says so each time.
+/// Repeats an attempt until it succeeds, but only while noise spoils it, and reports each repetition.
 ///
 /// # Errors
-/// If it is wrong on a quiet machine, or every time, or cannot be tried.
-pub fn until_quiet(name: &str, mut attempt: impl FnMut() -> Result<Tried>) -> Result<()> {
+/// It fails on a quiet machine, or every time, or cannot be run.
+pub fn until_quiet(name: &str, mut attempt: impl FnMut() -> Result<AttemptResult>) -> Result<()> {
     for left in (0..TRIES).rev() {
-        let meter = Meter::start()?;
+        let meter = NoiseMeter::start()?;
         let tried = attempt()?;
         let others = meter.others()?;
         let why = match tried {
-            Tried::Right => return Ok(()),
-            Tried::Wrong(why) if others <= QUIET_MAX => {
+            AttemptResult::Right => return Ok(()),
+            AttemptResult::Wrong(why) if others <= QUIET_MAX => {
                 bail!("{name}: {why} (others used {others:.2} CPUs: no noise)")
             }
-            Tried::Wrong(why) | Tried::Spoilt(why) => why,
+            AttemptResult::Wrong(why) | AttemptResult::Spoilt(why) => why,
         };
         let next = match left {
             0 => bail!("{name}: {why} (others used {others:.2} CPUs; tried {TRIES} times)"),
@@ -54,26 +54,26 @@ pub fn until_quiet(name: &str, mut attempt: impl FnMut() -> Result<Tried>) -> Re
     unreachable!("the last try returns")
 }
 
-/// Returns whether a run's rules speak of nothing but what else the machine did.
+/// Returns whether the broken rules of a run concern only other load on the machine.
 pub fn is_noise(rules: &[String]) -> bool {
     !rules.is_empty() && rules.iter().all(|rule| RULES.contains(&rule.as_str()))
 }
 
-/// Counts the CPU time that others use, from its making on.
-pub struct Meter {
+/// A meter of the CPU time used by others since its creation.
+pub struct NoiseMeter {
     clock: RealClock,
     machine: Nanos,
     own: Nanos,
 }
 
-impl Meter {
-    /// Begins to count.
-    pub fn start() -> Result<Meter> {
-        Ok(Meter { clock: RealClock::start(), machine: machine()?, own: own()? })
+impl NoiseMeter {
+    /// Starts measuring.
+    pub fn start() -> Result<NoiseMeter> {
+        Ok(NoiseMeter { clock: RealClock::start(), machine: machine()?, own: own()? })
     }
 
-    /// Returns how many CPUs others used on the mean, the host of a virtual machine included. What our own processes
-    /// used counts when they have ended.
+    /// Returns the mean number of CPUs used by others, including steal by the host of a virtual machine.
+    /// Child processes count as our own once they have ended.
     pub fn others(&self) -> Result<f64> {
         let all = machine()?.saturating_sub(self.machine);
         let own = own()?.saturating_sub(self.own);
@@ -81,14 +81,14 @@ impl Meter {
     }
 }
 
-/// Returns the CPU time of all processes of the machine since its start, and the time that its host gave to others.
+/// Returns the CPU time of all processes since boot, plus steal.
 fn machine() -> Result<Nanos> {
     let text = fs::read_to_string("/proc/stat").context("/proc/stat")?;
-    Ok(ticks(parse_machine(&text).context("`/proc/stat`: no line of all CPUs")?))
+    Ok(ticks(parse_machine(&text).context("`/proc/stat` has no line for all CPUs")?))
 }
 
-/// Reads `cpu user nice system idle iowait irq softirq steal …`: user, nice, system and steal. Interrupts are left out:
-/// they come of our own traffic.
+/// Parses `cpu user nice system idle iowait irq softirq steal …`: user, nice, system and steal. Interrupts
+/// are left out, because they are caused by our own traffic.
 ///
 /// Source: proc_stat(5).
 fn parse_machine(text: &str) -> Option<u64> {
@@ -97,13 +97,14 @@ fn parse_machine(text: &str) -> Option<u64> {
     Some([0, 1, 2, 7].iter().filter_map(|place| numbers.get(*place)).sum())
 }
 
-/// Returns the CPU time of this process and of all descendants that have ended and were waited for.
+/// Returns the CPU time of this process and of its reaped descendants.
 fn own() -> Result<Nanos> {
     let text = fs::read_to_string("/proc/self/stat").context("/proc/self/stat")?;
     Ok(ticks(parse_own(&text).context("`/proc/self/stat` has another form")?))
 }
 
-/// Reads `utime stime cutime cstime`, fields 14 to 17. The second, a name in brackets, may hold anything.
+/// Parses `utime stime cutime cstime`, fields 14 to 17. The second field, a name in parentheses, may contain
+/// anything.
 ///
 /// Source: proc_pid_stat(5).
 fn parse_own(text: &str) -> Option<u64> {
@@ -116,18 +117,18 @@ fn ticks(n: u64) -> Nanos {
     Nanos(n.saturating_mul(1_000_000_000 / rustix::param::clock_ticks_per_second()))
 }
 
-/// Lets this process and what it starts go before others, as far as the system allows it, until it is dropped.
-pub struct Precedence(i32);
+/// Raises the priority of this process and its children, as far as allowed, until it is dropped.
+pub struct RaisedPriority(i32);
 
-/// How much: a process at this nice value has nearly ten times the share of one at 0.
+/// The nice value: a process with it has nearly ten times the share of one at 0.
 const NICE: i32 = -10;
 
-impl Precedence {
-    /// Goes before others; says whether that is so.
-    pub fn take() -> Precedence {
+impl RaisedPriority {
+    /// Raises the priority; prints whether that succeeded.
+    pub fn take() -> RaisedPriority {
         let before = rustix::process::getpriority_process(None).unwrap_or(0);
         let is_taken = rustix::process::setpriority_process(None, NICE).is_ok();
-        // Where the kernel shares CPUs out by session first, it is the session that goes before others.
+        // If the kernel divides CPUs among sessions first, the session gets precedence.
         let _ = fs::write("/proc/self/autogroup", NICE.to_string());
         let text = if is_taken {
             "with precedence over others (nice -10)"
@@ -135,11 +136,11 @@ impl Precedence {
             "without precedence: that needs root"
         };
         println!("needs quiet; runs {text}, and again only where others disturb it");
-        Precedence(before)
+        RaisedPriority(before)
     }
 }
 
-impl Drop for Precedence {
+impl Drop for RaisedPriority {
     fn drop(&mut self) {
         let _ = rustix::process::setpriority_process(None, self.0);
         let _ = fs::write("/proc/self/autogroup", self.0.to_string());
@@ -162,9 +163,9 @@ mod tests {
         assert_eq!(parse_own("4711 (a) S 1"), None);
     }
 
-    /// Goal: what our own children use is not called noise. Two CPU seconds would be two of others.
+    /// Goal: CPU time of child processes is not taken for noise. Two CPU seconds would be two of others.
     #[test]
-    fn what_we_use_ourselves_is_no_noise() {
+    fn our_own_cpu_time_is_not_noise() {
         let before = own().unwrap();
         let line = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
         assert!(Command::new("sh").args(["-c", line]).status().unwrap().success());
@@ -172,21 +173,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_is_tried_once_and_what_noise_spoils_three_times() {
+    fn success_is_tried_once_and_noise_is_retried_three_times() {
         let mut n = 0;
         until_quiet("x", || {
             n += 1;
-            Ok(Tried::Right)
+            Ok(AttemptResult::Right)
         })
         .unwrap();
         assert_eq!(n, 1);
         let error = until_quiet("x", || {
             n += 1;
-            Ok(Tried::Spoilt("late".to_owned()))
+            Ok(AttemptResult::Spoilt("late".to_owned()))
         });
         assert_eq!(n, 4);
         assert!(error.unwrap_err().to_string().starts_with("x: late (others used "));
-        let mut outcomes = vec![Tried::Right, Tried::Spoilt("late".to_owned())];
+        let mut outcomes = vec![AttemptResult::Right, AttemptResult::Spoilt("late".to_owned())];
         until_quiet("x", || Ok(outcomes.pop().unwrap())).unwrap();
         assert!(outcomes.is_empty());
     }

@@ -1,4 +1,4 @@
-//! What Debian has to have installed.
+//! Required Debian packages.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,17 +9,17 @@ use anyhow::{Result, ensure};
 
 use crate::shell::run;
 
-/// Where Debian's packages ask whether they may start their services.
+/// The script that Debian packages ask whether they may start their services.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
-/// Something that is needed: its file, and the package that brings it.
+/// A required file, and the package that contains it.
 ///
-/// A file is a path, or a name that is looked for where programs lie; `*` at its end stands for a version.
+/// A file is a path, or a name that is searched in program directories; `*` at its end stands for a version.
 pub type Needed = (&'static str, &'static str);
 
-/// Installs the packages of what is missing, if we are root; else says what to install.
+/// Installs the packages of missing files if we are root; otherwise prints what to install.
 ///
-/// No service is started by that, and no port taken.
+/// No service is started by the installation, and no port used.
 pub fn install(needed: &[Needed]) -> Result<()> {
     let packages = missing(needed, &folders());
     if packages.is_empty() {
@@ -32,15 +32,15 @@ pub fn install(needed: &[Needed]) -> Result<()> {
         "missing: {list}\nhint: `apt-get install --no-install-recommends {list}` as root, then again"
     );
     println!("Installing {list}.");
-    let _policy = Policy::put(Path::new(POLICY))?;
+    let _policy = ServicePolicy::put(Path::new(POLICY))?;
     let install = || run(apt(&["install", "-qq", "--no-install-recommends"]).args(&packages));
     if install().is_err() {
-        // The lists are missing or out of date.
+        // The package lists are missing or out of date.
         run(&mut apt(&["update", "-qq"]))?;
         install()?;
     }
     let packages = missing(needed, &folders());
-    ensure!(packages.is_empty(), "installed, but not found: what {} should bring", packages.join(", "));
+    ensure!(packages.is_empty(), "installed, but without the expected files: {}", packages.join(", "));
     Ok(())
 }
 
@@ -55,7 +55,7 @@ fn missing(needed: &[Needed], folders: &[PathBuf]) -> Vec<&'static str> {
     missing.map(|(_, package)| *package).collect()
 }
 
-/// Where programs lie, also those that only root looks for.
+/// Returns directories of programs, including those searched only by root.
 fn folders() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]).collect()
@@ -77,26 +77,26 @@ fn has_one_of(folder: &Path, start: &str) -> bool {
 }
 
 /// Forbids packages to start services as long as it lives, unless the machine has a policy of its own.
-struct Policy(Option<PathBuf>);
+struct ServicePolicy(Option<PathBuf>);
 
-impl Policy {
-    fn put(path: &Path) -> Result<Policy> {
+impl ServicePolicy {
+    fn put(path: &Path) -> Result<ServicePolicy> {
         if path.exists() {
-            return Ok(Policy(None));
+            return Ok(ServicePolicy(None));
         }
-        // 101: the action is forbidden. It means nothing any more where we ended without removing it.
+        // 101: the action is forbidden. The script has no effect if we ended without removing it.
         let text = format!(
             "#!/bin/sh\n# Made by `cargo xtask`; to be removed.\n[ -d /proc/{} ] && exit 101\nexit 0\n",
             std::process::id()
         );
         fs::write(path, text)?;
-        let policy = Policy(Some(path.to_owned()));
+        let policy = ServicePolicy(Some(path.to_owned()));
         fs::set_permissions(path, Permissions::from_mode(0o755))?;
         Ok(policy)
     }
 }
 
-impl Drop for Policy {
+impl Drop for ServicePolicy {
     fn drop(&mut self) {
         if let Some(path) = &self.0
             && let Err(error) = fs::remove_file(path)
@@ -125,21 +125,21 @@ mod tests {
     }
 
     #[test]
-    fn services_are_forbidden_while_packages_are_installed_and_not_after() {
+    fn services_are_forbidden_only_while_packages_are_installed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("policy-rc.d");
-        let policy = Policy::put(&path).unwrap();
+        let policy = ServicePolicy::put(&path).unwrap();
         assert_eq!(Command::new(&path).status().unwrap().code(), Some(101));
         drop(policy);
         assert!(!path.exists());
     }
 
     #[test]
-    fn a_policy_of_the_machine_stays() {
+    fn an_existing_policy_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("policy-rc.d");
         fs::write(&path, "its own").unwrap();
-        drop(Policy::put(&path).unwrap());
+        drop(ServicePolicy::put(&path).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "its own");
     }
 }

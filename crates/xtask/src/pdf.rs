@@ -1,7 +1,7 @@
-//! `pdf`: the feature `pdf`, which costs too much to be part of `test`.
+//! `pdf`: checks of the feature `pdf`, which costs too much to be part of `test`.
 //!
-//! Builds the program with it, runs the tests and lints that need it, makes the report of a short run, and looks into the
-//! PDF with poppler's tools: what is said about it, its fonts, its words.
+//! Builds the program with it, runs the tests and lints that need it, creates the report of a short run, and
+//! inspects the PDF with poppler's tools: its metadata, its fonts, its text.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,16 +20,16 @@ const NEEDED: [Needed; 3] =
 
 const FEATURE: &str = "plimsoll/pdf";
 
-/// What stands in the report of every run, besides its pages' numbers.
+/// Text in the report of every run, besides page numbers.
 const WORDS: [&str; 7] =
     ["One object", "Contents", "Plimsoll disclosure report", "Results", "Method", "Figure 1.", "Table 1."];
 
-/// Builds, tests and looks; leaves the PDF where one can look as well.
+/// Builds, tests and inspects; keeps the PDF for manual inspection.
 pub fn perform() -> Result<()> {
     install(&NEEDED)?;
     licenses::perform(&[FEATURE])?;
     let plimsoll = release_binary_with(&["--features", FEATURE])?;
-    // In the release profile, in which the typesetter was compiled for the program.
+    // The release profile, for which the typesetter was already compiled.
     run(say(&mut cargo(&["test", "--release", "--package", "pdf", "--features", "typst"])))?;
     let made = ["test", "--release", "--package", "plimsoll", "--features", "pdf", "--test", "cli", "paper"];
     run(say(&mut cargo(&made)))?;
@@ -41,7 +41,7 @@ pub fn perform() -> Result<()> {
     Ok(())
 }
 
-/// Makes the PDF of a short run. Its verdict does not matter here: a busy machine may spoil it.
+/// Creates the PDF of a short run. Its verdict does not matter here: a busy machine may spoil it.
 fn report(plimsoll: &Path) -> Result<PathBuf> {
     let folder = root().join("target/pdf");
     fs::create_dir_all(&folder)?;
@@ -64,7 +64,7 @@ fn report(plimsoll: &Path) -> Result<PathBuf> {
     Ok(pdf)
 }
 
-/// Looks into a PDF; returns its number of pages.
+/// Inspects a PDF; returns its number of pages.
 fn look(pdf: &Path) -> Result<u32> {
     let info = output(Command::new("pdfinfo").arg(pdf))?;
     for (name, expected) in [("Tagged", "yes"), ("Author", "Plimsoll"), ("Page size", "(A4)")] {
@@ -91,18 +91,18 @@ fn look(pdf: &Path) -> Result<u32> {
     Ok(n_pages)
 }
 
-/// The fewest lines of a page, with those at its head and foot.
+/// Minimum number of lines of a page, including header and footer.
 const LINES_MIN: usize = 6;
 
-/// Returns the pages, counted from 1, with fewer lines than [`LINES_MIN`] in what `pdftotext` prints.
+/// Returns the pages, counted from 1, with fewer lines than [`LINES_MIN`] in the output of `pdftotext`.
 fn sparse_pages(text: &str) -> Vec<usize> {
-    // A form feed ends every page, the last one too.
+    // A form feed ends every page, including the last one.
     let pages = text.trim_end_matches('\u{c}').split('\u{c}').enumerate();
     let n_lines = |page: &str| page.lines().filter(|line| !line.trim().is_empty()).count();
     pages.filter(|(_, page)| n_lines(page) < LINES_MIN).map(|(index, _)| index + 1).collect()
 }
 
-/// Returns a field of what `pdfinfo` prints: `Pages:           12`.
+/// Returns a field in the output of `pdfinfo`: `Pages:           12`.
 fn field<'a>(info: &'a str, name: &str) -> Option<&'a str> {
     info.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()))
 }

@@ -1,7 +1,7 @@
-//! `properties`: every property test with many cases that nobody drew before.
+//! `properties`: every property test with many new random cases.
 //!
-//! Tests have a fixed seed and few cases (`.cargo/config.toml`), so that they fail for a change and for nothing else.
-//! What is found here becomes a test of its own, with the case written out.
+//! Tests have a fixed seed and few cases (`.cargo/config.toml`), so that they fail only because of a change.
+//! A failure found here becomes a separate test, with the case written out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,23 +15,23 @@ use crate::bench::number;
 use crate::shell::{cargo, root, sources};
 use crate::test::say;
 
-/// Cases of each property where nothing else is asked for.
+/// Default number of cases of each property.
 const CASES: u32 = 4096;
 
-/// How many cases, from which seed, of which crate.
+/// Options of the command: number of cases, seed, crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct PropertyOptions {
     cases: u32,
-    /// A fresh one if `None`.
+    /// A new one if `None`.
     seed: Option<u64>,
     /// All crates if `None`.
     package: Option<String>,
 }
 
-impl Options {
-    /// Reads `[CRATE] [--cases N] [--seed N]`.
-    pub fn parse(arguments: &[&str]) -> Result<Options> {
-        let mut options = Options { cases: CASES, seed: None, package: None };
+impl PropertyOptions {
+    /// Parses `[CRATE] [--cases N] [--seed N]`.
+    pub fn parse(arguments: &[&str]) -> Result<PropertyOptions> {
+        let mut options = PropertyOptions { cases: CASES, seed: None, package: None };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("expected a value after `{name}`"));
@@ -39,7 +39,7 @@ impl Options {
                 "--cases" => options.cases = number(name, value()?)?,
                 "--seed" => {
                     let value = value()?;
-                    options.seed = Some(value.parse().with_context(|| format!("`{value}` is no seed"))?);
+                    options.seed = Some(value.parse().with_context(|| format!("`{value}` is not a seed"))?);
                 }
                 other if other.starts_with('-') || options.package.is_some() => {
                     bail!(
@@ -53,7 +53,7 @@ impl Options {
     }
 }
 
-/// Properties by crate and by the argument with which cargo chooses their test binary.
+/// Properties by crate and by the argument that selects their test binary.
 type Properties = BTreeMap<(String, TestTarget), BTreeSet<String>>;
 
 /// A test binary of a crate.
@@ -61,15 +61,15 @@ type Properties = BTreeMap<(String, TestTarget), BTreeSet<String>>;
 enum TestTarget {
     /// The unit tests.
     Unit,
-    /// One of the folder `tests`.
+    /// A file of the folder `tests`.
     Named(String),
 }
 
 /// Runs all properties, or those of one crate.
 ///
 /// # Errors
-/// If one of them does not hold, or was not run.
-pub fn perform(options: &Options) -> Result<()> {
+/// One of them does not hold, or was not run.
+pub fn perform(options: &PropertyOptions) -> Result<()> {
     let seed = options.seed.map_or_else(fresh_seed, Ok)?;
     let mut properties = find(&root().join("crates"))?;
     if let Some(package) = &options.package {
@@ -122,7 +122,7 @@ fn run_one(
     Ok(())
 }
 
-/// Reads how many tests passed: `test result: ok. 3 passed; 0 failed; …`.
+/// Parses the number of passed tests: `test result: ok. 3 passed; 0 failed; …`.
 fn n_passed(text: &str) -> usize {
     let counts = text
         .lines()
@@ -157,7 +157,7 @@ fn find(crates: &Path) -> Result<Properties> {
     Ok(found)
 }
 
-/// Returns the names of the properties in a source: tests that take arguments, behind `proptest!`.
+/// Returns the names of the properties in a source: tests with arguments after `proptest!`.
 fn names(source: &str) -> BTreeSet<String> {
     let Some((_, behind)) = source.split_once("proptest! {") else { return BTreeSet::new() };
     let functions =
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(names("#[test]\nfn plain() {}\n"), BTreeSet::new());
     }
 
-    /// Goal: no property is left out because it stands where nobody looks. Each source that uses the macro has some.
+    /// Goal: no property is missed because of its location. Each source that uses the macro has some.
     #[test]
     fn every_source_with_the_macro_has_properties() {
         let crates = root().join("crates");
@@ -196,22 +196,26 @@ mod tests {
         assert!(30 <= n, "{n} sources");
         let found = find(&crates).unwrap();
         let units_of_testbed = &found[&("testbed".to_owned(), TestTarget::Unit)];
-        assert!(units_of_testbed.contains("an_account_is_one_argument_and_no_option"), "{found:?}");
+        assert!(units_of_testbed.contains("an_account_is_one_argument_and_not_an_option"), "{found:?}");
         assert!(found.contains_key(&("http1".to_owned(), TestTarget::Named("properties".to_owned()))));
     }
 
     #[test]
-    fn what_was_run_is_counted() {
+    fn passed_tests_are_counted() {
         assert_eq!(n_passed("\nrunning 2 tests\n..\ntest result: ok. 2 passed; 0 failed; 0 ignored\n"), 2);
         assert_eq!(n_passed("test result: FAILED. 2 passed; 1 failed;\n"), 0);
     }
 
     #[test]
-    fn options_are_read() {
-        let options = Options::parse(&["testbed", "--cases", "9", "--seed", "18446744073709551615"]).unwrap();
-        assert_eq!(options, Options { cases: 9, seed: Some(u64::MAX), package: Some("testbed".into()) });
+    fn options_are_parsed() {
+        let options =
+            PropertyOptions::parse(&["testbed", "--cases", "9", "--seed", "18446744073709551615"]).unwrap();
+        assert_eq!(
+            options,
+            PropertyOptions { cases: 9, seed: Some(u64::MAX), package: Some("testbed".into()) }
+        );
         for wrong in [&["--cases"][..], &["--cases", "x"], &["--seed", "-1"], &["a", "b"], &["--fast"]] {
-            assert!(Options::parse(wrong).is_err(), "{wrong:?}");
+            assert!(PropertyOptions::parse(wrong).is_err(), "{wrong:?}");
         }
     }
 }

@@ -1,13 +1,14 @@
-//! `cargo xtask published-changes`: every cell of the published reports, changed as misprints change it.
+//! `cargo xtask published-changes`: every cell of the published reports, changed like misprints.
 
 use anyhow::Result;
 
 use crate::shell::{cargo, run};
 
-/// Asks the test for all changes instead of a sample.
+/// The variable that selects all changes instead of a sample.
 const ALL: &str = "PLIMSOLL_PUBLISHED_CHANGES";
 
-/// Makes every change, and prints which part of those that contradict something printed is found, and what is missed.
+/// Makes every change, and prints which share of those that contradict the report is found, and which are
+/// missed.
 pub fn perform() -> Result<()> {
     let test = "mutations::changes_that_contradict_something_printed_are_found";
     let arguments =

@@ -1,4 +1,4 @@
-//! Other programs: cargo and what Debian has.
+//! External programs: cargo and Debian's tools.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).expect("crates/xtask lies two folders deep").to_owned()
 }
 
-/// Returns cargo, the one that runs us if one does, in the root of the repository.
+/// Returns a cargo command, of the cargo that runs this program if any, in the root of the repository.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
@@ -22,21 +22,21 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns whether somebody has built the program here for development, and not only this command.
+/// Returns whether this folder has a development build of the program, besides this command.
 fn is_worked_on() -> bool {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let Ok(built) = std::fs::read_dir(target.join("debug/incremental")) else { return false };
     built.flatten().any(|folder| folder.file_name().to_string_lossy().starts_with("plimsoll-"))
 }
 
-/// Runs a command whose output goes where ours goes.
+/// Runs a command with inherited output.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start `{}`", line(command)))?;
     ensure!(status.success(), "`{}` ended with {status}", line(command));
     Ok(())
 }
 
-/// Runs a command and returns what it printed.
+/// Runs a command and returns its output.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot start `{}`", line(command)))?;
     let error = String::from_utf8_lossy(&output.stderr);
@@ -44,7 +44,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns a command as one would type it.
+/// Returns a command as typed in a shell.
 pub fn line(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args());

@@ -4,9 +4,10 @@
 
 use anyhow::{Result, bail};
 
-/// Returns whether an expression can be fulfilled with licenses that are allowed.
+/// Returns whether an expression can be satisfied with allowed licenses.
 ///
-/// A license with an exception (`Apache-2.0 WITH LLVM-exception`) is allowed if the whole of it is listed.
+/// A license with an exception (`Apache-2.0 WITH LLVM-exception`) is allowed if it is listed including the
+/// exception.
 pub fn fulfilled(expression: &str, allowed: &dyn Fn(&str) -> bool) -> Result<bool> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words: Vec<&str> = spaced.split_whitespace().rev().collect();
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_an_error() {
+    fn invalid_expressions_are_errors() {
         for text in ["", "MIT OR", "MIT Zlib", "(MIT", "MIT)", "OR", "MIT WITH"] {
             assert!(fulfilled(text, &|_| true).is_err(), "{text}");
         }

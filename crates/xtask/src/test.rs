@@ -1,8 +1,8 @@
-//! `test`: everything that has to pass, in one command.
+//! `test`: all checks, in one command.
 //!
-//! Goes on after a failure, so that one run shows all of them. A step that could not be run has failed. One that needs
-//! quiet says so, and is tried again only where somebody else used the machine ([`crate::noise`]). Starts nothing that
-//! outlives it, and stops nothing that it did not start.
+//! It goes on after a failure, so that one run shows all failures. A step that could not be run has failed.
+//! Steps that need quiet say so, and are repeated only if others used the machine ([`crate::noise`]). The
+//! command starts nothing that outlives it, and stops nothing that it did not start.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use units::{Clock, RealClock};
 
-use crate::noise::{Precedence, Tried, is_noise, until_quiet};
+use crate::noise::{AttemptResult, RaisedPriority, is_noise, until_quiet};
 use crate::packages::{Needed, install};
 use crate::shell::{cargo, line, run};
 use crate::{licenses, shell, test_binaries, throttles};
 
-/// What the tests start: servers by recipe, what makes their pages, accelerators, Python as a server of another make, Node
-/// for what is of the form of the public tests for caches, slow networks.
+/// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
+/// server, Node for the cache test suite, slow networks.
 pub const NEEDED: [Needed; 18] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
@@ -39,15 +39,15 @@ pub const NEEDED: [Needed; 18] = [
     ("tc", "iproute2"),
 ];
 
-/// How `plimsoll` ends after a run that is not valid.
+/// Exit code of `plimsoll` after an invalid run.
 const NOT_VALID: i32 = 3;
 
-/// A step: its name and what it does.
+/// A step: its name and its function.
 type Step = (&'static str, Box<dyn FnOnce() -> Result<()>>);
 
-/// Quick ones first, so that a slip shows at once. What needs quiet comes when everything is built.
+/// Quick steps first, so that mistakes show at once. Steps that need quiet come when everything is built.
 fn steps() -> Vec<Step> {
-    // Beside the lints: each leaves a CPU idle now and then, and neither measures anything.
+    // Runs beside the lints: each leaves a CPU idle now and then, and neither measures anything.
     let release = std::thread::spawn(|| shell::output(&mut cargo(&RELEASE)));
     vec![
         ("format", Box::new(|| run(say(&mut cargo(&["fmt", "--all", "--check"]))))),
@@ -78,10 +78,10 @@ fn steps() -> Vec<Step> {
     ]
 }
 
-/// Builds what README's first command runs.
+/// Builds the program of README's first command.
 const RELEASE: [&str; 4] = ["build", "--release", "--package", "plimsoll"];
 
-/// Runs all steps and sums up.
+/// Runs all steps and prints a summary.
 pub fn perform() -> Result<()> {
     install(&NEEDED)?;
     let clock = RealClock::start();
@@ -110,24 +110,24 @@ pub fn perform() -> Result<()> {
     Ok(())
 }
 
-/// Prints a command that is going to be run.
+/// Prints a command before it runs.
 pub fn say(command: &mut Command) -> &mut Command {
     println!("{}", line(command));
     command
 }
 
-/// Does what README promises, with the released form of the program: a valid run within a minute, and an
-/// audit that finds nothing. Where the machine was busy with something else, the verdict rightly says so.
+/// Does what README promises, with a release build: a valid run within a minute, and an audit without
+/// findings. If the machine was busy with something else, the verdict rightly says so.
 fn real_run() -> Result<()> {
     let plimsoll = release_binary()?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("quick.plim");
-    let _precedence = Precedence::take();
+    let _precedence = RaisedPriority::take();
     until_quiet("a quick run", || quick(&plimsoll, &file))?;
     run(say(Command::new(&plimsoll).arg("audit").arg(&file)))
 }
 
-fn quick(plimsoll: &Path, file: &Path) -> Result<Tried> {
+fn quick(plimsoll: &Path, file: &Path) -> Result<AttemptResult> {
     for old in [file.to_owned(), file.with_extension("html")] {
         if old.exists() {
             fs::remove_file(old)?;
@@ -140,17 +140,17 @@ fn quick(plimsoll: &Path, file: &Path) -> Result<Tried> {
     let seconds = clock.now().as_secs_f64();
     ensure!(file.with_extension("html").exists(), "no report beside the run file");
     if seconds >= 60.0 {
-        return Ok(Tried::Wrong(format!("`--quick` took {seconds:.0} s, more than a minute")));
+        return Ok(AttemptResult::Wrong(format!("`--quick` took {seconds:.0} s, more than a minute")));
     }
     if status.success() {
-        return Ok(Tried::Right);
+        return Ok(AttemptResult::Right);
     }
     ensure!(status.code() == Some(NOT_VALID), "`{}` ended with {status}", line(&quick));
     let mut report = Command::new(plimsoll);
     let report = shell::output(report.arg("report").arg(file).args(["--format", "json"]))?;
     let rules = throttles::rules_of(&serde_json::from_str(&report).context("the report as JSON")?);
     let why = format!("not valid by {}", rules.join(", "));
-    Ok(if is_noise(&rules) { Tried::Spoilt(why) } else { Tried::Wrong(why) })
+    Ok(if is_noise(&rules) { AttemptResult::Spoilt(why) } else { AttemptResult::Wrong(why) })
 }
 
 /// Builds `plimsoll` for release and returns its path.
@@ -158,12 +158,12 @@ pub fn release_binary() -> Result<PathBuf> {
     release_binary_with(&[])
 }
 
-/// The same with more arguments for cargo: features.
+/// Does the same with more arguments for cargo, such as features.
 pub fn release_binary_with(arguments: &[&str]) -> Result<PathBuf> {
     let mut build = cargo(&RELEASE);
     build.args(["--message-format", "json"]).args(arguments);
     println!("{}", line(&build));
-    // Progress and errors go where ours go; the messages say where the program is.
+    // Progress and errors are inherited; the messages contain the path of the program.
     let messages = shell::output(build.stderr(std::process::Stdio::inherit()))?;
     for message in messages.lines() {
         let message: serde_json::Value = serde_json::from_str(message).context("cargo's messages")?;
@@ -173,5 +173,5 @@ pub fn release_binary_with(arguments: &[&str]) -> Result<PathBuf> {
             return Ok(path.into());
         }
     }
-    bail!("cargo did not say where it put `plimsoll`")
+    bail!("cargo did not report the path of `plimsoll`")
 }

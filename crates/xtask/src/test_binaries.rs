@@ -1,8 +1,8 @@
-//! The tests of all crates: built by cargo, then run here, so that those that need quiet are alone.
+//! The tests of all crates: built by cargo, then run here, so that those that need quiet run alone.
 //!
-//! Crates that only compute run two binaries at a time; they would be right on any machine. The others have servers,
-//! sockets and clocks: each of their binaries runs alone, and what fails in it is tried again where somebody else had
-//! the CPUs meanwhile.
+//! Crates that only compute run two binaries at a time; their tests pass on any machine. The others have
+//! servers, sockets and clocks: each of their binaries runs alone, and its failed tests are repeated if
+//! others used the CPUs meanwhile.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use units::{Clock, RealClock};
 
-use crate::noise::{Precedence, Tried, until_quiet};
+use crate::noise::{AttemptResult, RaisedPriority, until_quiet};
 use crate::shell::{self, cargo, root, run};
 use crate::test::say;
 
@@ -33,7 +33,8 @@ const COMPUTING: [&str; 11] = [
     "xtask",
 ];
 
-/// How many of their binaries run at a time. Each has a thread per CPU as well, which its longest test often leaves idle.
+/// Number of their binaries that run at a time. Each also has a thread per CPU, which its longest test often
+/// leaves idle.
 const AT_A_TIME: usize = 2;
 
 /// A test binary.
@@ -48,14 +49,14 @@ struct Binary {
 /// Builds all tests and runs them.
 ///
 /// # Errors
-/// Which binaries failed.
+/// The binaries that failed.
 pub fn perform() -> Result<()> {
     let binaries = build()?;
     let (computing, alone): (Vec<Binary>, Vec<Binary>) =
         binaries.into_iter().partition(|one| COMPUTING.contains(&one.package.as_str()));
     ensure!(!computing.is_empty() && !alone.is_empty(), "cargo named no test binaries");
     let mut failed = run_together(&computing);
-    let precedence = Precedence::take();
+    let precedence = RaisedPriority::take();
     failed.extend(alone.iter().filter_map(|one| one.perform_alone().err()));
     drop(precedence);
     failed.extend(documentation_tests().err());
@@ -79,23 +80,23 @@ fn build() -> Result<Vec<Binary>> {
 
 fn run_together(binaries: &[Binary]) -> Vec<anyhow::Error> {
     let (rest, failed) = (Mutex::new(binaries.iter()), Mutex::new(Vec::new()));
-    let next = || rest.lock().expect("nobody panics with it").next();
+    let next = || rest.lock().expect("no thread panics while holding it").next();
     std::thread::scope(|scope| {
         for _ in 0..AT_A_TIME {
             scope.spawn(|| {
                 while let Some(binary) = next() {
                     if let Err(error) = binary.perform() {
-                        failed.lock().expect("nobody panics with it").push(error);
+                        failed.lock().expect("no thread panics while holding it").push(error);
                     }
                 }
             });
         }
     });
-    failed.into_inner().expect("nobody panics with it")
+    failed.into_inner().expect("no thread panics while holding it")
 }
 
 impl Binary {
-    /// Reads cargo's message about a test binary; `None` for any other.
+    /// Parses cargo's message about a test binary; `None` for any other.
     fn from_message(message: &Value) -> Option<Binary> {
         let is_test = message["profile"]["test"].as_bool()?;
         let executable = message["executable"].as_str().filter(|_| is_test)?;
@@ -144,7 +145,7 @@ impl Binary {
         Ok(())
     }
 
-    /// Runs all of its tests, and those that failed again, if noise is what they may have failed for.
+    /// Runs all of its tests, and repeats failed ones if noise may be the cause.
     fn perform_alone(&self) -> Result<()> {
         let mut left: Vec<String> = Vec::new();
         until_quiet(&self.name(), || {
@@ -162,23 +163,23 @@ impl Binary {
                 clock.now().as_secs_f64()
             );
             if output.status.success() {
-                // A name that no test has would be a test that was left out.
+                // An unknown test name would mean a test that was left out.
                 ensure!(
                     left.len() <= n_passed,
                     "{}: {} tests to be run again, {n_passed} were",
                     self.name(),
                     left.len()
                 );
-                return Ok(Tried::Right);
+                return Ok(AttemptResult::Right);
             }
             println!("{text}{}", String::from_utf8_lossy(&output.stderr));
             left = failures(&text);
-            Ok(Tried::Wrong(format!("{} ({})", left.join(", "), output.status)))
+            Ok(AttemptResult::Wrong(format!("{} ({})", left.join(", "), output.status)))
         })
     }
 }
 
-/// Reads how many tests passed and failed: `test result: ok. 3 passed; 0 failed; …`.
+/// Parses the numbers of passed and failed tests: `test result: ok. 3 passed; 0 failed; …`.
 fn counts(text: &str) -> (usize, usize) {
     let line = text.lines().rev().find_map(|line| line.strip_prefix("test result: ")).unwrap_or_default();
     let number = |word: &str| {
@@ -192,12 +193,13 @@ fn counts(text: &str) -> (usize, usize) {
 /// Returns the names of the tests that failed: `test NAME ... FAILED`.
 fn failures(text: &str) -> Vec<String> {
     let names = text.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
-    // `#[should_panic]` is said behind the name.
+    // `#[should_panic]` is appended to the name.
     let names = names.map(|name| name.trim_end_matches(" - should panic").to_owned());
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Runs the examples in documentation, if there are any: to look for them by `cargo test --doc` takes longer than this.
+/// Runs the examples in documentation, if there are any: finding them by `cargo test --doc` takes longer than
+/// this.
 fn documentation_tests() -> Result<()> {
     let is_fence =
         |line: &str| line.trim_start().starts_with("/// ```") || line.trim_start().starts_with("//! ```");
@@ -220,7 +222,7 @@ mod tests {
         test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n";
 
     #[test]
-    fn what_a_test_binary_says_is_read() {
+    fn the_output_of_a_test_binary_is_parsed() {
         assert_eq!(counts(TEXT), (1, 2));
         assert_eq!(failures(TEXT), ["a::c", "d"]);
         assert_eq!(counts("thread 'main' panicked\n"), (0, 0));
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn crates_that_only_compute_are_crates() {
+    fn the_listed_computing_crates_exist() {
         for name in COMPUTING {
             assert!(root().join("crates").join(name).is_dir(), "{name}");
         }

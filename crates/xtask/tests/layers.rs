@@ -1,4 +1,4 @@
-//! The layer table of `ARCHITECTURE.md` holds: who imports whom, who prints, where `unsafe` is.
+//! The layer table of `ARCHITECTURE.md`: imports between crates, printing, `unsafe`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What no layer number says: these crates must not depend on those, not even by way of others of ours (but `units`).
+/// Additional rules: these crates must not depend on those, directly or through other crates of the workspace
+/// (except `units`).
 const FORBIDDEN: [(&[&str], &[&str]); 6] = [
     // The hot loop knows no protocol, and protocols know no sockets.
     (&["engine"], &["http1", "httparse", "drivers", "benchmarks"]),
@@ -15,23 +16,23 @@ const FORBIDDEN: [(&[&str], &[&str]); 6] = [
     // Both ends are pure.
     (&["stats", "model", "analysis", "disclosure", "benchmarks"], &["tokio", "socket2", "procfs"]),
     (&["stats", "model", "analysis", "disclosure", "benchmarks"], &["rusqlite", "rustix"]),
-    // A driver knows no benchmark, a recipe no verdict.
+    // A driver must not know a benchmark, nor a recipe a verdict.
     (&["drivers", "testbed", "servers"], &["benchmarks", "analysis", "disclosure", "runfile"]),
-    // What is measured does not know who measures it; all of the laboratory reaches `model`.
+    // The subjects of measurement must not know the laboratory; all of it depends on `model`.
     (&["accelerator"], &["model"]),
 ];
 
-/// What belongs to the terminal is the binary's alone.
+/// Dependencies for the terminal, reserved for the binary.
 const BINARY_ONLY: [&str; 6] =
     ["clap", "clap_complete", "clap_mangen", "anstream", "indicatif", "comfy-table"];
 
-/// The only files in which `unsafe` may stand; each says at its head why it is sound.
+/// The only files that may contain `unsafe`; each explains at its head why it is sound.
 const UNSAFE: [&str; 2] = ["crates/accelerator/src/frontend/deferred.rs", "crates/engine/src/descriptor.rs"];
 
 /// Crates that print, read the environment and exit; `testkit` is used by tests only.
 const SPEAKING: [&str; 3] = ["plimsoll", "xtask", "testkit"];
 
-/// What only those do.
+/// Uses reserved for those crates.
 const SPEECH: [&str; 8] = [
     "println!",
     "eprintln!",
@@ -47,7 +48,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// Crate and the names that it depends on when it is built, not when it is tested.
+/// Returns each crate with its dependencies, without those of tests.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--no-deps", "--offline"]).current_dir(root());
@@ -62,7 +63,7 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
     metadata["packages"].as_array().unwrap().iter().map(|one| (name(one), built(one))).collect()
 }
 
-/// Rows of the layer table: crate and layer, `None` for those beside the layers.
+/// Parses the rows of the layer table: crate and layer, `None` for those beside the layers.
 fn layers(architecture: &str) -> BTreeMap<String, Option<u32>> {
     let rows = architecture.lines().skip_while(|line| !line.starts_with("| layer | crate |")).skip(2);
     rows.take_while(|line| line.starts_with('|'))
@@ -74,7 +75,7 @@ fn layers(architecture: &str) -> BTreeMap<String, Option<u32>> {
         .collect()
 }
 
-/// Imports that do not go down, and crates that the table misses or invents.
+/// Returns imports that do not go down, and crates missing in or invented by the table.
 fn breaches(layers: &BTreeMap<String, Option<u32>>, crates: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let mut breaches = Vec::new();
     breaches.extend(
@@ -99,9 +100,9 @@ fn breaches(layers: &BTreeMap<String, Option<u32>>, crates: &BTreeMap<String, Ve
     breaches
 }
 
-/// Everything that a crate depends on by way of crates of ours.
+/// Returns everything that a crate depends on through crates of the workspace.
 fn reach<'a>(name: &str, crates: &'a BTreeMap<String, Vec<String>>) -> Vec<&'a str> {
-    // `units` is the one place for clocks, and what it takes for that is nobody else's.
+    // `units` is the one place for clocks, and its dependencies do not concern other crates.
     if name == "units" {
         return Vec::new();
     }
@@ -116,7 +117,7 @@ fn every_crate_has_a_row_and_imports_only_from_lower_layers() {
 }
 
 #[test]
-fn an_import_upwards_or_sideways_and_a_missing_row_are_found() {
+fn upward_and_sideways_imports_and_missing_rows_are_found() {
     let table = "| layer | crate | what |\n|---|---|---|\n| 0 | `a` | x |\n| 1 | `b` | x |\n| 1 | `c` | x |\n| – | `t` | x |\n\nend\n";
     let layers = layers(table);
     let crates = |list: &[(&str, &[&str])]| {
@@ -149,7 +150,7 @@ fn forbidden_edges_do_not_exist() {
     }
 }
 
-/// Sources below `crates/*/src`: path from the root, and text up to the tests at the end.
+/// Returns the sources below `crates/*/src`: path from the root, and text up to the tests at the end.
 fn sources() -> Vec<(String, String)> {
     let mut folders: Vec<_> =
         fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
@@ -169,14 +170,14 @@ fn sources() -> Vec<(String, String)> {
     sources
 }
 
-/// Lines of code, without comments, that hold one of the words.
+/// Returns lines of code, without comments, that contain one of the words.
 fn lines_with<'a>(code: &'a str, words: &[&str]) -> Vec<&'a str> {
     let code = code.lines().map(|line| line.split("//").next().unwrap().trim());
     code.filter(|line| words.iter().any(|word| line.contains(word))).collect()
 }
 
 #[test]
-fn unsafe_stands_only_where_it_is_named() {
+fn unsafe_occurs_only_in_the_listed_files() {
     for (path, code) in sources().iter().filter(|(path, _)| !path.starts_with("crates/xtask/")) {
         let lines = lines_with(code, &["unsafe {", "unsafe fn", "unsafe impl", "(unsafe_code)"]);
         assert_eq!(!lines.is_empty(), UNSAFE.contains(&path.as_str()), "{path}: {lines:?}");

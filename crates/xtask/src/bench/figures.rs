@@ -1,4 +1,4 @@
-//! The little arithmetic of the tables.
+//! Arithmetic of the tables.
 
 /// Returns the median of a value over rounds.
 ///

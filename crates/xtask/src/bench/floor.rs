@@ -1,7 +1,7 @@
-//! What the machine itself allows: a thread that only sleeps until a due time and looks how late it is.
+//! The timer floor of the machine: the lateness of a thread that only sleeps until due times.
 //!
 //! On a virtual machine the host decides when a CPU runs. No load generator can be more punctual than this
-//! thread, so its lateness is printed beside ours.
+//! thread, so its lateness is printed beside Plimsoll's.
 
 use anyhow::{Context, Result};
 use rustix::thread::{CpuSet, clock_nanosleep_absolute, sched_setaffinity};
@@ -9,7 +9,8 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 use stats::Histogram;
 use units::Nanos;
 
-/// Sleeps `rate` times a second for `seconds` on a CPU, without any work. Returns how late each sleep ended.
+/// Sleeps `rate` times a second for `seconds` on a CPU, without any work. Returns the lateness of each
+/// wake-up.
 pub fn lateness(rate: u64, seconds: u64, cpu: usize) -> Result<Histogram> {
     let sleeper = std::thread::spawn(move || {
         let mut set = CpuSet::new();

@@ -1,4 +1,4 @@
-//! The generators: how they are called and what they must not have met.
+//! The generators: their commands, and the errors that they must not report.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,40 +7,40 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::LOAD_CPU;
-use super::process::{Ended, measure, pinned};
+use super::process::{FinishedProcess, measure, pinned};
 
-/// Exit code of a valid run, and of one that is not: here the generator is kept as busy as it can be,
-/// and a run with such a load point is rightly not valid.
+/// Exit codes of valid and invalid runs: here the generator is saturated on purpose, so that its load points
+/// are rightly invalid.
 const CODES: [Option<i32>; 2] = [Some(0), Some(3)];
 
-/// What a turn of a generator came to.
+/// The result of a generator's turn.
 #[derive(Clone, Copy)]
-pub struct Turn {
+pub struct TurnResult {
     /// CPU seconds per million requests.
     pub cost: f64,
-    /// As the server counts them.
+    /// As counted by the server.
     pub requests: u64,
-    /// The most memory resident, in KiB.
+    /// Maximum resident memory, in KiB.
     pub rss_kib: f64,
 }
 
-impl Turn {
-    /// Sums up a process that has ended.
-    pub fn of(ended: &Ended, requests: u64) -> Turn {
-        Turn { cost: ended.cpu_s * 1e6 / requests as f64, requests, rss_kib: ended.rss_kib }
+impl TurnResult {
+    /// Creates the result of a finished process.
+    pub fn of(ended: &FinishedProcess, requests: u64) -> TurnResult {
+        TurnResult { cost: ended.cpu_s * 1e6 / requests as f64, requests, rss_kib: ended.rss_kib }
     }
 }
 
 /// Runs Plimsoll with full recording and body checking, in a folder; returns its costs and its results.
 ///
-/// `seconds` is when its memory is looked at.
+/// `seconds` is when its memory is read.
 pub fn plimsoll(
     program: &Path,
     folder: &Path,
     arguments: &[&str],
     url: &str,
     seconds: f64,
-) -> Result<(Ended, Value)> {
+) -> Result<(FinishedProcess, Value)> {
     let file = folder.join("run.plim");
     for old in [file.clone(), file.with_extension("html")] {
         if old.exists() {
@@ -62,7 +62,13 @@ pub fn plimsoll(
 }
 
 /// Runs wrk with one thread.
-pub fn wrk(folder: &Path, connections: u32, seconds: u32, more: &[&str], url: &str) -> Result<Ended> {
+pub fn wrk(
+    folder: &Path,
+    connections: u32,
+    seconds: u32,
+    more: &[&str],
+    url: &str,
+) -> Result<FinishedProcess> {
     let mut command = pinned(LOAD_CPU, Path::new("wrk"));
     command.args(wrk_arguments(connections, seconds)).args(more).arg(url).current_dir(folder);
     let ended = measure(&mut command, folder, Duration::from_secs_f64(0.8 * f64::from(seconds)))?;
@@ -78,7 +84,7 @@ fn wrk_arguments(connections: u32, seconds: u32) -> [String; 4] {
         "-t1".to_owned(),
         format!("-c{connections}"),
         format!("-d{seconds}s"),
-        // A busy server may take its time with 10,000 connections; that is no error here.
+        // A busy server may answer slowly with 10,000 connections; that is not an error here.
         "--timeout=60s".to_owned(),
     ]
 }
@@ -90,8 +96,14 @@ fn complaint(output: &str) -> Option<&str> {
         .find(|line| line.starts_with("Socket errors") || line.starts_with("Non-2xx"))
 }
 
-/// Runs h2load with one thread, over HTTP/2 known beforehand.
-pub fn h2load(folder: &Path, connections: u32, streams: u32, seconds: u32, url: &str) -> Result<Ended> {
+/// Runs h2load with one thread, over HTTP/2 with prior knowledge.
+pub fn h2load(
+    folder: &Path,
+    connections: u32,
+    streams: u32,
+    seconds: u32,
+    url: &str,
+) -> Result<FinishedProcess> {
     let mut command = pinned(LOAD_CPU, Path::new("h2load"));
     let numbers = [format!("-c{connections}"), format!("-m{streams}"), format!("-D{seconds}")];
     command.arg("-t1").args(numbers).arg(url).current_dir(folder);
@@ -101,7 +113,7 @@ pub fn h2load(folder: &Path, connections: u32, streams: u32, seconds: u32, url: 
     Ok(ended)
 }
 
-/// Returns whether nothing failed and every status was 2xx.
+/// Returns whether no request failed and every status was 2xx.
 fn h2load_is_clean(output: &str) -> bool {
     let line = |start: &str| output.lines().find_map(|line| line.strip_prefix(start));
     let has = |line: Option<&str>, texts: &[&str]| {
@@ -118,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_that_wrk_met_are_seen() {
+    fn errors_of_wrk_are_detected() {
         let clean = "  1 threads and 100 connections\n  500 requests in 1.00s, 1.00MB read\n";
         assert_eq!(complaint(clean), None);
         let read = "  Socket errors: connect 0, read 3, write 0, timeout 0";
@@ -126,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_h2load_met_are_seen() {
+    fn errors_of_h2load_are_detected() {
         let clean = "requests: 90 total, 95 started, 90 done, 90 succeeded, 0 failed, 0 errored, 0 timeout\n\
                      status codes: 90 2xx, 0 3xx, 0 4xx, 0 5xx\n";
         assert!(h2load_is_clean(clean));

@@ -1,9 +1,8 @@
-//! `bench-generator`: what a request costs Plimsoll, measured beside wrk and h2load; how punctual it is; how fast it
-//! lays out files.
+//! `bench-generator`: CPU cost per request of Plimsoll compared with wrk and h2load; punctuality; speed of
+//! creating file sets.
 //!
-//! nginx with one worker has CPU 0, the generators take turns on CPU 1. Requests are counted at the
-//! server, by nginx itself or by its own words; CPU time is that of the whole process: start,
-//! load, recording with all checks, and the report at the end.
+//! nginx with one worker has CPU 0, the generators take turns on CPU 1. Requests are counted at the server;
+//! CPU time is that of the whole process: start, load, recording with all checks, and the report at the end.
 
 pub mod accelerator;
 mod cases;
@@ -31,13 +30,13 @@ const SERVER_CPU: &str = "0";
 /// CPU of the generators.
 const LOAD_CPU: &str = "1";
 
-/// What there is beside the cases in which generators take turns.
+/// Names of the measurements besides the cases in which generators take turns.
 const OTHERS: [&str; 3] = ["open-loop", "stall", "populate"];
 
-/// What, how often and how long.
+/// Options of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// How often each generator takes its turn.
+pub struct GeneratorBenchOptions {
+    /// Number of turns of each generator.
     pub rounds: usize,
     /// Length of a turn in s.
     pub seconds: u32,
@@ -47,10 +46,10 @@ pub struct Options {
     pub cases: Vec<String>,
 }
 
-impl Options {
-    /// Reads the command line.
-    pub fn parse(arguments: &[&str]) -> Result<Options> {
-        let mut options = Options { rounds: 5, seconds: 5, write: false, cases: Vec::new() };
+impl GeneratorBenchOptions {
+    /// Parses the command line.
+    pub fn parse(arguments: &[&str]) -> Result<GeneratorBenchOptions> {
+        let mut options = GeneratorBenchOptions { rounds: 5, seconds: 5, write: false, cases: Vec::new() };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("expected a value after `{name}`"));
@@ -75,16 +74,16 @@ impl Options {
     }
 }
 
-/// Reads the value of an option that counts: a whole number above 0.
+/// Parses the value of a counting option: a whole number above 0.
 pub fn number(name: &str, text: &str) -> Result<u32> {
     let number = text.parse().with_context(|| format!("`{name} {text}`"))?;
     ensure!(0 < number, "`{name}`: expected at least 1");
     Ok(number)
 }
 
-/// Reads the value of an option that names one of several things.
+/// Parses the value of an option with a list of choices.
 fn known(what: &str, name: &str, names: &[&str]) -> Result<String> {
-    ensure!(names.contains(&name), "unknown {what} `{name}`\nhint: there are {}", names.join(", "));
+    ensure!(names.contains(&name), "unknown {what} `{name}`\nhint: expected one of {}", names.join(", "));
     Ok(name.to_owned())
 }
 
@@ -92,8 +91,8 @@ fn case_names() -> Vec<&'static str> {
     cases::CASES.iter().map(|case| case.name).chain(OTHERS).collect()
 }
 
-/// Measures what is asked for, prints the result as Markdown, and writes it to `docs/` if asked to.
-pub fn perform(options: &Options) -> Result<()> {
+/// Runs the selected measurements, prints the result as Markdown, and writes it to `docs/` on request.
+pub fn perform(options: &GeneratorBenchOptions) -> Result<()> {
     install(&[
         ("nginx", "nginx-light"),
         ("wrk", "wrk"),
@@ -122,13 +121,13 @@ pub fn perform(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Lets everything that is started here have as many connections as the machine permits.
+/// Raises the limit on open files as far as the machine permits.
 fn raise_open_files() -> Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let maximum = getrlimit(Resource::Nofile).maximum;
     ensure!(
         maximum.is_none_or(|maximum| cases::OPEN_FILES_MIN <= maximum),
-        "{maximum:?} open files allowed, {} needed\nhint: `ulimit -Hn {}` as root",
+        "expected a limit of {} open files, found {maximum:?}\nhint: `ulimit -Hn {}` as root",
         cases::OPEN_FILES_MIN,
         cases::OPEN_FILES_MIN,
     );
@@ -140,12 +139,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_have_defaults_and_refuse_what_they_do_not_know() {
-        let usual = Options { rounds: 5, seconds: 5, write: false, cases: Vec::new() };
-        assert_eq!(Options::parse(&[]).unwrap(), usual);
-        let all = Options::parse(&["--write", "--rounds", "7", "--seconds", "2"]).unwrap();
-        assert_eq!(all, Options { rounds: 7, seconds: 2, write: true, ..usual.clone() });
-        let some = Options::parse(&["--case", "tls", "--case", "stall"]).unwrap();
+    fn options_have_defaults_and_unknown_ones_are_refused() {
+        let usual = GeneratorBenchOptions { rounds: 5, seconds: 5, write: false, cases: Vec::new() };
+        assert_eq!(GeneratorBenchOptions::parse(&[]).unwrap(), usual);
+        let all = GeneratorBenchOptions::parse(&["--write", "--rounds", "7", "--seconds", "2"]).unwrap();
+        assert_eq!(all, GeneratorBenchOptions { rounds: 7, seconds: 2, write: true, ..usual.clone() });
+        let some = GeneratorBenchOptions::parse(&["--case", "tls", "--case", "stall"]).unwrap();
         assert_eq!(["tls", "stall", "http2-10"].map(|name| some.wants(name)), [true, true, false]);
         assert!(usual.wants("tls"));
         for wrong in [
@@ -157,7 +156,7 @@ mod tests {
             &["--case", "tsl"],
             &["--case", "tls", "--write"],
         ] {
-            assert!(Options::parse(wrong).is_err(), "{wrong:?}");
+            assert!(GeneratorBenchOptions::parse(wrong).is_err(), "{wrong:?}");
         }
     }
 }

@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::process::{Background, pinned};
+use super::process::{BackgroundProcess, pinned};
 use super::site::{CERTIFICATE, KEY, Site};
 use super::{SERVER_CPU, cases};
 
-/// How often to look whether the server is up, a hundredth of a second apart.
+/// Maximum number of readiness checks, a hundredth of a second apart.
 const LOOKS_MAX: u32 = 500;
 
-/// How the files are served.
+/// The protocol of the listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listen {
     /// HTTP/1.
     Plain,
     /// HTTP/1 over TLS 1.3, with one cipher for all generators.
     Tls,
-    /// HTTP/2 that the client knows of beforehand.
+    /// HTTP/2 with prior knowledge.
     Http2,
 }
 
@@ -31,7 +31,7 @@ pub struct Nginx {
     port: u16,
     listen: Listen,
     status_port: u16,
-    process: Background,
+    process: BackgroundProcess,
 }
 
 impl Nginx {
@@ -44,7 +44,7 @@ impl Nginx {
         let program = if Path::new("/usr/sbin/nginx").exists() { "/usr/sbin/nginx" } else { "nginx" };
         let mut command = pinned(SERVER_CPU, Path::new(program));
         command.arg("-p").arg(site.folder()).arg("-c").arg(&path).stdin(Stdio::null());
-        let mut nginx = Nginx { port, listen, status_port, process: Background::start(&mut command)? };
+        let mut nginx = Nginx { port, listen, status_port, process: BackgroundProcess::start(&mut command)? };
         nginx.wait()?;
         Ok(nginx)
     }
@@ -60,27 +60,27 @@ impl Nginx {
         self.requests().map(drop).context("nginx does not answer")
     }
 
-    /// Returns where the files are.
+    /// Returns its URL.
     pub fn url(&self) -> String {
         let scheme = if self.listen == Listen::Tls { "https" } else { "http" };
         format!("{scheme}://127.0.0.1:{}/", self.port)
     }
 
-    /// Returns how many requests the server has taken in, this question included.
+    /// Returns the number of requests received, including this query.
     pub fn requests(&self) -> Result<u64> {
         requests((Ipv4Addr::LOCALHOST, self.status_port).into(), "/status")
     }
 
-    /// Returns how many requests the server takes in while `work` is done, and what it comes to.
+    /// Returns the number of requests received during `work`, and its result.
     pub fn count<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
         let before = self.requests()?;
         let result = work()?;
-        // The second question counts itself.
+        // The second query counts itself.
         Ok((self.requests()? - before - 1, result))
     }
 }
 
-/// Asks an nginx's status page how many requests it has taken in, this question included.
+/// Queries nginx's status page for the number of requests received, including this query.
 pub fn requests(address: SocketAddr, path: &str) -> Result<u64> {
     let mut stream = TcpStream::connect(address)?;
     stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes())?;
@@ -95,7 +95,7 @@ fn counted(reply: &str) -> Option<u64> {
     lines.nth(1)?.split_whitespace().last()?.parse().ok()
 }
 
-/// Two ports that nobody listened on a moment ago.
+/// Returns two free ports.
 fn free_ports() -> Result<(u16, u16)> {
     let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     let (one, other) = (listen()?, listen()?);
@@ -123,7 +123,7 @@ fn listen_text(site: &Site, listen: Listen, port: u16) -> String {
 
 fn config(site: &Site, files: &Path, listen: &str, status_port: u16) -> String {
     let folder = site.folder().display();
-    // Root's worker would become `nobody`, who may not look into the folder.
+    // Root's worker would run as `nobody`, who may not read the folder.
     let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
     format!(
         "{user}
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_requests_is_read_from_the_status_page() {
+    fn the_number_of_requests_is_parsed_from_the_status_page() {
         let page = "HTTP/1.1 200 OK\r\n\r\nActive connections: 1 \nserver accepts handled requests\n 16 16 31 \nReading: 0\n";
         assert_eq!(counted(page), Some(31));
         assert_eq!(counted("HTTP/1.1 404 Not Found\r\n\r\n"), None);

@@ -1,4 +1,4 @@
-//! The open loop: are operations sent when they fall due, and all of them?
+//! The open loop: whether all operations are sent, and when they fall due.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -16,17 +16,17 @@ use super::site::Site;
 const RATE: f64 = 10_000.0;
 /// Seconds measured.
 const STEADY_S: f64 = 20.0;
-/// How far the number sent may be from the number scheduled.
+/// Maximum relative difference between operations sent and scheduled.
 const COUNT_BAR: f64 = 0.001;
-/// The 99th percentile of lateness, in s, that is allowed.
+/// Maximum 99th percentile of lateness, in s.
 const LATENESS_BAR: f64 = 0.3e-3;
-/// While the generator's CPU is less busy than this.
+/// Applies while the generator's CPU is less busy than this.
 const BUSY_BAR: f64 = 0.6;
 
-/// Seconds for which the machine's own floor is measured.
+/// Seconds for which the machine's timer floor is measured.
 const FLOOR_S: u64 = 10;
 
-/// Measures and returns the table.
+/// Runs the measurement and returns the table.
 pub fn perform(site: &Site) -> Result<String> {
     println!("open loop");
     let nginx = Nginx::start(site, "one-object", Listen::Plain)?;
@@ -41,8 +41,8 @@ fn floor_text(floor: &Histogram) -> String {
         floor.quantile(Ratio(q)).map_or("–".to_owned(), |late| format!("{:.3} ms", late.as_millis_f64()))
     };
     format!(
-        "\nThe machine's own floor, a thread on the same CPU that does nothing but sleep {RATE:.0} times a second for \
-        {FLOOR_S} s and look at the clock: late by {} (p50), {} (p99), {} (p99.9).\n",
+        "\nThe machine's timer floor, a thread on the same CPU that only sleeps {RATE:.0} times a second for \
+        {FLOOR_S} s and reads the clock: late by {} (p50), {} (p99), {} (p99.9).\n",
         at(0.5),
         at(0.99),
         at(0.999),
@@ -51,7 +51,7 @@ fn floor_text(floor: &Histogram) -> String {
 
 fn table(point: &Value) -> Result<String> {
     let number = |value: &Value, name: &str| value.as_f64().with_context(|| format!("no {name}"));
-    // Done is at most what was sent, but for the few in flight at either end.
+    // At most the operations sent are done, except for the few in flight at either end.
     let done = number(&point["total"]["n"], "number of operations")?;
     let busy = number(&point["generator"]["busy_ratio"], "load of the generator")?;
     let lateness = percentile(&point["lateness"], 0.99).context("no p99 of lateness")?;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn all_bars_are_looked_at() {
+    fn all_criteria_are_checked() {
         assert_eq!(row(199_900, 0.2e-3, 0.3), "| 200000 | 199900 | -0.0500 % | 0.200 ms | 30.0 % | met |");
         assert!(row(199_700, 0.2e-3, 0.3).contains("missed"));
         assert!(row(200_300, 0.2e-3, 0.3).contains("missed"));

@@ -1,7 +1,7 @@
-//! Laying out a file set: as fast as the file system takes bytes?
+//! Creation of a file set compared with the write speed of the file system.
 //!
-//! `dd` writes as many bytes of zeros into one file. Neither waits for the disk: what is compared is making
-//! the bytes and handing them to the kernel, thousands of files against one. What was written before is on the
+//! `dd` writes as many bytes of zeros into one file. Neither waits for the disk: the comparison is about
+//! generating the bytes and passing them to the kernel, thousands of files against one. Earlier writes are on
 //! disk when a turn begins.
 
 use std::path::Path;
@@ -10,15 +10,15 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, ensure};
 use units::{Clock, RealClock};
 
-use super::Options;
+use super::GeneratorBenchOptions;
 use super::figures::{over, word};
 use super::site::Site;
 use crate::shell::{output, run};
 
-/// How much of dd's rate has to be reached.
+/// The minimum share of dd's rate.
 const BAR: f64 = 0.70;
 
-/// Where file sets lie by default, too: a file system that is not in memory.
+/// The default location of file sets, too: a file system that is not in memory.
 const BASE: &str = "/var/tmp";
 
 /// 1 MiB, dd's `bs=1M`.
@@ -30,17 +30,17 @@ struct Round {
     dd: f64,
 }
 
-/// Measures and returns the table.
-pub fn perform(site: &Site, options: &Options) -> Result<String> {
+/// Runs the measurement and returns the table.
+pub fn perform(site: &Site, options: &GeneratorBenchOptions) -> Result<String> {
     println!("populate");
     let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in(BASE)?;
-    // The first time says how much it is, and is not measured.
+    // The first time determines the size, and is not measured.
     populate(site, &folder.path().join("files"))?;
     let bytes = bytes_below(folder.path())?;
     let mut rounds = Vec::new();
     for n in 0..options.rounds {
-        // Everything stays until the end: ext4 looks for inodes that were not deleted in the last seconds, which
-        // would cost the files of a round as much as writing them.
+        // Everything stays until the end: ext4 searches for inodes that were not deleted in the last seconds,
+        // which would cost the files of a round as much as writing them.
         let (files, zeros) =
             (folder.path().join(format!("files-{n}")), folder.path().join(format!("zeros-{n}")));
         let plimsoll = || timed(|| populate(site, &files));
@@ -57,7 +57,7 @@ pub fn perform(site: &Site, options: &Options) -> Result<String> {
     Ok(table(bytes, &rounds))
 }
 
-/// Returns how long it takes; begins with nothing left to be written.
+/// Returns the duration of `work`; syncs the disk first.
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
     run(&mut Command::new("sync"))?;
     let clock = RealClock::start();
@@ -92,10 +92,12 @@ fn table(bytes: u64, rounds: &[Round]) -> String {
     let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
     let ratio = over(|round| round.dd / round.plimsoll);
     format!(
-        "\n## Laying out a file set\n\n\
-        `plimsoll populate web96 --max-load 500` ({:.0} MB) beside `dd bs=1M` of as many zeros into one file in {BASE}, in \
-        turns; neither waits for the disk (no fsync), and what was written before is on it when a turn begins. Medians \
-        of {} rounds; the ratio is the median of theirs.\n\n\
+        "\n## Creating a file set\n\n\
+        `plimsoll populate web96 --max-load 500` ({:.0} MB) compared with `dd bs=1M` of as many zeros into \
+        one file in {BASE}, in \
+        turns; neither waits for the disk (no fsync), and earlier writes are on disk when a turn begins. \
+        Medians \
+        of {} rounds; the ratio is the median of the rounds' ratios.\n\n\
         | Plimsoll, MB/s | dd, MB/s | ratio | bar | |\n|---:|---:|---:|---:|---|\n\
         | {:.0} | {:.0} | {ratio:.3} | ≥ {BAR:.2} | {} |\n",
         bytes as f64 / 1e6,
@@ -112,7 +114,7 @@ mod tests {
 
     /// 500 MB in 1.25 s beside 1 s, and the same in a slow round: 400 and 500 MB/s, ratio 0.8.
     #[test]
-    fn rates_and_their_ratio_are_shown() {
+    fn rates_and_their_ratio_are_printed() {
         let round = |plimsoll, dd| Round { plimsoll, dd };
         let text = table(500_000_000, &[round(1.25, 1.0), round(2.5, 2.0), round(1.0, 0.5)]);
         assert!(text.ends_with("| 400 | 500 | 0.800 | ≥ 0.70 | met |\n"), "{text}");

@@ -1,4 +1,4 @@
-//! Processes whose costs are counted.
+//! Processes with measured costs.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -10,12 +10,12 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::shell::line;
 
-/// What a process that has ended used and said.
+/// The costs and output of a finished process.
 #[derive(Debug)]
-pub struct Ended {
+pub struct FinishedProcess {
     /// User and system time of all its threads, in s.
     pub cpu_s: f64,
-    /// The most memory it had resident until the moment that was asked for, in KiB.
+    /// Maximum resident memory until the requested time, in KiB.
     pub rss_kib: f64,
     /// Its exit code.
     pub code: Option<i32>,
@@ -23,21 +23,21 @@ pub struct Ended {
     pub output: String,
 }
 
-/// Returns a command that runs on one CPU.
+/// Returns a command pinned to one CPU.
 pub fn pinned(cpu: &str, program: &Path) -> Command {
     let mut command = Command::new("taskset");
     command.args(["-c", cpu]).arg(program);
     command
 }
 
-/// Runs a command to its end; looks at its memory when it is at work, `look_after` its start.
-pub fn measure(command: &mut Command, folder: &Path, look_after: Duration) -> Result<Ended> {
+/// Runs a command to its end; reads its memory `look_after` its start.
+pub fn measure(command: &mut Command, folder: &Path, look_after: Duration) -> Result<FinishedProcess> {
     let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
     command.stdin(Stdio::null()).stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
     let mut child = command.spawn().with_context(|| format!("cannot start `{}`", line(command)))?;
     std::thread::sleep(look_after);
     let rss = status_kib(child.id(), "VmHWM:");
-    // Left unreaped, so that its counters can still be read.
+    // Not reaped yet, so that its counters can be read.
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(&child)), options)?;
     let cpu_s = cpu_seconds(child.id())?;
@@ -46,7 +46,7 @@ pub fn measure(command: &mut Command, folder: &Path, look_after: Duration) -> Re
         let error = fs::read_to_string(&stderr).unwrap_or_default();
         format!("`{}` ended at once ({status}): {error}", line(command))
     })?;
-    Ok(Ended { cpu_s, rss_kib, code: status.code(), output: fs::read_to_string(&stdout)? })
+    Ok(FinishedProcess { cpu_s, rss_kib, code: status.code(), output: fs::read_to_string(&stdout)? })
 }
 
 /// Returns user and system time of a process and all its threads, in s.
@@ -69,26 +69,26 @@ fn status_kib(pid: u32, name: &str) -> Result<f64> {
     Ok(value.with_context(|| format!("no `{name}` in its status"))?.parse()?)
 }
 
-/// A server that ends when this is dropped.
+/// A background process that is killed when dropped.
 #[derive(Debug)]
-pub struct Background(pub Child);
+pub struct BackgroundProcess(pub Child);
 
-impl Drop for Background {
+impl Drop for BackgroundProcess {
     fn drop(&mut self) {
-        // One that has ended by itself cannot be told to.
+        // The process may already have ended.
         let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
         let _ = self.0.wait();
     }
 }
 
-impl Background {
-    /// Starts a server.
-    pub fn start(command: &mut Command) -> Result<Background> {
+impl BackgroundProcess {
+    /// Starts the process.
+    pub fn start(command: &mut Command) -> Result<BackgroundProcess> {
         let child = command.spawn().with_context(|| format!("cannot start `{}`", line(command)))?;
-        Ok(Background(child))
+        Ok(BackgroundProcess(child))
     }
 
-    /// Fails if the server has ended.
+    /// Fails if the process has ended.
     pub fn check(&mut self) -> Result<()> {
         let ended = self.0.try_wait()?;
         ensure!(ended.is_none(), "the server ended: {ended:?}");
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_found_behind_any_name() {
+    fn ticks_are_parsed_after_any_name() {
         let stat = "17 (a (b) c) R 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0 5";
         assert_eq!(cpu_ticks(stat), Some(154));
         assert_eq!(cpu_ticks("17 (short) R 1 2"), None);
     }
 
     #[test]
-    fn a_process_that_works_is_measured_and_its_words_are_kept() {
+    fn a_busy_process_is_measured_and_its_output_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exit 3"]);

@@ -1,4 +1,4 @@
-//! Scripts that let wrk request what a benchmark does.
+//! wrk scripts that request the same files as a benchmark.
 
 use anyhow::{Context, Result};
 
@@ -37,12 +37,13 @@ end
     ))
 }
 
-/// Entries of a table from which one is drawn with equal chance: as fast as Lua can.
+/// Entries of a table from which one is drawn with equal probability: the fastest way in Lua.
 const ENTRIES: usize = 10_000;
 
-/// Returns a script that requests the files of web96: a class, a directory, and a file of nine.
+/// Returns a script that requests the files of web96: a class, a directory, and one of nine files.
 ///
-/// Classes come 35 : 50 : 14 : 1, directory i ∝ 1/i, file i ∝ 5ⁱ/i!; shares are whole multiples of 1/10,000.
+/// Classes have the proportions 35 : 50 : 14 : 1, directory i ∝ 1/i, file i ∝ 5ⁱ/i!; shares are whole
+/// multiples of 1/10,000.
 pub fn web96(directories: usize) -> String {
     let zipf: Vec<f64> = (1..=directories).map(|i| 1.0 / i as f64).collect();
     let bump: Vec<f64> = (1..=9)
@@ -80,7 +81,7 @@ end
     )
 }
 
-/// Returns as many entries of each number from 0 as its weight deserves, rounded so that they add up.
+/// Returns entries of each number from 0 in proportion to its weight, rounded so that they add up.
 fn table(weights: &[f64]) -> String {
     let total: f64 = weights.iter().sum();
     let mut sum = 0.0;
@@ -106,7 +107,7 @@ mod tests {
 
     /// Of two directories the first has two thirds. Files: 5ⁱ/i! is 26.04 for i = 5 and 5.38 for i = 9, of 142.69.
     #[test]
-    fn tables_of_web96_hold_its_shares() {
+    fn tables_of_web96_have_its_shares() {
         let script = web96(2);
         let count = |line: usize, number: &str| {
             let list = script.lines().nth(line).unwrap().split(['{', '}']).nth(1).unwrap();

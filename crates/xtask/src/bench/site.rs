@@ -1,4 +1,4 @@
-//! The files that are served, and where everything lies: in memory.
+//! The served files and all other files of the measurement, in memory.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,7 +29,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Lays the files out.
+    /// Creates the files.
     pub fn new(plimsoll: &Path) -> Result<Site> {
         let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in("/dev/shm")?;
         let site = Site { plimsoll: plimsoll.to_owned(), folder };
@@ -56,7 +56,7 @@ impl Site {
         output(command.current_dir(self.folder()).stdin(Stdio::null())).map(drop)
     }
 
-    /// Returns the path of something in the folder.
+    /// Returns the path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

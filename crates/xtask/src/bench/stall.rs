@@ -1,13 +1,13 @@
-//! A server that stops for one second: does the open loop see it as its users would?
+//! A server that stops for one second: whether the open loop measures what its users would experience.
 //!
-//! The expected values are `testkit::Stall`'s. They need the rate at which the server works off what has
-//! piled up. It follows from the mean: the delays of the stall and of the drain after it are the area
-//! of a triangle, λ·D²/(2(1 − ρ)) operation-seconds, so that over λ·T operations the mean rises by
+//! The expected values are `testkit::Stall`'s. They need the rate at which the server drains its backlog. It
+//! follows from the mean: the delays of the stall and of the drain after it are the area of a triangle,
+//! λ·D²/(2(1 − ρ)) operation-seconds, so that over λ·T operations the mean rises by
 //!
 //! Δ = D² ÷ (2·T·(1 − ρ)), hence 1 − ρ = D² ÷ (2·T·Δ).
 //!
-//! The mean comes from exact sums, the percentiles from histograms; Δ is the mean less the median,
-//! which no stall of a thirtieth of the time touches.
+//! The mean comes from exact sums, the percentiles from histograms; Δ is the mean minus the median, which a
+//! stall of a thirtieth of the time does not affect.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -20,29 +20,29 @@ use super::SERVER_CPU;
 use super::figures::word;
 use super::generator::plimsoll;
 use super::open_loop::percentile;
-use super::process::{Background, pinned};
+use super::process::{BackgroundProcess, pinned};
 use super::site::Site;
 
 /// Length of the stall D, length of the run T, both in s, and the rate λ.
 const LENGTH: f64 = 1.0;
 const RUN: f64 = 30.0;
 const RATE: f64 = 2_000.0;
-/// Operations in flight at most: few enough that most of what falls due during the stall has to wait for a
-/// place, so that only times from the due time show it.
-const PLACES: &str = "100";
-/// How far a percentile may be from what is computed.
+/// Maximum number of operations in flight: so few that most operations due during the stall have to wait for
+/// a slot, so that only times from the due time show it.
+const IN_FLIGHT_MAX: &str = "100";
+/// Maximum relative difference of a percentile from the computed value.
 const BAR: f64 = 0.01;
 
-/// Measures and returns the table.
+/// Runs the measurement and returns the table.
 pub fn perform(site: &Site) -> Result<String> {
     println!("stall");
     let mut command = pinned(SERVER_CPU, &site.plimsoll);
     command.args(["serve", "web", "one-object", "--fault", "freeze=10+1"]);
     // The server ends when its standard input does.
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut server = Background::start(&mut command)?;
+    let mut server = BackgroundProcess::start(&mut command)?;
     let port = port(&mut server)?;
-    let arguments = ["one-object", "--rate", "2000", "--in-flight-max", PLACES, "--duration", "30 s"];
+    let arguments = ["one-object", "--rate", "2000", "--in-flight-max", IN_FLIGHT_MAX, "--duration", "30 s"];
     let url = format!("http://127.0.0.1:{port}/");
     let (_, result) = plimsoll(&site.plimsoll, site.folder(), &arguments, &url, 1.0)?;
     server.check()?;
@@ -50,7 +50,7 @@ pub fn perform(site: &Site) -> Result<String> {
 }
 
 /// The first line says where the server listens.
-fn port(server: &mut Background) -> Result<u16> {
+fn port(server: &mut BackgroundProcess) -> Result<u16> {
     let output = server.0.stdout.take().context("the server has no output")?;
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line)?;
@@ -67,9 +67,10 @@ fn table(point: &Value) -> Result<String> {
     let stall = Stall { length: LENGTH, run: RUN, rate: RATE, capacity };
     let mut text = format!(
         "\n## A stall\n\n\
-        `plimsoll serve web` stops once for {LENGTH:.1} s in {RUN:.0} s at {RATE:.0}/s, at most {PLACES} operations in flight. \
-        The drain, from the mean delay: {capacity:.0}/s. Response times from the due time; computed as in \
-        `testkit::Stall`; within 1 %. The service time, from when an operation was sent, shows it to few.\n\n\
+        `plimsoll serve web` stops once for {LENGTH:.1} s in {RUN:.0} s at {RATE:.0}/s, at most {IN_FLIGHT_MAX} operations in flight. \
+        The drain rate, derived from the mean delay: {capacity:.0}/s. Response times count from the due \
+        time; computed by `testkit::Stall`; within 1 %. The service time, which counts from sending, shows the \
+        stall for few operations.\n\n\
         | | computed | measured | gap | | service time |\n|---|---:|---:|---:|---|---:|\n"
     );
     for (name, q) in [("p99", 0.99), ("p99.9", 0.999)] {
@@ -89,7 +90,7 @@ fn table(point: &Value) -> Result<String> {
 /// μ = λ ÷ ρ from the rise of the mean Δ in s; infinite where the drain takes no time.
 fn capacity(rise: f64) -> Result<f64> {
     let least = LENGTH * LENGTH / (2.0 * RUN);
-    // A stall that is short by a per mille is still one of a second.
+    // A stall that is short by a per mille still counts as one second.
     ensure!(0.99 * least <= rise, "a mean delay of {rise:.4} s: the server did not stop for {LENGTH} s");
     let load = (1.0 - least / rise).max(0.0);
     Ok(RATE / load)
@@ -101,7 +102,7 @@ mod tests {
 
     /// By hand: ρ = 0.25 raises the mean by 1/(60 · 0.75) = 22.2 ms; an instant drain by 16.7 ms.
     #[test]
-    fn the_drain_follows_from_the_mean_delay() {
+    fn the_drain_rate_follows_from_the_mean_delay() {
         assert!((capacity(1.0 / 45.0).unwrap() - 8_000.0).abs() < 1e-6);
         assert_eq!(capacity(1.0 / 60.0).unwrap(), f64::INFINITY);
         assert_eq!(capacity(0.995 / 60.0).unwrap(), f64::INFINITY);
@@ -110,7 +111,7 @@ mod tests {
 
     /// With ρ = 0.25: p99 = 0.70 + 0.30 · 0.25 = 0.775 s, p99.9 = 0.97 + 0.03 · 0.25 = 0.9775 s.
     #[test]
-    fn percentiles_that_hide_the_stall_are_found() {
+    fn percentiles_that_hide_the_stall_are_detected() {
         let row = |p99: f64| {
             let list = serde_json::json!([{ "q": 0.5, "value_s": 0.0 }, { "q": 0.99, "value_s": p99 }, { "q": 0.999, "value_s": 0.9775 }]);
             let times = serde_json::json!({ "mean_s": 1.0 / 45.0, "percentiles": list });

@@ -1,15 +1,15 @@
-//! The tables about the cases.
+//! The tables of the cases.
 
-use super::cases::{Case, FEW, MANY, MEMORY, Round};
+use super::cases::{FEW, GeneratorCase, MANY, MEMORY, Round};
 use super::figures::{over, word};
 
-/// Memory that a connection more may cost, in KiB.
+/// Maximum memory of an additional connection, in KiB.
 const MEMORY_BAR: f64 = 2.0;
 
 /// Cases with the rounds in which they were measured.
-type Measured<'a> = [(&'a Case, Vec<Round>)];
+type Measured<'a> = [(&'a GeneratorCase, Vec<Round>)];
 
-/// Returns all of them; nothing if nothing was measured.
+/// Returns all tables; empty if nothing was measured.
 pub fn all(measured: &Measured) -> String {
     if measured.is_empty() {
         String::new()
@@ -19,18 +19,19 @@ pub fn all(measured: &Measured) -> String {
 }
 
 fn summary(measured: &Measured) -> String {
-    let mut text = "## CPU per request beside others\n\n\
+    let mut text = "## CPU per request compared with others\n\n\
         CPU seconds (user and system) per million requests; medians of all rounds. The ratio is the median of the \
         ratios of the rounds.\n\n\
         | case | Plimsoll | the other | | ratio | bar | |\n|---|---:|---:|---|---:|---:|---|\n"
         .to_owned();
     for (case, rounds) in measured {
-        let (plimsoll, rival) =
-            (over(rounds, |round| round.plimsoll.cost), over(rounds, |round| round.rival.cost));
+        let (plimsoll, reference) =
+            (over(rounds, |round| round.plimsoll.cost), over(rounds, |round| round.reference.cost));
         let ratio = over(rounds, Round::ratio);
-        let (title, bar, met, name) = (case.title, case.bar, word(ratio <= case.bar), case.rival.name());
-        text +=
-            &format!("| {title} | {plimsoll:.2} | {rival:.2} | {name} | {ratio:.3} | ≤ {bar:.2} | {met} |\n");
+        let (title, bar, met, name) = (case.title, case.bar, word(ratio <= case.bar), case.reference.name());
+        text += &format!(
+            "| {title} | {plimsoll:.2} | {reference:.2} | {name} | {ratio:.3} | ≤ {bar:.2} | {met} |\n"
+        );
     }
     text
 }
@@ -45,11 +46,11 @@ fn memory(measured: &Measured) -> String {
     let row = |name: &str, (few, many, more): (f64, f64, f64), verdict: &str| {
         format!("| {name} | {few:.0} | {many:.0} | {more:.2} | {verdict} |\n")
     };
-    let (plimsoll, wrk) = (each(|round| round.plimsoll.rss_kib), each(|round| round.rival.rss_kib));
+    let (plimsoll, wrk) = (each(|round| round.plimsoll.rss_kib), each(|round| round.reference.rss_kib));
     format!(
         "\n## Memory per connection\n\n\
-        The most memory resident (KiB) until four fifths of the turn, with kept connections; what 9,900 connections \
-        more cost, divided by 9,900. At most {MEMORY_BAR:.0} KiB.\n\n\
+        Maximum resident memory (KiB) in the first four fifths of the turn, with kept connections; the \
+        additional memory of 9,900 more connections, divided by 9,900. At most {MEMORY_BAR:.0} KiB.\n\n\
         | | at 100 | at 10,000 | per connection | |\n|---|---:|---:|---:|---|\n{}{}",
         row("Plimsoll", plimsoll, word(plimsoll.2 <= MEMORY_BAR)),
         row("wrk", wrk, ""),
@@ -63,15 +64,15 @@ fn details(measured: &Measured) -> String {
         .to_owned();
     for (case, rounds) in measured {
         for (n, round) in rounds.iter().enumerate() {
-            let Round { plimsoll, rival } = round;
+            let Round { plimsoll, reference } = round;
             text += &format!(
                 "| {} | {} | {:.2} | {} | {:.2} | {} | {:.3} |\n",
                 case.title,
                 n + 1,
                 plimsoll.cost,
                 plimsoll.requests,
-                rival.cost,
-                rival.requests,
+                reference.cost,
+                reference.requests,
                 round.ratio()
             );
         }
@@ -82,19 +83,19 @@ fn details(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::cases::CASES;
-    use super::super::generator::Turn;
+    use super::super::generator::TurnResult;
     use super::*;
 
-    fn turn(cost: f64, rss_kib: f64) -> Turn {
-        Turn { cost, requests: 1_000, rss_kib }
+    fn turn(cost: f64, rss_kib: f64) -> TurnResult {
+        TurnResult { cost, requests: 1_000, rss_kib }
     }
 
     /// Medians 8 of 10 with round ratios 0.8, 0.9, 0.7; memory (21,000 − 1,200) KiB ÷ 9,900 = 2.00.
     #[test]
-    fn tables_show_medians_of_rounds_and_what_a_connection_costs() {
-        let round = |plimsoll, rss| Round { plimsoll: turn(plimsoll, rss), rival: turn(10.0, 500.0) };
+    fn tables_show_medians_of_rounds_and_memory_per_connection() {
+        let round = |plimsoll, rss| Round { plimsoll: turn(plimsoll, rss), reference: turn(10.0, 500.0) };
         let rounds = |rss| vec![round(8.0, rss), round(9.0, rss), round(7.0, rss)];
-        let memory_of = |case: &Case| if case.name == MEMORY[1] { 21_000.0 } else { 1_200.0 };
+        let memory_of = |case: &GeneratorCase| if case.name == MEMORY[1] { 21_000.0 } else { 1_200.0 };
         let measured: Vec<_> = CASES.iter().map(|case| (case, rounds(memory_of(case)))).collect();
         let text = summary(&measured);
         assert!(text.contains("100 connections | 8.00 | 10.00 | wrk | 0.800 | ≤ 0.95 | met |"), "{text}");
@@ -103,7 +104,7 @@ mod tests {
         assert!(text.contains("| Plimsoll | 1200 | 21000 | 2.00 | met |"), "{text}");
         let count = details(&measured).lines().filter(|line| line.ends_with("| 0.900 |")).count();
         assert_eq!(count, CASES.len());
-        // Not both of its cases.
+        // One of the two cases is missing.
         assert_eq!(memory(&measured[1..]), "");
         assert_eq!(all(&[]), "");
     }

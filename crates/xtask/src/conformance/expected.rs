@@ -1,80 +1,84 @@
-//! What is expected of each test: a table that people read too.
+//! The expected result of each test: a table that people read, too.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use anyhow::{Context, Result};
 
-use super::outcome::{Kind, Outcome, Test};
+use super::outcome::{SuiteTest, TestKind, TestOutcome};
 
-/// What a line of the table begins with.
-const ROW: &str = "| `";
+/// The start of a row of the table.
+const ROW_START: &str = "| `";
 
-/// What stands in the place of a reason that nobody has written yet.
+/// The placeholder for a missing reason.
 const NO_REASON: &str = "**no reason is given**";
 
-/// What is expected.
+/// The expected results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
-    /// What stands before the table.
+pub struct ExpectedResults {
+    /// The text before the table.
     introduction: String,
     /// The rows, in the order of the suite.
-    rows: Vec<Row>,
+    rows: Vec<ExpectedResult>,
 }
 
-/// What is expected of one test.
+/// The expected result of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct ExpectedResult {
     /// The test.
     pub id: String,
-    /// How binding it is.
-    pub kind: Kind,
-    /// What comes of it.
-    pub outcome: Outcome,
-    /// Why it is not what the suite wants; empty if it is.
+    /// Its kind.
+    pub kind: TestKind,
+    /// Its outcome.
+    pub outcome: TestOutcome,
+    /// The reason why it differs from what the suite wants; empty if it does not.
     pub reason: String,
 }
 
-/// What is not as expected.
+/// A difference from the expected results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
     /// A failure.
     Worse {
         /// The test.
         id: String,
-        /// What was expected; `None` if it is in no row.
-        expected: Option<Outcome>,
-        /// What came of it.
-        found: Outcome,
+        /// The expected outcome; `None` if there is no row.
+        expected: Option<TestOutcome>,
+        /// The outcome.
+        found: TestOutcome,
     },
-    /// To be written down.
+    /// A change to be recorded.
     Other {
         /// The test.
         id: String,
         /// As above.
-        expected: Option<Outcome>,
-        /// As above; `None` if the suite does not have the test.
-        found: Option<Outcome>,
+        expected: Option<TestOutcome>,
+        /// The outcome; `None` if the suite does not have the test.
+        found: Option<TestOutcome>,
     },
 }
 
-impl Expected {
-    /// Reads the table out of its document; an empty text has no rows.
+impl ExpectedResults {
+    /// Parses the table of its document; an empty text has no rows.
     ///
     /// # Errors
-    /// A row with another number of cells, or with words that are not known.
-    pub fn parse(text: &str) -> Result<Expected> {
+    /// A row with another number of cells, or with unknown words.
+    pub fn parse(text: &str) -> Result<ExpectedResults> {
         let lines = text.lines();
-        let rows = lines.filter(|line| line.starts_with(ROW)).map(Row::parse).collect::<Result<_>>()?;
+        let rows = lines
+            .filter(|line| line.starts_with(ROW_START))
+            .map(ExpectedResult::parse)
+            .collect::<Result<_>>()?;
         let introduction = text.split("\n## All tests\n").next().unwrap_or_default().trim_end().to_owned();
-        Ok(Expected { introduction, rows })
+        Ok(ExpectedResults { introduction, rows })
     }
 
     /// Writes the document.
     pub fn write(&self) -> String {
         let rows = self.rows.iter().map(|row| {
-            let Row { id, kind, outcome, reason } = row;
-            format!("{ROW}{id}` | {} | {} | {reason} |\n", kind.name(), outcome.name()).replace("|  |", "| |")
+            let ExpectedResult { id, kind, outcome, reason } = row;
+            format!("{ROW_START}{id}` | {} | {} | {reason} |\n", kind.name(), outcome.name())
+                .replace("|  |", "| |")
         });
         format!(
             "{}\n\n## All tests\n\n| test | kind | result | reason for the deviation |\n|---|---|---|---|\n{}",
@@ -83,14 +87,19 @@ impl Expected {
         )
     }
 
-    /// Returns the same with what was found; reasons stay with their tests.
-    pub fn renewed(&self, found: &[(Test, Outcome)], version: &str) -> Expected {
+    /// Returns the results updated with the given ones; reasons stay with their tests.
+    pub fn renewed(&self, found: &[(SuiteTest, TestOutcome)], version: &str) -> ExpectedResults {
         let reasons: BTreeMap<&str, &str> =
             self.rows.iter().map(|row| (row.id.as_str(), row.reason.as_str())).collect();
         let rows = found.iter().map(|(test, outcome)| {
             let known = reasons.get(test.id.as_str()).copied().filter(|reason| !reason.is_empty());
             let reason = if needs_reason(test.kind, *outcome) { known.unwrap_or(NO_REASON) } else { "" };
-            Row { id: test.id.clone(), kind: test.kind, outcome: *outcome, reason: reason.to_owned() }
+            ExpectedResult {
+                id: test.id.clone(),
+                kind: test.kind,
+                outcome: *outcome,
+                reason: reason.to_owned(),
+            }
         });
         let introduction = match self.introduction.is_empty() {
             true => format!(
@@ -98,12 +107,13 @@ impl Expected {
             ),
             false => self.introduction.clone(),
         };
-        Expected { introduction, rows: rows.collect() }
+        ExpectedResults { introduction, rows: rows.collect() }
     }
 
-    /// Compares with what was found.
-    pub fn differences(&self, found: &[(Test, Outcome)]) -> Vec<Difference> {
-        let rows: BTreeMap<&str, &Row> = self.rows.iter().map(|row| (row.id.as_str(), row)).collect();
+    /// Compares with actual results.
+    pub fn differences(&self, found: &[(SuiteTest, TestOutcome)]) -> Vec<Difference> {
+        let rows: BTreeMap<&str, &ExpectedResult> =
+            self.rows.iter().map(|row| (row.id.as_str(), row)).collect();
         let mut differences = Vec::new();
         for (test, found) in found {
             let expected = rows.get(test.id.as_str()).map(|row| row.outcome);
@@ -116,7 +126,7 @@ impl Expected {
                 false => Difference::Other { id, expected, found: Some(found) },
             });
         }
-        let is_found = |row: &&Row| found.iter().any(|(test, _)| test.id == row.id);
+        let is_found = |row: &&ExpectedResult| found.iter().any(|(test, _)| test.id == row.id);
         let gone = self.rows.iter().filter(|row| !is_found(row));
         differences.extend(gone.map(|row| Difference::Other {
             id: row.id.clone(),
@@ -127,48 +137,48 @@ impl Expected {
     }
 }
 
-/// Tells whether an outcome has to be explained.
-fn needs_reason(kind: Kind, outcome: Outcome) -> bool {
-    kind != Kind::Check && outcome != Outcome::Pass
+/// Returns whether an outcome needs a reason.
+fn needs_reason(kind: TestKind, outcome: TestOutcome) -> bool {
+    kind != TestKind::Check && outcome != TestOutcome::Pass
 }
 
-/// Tells whether what was found is a failure: what should pass does not, or a question has another answer.
-fn is_worse(kind: Kind, expected: Option<Outcome>, found: Outcome) -> bool {
+/// Returns whether a result is a failure: a test that should pass does not, or a question has another answer.
+fn is_worse(kind: TestKind, expected: Option<TestOutcome>, found: TestOutcome) -> bool {
     match (kind, expected) {
-        (Kind::Required, None) => found != Outcome::Pass,
-        (Kind::Required | Kind::Optimal, Some(Outcome::Pass)) => true,
-        (Kind::Check, Some(_)) => true,
+        (TestKind::Required, None) => found != TestOutcome::Pass,
+        (TestKind::Required | TestKind::Optimal, Some(TestOutcome::Pass)) => true,
+        (TestKind::Check, Some(_)) => true,
         _ => false,
     }
 }
 
-impl Row {
-    fn parse(line: &str) -> Result<Row> {
+impl ExpectedResult {
+    fn parse(line: &str) -> Result<ExpectedResult> {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
         let [id, kind, outcome, reason] = cells[..] else {
             anyhow::bail!("expected test, kind, result and reason, found `{line}`");
         };
-        let found = Outcome::ALL.into_iter().find(|one| one.name() == outcome);
-        let outcome = found.with_context(|| format!("`{outcome}` is no result: `{line}`"))?;
+        let found = TestOutcome::ALL.into_iter().find(|one| one.name() == outcome);
+        let outcome = found.with_context(|| format!("`{outcome}` is not a result: `{line}`"))?;
         let (id, reason) = (id.trim_matches('`').to_owned(), reason.to_owned());
-        Ok(Row { id, kind: Kind::try_from(kind)?, outcome, reason })
+        Ok(ExpectedResult { id, kind: TestKind::try_from(kind)?, outcome, reason })
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |outcome: &Option<Outcome>| outcome.map_or("nothing", Outcome::name);
+        let name = |outcome: &Option<TestOutcome>| outcome.map_or("nothing", TestOutcome::name);
         match self {
             Difference::Worse { id, expected, found } => {
                 write!(f, "FAILED {id}: expected {}, found {}", name(expected), found.name())
             }
             Difference::Other { id, expected, found: None } => {
-                write!(f, "differs {id}: expected {}, and this suite does not have it", name(expected))
+                write!(f, "differs {id}: expected {}, but this suite does not contain it", name(expected))
             }
             Difference::Other { id, expected, found } => {
                 write!(
                     f,
-                    "differs {id}: expected {}, found {}; `--write` takes note",
+                    "differs {id}: expected {}, found {}; record it with `--write`",
                     name(expected),
                     name(found)
                 )
@@ -187,28 +197,32 @@ mod tests {
                         | test | kind | result | reason for the deviation |\n|---|---|---|---|\n\
                         | `a` | required | pass | |\n| `b` | optimal | fail | by choice |\n| `c` | check | no | |\n";
 
-    fn found(outcomes: &[(&str, Kind, Outcome)]) -> Vec<(Test, Outcome)> {
-        let test =
-            |id: &str, kind| Test { id: id.to_owned(), part: String::new(), kind, depends_on: Vec::new() };
+    fn found(outcomes: &[(&str, TestKind, TestOutcome)]) -> Vec<(SuiteTest, TestOutcome)> {
+        let test = |id: &str, kind| SuiteTest {
+            id: id.to_owned(),
+            part: String::new(),
+            kind,
+            depends_on: Vec::new(),
+        };
         outcomes.iter().map(|(id, kind, outcome)| (test(id, *kind), *outcome)).collect()
     }
 
     #[test]
-    fn the_document_is_read_as_it_was_written() {
-        let expected = Expected::parse(TEXT).unwrap();
+    fn the_document_round_trips() {
+        let expected = ExpectedResults::parse(TEXT).unwrap();
         assert_eq!((expected.rows.len(), expected.write().as_str()), (3, TEXT));
         assert_eq!(expected.rows[1].reason, "by choice");
         for line in ["| `a` | required | pass |", "| `a` | required | good | |", "| `a` | x | pass | |"] {
-            assert!(Expected::parse(line).is_err(), "{line}");
+            assert!(ExpectedResults::parse(line).is_err(), "{line}");
         }
     }
 
     #[test]
-    fn what_is_worse_than_expected_is_told_from_what_only_differs() {
-        use Kind::{Check, Optimal, Required};
-        use Outcome::{Fail, No, Pass, Setup, Yes};
-        let expected = Expected::parse(TEXT).unwrap();
-        let of = |outcomes: &[(&str, Kind, Outcome)]| {
+    fn failures_are_distinguished_from_other_differences() {
+        use TestKind::{Check, Optimal, Required};
+        use TestOutcome::{Fail, No, Pass, Setup, Yes};
+        let expected = ExpectedResults::parse(TEXT).unwrap();
+        let of = |outcomes: &[(&str, TestKind, TestOutcome)]| {
             let all = expected.differences(&found(outcomes));
             all.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
@@ -217,7 +231,7 @@ mod tests {
             of(&[("a", Required, Setup), ("b", Optimal, Pass), ("c", Check, Yes), ("d", Required, Fail)]),
             [
                 "FAILED a: expected pass, found setup failed",
-                "differs b: expected fail, found pass; `--write` takes note",
+                "differs b: expected fail, found pass; record it with `--write`",
                 "FAILED c: expected no, found yes",
                 "FAILED d: expected nothing, found fail",
             ]
@@ -225,26 +239,29 @@ mod tests {
         assert_eq!(
             of(&[("a", Required, Pass), ("b", Optimal, Fail), ("e", Optimal, Fail), ("f", Required, Pass)]),
             [
-                "differs e: expected nothing, found fail; `--write` takes note",
-                "differs f: expected nothing, found pass; `--write` takes note",
-                "differs c: expected no, and this suite does not have it",
+                "differs e: expected nothing, found fail; record it with `--write`",
+                "differs f: expected nothing, found pass; record it with `--write`",
+                "differs c: expected no, but this suite does not contain it",
             ]
         );
     }
 
     #[test]
-    fn reasons_stay_with_their_tests_and_missing_ones_are_seen() {
-        let new = found(&[("b", Kind::Optimal, Outcome::Fail), ("a", Kind::Required, Outcome::Fail)]);
-        let renewed = Expected::parse(TEXT).unwrap().renewed(&new, "1");
+    fn reasons_stay_with_their_tests_and_missing_ones_are_marked() {
+        let new = found(&[
+            ("b", TestKind::Optimal, TestOutcome::Fail),
+            ("a", TestKind::Required, TestOutcome::Fail),
+        ]);
+        let renewed = ExpectedResults::parse(TEXT).unwrap().renewed(&new, "1");
         assert_eq!(renewed.introduction, "# Title\n\nText.");
         let reasons: Vec<_> = renewed.rows.iter().map(|row| row.reason.as_str()).collect();
         assert_eq!(reasons, ["by choice", NO_REASON]);
     }
 
     #[test]
-    fn every_deviation_has_its_reason() {
+    fn every_deviation_has_a_reason() {
         let text = std::fs::read_to_string(root().join(EXPECTED)).unwrap();
-        let expected = Expected::parse(&text).unwrap();
+        let expected = ExpectedResults::parse(&text).unwrap();
         assert_eq!(expected.write(), text, "the document is as `--write` writes it");
         assert!(300 < expected.rows.len(), "{}", expected.rows.len());
         for row in &expected.rows {

@@ -1,103 +1,109 @@
-//! What a result of the suite means, by the kind of the test.
+//! Outcomes of the suite's tests, by their kind.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
 
-/// How binding a test is.
+/// The kind of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// What a cache must do.
+pub enum TestKind {
+    /// A requirement for caches.
     Required,
-    /// What a good cache does.
+    /// A desirable behavior of a cache.
     Optimal,
-    /// A question, to which no answer is wrong.
+    /// A question without wrong answers.
     Check,
 }
 
-impl Kind {
+impl TestKind {
     /// Returns the kind's name, as the suite has it.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Required => "required",
-            Kind::Optimal => "optimal",
-            Kind::Check => "check",
+            TestKind::Required => "required",
+            TestKind::Optimal => "optimal",
+            TestKind::Check => "check",
         }
     }
 }
 
-impl TryFrom<&str> for Kind {
+impl TryFrom<&str> for TestKind {
     type Error = anyhow::Error;
 
-    fn try_from(name: &str) -> Result<Kind> {
-        let kinds = [Kind::Required, Kind::Optimal, Kind::Check];
+    fn try_from(name: &str) -> Result<TestKind> {
+        let kinds = [TestKind::Required, TestKind::Optimal, TestKind::Check];
         kinds
             .into_iter()
             .find(|kind| kind.name() == name)
-            .with_context(|| format!("`{name}` is no kind of test"))
+            .with_context(|| format!("`{name}` is not a kind of test"))
     }
 }
 
 /// A test of the suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Test {
+pub struct SuiteTest {
     /// Its name, such as `freshness-max-age`.
     pub id: String,
     /// The part of the suite that it belongs to.
     pub part: String,
-    /// How binding it is.
-    pub kind: Kind,
-    /// Tests without which it says nothing.
+    /// Its kind.
+    pub kind: TestKind,
+    /// Tests that it depends on.
     pub depends_on: Vec<String>,
 }
 
-/// What came of a test.
+/// The outcome of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It does what the test wants.
+pub enum TestOutcome {
+    /// The test passed.
     Pass,
-    /// It does not.
+    /// The test failed.
     Fail,
-    /// The answer to a question.
+    /// The answer "yes" to a question.
     Yes,
-    /// As above.
+    /// The answer "no" to a question.
     No,
-    /// The test did not come to what it is about.
+    /// The setup of the test failed.
     Setup,
     /// A test that it depends on did not pass.
     Dependency,
 }
 
-impl Outcome {
+impl TestOutcome {
     /// All of them.
-    pub const ALL: [Outcome; 6] =
-        [Outcome::Pass, Outcome::Fail, Outcome::Yes, Outcome::No, Outcome::Setup, Outcome::Dependency];
+    pub const ALL: [TestOutcome; 6] = [
+        TestOutcome::Pass,
+        TestOutcome::Fail,
+        TestOutcome::Yes,
+        TestOutcome::No,
+        TestOutcome::Setup,
+        TestOutcome::Dependency,
+    ];
 
     /// Returns the outcome's name.
     pub fn name(self) -> &'static str {
         match self {
-            Outcome::Pass => "pass",
-            Outcome::Fail => "fail",
-            Outcome::Yes => "yes",
-            Outcome::No => "no",
-            Outcome::Setup => "setup failed",
-            Outcome::Dependency => "dependency failed",
+            TestOutcome::Pass => "pass",
+            TestOutcome::Fail => "fail",
+            TestOutcome::Yes => "yes",
+            TestOutcome::No => "no",
+            TestOutcome::Setup => "setup failed",
+            TestOutcome::Dependency => "dependency failed",
         }
     }
 
-    /// Tells whether tests that depend on it say something.
+    /// Returns whether dependent tests are meaningful.
     fn is_passed(self) -> bool {
-        matches!(self, Outcome::Pass | Outcome::Yes)
+        matches!(self, TestOutcome::Pass | TestOutcome::Yes)
     }
 }
 
-/// Returns what came of each test that was run, in the order of the suite.
+/// Returns the outcome of each test that was run, in the order of the suite.
 ///
 /// # Errors
 /// No result at all, or one that is neither `true` nor a name and a message.
-pub fn outcomes(tests: &[Test], results: &Map<String, Value>) -> Result<Vec<(Test, Outcome)>> {
-    let by_id: BTreeMap<&str, &Test> = tests.iter().map(|test| (test.id.as_str(), test)).collect();
+pub fn outcomes(tests: &[SuiteTest], results: &Map<String, Value>) -> Result<Vec<(SuiteTest, TestOutcome)>> {
+    let by_id: BTreeMap<&str, &SuiteTest> = tests.iter().map(|test| (test.id.as_str(), test)).collect();
     let run = tests.iter().filter(|test| results.contains_key(&test.id));
     let found: Vec<_> =
         run.map(|test| Ok((test.clone(), outcome(test, &by_id, results, 0)?))).collect::<Result<_>>()?;
@@ -107,15 +113,15 @@ pub fn outcomes(tests: &[Test], results: &Map<String, Value>) -> Result<Vec<(Tes
     Ok(found)
 }
 
-/// The longest chain of tests that depend on each other; the suite has some four.
+/// The maximum length of a dependency chain; the suite has some four.
 const DEPTH_MAX: usize = 50;
 
 fn outcome(
-    test: &Test,
-    tests: &BTreeMap<&str, &Test>,
+    test: &SuiteTest,
+    tests: &BTreeMap<&str, &SuiteTest>,
     results: &Map<String, Value>,
     depth: usize,
-) -> Result<Outcome> {
+) -> Result<TestOutcome> {
     if DEPTH_MAX < depth {
         bail!("`{}` depends on itself", test.id);
     }
@@ -125,7 +131,7 @@ fn outcome(
             None => false,
         };
         if !is_passed {
-            return Ok(Outcome::Dependency);
+            return Ok(TestOutcome::Dependency);
         }
     }
     let result = results.get(&test.id).context("a result")?;
@@ -134,11 +140,11 @@ fn outcome(
         bail!("expected `true`, or what failed and why, as result of `{}`, found {result}", test.id);
     }
     Ok(match (test.kind, is_true) {
-        (_, false) if result[0] == "Setup" => Outcome::Setup,
-        (Kind::Check, true) => Outcome::Yes,
-        (Kind::Check, false) => Outcome::No,
-        (_, true) => Outcome::Pass,
-        (_, false) => Outcome::Fail,
+        (_, false) if result[0] == "Setup" => TestOutcome::Setup,
+        (TestKind::Check, true) => TestOutcome::Yes,
+        (TestKind::Check, false) => TestOutcome::No,
+        (_, true) => TestOutcome::Pass,
+        (_, false) => TestOutcome::Fail,
     })
 }
 
@@ -148,23 +154,23 @@ mod tests {
 
     use super::*;
 
-    fn test(id: &str, kind: Kind, depends_on: &[&str]) -> Test {
+    fn test(id: &str, kind: TestKind, depends_on: &[&str]) -> SuiteTest {
         let depends_on = depends_on.iter().map(|id| (*id).to_owned()).collect();
-        Test { id: id.to_owned(), part: "p".to_owned(), kind, depends_on }
+        SuiteTest { id: id.to_owned(), part: "p".to_owned(), kind, depends_on }
     }
 
     #[test]
-    fn results_mean_what_the_suite_means_by_them() {
+    fn results_are_interpreted_as_by_the_suite() {
         let tests = [
-            test("a", Kind::Required, &[]),
-            test("b", Kind::Optimal, &["a"]),
-            test("c", Kind::Check, &["a"]),
-            test("d", Kind::Check, &["a"]),
-            test("e", Kind::Required, &[]),
-            test("f", Kind::Required, &["b"]),
-            test("g", Kind::Required, &["d"]),
-            test("not-run", Kind::Required, &[]),
-            test("h", Kind::Required, &["not-run"]),
+            test("a", TestKind::Required, &[]),
+            test("b", TestKind::Optimal, &["a"]),
+            test("c", TestKind::Check, &["a"]),
+            test("d", TestKind::Check, &["a"]),
+            test("e", TestKind::Required, &[]),
+            test("f", TestKind::Required, &["b"]),
+            test("g", TestKind::Required, &["d"]),
+            test("not-run", TestKind::Required, &[]),
+            test("h", TestKind::Required, &["not-run"]),
         ];
         let results = json!({
             "a": true, "b": ["Assertion", "no"], "c": true, "d": ["Assertion", "no"], "e": ["Setup", "no"], "f": true,
@@ -187,12 +193,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nonsense_are_no_results() {
-        let tests = [test("a", Kind::Required, &[])];
+    fn missing_and_invalid_results_are_errors() {
+        let tests = [test("a", TestKind::Required, &[])];
         for results in [json!({}), json!({ "a": false }), json!({ "a": [] }), json!({ "b": true })] {
             assert!(outcomes(&tests, results.as_object().unwrap()).is_err(), "{results}");
         }
-        let circle = [test("a", Kind::Required, &["b"]), test("b", Kind::Required, &["a"])];
+        let circle = [test("a", TestKind::Required, &["b"]), test("b", TestKind::Required, &["a"])];
         assert!(outcomes(&circle, json!({ "a": true, "b": true }).as_object().unwrap()).is_err());
     }
 }

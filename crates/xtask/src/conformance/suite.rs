@@ -7,27 +7,27 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
 
-use super::outcome::{Kind, Test};
+use super::outcome::{SuiteTest, TestKind};
 use super::{HINT, Process};
 use crate::shell::output;
 
-/// Where the suite has its client and its server: today, and in the version that npm has.
+/// Paths of the client and the server: current, and in the npm version.
 const LAYOUTS: [(&str, &str); 2] =
     [("test-engine/cli.mjs", "test-engine/server/server.mjs"), ("cli.mjs", "server/server.mjs")];
 
-/// Lets a server listen on loopback only: the suite's listens on all addresses.
+/// Node code that makes a server listen on loopback only: the suite's listens on all addresses.
 const ON_LOOPBACK: &str = "data:text/javascript,import net from 'node:net';\
     const listen = net.Server.prototype.listen;\
     net.Server.prototype.listen = function (port) { return listen.call(this, port, '127.0.0.1') }";
 
-/// Prints all tests as JSON. The client of older versions has one part more than the list.
+/// Node code that prints all tests as JSON. The client of older versions has one part more than the list.
 const LIST: &str = "const folder = process.argv[1];\
     const parts = (await import(folder + '/tests/index.mjs')).default;\
     try { parts.push((await import(folder + '/tests/surrogate-control.mjs')).default) } catch {}\
     console.log(JSON.stringify(parts.flatMap(part => part.tests.map(test => ({\
       id: test.id, part: part.id, kind: test.kind ?? 'required', depends_on: test.depends_on ?? [] })))))";
 
-/// The longest that a run may take, in seconds; it takes some 100 s.
+/// Time limit of a run, in seconds; it takes some 100 s.
 const RUN_SECONDS_MAX: &str = "900";
 
 /// The folder of the suite.
@@ -38,18 +38,18 @@ pub struct Suite {
     server: &'static str,
 }
 
-/// The suite's server; ends when it is dropped.
-pub struct Server {
-    /// Where it listens.
+/// The suite's server; killed when dropped.
+pub struct SuiteServer {
+    /// Its address.
     pub address: SocketAddr,
     _process: Process,
 }
 
 impl Suite {
-    /// Looks whether the folder has the suite, and whether there is Node.
+    /// Checks that the folder contains the suite, and that Node is installed.
     ///
     /// # Errors
-    /// If not; the suite then was not run.
+    /// One of them is missing; the suite was then not run.
     pub fn open(folder: &Path) -> Result<Suite> {
         let is_there = |path: &str| folder.join(path).is_file();
         let layout = LAYOUTS.into_iter().find(|(client, server)| is_there(client) && is_there(server));
@@ -63,10 +63,10 @@ impl Suite {
         Ok(Suite { folder, client, server })
     }
 
-    /// Returns the version that the suite gives itself.
+    /// Returns the version of the suite.
     ///
     /// # Errors
-    /// A `package.json` that is not there or has none.
+    /// `package.json` is missing or has no version.
     pub fn version(&self) -> Result<String> {
         let text = std::fs::read_to_string(self.folder.join("package.json"))?;
         let package: Value = serde_json::from_str(&text)?;
@@ -74,45 +74,45 @@ impl Suite {
     }
 
     /// Returns all tests.
-    ///
+    /// Returns all tests.
     /// # Errors
-    /// A list that cannot be read.
-    pub fn tests(&self) -> Result<Vec<Test>> {
+    /// The list cannot be read.
+    pub fn tests(&self) -> Result<Vec<SuiteTest>> {
         let text = output(self.node(&["--input-type=module", "--eval", LIST]).arg(&self.folder))?;
         let list: Vec<Value> = serde_json::from_str(&text).context("the list of tests")?;
         list.iter().map(read_test).collect()
     }
 
-    /// Starts the server on a port of loopback that is free.
+    /// Starts the server on a free loopback port.
     ///
     /// # Errors
-    /// If it does not start.
-    pub fn serve(&self, scratch: &Path) -> Result<Server> {
+    /// It does not start.
+    pub fn serve(&self, scratch: &Path) -> Result<SuiteServer> {
         let mut command = self.node(&["--import", ON_LOOPBACK, self.server]);
         command.env("npm_config_protocol", "http").env("npm_config_port", "0");
         command.env("npm_config_pidfile", scratch.join("suite.pid"));
         let (process, address) = Process::start(&mut command, |line| {
             line.strip_prefix("Listening on http://")?.trim_end_matches('/').parse().ok()
         })?;
-        Ok(Server { address, _process: process })
+        Ok(SuiteServer { address, _process: process })
     }
 
-    /// Runs all tests against what listens at an address; gives the result of each by its name.
+    /// Runs all tests against an address; returns the result of each by its name.
     ///
     /// # Errors
-    /// A client that fails or prints something else.
+    /// The client fails or prints something else.
     pub fn results(&self, address: SocketAddr) -> Result<Map<String, Value>> {
         let mut command = Command::new("timeout");
         command.args([RUN_SECONDS_MAX, "node", "--no-warnings", self.client]).current_dir(&self.folder);
         command.env("npm_config_base", format!("http://{address}"));
-        // All tests: an empty name, in both of the places where it is looked for.
+        // All tests: an empty name, in both of the variables that are used.
         command.env("npm_config_id", "").env("npm_package_config_id", "");
         let text = output(&mut command).with_context(|| {
             format!("hint: `npm install` in `{}` gets what the suite needs", self.folder.display())
         })?;
         let start = text.find('{').context("the suite's client printed no results")?;
         let results: Value = serde_json::from_str(&text[start..]).context("the suite's results")?;
-        let Value::Object(results) = results else { bail!("the suite's results are no object") };
+        let Value::Object(results) = results else { bail!("the suite's results are not an object") };
         ensure!(!results.is_empty(), "the suite's client has run no test");
         Ok(results)
     }
@@ -124,13 +124,13 @@ impl Suite {
     }
 }
 
-fn read_test(value: &Value) -> Result<Test> {
+fn read_test(value: &Value) -> Result<SuiteTest> {
     let text = |name: &str| value[name].as_str().with_context(|| format!("a test without `{name}`: {value}"));
     let depends_on = value["depends_on"].as_array().into_iter().flatten();
-    Ok(Test {
+    Ok(SuiteTest {
         id: text("id")?.to_owned(),
         part: text("part")?.to_owned(),
-        kind: Kind::try_from(text("kind")?)?,
+        kind: TestKind::try_from(text("kind")?)?,
         depends_on: depends_on.filter_map(Value::as_str).map(str::to_owned).collect(),
     })
 }
@@ -139,7 +139,7 @@ fn read_test(value: &Value) -> Result<Test> {
 mod tests {
     use std::fs;
 
-    use super::super::outcome::{Outcome, outcomes};
+    use super::super::outcome::{TestOutcome, outcomes};
     use super::*;
 
     const INDEX: &str = "export default [{ id: 'one', name: 'One', tests: [\
@@ -147,7 +147,7 @@ mod tests {
         { id: 'counts', name: 'It counts', kind: 'check', depends_on: ['answers'] },\
         { id: 'stores', name: 'It stores', kind: 'optimal', depends_on: ['answers'] }] }]";
 
-    /// A server as the suite's: its environment, its line, a count of requests.
+    /// A server like the suite's: its environment, its line, a request counter.
     const SERVER: &str = "import http from 'http'\nimport fs from 'fs'\nlet n = 0\n\
         fs.writeFileSync(process.env.npm_config_pidfile, process.pid.toString())\n\
         const server = http.createServer((request, response) => response.end(String(++n)))\n\
@@ -155,7 +155,7 @@ mod tests {
         `Listening on ${process.env.npm_config_protocol}://${server.address().address}:${server.address().port}/`))\n\
         server.listen(process.env.npm_config_port || process.env.npm_package_config_port)\n";
 
-    /// A client as the suite's: its environment, its results.
+    /// A client like the suite's: its environment, its results.
     const CLIENT: &str = "const base = process.env.npm_config_base || process.env.npm_package_config_base\n\
         const id = process.env.npm_config_id || process.env.npm_package_config_id\n\
         if (id !== '') throw new Error(`asked for ${id}`)\n\
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_of_either_layout_is_run_on_loopback() {
+    fn suites_of_both_layouts_run_on_loopback() {
         for layout in LAYOUTS {
             let folder = tempfile::tempdir().unwrap();
             stand_in(folder.path(), layout);
@@ -191,7 +191,8 @@ mod tests {
             let (tests, results) = (suite.tests().unwrap(), suite.results(server.address).unwrap());
             let found = outcomes(&tests, &results).unwrap();
             let found: Vec<_> = found.iter().map(|(test, outcome)| (test.id.as_str(), *outcome)).collect();
-            let expected = [("answers", Outcome::Pass), ("counts", Outcome::Yes), ("stores", Outcome::Fail)];
+            let expected =
+                [("answers", TestOutcome::Pass), ("counts", TestOutcome::Yes), ("stores", TestOutcome::Fail)];
             assert_eq!(
                 (&found[..], suite.version().unwrap().as_str()),
                 (&expected[..], "1.2.3"),
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_cannot_run_gives_no_results() {
+    fn a_client_that_cannot_run_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         stand_in(folder.path(), LAYOUTS[1]);
         let suite = Suite::open(folder.path()).unwrap();
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_the_suite_is_told_from_one_with_it() {
+    fn a_folder_without_the_suite_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let error = Suite::open(folder.path()).unwrap_err().to_string();
         assert!(

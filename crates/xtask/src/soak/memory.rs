@@ -1,28 +1,28 @@
-//! Whether memory stays.
+//! The trend of memory use.
 
 use std::fmt;
 
 use units::{Bytes, Nanos};
 
-/// How much a process may grow over the second half of its life, as a part of what it has, or in bytes.
+/// Maximum growth of a process over the second half of its life, relative and in bytes.
 const GROWTH_MAX: f64 = 0.05;
 const GROWTH_BYTES_MAX: f64 = 4e6;
 
-/// What a process had resident, by time.
+/// Resident memory of a process over time.
 #[derive(Debug, Clone, Default)]
-pub struct Memory(Vec<(Nanos, u64)>);
+pub struct MemoryTrend(Vec<(Nanos, u64)>);
 
-impl Memory {
-    pub fn new() -> Memory {
-        Memory::default()
+impl MemoryTrend {
+    pub fn new() -> MemoryTrend {
+        MemoryTrend::default()
     }
 
-    /// Notes how many bytes are resident.
+    /// Adds a sample of the resident bytes.
     pub fn note(&mut self, at: Nanos, bytes: u64) {
         self.0.push((at, bytes));
     }
 
-    /// Returns whether it did not grow in the second half: by the straight line through all its values there.
+    /// Returns whether memory did not grow in the second half, by linear regression.
     pub fn is_flat(&self) -> bool {
         self.growth().is_some_and(|growth| growth <= self.growth_max())
     }
@@ -35,7 +35,7 @@ impl Memory {
         (self.most() as f64 * GROWTH_MAX).max(GROWTH_BYTES_MAX)
     }
 
-    /// Returns by how many bytes the line rises over the second half.
+    /// Returns the growth in bytes of the regression line over the second half.
     fn growth(&self) -> Option<f64> {
         let half = &self.0[self.0.len() / 2..];
         let (first, last) = (half.first()?, half.last()?);
@@ -51,7 +51,7 @@ impl Memory {
     }
 }
 
-impl fmt::Display for Memory {
+impl fmt::Display for MemoryTrend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((_, last)) = self.0.last() else { return write!(f, "memory not looked at") };
         let (growth, allowed) = (self.growth().unwrap_or(0.0) / 1e6, self.growth_max() / 1e6);
@@ -69,12 +69,12 @@ impl fmt::Display for Memory {
 mod tests {
     use super::*;
 
-    fn memory(bytes: impl Fn(u64) -> u64) -> Memory {
-        Memory((0..100).map(|second| (Nanos::from_secs(second), bytes(second))).collect())
+    fn memory(bytes: impl Fn(u64) -> u64) -> MemoryTrend {
+        MemoryTrend((0..100).map(|second| (Nanos::from_secs(second), bytes(second))).collect())
     }
 
     #[test]
-    fn what_fills_up_and_stays_is_flat_and_what_leaks_is_not() {
+    fn a_filling_cache_is_flat_and_a_leak_is_not() {
         let filling = memory(|second| 100_000_000 * second.min(40) / 40);
         assert!(filling.is_flat(), "{filling}");
         // A leak of 100 kB a second: 5 MB over the second half, of 20.
@@ -82,6 +82,6 @@ mod tests {
         assert!(!leak.is_flat(), "{leak}");
         let up_and_down = memory(|second| 100_000_000 + second % 2 * 3_000_000);
         assert!(up_and_down.is_flat(), "{up_and_down}");
-        assert!(!Memory::new().is_flat());
+        assert!(!MemoryTrend::new().is_flat());
     }
 }

@@ -1,23 +1,23 @@
-//! `soak-accelerator`: does the accelerator serve right bytes for a long time, whatever happens around it, and does its
-//! memory stay?
+//! `soak-accelerator`: checks that the accelerator serves correct bytes for a long time under disturbances,
+//! and that its memory does not grow.
 //!
-//! Clients of many kinds ask for objects whose content changes all the time and follows from what the reply says about
-//! itself, so that every byte can be compared. Meanwhile the server behind is restarted, objects are purged, the
-//! configuration is read again, and in the first quarter the accelerator is killed (SIGKILL), with its copies on disk. A
-//! reply that fails counts as dropped, unless the server behind or the accelerator was away.
+//! Clients of many kinds request objects whose content changes all the time and follows from the response's
+//! metadata, so that every byte can be compared. Meanwhile the origin is restarted, objects are purged, the
+//! configuration is reloaded, and in the first quarter the accelerator is killed (SIGKILL), with its cache on
+//! disk. A failed response counts as dropped unless the origin or the accelerator was down.
 //!
-//! - `world`: the objects, and what everyone knows of one another
-//! - `origin`: the server behind
-//! - `front`: the accelerator: started, ordered about, killed
-//! - `client`, `exchange`: who asks, and one request with its reply
-//! - `memory`: whether it stays
+//! - `fixture`: the objects, and the shared state
+//! - `origin`: the origin server
+//! - `accelerator`: the accelerator process: started, administered, killed
+//! - `client`, `client_connection`: clients, and one request with its response
+//! - `memory`: the trend of memory use
 
+mod accelerator;
 mod client;
-mod exchange;
-mod front;
+mod client_connection;
+mod fixture;
 mod memory;
 mod origin;
-mod world;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,38 +25,38 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use units::Nanos;
 
-use self::front::Front;
-use self::memory::Memory;
-use self::origin::Origin;
-use self::world::World;
+use self::accelerator::AcceleratorProcess;
+use self::fixture::Fixture;
+use self::memory::MemoryTrend;
+use self::origin::SoakOrigin;
 use crate::bench::{machine, number};
 use crate::shell::root;
 use crate::test::release_binary;
 
-/// How many clients ask at a time.
+/// Number of concurrent clients.
 const CLIENTS: u64 = 16;
 
-/// How often something happens.
+/// Intervals of the disturbances.
 const PURGE: Nanos = Nanos::from_millis(300);
 const RELOAD: Nanos = Nanos::from_secs(7);
 const RESTART: Nanos = Nanos::from_secs(20);
 const KILL: Nanos = Nanos::from_secs(11);
 const LOOK: Nanos = Nanos::from_secs(1);
 
-/// For how long the server behind is away.
+/// Downtime of the origin.
 const AWAY: Duration = Duration::from_millis(700);
 
-/// How long, and where to.
+/// Options of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct SoakOptions {
     minutes: u32,
     write: bool,
 }
 
-impl Options {
-    /// Reads the command line.
-    pub fn parse(arguments: &[&str]) -> Result<Options> {
-        let mut options = Options { minutes: 20, write: false };
+impl SoakOptions {
+    /// Parses the command line.
+    pub fn parse(arguments: &[&str]) -> Result<SoakOptions> {
+        let mut options = SoakOptions { minutes: 20, write: false };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
             match *name {
@@ -72,90 +72,96 @@ impl Options {
     }
 }
 
-/// Soaks, prints what came of it, and fails if anything was wrong.
-pub fn perform(options: &Options) -> Result<()> {
+/// Runs the soak test, prints the results, and fails on any error.
+pub fn perform(options: &SoakOptions) -> Result<()> {
     let plimsoll = release_binary()?;
     let folder = tempfile::Builder::new().prefix("plimsoll-soak-").tempdir_in("/var/tmp")?;
-    let world = Arc::new(World::new());
-    let mut origin = Origin::start(&world)?;
-    let mut front = Front::start(&plimsoll, folder.path(), origin.address())?;
-    let clients: Vec<_> = (0..CLIENTS).map(|seed| client::start(&world, front.address(), seed)).collect();
-    let memory = disturb(options, &world, &mut origin, &mut front);
-    world.end();
+    let fixture = Arc::new(Fixture::new());
+    let mut origin = SoakOrigin::start(&fixture)?;
+    let mut accelerator = AcceleratorProcess::start(&plimsoll, folder.path(), origin.address())?;
+    let clients: Vec<_> =
+        (0..CLIENTS).map(|seed| client::start(&fixture, accelerator.address(), seed)).collect();
+    let memory = disturb(options, &fixture, &mut origin, &mut accelerator);
+    fixture.end();
     for client in clients {
-        client.join().map_err(|_| anyhow::anyhow!("a client broke"))?;
+        client.join().map_err(|_| anyhow::anyhow!("a client panicked"))?;
     }
     let memory = memory?;
-    let n_read = front.figure("disk_operations_total{operation=\"read\"}")?;
-    let text = report(options, &world, &front, n_read, &memory)?;
+    let n_read = accelerator.figure("disk_operations_total{operation=\"read\"}")?;
+    let text = report(options, &fixture, &accelerator, n_read, &memory)?;
     println!("\n{text}");
     if options.write {
         let path = root().join("docs/recorded/soak-accelerator.md");
         std::fs::write(&path, &text)?;
         println!("{}", path.display());
     }
-    let counts = world.counts();
-    for what in world.wrong() {
+    let counts = fixture.counts();
+    for what in fixture.wrong() {
         println!("wrong: {what}");
     }
-    for what in world.dropped() {
+    for what in fixture.dropped() {
         println!("dropped: {what}");
     }
     ensure!(counts.wrong == 0, "{} wrong replies", counts.wrong);
     ensure!(counts.dropped == 0, "{} requests were dropped", counts.dropped);
     ensure!(0 < counts.right, "no request was answered");
     ensure!(0 < n_read, "no copy was read from disk");
-    front.check_conduct()?;
+    accelerator.check_conduct()?;
     ensure!(memory.is_flat(), "memory grows: {memory}");
     Ok(())
 }
 
-/// Lets things happen until the time is over; returns how the memory of the accelerator went.
-fn disturb(options: &Options, world: &World, origin: &mut Origin, front: &mut Front) -> Result<Memory> {
+/// Runs disturbances until the time is over; returns the trend of the accelerator's memory.
+fn disturb(
+    options: &SoakOptions,
+    fixture: &Fixture,
+    origin: &mut SoakOrigin,
+    accelerator: &mut AcceleratorProcess,
+) -> Result<MemoryTrend> {
     let end = Nanos::from_secs(60 * u64::from(options.minutes));
-    // The last process that is started lives long enough to see whether it grows.
+    // The last process lives long enough to show whether it grows.
     let last_kill = Nanos(end.0 / 4);
     let (mut purge, mut reload, mut restart, mut kill, mut look) = (PURGE, RELOAD, RESTART, KILL, LOOK);
-    let mut memory = Memory::new();
+    let mut memory = MemoryTrend::new();
     let mut n_orders = 0;
     let mut minute = 0;
-    while world.now() < end {
-        let now = world.now();
+    while fixture.now() < end {
+        let now = fixture.now();
         if is_due(&mut purge, PURGE, now) {
             n_orders += 1;
-            front.purge(world, n_orders)?;
+            accelerator.purge(fixture, n_orders)?;
         }
         if is_due(&mut reload, RELOAD, now) {
-            front.reload()?;
+            accelerator.reload()?;
         }
         if is_due(&mut restart, RESTART, now) {
-            let trouble = world.begin_trouble();
+            let outage = fixture.begin_outage();
             origin.stop();
             std::thread::sleep(AWAY);
             origin.listen()?;
-            front.wait_for_origin()?;
-            world.end_trouble(trouble);
+            accelerator.wait_for_origin()?;
+            fixture.end_outage(outage);
         }
         if now < last_kill && is_due(&mut kill, KILL, now) {
-            let trouble = world.begin_trouble();
-            front.kill_and_start()?;
-            world.end_trouble(trouble);
-            memory = Memory::new();
+            let outage = fixture.begin_outage();
+            accelerator.kill_and_start()?;
+            fixture.end_outage(outage);
+            memory = MemoryTrend::new();
         }
         if is_due(&mut look, LOOK, now) {
-            front.check_alive()?;
-            memory.note(world.now(), front.resident_bytes()?);
+            accelerator.check_alive()?;
+            memory.note(fixture.now(), accelerator.resident_bytes()?);
         }
         if minute < now.as_secs_f64() as u64 / 60 {
             minute = now.as_secs_f64() as u64 / 60;
-            println!("minute {minute}: {}; {memory}", world.counts());
+            println!("minute {minute}: {}; {memory}", fixture.counts());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(memory)
 }
 
-/// Returns whether something is to happen, and when next.
+/// Returns whether an event is due, and advances its due time.
 fn is_due(due: &mut Nanos, every: Nanos, now: Nanos) -> bool {
     let is_due = *due <= now;
     if is_due {
@@ -164,17 +170,24 @@ fn is_due(due: &mut Nanos, every: Nanos, now: Nanos) -> bool {
     is_due
 }
 
-/// Returns the page; `n_read` is how many copies the last process read from its disk.
-fn report(options: &Options, world: &World, front: &Front, n_read: u64, memory: &Memory) -> Result<String> {
-    let counts = world.counts();
+/// Returns the page; `n_read` is the number of objects the last process read from its disk.
+fn report(
+    options: &SoakOptions,
+    fixture: &Fixture,
+    accelerator: &AcceleratorProcess,
+    n_read: u64,
+    memory: &MemoryTrend,
+) -> Result<String> {
+    let counts = fixture.counts();
     let row = |name: &str, value: String| format!("| {name} | {value} |\n");
     Ok(format!(
-        "# The accelerator, soaked\n\n\
-        Made by `cargo xtask soak-accelerator --minutes {}`: {CLIENTS} clients ask for objects that change all the time \
-        and compare every byte, while the server behind is restarted every {} s, something is purged every {} s, the \
-        configuration is read again every {} s, and the accelerator is killed (SIGKILL) every {} s of the first quarter. \
-        Copies are in memory and on disk. Requests that fail while the server behind or the accelerator is away are \
-        excused, wrong bytes never.\n\n{}\n\
+        "# Soak test of the accelerator\n\n\
+        Generated by `cargo xtask soak-accelerator --minutes {}`: {CLIENTS} clients request objects that \
+        change all the time and compare every byte, while the origin is restarted every {} s, objects are \
+        purged every {} s, the configuration is reloaded every {} s, and the accelerator is killed (SIGKILL) \
+        every {} s of the first quarter. \
+        The cache is in memory and on disk. Requests that fail while the origin or the accelerator is down \
+        are excused, wrong bytes never.\n\n{}\n\
         | | |\n|---|---:|\n{}",
         options.minutes,
         RESTART.as_secs_f64(),
@@ -183,18 +196,18 @@ fn report(options: &Options, world: &World, front: &Front, n_read: u64, memory: 
         KILL.as_secs_f64(),
         machine::table()?,
         [
-            row("right replies", counts.right.to_string()),
+            row("correct responses", counts.right.to_string()),
             row("bytes compared", counts.bytes.to_string()),
-            row("replies not modified (304)", counts.unchanged.to_string()),
+            row("responses not modified (304)", counts.unchanged.to_string()),
             row("ranges", counts.ranges.to_string()),
-            row("left by the client before the reply", counts.left.to_string()),
-            row("cut off by the server behind, and seen to be", counts.cut.to_string()),
+            row("aborted by the client before the response", counts.left.to_string()),
+            row("truncated by the origin, and detected", counts.cut.to_string()),
             row("excused", counts.excused.to_string()),
             row("wrong", counts.wrong.to_string()),
             row("dropped", counts.dropped.to_string()),
-            row("purges, reloads, restarts, kills", front.orders()),
-            row("requests at the server behind", world.asked_behind().to_string()),
-            row("copies read from disk since the last kill", n_read.to_string()),
+            row("purges, reloads, restarts, kills", accelerator.commands()),
+            row("requests at the origin", fixture.n_origin_requests().to_string()),
+            row("objects read from disk since the last kill", n_read.to_string()),
             row("memory", memory.to_string()),
         ]
         .concat()
@@ -206,20 +219,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_in_vain_is_not_always_excused() {
-        let trouble = AWAY + Duration::from_nanos(world::AFTERMATH.0);
-        assert!(trouble + exchange::PATIENCE < Duration::from_nanos(RESTART.0) / 2);
+    fn a_request_without_a_response_is_not_always_excused() {
+        let outage = AWAY + Duration::from_nanos(fixture::AFTERMATH.0);
+        assert!(outage + client_connection::TIMEOUT < Duration::from_nanos(RESTART.0) / 2);
     }
 
     #[test]
-    fn options_have_defaults_and_refuse_what_they_do_not_know() {
-        assert_eq!(Options::parse(&[]).unwrap(), Options { minutes: 20, write: false });
+    fn options_have_defaults_and_unknown_ones_are_refused() {
+        assert_eq!(SoakOptions::parse(&[]).unwrap(), SoakOptions { minutes: 20, write: false });
         assert_eq!(
-            Options::parse(&["--minutes", "2", "--write"]).unwrap(),
-            Options { minutes: 2, write: true }
+            SoakOptions::parse(&["--minutes", "2", "--write"]).unwrap(),
+            SoakOptions { minutes: 2, write: true }
         );
         for wrong in [&["--minutes"][..], &["--minutes", "0"], &["--hours", "1"]] {
-            assert!(Options::parse(wrong).is_err(), "{wrong:?}");
+            assert!(SoakOptions::parse(wrong).is_err(), "{wrong:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The server behind: objects that change, in every way in which a reply can travel.
+//! The origin server: objects that change, with every form of response framing.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,21 +10,21 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use http1::{Parsed, header, parse_request};
 
-use super::world::{Class, Edition, OBJECTS, World, class, lock};
+use super::fixture::{Fixture, OBJECTS, ObjectClass, Representation, class, lock};
 
-/// How many objects have the same tag for purges.
+/// Number of objects with the same purge tag.
 pub const TAGS: u32 = 16;
 
-/// Pieces of a reply that comes slowly, and the pause between them.
+/// Number of pieces of a slow response, and the pause between them.
 const PIECES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What is promised of a reply that breaks off, and what comes.
+/// Announced and actual length of a truncated response.
 const CUT_BYTES: (usize, usize) = (50_000, 20_000);
 
-/// The server. It keeps its address when it is stopped and listens again.
-pub struct Origin {
-    world: Arc<World>,
+/// The origin server. It keeps its address when it is stopped and restarted.
+pub struct SoakOrigin {
+    fixture: Arc<Fixture>,
     address: SocketAddr,
     running: Option<Running>,
 }
@@ -35,11 +35,11 @@ struct Running {
     thread: JoinHandle<()>,
 }
 
-impl Origin {
+impl SoakOrigin {
     /// Starts it.
-    pub fn start(world: &Arc<World>) -> Result<Origin> {
+    pub fn start(fixture: &Arc<Fixture>) -> Result<SoakOrigin> {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let mut origin = Origin { world: Arc::clone(world), address: any, running: None };
+        let mut origin = SoakOrigin { fixture: Arc::clone(fixture), address: any, running: None };
         origin.listen()?;
         Ok(origin)
     }
@@ -48,32 +48,33 @@ impl Origin {
         self.address
     }
 
-    /// Listens, again if it was stopped.
+    /// Starts listening, also after a stop.
     pub fn listen(&mut self) -> Result<()> {
         let listener = TcpListener::bind(self.address).with_context(|| format!("at {}", self.address))?;
         self.address = listener.local_addr()?;
         let (is_stopped, streams) = (Arc::new(AtomicBool::new(false)), Arc::default());
-        let (stopped, kept, world) = (Arc::clone(&is_stopped), Arc::clone(&streams), Arc::clone(&self.world));
-        let thread = std::thread::spawn(move || accept(&listener, &stopped, &kept, &world));
+        let (stopped, kept, fixture) =
+            (Arc::clone(&is_stopped), Arc::clone(&streams), Arc::clone(&self.fixture));
+        let thread = std::thread::spawn(move || accept(&listener, &stopped, &kept, &fixture));
         self.running = Some(Running { is_stopped, streams, thread });
         Ok(())
     }
 
-    /// Ends at once, in the middle of whatever it says.
+    /// Stops at once, in the middle of any response.
     pub fn stop(&mut self) {
         let Some(running) = self.running.take() else { return };
         running.is_stopped.store(true, Ordering::Relaxed);
-        // It looks at that when somebody comes.
+        // The listener notices with the next connection.
         let _ = TcpStream::connect(self.address);
         let _ = running.thread.join();
         for stream in lock(&running.streams).drain(..) {
-            // One that is closed already is what we want.
+            // The connection may already be closed.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }
 
-impl Drop for Origin {
+impl Drop for SoakOrigin {
     fn drop(&mut self) {
         self.stop();
     }
@@ -83,7 +84,7 @@ fn accept(
     listener: &TcpListener,
     is_stopped: &Arc<AtomicBool>,
     streams: &Mutex<Vec<TcpStream>>,
-    world: &Arc<World>,
+    fixture: &Arc<Fixture>,
 ) {
     for mut stream in listener.incoming().flatten() {
         if is_stopped.load(Ordering::Relaxed) {
@@ -93,18 +94,18 @@ fn accept(
         let mut all = lock(streams);
         all.retain(|one| one.peer_addr().is_ok());
         all.push(kept);
-        let world = Arc::clone(world);
+        let fixture = Arc::clone(fixture);
         std::thread::spawn(move || {
-            // A connection that breaks is the accelerator's business.
-            let _ = serve(&mut stream, &world);
-            // The one that is kept for the end would hold it open.
+            // A broken connection is the accelerator's concern.
+            let _ = serve(&mut stream, &fixture);
+            // The clone kept for stopping would hold it open.
             let _ = stream.shutdown(Shutdown::Both);
         });
     }
 }
 
 /// Answers requests without bodies, one after another.
-fn serve(stream: &mut TcpStream, world: &World) -> Result<()> {
+fn serve(stream: &mut TcpStream, fixture: &Fixture) -> Result<()> {
     stream.set_nodelay(true)?;
     let (mut asked, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
     loop {
@@ -115,54 +116,54 @@ fn serve(stream: &mut TcpStream, world: &World) -> Result<()> {
         asked.extend_from_slice(&buffer[..n]);
         while let Parsed::Complete { head, length } = parse_request(&asked)? {
             let target = String::from_utf8_lossy(&asked[head.target.clone()]).into_owned();
-            answer(stream, &target, &asked[..length], world)?;
+            answer(stream, &target, &asked[..length], fixture)?;
             asked.drain(..length);
         }
     }
 }
 
-fn answer(stream: &mut TcpStream, target: &str, asked: &[u8], world: &World) -> Result<()> {
-    world.note_asked_behind();
+fn answer(stream: &mut TcpStream, target: &str, asked: &[u8], fixture: &Fixture) -> Result<()> {
+    fixture.note_origin_request();
     let mut parts = target.trim_start_matches('/').split('/');
     let (kind, id) = (parts.next().unwrap_or_default(), parts.next().and_then(|id| id.parse::<u32>().ok()));
     let is_head = asked.starts_with(b"HEAD ");
     match (kind, id.filter(|id| *id < OBJECTS)) {
-        ("o", Some(id)) => object(stream, id, asked, is_head, world),
-        ("slow", Some(id)) => slow(stream, id, is_head, world),
+        ("o", Some(id)) => object(stream, id, asked, is_head, fixture),
+        ("slow", Some(id)) => slow(stream, id, is_head, fixture),
         ("cut", _) => cut(stream),
         ("health", _) => Ok(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")?),
         _ => Ok(stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?),
     }
 }
 
-/// Returns the body of an edition.
-fn body(edition: Edition, world: &World) -> Vec<u8> {
-    let mut body = vec![0; edition.bytes()];
-    world.content.fill(edition.object(), 0, &mut body);
+/// Returns the body of a representation.
+fn body(representation: Representation, fixture: &Fixture) -> Vec<u8> {
+    let mut body = vec![0; representation.bytes()];
+    fixture.content.fill(representation.object(), 0, &mut body);
     body
 }
 
-fn edition(id: u32, asked: &[u8], world: &World) -> Edition {
-    let is_other = class(id) == Class::Varying && header(asked, "x-variant") == Some(b"1");
-    Edition { id, version: world.version(id), variant: u32::from(is_other) }
+fn representation(id: u32, asked: &[u8], fixture: &Fixture) -> Representation {
+    let is_other = class(id) == ObjectClass::Varying && header(asked, "x-variant") == Some(b"1");
+    Representation { id, version: fixture.version(id), variant: u32::from(is_other) }
 }
 
-fn object(stream: &mut TcpStream, id: u32, asked: &[u8], is_head: bool, world: &World) -> Result<()> {
-    let edition = edition(id, asked, world);
-    let tag = edition.tag();
+fn object(stream: &mut TcpStream, id: u32, asked: &[u8], is_head: bool, fixture: &Fixture) -> Result<()> {
+    let representation = representation(id, asked, fixture);
+    let tag = representation.tag();
     let fields = match class(id) {
-        Class::Lasting => format!("Cache-Control: max-age=60\r\nSurrogate-Key: all g{}\r\n", id % TAGS),
-        Class::Brief => "Cache-Control: max-age=1\r\n".to_owned(),
-        Class::Never => "Cache-Control: no-store\r\n".to_owned(),
-        Class::Chunked => "Cache-Control: max-age=5\r\n".to_owned(),
-        Class::Varying => "Cache-Control: max-age=10\r\nVary: X-Variant\r\n".to_owned(),
-        Class::Stale => "Cache-Control: max-age=1, stale-while-revalidate=5\r\n".to_owned(),
+        ObjectClass::Lasting => format!("Cache-Control: max-age=60\r\nSurrogate-Key: all g{}\r\n", id % TAGS),
+        ObjectClass::Brief => "Cache-Control: max-age=1\r\n".to_owned(),
+        ObjectClass::Never => "Cache-Control: no-store\r\n".to_owned(),
+        ObjectClass::Chunked => "Cache-Control: max-age=5\r\n".to_owned(),
+        ObjectClass::Varying => "Cache-Control: max-age=10\r\nVary: X-Variant\r\n".to_owned(),
+        ObjectClass::Stale => "Cache-Control: max-age=1, stale-while-revalidate=5\r\n".to_owned(),
     };
     if header(asked, "if-none-match").is_some_and(|known| known == tag.as_bytes()) {
         return Ok(write!(stream, "HTTP/1.1 304 Not Modified\r\nETag: {tag}\r\n{fields}\r\n")?);
     }
-    let body = body(edition, world);
-    if class(id) == Class::Chunked {
+    let body = body(representation, fixture);
+    if class(id) == ObjectClass::Chunked {
         write!(stream, "HTTP/1.1 200 OK\r\nETag: {tag}\r\n{fields}Transfer-Encoding: chunked\r\n\r\n")?;
         return if is_head { Ok(()) } else { chunks(stream, &body) };
     }
@@ -180,10 +181,11 @@ fn chunks(stream: &mut TcpStream, body: &[u8]) -> Result<()> {
     Ok(stream.write_all(b"0\r\n\r\n")?)
 }
 
-/// Comes piece by piece, and may be kept for two seconds: others who want it meanwhile get the pieces as they come.
-fn slow(stream: &mut TcpStream, id: u32, is_head: bool, world: &World) -> Result<()> {
-    let edition = Edition { id, version: world.version(id), variant: 0 };
-    let (tag, body) = (edition.tag(), body(edition, world));
+/// Sends a response piece by piece, cacheable for two seconds: concurrent requests get the pieces as they
+/// arrive.
+fn slow(stream: &mut TcpStream, id: u32, is_head: bool, fixture: &Fixture) -> Result<()> {
+    let representation = Representation { id, version: fixture.version(id), variant: 0 };
+    let (tag, body) = (representation.tag(), body(representation, fixture));
     let length = body.len();
     write!(
         stream,
@@ -199,12 +201,12 @@ fn slow(stream: &mut TcpStream, id: u32, is_head: bool, world: &World) -> Result
     Ok(())
 }
 
-/// Promises more than comes.
+/// Announces more than it sends.
 fn cut(stream: &mut TcpStream) -> Result<()> {
     let (promised, sent) = CUT_BYTES;
     write!(stream, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: {promised}\r\n\r\n")?;
     stream.write_all(&vec![b'c'; sent])?;
-    anyhow::bail!("as planned")
+    anyhow::bail!("truncated on purpose")
 }
 
 #[cfg(test)]
@@ -212,8 +214,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_that_is_done_with_is_closed() {
-        let origin = Origin::start(&Arc::new(World::new())).unwrap();
+    fn finished_connections_are_closed() {
+        let origin = SoakOrigin::start(&Arc::new(Fixture::new())).unwrap();
         let mut stream = TcpStream::connect(origin.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         stream.write_all(b"no request\r\n\r\n").unwrap();

@@ -1,27 +1,27 @@
-//! The throttles: what is held back, by what, and what Plimsoll has to call it.
+//! The throttles, and the bottlenecks that Plimsoll has to report.
 
-/// One way to hold a server, or the generator, back.
+/// A way to throttle a server, or the generator.
 pub struct Throttle {
-    /// What is held back, for people.
+    /// Its name for people.
     pub name: &'static str,
-    /// What the last load point's bottleneck has to be called.
+    /// The expected bottleneck of the last load point.
     pub bottleneck: &'static str,
-    /// Arguments of `plimsoll run`; a path that ends in `.toml` is below the repository's root.
+    /// Arguments of `plimsoll run`; a path that ends in `.toml` is relative to the repository's root.
     pub arguments: &'static [&'static str],
-    /// What is done besides.
-    pub around: Around,
+    /// The environment of the attempt.
+    pub environment: EnvironmentKind,
 }
 
-/// What is done while a throttle is tried.
+/// The kind of environment of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Around {
+pub enum EnvironmentKind {
     /// Nothing.
     Nothing,
-    /// Everything runs in a network namespace of its own, whose loopback has this queueing discipline.
+    /// A network namespace of its own, whose loopback has this queueing discipline.
     Namespace(&'static [&'static str]),
-    /// A built-in server is there already, started with these arguments of `serve web`.
+    /// A running built-in server, started with these arguments of `serve web`.
     Server(&'static [&'static str]),
-    /// So many endless loops run on the CPUs of the load.
+    /// This many endless loops on the CPUs of the load.
     Burners(usize),
 }
 
@@ -45,13 +45,13 @@ pub const THROTTLES: &[Throttle] = &[
             "--duration",
             "6s",
         ],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "CPU allowance of the built-in server",
         bottleneck: "processor",
         arguments: &["one-object", "--sut-quota", "0.15", "--load", "1,16", "--duration", "6s"],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "one CPU for Apache and its CGI processes (cpuset)",
@@ -71,13 +71,13 @@ pub const THROTTLES: &[Throttle] = &[
             "--duration",
             "6s",
         ],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "memory of nginx (24 MiB for files of 150 MiB)",
         bottleneck: "memory",
         arguments: &[FILES, "--sut", "nginx", "--sut-memory", "24 MiB", "--sut-quota", "0.6"],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "disk reads of nginx (80/s, direct)",
@@ -93,7 +93,7 @@ pub const THROTTLES: &[Throttle] = &[
             "--sut-quota",
             "0.6",
         ],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "disk bytes of nginx (8 MiB/s, direct)",
@@ -109,13 +109,15 @@ pub const THROTTLES: &[Throttle] = &[
             "--sut-quota",
             "0.6",
         ],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "network (tbf, 40 Mbit/s)",
         bottleneck: "network",
         arguments: &[FILES, "--sut", "nginx", "--sut-quota", "none"],
-        around: Around::Namespace(&["tbf", "rate", "40mbit", "burst", "128kb", "latency", "50ms"]),
+        environment: EnvironmentKind::Namespace(&[
+            "tbf", "rate", "40mbit", "burst", "128kb", "latency", "50ms",
+        ]),
     },
     Throttle {
         name: "workers behind nginx (FastCGI × 4, pages that wait 20 ms)",
@@ -133,7 +135,7 @@ pub const THROTTLES: &[Throttle] = &[
             "--duration",
             "6s",
         ],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "workers behind Apache (FastCGI × 2, pages that wait 20 ms)",
@@ -151,25 +153,25 @@ pub const THROTTLES: &[Throttle] = &[
             "--duration",
             "6s",
         ],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "a lock (FastCGI × 24, pages that hold it for 10 ms)",
         bottleneck: "lock or other waiting",
         arguments: &[LOCK, "--sut", "nginx", "--gateway", "fastcgi", "--workers", "24"],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
     Throttle {
         name: "accept backlog of 2",
         bottleneck: "accept backlog",
         arguments: &["one-object", "--connection", "per-request", "--load", "1,200", "--duration", "6s"],
-        around: Around::Server(&["one-object", "--backlog", "2", "--cpu-allowance", "0.5"]),
+        environment: EnvironmentKind::Server(&["one-object", "--backlog", "2", "--cpu-allowance", "0.5"]),
     },
     Throttle {
         name: "the generator (4 endless loops on its CPU)",
         bottleneck: "generator",
         arguments: &["one-object", "--sut", "nginx", "--load", "1,32", "--duration", "6s"],
-        around: Around::Burners(4),
+        environment: EnvironmentKind::Burners(4),
     },
     Throttle {
         name: "nothing (users who think)",
@@ -189,6 +191,6 @@ pub const THROTTLES: &[Throttle] = &[
             "--ramp-down",
             "0s",
         ],
-        around: Around::Nothing,
+        environment: EnvironmentKind::Nothing,
     },
 ];

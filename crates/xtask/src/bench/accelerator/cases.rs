@@ -1,58 +1,58 @@
-//! What is measured, and the bars.
+//! The cases, and their pass criteria.
 
 use anyhow::{Context, Result};
 use testbed::RunningSut;
 
-use super::herd;
-use super::lab::{LARGE, Lab, OTHER_SCRIPT, SCRIPT, SMALL};
-use super::load::{self, Asked, Wrk};
+use super::fixture::{Fixture, LARGE, OTHER_SCRIPT, SCRIPT, SMALL};
+use super::load::{self, WrkConnections, WrkRequests};
+use super::thundering_herd;
 
-/// Memory for copies where there is little, in bytes.
+/// Cache size of the case with little memory, in bytes.
 const LITTLE: u64 = 100_000_000;
 
-/// How long a cache gets to settle in s: nginx looks every 10 s whether it has too much.
+/// Time for a cache to settle, in s: nginx checks every 10 s whether it is above its limit.
 pub const SETTLE_S: u32 = 12;
 
 /// Connections.
 pub const CONNECTIONS: u32 = 100;
 
 /// A case.
-pub struct Case {
-    /// For `--case`.
+pub struct AcceleratorCase {
+    /// The name for `--case`.
     pub name: &'static str,
-    /// What the page calls it.
+    /// The title in the page.
     pub title: &'static str,
-    /// What the values are called, and their decimals; the first one is compared.
+    /// Names and decimals of the values; the first one is compared.
     pub columns: &'static [(&'static str, usize)],
-    /// What Plimsoll has to reach.
-    pub bar: Bar,
-    /// Takes a turn of so many seconds; returns a value per column.
-    pub run: fn(&Lab, &str, u32) -> Result<Vec<f64>>,
+    /// The criterion that Plimsoll has to meet.
+    pub bar: PassCriterion,
+    /// Runs a turn of this many seconds; returns a value per column.
+    pub run: fn(&Fixture, &str, u32) -> Result<Vec<f64>>,
 }
 
-/// What has to be reached.
-pub enum Bar {
-    /// The first value is at most this multiple of the best other's.
+/// A pass criterion.
+pub enum PassCriterion {
+    /// The first value is at most this multiple of the best competitor's.
     OfBest(f64),
-    /// These values are within limits, by number of the column.
-    Within(&'static [(usize, Limit)]),
+    /// These values are within limits, by column number.
+    Within(&'static [(usize, ValueLimit)]),
 }
 
 /// A limit of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limit {
-    /// It is at least this.
+pub enum ValueLimit {
+    /// A minimum.
     AtLeast(f64),
-    /// It is at most this.
+    /// A maximum.
     AtMost(f64),
 }
 
-impl Limit {
-    /// Returns whether a value keeps it.
+impl ValueLimit {
+    /// Returns whether a value is within the limit.
     pub fn is_met(self, value: f64) -> bool {
         match self {
-            Limit::AtLeast(least) => least <= value,
-            Limit::AtMost(most) => value <= most,
+            ValueLimit::AtLeast(least) => least <= value,
+            ValueLimit::AtMost(most) => value <= most,
         }
     }
 }
@@ -60,90 +60,105 @@ impl Limit {
 const COST: &[(&str, usize)] = &[("CPU s per million", 2), ("requests per s", 0), ("CPU busy", 2)];
 
 /// All cases.
-pub const CASES: [Case; 7] = [
-    Case {
+pub const CASES: [AcceleratorCase; 7] = [
+    AcceleratorCase {
         name: "mix",
         title: "the mix, connections kept",
         columns: COST,
-        bar: Bar::OfBest(0.75),
-        run: |lab, peer, seconds| cost(lab, peer, seconds, Asked::Mix(SCRIPT), Wrk::Keep),
+        bar: PassCriterion::OfBest(0.75),
+        run: |fixture, peer, seconds| {
+            cost(fixture, peer, seconds, WrkRequests::Mix(SCRIPT), WrkConnections::Keep)
+        },
     },
-    Case {
+    AcceleratorCase {
         name: "mix-close",
         title: "the mix, a connection for each request",
         columns: COST,
-        bar: Bar::OfBest(0.85),
-        run: |lab, peer, seconds| cost(lab, peer, seconds, Asked::Mix(SCRIPT), Wrk::Close),
+        bar: PassCriterion::OfBest(0.85),
+        run: |fixture, peer, seconds| {
+            cost(fixture, peer, seconds, WrkRequests::Mix(SCRIPT), WrkConnections::Close)
+        },
     },
-    Case {
+    AcceleratorCase {
         name: "small",
         title: "one object of 510 bytes, connections kept",
         columns: COST,
-        bar: Bar::OfBest(0.85),
-        run: |lab, peer, seconds| cost(lab, peer, seconds, Asked::One(SMALL.0), Wrk::Keep),
+        bar: PassCriterion::OfBest(0.85),
+        run: |fixture, peer, seconds| {
+            cost(fixture, peer, seconds, WrkRequests::One(SMALL.0), WrkConnections::Keep)
+        },
     },
-    Case {
+    AcceleratorCase {
         name: "large",
         title: "one object of 512,000 bytes, connections kept",
         columns: COST,
-        bar: Bar::OfBest(1.0),
-        run: |lab, peer, seconds| cost(lab, peer, seconds, Asked::One(LARGE.0), Wrk::Keep),
+        bar: PassCriterion::OfBest(1.0),
+        run: |fixture, peer, seconds| {
+            cost(fixture, peer, seconds, WrkRequests::One(LARGE.0), WrkConnections::Keep)
+        },
     },
-    Case {
+    AcceleratorCase {
         name: "rate",
         title: "the mix at 5,000 requests per second, connections kept",
         columns: &[("p99, ms", 3), ("p50, ms", 3), ("late p99, ms", 3), ("CPU s per million", 2)],
-        bar: Bar::OfBest(1.0),
+        bar: PassCriterion::OfBest(1.0),
         run: rate,
     },
-    Case {
+    AcceleratorCase {
         name: "hits",
         title: "hits of the mix with 100 MB for copies",
         columns: &[("hit ratio", 4), ("resident, MB", 1), ("requests per s", 0)],
-        bar: Bar::Within(&[(0, Limit::AtLeast(0.975)), (1, Limit::AtMost(110.0))]),
+        bar: PassCriterion::Within(&[(0, ValueLimit::AtLeast(0.975)), (1, ValueLimit::AtMost(110.0))]),
         run: hits,
     },
-    Case {
+    AcceleratorCase {
         name: "herd",
         title: "100 connections that ask for one slow page, for 4 s",
         columns: &[("calls of the page", 0), ("longest wait after it, ms", 2), ("median wait, ms", 2)],
-        bar: Bar::Within(&[(0, Limit::AtMost(1.0)), (1, Limit::AtMost(5.0))]),
-        run: |lab, peer, _| herd::perform(lab, peer),
+        bar: PassCriterion::Within(&[(0, ValueLimit::AtMost(1.0)), (1, ValueLimit::AtMost(5.0))]),
+        run: |fixture, peer, _| thundering_herd::perform(fixture, peer),
     },
 ];
 
-/// Lets wrk load an accelerator that has everything, and looks what that cost.
-fn cost(lab: &Lab, peer: &str, seconds: u32, asked: Asked, how: Wrk) -> Result<Vec<f64>> {
-    let accelerator = lab.warm(peer, lab.roomy())?;
+/// Loads an accelerator with a warm cache by wrk, and measures the CPU cost.
+fn cost(
+    fixture: &Fixture,
+    peer: &str,
+    seconds: u32,
+    asked: WrkRequests,
+    how: WrkConnections,
+) -> Result<Vec<f64>> {
+    let accelerator = fixture.warm(peer, fixture.roomy())?;
     let before = cpu_seconds(&accelerator)?;
-    let done = load::wrk(lab, &accelerator, seconds, asked, how)?;
+    let done = load::wrk(fixture, &accelerator, seconds, asked, how)?;
     let used = cpu_seconds(&accelerator)? - before;
     Ok(vec![used * 1e6 / done as f64, done as f64 / f64::from(seconds), used / f64::from(seconds)])
 }
 
-/// Lets Plimsoll ask at a rate that all can serve, and compares every byte.
-fn rate(lab: &Lab, peer: &str, seconds: u32) -> Result<Vec<f64>> {
-    let accelerator = lab.warm(peer, lab.roomy())?;
+/// Sends requests at a rate that all accelerators can serve, and compares every byte.
+fn rate(fixture: &Fixture, peer: &str, seconds: u32) -> Result<Vec<f64>> {
+    let accelerator = fixture.warm(peer, fixture.roomy())?;
     let before = cpu_seconds(&accelerator)?;
-    let [p99, p50, late, done] = load::at_rate(lab, &accelerator, seconds)?;
+    let [p99, p50, late, done] = load::at_rate(fixture, &accelerator, seconds)?;
     let used = cpu_seconds(&accelerator)? - before;
     Ok(vec![p99 * 1e3, p50 * 1e3, late * 1e3, used * 1e6 / done])
 }
 
-/// Lets wrk load an accelerator that has too little room for everything, until its cache is as it stays, and then counts
-/// what the server behind is asked for.
-fn hits(lab: &Lab, peer: &str, seconds: u32) -> Result<Vec<f64>> {
-    let accelerator = lab.warm(peer, LITTLE)?;
-    load::wrk(lab, &accelerator, SETTLE_S.max(seconds), Asked::Mix(SCRIPT), Wrk::Keep)?;
-    let before = lab.requests_behind()?;
-    let done = load::wrk(lab, &accelerator, seconds, Asked::Mix(OTHER_SCRIPT), Wrk::Keep)?;
-    // The second question counts itself.
-    let misses = lab.requests_behind()? - before - 1;
-    let resident = accelerator.resident_bytes().context("its memory cannot be read")?;
+/// Loads an accelerator whose cache is too small by wrk until the cache has settled, then counts the requests
+/// at the origin.
+fn hits(fixture: &Fixture, peer: &str, seconds: u32) -> Result<Vec<f64>> {
+    let accelerator = fixture.warm(peer, LITTLE)?;
+    load::wrk(fixture, &accelerator, SETTLE_S.max(seconds), WrkRequests::Mix(SCRIPT), WrkConnections::Keep)?;
+    let before = fixture.requests_behind()?;
+    let done =
+        load::wrk(fixture, &accelerator, seconds, WrkRequests::Mix(OTHER_SCRIPT), WrkConnections::Keep)?;
+    // The second query counts itself.
+    let misses = fixture.requests_behind()? - before - 1;
+    let resident = accelerator.resident_bytes().context("cannot read its memory")?;
     let ratio = 1.0 - misses as f64 / done as f64;
     Ok(vec![ratio, resident as f64 / 1e6, done as f64 / f64::from(seconds)])
 }
 
 fn cpu_seconds(accelerator: &RunningSut) -> Result<f64> {
-    Ok(accelerator.usage().context("its CPU time cannot be read")?.cpu.as_secs_f64())
+    Ok(accelerator.usage().context("cannot read its CPU time")?.cpu.as_secs_f64())
 }

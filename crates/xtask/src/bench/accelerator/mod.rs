@@ -1,37 +1,38 @@
-//! `bench-accelerator`: what a request costs Plimsoll's accelerator and others, measured in turns; how long replies
-//! take; how many requests are hits with little memory; what becomes of many that wait for the same.
+//! `bench-accelerator`: CPU cost per request of Plimsoll's accelerator and others, measured in turns;
+//! response times; hit ratio with little memory; behavior under a thundering herd.
 //!
-//! The accelerator has CPU 0, the load generator and the server behind it CPU 1. Every accelerator is started by its
-//! recipe, anew for each turn, and asked twice for every file before. CPU time is that of all its processes.
+//! The accelerator has CPU 0, the load generator and the origin CPU 1. Every accelerator is started by its
+//! recipe, anew for each turn, and every file is requested twice in advance. CPU time is that of all its
+//! processes.
 //!
-//! - `lab`: the file set, the server behind, accelerators in front of it
-//! - `cases`: what is measured, and the bars
-//! - `load`: the generators
-//! - `herd`: many that wait for one slow page
+//! - `fixture`: the file set, the origin, accelerators in front of it
+//! - `cases`: the cases, and their pass criteria
+//! - `load`: the load generators
+//! - `thundering_herd`: many clients that wait for one slow page
 //! - `page`: the tables
 
 mod cases;
-mod herd;
-mod lab;
+mod fixture;
 mod load;
 mod page;
+mod thundering_herd;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use self::cases::{CASES, Case};
-use self::lab::Lab;
+use self::cases::{AcceleratorCase, CASES};
+use self::fixture::Fixture;
 use super::{known, machine, number, raise_open_files};
 use crate::packages::{Needed, install};
 use crate::shell::root;
 use crate::test::release_binary;
 
-/// What is compared: names of recipes, Plimsoll's own first.
+/// The accelerators compared: names of recipes, Plimsoll's own first.
 pub const PEERS: [&str; 6] = [OURS, "nginx", "varnish", "trafficserver", "haproxy", "squid"];
 
-/// The one that has to reach the bars.
+/// The accelerator that has to meet the criteria.
 pub const OURS: &str = "plimsoll";
 
-/// What Debian brings.
+/// Required Debian packages.
 const NEEDED: [Needed; 7] = [
     ("nginx", "nginx-light"),
     ("varnishd", "varnish"),
@@ -42,10 +43,10 @@ const NEEDED: [Needed; 7] = [
     ("taskset", "util-linux"),
 ];
 
-/// What, how often, how long, and whom.
+/// Options of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// How often each takes its turn.
+pub struct AcceleratorBenchOptions {
+    /// Number of turns of each accelerator.
     rounds: usize,
     /// Length of a turn in s.
     seconds: u32,
@@ -57,11 +58,16 @@ pub struct Options {
     peers: Vec<String>,
 }
 
-impl Options {
-    /// Reads the command line.
-    pub fn parse(arguments: &[&str]) -> Result<Options> {
-        let mut options =
-            Options { rounds: 5, seconds: 5, write: false, cases: Vec::new(), peers: Vec::new() };
+impl AcceleratorBenchOptions {
+    /// Parses the command line.
+    pub fn parse(arguments: &[&str]) -> Result<AcceleratorBenchOptions> {
+        let mut options = AcceleratorBenchOptions {
+            rounds: 5,
+            seconds: 5,
+            write: false,
+            cases: Vec::new(),
+            peers: Vec::new(),
+        };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("expected a value after `{name}`"));
@@ -82,7 +88,7 @@ impl Options {
         Ok(options)
     }
 
-    fn cases(&self) -> impl Iterator<Item = &'static Case> {
+    fn cases(&self) -> impl Iterator<Item = &'static AcceleratorCase> {
         CASES
             .iter()
             .filter(move |case| self.cases.is_empty() || self.cases.iter().any(|name| name == case.name))
@@ -94,20 +100,20 @@ impl Options {
     }
 }
 
-/// What a case came to: for each peer the values of each round; none where it failed.
-pub struct Measured {
-    case: &'static Case,
+/// The results of a case: for each accelerator the values of each round; `None` where it failed.
+pub struct CaseResult {
+    case: &'static AcceleratorCase,
     peers: Vec<(&'static str, Vec<Option<Vec<f64>>>)>,
 }
 
-/// Measures what is asked for, prints the result as Markdown, and writes it to `docs/` if asked to.
-pub fn perform(options: &Options) -> Result<()> {
+/// Runs the selected cases, prints the result as Markdown, and writes it to `docs/` on request.
+pub fn perform(options: &AcceleratorBenchOptions) -> Result<()> {
     install(&NEEDED)?;
     raise_open_files()?;
-    let lab = Lab::new(&release_binary()?)?;
-    let mut text = page::head(options, &lab, &machine::table()?);
-    let measured = measure(options, &lab);
-    text += &page::versions(&lab, &options.peers())?;
+    let fixture = Fixture::new(&release_binary()?)?;
+    let mut text = page::head(options, &fixture, &machine::table()?);
+    let measured = measure(options, &fixture);
+    text += &page::versions(&fixture, &options.peers())?;
     text += &page::tables(&measured);
     println!("\n{text}");
     if options.write {
@@ -118,19 +124,19 @@ pub fn perform(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Lets all take their turns, round by round and case by case, another one first each time.
-fn measure(options: &Options, lab: &Lab) -> Vec<Measured> {
+/// Runs all turns, round by round and case by case, starting with another accelerator each time.
+fn measure(options: &AcceleratorBenchOptions, fixture: &Fixture) -> Vec<CaseResult> {
     let peers = options.peers();
-    let empty = |case| Measured { case, peers: peers.iter().map(|peer| (*peer, Vec::new())).collect() };
-    let mut measured: Vec<Measured> = options.cases().map(empty).collect();
+    let empty = |case| CaseResult { case, peers: peers.iter().map(|peer| (*peer, Vec::new())).collect() };
+    let mut measured: Vec<CaseResult> = options.cases().map(empty).collect();
     for round in 0..options.rounds {
-        for Measured { case, peers } in &mut measured {
+        for CaseResult { case, peers } in &mut measured {
             let first = round % peers.len();
             let turns = (0..peers.len()).map(|step| (first + step) % peers.len());
             for turn in turns.collect::<Vec<_>>() {
                 let (peer, rounds) = &mut peers[turn];
-                // One that fails does not end the turns of the others.
-                let values = (case.run)(lab, peer, options.seconds);
+                // A failure does not end the turns of the others.
+                let values = (case.run)(fixture, peer, options.seconds);
                 let told = match &values {
                     Ok(values) => page::row(case, values),
                     Err(error) => format!("failed: {error:#}"),
@@ -148,16 +154,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_have_defaults_and_refuse_what_they_do_not_know() {
-        let usual = Options::parse(&[]).unwrap();
+    fn options_have_defaults_and_unknown_ones_are_refused() {
+        let usual = AcceleratorBenchOptions::parse(&[]).unwrap();
         assert_eq!((usual.rounds, usual.seconds, usual.cases().count()), (5, 5, CASES.len()));
         assert_eq!(usual.peers(), PEERS);
-        let some = Options::parse(&["--peer", "squid", "--case", "herd", "--rounds", "2"]).unwrap();
+        let some =
+            AcceleratorBenchOptions::parse(&["--peer", "squid", "--case", "herd", "--rounds", "2"]).unwrap();
         assert_eq!((some.peers(), some.cases().count(), some.rounds), (vec!["squid"], 1, 2));
         for wrong in
             [&["--peer", "iis"][..], &["--case"], &["--rounds", "0"], &["--write", "--peer", "squid"]]
         {
-            assert!(Options::parse(wrong).is_err(), "{wrong:?}");
+            assert!(AcceleratorBenchOptions::parse(wrong).is_err(), "{wrong:?}");
         }
     }
 }

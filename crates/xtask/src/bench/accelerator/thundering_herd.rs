@@ -1,6 +1,8 @@
-//! Many that wait for one slow page: how often is it made, and how long after it has come do they have it?
+//! A thundering herd: many clients wait for one slow page. How often is it generated, and how soon after that
+//! do they have it?
 //!
-//! The page takes a second to make, as a CGI program's might, may be kept for an hour, and is not in the cache.
+//! The page takes a second to generate, as a CGI program's might, may be cached for an hour, and is not in
+//! the cache.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -15,16 +17,17 @@ use testbed::pin_current_thread;
 use units::{Clock, Nanos, RealClock};
 
 use super::cases::CONNECTIONS;
-use super::lab::Lab;
+use super::fixture::Fixture;
 use crate::bench::LOAD_CPU;
 
-/// How long the page takes to make.
+/// Time to generate the page.
 const MAKING: Duration = Duration::from_secs(1);
-/// How long it is asked for.
+/// Duration of the requests.
 const ASKING: Nanos = Nanos::from_secs(4);
-/// The longest that all may take to get it for the first time: each of a hundred from a program of its own.
+/// Time limit for all clients to get the page once: in the worst case each of a hundred by a request of its
+/// own.
 const FIRST_MAX: Nanos = Nanos::from_secs(30);
-/// How often a look at the clock is taken while nothing comes.
+/// Interval of clock checks while nothing arrives.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// The path of the page.
@@ -32,18 +35,18 @@ const SLOW: &str = "/cgi-bin/slow";
 /// Its body, and that of everything else.
 const BODY: [u8; 10_000] = [b'x'; 10_000];
 
-/// Takes a turn.
-pub fn perform(lab: &Lab, peer: &str) -> Result<Vec<f64>> {
+/// Runs a turn.
+pub fn perform(fixture: &Fixture, peer: &str) -> Result<Vec<f64>> {
     let cpu = LOAD_CPU.parse()?;
     let origin = SlowOrigin::start(cpu)?;
-    let accelerator = lab.start(peer, lab.roomy(), origin.address)?;
+    let accelerator = fixture.start(peer, fixture.roomy(), origin.address)?;
     let address = accelerator.addr();
     let state = Arc::clone(&origin.state);
     let herd = std::thread::spawn(move || {
         pin_current_thread(&[cpu])?;
         ask(address, &state)
     });
-    let mut waits = herd.join().map_err(|_| anyhow!("the herd broke"))??;
+    let mut waits = herd.join().map_err(|_| anyhow!("a client thread panicked"))??;
     waits.sort_unstable();
     let longest = *waits.last().context("nobody waited")?;
     let median = waits[waits.len() / 2];
@@ -51,16 +54,16 @@ pub fn perform(lab: &Lab, peer: &str) -> Result<Vec<f64>> {
     Ok(vec![calls as f64, longest.as_millis_f64(), median.as_millis_f64()])
 }
 
-/// What the origin and those who ask know in common.
+/// State shared by the origin and the clients.
 struct State {
     clock: RealClock,
     calls: AtomicU64,
-    /// When the page was first sent, in ns; the largest number until then.
+    /// Time at which the page was first sent, in ns; the maximum until then.
     sent: AtomicU64,
     is_over: AtomicBool,
 }
 
-/// A server whose one page takes a second to make, for as many at a time as want it.
+/// An origin server whose one page takes a second to generate, for any number of requests at a time.
 struct SlowOrigin {
     address: SocketAddr,
     state: Arc<State>,
@@ -78,14 +81,14 @@ impl SlowOrigin {
         });
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
-            // Those that it starts for its connections are where it is. Unpinned, it would only disturb.
+            // Its connection threads inherit the CPU. Unpinned, they would only disturb.
             let _ = pin_current_thread(&[cpu]);
             for stream in listener.incoming().flatten() {
                 if shared.is_over.load(Ordering::Relaxed) {
                     return;
                 }
                 let shared = Arc::clone(&shared);
-                // A connection that breaks is the accelerator's business.
+                // A broken connection is the accelerator's concern.
                 std::thread::spawn(move || serve(stream, &shared).ok());
             }
         });
@@ -96,7 +99,7 @@ impl SlowOrigin {
 impl Drop for SlowOrigin {
     fn drop(&mut self) {
         self.state.is_over.store(true, Ordering::Relaxed);
-        // It looks at that when somebody comes.
+        // The listener notices with the next connection.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -129,22 +132,22 @@ fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
     }
 }
 
-/// One of those who ask.
-struct Asker {
+/// A client of the herd.
+struct HerdClient {
     stream: TcpStream,
     reply: Vec<u8>,
-    /// How long after the page was sent it had the page for the first time.
+    /// Time from the first sending of the page until this client first had it.
     waited: Option<Nanos>,
 }
 
-impl Asker {
-    fn connect(address: SocketAddr) -> Result<Asker> {
+impl HerdClient {
+    fn connect(address: SocketAddr) -> Result<HerdClient> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        let mut asker = Asker { stream, reply: Vec::new(), waited: None };
-        asker.ask(address)?;
-        asker.stream.set_nonblocking(true)?;
-        Ok(asker)
+        let mut client = HerdClient { stream, reply: Vec::new(), waited: None };
+        client.ask(address)?;
+        client.stream.set_nonblocking(true)?;
+        Ok(client)
     }
 
     fn ask(&mut self, address: SocketAddr) -> Result<()> {
@@ -152,7 +155,7 @@ impl Asker {
         Ok(write!(self.stream, "GET {SLOW} HTTP/1.1\r\nHost: {address}\r\n\r\n")?)
     }
 
-    /// Reads what has come; returns whether the reply is whole.
+    /// Reads available bytes; returns whether the response is complete.
     fn read(&mut self) -> Result<bool> {
         let mut buffer = [0; 32 * 1024];
         loop {
@@ -167,7 +170,7 @@ impl Asker {
     }
 }
 
-/// Returns whether a reply has come to its end; it has to be the page.
+/// Returns whether a response is complete; it has to be the page.
 fn is_whole(reply: &[u8]) -> Result<bool> {
     let Parsed::Complete { head, length } = parse_response(reply, RequestMethod::Get)? else {
         return Ok(false);
@@ -181,42 +184,43 @@ fn is_whole(reply: &[u8]) -> Result<bool> {
     Ok(body.is_done())
 }
 
-/// Asks over all connections until everyone has the page, and on and on until the time is over; returns how long after it
-/// was sent each had it.
+/// Sends requests over all connections until every client has the page, and on until the time is over;
+/// returns each client's wait after the page was sent.
 fn ask(address: SocketAddr, state: &State) -> Result<Vec<Nanos>> {
     let begin = state.clock.now();
-    let mut askers = (0..CONNECTIONS).map(|_| Asker::connect(address)).collect::<Result<Vec<Asker>>>()?;
-    let mut n_waiting = askers.len();
+    let mut clients =
+        (0..CONNECTIONS).map(|_| HerdClient::connect(address)).collect::<Result<Vec<HerdClient>>>()?;
+    let mut n_waiting = clients.len();
     loop {
         let at = state.clock.now().saturating_sub(begin);
         ensure!(n_waiting == 0 || at < FIRST_MAX, "{n_waiting} connections got no page");
         if n_waiting == 0 && ASKING <= at {
-            return Ok(askers.iter().filter_map(|asker| asker.waited).collect());
+            return Ok(clients.iter().filter_map(|client| client.waited).collect());
         }
-        for place in readable(&askers)? {
-            let asker = &mut askers[place];
-            if !asker.read()? {
+        for place in readable(&clients)? {
+            let client = &mut clients[place];
+            if !client.read()? {
                 continue;
             }
-            if asker.waited.is_none() {
+            if client.waited.is_none() {
                 let sent = Nanos(state.sent.load(Ordering::Relaxed));
-                asker.waited = Some(state.clock.now().saturating_sub(sent));
+                client.waited = Some(state.clock.now().saturating_sub(sent));
                 n_waiting -= 1;
-                // Nobody asks again before all have it, so that nobody waits for that.
+                // No client repeats its request before all have the page, so that none waits for that.
                 if n_waiting == 0 {
-                    askers.iter_mut().try_for_each(|asker| asker.ask(address))?;
+                    clients.iter_mut().try_for_each(|client| client.ask(address))?;
                 }
             } else {
-                asker.ask(address)?;
+                client.ask(address)?;
             }
         }
     }
 }
 
-/// Returns the places of those for whom something has come.
-fn readable(askers: &[Asker]) -> Result<Vec<usize>> {
+/// Returns the indices of the clients with available bytes.
+fn readable(clients: &[HerdClient]) -> Result<Vec<usize>> {
     let mut descriptors: Vec<PollFd> =
-        askers.iter().map(|asker| PollFd::new(&asker.stream, PollFlags::IN)).collect();
+        clients.iter().map(|client| PollFd::new(&client.stream, PollFlags::IN)).collect();
     poll(&mut descriptors, Some(&TICK))?;
     let come = descriptors.iter().enumerate().filter(|(_, one)| !one.revents().is_empty());
     Ok(come.map(|(place, _)| place).collect())
@@ -227,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reply_is_whole_when_its_body_is() {
+    fn a_response_is_complete_when_its_body_is() {
         let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345";
         assert!(is_whole(reply).unwrap());
         for length in 0..reply.len() {

@@ -1,4 +1,4 @@
-//! The file set, the server behind, and accelerators in front of it: all in memory.
+//! The file set, the origin server, and accelerators in front of it: all in memory.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::shell::root;
 /// The directories of the file set: 488 MiB.
 const DIRECTORIES: usize = 100;
 
-/// How long a server may take until it answers.
+/// Time limit for a server to answer.
 const READY_MAX: Duration = Duration::from_secs(30);
 
-/// Name of the definition by which Plimsoll asks for the mix.
+/// Name of the definition with which Plimsoll requests the mix.
 pub const DEFINITION: &str = "mix.toml";
-/// Name of the script by which wrk does.
+/// Name of the script with which wrk requests the mix.
 pub const SCRIPT: &str = "mix.lua";
-/// The same, with other draws.
+/// The same script with another random seed.
 pub const OTHER_SCRIPT: &str = "other-mix.lua";
 
 /// Files of one size, besides the mix.
@@ -32,20 +32,21 @@ pub const SMALL: (&str, u64) = ("/510.bin", 510);
 /// As above.
 pub const LARGE: (&str, u64) = ("/512000.bin", 512_000);
 
-/// Everything that turns have in common.
-pub struct Lab {
-    /// The program that is measured, and that makes load.
+/// State shared by all turns.
+pub struct Fixture {
+    /// The program that is measured, and that generates load.
     pub plimsoll: PathBuf,
-    /// All files, as laid out.
+    /// All files on disk.
     pub files: FileSet,
     populated: Populated,
     server: RunningSut,
     folder: TempDir,
 }
 
-impl Lab {
-    /// Lays the files out and starts nginx behind, on the generator's CPU: with a warm cache it has nothing to do.
-    pub fn new(plimsoll: &Path) -> Result<Lab> {
+impl Fixture {
+    /// Creates the files and starts nginx as the origin, on the generator's CPU: with a warm cache it is
+    /// idle.
+    pub fn new(plimsoll: &Path) -> Result<Fixture> {
         let folder = tempfile::Builder::new()
             .prefix("plimsoll-bench-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -70,31 +71,32 @@ impl Lab {
         };
         let mut server = RunningSut::start(request)?;
         server.wait_ready(READY_MAX)?;
-        Ok(Lab { plimsoll: plimsoll.to_owned(), files, populated, server, folder })
+        Ok(Fixture { plimsoll: plimsoll.to_owned(), files, populated, server, folder })
     }
 
-    /// Returns the folder of everything.
+    /// Returns the folder with everything.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Returns how large the file set is, in files and bytes.
+    /// Returns the size of the file set, in files and bytes.
     pub fn size(&self) -> (u64, u64) {
         (self.populated.files, self.populated.bytes)
     }
 
-    /// Returns more than all files need, whatever belongs to a copy besides.
+    /// Returns a cache size larger than all files, with any overhead per response.
     pub fn roomy(&self) -> u64 {
         self.populated.bytes + self.populated.bytes / 4 + (64 << 20)
     }
 
-    /// Returns how many requests the server behind has taken in, this question included.
+    /// Returns the number of requests received by the origin, including this query.
     pub fn requests_behind(&self) -> Result<u64> {
         nginx::requests(self.server.addr(), "/plimsoll-status")
     }
 
-    /// Starts an accelerator in front of the server, with every file in its cache as far as it has room. Traffic Server
-    /// writes to its disk first, and takes into memory what it reads from there, so all are asked twice.
+    /// Starts an accelerator in front of the origin, with every file in its cache as far as it fits. Traffic
+    /// Server writes to its disk first and takes into memory what it reads from there, so every file is
+    /// requested twice.
     pub fn warm(&self, peer: &str, cache_bytes: u64) -> Result<RunningSut> {
         let mut accelerator = self.start(peer, cache_bytes, self.server.addr())?;
         accelerator.warm(&self.files, false)?;
@@ -144,7 +146,7 @@ fn definition() -> Result<String> {
     Ok(text.replace("\"sqrt(20 * load)\"", &DIRECTORIES.to_string()).replace("\"web96\"", "\"mix\""))
 }
 
-/// Returns the files of the definition, and one of each size that is asked for alone.
+/// Returns the files of the definition, and one of each size that is requested alone.
 fn file_set(definition: &str) -> Result<FileSet> {
     let no_filelist = |_: &str| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
     let benchmark = benchmarks::from_definition(DEFINITION, definition, no_filelist)?;

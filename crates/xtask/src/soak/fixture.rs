@@ -1,4 +1,4 @@
-//! The objects, and what everyone knows of one another.
+//! The objects, and the state shared by clients, origin and disturbances.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,56 +7,56 @@ use std::sync::{Mutex, PoisonError};
 use model::Content;
 use units::{Clock, Nanos, RealClock};
 
-/// How many objects there are; all together have more bytes than the accelerator may keep in memory.
+/// Number of objects; their total size exceeds the accelerator's memory limit.
 pub const OBJECTS: u32 = 4000;
 
-/// How long after the end of a trouble failures still come of it: connections that were cut are found so.
+/// Time after an outage in which failures are still excused: broken connections are noticed then.
 pub const AFTERMATH: Nanos = Nanos::from_millis(1500);
 
-/// How many replies of a sort are described.
+/// Maximum number of responses described per kind.
 const DESCRIBED_MAX: usize = 10;
 
-/// What kind of reply an object gives.
+/// The class of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// May be kept for long, has a tag.
+pub enum ObjectClass {
+    /// Cacheable for long, with a purge tag.
     Lasting,
-    /// Has to be validated every second.
+    /// Must be validated every second.
     Brief,
-    /// Must not be kept.
+    /// Not cacheable.
     Never,
-    /// Comes in chunks.
+    /// Sent in chunks.
     Chunked,
-    /// Differs by a field of the request.
+    /// Varies by a request field.
     Varying,
-    /// May be used stale while it is fetched anew.
+    /// May be served stale while it is revalidated.
     Stale,
 }
 
-/// An object as it is at a time, and for a variant of the request.
+/// A representation of an object: its content at a time, for a variant of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edition {
-    /// Which object.
+pub struct Representation {
+    /// The object.
     pub id: u32,
-    /// Which of its contents, by time.
+    /// The version of its content, by time.
     pub version: u64,
-    /// Which variant, 0 or 1.
+    /// The variant, 0 or 1.
     pub variant: u32,
 }
 
-impl Edition {
-    /// Returns the entity tag, which says all: `"12-7-0"`.
+impl Representation {
+    /// Returns the entity tag, which identifies the representation: `"12-7-0"`.
     pub fn tag(&self) -> String {
         format!("\"{}-{}-{}\"", self.id, self.version, self.variant)
     }
 
-    /// Reads an entity tag.
-    pub fn of_tag(tag: &[u8]) -> Option<Edition> {
+    /// Parses an entity tag.
+    pub fn of_tag(tag: &[u8]) -> Option<Representation> {
         let text = std::str::from_utf8(tag).ok()?.strip_prefix('"')?.strip_suffix('"')?;
         let mut numbers = text.split('-');
         let mut next = || numbers.next()?.parse::<u64>().ok();
         let (id, version, variant) = (next()?, next()?, next()?);
-        Some(Edition { id: u32::try_from(id).ok()?, version, variant: u32::try_from(variant).ok()? })
+        Some(Representation { id: u32::try_from(id).ok()?, version, variant: u32::try_from(variant).ok()? })
     }
 
     /// Returns the length of the body in bytes: some 10 KB, every fiftieth half a megabyte and more.
@@ -67,27 +67,27 @@ impl Edition {
         (bytes + self.version % 7 * 13) as usize
     }
 
-    /// Returns the number by which its content is made.
+    /// Returns the number from which its content is generated.
     pub fn object(&self) -> u32 {
         self.id << 16 | self.variant << 15 | (self.version & 0x7fff) as u32
     }
 }
 
-/// Returns what kind of reply an object gives.
-pub fn class(id: u32) -> Class {
+/// Returns the class of an object.
+pub fn class(id: u32) -> ObjectClass {
     match id % 8 {
-        0..=2 => Class::Lasting,
-        3 => Class::Brief,
-        4 => Class::Never,
-        5 => Class::Chunked,
-        6 => Class::Varying,
-        _ => Class::Stale,
+        0..=2 => ObjectClass::Lasting,
+        3 => ObjectClass::Brief,
+        4 => ObjectClass::Never,
+        5 => ObjectClass::Chunked,
+        6 => ObjectClass::Varying,
+        _ => ObjectClass::Stale,
     }
 }
 
-/// What came of all requests.
+/// Counts of request results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SoakCounts {
     pub right: u64,
     pub bytes: u64,
     pub unchanged: u64,
@@ -99,39 +99,39 @@ pub struct Counts {
     pub dropped: u64,
 }
 
-impl fmt::Display for Counts {
+impl fmt::Display for SoakCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counts { right, excused, wrong, dropped, .. } = self;
+        let SoakCounts { right, excused, wrong, dropped, .. } = self;
         write!(f, "{right} right, {excused} excused, {wrong} wrong, {dropped} dropped")
     }
 }
 
-/// A time in which replies may fail, by its number.
+/// An outage in which responses may fail, by its number.
 #[must_use]
-pub struct Trouble(usize);
+pub struct Outage(usize);
 
-/// What clients, origin and those who disturb have in common.
-pub struct World {
+/// State shared by clients, origin and disturbances.
+pub struct Fixture {
     clock: RealClock,
-    /// The content of all editions.
+    /// The content of all representations.
     pub content: Content,
     is_over: AtomicBool,
-    asked_behind: AtomicU64,
-    counts: Mutex<Counts>,
+    n_origin_requests: AtomicU64,
+    counts: Mutex<SoakCounts>,
     described: Mutex<[Vec<String>; 2]>,
-    /// Beginnings and ends; the last end is far away while it lasts.
+    /// Starts and ends; the end is in the far future during the outage.
     troubles: Mutex<Vec<(Nanos, Nanos)>>,
     /// The oldest version of each object that may still be served: the one at its last purge.
     floors: Vec<AtomicU64>,
 }
 
-impl World {
-    pub fn new() -> World {
-        World {
+impl Fixture {
+    pub fn new() -> Fixture {
+        Fixture {
             clock: RealClock::start(),
             content: Content::new(7),
             is_over: AtomicBool::new(false),
-            asked_behind: AtomicU64::new(0),
+            n_origin_requests: AtomicU64::new(0),
             counts: Mutex::default(),
             described: Mutex::default(),
             troubles: Mutex::default(),
@@ -151,71 +151,71 @@ impl World {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Returns which content an object has now: a new one every few seconds, not all at once.
+    /// Returns the current version of an object: a new one every few seconds, not for all objects at once.
     pub fn version(&self, id: u32) -> u64 {
-        let period = if class(id) == Class::Lasting { 11_000 } else { 3_000 };
+        let period = if class(id) == ObjectClass::Lasting { 11_000 } else { 3_000 };
         (self.now().0 / 1_000_000 + u64::from(id) * 97) / period
     }
 
-    /// Counts a request at the server behind.
-    pub fn note_asked_behind(&self) {
-        self.asked_behind.fetch_add(1, Ordering::Relaxed);
+    /// Counts a request at the origin.
+    pub fn note_origin_request(&self) {
+        self.n_origin_requests.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn asked_behind(&self) -> u64 {
-        self.asked_behind.load(Ordering::Relaxed)
+    pub fn n_origin_requests(&self) -> u64 {
+        self.n_origin_requests.load(Ordering::Relaxed)
     }
 
-    /// Notes that what is older than now is purged, for objects that `concerns`; call it before the purge is ordered, and
-    /// [`World::raise_floors`] with what it returns when that is done.
+    /// Returns the current versions of the objects that a purge `concerns`; call it before the purge, and
+    /// [`Fixture::raise_floors`] with its result when the purge is done.
     pub fn versions(&self, concerns: impl Fn(u32) -> bool) -> Vec<(u32, u64)> {
         (0..OBJECTS).filter(|id| concerns(*id)).map(|id| (id, self.version(id))).collect()
     }
 
-    /// Lets nothing older than these versions be right any more.
+    /// Makes older versions unacceptable.
     pub fn raise_floors(&self, versions: &[(u32, u64)]) {
         for (id, version) in versions {
             self.floors[*id as usize].fetch_max(*version, Ordering::Relaxed);
         }
     }
 
-    /// Returns the oldest version that a reply to a request that begins now may have.
+    /// Returns the oldest acceptable version for a request that starts now.
     pub fn floor(&self, id: u32) -> u64 {
         self.floors[id as usize].load(Ordering::Relaxed)
     }
 
-    pub fn begin_trouble(&self) -> Trouble {
+    pub fn begin_outage(&self) -> Outage {
         let mut troubles = lock(&self.troubles);
         troubles.push((self.now(), Nanos(u64::MAX)));
-        Trouble(troubles.len() - 1)
+        Outage(troubles.len() - 1)
     }
 
-    pub fn end_trouble(&self, trouble: Trouble) {
-        lock(&self.troubles)[trouble.0].1 = self.now() + AFTERMATH;
+    pub fn end_outage(&self, outage: Outage) {
+        lock(&self.troubles)[outage.0].1 = self.now() + AFTERMATH;
     }
 
-    /// Returns whether a request from `begin` to now may have failed because of a trouble.
+    /// Returns whether a request from `begin` to now may have failed because of an outage.
     pub fn is_excused(&self, begin: Nanos) -> bool {
         let now = self.now();
         lock(&self.troubles).iter().any(|(from, to)| *from <= now && begin <= *to)
     }
 
     /// Changes the counts.
-    pub fn count(&self, change: impl FnOnce(&mut Counts)) {
+    pub fn count(&self, change: impl FnOnce(&mut SoakCounts)) {
         change(&mut lock(&self.counts));
     }
 
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> SoakCounts {
         *lock(&self.counts)
     }
 
-    /// Notes a reply that must never come.
+    /// Records a response that must never occur.
     pub fn note_wrong(&self, what: String) {
         self.count(|counts| counts.wrong += 1);
         self.describe(0, what);
     }
 
-    /// Notes a request that failed for no reason that is known.
+    /// Records a request that failed without a known reason.
     pub fn note_dropped(&self, what: String) {
         self.count(|counts| counts.dropped += 1);
         self.describe(1, what);
@@ -237,7 +237,7 @@ impl World {
     }
 }
 
-/// A thread that panicked has left nothing half done here.
+/// A thread that panicked left consistent data here.
 pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -247,34 +247,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entity_tag_says_which_edition_it_is() {
-        let edition = Edition { id: 3999, version: 1234, variant: 1 };
-        assert_eq!(Edition::of_tag(edition.tag().as_bytes()), Some(edition));
+    fn an_entity_tag_identifies_a_representation() {
+        let representation = Representation { id: 3999, version: 1234, variant: 1 };
+        assert_eq!(Representation::of_tag(representation.tag().as_bytes()), Some(representation));
         for wrong in ["", "3999-1-1", "\"3999-1\"", "\"a-1-1\"", "W/\"1-1-1\""] {
-            assert_eq!(Edition::of_tag(wrong.as_bytes()), None, "{wrong}");
+            assert_eq!(Representation::of_tag(wrong.as_bytes()), None, "{wrong}");
         }
-        assert_ne!(edition.object(), Edition { variant: 0, ..edition }.object());
+        assert_ne!(representation.object(), Representation { variant: 0, ..representation }.object());
     }
 
     #[test]
-    fn failures_are_excused_while_there_is_trouble_and_shortly_after() {
-        let world = World::new();
-        let before = world.now();
-        assert!(!world.is_excused(before));
-        let trouble = world.begin_trouble();
-        assert!(world.is_excused(before));
-        world.end_trouble(trouble);
-        assert!(world.is_excused(world.now()));
-        assert!(!world.is_excused(world.now() + AFTERMATH + AFTERMATH));
+    fn failures_are_excused_during_an_outage_and_shortly_after() {
+        let fixture = Fixture::new();
+        let before = fixture.now();
+        assert!(!fixture.is_excused(before));
+        let outage = fixture.begin_outage();
+        assert!(fixture.is_excused(before));
+        fixture.end_outage(outage);
+        assert!(fixture.is_excused(fixture.now()));
+        assert!(!fixture.is_excused(fixture.now() + AFTERMATH + AFTERMATH));
     }
 
     #[test]
-    fn what_was_purged_is_too_old_afterwards() {
-        let world = World::new();
-        let versions = world.versions(|id| id == 9);
-        assert_eq!(versions, [(9, world.version(9))]);
-        world.raise_floors(&[(9, 500)]);
-        world.raise_floors(&[(9, 400)]);
-        assert_eq!((world.floor(9), world.floor(8)), (500, 0));
+    fn purged_versions_are_unacceptable() {
+        let fixture = Fixture::new();
+        let versions = fixture.versions(|id| id == 9);
+        assert_eq!(versions, [(9, fixture.version(9))]);
+        fixture.raise_floors(&[(9, 500)]);
+        fixture.raise_floors(&[(9, 400)]);
+        assert_eq!((fixture.floor(9), fixture.floor(8)), (500, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! One request with its reply, as a client that looks closely sends and reads it.
+//! One request with its response, sent and checked strictly.
 
 use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,26 +7,27 @@ use std::time::Duration;
 use anyhow::Result;
 use http1::{BodyReader, Parsed, RequestMethod, header, parse_response};
 
-/// How long nothing may come: so short that who waits in vain does not always see a trouble that excuses it.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+/// Read timeout: so short that a client that waits in vain does not always overlap with an outage that
+/// excuses it.
+pub const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much is read at once, usually and slowly, and how often slowly.
+/// Sizes of normal and slow reads, and the pause between slow ones.
 const USUAL_BYTES: usize = 64 * 1024;
 const SLOW_BYTES: usize = 4096;
 const SLOW_PAUSE: Duration = Duration::from_millis(10);
 
 /// A kept connection.
-pub struct Connection {
+pub struct ClientConnection {
     stream: TcpStream,
     address: SocketAddr,
-    /// What has come and was not looked at yet.
+    /// Bytes received but not yet parsed.
     came: Vec<u8>,
 }
 
-/// How a reply is read.
+/// The pace of reading a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pace {
-    /// As it comes.
+pub enum ReadPace {
+    /// As it arrives.
     Usual,
     /// In small pieces with pauses.
     Slow,
@@ -34,11 +35,11 @@ pub enum Pace {
     Leave,
 }
 
-/// A whole reply.
-pub struct Reply {
+/// A complete response.
+pub struct ClientReply {
     /// Its status.
     pub status: u16,
-    /// Whether the connection can be used again.
+    /// Whether the connection can be reused.
     pub keep_alive: bool,
     /// The bytes of its head.
     pub head: Vec<u8>,
@@ -46,31 +47,38 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-impl Reply {
+impl ClientReply {
     /// Returns the value of a field.
     pub fn field(&self, name: &str) -> Option<&[u8]> {
         header(&self.head, name)
     }
 }
 
-impl Connection {
+impl ClientConnection {
     /// Connects.
-    pub fn open(address: SocketAddr) -> Result<Connection> {
-        let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+    pub fn open(address: SocketAddr) -> Result<ClientConnection> {
+        let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         stream.set_nodelay(true)?;
-        Ok(Connection { stream, address, came: Vec::new() })
+        Ok(ClientConnection { stream, address, came: Vec::new() })
     }
 
-    /// Sends a request and reads the reply; `fields` are lines with their ends. `None` if it is left before that.
+    /// Sends a request and reads the response; `fields` are complete header lines. `None` if the client
+    /// closes before it.
     ///
     /// # Errors
-    /// Whatever keeps the reply from being whole: an error of input and output if the connection failed, stood still or
-    /// ended, another one if what came is no HTTP.
-    pub fn perform(&mut self, method: &str, path: &str, fields: &str, pace: Pace) -> Result<Option<Reply>> {
+    /// The response is incomplete: an I/O error if the connection failed, timed out or ended, another error
+    /// if the bytes are not HTTP.
+    pub fn perform(
+        &mut self,
+        method: &str,
+        path: &str,
+        fields: &str,
+        pace: ReadPace,
+    ) -> Result<Option<ClientReply>> {
         write!(self.stream, "{method} {path} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n", self.address)?;
-        if pace == Pace::Leave {
+        if pace == ReadPace::Leave {
             return Ok(None);
         }
         let method = RequestMethod::from_name(method.as_bytes());
@@ -90,12 +98,12 @@ impl Connection {
             body.extend_from_slice(&self.came[piece.data.clone()]);
             self.came.drain(..piece.consumed);
         }
-        Ok(Some(Reply { status: head.status, keep_alive: head.keep_alive, head: head_bytes, body }))
+        Ok(Some(ClientReply { status: head.status, keep_alive: head.keep_alive, head: head_bytes, body }))
     }
 
-    fn more(&mut self, pace: Pace) -> Result<()> {
+    fn more(&mut self, pace: ReadPace) -> Result<()> {
         let mut buffer = [0; USUAL_BYTES];
-        let most = if pace == Pace::Slow { SLOW_BYTES } else { USUAL_BYTES };
+        let most = if pace == ReadPace::Slow { SLOW_BYTES } else { USUAL_BYTES };
         match self.stream.read(&mut buffer[..most])? {
             0 => {
                 let why = "the connection was closed before the end of the reply";
@@ -103,7 +111,7 @@ impl Connection {
             }
             n => self.came.extend_from_slice(&buffer[..n]),
         }
-        if pace == Pace::Slow {
+        if pace == ReadPace::Slow {
             std::thread::sleep(SLOW_PAUSE);
         }
         Ok(())

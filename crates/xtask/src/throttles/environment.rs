@@ -1,35 +1,35 @@
-//! What is done while a throttle is tried, and undone afterwards.
+//! The environment of a throttle: set up for an attempt, and torn down afterwards.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use super::table::Around;
+use super::table::EnvironmentKind;
 use crate::shell::run;
 
-/// Ends what it holds when it is dropped.
-pub struct Held {
+/// A running environment, which is torn down when dropped.
+pub struct ThrottleEnvironment {
     namespace: Option<String>,
     children: Vec<Child>,
-    /// Where the server is that is there already.
+    /// The URL of a server that is already running.
     pub target: Option<String>,
 }
 
-impl Held {
-    /// Does what a throttle wants done.
-    pub fn begin(around: Around, plimsoll: &std::path::Path) -> Result<Held> {
-        let mut held = Held { namespace: None, children: Vec::new(), target: None };
-        match around {
-            Around::Nothing => {}
-            Around::Namespace(discipline) => held.make_namespace(discipline)?,
-            Around::Server(arguments) => held.start_server(plimsoll, arguments)?,
-            Around::Burners(n) => held.burn(n)?,
+impl ThrottleEnvironment {
+    /// Sets up the environment of a throttle.
+    pub fn begin(environment: EnvironmentKind, plimsoll: &std::path::Path) -> Result<ThrottleEnvironment> {
+        let mut held = ThrottleEnvironment { namespace: None, children: Vec::new(), target: None };
+        match environment {
+            EnvironmentKind::Nothing => {}
+            EnvironmentKind::Namespace(discipline) => held.make_namespace(discipline)?,
+            EnvironmentKind::Server(arguments) => held.start_server(plimsoll, arguments)?,
+            EnvironmentKind::Burners(n) => held.burn(n)?,
         }
         Ok(held)
     }
 
-    /// Returns a command that runs where the throttle is.
+    /// Returns a command that runs in the environment.
     pub fn command(&self, program: &std::path::Path) -> Command {
         match &self.namespace {
             None => Command::new(program),
@@ -58,7 +58,7 @@ impl Held {
         self.children.push(child);
         read.context("the server has no standard output")??;
         let said: serde_json::Value = serde_json::from_str(&line)?;
-        let address = said["ready"]["address"].as_str().context("the server did not say where it listens")?;
+        let address = said["ready"]["address"].as_str().context("the server did not report its address")?;
         self.target = Some(format!("http://{address}/"));
         Ok(())
     }
@@ -75,7 +75,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for ThrottleEnvironment {
     fn drop(&mut self) {
         for child in &mut self.children {
             let _ = child.kill();

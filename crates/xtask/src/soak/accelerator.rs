@@ -1,4 +1,4 @@
-//! The accelerator: started, ordered about, killed.
+//! The accelerator process: started, administered, killed.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -10,22 +10,22 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::exchange::{Connection, Pace};
+use super::client_connection::{ClientConnection, ReadPace};
+use super::fixture::{Fixture, OBJECTS, ObjectClass, class};
 use super::origin::TAGS;
-use super::world::{Class, OBJECTS, World, class};
 
-/// How often a look is taken whether the server behind is reached again, and how long between.
+/// Maximum number of checks whether the origin is reachable again, and the pause between them.
 const LOOKS_MAX: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long an order may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Time limit of an admin command.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Who may give orders.
+/// The token of the admin interface.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// The accelerator with its files. It is killed when dropped.
-pub struct Front {
+/// The accelerator process with its files. It is killed when dropped.
+pub struct AcceleratorProcess {
     plimsoll: PathBuf,
     folder: PathBuf,
     origin: SocketAddr,
@@ -34,20 +34,20 @@ pub struct Front {
     child: Child,
     n_purges: u64,
     n_reloads: u64,
-    /// How many of the reloads were ordered of processes before this one.
+    /// Number of reloads requested from earlier processes.
     n_reloads_before: u64,
     n_kills: u64,
     n_restarts: u64,
 }
 
-impl Front {
-    /// Starts it in front of a server; its files are in `folder`.
-    pub fn start(plimsoll: &Path, folder: &Path, origin: SocketAddr) -> Result<Front> {
+impl AcceleratorProcess {
+    /// Starts it in front of an origin; its files are in `folder`.
+    pub fn start(plimsoll: &Path, folder: &Path, origin: SocketAddr) -> Result<AcceleratorProcess> {
         let [address, admin] = free_addresses()?;
         std::fs::write(folder.join("token"), TOKEN)?;
         std::fs::write(folder.join("accelerator.toml"), config(address, admin, origin, 0))?;
         let child = spawn(plimsoll, folder)?;
-        Ok(Front {
+        Ok(AcceleratorProcess {
             plimsoll: plimsoll.to_owned(),
             folder: folder.to_owned(),
             origin,
@@ -66,7 +66,7 @@ impl Front {
         self.address
     }
 
-    /// Kills it in the midst of everything, and starts it again.
+    /// Kills it at any moment, and restarts it.
     pub fn kill_and_start(&mut self) -> Result<()> {
         self.check_alive()?;
         self.n_kills += 1;
@@ -77,7 +77,7 @@ impl Front {
         Ok(())
     }
 
-    /// Lets it read its configuration again, with another limit in it.
+    /// Makes it reload its configuration, with a changed limit.
     pub fn reload(&mut self) -> Result<()> {
         self.n_reloads += 1;
         let text = config(self.address, self.admin, self.origin, self.n_reloads);
@@ -85,45 +85,45 @@ impl Front {
         Ok(kill_process(Pid::from_child(&self.child), Signal::HUP)?)
     }
 
-    /// Purges something: what, follows from the number of the order. When that is done, nothing older may come.
-    pub fn purge(&mut self, world: &World, n: u64) -> Result<()> {
+    /// Purges objects, selected by the command number. After that, no older version is acceptable.
+    pub fn purge(&mut self, fixture: &Fixture, n: u64) -> Result<()> {
         self.n_purges += 1;
         let base = format!("http://{}/o/", self.address);
         let number = (n * 7919 % u64::from(OBJECTS)) as u32;
-        let is_lasting = |id: u32| class(id) == Class::Lasting;
+        let is_lasting = |id: u32| class(id) == ObjectClass::Lasting;
         let (order, versions) = match n % 20 {
-            0 => (json!({ "all": true }), world.versions(|_| true)),
+            0 => (json!({ "all": true }), fixture.versions(|_| true)),
             1..=4 => {
                 let start = (number / 10).to_string();
                 let order = json!({ "prefix": format!("{base}{start}") });
-                (order, world.versions(|id| id.to_string().starts_with(&start)))
+                (order, fixture.versions(|id| id.to_string().starts_with(&start)))
             }
             5..=8 => {
                 let tag = number % TAGS;
                 let order = json!({ "tag": format!("g{tag}") });
-                (order, world.versions(|id| is_lasting(id) && id % TAGS == tag))
+                (order, fixture.versions(|id| is_lasting(id) && id % TAGS == tag))
             }
             9..=10 => {
                 let end = format!("{}", number % 100);
                 let order = json!({ "pattern": format!("{base}*{end}") });
                 (
                     order,
-                    world.versions(|id| id.to_string().len() > end.len() && id.to_string().ends_with(&end)),
+                    fixture.versions(|id| id.to_string().len() > end.len() && id.to_string().ends_with(&end)),
                 )
             }
-            // A soft purge lets what is stale be used while it is fetched anew.
+            // After a soft purge a stale response may be used while it is revalidated.
             11 => (json!({ "url": format!("{base}{number}"), "soft": true }), Vec::new()),
-            _ => (json!({ "url": format!("{base}{number}") }), world.versions(|id| id == number)),
+            _ => (json!({ "url": format!("{base}{number}") }), fixture.versions(|id| id == number)),
         };
         self.ask("POST", "/purge", &order.to_string())?;
-        world.raise_floors(&versions);
+        fixture.raise_floors(&versions);
         Ok(())
     }
 
-    /// Asks the operator's page for something, or orders it; returns the reply.
+    /// Sends a query or command to the admin interface; returns the response.
     fn ask(&self, method: &str, path: &str, body: &str) -> Result<String> {
         let mut stream = TcpStream::connect(self.admin)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
@@ -136,39 +136,39 @@ impl Front {
         Ok(reply)
     }
 
-    /// Returns one of its own figures, since this process was started; `name` is without the prefix of all, with labels.
+    /// Returns one of its metrics since the start of the process; `name` is without the common prefix, with
+    /// labels.
     pub fn figure(&self, name: &str) -> Result<u64> {
         let page = self.ask("GET", "/metrics", "")?;
         figure(&page, name).with_context(|| format!("no `{name}` in `{page}`"))
     }
 
-    /// Waits until the server behind is reached again.
+    /// Waits until the origin is reachable again.
     pub fn wait_for_origin(&mut self) -> Result<()> {
         self.n_restarts += 1;
         for _ in 0..LOOKS_MAX {
-            let mut connection = Connection::open(self.address)?;
-            if let Ok(Some(reply)) = connection.perform("GET", "/health/0", "", Pace::Usual)
+            let mut connection = ClientConnection::open(self.address)?;
+            if let Ok(Some(reply)) = connection.perform("GET", "/health/0", "", ReadPace::Usual)
                 && reply.status == 200
             {
                 return Ok(());
             }
             std::thread::sleep(PAUSE);
         }
-        anyhow::bail!("the server behind is not reached again")
+        anyhow::bail!("the origin does not become reachable again")
     }
 
-    /// Fails if it has ended.
+    /// Fails if the process has ended.
     pub fn check_alive(&mut self) -> Result<()> {
         let ended = self.child.try_wait()?;
         ensure!(ended.is_none(), "the accelerator ended: {ended:?}: {}", said(&self.folder));
         Ok(())
     }
 
-    /// Fails if a part of it broke, or it has not read its configuration as often as it was told to; the last time may
-    /// be yet to come.
+    /// Fails if a thread panicked, or if reloads are missing; the last one may be pending.
     pub fn check_conduct(&self) -> Result<()> {
         let said = said(&self.folder);
-        ensure!(!said.contains("panicked at"), "a part of the accelerator broke: {said}");
+        ensure!(!said.contains("panicked at"), "a thread of the accelerator panicked: {said}");
         let (ordered, done) = (self.n_reloads - self.n_reloads_before, self.figure("reloads_total")?);
         ensure!(ordered <= done + 1, "{done} of {ordered} reloads were done: {said}");
         Ok(())
@@ -181,16 +181,16 @@ impl Front {
         Ok(kib * 1024)
     }
 
-    /// Returns how often what was done to it: purges, reloads, restarts of the server behind, kills.
-    pub fn orders(&self) -> String {
-        let Front { n_purges, n_reloads, n_restarts, n_kills, .. } = self;
+    /// Returns the numbers of purges, reloads, restarts of the origin, and kills.
+    pub fn commands(&self) -> String {
+        let AcceleratorProcess { n_purges, n_reloads, n_restarts, n_kills, .. } = self;
         format!("{n_purges}, {n_reloads}, {n_restarts}, {n_kills}")
     }
 }
 
-impl Drop for Front {
+impl Drop for AcceleratorProcess {
     fn drop(&mut self) {
-        // One that has ended by itself cannot be told to.
+        // The process may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -212,12 +212,12 @@ fn spawn(plimsoll: &Path, folder: &Path) -> Result<Child> {
     Ok(child)
 }
 
-/// Returns what it said on standard error, and those before it.
+/// Returns the standard error of this process and earlier ones.
 fn said(folder: &Path) -> String {
     std::fs::read_to_string(folder.join("stderr")).unwrap_or_default()
 }
 
-/// Reads a figure from a page of them.
+/// Parses a metric from the metrics page.
 fn figure(page: &str, name: &str) -> Option<u64> {
     let name = format!("plimsoll_accelerator_{name} ");
     page.lines().find_map(|line| line.strip_prefix(&name))?.trim().parse().ok()
@@ -229,7 +229,8 @@ fn free_addresses() -> Result<[SocketAddr; 2]> {
     Ok([one.local_addr()?, other.local_addr()?])
 }
 
-/// Little memory, so that much is thrown out, and a disk; `n` makes one that differs from the one before.
+/// Little memory, so that many objects are evicted, and a disk; `n` makes the configuration differ from the
+/// previous one.
 fn config(address: SocketAddr, admin: SocketAddr, origin: SocketAddr, n: u64) -> String {
     format!(
         r#"workers = 2
@@ -266,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_found_by_name_and_labels() {
+    fn metrics_are_found_by_name_and_labels() {
         let page = "HTTP/1.1 200 OK\r\n\r\n# TYPE plimsoll_accelerator_reloads_total counter\n\
                     plimsoll_accelerator_disk_operations_total{operation=\"read\"} 17\n\
                     plimsoll_accelerator_reloads_total 3\n";
