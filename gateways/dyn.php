@@ -1,11 +1,11 @@
 <?php
-// Pages made by a program, for PHP-FPM: the same pages, byte for byte, as `plimsoll serve gateway` makes.
-// The web server passes every dynamic path to this script; which page is meant is said by REQUEST_URI.
+// Generated pages for PHP-FPM: the same pages, byte for byte, as from `plimsoll serve gateway`.
+// The web server passes every dynamic path to this script; REQUEST_URI selects the page.
 
 const SIZE_MAX = 10485760;
 const SIMPLE_PREFIX = '<!DOCTYPE html><title>Made by a program</title><p>';
 
-// The generator starts from the seed and makes one letter per step; no table, nothing made beforehand.
+// The generator starts from the seed and computes one letter per step; no table, no precomputed data.
 function letters(int $seed, int $count): string
 {
     $x = $seed;
@@ -28,7 +28,7 @@ function decimal(string $digits): ?string
     return $below ? ($number === '' ? '0' : $number) : null;
 }
 
-// The number modulo 2^31, which is all of a seed that counts.
+// The number modulo 2^31, the significant part of a seed.
 function modulo31(string $number): int
 {
     $rest = 0;
@@ -53,7 +53,7 @@ function parameters(string $query): ?array
     return $found;
 }
 
-// Status, media type and body of the answer.
+// Status, media type and body of the response.
 function answer(string $method, string $path, string $query): array
 {
     if ($path === '/dyn') {
@@ -87,7 +87,7 @@ $uri = $_SERVER['REQUEST_URI'] ?? ($_SERVER['SCRIPT_NAME'] ?? '') . ($_SERVER['P
     $_SERVER['QUERY_STRING'] ?? ''
 );
 http_response_code($status);
-// Otherwise PHP adds a character set of its own, and says its version.
+// Otherwise PHP adds a character set and its version.
 ini_set('default_charset', '');
 header_remove('X-Powered-By');
 header("Content-Type: $type");

@@ -1,4 +1,4 @@
-"""Pages made by a program, as a WSGI application: the same, byte for byte, as `plimsoll serve gateway` makes."""
+"""Generated pages, as a WSGI application: the same, byte for byte, as from `plimsoll serve gateway`."""
 
 SIZE_MAX = 10485760
 SIMPLE_PREFIX = b"<!DOCTYPE html><title>Made by a program</title><p>"
@@ -7,7 +7,7 @@ DIGITS = frozenset("0123456789")
 
 
 def letters(seed, count):
-    """Makes one letter per step of the generator; no table, nothing made beforehand."""
+    """Computes one letter per step of the generator; no table, no precomputed data."""
     x = seed & 0x7FFFFFFF
     text = bytearray(count)
     for k in range(count):
@@ -17,7 +17,7 @@ def letters(seed, count):
 
 
 def parameters(query):
-    """Reads size and seed, each at most once; `None` for any other query."""
+    """Parses size and seed, each at most once; `None` for any other query."""
     found = {}
     for item in query.split("&") if query else []:
         name, digits = item[:5], item[5:]
