@@ -9,7 +9,7 @@ use tokio::task::spawn_local;
 use units::Nanos;
 
 use crate::fixture::{ClientResponse, Fixture, exchange, request, run};
-use crate::origin::{Gate, Step, lasting, reply, send};
+use crate::origin::{Latch, Step, lasting, reply, send};
 
 fn count(answers: &[ClientResponse], path: HitPath) -> usize {
     answers.iter().filter(|answer| answer.path == path).count()
@@ -32,10 +32,10 @@ fn a_hundred_requests_collapse_into_one() {
 #[test]
 fn followers_get_each_piece_as_it_arrives() {
     run(async {
-        let gate = Gate::new();
+        let latch = Latch::new();
         let steps = vec![
             send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 6\r\n\r\nabc"),
-            Step::Wait(gate.clone()),
+            Step::Wait(latch.clone()),
             send("def"),
         ];
         let fixture = Fixture::new(move |_| steps.clone()).await;
@@ -47,7 +47,7 @@ fn followers_get_each_piece_as_it_arrives() {
             assert_eq!(stream.next().await, Ok(Some(Bytes::from_static(b"abc"))), "before the rest is there");
             streams.push(stream);
         }
-        gate.open();
+        latch.open();
         for mut stream in streams {
             assert_eq!(stream.next().await, Ok(Some(Bytes::from_static(b"def"))));
             assert_eq!(stream.next().await, Ok(None));
@@ -59,8 +59,8 @@ fn followers_get_each_piece_as_it_arrives() {
 #[test]
 fn requests_collapse_across_threads() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture =
             Fixture::new(move |_| [vec![Step::Wait(script_gate.clone())], lasting("content")].concat()).await;
         let (exchange_here, shared) = (fixture.exchange.clone(), fixture.exchange.shared().clone());
@@ -75,7 +75,7 @@ fn requests_collapse_across_threads() {
         });
         // The other thread is about to wait, or waits: either way it must not ask the origin.
         tokio::task::spawn_blocking(move || is_ready.recv().unwrap()).await.unwrap();
-        gate.open();
+        latch.open();
         assert_eq!(leader.await.unwrap().path, HitPath::Miss);
         tokio::task::spawn_blocking(move || other.join().unwrap()).await.unwrap();
         assert_eq!(fixture.origin.n_received(), 1);
@@ -98,8 +98,8 @@ fn followers_of_an_unstorable_response_fetch_at_once() {
     const N: usize = 20;
     run(async {
         // The first is answered at once; no other before all have asked.
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture = Fixture::new(move |received| {
             let wait = (0 < received.index).then(|| Step::Wait(script_gate.clone()));
             wait.into_iter().chain(reply(200, "Cache-Control: no-store\r\n", "own")).collect()
@@ -107,7 +107,7 @@ fn followers_of_an_unstorable_response_fetch_at_once() {
         .await;
         let (answers, ()) = tokio::join!(fixture.get_concurrently(N, "/", &[]), async {
             fixture.origin.wait_for_requests(N).await;
-            gate.open();
+            latch.open();
         });
         assert_eq!(fixture.origin.n_received(), N);
         assert!(answers.iter().all(|answer| answer.gist() == (200, "own", HitPath::Pass)));
@@ -118,8 +118,8 @@ fn followers_of_an_unstorable_response_fetch_at_once() {
 #[test]
 fn hit_for_miss_requests_are_not_collapsed() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture = Fixture::new(move |received| {
             let wait = (received.index == 1).then(|| Step::Wait(script_gate.clone()));
             wait.into_iter().chain(reply(200, "Cache-Control: private\r\n", "own")).collect()
@@ -130,7 +130,7 @@ fn hit_for_miss_requests_are_not_collapsed() {
         let slow = spawn_local(async move { exchange.handle(request("GET", "/", &[]), NoBody).await });
         fixture.origin.wait_for_requests(2).await;
         assert_eq!(fixture.get("/", &[]).await.gist(), (200, "own", HitPath::Pass));
-        gate.open();
+        latch.open();
         slow.await.unwrap();
     });
 }
@@ -138,8 +138,8 @@ fn hit_for_miss_requests_are_not_collapsed() {
 #[test]
 fn followers_wait_no_longer_than_collapse_wait() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let settings =
             ExchangeSettings { collapse_wait: Nanos::from_millis(1), ..ExchangeSettings::default() };
         let fixture = Fixture::with(settings, move |received| {
@@ -153,7 +153,7 @@ fn followers_wait_no_longer_than_collapse_wait() {
         });
         fixture.origin.wait_for_requests(1).await;
         assert_eq!(fixture.get("/", &[]).await.gist(), (200, "content", HitPath::Miss));
-        gate.open();
+        latch.open();
         assert_eq!(slow.await.unwrap().status, 200);
         assert_eq!(fixture.origin.n_received(), 2);
     });
@@ -162,8 +162,8 @@ fn followers_wait_no_longer_than_collapse_wait() {
 #[test]
 fn followers_get_the_response_of_a_leader_whose_client_left() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture =
             Fixture::new(move |_| [vec![Step::Wait(script_gate.clone())], lasting("content")].concat()).await;
         let exchange = fixture.exchange.clone();
@@ -171,7 +171,7 @@ fn followers_get_the_response_of_a_leader_whose_client_left() {
         fixture.origin.wait_for_requests(1).await;
         leader.abort();
         assert!(leader.await.unwrap_err().is_cancelled());
-        let (answer, ()) = tokio::join!(fixture.get("/", &[]), async { gate.open() });
+        let (answer, ()) = tokio::join!(fixture.get("/", &[]), async { latch.open() });
         assert_eq!(answer.gist(), (200, "content", HitPath::Collapsed));
         assert_eq!(fixture.origin.n_received(), 1);
     });
@@ -180,8 +180,8 @@ fn followers_get_the_response_of_a_leader_whose_client_left() {
 #[test]
 fn a_truncated_body_is_truncated_for_all_and_not_stored() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture = Fixture::new(move |received| {
             if 0 < received.index {
                 return lasting("content");
@@ -193,7 +193,7 @@ fn a_truncated_body_is_truncated_for_all_and_not_stored() {
         let get_concurrently = fixture.get_concurrently(5, "/", &[]);
         let (answers, ()) = tokio::join!(get_concurrently, async {
             fixture.origin.wait_for_requests(1).await;
-            gate.open();
+            latch.open();
         });
         assert!(answers.iter().all(|answer| answer.body == Err(BodyError::Truncated)), "{answers:?}");
         assert_eq!(fixture.get("/", &[]).await.gist(), (200, "content", HitPath::Miss));

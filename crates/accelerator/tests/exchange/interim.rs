@@ -5,7 +5,7 @@ use std::rc::Rc;
 use accelerator::message::HitPath;
 
 use crate::fixture::{ClientResponse, Fixture, Listening, request, run};
-use crate::origin::{Gate, Step, lasting, reply, send};
+use crate::origin::{Latch, Step, lasting, reply, send};
 
 const HINTS: &str =
     "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nConnection: x\r\nX: 1\r\n\r\n";
@@ -79,8 +79,8 @@ fn interim_responses_precede_a_validated_response() {
 #[test]
 fn the_leader_gets_interim_responses_at_once_and_followers_do_not() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture = Fixture::new(move |_| {
             [vec![send(HINTS), Step::Wait(script_gate.clone())], lasting("a")].concat()
         })
@@ -99,7 +99,7 @@ fn the_leader_gets_interim_responses_at_once_and_followers_do_not() {
         assert!(!leading.is_finished());
         let following = start(&follower);
         tokio::task::yield_now().await;
-        gate.open();
+        latch.open();
         assert_eq!(leading.await.unwrap().gist(), (200, "a", HitPath::Miss));
         assert_eq!(following.await.unwrap().gist(), (200, "a", HitPath::Collapsed));
         assert_eq!((leader.0.take(), follower.0.take()), (vec![hints()], vec![]));

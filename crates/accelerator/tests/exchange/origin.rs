@@ -37,19 +37,19 @@ impl ReceivedRequest {
 #[derive(Debug, Clone)]
 pub enum Step {
     Send(Vec<u8>),
-    /// Waits until the test opens the gate.
-    Wait(Gate),
+    /// Waits until the test opens the latch.
+    Wait(Latch),
     /// Closes the connection.
     Close,
 }
 
-/// A gate, closed until it is opened.
+/// A latch, closed until it is opened.
 #[derive(Debug, Clone)]
-pub struct Gate(Rc<Semaphore>);
+pub struct Latch(Rc<Semaphore>);
 
-impl Gate {
-    pub fn new() -> Gate {
-        Gate(Rc::new(Semaphore::new(0)))
+impl Latch {
+    pub fn new() -> Latch {
+        Latch(Rc::new(Semaphore::new(0)))
     }
 
     pub fn open(&self) {
@@ -57,7 +57,7 @@ impl Gate {
     }
 
     async fn pass(&self) {
-        // An error means that the gate is open.
+        // An error means that the latch is open.
         let _ = self.0.acquire().await;
     }
 }
@@ -154,7 +154,7 @@ async fn converse(mut stream: TcpStream, state: Rc<State>) {
             match step {
                 Step::Send(bytes) if stream.write_all(&bytes).await.is_err() => return,
                 Step::Send(_) => {}
-                Step::Wait(gate) => gate.pass().await,
+                Step::Wait(latch) => latch.pass().await,
                 Step::Close => return,
             }
         }

@@ -4,7 +4,7 @@ use accelerator::message::{HitPath, NoBody, ResponseBody};
 use bytes::Bytes;
 
 use crate::fixture::{Fixture, request, run};
-use crate::origin::{Gate, Step, reply, send};
+use crate::origin::{Latch, Step, reply, send};
 
 const LINES: &str = "Cache-Control: max-age=60\r\nETag: \"a\"\r\nContent-Type: text/plain\r\n";
 
@@ -70,10 +70,10 @@ fn unsatisfiable_ranges_are_refused_and_other_if_range_ignored() {
 #[test]
 fn a_range_of_a_response_in_progress_is_cut_out_as_it_passes() {
     run(async {
-        let gate = Gate::new();
+        let latch = Latch::new();
         let steps = vec![
             send(&format!("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n{LINES}\r\n01234")),
-            Step::Wait(gate.clone()),
+            Step::Wait(latch.clone()),
             send("56789"),
         ];
         let fixture = Fixture::new(move |_| steps.clone()).await;
@@ -84,7 +84,7 @@ fn a_range_of_a_response_in_progress_is_cut_out_as_it_passes() {
         assert_eq!(stream.next().await, Ok(Some(Bytes::from_static(b"123"))));
         assert_eq!(stream.next().await, Ok(None), "the rest is not waited for");
         assert_eq!(fixture.origin.received()[0].value("range"), None);
-        gate.open();
+        latch.open();
         fixture.settled().await;
         assert_eq!(fixture.get("/", &[]).await.gist(), (200, "0123456789", HitPath::Memory));
     });
@@ -93,16 +93,16 @@ fn a_range_of_a_response_in_progress_is_cut_out_as_it_passes() {
 #[test]
 fn ranges_of_unknown_length_get_the_whole() {
     run(async {
-        let gate = Gate::new();
+        let latch = Latch::new();
         let steps = vec![
             send(&format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n{LINES}\r\n3\r\n012\r\n")),
-            Step::Wait(gate.clone()),
+            Step::Wait(latch.clone()),
             send("0\r\n\r\n"),
         ];
         let fixture = Fixture::new(move |_| steps.clone()).await;
         let (answer, ()) = tokio::join!(fixture.get("/", &[("Range", "bytes=1-1")]), async {
             fixture.origin.wait_for_requests(1).await;
-            gate.open();
+            latch.open();
         });
         assert_eq!((answer.status, answer.text()), (200, "012"));
         fixture.settled().await;

@@ -6,7 +6,7 @@ use tokio::task::spawn_local;
 use units::wall;
 
 use crate::fixture::{ClientResponse, Fixture, request, run};
-use crate::origin::{Gate, Step, lasting, reply, send};
+use crate::origin::{Latch, Step, lasting, reply, send};
 
 #[test]
 fn cookies_reach_only_their_client() {
@@ -110,8 +110,8 @@ fn unsafe_requests_invalidate_what_they_may_have_changed() {
 #[test]
 fn responses_fetched_before_an_unsafe_request_are_not_stored() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture = Fixture::new(move |received| match (received.method(), received.index) {
             ("GET", 0) => [vec![Step::Wait(script_gate.clone())], lasting("old")].concat(),
             ("GET", _) => lasting("new"),
@@ -126,7 +126,7 @@ fn responses_fetched_before_an_unsafe_request_are_not_stored() {
         fixture.ask("DELETE", "/", &[]).await;
         // Later requests do not wait for it either.
         assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Miss));
-        gate.open();
+        latch.open();
         assert_eq!(early.await.unwrap().text(), "old");
         assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Memory));
     });
@@ -135,8 +135,8 @@ fn responses_fetched_before_an_unsafe_request_are_not_stored() {
 #[test]
 fn a_purge_reaches_responses_in_progress() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture = Fixture::new(move |received| match received.index {
             0 => [vec![Step::Wait(script_gate.clone())], lasting("old")].concat(),
             _ => lasting("new"),
@@ -148,7 +148,7 @@ fn a_purge_reaches_responses_in_progress() {
         });
         fixture.origin.wait_for_requests(1).await;
         fixture.exchange.shared().store.purge(&Purge::All, Removal::Delete, wall());
-        gate.open();
+        latch.open();
         assert_eq!(early.await.unwrap().text(), "old");
         assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Miss));
     });

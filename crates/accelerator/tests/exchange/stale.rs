@@ -6,7 +6,7 @@ use accelerator::policy;
 use units::Nanos;
 
 use crate::fixture::{Fixture, run};
-use crate::origin::{Gate, Step, lasting, reply, send};
+use crate::origin::{Latch, Step, lasting, reply, send};
 
 /// A response that has been stale for ten seconds on receipt.
 fn stale(directives: &str) -> Vec<Step> {
@@ -16,8 +16,8 @@ fn stale(directives: &str) -> Vec<Step> {
 #[test]
 fn stale_while_revalidate_refreshes_once_in_the_background() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture = Fixture::new(move |received| match received.index {
             0 => stale(", stale-while-revalidate=60"),
             _ => [vec![Step::Wait(script_gate.clone())], lasting("new")].concat(),
@@ -31,7 +31,7 @@ fn stale_while_revalidate_refreshes_once_in_the_background() {
         assert!((-15..=-10).contains(&answers[0].ttl()), "{}", answers[0].ttl());
         fixture.origin.wait_for_requests(2).await;
         assert_eq!(fixture.origin.received()[1].value("if-none-match"), Some("\"old\""));
-        gate.open();
+        latch.open();
         fixture.settled().await;
         assert_eq!(fixture.get("/", &[]).await.gist(), (200, "new", HitPath::Memory));
         assert_eq!(fixture.origin.n_received(), 2);

@@ -3,7 +3,7 @@
 use accelerator::message::HitPath;
 
 use crate::fixture::{Fixture, run};
-use crate::origin::{Gate, Step, lasting, reply, send};
+use crate::origin::{Latch, Step, lasting, reply, send};
 
 /// A response that must be validated each time.
 fn unsure(tag: &str, body: &str) -> Vec<Step> {
@@ -56,8 +56,8 @@ fn concurrent_requests_are_validated_once() {
 #[test]
 fn no_cache_responses_are_validated_uncollapsed() {
     run(async {
-        let gate = Gate::new();
-        let script_gate = gate.clone();
+        let latch = Latch::new();
+        let script_gate = latch.clone();
         let fixture = Fixture::new(move |received| match received.index {
             0 => unsure("a", "abc"),
             _ => [vec![Step::Wait(script_gate.clone())], not_modified("ETag: \"a\"\r\n")].concat(),
@@ -66,7 +66,7 @@ fn no_cache_responses_are_validated_uncollapsed() {
         fixture.get("/", &[]).await;
         let (answers, ()) = tokio::join!(fixture.get_concurrently(5, "/", &[]), async {
             fixture.origin.wait_for_requests(6).await;
-            gate.open();
+            latch.open();
         });
         assert!(answers.iter().all(|answer| answer.gist() == (200, "abc", HitPath::Revalidated)));
     });

@@ -62,7 +62,6 @@ pub const OLD_WORDS: &[(&str, &str)] = &[
 
 /// Types that still have an old word as their name.
 pub const OLD_WORDS_LEFT: &[Exception] = &[
-    ("crates/accelerator/", "Gate"),
     ("crates/analysis/", "Tally"),
     ("crates/disclosure/", "Maker"),
     ("crates/disclosure/", "Place"),
