@@ -34,9 +34,10 @@ commands:
   pdf              builds and tests the feature `pdf` (five extra minutes), and inspects the PDF of a run
   bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; punctuality; creating files
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
+                   [--against BINARY]  (in turns with another build of Plimsoll; fails above 1.03 of its CPU time)
   bench-accelerator  CPU per request, response times, hits and memory of Plimsoll's accelerator and others
                    [--rounds 5] [--seconds 5] [--case NAME]… [--peer NAME]… [--write]  (--write: to
-                   docs/bench-accelerator.md)
+                   docs/bench-accelerator.md)  [--against BINARY]  (likewise)
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
                    is compared, memory is monitored  [--minutes 20] [--write]  (--write: to
                    docs/recorded/soak-accelerator.md)

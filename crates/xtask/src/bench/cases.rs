@@ -1,7 +1,10 @@
 //! The cases in which Plimsoll and another generator take turns.
 
+use std::path::Path;
+
 use anyhow::Result;
 
+use super::against::{BuildComparison, BuildRound};
 use super::generator::{TurnResult, h2load, plimsoll, wrk};
 use super::nginx::{Listen, Nginx};
 use super::site::Site;
@@ -181,24 +184,58 @@ pub fn perform(site: &Site, options: &GeneratorBenchOptions) -> Result<String> {
     Ok(tables::all(&measured))
 }
 
+/// Runs the selected cases with this build and another in turns.
+pub fn against(site: &Site, options: &GeneratorBenchOptions, other: &Path) -> Result<Vec<BuildComparison>> {
+    let wanted = CASES.iter().filter(|case| options.wants(case.name));
+    let mut compared: Vec<(&GeneratorCase, BuildComparison)> =
+        wanted.map(|case| (case, BuildComparison { case: case.name, rounds: Vec::new() })).collect();
+    for n in 0..options.rounds {
+        for (case, comparison) in &mut compared {
+            let nginx = Nginx::start(site, case.arguments[0], case.listen)?;
+            let cost = |program: &Path| -> Result<f64> {
+                Ok(plimsoll_turn(program, case, site, &nginx, options.seconds)?.cost)
+            };
+            let round = if n % 2 == 0 {
+                let before = cost(other)?;
+                BuildRound { before, now: cost(&site.plimsoll)? }
+            } else {
+                let now = cost(&site.plimsoll)?;
+                BuildRound { before: cost(other)?, now }
+            };
+            println!("round {}: {}: {:.3}", n + 1, case.title, round.now / round.before);
+            comparison.rounds.push(round);
+        }
+    }
+    Ok(compared.into_iter().map(|(_, comparison)| comparison).collect())
+}
+
 /// Starts a new server for both; the one that goes first changes from round to round.
 fn round(case: &GeneratorCase, site: &Site, seconds: u32, reference_first: bool) -> Result<Round> {
     let nginx = Nginx::start(site, case.arguments[0], case.listen)?;
     if reference_first {
         let reference = reference_turn(case, site, &nginx, seconds)?;
-        return Ok(Round { plimsoll: plimsoll_turn(case, site, &nginx, seconds)?, reference });
+        return Ok(Round {
+            plimsoll: plimsoll_turn(&site.plimsoll, case, site, &nginx, seconds)?,
+            reference,
+        });
     }
-    let plimsoll = plimsoll_turn(case, site, &nginx, seconds)?;
+    let plimsoll = plimsoll_turn(&site.plimsoll, case, site, &nginx, seconds)?;
     Ok(Round { plimsoll, reference: reference_turn(case, site, &nginx, seconds)? })
 }
 
-fn plimsoll_turn(case: &GeneratorCase, site: &Site, nginx: &Nginx, seconds: u32) -> Result<TurnResult> {
+fn plimsoll_turn(
+    program: &Path,
+    case: &GeneratorCase,
+    site: &Site,
+    nginx: &Nginx,
+    seconds: u32,
+) -> Result<TurnResult> {
     let (load, duration) = (case.users.to_string(), format!("{seconds} s"));
     let more = ["--load", &load, "--duration", &duration];
     let arguments = [case.arguments, &more].concat();
     let look_after = 0.8 * f64::from(seconds);
     let (requests, (ended, _)) =
-        nginx.count(|| plimsoll(&site.plimsoll, site.folder(), &arguments, &nginx.url(), look_after))?;
+        nginx.count(|| plimsoll(program, site.folder(), &arguments, &nginx.url(), look_after))?;
     Ok(TurnResult::of(&ended, requests))
 }
 

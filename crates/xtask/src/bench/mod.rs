@@ -5,6 +5,7 @@
 //! CPU time is that of the whole process: start, load, recording with all checks, and the report at the end.
 
 pub mod accelerator;
+mod against;
 mod cases;
 mod figures;
 mod floor;
@@ -18,6 +19,8 @@ mod scripts;
 mod site;
 mod stall;
 mod tables;
+
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -44,27 +47,35 @@ pub struct GeneratorBenchOptions {
     pub write: bool,
     /// Names of the cases to measure; empty: all.
     pub cases: Vec<String>,
+    /// Another build of Plimsoll, in place of other generators.
+    pub against: Option<PathBuf>,
 }
 
 impl GeneratorBenchOptions {
     /// Parses the command line.
     pub fn parse(arguments: &[&str]) -> Result<GeneratorBenchOptions> {
-        let mut options = GeneratorBenchOptions { rounds: 5, seconds: 5, write: false, cases: Vec::new() };
+        let mut options =
+            GeneratorBenchOptions { rounds: 5, seconds: 5, write: false, cases: Vec::new(), against: None };
+        let mut rounds = None;
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("expected a value after `{name}`"));
             match *name {
-                "--rounds" => options.rounds = number(name, value()?)? as usize,
+                "--rounds" => rounds = Some(number(name, value()?)? as usize),
                 "--seconds" => options.seconds = number(name, value()?)?,
                 "--write" => options.write = true,
                 "--case" => options.cases.push(known("case", value()?, &case_names())?),
+                "--against" => options.against = Some(against::binary(value()?)?),
                 other => bail!("unknown option `{other}`"),
             }
         }
+        let is_part = !options.cases.is_empty() || options.against.is_some();
         ensure!(
-            !options.write || options.cases.is_empty(),
-            "`--write` writes the whole page: not with `--case`"
+            !(options.write && is_part),
+            "`--write` writes the whole page: not with `--case` or `--against`"
         );
+        let usual = if options.against.is_some() { against::ROUNDS } else { options.rounds };
+        options.rounds = rounds.unwrap_or(usual);
         Ok(options)
     }
 
@@ -103,6 +114,11 @@ pub fn perform(options: &GeneratorBenchOptions) -> Result<()> {
     raise_open_files()?;
     let plimsoll = release_binary()?;
     let site = site::Site::new(&plimsoll)?;
+    if let Some(other) = &options.against {
+        let compared = cases::against(&site, options, other)?;
+        println!("\n{}\n{}", machine::facts(options)?, against::table(&compared));
+        return against::require_no_slowdown(&compared);
+    }
     let mut text = machine::facts(options)?;
     text += &cases::perform(&site, options)?;
     for name in OTHERS.into_iter().filter(|name| options.wants(name)) {
@@ -140,18 +156,24 @@ mod tests {
 
     #[test]
     fn options_have_defaults_and_unknown_ones_are_refused() {
-        let usual = GeneratorBenchOptions { rounds: 5, seconds: 5, write: false, cases: Vec::new() };
+        let usual =
+            GeneratorBenchOptions { rounds: 5, seconds: 5, write: false, cases: Vec::new(), against: None };
         assert_eq!(GeneratorBenchOptions::parse(&[]).unwrap(), usual);
         let all = GeneratorBenchOptions::parse(&["--write", "--rounds", "7", "--seconds", "2"]).unwrap();
         assert_eq!(all, GeneratorBenchOptions { rounds: 7, seconds: 2, write: true, ..usual.clone() });
         let some = GeneratorBenchOptions::parse(&["--case", "tls", "--case", "stall"]).unwrap();
         assert_eq!(["tls", "stall", "http2-10"].map(|name| some.wants(name)), [true, true, false]);
         assert!(usual.wants("tls"));
+        let this = std::env::current_exe().unwrap();
+        let other = GeneratorBenchOptions::parse(&["--against", this.to_str().unwrap()]).unwrap();
+        assert_eq!((other.rounds, other.against), (against::ROUNDS, Some(this.clone())));
+        assert!(GeneratorBenchOptions::parse(&["--against", this.to_str().unwrap(), "--write"]).is_err());
         for wrong in [
             &["--rounds"][..],
             &["--rounds", "0"],
             &["--seconds", "x"],
             &["--fast"],
+            &["--against", "/nowhere"],
             &["--case"],
             &["--case", "tsl"],
             &["--case", "tls", "--write"],

@@ -30,6 +30,13 @@ pub struct AcceleratorCase {
     pub run: fn(&Fixture, &str, u32) -> Result<Vec<f64>>,
 }
 
+impl AcceleratorCase {
+    /// Returns whether its first value is the CPU time per request.
+    pub fn is_cost(&self) -> bool {
+        self.columns == COST
+    }
+}
+
 /// A pass criterion.
 pub enum PassCriterion {
     /// The first value is at most this multiple of the best competitor's.

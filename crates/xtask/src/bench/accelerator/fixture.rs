@@ -11,6 +11,7 @@ use testbed::{
     Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, Transport, populate,
 };
 
+use super::{BEFORE, OURS};
 use crate::bench::{LOAD_CPU, SERVER_CPU, nginx, scripts};
 use crate::shell::root;
 
@@ -36,6 +37,8 @@ pub const LARGE: (&str, u64) = ("/512000.bin", 512_000);
 pub struct Fixture {
     /// The program that is measured, and that generates load.
     pub plimsoll: PathBuf,
+    /// Another build of it, which runs as the accelerator [`BEFORE`].
+    against: Option<PathBuf>,
     /// All files on disk.
     pub files: FileSet,
     populated: Populated,
@@ -46,7 +49,7 @@ pub struct Fixture {
 impl Fixture {
     /// Creates the files and starts nginx as the origin, on the generator's CPU: with a warm cache it is
     /// idle.
-    pub fn new(plimsoll: &Path) -> Result<Fixture> {
+    pub fn new(plimsoll: &Path, against: Option<&Path>) -> Result<Fixture> {
         let folder = tempfile::Builder::new()
             .prefix("plimsoll-bench-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -71,7 +74,8 @@ impl Fixture {
         };
         let mut server = RunningSut::start(request)?;
         server.wait_ready(READY_MAX)?;
-        Ok(Fixture { plimsoll: plimsoll.to_owned(), files, populated, server, folder })
+        let against = against.map(Path::to_owned);
+        Ok(Fixture { plimsoll: plimsoll.to_owned(), against, files, populated, server, folder })
     }
 
     /// Returns the folder with everything.
@@ -106,9 +110,13 @@ impl Fixture {
 
     /// Starts an accelerator in front of an origin, with an empty cache.
     pub fn start(&self, peer: &str, cache_bytes: u64, origin: SocketAddr) -> Result<RunningSut> {
+        let (peer, program) = match &self.against {
+            Some(other) if peer == BEFORE => (OURS, other),
+            _ => (peer, &self.plimsoll),
+        };
         let recipe = Box::new(Recipe::load_accelerator(peer)?);
         let server = Server::Accelerator { accelerator: Acceleration { recipe, cache_bytes }, origin };
-        let request = request(&self.plimsoll, self.folder(), SERVER_CPU, &self.files, server)?;
+        let request = request(program, self.folder(), SERVER_CPU, &self.files, server)?;
         let mut accelerator = RunningSut::start(request)?;
         accelerator.wait_ready(READY_MAX)?;
         Ok(accelerator)

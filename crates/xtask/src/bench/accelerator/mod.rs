@@ -17,10 +17,13 @@ mod load;
 mod page;
 mod thundering_herd;
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail, ensure};
 
 use self::cases::{AcceleratorCase, CASES};
 use self::fixture::Fixture;
+use super::against::{self, BuildComparison, BuildRound};
 use super::{known, machine, number, raise_open_files};
 use crate::packages::{Needed, install};
 use crate::shell::root;
@@ -31,6 +34,9 @@ pub const PEERS: [&str; 6] = [OURS, "nginx", "varnish", "trafficserver", "haprox
 
 /// The accelerator that has to meet the criteria.
 pub const OURS: &str = "plimsoll";
+
+/// Another build of it, in place of the others.
+pub const BEFORE: &str = "before";
 
 /// Required Debian packages.
 const NEEDED: [Needed; 7] = [
@@ -56,6 +62,8 @@ pub struct AcceleratorBenchOptions {
     cases: Vec<String>,
     /// Names of the accelerators; empty: all.
     peers: Vec<String>,
+    /// Another build of Plimsoll, in place of other accelerators.
+    against: Option<PathBuf>,
 }
 
 impl AcceleratorBenchOptions {
@@ -67,24 +75,33 @@ impl AcceleratorBenchOptions {
             write: false,
             cases: Vec::new(),
             peers: Vec::new(),
+            against: None,
         };
+        let mut rounds = None;
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("expected a value after `{name}`"));
             match *name {
-                "--rounds" => options.rounds = number(name, value()?)? as usize,
+                "--rounds" => rounds = Some(number(name, value()?)? as usize),
                 "--seconds" => options.seconds = number(name, value()?)?,
                 "--write" => options.write = true,
                 "--case" => options.cases.push(known("case", value()?, &CASES.map(|case| case.name))?),
                 "--peer" => options.peers.push(known("peer", value()?, &PEERS)?),
+                "--against" => options.against = Some(against::binary(value()?)?),
                 other => bail!("unknown option `{other}`"),
             }
         }
-        let is_part = !options.cases.is_empty() || !options.peers.is_empty();
+        let is_part = !options.cases.is_empty() || !options.peers.is_empty() || options.against.is_some();
         ensure!(
             !(options.write && is_part),
-            "`--write` writes the whole page: not with `--case` or `--peer`"
+            "`--write` writes the whole page: not with `--case`, `--peer` or `--against`"
         );
+        ensure!(
+            options.against.is_none() || options.peers.is_empty(),
+            "`--against` has two builds take turns: not with `--peer`"
+        );
+        let usual = if options.against.is_some() { against::ROUNDS } else { options.rounds };
+        options.rounds = rounds.unwrap_or(usual);
         Ok(options)
     }
 
@@ -92,9 +109,13 @@ impl AcceleratorBenchOptions {
         CASES
             .iter()
             .filter(move |case| self.cases.is_empty() || self.cases.iter().any(|name| name == case.name))
+            .filter(move |case| self.against.is_none() || case.is_cost())
     }
 
     fn peers(&self) -> Vec<&'static str> {
+        if self.against.is_some() {
+            return vec![OURS, BEFORE];
+        }
         let wanted = |peer: &&str| self.peers.is_empty() || self.peers.iter().any(|name| name == peer);
         PEERS.into_iter().filter(wanted).collect()
     }
@@ -110,7 +131,12 @@ pub struct CaseResult {
 pub fn perform(options: &AcceleratorBenchOptions) -> Result<()> {
     install(&NEEDED)?;
     raise_open_files()?;
-    let fixture = Fixture::new(&release_binary()?)?;
+    let fixture = Fixture::new(&release_binary()?, options.against.as_deref())?;
+    if options.against.is_some() {
+        let compared: Vec<BuildComparison> = measure(options, &fixture).iter().map(builds).collect();
+        println!("\n{}\n{}", machine::table()?, against::table(&compared));
+        return against::require_no_slowdown(&compared);
+    }
     let mut text = page::head(options, &fixture, &machine::table()?);
     let measured = measure(options, &fixture);
     text += &page::versions(&fixture, &options.peers())?;
@@ -122,6 +148,18 @@ pub fn perform(options: &AcceleratorBenchOptions) -> Result<()> {
         println!("{}", path.display());
     }
     Ok(())
+}
+
+/// Returns the CPU times of both builds, of the rounds in which both succeeded.
+fn builds(measured: &CaseResult) -> BuildComparison {
+    let costs = |name| {
+        let rounds =
+            measured.peers.iter().filter(move |(peer, _)| *peer == name).flat_map(|(_, rounds)| rounds);
+        rounds.map(|values| Some(*values.as_ref()?.first()?))
+    };
+    let rounds = costs(BEFORE).zip(costs(OURS));
+    let rounds = rounds.filter_map(|(before, now)| Some(BuildRound { before: before?, now: now? }));
+    BuildComparison { case: measured.case.name, rounds: rounds.collect() }
 }
 
 /// Runs all turns, round by round and case by case, starting with another accelerator each time.
