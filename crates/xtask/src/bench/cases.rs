@@ -129,7 +129,8 @@ pub const CASES: [GeneratorCase; 9] = [
     GeneratorCase {
         name: "tls",
         title: "TLS 1.3, keep-alive, GET 1 KB, 100 connections",
-        arguments: &["one-object", "--tls", "full"],
+        // Its certificate is made for the measurement, and no authority vouches for it.
+        arguments: &["one-object", "--tls", "full", "--insecure"],
         users: FEW,
         listen: Listen::Tls,
         reference: ReferenceGenerator::Wrk(Requests::Kept("/one.html")),
