@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use accelerator::policy::{DotSegments, Key, Settings};
 use accelerator::store::disk::DiskSettings;
-use accelerator::store::{StoredResponse, Store, StoreSettings};
+use accelerator::store::{Store, StoreSettings, StoredResponse};
 
 static FOLDER: LazyLock<PathBuf> =
     LazyLock::new(|| std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id())));

@@ -11,7 +11,7 @@ use accelerator::frontend::http2::{Http2Settings, serve};
 use accelerator::frontend::proxy_protocol::{PROXY_HEADER_BYTES_MAX, parse_proxy_header};
 use accelerator::frontend::{ClientLimits, Service};
 use accelerator::message::{
-    ClientVersion, Handling, HeaderLines, HitPath, Request, Response, ResponseBody, RequestBody,
+    ClientVersion, Handling, HeaderLines, HitPath, Request, RequestBody, Response, ResponseBody,
 };
 use accelerator::operation::LogEntry;
 use accelerator::policy::{DotSegments, Key, RequestField, Scheme, names_of_connection, request_field};

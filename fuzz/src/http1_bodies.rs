@@ -1,6 +1,8 @@
 //! Bodies of HTTP/1, in one piece and cut in two.
 
-use http1::{BodyReader, ChunkDecoder, ChunkError, Decoded, Framing, Parsed, RequestMethod, parse_encoded_response};
+use http1::{
+    BodyReader, ChunkDecoder, ChunkError, Decoded, Framing, Parsed, RequestMethod, parse_encoded_response,
+};
 
 /// Content, bytes consumed, whether it is complete.
 type Read = Result<(Vec<u8>, usize, bool), ChunkError>;
@@ -61,7 +63,9 @@ pub fn body(bytes: &[u8]) {
 
 /// Reads a head and then the body that it announces, as the web driver does.
 pub fn reply(bytes: &[u8]) {
-    let Ok(Parsed::Complete { head, length }) = parse_encoded_response(bytes, RequestMethod::Get) else { return };
+    let Ok(Parsed::Complete { head, length }) = parse_encoded_response(bytes, RequestMethod::Get) else {
+        return;
+    };
     let mut reader = BodyReader::new(head.head.framing);
     if !reader.is_done() {
         let _ = read([&bytes[length..], &[]], |piece| reader.read(piece));

@@ -1,8 +1,8 @@
 //! Heads of HTTP/1.
 
 use http1::{
-    HEAD_BYTES_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, headers, parse_final_response, parse_encoded_response,
-    parse_request, parse_response,
+    HEAD_BYTES_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, headers, parse_encoded_response,
+    parse_final_response, parse_request, parse_response,
 };
 
 /// Reads a response; what was partial or complete stays so, whatever follows.

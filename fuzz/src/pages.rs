@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use model::ReplyBody;
-use servers::gateway::{GatewayAddress, Gateway, GatewayOptions, Page};
+use servers::gateway::{Gateway, GatewayAddress, GatewayOptions, Page};
 
 static GATEWAY: LazyLock<Gateway> = LazyLock::new(|| {
     let path = std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id()));

@@ -5,35 +5,36 @@ use stats::Histogram;
 use units::Nanos;
 
 use crate::codec::{
-    Told, decode_detail, decode_interval, decode_resource, encode_detail, encode_interval, encode_resource,
+    LastReadings, decode_detail, decode_interval, decode_resource, encode_detail, encode_interval,
+    encode_resource,
 };
-use crate::rows::Place;
+use crate::rows::RecordKey;
 
-const PLACE: Place =
-    Place { load_point: 0, agent: 0, phase: Phase::Steady, start: Nanos::ZERO, end: Nanos::from_secs(1) };
+const KEY: RecordKey =
+    RecordKey { load_point: 0, agent: 0, phase: Phase::Steady, start: Nanos::ZERO, end: Nanos::from_secs(1) };
 
 /// Reads an interval; written again and read, it is the same.
 pub fn interval(bytes: &[u8]) {
-    if let Ok(record) = decode_interval(&PLACE, 0, bytes) {
+    if let Ok(record) = decode_interval(&KEY, 0, bytes) {
         let again = encode_interval(&record);
-        assert_eq!(decode_interval(&PLACE, 0, &again).as_ref(), Ok(&record));
+        assert_eq!(decode_interval(&KEY, 0, &again).as_ref(), Ok(&record));
     }
 }
 
 /// The same for a detail.
 pub fn detail(bytes: &[u8]) {
-    if let Ok(record) = decode_detail(&PLACE, bytes) {
+    if let Ok(record) = decode_detail(&KEY, bytes) {
         let again = encode_detail(&record);
-        assert_eq!(decode_detail(&PLACE, &again).as_ref(), Ok(&record));
+        assert_eq!(decode_detail(&KEY, &again).as_ref(), Ok(&record));
     }
 }
 
 /// The same for what a machine told.
 pub fn resource(bytes: &[u8]) {
-    if let Ok(values) = decode_resource(&mut Told::default(), 0, 0, bytes) {
+    if let Ok(values) = decode_resource(&mut LastReadings::default(), 0, 0, bytes) {
         let record = ResourceRecord { load_point: 0, machine: 0, at: Nanos::ZERO, values };
-        let again = encode_resource(&mut Told::default(), &record);
-        assert_eq!(decode_resource(&mut Told::default(), 0, 0, &again).as_ref(), Ok(&record.values));
+        let again = encode_resource(&mut LastReadings::default(), &record);
+        assert_eq!(decode_resource(&mut LastReadings::default(), 0, 0, &again).as_ref(), Ok(&record.values));
     }
 }
 

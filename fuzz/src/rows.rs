@@ -1,11 +1,11 @@
-//! What the codec needs to know of a row.
+//! The part of a row that the codec needs.
 
 use model::Phase;
 use units::Nanos;
 
-/// Where a record belongs.
+/// The key columns of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RecordKey {
     pub(crate) load_point: u32,
     pub(crate) agent: u32,
     pub(crate) phase: Phase,

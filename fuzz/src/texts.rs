@@ -117,7 +117,11 @@ pub fn scrape(bytes: &[u8]) {
 
 pub fn published(bytes: &[u8]) {
     with_text(bytes, |text| {
-        let _ = (CalendarDate::parse(text), PublishedQuantity::parse(text), PrintedNumber::parse(text, "s", true));
+        let _ = (
+            CalendarDate::parse(text),
+            PublishedQuantity::parse(text),
+            PrintedNumber::parse(text, "s", true),
+        );
         shown(Expression::parse(text));
         shown(Statement::parse(text));
         match PublishedReport::parse("fuzz.toml", text) {
