@@ -196,13 +196,8 @@ pub fn against(site: &Site, options: &GeneratorBenchOptions, other: &Path) -> Re
             let cost = |program: &Path| -> Result<f64> {
                 Ok(plimsoll_turn(program, case, site, &nginx, options.seconds)?.cost)
             };
-            let round = if n % 2 == 0 {
-                let before = cost(other)?;
-                BuildRound { before, now: cost(&site.plimsoll)? }
-            } else {
-                let now = cost(&site.plimsoll)?;
-                BuildRound { before: cost(other)?, now }
-            };
+            let (now, before) = both(n % 2 == 0, || cost(&site.plimsoll), || cost(other))?;
+            let round = BuildRound { before, now };
             println!("round {}: {}: {:.3}", n + 1, case.title, round.now / round.before);
             comparison.rounds.push(round);
         }
@@ -213,15 +208,25 @@ pub fn against(site: &Site, options: &GeneratorBenchOptions, other: &Path) -> Re
 /// Starts a new server for both; the one that goes first changes from round to round.
 fn round(case: &GeneratorCase, site: &Site, seconds: u32, reference_first: bool) -> Result<Round> {
     let nginx = Nginx::start(site, case.arguments[0], case.listen)?;
-    if reference_first {
-        let reference = reference_turn(case, site, &nginx, seconds)?;
-        return Ok(Round {
-            plimsoll: plimsoll_turn(&site.plimsoll, case, site, &nginx, seconds)?,
-            reference,
-        });
+    let (plimsoll, reference) = both(
+        reference_first,
+        || plimsoll_turn(&site.plimsoll, case, site, &nginx, seconds),
+        || reference_turn(case, site, &nginx, seconds),
+    )?;
+    Ok(Round { plimsoll, reference })
+}
+
+/// Takes both turns of a round, in the order asked for; returns the results of one and the other.
+fn both<T>(
+    other_first: bool,
+    one: impl FnOnce() -> Result<T>,
+    other: impl FnOnce() -> Result<T>,
+) -> Result<(T, T)> {
+    if other_first {
+        let result = other()?;
+        return Ok((one()?, result));
     }
-    let plimsoll = plimsoll_turn(&site.plimsoll, case, site, &nginx, seconds)?;
-    Ok(Round { plimsoll, reference: reference_turn(case, site, &nginx, seconds)? })
+    Ok((one()?, other()?))
 }
 
 fn plimsoll_turn(
