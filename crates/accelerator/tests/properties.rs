@@ -166,7 +166,7 @@ proptest! {
         prop_assert_eq!(decision, StoreDecision::No(NotStored::RequestNoStore));
     }
 
-    /// Whatever else a response says, a cookie reaches only the client that asked.
+    /// Checks that a cookie reaches only the client that asked, whatever else the response says.
     #[test]
     fn cookies_are_never_among_stored_lines(answering in fields()) {
         let response = response(200, &answering);

@@ -3,7 +3,6 @@
 //! `PLIMSOLL_GOLDEN=write` keeps what is found; the difference then shows in review. Where it was meant, the versions of
 //! the benchmarks concerned rise.
 
-use std::fs;
 use std::path::PathBuf;
 
 use disclosure::{Provenance, Report, render};
@@ -21,13 +20,7 @@ fn check(name: &str, simulation: &Simulation) {
         found.as_object_mut().unwrap().remove(key);
     }
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.json"));
-    if std::env::var_os("PLIMSOLL_GOLDEN").is_some_and(|value| value == "write") {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, format!("{found:#}\n")).unwrap();
-    }
-    let kept = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let kept: Value = serde_json::from_str(&kept).unwrap();
-    assert_eq!(golden::differences(&kept, &found), [""; 0], "{}", path.display());
+    golden::assert_kept(&path, &format!("{found:#}\n"));
 }
 
 fn report(simulation: &Simulation) -> Value {
@@ -39,8 +32,7 @@ fn report(simulation: &Simulation) -> Value {
         provenance: &provenance,
         price: None,
     };
-    // As a reader gets it: numbers that JSON cannot hold are gone.
-    serde_json::from_str(&render::json(&report).to_string()).unwrap()
+    render::json(&report)
 }
 
 const fn ms(milliseconds: u64) -> Nanos {

@@ -1,6 +1,24 @@
 //! Comparison of documents with stored ones: numbers must not change, words may.
 
+use std::fs;
+use std::path::Path;
+
 use serde_json::Value;
+
+/// Compares a document, written as JSON, with the one kept at `path`. With `PLIMSOLL_GOLDEN=write` in the environment it
+/// is kept first, so that the difference shows in review.
+///
+/// # Panics
+/// If the documents differ ([`differences`]), or the kept one cannot be used.
+#[track_caller]
+pub fn assert_kept(path: &Path, found: &str) {
+    if std::env::var_os("PLIMSOLL_GOLDEN").is_some_and(|value| value == "write") {
+        fs::write(path, found).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+    let kept = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let [kept, found] = [&kept, found].map(|text| serde_json::from_str(text).expect("a document is JSON"));
+    assert_eq!(differences(&kept, &found), [""; 0], "{}", path.display());
+}
 
 /// Compares a document with the stored one, and returns every difference with its position: a number, a
 /// boolean, a name, a missing or an additional key or element.

@@ -42,13 +42,7 @@ fn reports_of_kept_runs_have_the_numbers_that_they_had() {
         let mut found = fixture.report(Path::new(&name));
         assert!(found.as_object_mut().unwrap().remove("testbed").is_some());
         found["provenance"]["run_file"] = Value::Null;
-        let path = file.with_extension("json");
-        if std::env::var_os("PLIMSOLL_GOLDEN").is_some_and(|value| value == "write") {
-            fs::write(&path, format!("{found}\n")).unwrap();
-        }
-        let stored = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let stored: Value = serde_json::from_str(&stored).unwrap();
-        assert_eq!(golden::differences(&stored, &found), [""; 0], "{}", path.display());
+        golden::assert_kept(&file.with_extension("json"), &format!("{found}\n"));
         fixture.run(&["audit", &name]).expect(0);
     }
 }
