@@ -47,7 +47,7 @@ type Step = (&'static str, Box<dyn FnOnce() -> Result<()>>);
 
 /// Quick steps first, so that mistakes show at once. Steps that need quiet come when everything is built.
 fn steps() -> Vec<Step> {
-    // Runs beside the lints: each leaves a CPU idle now and then, and neither measures anything.
+    // Runs beside the other builds: each leaves a CPU idle now and then, and none measures anything.
     let release = std::thread::spawn(|| shell::output(&mut cargo(&RELEASE)));
     vec![
         ("format", Box::new(|| run(say(&mut cargo(&["fmt", "--all", "--check"]))))),
@@ -65,6 +65,7 @@ fn steps() -> Vec<Step> {
                 run(say(doc.env("RUSTDOCFLAGS", "-D warnings")))
             }),
         ),
+        ("test build", Box::new(|| run(say(&mut cargo(&["test", "--workspace", "--no-run"]))))),
         (
             "release build",
             Box::new(|| {
