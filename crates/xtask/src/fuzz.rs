@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-
-use crate::bench::number;
-use crate::shell::{cargo, line, root, run};
+use proving::options::number;
+use proving::shell::{cargo, line, root, run};
 
 /// Compiler options: coverage of edges and comparisons.
 const INSTRUMENTS: &str = "-Cpasses=sancov-module --cfg fuzzing -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -166,7 +165,7 @@ mod tests {
         for entry in fs::read_dir(root().join("crates")).unwrap() {
             let folder = entry.unwrap().path();
             // Command-line arguments come from the user only.
-            if !folder.ends_with("xtask") && !folder.ends_with("testkit") {
+            if !["proving", "testkit", "xtask"].iter().any(|name| folder.ends_with(name)) {
                 sources(&folder.join("src"), &mut files);
             }
         }

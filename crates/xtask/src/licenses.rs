@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
+use proving::shell::{cargo, output, root};
 use toml::{Table, Value};
 
-use crate::shell::{cargo, output, root};
 use crate::spdx::fulfilled;
 
 /// Checks licenses and duplicates of the packages linked with these features (`plimsoll/pdf`); prints a line

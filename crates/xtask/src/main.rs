@@ -1,27 +1,19 @@
 //! `cargo xtask`: tasks of the project itself.
 
-mod bench;
-mod conformance;
 mod fuzz;
 mod licenses;
-mod noise;
-mod packages;
 mod pdf;
 mod properties;
 mod published;
-mod record;
-mod shell;
-mod soak;
 mod spdx;
 mod test;
 mod test_binaries;
-mod throttles;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-
-use crate::shell::{cargo, run};
+use proving::shell::{cargo, run};
+use proving::{bench, conformance, record, soak, throttles};
 
 const HELP: &str = "\
 usage: cargo xtask COMMAND
@@ -60,7 +52,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Commands in which xtask itself generates load or compares every byte, and must be fast.
+/// Commands in which this process itself generates load or compares every byte, and must be fast.
 const FAST: [&str; 3] = ["bench-generator", "bench-accelerator", "soak-accelerator"];
 
 fn perform(arguments: &[&str]) -> Result<()> {

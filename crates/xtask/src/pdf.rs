@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use proving::build::release_binary_with;
+use proving::packages::{Needed, install};
+use proving::shell::{cargo, line, output, root, run, say};
 use units::{Clock, RealClock};
 
 use crate::licenses;
-use crate::packages::{Needed, install};
-use crate::shell::{cargo, line, output, root, run};
-use crate::test::{release_binary_with, say};
 
 const NEEDED: [Needed; 3] =
     [("pdfinfo", "poppler-utils"), ("pdffonts", "poppler-utils"), ("pdftotext", "poppler-utils")];

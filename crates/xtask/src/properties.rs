@@ -9,11 +9,9 @@ use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, bail, ensure};
+use proving::options::number;
+use proving::shell::{cargo, root, say, sources};
 use rustix::rand::{GetRandomFlags, getrandom};
-
-use crate::bench::number;
-use crate::shell::{cargo, root, sources};
-use crate::test::say;
 
 /// Default number of cases of each property.
 const CASES: u32 = 4096;

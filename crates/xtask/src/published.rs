@@ -1,8 +1,7 @@
 //! `cargo xtask published-changes`: every cell of the published reports, changed like misprints.
 
 use anyhow::Result;
-
-use crate::shell::{cargo, run};
+use proving::shell::{cargo, run};
 
 /// The variable that selects all changes instead of a sample.
 const ALL: &str = "PLIMSOLL_PUBLISHED_CHANGES";

@@ -1,43 +1,22 @@
 //! `test`: all checks, in one command.
 //!
 //! It goes on after a failure, so that one run shows all failures. A step that could not be run has failed.
-//! Steps that need quiet say so, and are repeated only if others used the machine ([`crate::noise`]). The
+//! Steps that need quiet say so, and are repeated only if others used the machine ([`proving::noise`]). The
 //! command starts nothing that outlives it, and stops nothing that it did not start.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+use proving::build::{RELEASE, release_binary};
+use proving::noise::{AttemptResult, RaisedPriority, is_noise, until_quiet};
+use proving::packages::{NEEDED, install};
+use proving::shell::{cargo, line, output, run, say};
+use proving::throttles;
 use units::{Clock, RealClock};
 
-use crate::noise::{AttemptResult, RaisedPriority, is_noise, until_quiet};
-use crate::packages::{Needed, install};
-use crate::shell::{cargo, line, run};
-use crate::{licenses, shell, test_binaries, throttles};
-
-/// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
-/// server, Node for the cache test suite, slow networks.
-pub const NEEDED: [Needed; 18] = [
-    ("cc", "gcc"),
-    ("nginx", "nginx-light"),
-    ("apache2", "apache2"),
-    ("/usr/lib/apache2/modules/mod_wsgi.so", "libapache2-mod-wsgi-py3"),
-    ("caddy", "caddy"),
-    ("lighttpd", "lighttpd"),
-    ("/usr/lib/lighttpd/mod_openssl.so", "lighttpd-mod-openssl"),
-    ("fcgiwrap", "fcgiwrap"),
-    ("php", "php-cli"),
-    ("php-fpm*", "php-fpm"),
-    ("varnishd", "varnish"),
-    ("traffic_server", "trafficserver"),
-    ("haproxy", "haproxy"),
-    ("squid", "squid"),
-    ("/usr/bin/python3", "python3"),
-    ("gunicorn", "gunicorn"),
-    ("node", "nodejs"),
-    ("tc", "iproute2"),
-];
+use crate::{licenses, test_binaries};
 
 /// Exit code of `plimsoll` after an invalid run.
 const NOT_VALID: i32 = 3;
@@ -48,7 +27,7 @@ type Step = (&'static str, Box<dyn FnOnce() -> Result<()>>);
 /// Quick steps first, so that mistakes show at once. Steps that need quiet come when everything is built.
 fn steps() -> Vec<Step> {
     // Runs beside the other builds: each leaves a CPU idle now and then, and none measures anything.
-    let release = std::thread::spawn(|| shell::output(&mut cargo(&RELEASE)));
+    let release = std::thread::spawn(|| output(&mut cargo(&RELEASE)));
     vec![
         ("format", Box::new(|| run(say(&mut cargo(&["fmt", "--all", "--check"]))))),
         ("licenses", Box::new(|| licenses::perform(&[]))),
@@ -79,9 +58,6 @@ fn steps() -> Vec<Step> {
     ]
 }
 
-/// Builds the program of README's first command.
-const RELEASE: [&str; 4] = ["build", "--release", "--package", "plimsoll"];
-
 /// Runs all steps and prints a summary.
 pub fn perform() -> Result<()> {
     install(&NEEDED)?;
@@ -109,12 +85,6 @@ pub fn perform() -> Result<()> {
     println!("\n== summary, {seconds:.0} s in all\n{}", summary.join("\n"));
     ensure!(n_failed == 0, "{n_failed} of {n_steps} steps failed");
     Ok(())
-}
-
-/// Prints a command before it runs.
-pub fn say(command: &mut Command) -> &mut Command {
-    println!("{}", line(command));
-    command
 }
 
 /// Does what README promises, with a release build: a valid run within a minute, and an audit without
@@ -148,31 +118,8 @@ fn quick(plimsoll: &Path, file: &Path) -> Result<AttemptResult> {
     }
     ensure!(status.code() == Some(NOT_VALID), "`{}` ended with {status}", line(&quick));
     let mut report = Command::new(plimsoll);
-    let report = shell::output(report.arg("report").arg(file).args(["--format", "json"]))?;
+    let report = output(report.arg("report").arg(file).args(["--format", "json"]))?;
     let rules = throttles::rules_of(&serde_json::from_str(&report).context("the report as JSON")?);
     let why = format!("not valid by {}", rules.join(", "));
     Ok(if is_noise(&rules) { AttemptResult::Spoilt(why) } else { AttemptResult::Wrong(why) })
-}
-
-/// Builds `plimsoll` for release and returns its path.
-pub fn release_binary() -> Result<PathBuf> {
-    release_binary_with(&[])
-}
-
-/// Does the same with more arguments for cargo, such as features.
-pub fn release_binary_with(arguments: &[&str]) -> Result<PathBuf> {
-    let mut build = cargo(&RELEASE);
-    build.args(["--message-format", "json"]).args(arguments);
-    println!("{}", line(&build));
-    // Progress and errors are inherited; the messages contain the path of the program.
-    let messages = shell::output(build.stderr(std::process::Stdio::inherit()))?;
-    for message in messages.lines() {
-        let message: serde_json::Value = serde_json::from_str(message).context("cargo's messages")?;
-        if let (Some("plimsoll"), Some(path)) =
-            (message["target"]["name"].as_str(), message["executable"].as_str())
-        {
-            return Ok(path.into());
-        }
-    }
-    bail!("cargo did not report the path of `plimsoll`")
 }

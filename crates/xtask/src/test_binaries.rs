@@ -11,21 +11,20 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
+use proving::noise::{AttemptResult, RaisedPriority, until_quiet};
+use proving::shell::{self, cargo, root, run, say};
 use serde_json::Value;
 use units::{Clock, RealClock};
 
-use crate::noise::{AttemptResult, RaisedPriority, until_quiet};
-use crate::shell::{self, cargo, root, run};
-use crate::test::say;
-
 /// Crates whose tests neither wait nor measure.
-const COMPUTING: [&str; 11] = [
+const COMPUTING: [&str; 12] = [
     "analysis",
     "benchmarks",
     "disclosure",
     "http1",
     "model",
     "pdf",
+    "proving",
     "runfile",
     "stats",
     "testkit",

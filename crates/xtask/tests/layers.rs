@@ -30,7 +30,7 @@ const BINARY_ONLY: [&str; 6] =
 const UNSAFE: [&str; 2] = ["crates/accelerator/src/frontend/deferred.rs", "crates/engine/src/descriptor.rs"];
 
 /// Crates that print, read the environment and exit; `testkit` is used by tests only.
-const SPEAKING: [&str; 3] = ["plimsoll", "xtask", "testkit"];
+const SPEAKING: [&str; 4] = ["plimsoll", "proving", "xtask", "testkit"];
 
 /// Uses reserved for those crates.
 const SPEECH: [&str; 8] = [

@@ -10,7 +10,7 @@ mod cases;
 mod figures;
 mod floor;
 mod generator;
-pub mod machine;
+pub(crate) mod machine;
 mod nginx;
 mod open_loop;
 mod populate;
@@ -24,9 +24,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::build::release_binary;
+use crate::options::{known, number};
 use crate::packages::install;
 use crate::shell::root;
-use crate::test::release_binary;
 
 /// CPU of the server.
 const SERVER_CPU: &str = "0";
@@ -83,19 +84,6 @@ impl GeneratorBenchOptions {
     pub fn wants(&self, name: &str) -> bool {
         self.cases.is_empty() || self.cases.iter().any(|case| case == name)
     }
-}
-
-/// Parses the value of a counting option: a whole number above 0.
-pub fn number(name: &str, text: &str) -> Result<u32> {
-    let number = text.parse().with_context(|| format!("`{name} {text}`"))?;
-    ensure!(0 < number, "`{name}`: expected at least 1");
-    Ok(number)
-}
-
-/// Parses the value of an option with a list of choices.
-fn known(what: &str, name: &str, names: &[&str]) -> Result<String> {
-    ensure!(names.contains(&name), "unknown {what} `{name}`\nhint: expected one of {}", names.join(", "));
-    Ok(name.to_owned())
 }
 
 fn case_names() -> Vec<&'static str> {

@@ -17,6 +17,29 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 /// A file is a path, or a name that is searched in program directories; `*` at its end stands for a version.
 pub type Needed = (&'static str, &'static str);
 
+/// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
+/// server, Node for the cache test suite, slow networks.
+pub const NEEDED: [Needed; 18] = [
+    ("cc", "gcc"),
+    ("nginx", "nginx-light"),
+    ("apache2", "apache2"),
+    ("/usr/lib/apache2/modules/mod_wsgi.so", "libapache2-mod-wsgi-py3"),
+    ("caddy", "caddy"),
+    ("lighttpd", "lighttpd"),
+    ("/usr/lib/lighttpd/mod_openssl.so", "lighttpd-mod-openssl"),
+    ("fcgiwrap", "fcgiwrap"),
+    ("php", "php-cli"),
+    ("php-fpm*", "php-fpm"),
+    ("varnishd", "varnish"),
+    ("traffic_server", "trafficserver"),
+    ("haproxy", "haproxy"),
+    ("squid", "squid"),
+    ("/usr/bin/python3", "python3"),
+    ("gunicorn", "gunicorn"),
+    ("node", "nodejs"),
+    ("tc", "iproute2"),
+];
+
 /// Installs the packages of missing files if we are root; otherwise prints what to install.
 ///
 /// No service is started by the installation, and no port used.

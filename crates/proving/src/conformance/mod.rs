@@ -25,8 +25,7 @@ use anyhow::{Context, Result, bail, ensure};
 use self::expected::{Difference, ExpectedResults};
 use self::outcome::outcomes;
 use self::suite::Suite;
-use crate::shell::{cargo, output, root};
-use crate::test::say;
+use crate::shell::{cargo, output, root, say};
 
 /// The file of expected results.
 const EXPECTED: &str = "docs/conformance-accelerator.md";

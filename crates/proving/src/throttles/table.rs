@@ -25,8 +25,8 @@ pub enum EnvironmentKind {
     Burners(usize),
 }
 
-const FILES: &str = "crates/xtask/src/throttles/files.toml";
-const LOCK: &str = "crates/xtask/src/throttles/lock.toml";
+const FILES: &str = "crates/proving/src/throttles/files.toml";
+const LOCK: &str = "crates/proving/src/throttles/lock.toml";
 const SLOW: &str = "examples/slow-page.toml";
 
 /// All throttles.

@@ -11,11 +11,12 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::bench::{machine, number};
+use crate::bench::machine;
+use crate::build::release_binary;
 use crate::noise::{AttemptResult, RaisedPriority, is_noise, until_quiet};
-use crate::packages;
+use crate::options::number;
+use crate::packages::{self, NEEDED};
 use crate::shell::{line, root};
-use crate::test::{NEEDED, release_binary};
 use environment::ThrottleEnvironment;
 use table::{THROTTLES, Throttle};
 

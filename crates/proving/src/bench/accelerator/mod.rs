@@ -24,10 +24,11 @@ use anyhow::{Context, Result, bail, ensure};
 use self::cases::{AcceleratorCase, CASES};
 use self::fixture::Fixture;
 use super::against::{self, BuildComparison, BuildRound};
-use super::{known, machine, number, raise_open_files};
+use super::{machine, raise_open_files};
+use crate::build::release_binary;
+use crate::options::{known, number};
 use crate::packages::{Needed, install};
 use crate::shell::root;
-use crate::test::release_binary;
 
 /// The accelerators compared: names of recipes, Plimsoll's own first.
 pub const PEERS: [&str; 6] = [OURS, "nginx", "varnish", "trafficserver", "haproxy", "squid"];

@@ -9,9 +9,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::machine;
-use crate::packages;
+use crate::build::release_binary;
+use crate::packages::{self, NEEDED};
 use crate::shell::{line, output, root};
-use crate::test::{NEEDED, release_binary};
 
 /// A benchmark with the load points to record.
 struct Recording {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 /// Returns the root of the repository.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).expect("crates/xtask lies two folders deep").to_owned()
+    here.ancestors().nth(2).expect("crates/proving lies two folders deep").to_owned()
 }
 
 /// Returns a cargo command, of the cargo that runs this program if any, in the root of the repository.
@@ -49,6 +49,12 @@ pub fn line(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Prints a command before it runs.
+pub fn say(command: &mut Command) -> &mut Command {
+    println!("{}", line(command));
+    command
 }
 
 /// Returns the Rust sources below a folder.

@@ -29,9 +29,10 @@ use self::accelerator::AcceleratorProcess;
 use self::fixture::Fixture;
 use self::memory::MemoryTrend;
 use self::origin::SoakOrigin;
-use crate::bench::{machine, number};
+use crate::bench::machine;
+use crate::build::release_binary;
+use crate::options::number;
 use crate::shell::root;
-use crate::test::release_binary;
 
 /// Number of concurrent clients.
 const CLIENTS: u64 = 16;

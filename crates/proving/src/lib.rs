@@ -1,0 +1,20 @@
+//! Measurements and long tests of the whole program, for `cargo xtask`.
+//!
+//! - `bench`: the load generator and the accelerator, compared with others
+//! - `soak`: the accelerator under disturbances; `conformance`: the public test suite for HTTP caches
+//! - `throttles`: servers that are throttled on purpose
+//! - `record`: recorded runs
+//! - `build`, `packages`: the program under test, and the Debian packages that are needed
+//! - `noise`: other programs that use the machine meanwhile
+//! - `options`, `shell`: command lines
+
+pub mod bench;
+pub mod build;
+pub mod conformance;
+pub mod noise;
+pub mod options;
+pub mod packages;
+pub mod record;
+pub mod shell;
+pub mod soak;
+pub mod throttles;
