@@ -114,7 +114,7 @@ fn letters_of_charts_can_be_read_on_a_narrow_screen() {
     }
 }
 
-/// What is measured can be missed: a table that does not fit, and a picture that is scaled down, are found.
+/// Goal: the checks themselves can fail: a table that does not fit and a scaled-down picture are found.
 #[test]
 fn a_page_that_is_spoiled_is_found() {
     let (_, html) = pages().swap_remove(0);

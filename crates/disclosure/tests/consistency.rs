@@ -89,7 +89,7 @@ fn with_another_digit(report: &str, part: &str) -> Option<String> {
     Some(format!("{before}{other}{after}"))
 }
 
-/// What reports said before: each of these was in one of them.
+/// Goal: contradictions that earlier reports contained are found.
 #[test]
 fn contradictions_that_were_seen_are_found() {
     let report = markdown(&with_server(fixture::valid()));

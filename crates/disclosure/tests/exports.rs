@@ -1,4 +1,4 @@
-//! What others read: interval log, NDJSON, CSV of intervals, JUnit.
+//! Exports for other programs: interval log, NDJSON, CSV of intervals, JUnit.
 
 mod fixture;
 

@@ -1,4 +1,4 @@
-//! How pages are laid out, as far as that can be told without a browser: `browser.rs` looks at the rest.
+//! Layout of pages, as far as it can be checked without a browser; `browser.rs` checks the rest.
 
 mod fixture;
 
@@ -132,6 +132,6 @@ fn only_what_imitates_a_benchmark_says_so() {
     own.plan.workload.requests[0].reply = model::ReplyBody::Seen;
     let text = markdown(&own);
     assert!(!text.contains("in the manner of") && !text.contains("original program"), "{text}");
-    assert!(text.contains("Data set: no files, bodies of a length that is not known beforehand"), "{text}");
+    assert!(text.contains("Data set: no files, body length not known in advance"), "{text}");
     assert!(!text.contains("mean body –") && !text.contains("– B"), "{text}");
 }

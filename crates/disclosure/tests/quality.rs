@@ -1,4 +1,4 @@
-//! What everybody must be able to read: contrast, names for what cannot be seen, a way through by keyboard.
+//! Accessibility: contrast, text alternatives, keyboard navigation.
 
 mod fixture;
 

@@ -110,8 +110,8 @@ fn json_of_an_incomplete_run() {
 
 #[test]
 fn the_timeline_says_which_load_points_were_steady() {
-    let expected = "Steady state of rate and mean response time: reached with 10 and 20 clients; not reached with 40 clients \
-                    (the rate fell by 7.1 %, the response time varied by 12.4 %); too few seconds to tell with 80 clients.";
+    let expected = "Steady state of rate and mean response time: reached at 10 and 20 clients; not reached at 40 clients \
+                    (the rate fell by 7.1 %, the response time varied by 12.4 %); unknown (too few seconds) at 80 clients.";
     assert!(html_of(&fixture::quick()).contains(expected));
 }
 
@@ -296,7 +296,7 @@ fn no_headline_without_a_verdict_beside_it() {
     assert!(
         companion.contains("40 clients") && companion.contains("invalid") && companion.contains("modified")
     );
-    assert!(html_of(&fixture::incomplete()).contains("There is no headline"));
+    assert!(html_of(&fixture::incomplete()).contains("so there is no headline"));
 }
 
 #[test]
@@ -359,12 +359,12 @@ fn a_run_that_never_began_still_makes_a_report() {
     fixture.testbed.sections.clear();
     fixture.provenance = disclosure::Provenance::default();
     let report = fixture.report();
-    assert!(html_of(&fixture).contains("No load point was begun."));
+    assert!(html_of(&fixture).contains("No load point was started."));
     assert_eq!(render::csv(&report), "load_point\r\n");
     assert_eq!(render::json(&report)["load_points"].as_array().map(Vec::len), Some(0));
 }
 
-/// What would color a terminal, set its title, write from right to left, or end a line of ours.
+/// Control characters that color a terminal, set its title, clear it, write from right to left, or are invisible.
 const COMMANDS: &str = "\u{1b}[31mRED\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}\u{7f}";
 
 #[test]

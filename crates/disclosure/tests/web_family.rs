@@ -1,4 +1,4 @@
-//! What the benchmarks of the web family print besides WebStone's tables.
+//! Sections of the web family's benchmarks beyond WebStone's tables.
 
 mod fixture;
 

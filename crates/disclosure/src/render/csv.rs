@@ -34,7 +34,7 @@ pub(super) fn line<'a>(fields: impl Iterator<Item = &'a str>, out: &mut String) 
     out.push_str("\r\n");
 }
 
-/// Quotes a field if it needs that. A text that a spreadsheet would take for a formula gets an apostrophe.
+/// Quotes a field if necessary. Text that a spreadsheet would read as a formula gets an apostrophe.
 fn quoted(field: &str) -> String {
     let is_number = field.parse::<f64>().is_ok();
     let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number;

@@ -1,11 +1,11 @@
 //! HdrHistogram's interval log, format version 1.3: response times second by second, for tools that read such logs.
 //!
-//! Values are nanoseconds; `Interval_Max`, which is for people, is in milliseconds, as the Java writer has it. Every line
-//! has a tag: `1:steady` for all operations of a phase of load point 1, `1:steady:/file5k.html` for those of one kind.
-//! Lines of kinds come in spans of up to 10 s, after all other lines of their load point.
+//! Values are in ns; `Interval_Max`, which is for people, is in ms, as the Java writer writes it. Every line has a tag:
+//! `1:steady` for all operations of a phase of load point 1, `1:steady:/file5k.html` for those of one kind. Lines of kinds
+//! cover up to 10 s each and follow all other lines of their load point.
 //!
-//! Source: `HistogramLogWriter` and `encodeIntoCompressedByteBuffer` of HdrHistogram 2.x; our buckets are those of its
-//! three significant digits, so that counts go over one by one.
+//! Source: `HistogramLogWriter` and `encodeIntoCompressedByteBuffer` of HdrHistogram 2.x. Our buckets are the same as
+//! those of its three significant digits, so that every count is copied exactly.
 
 use std::collections::BTreeMap;
 
@@ -17,24 +17,24 @@ use model::{DetailRecord, IntervalRecord, Load, Phase, Plan};
 use stats::Histogram;
 use units::{Nanos, WallTime};
 
-/// The largest count that the format can hold.
+/// Maximum count of the format.
 const COUNT_MAX: u64 = i64::MAX as u64;
 
-/// Writes the log of one run, a piece at a time.
+/// A writer of the log of one run, piece by piece.
 pub struct IntervalLog {
     begin: WallTime,
-    /// What each load point offers, and when it began.
+    /// Load and start time of each load point, by index.
     points: BTreeMap<u32, (Load, WallTime)>,
-    /// Names of the kinds of operations, fit for tags.
+    /// Names of the kinds of operations, valid in tags.
     kinds: Vec<String>,
-    /// The load point of the line before.
+    /// Load point of the previous line.
     current: Option<u32>,
     scratch: Hdr<u64>,
     serializer: V2DeflateSerializer,
 }
 
 impl IntervalLog {
-    /// Makes the writer for a run that began at `begin`, with load points by index that began when given.
+    /// Creates the writer for a run that started at `begin`; `begun` has the start times of load points by index.
     pub fn new(plan: &Plan, begin: WallTime, begun: &[(u32, WallTime)]) -> IntervalLog {
         let began = |index| begun.iter().find(|(one, _)| *one == index).map_or(begin, |(_, at)| *at);
         let points = plan.load_points.iter().map(|point| (point.index, (point.load, began(point.index))));
@@ -49,7 +49,7 @@ impl IntervalLog {
         }
     }
 
-    /// Returns the lines before the first interval. `title` says what was run: one line.
+    /// Returns the lines before the first interval. `title` describes the run in one line.
     pub fn head(&self, title: &str) -> String {
         let title = title.replace(['\r', '\n'], " ");
         let begin = self.begin.0 as f64 / 1e3;
@@ -72,24 +72,24 @@ impl IntervalLog {
             lines = format!("#[Load point {}: {load}]\n", u64::from(record.load_point) + 1);
         }
         let IntervalRecord { load_point, phase, start, end, .. } = *record;
-        let place = Place { load_point, phase, start, end };
+        let place = TaggedSpan { load_point, phase, start, end };
         lines + &self.line(&place, None, &record.response)
     }
 
     /// Returns the lines of the kinds of which an operation succeeded in the stretch.
     pub fn detail(&mut self, record: &DetailRecord) -> String {
         let DetailRecord { load_point, phase, start, end, .. } = *record;
-        let place = Place { load_point, phase, start, end };
+        let place = TaggedSpan { load_point, phase, start, end };
         let happened = record.response.iter().enumerate().filter(|(_, response)| 0 < response.n());
         happened.map(|(kind, response)| self.line(&place, Some(kind), response)).collect()
     }
 
-    fn line(&mut self, place: &Place, kind: Option<usize>, response: &Histogram) -> String {
-        let began = self.points.get(&place.load_point).map_or(self.begin, |(_, began)| *began);
+    fn line(&mut self, span: &TaggedSpan, kind: Option<usize>, response: &Histogram) -> String {
+        let began = self.points.get(&span.load_point).map_or(self.begin, |(_, began)| *began);
         let before = began.0.saturating_sub(self.begin.0) as f64 / 1e3;
-        let start = (before + place.start.as_secs_f64()).max(0.0);
-        let length = place.end.saturating_sub(place.start).as_secs_f64();
-        let mut tag = format!("{}:{}", u64::from(place.load_point) + 1, place.phase.name());
+        let start = (before + span.start.as_secs_f64()).max(0.0);
+        let length = span.end.saturating_sub(span.start).as_secs_f64();
+        let mut tag = format!("{}:{}", u64::from(span.load_point) + 1, span.phase.name());
         if let Some(kind) = kind {
             tag += &self.kinds.get(kind).map_or_else(|| format!(":{kind}"), |name| format!(":{name}"));
         }
@@ -109,15 +109,15 @@ impl IntervalLog {
     }
 }
 
-/// Where in the run a histogram belongs.
-struct Place {
+/// Load point, phase and time of a histogram.
+struct TaggedSpan {
     load_point: u32,
     phase: Phase,
     start: Nanos,
     end: Nanos,
 }
 
-/// Replaces what ends a tag.
+/// Replaces the characters that would end a tag.
 fn fit_for_tag(name: &str) -> String {
     name.replace(|letter: char| letter == ',' || letter.is_whitespace() || letter.is_control(), "_")
 }

@@ -1,4 +1,4 @@
-//! One HTML file that needs nothing else: no network, no script, no font.
+//! Self-contained HTML: one file without network access, scripts or fonts.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
 
 const STYLE: &str = include_str!("style.css");
 
-/// The mark of the project: a load line on a hull.
+/// The logo of the project: a load line on a hull.
 const LOGO: &str = r#"<svg class="logo" viewBox="0 0 48 32" aria-hidden="true"><circle cx="24" cy="16" r="12" fill="none" stroke="currentColor" stroke-width="4"/><path d="M4 16H44" stroke="currentColor" stroke-width="4"/></svg>"#;
 
 /// Renders a document as one self-contained HTML file.
@@ -49,7 +49,7 @@ pub fn html(document: &Document) -> String {
     escaped(&page.into_string()).into_owned()
 }
 
-/// Anchors that were given out. One that is asked for again gets a number, so that each is the only one of the page.
+/// The anchors of the page. A repeated one gets a number, so that each is unique.
 #[derive(Default)]
 struct Anchors(BTreeMap<&'static str, usize>);
 
@@ -156,7 +156,7 @@ fn section_html(section: &Section, anchor: &str, anchors: &mut Anchors) -> Marku
     }
 }
 
-/// Files with so many lines are printed in two columns.
+/// Number of lines from which a file is printed in two columns.
 const LONG_MIN: usize = 24;
 
 fn block_html(block: &Block, anchors: &mut Anchors) -> Markup {
@@ -218,7 +218,7 @@ fn figure_html(figure: &Figure, anchor: &str) -> Markup {
     }
 }
 
-/// Tables with so many columns have smaller letters.
+/// Number of columns from which a table has a smaller font.
 const DENSE_MIN: usize = 8;
 
 fn table_html(table: &Table) -> Markup {

@@ -1,4 +1,4 @@
-//! CSV (RFC 4180) of a run second by second: one row per interval, units in the column names.
+//! CSV (RFC 4180) of the intervals of a run: one row per second, units in the column names.
 
 use model::{IntervalRecord, Load, LoadPoint, Plan, SutUse};
 use stats::Quantile;
@@ -7,18 +7,18 @@ use units::{Nanos, Ratio};
 use super::CONFIDENCE;
 use super::csv::line;
 
-/// What a row is made of.
-struct Row<'a> {
+/// The input of a row.
+struct IntervalRow<'a> {
     record: &'a IntervalRecord,
     load: Option<Load>,
     p50: Option<Quantile>,
     p99: Option<Quantile>,
 }
 
-/// What makes the field of a column; empty where there is nothing.
-type Field = fn(&Row) -> Option<String>;
+/// The function of a column; `None` becomes an empty field.
+type Field = fn(&IntervalRow) -> Option<String>;
 
-/// All columns: name, and what stands in it.
+/// All columns with their names.
 const COLUMNS: &[(&str, Field)] = &[
     ("load_point", |row| some(row.record.load_point)),
     ("users", |row| row.load.filter(|load| load.is_closed()).map(|load| load.level().to_string())),
@@ -68,7 +68,7 @@ pub fn intervals_csv_row(plan: &Plan, record: &IntervalRecord) -> String {
     let is_there = |point: &&LoadPoint| point.index == record.load_point;
     let quantile = |q| record.response.quantile_interval(Ratio(q), CONFIDENCE);
     let load = plan.load_points.iter().find(is_there).map(|point| point.load);
-    let row = Row { record, load, p50: quantile(0.5), p99: quantile(0.99) };
+    let row = IntervalRow { record, load, p50: quantile(0.5), p99: quantile(0.99) };
     let fields: Vec<String> = COLUMNS.iter().map(|(_, field)| field(&row).unwrap_or_default()).collect();
     let mut out = String::new();
     line(fields.iter().map(String::as_str), &mut out);

@@ -1,6 +1,6 @@
-//! JSON: every number of the analysis at full precision, with plan and testbed. Units are in the names.
+//! JSON: all numbers of the analysis at full precision, with plan and testbed. Units are in the names.
 //!
-//! Written out by hand, so that a renamed field inside the program never changes the form by accident.
+//! Written by hand, so that a renamed field of the program cannot change the format by accident.
 
 use analysis::attribute::sentence;
 use analysis::{
@@ -14,7 +14,7 @@ use units::Nanos;
 use super::{json_price, json_resources, json_steady};
 use crate::Report;
 
-/// The version of this form; rises with every change that a reader could stumble over.
+/// The version of this format; it rises with every incompatible change.
 pub const FORMAT: u32 = 1;
 
 /// Renders the report as JSON. What is absent, or not a number, is `null`.

@@ -1,4 +1,4 @@
-//! A campaign as JSON: benchmark by benchmark the reports of its runs, and their comparison.
+//! JSON of a campaign: the reports of the runs of each benchmark, and their comparison.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::json_comparison::comparison_json;
 use crate::CampaignRun;
 use crate::campaign::{BenchmarkGroup, groups};
 
-/// The version of this form; rises with every change that a reader could stumble over.
+/// The version of this format; it rises with every incompatible change.
 pub const FORMAT: u32 = 1;
 
 /// Renders a campaign as JSON. A benchmark with one run has no comparison: `null`.

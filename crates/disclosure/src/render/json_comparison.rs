@@ -1,4 +1,4 @@
-//! A comparison as JSON: every figure of every side, every difference, and what differs in plans and configuration.
+//! JSON of a comparison: the figures of all sides, and the differences of figures, plans and configuration.
 
 use analysis::compare::{
     Basis, Change, ComparedMetric, Comparison, ConfigurationDifference, Figures, PlanDifference, Side,
@@ -10,8 +10,8 @@ use stats::{ComparisonFinding, Estimate};
 use super::json::{load, seconds, state};
 use crate::comparison_text;
 
-/// The version of this form; rises with every change that a reader could stumble over. The second has sides, which are
-/// servers with all their repetitions.
+/// The version of this format; it rises with every incompatible change. Version 2 has sides: servers
+/// with all their repetitions.
 pub const FORMAT: u32 = 2;
 
 /// Renders a comparison as JSON. What is absent is `null`.

@@ -1,4 +1,4 @@
-//! Prices as JSON: amounts in whole units of the currency.
+//! JSON of prices; amounts in whole units of the currency.
 
 use analysis::price::price_performance;
 use model::{Discount, Maintenance, Price, PriceItem};

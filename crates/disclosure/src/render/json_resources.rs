@@ -1,4 +1,4 @@
-//! JSON of what machines told and what held a load point back.
+//! JSON of host metrics and bottlenecks.
 
 use analysis::attribute::{Attribution, Condition, DemandUnit, Threshold};
 use analysis::{LoadPointResult, ResourceUsage};

@@ -1,4 +1,4 @@
-//! JSON: whether a load point was steady.
+//! JSON of the steady state of a load point.
 
 use analysis::SteadyState;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ pub(super) fn steady_state(found: SteadyState) -> Value {
     json!({ "rate": steadiness(found.rate), "response": steadiness(found.response) })
 }
 
-/// Changes and variations as parts of the mean.
+/// Changes and variations are relative to the mean.
 fn steadiness(steadiness: Steadiness) -> Value {
     let change =
         |one: Estimate| json!({ "value_ratio": one.value, "low_ratio": one.low, "high_ratio": one.high });

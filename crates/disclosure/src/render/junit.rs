@@ -1,9 +1,9 @@
-//! JUnit XML, which build servers show: one suite per run, with a case for its verdict, one per load point and limit
-//! that its user set, and one for a search.
+//! JUnit XML for CI servers: one suite per run, with a test case for its verdict, one for each load point and limit of
+//! the user, and one for a search.
 //!
-//! A limit that is missed is a failure; a run or load point that is not valid is an error, whatever its numbers are.
+//! A missed limit is a failure; a run or load point that is not valid is an error, whatever its numbers are.
 //!
-//! Source: there is no standard; the elements and attributes that Ant's formatter writes and others read.
+//! Source: there is no standard. The elements and attributes are those of Ant's formatter.
 
 use analysis::find_max::{comply, counts};
 use analysis::{LoadPointResult, Reason, Verdict, VerdictState};
@@ -12,19 +12,20 @@ use model::{Limit, is_terminal_control};
 use super::json::state;
 use crate::Report;
 
-/// One case.
-struct Case {
+/// A test case.
+struct TestCase {
     name: String,
-    /// Length of what was measured, in s.
+    /// Length of the measurement, in s.
     seconds: f64,
-    outcome: Outcome,
+    outcome: TestOutcome,
 }
 
-enum Outcome {
+/// The outcome of a test case.
+enum TestOutcome {
     Pass,
-    /// A limit was missed: what was found.
+    /// A missed limit with the value that was found.
     Failure(String),
-    /// There is no answer: why.
+    /// The reason for which there is no result.
     Error(String),
 }
 
@@ -39,7 +40,7 @@ fn suite(report: &Report) -> String {
     let mut name = format!("{} on {}", plan.benchmark.id, plan.sut.name);
     name += &run_file.map_or(String::new(), |file| format!(" ({file})"));
     let cases = cases(report);
-    let count = |is: fn(&Outcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
+    let count = |is: fn(&TestOutcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
     let seconds: f64 = report.analysis.load_points.iter().map(|point| point.length.as_secs_f64()).sum();
     let body: String = cases.iter().map(|case| case.xml(&plan.benchmark.id)).collect();
     format!(
@@ -47,56 +48,56 @@ fn suite(report: &Report) -> String {
          {body}  </testsuite>\n",
         escaped(&name),
         cases.len(),
-        count(|outcome| matches!(outcome, Outcome::Failure(_))),
-        count(|outcome| matches!(outcome, Outcome::Error(_))),
+        count(|outcome| matches!(outcome, TestOutcome::Failure(_))),
+        count(|outcome| matches!(outcome, TestOutcome::Error(_))),
     )
 }
 
-fn cases(report: &Report) -> Vec<Case> {
+fn cases(report: &Report) -> Vec<TestCase> {
     let (plan, analysis) = (report.plan, report.analysis);
-    let mut cases = vec![Case {
+    let mut cases = vec![TestCase {
         name: "verdict".to_owned(),
         seconds: 0.0,
-        outcome: judged(&analysis.verdict, Outcome::Pass),
+        outcome: judged(&analysis.verdict, TestOutcome::Pass),
     }];
     if plan.search.is_some() {
         let outcome = match &analysis.found {
-            None => Outcome::Error("the search did not finish".to_owned()),
+            None => TestOutcome::Error("the search did not finish".to_owned()),
             Some(found) if found.max.is_none() => {
-                Outcome::Failure("even the least load is too much".to_owned())
+                TestOutcome::Failure("the lowest load already misses the limits".to_owned())
             }
-            Some(_) => Outcome::Pass,
+            Some(_) => TestOutcome::Pass,
         };
-        cases.push(Case { name: "highest load".to_owned(), seconds: 0.0, outcome });
+        cases.push(TestCase { name: "highest load".to_owned(), seconds: 0.0, outcome });
     }
     let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
     cases.extend(points.flat_map(|point| plan.limits.iter().map(|limit| limit_case(*limit, point))));
     cases
 }
 
-fn limit_case(limit: Limit, point: &LoadPointResult) -> Case {
+fn limit_case(limit: Limit, point: &LoadPointResult) -> TestCase {
     let found = comply(limit, point);
-    let outcome = if found.is_met() { Outcome::Pass } else { Outcome::Failure(found.to_string()) };
-    Case {
+    let outcome = if found.is_met() { TestOutcome::Pass } else { TestOutcome::Failure(found.to_string()) };
+    TestCase {
         name: format!("load point {}, {}: {limit}", u64::from(point.index) + 1, point.load),
         seconds: point.length.as_secs_f64(),
         outcome: judged(&point.verdict, outcome),
     }
 }
 
-/// Returns the outcome of what is valid; else an error with the reasons.
-fn judged(verdict: &Verdict, outcome: Outcome) -> Outcome {
+/// Returns `outcome` if the verdict is valid, otherwise an error with the reasons.
+fn judged(verdict: &Verdict, outcome: TestOutcome) -> TestOutcome {
     let text = |reason: &Reason| format!("{} (rule `{}`)", reason.text, reason.rule);
     match verdict.state {
         VerdictState::Valid => outcome,
         other => {
             let reasons: Vec<String> = verdict.reasons.iter().map(text).collect();
-            Outcome::Error(format!("{}: {}", state(other), reasons.join("; ")))
+            TestOutcome::Error(format!("{}: {}", state(other), reasons.join("; ")))
         }
     }
 }
 
-impl Case {
+impl TestCase {
     fn xml(&self, class: &str) -> String {
         let (class, name) = (escaped(class), escaped(&self.name));
         let head =
@@ -106,9 +107,9 @@ impl Case {
             format!("{head}>\n      <{element} type=\"{kind}\" message=\"{message}\"/>\n    </testcase>\n")
         };
         match &self.outcome {
-            Outcome::Pass => format!("{head}/>\n"),
-            Outcome::Failure(message) => with("failure", "limit", message),
-            Outcome::Error(message) => with("error", "verdict", message),
+            TestOutcome::Pass => format!("{head}/>\n"),
+            TestOutcome::Failure(message) => with("failure", "limit", message),
+            TestOutcome::Error(message) => with("error", "verdict", message),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Markdown, as GitHub and others read it: for wikis, tickets and diffs. Charts become their tables.
+//! Markdown of GitHub's flavor, for wikis, tickets and diffs. Charts become their tables.
 
 use std::fmt::Write;
 
@@ -96,7 +96,7 @@ fn list(items: impl Iterator<Item = String>, out: &mut String) {
     out.push('\n');
 }
 
-/// A fence longer than any run of backquotes inside.
+/// Writes a code block whose fence is longer than any run of backquotes inside.
 fn code(caption: &str, content: &str, out: &mut String) {
     let longest = content.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -137,7 +137,7 @@ fn text(text: &Text) -> String {
     spans.collect()
 }
 
-/// Spaces stay outside of the stars: Markdown does not stress what begins or ends with one.
+/// Moves spaces out of the asterisks: Markdown has no emphasis that begins or ends with a space.
 fn strong(text: &str) -> String {
     let core = text.trim();
     let (before, after) = text.split_once(core).unwrap_or((text, ""));
@@ -154,7 +154,7 @@ fn inline_code(text: &str) -> String {
     format!("{fence} {text} {fence}")
 }
 
-/// Takes from characters the meaning that Markdown or HTML would give them; line ends become spaces.
+/// Escapes characters with a meaning in Markdown or HTML; line breaks become spaces.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

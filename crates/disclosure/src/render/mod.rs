@@ -1,8 +1,8 @@
-//! The forms of a report, and of what was recorded.
+//! Output formats of reports and of recorded data.
 //!
 //! HTML, Markdown and typst (which becomes a PDF) render the document; CSV and JSON carry the numbers at full precision,
-//! JUnit the judgement. The interval log, NDJSON and the CSV of intervals carry what was recorded, and come piece by
-//! piece: a whole run does not fit into memory.
+//! JUnit the verdict. The interval log, NDJSON and the CSV of intervals carry the recorded data and are written piece by
+//! piece, because a whole run may not fit into memory.
 
 mod csv;
 mod hlog;
@@ -31,5 +31,5 @@ pub use markdown::markdown;
 pub use ndjson::{FORMAT as NDJSON_FORMAT, Ndjson};
 pub use typst::{FONTS as TYPST_FONTS, TypstFile, TypstSource, typst};
 
-/// The confidence of intervals for percentiles of what was recorded.
+/// Confidence level of the intervals of recorded percentiles.
 const CONFIDENCE: units::Ratio = units::Ratio(0.95);

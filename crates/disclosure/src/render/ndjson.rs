@@ -1,8 +1,8 @@
-//! NDJSON: a run record by record, one JSON object per line, for whoever wants to compute with it. The form is described
-//! in `docs/exports.md`.
+//! NDJSON: the records of a run, one JSON object per line, for further computation. `docs/exports.md` describes the
+//! format.
 //!
-//! Written out by hand like the JSON report, and like it without loss: totals of machines are raw, times are in ns, or in
-//! s where they are places on the axis of a load point.
+//! Written by hand like the JSON report, and without loss: counters of machines are raw values; times are in ns, or in s
+//! where they are relative to the start of a load point.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ use super::CONFIDENCE;
 use super::json::{ending, load, seconds, verdict};
 use crate::Provenance;
 
-/// The version of this form; rises with every change that a reader could stumble over.
+/// The version of this format; it rises with every incompatible change.
 pub const FORMAT: u32 = 1;
 
-/// Which percentiles are told, where there are enough values.
+/// The percentiles that are written if there are enough values.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// What the lines of a run refer to.
+/// The names that the lines of a run refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Ndjson<'a> {
     /// The plan, which names load points and kinds of operations.
@@ -37,7 +37,7 @@ pub struct Ndjson<'a> {
 }
 
 impl Ndjson<'_> {
-    /// Returns the first lines: what was run, and which machines were watched.
+    /// Returns the first lines: the run and its machines.
     pub fn head(&self, provenance: &Provenance) -> String {
         let run = json!({
             "type": "run",

@@ -19,7 +19,7 @@ const DRAWN: [(Indicator, usize); 5] = [
     (Indicator::WorkersBusy, 4),
 ];
 
-/// More load points than this do not find room beside one another.
+/// The number of load points that fit beside one another in a table.
 const INDICATORS_MAX: usize = 10;
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -41,7 +41,7 @@ fn table(report: &Report) -> Table {
         Column::numbers(report.terms().load, ""),
         Column::words("Bottleneck"),
         Column::words("Evidence"),
-        Column::words("Most used"),
+        Column::words("Highest utilization"),
     ];
     let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
         let evidence: Vec<String> =
@@ -58,12 +58,12 @@ fn table(report: &Report) -> Table {
             .style(style)
     };
     Table::new("Bottleneck of each load point", columns, attributed(report).map(row).collect()).note(
-        "Evidence: what was found, with the threshold in brackets. Probably: concluded from other signs than a limit that \
-         was reached, or from less than 5 s. Most used: the two resources closest to what they can give.",
+        "Evidence: indicators with their thresholds in brackets. Probably: concluded from indirect indicators, or from less \
+         than 5 s. Highest utilization: the two resources closest to their limit.",
     )
 }
 
-/// Returns what was found and what it was held against: `disk busy 97 % (at least 90 %)`.
+/// Returns an indicator with its value and threshold: `disk busy 97 % (at least 90 %)`.
 fn found_text(condition: &Condition, value: f64) -> String {
     let Condition { indicator, .. } = *condition;
     format!("{} {} ({})", indicator.name(), indicator_text(indicator, value), threshold_text(condition))
@@ -93,12 +93,12 @@ fn dash(text: String) -> String {
     if text.is_empty() { numbers::ABSENT.to_owned() } else { text }
 }
 
-/// Returns the table of rules, in the order in which they are asked.
+/// Returns the table of rules, in the order in which they are checked.
 fn rules() -> Table {
     let columns = vec![
         Column::words("Bottleneck"),
-        Column::words("All of these must be known and hold"),
-        Column::words("These must hold where they are known"),
+        Column::words("Conditions that must be known and hold"),
+        Column::words("Conditions that must hold if known"),
     ];
     let conditions = |all: &[Condition]| {
         let one =
@@ -112,11 +112,11 @@ fn rules() -> Table {
             conditions(cause.unless_unknown),
         ])
     };
-    Table::new("Rules, the first that holds names the bottleneck", columns, CAUSES.iter().map(row).collect())
+    Table::new("Rules: the first that holds names the bottleneck", columns, CAUSES.iter().map(row).collect())
 }
 
 fn figure(report: &Report) -> Figure {
-    let caption = format!("How far each resource was used, of what it can give.{}", hollow_note(report));
+    let caption = format!("Utilization of each resource.{}", hollow_note(report));
     Figure { chart: chart(report), caption: caption.into(), table: shares(report), bulky: false }
 }
 
@@ -130,11 +130,11 @@ fn chart(report: &Report) -> Chart {
     };
     Chart {
         id: "use-chart",
-        title: format!("Use of resources against {}", report.terms().load_noun),
-        description: "Use of processors, disks, network and workers at each load point, as shares.".into(),
+        title: format!("Utilization against {}", report.terms().load_noun),
+        description: "Utilization of CPUs, disks, network and workers at each load point.".into(),
         x: load_axis(report),
         panels: vec![Panel {
-            y: Axis::new("Use, of what there is", Spacing::FromZero, Format::Percent),
+            y: Axis::new("Utilization", Spacing::FromZero, Format::Percent),
             series: DRAWN.into_iter().map(series).filter(|one| !one.points.is_empty()).collect(),
             limit: None,
         }],
@@ -158,7 +158,7 @@ fn shares(report: &Report) -> Table {
         cells.extend(drawn.iter().map(|indicator| numbers::fixed(of(indicator), 1)));
         Row::plain(cells)
     };
-    Table::new("Use of resources", columns, attributed(report).map(row).collect())
+    Table::new("Utilization of resources", columns, attributed(report).map(row).collect())
 }
 
 fn is_known(report: &Report, indicator: Indicator) -> bool {
@@ -167,7 +167,7 @@ fn is_known(report: &Report, indicator: Indicator) -> bool {
 
 /// Returns all indicators that are known at any load point, a row each, with a column for each of some load points.
 fn indicators(report: &Report, some: &[(&LoadPointResult, &Attribution)]) -> Table {
-    let mut columns = vec![Column::words("Sign")];
+    let mut columns = vec![Column::words("Indicator")];
     columns.extend(some.iter().map(|(point, _)| Column::numbers(load_number(point.load), "")));
     let row = |indicator: &Indicator| {
         let of = |attribution: &Attribution| {
@@ -181,6 +181,6 @@ fn indicators(report: &Report, some: &[(&LoadPointResult, &Attribution)]) -> Tab
         Row::plain(cells)
     };
     let known = Indicator::ALL.iter().filter(|indicator| is_known(report, **indicator));
-    let caption = format!("Signs of a bottleneck, per number of {}", report.terms().load_noun);
+    let caption = format!("Indicators of bottlenecks by number of {}", report.terms().load_noun);
     Table::new(caption, columns, known.map(row).collect())
 }

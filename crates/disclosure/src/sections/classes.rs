@@ -18,7 +18,7 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
         Column::words("Class"),
         Column::numbers("Expected", "%"),
         Column::numbers("Achieved", "%"),
-        Column::numbers("May be off by", "%"),
+        Column::numbers("Tolerance", "%"),
         Column::numbers("Operations", ""),
         Column::numbers("Errors", ""),
         Column::numbers("Response time, mean", ""),

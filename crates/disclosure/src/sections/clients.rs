@@ -1,4 +1,4 @@
-//! What each client gets, in the shape of WebBench's results.
+//! Throughput and times per client, in the form of WebBench's results.
 
 use analysis::LoadPointResult;
 use model::Headline;

@@ -7,7 +7,7 @@ use crate::{Block, Cell, Column, Report, Row, Section, Table, Text};
 pub fn section(report: &Report) -> Option<Section> {
     let sections = &report.testbed.sections;
     let blocks = match sections.is_empty() {
-        true => vec![Block::Paragraph("Nothing was recorded about the testbed.".into())],
+        true => vec![Block::Paragraph("No settings of the testbed were recorded.".into())],
         false => blocks(sections),
     };
     Some(Section { id: "configuration", title: "Configuration and tuning as found".into(), blocks })
@@ -41,10 +41,10 @@ fn counts(sections: &[FactSection]) -> Option<Text> {
         text += &format!("; {redacted} were redacted because they identify a person, machine or network");
     }
     if 0 < told {
-        text += &format!(". The operator says {told} more");
+        text += &format!(". The operator added {told} more");
     }
     if 0 < missing {
-        text += &format!(". {missing} are not disclosed, and are listed below with the reason");
+        text += &format!(". {missing} are not disclosed; they are listed below with the reason");
     }
     Some((text + ".").into())
 }
@@ -96,7 +96,7 @@ fn listing(fact: &Fact) -> Block {
     }
 }
 
-/// Lays facts out with their sources. What an operator says of a field that was found stands with it.
+/// Lays facts out with their sources. A value from the operator stands beside the one that was found.
 fn table(caption: String, facts: &[&Fact]) -> Table {
     let mut rows: Vec<Row> = Vec::new();
     let mut last: Option<&Fact> = None;
@@ -108,7 +108,7 @@ fn table(caption: String, facts: &[&Fact]) -> Table {
                 row.cells[1].detail = format!("the operator says: {value}");
             }
             _ => {
-                let detail = if is_told { "said by the operator" } else { "" };
+                let detail = if is_told { "from the operator" } else { "" };
                 let cell = Cell::with(value.to_owned(), detail.to_owned());
                 rows.push(Row::plain([
                     Cell::from(fact.name.as_str()),
@@ -171,7 +171,7 @@ mod tests {
         let expected = [
             ["vendor", "QEMU (the operator says: Dell Inc.)", "/sys/x"],
             ["serial number", "[serial number]", "/sys/x"],
-            ["rack", "B7 (said by the operator)", "/sys/x"],
+            ["rack", "B7 (from the operator)", "/sys/x"],
         ];
         let Block::Fold { title, blocks: folded } = &blocks[1] else { panic!("{:?}", blocks[1]) };
         assert_eq!(
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(cells(&folded[0]), expected);
         assert_eq!(blocks.len(), 5);
         let counts = "4 settings were recorded; 1 were redacted because they identify a person, machine or \
-                      network. The operator says 2 more. 3 are not disclosed, and are listed below with the reason.";
+                      network. The operator added 2 more. 3 are not disclosed; they are listed below with the reason.";
         assert_eq!(blocks[0], Block::Paragraph(counts.into()));
     }
 

@@ -14,7 +14,7 @@ pub fn section(report: &Report) -> Option<Section> {
     let figure = Figure {
         chart: chart(report),
         caption: format!(
-            "Each marker is a load point. Response time runs from the moment an operation was due.{}",
+            "Each marker is a load point. Response time starts when an operation is due.{}",
             hollow_note(report)
         )
         .into(),
@@ -37,7 +37,7 @@ fn chart(report: &Report) -> Chart {
     Chart {
         id: "delivery-chart",
         title: "Mean response time against delivered load".into(),
-        description: "The mean response time of each load point over the rate that it delivered.".into(),
+        description: "Mean response time of each load point against its delivered rate.".into(),
         x: Axis::new("Delivered operations per second", Spacing::FromZero, Format::Plain),
         panels: vec![Panel { y, series, limit: None }],
         zones: Vec::new(),
@@ -51,7 +51,7 @@ fn table(report: &Report) -> Table {
         Column::numbers("Delivered ÷ requested", "%"),
         Column::numbers("Response time, mean", ""),
         Column::numbers("Std dev", ""),
-        Column::numbers("In flight at most", ""),
+        Column::numbers("In flight, max", ""),
         Column::words("Verdict"),
     ];
     let points = &report.analysis.load_points;
@@ -69,8 +69,8 @@ fn table(report: &Report) -> Table {
     let limit = numbers::percent(report.plan.rules.delivered_ratio_min, 0);
     let overall = numbers::seconds(report.analysis.response_mean());
     Table::new("Requested and delivered load", columns, points.iter().map(row).collect()).note(format!(
-        "Over all operations of all load points {overall}. At least {limit} of the due operations must be \
-         delivered. Above the loads that the server kept up with, one that misses this is overloaded: it shows where the \
-         capacity ends, without making the run invalid."
+        "Mean response time of all load points: {overall}. At least {limit} of the due operations must be delivered. A \
+         load point above the server’s capacity misses this; it is then overloaded and shows where the capacity ends, but \
+         does not make the run invalid."
     ))
 }

@@ -1,4 +1,4 @@
-//! What an operation costs of each resource, and the rate that this allows.
+//! Service demand of an operation at each resource, and the bounds that follow.
 
 use analysis::LoadPointResult;
 use analysis::attribute::{Attribution, DemandUnit, ResourceDemand};
@@ -12,15 +12,15 @@ pub fn section(report: &Report) -> Option<Section> {
     if resources.is_empty() {
         return None;
     }
-    let text = "An operation needs so much of each resource; a resource that can give C per second therefore allows no \
-                more than C ÷ demand operations per second, and the least of these is the bound. N* is the number of \
-                users from which that bound, and not their own pace, limits the rate: (Z + ΣD) ÷ D of the scarcest \
-                resource. Far below the bound, something else is waited for.";
+    let text = "The service demand D is what one operation uses of a resource. A resource with capacity C per second allows \
+                at most C ÷ D operations per second; the smallest of these values is the bound. From N* users on, that \
+                bound limits the rate rather than the users themselves: N* = (Z + ΣD) ÷ D of the scarcest resource. If \
+                the rate stays far below the bound, operations wait for something that is not in this table.";
     let blocks = vec![Block::Paragraph(Text::from(text)), Block::Table(table(report, &resources))];
     Some(Section { id: "service-demand", title: "Service demand".into(), blocks })
 }
 
-/// Returns the resources that any load point used, in the order of the first one that has them.
+/// Returns the resources of all load points, in the order of their first appearance.
 fn resources(report: &Report) -> Vec<(String, DemandUnit)> {
     let mut names: Vec<(String, DemandUnit)> = Vec::new();
     for demand in attributed(report).flat_map(|(_, attribution)| &attribution.demands) {
@@ -44,8 +44,8 @@ fn table(report: &Report, resources: &[(String, DemandUnit)]) -> Table {
         Row::plain(cells)
     };
     Table::new("Service demand per operation, and bounds", columns, attributed(report).map(row).collect()).note(
-        "Source of the bounds: asymptotic bounds of operational analysis, Denning and Buzen 1978. The bound of the CPU is \
-         what the server is allowed of it; of a disk its time; of a network interface its speed.",
+        "Bounds: asymptotic bounds of operational analysis, Denning and Buzen 1978. The capacity of the CPU is the CPU time \
+         available to the server; of a disk, its time; of a network interface, its speed.",
     )
 }
 

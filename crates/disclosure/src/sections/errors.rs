@@ -1,4 +1,4 @@
-//! Failed operations: how many of what kind, and what they looked like.
+//! Failed operations: their number by kind, and examples.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub fn section(report: &Report) -> Option<Section> {
     Some(Section { id: "errors", title: "Errors".into(), blocks })
 }
 
-/// The outcomes that occurred, most frequent over the run first.
+/// Returns the outcomes that occurred, the most frequent of the run first.
 fn outcomes(points: &[LoadPointResult]) -> Vec<Outcome> {
     let mut sums: BTreeMap<Outcome, u64> = BTreeMap::new();
     for (outcome, n) in points.iter().flat_map(|point| &point.failures) {
@@ -45,8 +45,8 @@ fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
         Row::plain(cells)
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Failed operations per kind of failure", columns, rows)
-        .note("Bytes and times of failed operations are in no rate, throughput or percentile.")
+    Table::new("Failed operations by kind", columns, rows)
+        .note("Failed operations count in no rate, throughput or percentile.")
 }
 
 fn examples(report: &Report) -> Option<Block> {
@@ -57,7 +57,7 @@ fn examples(report: &Report) -> Option<Block> {
         Column::numbers("At", ""),
         Column::words("Failure"),
         Column::words("File"),
-        Column::words("What was seen"),
+        Column::words("Details"),
     ];
     let row = |example: &&Example| {
         let load = report.plan.load_points.get(example.load_point as usize);
@@ -70,6 +70,6 @@ fn examples(report: &Report) -> Option<Block> {
             example.text.clone(),
         ])
     };
-    let table = Table::new("The first example of each", columns, examples.iter().map(row).collect());
+    let table = Table::new("First example of each kind", columns, examples.iter().map(row).collect());
     (!examples.is_empty()).then_some(Block::Table(table))
 }

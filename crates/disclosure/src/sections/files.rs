@@ -22,7 +22,7 @@ pub fn section(report: &Report) -> Option<Section> {
         let others: Vec<&LoadPointResult> = others.collect();
         blocks.extend(in_short(report, &others));
         let text = format!(
-            "The tables of the other load points would have {n_rows} rows; the JSON form of this report has them."
+            "The tables of the other load points ({n_rows} rows) are in the JSON form of this report."
         );
         blocks.push(Block::Note(NoteKind::Info, text.into()));
     }
@@ -98,7 +98,7 @@ fn counts(report: &Report, point: &LoadPointResult) -> Table {
     let mut rows: Vec<Row> = point.kinds.iter().map(|kind| row(kind, share(kind))).collect();
     rows.push(row(&point.total, Some(1.0)).style(RowStyle::Total));
     Table::new("Hits and bytes per file", columns, rows)
-        .note("Share counts successful and failed operations; expected is what the mix says.")
+        .note("Shares count successful and failed operations; the expected share is that of the mix.")
 }
 
 fn statistics(point: &LoadPointResult) -> Block {

@@ -15,13 +15,13 @@ const COLUMNS_MAX: usize = 120;
 const LEVELS: [(f64, &str); 5] =
     [(0.001, "up to 0.1 %"), (0.01, "to 1 %"), (0.1, "to 10 %"), (0.3, "to 30 %"), (1.0, "above 30 %")];
 
-/// Where class 0 is drawn to begin: zero has no place on a logarithmic axis.
+/// Lower edge of class 0 in the drawing: a logarithmic axis has no zero.
 const LEAST: Nanos = Nanos(630);
 
 /// Seconds that are folded into one column, all of one phase of one load point.
 struct HeatMapColumn {
     load: String,
-    /// Where it begins and ends, on the axis of the whole run.
+    /// Start and end on the time axis of the run.
     from: f64,
     to: f64,
     phase: &'static str,
@@ -110,7 +110,7 @@ fn description(columns: &[HeatMapColumn]) -> String {
     columns.iter().for_each(|column| all.merge(&column.classes));
     let Some((fullest, n)) = all.counts().iter().max_by_key(|(_, n)| *n) else { return String::new() };
     let share = numbers::percent(*n as f64 / all.n() as f64, 0);
-    format!("Of all operations {share} took {}, more than any other class.", class_text(*fullest))
+    format!("The largest class holds {share} of all operations: they took {}.", class_text(*fullest))
 }
 
 /// Returns opposite corners of the rectangles of one level: runs of neighboring columns of a class are one.

@@ -6,11 +6,11 @@ use analysis::{Analysis, LoadPointResult, VerdictState};
 use crate::report::Terms;
 use crate::{Report, Text, numbers};
 
-/// With less than this many times the load a generator has little left.
+/// The headroom of the load generator, as a multiple of the load, below which it is called small.
 const HEADROOM_MIN: f64 = 1.25;
 
-/// Says what was found, the most important first: rate, saturation, knee, what it cost in waiting, bottleneck, what is left,
-/// errors, verdict. Empty without a load point.
+/// Returns the findings, most important first: rate, saturation, knee, response times, bottleneck, headroom, errors,
+/// verdict. Empty without a load point.
 pub(crate) fn highlights(report: &Report) -> Vec<Text> {
     let Some(point) = report.main_point() else { return Vec::new() };
     let sentences = [
@@ -34,9 +34,9 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
         report.analysis.load_points.iter().any(|point| point.verdict.state == VerdictState::Valid);
     let begin = match (&report.analysis.headline, is_any_valid) {
         (Some(_), _) => "The highest valid rate is ",
-        (None, true) => "There is no headline; the highest rate that was seen is ",
+        (None, true) => "There is no headline; the highest rate measured is ",
         (None, false) => {
-            "No load point is valid; the highest rate that was seen, and that counts for nothing, is "
+            "No load point is valid, so there is no result; the highest rate measured is "
         }
     };
     let mut text = Text::from(begin).strong(rate).plain(" at ").strong(terms.load_text(point.load));
@@ -51,7 +51,7 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
     text.plain(".")
 }
 
-/// Says from where on more load brings no more rate, or that this was not reached.
+/// Returns the saturation point, or that it was not reached.
 fn saturation(report: &Report) -> Option<Text> {
     let terms = report.terms();
     let highest = at(report, report.analysis.curve.saturation)?;
@@ -64,7 +64,7 @@ fn saturation(report: &Report) -> Option<Text> {
             .plain("."),
         Some(saturation) => Text::from("The server saturates at ")
             .strong(terms.load_text(saturation.load))
-            .plain(": more load brings at most 3 % more rate."),
+            .plain(": more load raises the rate by at most 3 %."),
     })
 }
 
@@ -102,33 +102,33 @@ fn bottleneck(analysis: &Analysis) -> Option<Text> {
     Some(Text::from("Bottleneck: ").strong(said).plain("."))
 }
 
-/// Says how much of its allowance the server used, and what its cost per operation would allow.
+/// Returns how much of its CPU time the server used, and the rate that its service demand would allow.
 fn use_of_server(point: &LoadPointResult) -> Option<Text> {
     let busy = point.sut_busy?;
     let mut text =
-        format!("At that load the server used {} of the CPU time it was allowed", numbers::percent(busy, 0));
+        format!("At that load the server used {} of its available CPU time", numbers::percent(busy, 0));
     let bound = point.attribution.as_ref().and_then(|attribution| attribution.bounds.rate_max);
     if let Some(bound) = bound.filter(|bound| point.rate < *bound) {
         let left = numbers::percent(bound / point.rate - 1.0, 0);
         text += &format!(
-            "; by what an operation costs it, {}/s would be possible, {left} more",
+            "; given its CPU time per operation, {}/s would be possible, {left} more",
             numbers::figure(bound)
         );
     }
     Some((text + ".").into())
 }
 
-/// Says how busy the generator was, and how much more it could have done where that is known.
+/// Returns how busy the load generator was and, where known, its headroom.
 fn use_of_generator(report: &Report, point: &LoadPointResult) -> Option<Text> {
-    // Of load agents that told nothing there is nothing to say.
+    // Load agents that do not report their CPU time have no sentence.
     (0.0 < point.generator_busy).then(|| {
         let busy = numbers::percent(point.generator_busy, 0);
-        let text = format!("The load generator used {busy} of its CPUs there");
+        let text = format!("The load generator used {busy} of its CPU time");
         match generator_headroom(report.plan, point) {
             Some(times) if HEADROOM_MIN <= times => {
                 format!("{text}, so it had headroom for about {} times this load.", numbers::fixed(times, 1))
             }
-            Some(_) => format!("{text}, and little CPU time was left for more."),
+            Some(_) => format!("{text}, which leaves little headroom."),
             None => format!("{text}."),
         }
         .into()
@@ -160,8 +160,8 @@ fn verdict(report: &Report) -> Text {
     };
     let modified = match report.analysis.modifications.len() {
         0 => String::new(),
-        1 => "; it departs from the benchmark in one way".to_owned(),
-        n => format!("; it departs from the benchmark in {n} ways"),
+        1 => "; one setting differs from the benchmark".to_owned(),
+        n => format!("; {n} settings differ from the benchmark"),
     };
     Text::from("The run is ")
         .strong(word)

@@ -9,9 +9,9 @@ pub fn section(report: &Report) -> Option<Section> {
     if report.analysis.load_points.is_empty() {
         return None;
     }
-    let text = "Operations in flight when the steady phase ends are in no rate and no percentile. Long operations are more \
-                likely to be cut off than short ones, so the mean size of what completed is a little below that of what was \
-                asked for; the table shows by how much.";
+    let text = "Operations in flight at the end of the steady phase count in no rate and no percentile. Long operations are cut \
+                off more often than short ones, so the mean size of completed responses is slightly below that of the \
+                requested ones; the table shows by how much.";
     let blocks = vec![Block::Paragraph(text.into()), Block::Table(table(report))];
     Some(Section { id: "in-flight", title: "In flight at the end".into(), blocks })
 }
@@ -26,7 +26,7 @@ fn table(report: &Report) -> Table {
         Column::numbers("Mean age", ""),
         Column::numbers("Mean body, completed", "B"),
     ];
-    // Of replies that nobody knows beforehand there is none.
+    // Responses whose length is not known in advance have no expected mean.
     let expected = report.plan.workload.mean_body_bytes();
     columns.extend(expected.map(|_| Column::numbers("Mean body, expected", "B")));
     let row = |point: &LoadPointResult| {

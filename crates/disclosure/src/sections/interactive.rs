@@ -11,13 +11,13 @@ pub fn section(report: &Report) -> Option<Section> {
         return None;
     }
     let text = format!(
-        "Each user pauses {} on average after a reply, so N users cannot make more than N ÷ Z requests per second \
-         however fast the server is: close to that bound the users are the limit, far below it the server. N ÷ X − Z is \
+        "Each user pauses {} on average after a response, so N users cannot make more than N ÷ Z requests per second, \
+         however fast the server is: near that bound the users are the limit, far below it the server. N ÷ X − Z is \
          the response time that the rate implies; it should be the measured one.",
         numbers::seconds(think)
     );
     let blocks = vec![Block::Paragraph(Text::from(text)), Block::Table(table(report))];
-    Some(Section { id: "interactive-law", title: "Users who think".into(), blocks })
+    Some(Section { id: "interactive-law", title: "Think time and response time".into(), blocks })
 }
 
 fn table(report: &Report) -> Table {
@@ -47,6 +47,6 @@ fn table(report: &Report) -> Table {
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
     Table::new("Interactive law", columns, rows).note(
-        "Think time: as measured; in a short phase users may draw more or less than Z, which N ÷ X − Z then shows.",
+        "Think time: as measured. In a short phase its mean can differ from Z, which then shows in N ÷ X − Z.",
     )
 }

@@ -1,4 +1,4 @@
-//! What was read from the machines at each load point: every counter, in the units that administrators know.
+//! Host metrics of each load point, in the units that administrators know.
 
 use std::collections::BTreeSet;
 

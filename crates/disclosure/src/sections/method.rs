@@ -10,26 +10,26 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
     (
         "Rate",
         "n / T",
-        "successful operations that completed in the steady phase, per second: connections, requests, transactions",
+        "successful operations (connections, requests, transactions) completed per second of the steady phase",
     ),
-    ("Error rate", "E / T", "failed operations per second, timed out ones included"),
-    ("Error level", "100·E / n", "failed per hundred successful operations"),
+    ("Error rate", "E / T", "failed operations per second, including timeouts"),
+    ("Error level", "100·E / n", "failed operations per hundred successful ones"),
     (
         "Response time",
         "done − due",
-        "from the moment an operation was due to the end of its connection, or to the last byte on a kept one",
+        "from the moment an operation was due to the end of its connection, or to the last byte on a connection that is kept alive",
     ),
     (
         "Service time",
         "done − sent",
-        "from before the socket is made, or the first byte is written on a kept connection",
+        "from the creation of the socket, or from the first byte written on a connection that is kept alive, to the same end",
     ),
     ("Lateness", "sent − due", "how late the generator was"),
     ("Latency", "Σr / n", "mean response time of successful operations"),
     (
         "Little’s Law",
         "Σr / T",
-        "mean number of successful operations in progress; close to the number of clients that never think",
+        "mean number of successful operations in progress; without think time close to the number of clients",
     ),
     (
         "Throughput",
@@ -40,23 +40,23 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
     (
         "Receive time",
         "(Σ service − Σ first byte) / n",
-        "mean from the first byte of a reply to the end of the operation",
+        "mean time from the first byte of a response to the end of the operation",
     ),
-    ("Delivered ÷ requested", "n / due", "open loop: successful operations per operation that fell due"),
+    ("Delivered ÷ requested", "n / due", "open loop: successful operations ÷ operations due"),
     (
         "Interactive law",
         "R = N ÷ X − Z",
         "closed loop with mean think time Z; no rate above N ÷ Z is possible",
     ),
-    ("Average client throughput", "8·Σb / (Σr·10⁶)", "throughput while an operation is under way"),
-    ("Pages per minute", "60·P / T", "pages of which every file was fetched with success"),
+    ("Average client throughput", "8·Σb / (Σr·10⁶)", "throughput while an operation is in progress"),
+    ("Pages per minute", "60·P / T", "pages of which every file was fetched successfully"),
     (
         "Percentile",
         "value at rank ⌈q·n⌉",
-        "from a histogram with three significant digits, never an average of percentiles; interval from batches of seconds, which tell how many independent values the run is worth, 95 %",
+        "from a histogram with three significant digits; percentiles are never averaged; 95 % interval from batches of seconds, which show how many independent values the run contains",
     ),
     ("Interval of a mean", "batch means", "over the seconds of the steady phase, Student’s t, 95 %"),
-    ("Saturation", "least load with 97 % of the highest rate", "more load brings no more rate"),
+    ("Saturation", "least load with 97 % of the highest rate", "more load no longer raises the rate"),
     ("Knee", "greatest rate ÷ response time", "beyond it, response time grows faster than throughput"),
 ];
 
@@ -93,22 +93,22 @@ fn load(report: &Report) -> Vec<Text> {
     let how = match report.plan.load_points.first().map(|point| point.load) {
         Some(Load::Rate { arrivals, in_flight_max, .. }) => {
             let distance = match arrivals {
-                Arrivals::Constant => "at equal distances",
-                Arrivals::Poisson => "at random with exponential distances",
+                Arrivals::Constant => "at a constant rate",
+                Arrivals::Poisson => "at random (Poisson process)",
             };
             format!(
-                "Open loop: operations fall due {distance}, whatever the server does; at most {in_flight_max} are in \
-                 flight, others wait while their response time runs. None is dropped silently."
+                "Open loop: operations are due {distance}, whatever the server does. At most {in_flight_max} are in \
+                 flight; the others wait, and their response time includes that wait. None is dropped silently."
             )
         }
-        _ => "Closed loop: a fixed number of users, each of which waits for its reply before it goes on. A slow server is \
+        _ => "Closed loop: a fixed number of users, each of which waits for a response before it continues. A slow server is \
               therefore offered less load."
             .to_owned(),
     };
     let after = match report.is_open() {
-        true => "A failed operation is not tried again.",
+        true => "Failed operations are not retried.",
         false => {
-            "After a failed request the rest of its page is abandoned and the page is over. There is no retry."
+            "If a request fails, the rest of its page is skipped. Nothing is retried."
         }
     };
     vec![how.into(), after.into()]
@@ -133,14 +133,14 @@ fn phases(report: &Report) -> Table {
 fn measurement(report: &Report) -> Vec<Text> {
     let limit = numbers::length(report.plan.protocol.time_limit);
     let texts = [
-        "Clock rule: what completes inside the steady phase counts, what is in flight at its end does not; rates divide by the \
-         recorded length of the phase."
+        "Counted operations: those that complete within the steady phase. Operations in flight at its end do not count. \
+         Rates are divided by the recorded length of the phase."
             .to_owned(),
-        format!("Time limit: an operation that takes longer than {limit} has failed."),
+        format!("Time limit: an operation that takes longer than {limit} fails."),
         verification(report),
         connections(report),
-        "Recording: one record per second with histograms of every operation, none sampled; operations that started equal those \
-         that ended plus those in flight, checked on every load point."
+        "Recording: one record per second with histograms of all operations, without sampling. At every load point the number \
+         of operations started must equal that of operations ended plus those in flight."
             .to_owned(),
     ];
     texts.into_iter().filter(|text| !text.is_empty()).map(Text::from).collect()
@@ -151,19 +151,19 @@ fn connections(report: &Report) -> String {
     let protocol = &report.plan.protocol;
     let which = match (protocol.http, protocol.connection) {
         (HttpVersion::Http2, _) | (_, Connection::KeepAlive { .. }) => return String::new(),
-        (_, Connection::PerRequest) => "a connection belongs to its request",
-        (_, Connection::Sessions) => "the end of a connection belongs to the last request of its session",
+        (_, Connection::PerRequest) => "every request has its own connection",
+        (_, Connection::Sessions) => "the last request of a session ends with its connection",
     };
-    let word = if protocol.tls == Tls::Off { "" } else { " (over TLS its last word, close_notify)" };
+    let word = if protocol.tls == Tls::Off { "" } else { " (over TLS: its close_notify)" };
     let n: u64 = report.analysis.load_points.iter().map(|point| point.left_open).sum();
     let left_open = match n {
-        0 => "none was left open".to_owned(),
-        n => format!("{} were left open, as the verdict says", numbers::count(n)),
+        0 => "no connection was left open".to_owned(),
+        n => format!("{} connections were left open (see the verdict)", numbers::count(n)),
     };
     let limit = numbers::length(CLOSE_WAIT_MAX);
     format!(
-        "Connections: {which}; after a complete reply the server’s end of it{word} is waited for, up to {limit}, and then \
-         it is closed. In the steady phases {left_open}."
+        "Connections: {which}. After a complete response the generator waits up to {limit} for the server to close its \
+         side{word}, then closes the connection. In the steady phases {left_open}."
     )
 }
 
@@ -175,16 +175,16 @@ fn verification(report: &Report) -> String {
         names.collect::<Vec<_>>().join(", ")
     };
     let weaker = [
-        (names(|reply| *reply == ReplyBody::Seen), "length and hash must be those that came first"),
-        (names(|reply| matches!(reply, ReplyBody::Contains(_))), "a text must be in the body"),
+        (names(|reply| *reply == ReplyBody::Seen), "length and hash must equal those of the first response"),
+        (names(|reply| matches!(reply, ReplyBody::Contains(_))), "the body must contain a given text"),
         (names(|reply| *reply == ReplyBody::Any), "the body is not checked"),
     ];
     let mut text =
-        "Verification: status, length and every byte of every body are checked; a wrong body is an error, \
-                    never a success."
+        "Verification: the status, the length and every byte of every body are checked; a wrong body is an \
+                    error."
             .to_owned();
     for (names, how) in weaker.into_iter().filter(|(names, _)| !names.is_empty()) {
-        text += &format!(" Less is known of {names}: {how}.");
+        text += &format!(" Exception for {names}: {how}.");
     }
     text
 }
@@ -194,8 +194,8 @@ fn definitions() -> Table {
     let rows =
         DEFINITIONS.iter().map(|(name, formula, meaning)| Row::plain([*name, *formula, *meaning])).collect();
     Table::new("Definitions", columns, rows).note(
-        "n successful operations, E failed ones and P complete pages in the steady phase of length T; r response time and b \
-         bytes received of a successful operation.",
+        "n, E, P: successful operations, failed operations and complete pages of the steady phase of length T; r, b: response \
+         time and received bytes of a successful operation.",
     )
 }
 
@@ -210,25 +210,25 @@ fn rules(report: &Report) -> Table {
         (
             "generator’s CPUs",
             format!(
-                "below {} busy, unless the server is saturated",
+                "CPU use below {}, unless the server is saturated",
                 numbers::percent(rules.generator_busy_max, 0)
             ),
         ),
         (
-            "generator’s run queue",
+            "CPU wait of the load threads (run queue)",
             format!("at most {} of the time", numbers::percent(rules.run_queue_ratio_max, 0)),
         ),
         ("lateness (open loop)", format!("p99 at most {}", numbers::time(rules.lateness_p99_max))),
         (
             "delivered rate (open loop)",
             format!(
-                "at least {} of the offered one; the last load point may miss it",
+                "at least {} of the offered rate; the last load point may miss this",
                 numbers::percent(rules.delivered_ratio_min, 0)
             ),
         ),
         (
             "server counts as saturated",
-            format!("from {} of its allowance", numbers::percent(rules.sut_saturated_min, 0)),
+            format!("from {} of its available CPU time", numbers::percent(rules.sut_saturated_min, 0)),
         ),
         ("completed operations", format!("at least {}", numbers::count(rules.operations_min))),
         ("conservation", "exact".to_owned()),
@@ -236,14 +236,14 @@ fn rules(report: &Report) -> Table {
     let mut rows: Vec<Row> = rows.map(|(what, limit)| Row::plain([what.to_owned(), limit])).into();
     let shares = report.plan.workload.requests.iter().filter_map(|request| {
         let limit = format!(
-            "within {} of itself, or chance (4 σ, from 25 expected on)",
+            "within {} of the expected share, or chance (4 σ, from 25 expected on)",
             numbers::percent(request.share_gap_max?, 0)
         );
         Some(Row::plain([format!("share of “{}”", request.name), limit]))
     });
     rows.extend(shares);
     if !report.is_open() && report.plan.workload.think != Think::None {
-        rows.push(Row::plain(["users’ turns per second", "at most N ÷ Z, within 2 % and chance (3 σ)"]));
+        rows.push(Row::plain(["user iterations per second", "at most N ÷ Z, within 2 % and chance (3 σ)"]));
     }
     Table::new("Limits", vec![Column::words("What"), Column::words("Limit")], rows)
 }

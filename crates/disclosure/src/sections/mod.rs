@@ -77,12 +77,12 @@ const SECTIONS: &[SectionBuilder] = &[
 /// Makes the document of a report.
 pub fn outline(report: &Report) -> Document {
     let (program, run_file) = (&report.provenance.program, &report.provenance.run_file);
-    let mut colophon = Text::from("Every number in this report follows from the run file");
+    let mut colophon = Text::from("Every number in this report comes from the run file");
     if let Some(name) = run_file {
         colophon = colophon.plain(" ").code(name);
     }
     if let Some(sheet) = report.price {
-        colophon = colophon.plain(", prices also from the list ").code(&sheet.file).plain(",");
+        colophon = colophon.plain(", prices also from the price list ").code(&sheet.file).plain(",");
     }
     Document {
         title: report.analysis.benchmark.title.clone(),
@@ -92,16 +92,16 @@ pub fn outline(report: &Report) -> Document {
         answer: opening::answer(report),
         lead: rates::lead(report).or_else(|| timeline::lead(report)),
         sections: SECTIONS.iter().filter_map(|maker| maker(report)).collect(),
-        colophon: colophon.plain(format!(" and can be computed again from it. Made by {program}.")),
+        colophon: colophon.plain(format!(" and can be recomputed from it. Written by {program}.")),
     }
 }
 
-/// Returns the load points of which is known what held them back.
+/// Returns the load points with a known bottleneck.
 fn attributed<'a>(report: &'a Report) -> impl Iterator<Item = (&'a LoadPointResult, &'a Attribution)> {
     report.analysis.load_points.iter().filter_map(|point| Some((point, point.attribution.as_ref()?)))
 }
 
-/// Returns the word for a judgement, with a sign that can be told apart without color.
+/// Returns the word for a verdict, with a symbol that can be told apart without color.
 pub(crate) fn state_text(state: VerdictState) -> &'static str {
     match state {
         VerdictState::Valid => "✓\u{a0}valid",
@@ -111,7 +111,7 @@ pub(crate) fn state_text(state: VerdictState) -> &'static str {
     }
 }
 
-/// Writes a reason with the load point that it concerns, its rule and what to do about it.
+/// Writes a reason with its load point, rule and hint.
 fn reason_text(report: &Report, reason: &Reason) -> Text {
     let mut text = Text::default();
     if let Some(index) = reason.load_point {
@@ -158,12 +158,12 @@ fn curve_marks(report: &Report) -> Vec<Mark> {
     marks
 }
 
-/// Returns whether the numbers of a load point may be doubted.
+/// Returns whether the numbers of a load point are in doubt.
 pub(crate) fn is_doubtful(point: &LoadPointResult) -> bool {
     point.verdict.state != VerdictState::Valid
 }
 
-/// Says in a figure's caption how points look that may be doubted, if there are any.
+/// Returns the note for a figure’s caption about points in doubt, if there are any.
 fn hollow_note(report: &Report) -> &'static str {
     match report.analysis.load_points.iter().any(is_doubtful) {
         true => " Hollow markers: load points that are not valid.",

@@ -6,7 +6,7 @@ use analysis::{LoadPointResult, VerdictState};
 use crate::report::Terms;
 use crate::{Block, NoteKind, Report, Section, Text, numbers};
 
-/// A stretch of the curve.
+/// A range of the curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Range {
     /// Up to the saturation point.
@@ -32,7 +32,7 @@ pub fn section(report: &Report) -> Option<Section> {
     Some(Section { id: "analysis", title: "Measurement analysis".into(), blocks })
 }
 
-/// The load points that the curve is made of, by rising load: those that are valid, all if none is.
+/// Returns the load points of the curve by rising load: the valid ones, or all if none is valid.
 fn by_load<'a>(report: &Report<'a>) -> Vec<&'a LoadPointResult> {
     let all = || report.analysis.load_points.iter();
     let mut points: Vec<&LoadPointResult> =
@@ -44,7 +44,7 @@ fn by_load<'a>(report: &Report<'a>) -> Vec<&'a LoadPointResult> {
     points
 }
 
-/// Says what happens in a range, and what held the server back there; `None` if there is no load point in it.
+/// Describes a range and its bottleneck; `None` if it has no load point.
 fn paragraph(report: &Report, points: &[&LoadPointResult], range: Range) -> Option<Text> {
     let here: Vec<&LoadPointResult> =
         points.iter().copied().filter(|point| range_of(report, point) == Some(range)).collect();
@@ -79,7 +79,7 @@ fn range_of(report: &Report, point: &LoadPointResult) -> Option<Range> {
 fn from_the_start(terms: Terms, first: &LoadPointResult, points: &[&LoadPointResult]) -> String {
     let highest = points.iter().map(|point| point.rate).fold(0.0, f64::max);
     format!(
-        "With {}, the lowest load, the server reaches {} already, {} of the highest rate: all of the curve is saturation.",
+        "At {}, the lowest load, the server already reaches {}, {} of the highest rate: it is saturated at every load tested.",
         terms.load_text(first.load),
         rate(terms, first),
         numbers::percent(first.rate / highest, 0)
@@ -89,7 +89,7 @@ fn from_the_start(terms: Terms, first: &LoadPointResult, points: &[&LoadPointRes
 fn rising(terms: Terms, first: &LoadPointResult, last: &LoadPointResult) -> String {
     let (more, load) = (last.rate / first.rate, last.load.level() / first.load.level());
     format!(
-        "From {} to {} the rate rises from {} to {}: {} for {} the load. The mean response time goes from {} to {}.",
+        "From {} to {}, the rate rises from {} to {}: {} the rate for {} the load. The mean response time goes from {} to {}.",
         crate::report::load_number(first.load),
         terms.load_text(last.load),
         numbers::figure(first.rate),
@@ -104,8 +104,7 @@ fn rising(terms: Terms, first: &LoadPointResult, last: &LoadPointResult) -> Stri
 /// `before` is the saturation point.
 fn flat(terms: Terms, before: &LoadPointResult, last: &LoadPointResult) -> String {
     format!(
-        "Between {} and {} more load brings little more rate, {} at most; what it brings is waiting: the mean response time \
-         grows from {} to {}.",
+        "Between {} and {}, more load raises the rate by at most {}, but the mean response time grows from {} to {}.",
         crate::report::load_number(before.load),
         terms.load_text(last.load),
         numbers::percent((last.rate / before.rate - 1.0).max(0.0), 1),
@@ -118,7 +117,7 @@ fn flat(terms: Terms, before: &LoadPointResult, last: &LoadPointResult) -> Strin
 fn beyond(terms: Terms, before: &LoadPointResult, last: &LoadPointResult, n: usize) -> String {
     let lost = 1.0 - last.rate / before.rate;
     let change = match lost {
-        lost if lost < 0.01 => "the rate stays where it is".to_owned(),
+        lost if lost < 0.01 => "the rate stays the same".to_owned(),
         lost => format!("the rate falls by {} to {}", numbers::percent(lost, 1), rate(terms, last)),
     };
     let up_to = if n == 1 { "at".to_owned() } else { "up to".to_owned() };
@@ -129,7 +128,7 @@ fn beyond(terms: Terms, before: &LoadPointResult, last: &LoadPointResult, n: usi
     )
 }
 
-/// Says how busy server and generator were over a range.
+/// Returns how busy the server and the load generator were over a range.
 fn cpu(here: &[&LoadPointResult]) -> Option<String> {
     let ends = |of: fn(&LoadPointResult) -> Option<f64>| {
         let values: Vec<f64> = here.iter().filter_map(|point| of(point)).collect();
@@ -138,7 +137,7 @@ fn cpu(here: &[&LoadPointResult]) -> Option<String> {
     };
     let server = ends(|point| point.sut_busy)?;
     let generator = ends(|point| Some(point.generator_busy))?;
-    Some(format!("The server uses {server} of what it is allowed, the generator {generator} of its CPUs."))
+    Some(format!("The server uses {server} of its available CPU time, the load generator {generator}."))
 }
 
 fn percents(low: f64, high: f64) -> String {
@@ -181,13 +180,13 @@ fn errors(here: &[&LoadPointResult]) -> Option<String> {
         .then(|| format!("{} of {} operations fail here.", numbers::count(failed), numbers::count(all)))
 }
 
-/// Says how many load points the text passes over.
+/// Returns how many load points the text leaves out.
 fn left_out(report: &Report, n_shown: usize) -> Option<Block> {
     let n = report.analysis.load_points.len() - n_shown;
     let text = match n {
         0 => return None,
-        1 => "One load point is not valid and plays no part in this text.".to_owned(),
-        n => format!("{n} load points are not valid and play no part in this text."),
+        1 => "One load point is not valid and is left out of this analysis.".to_owned(),
+        n => format!("{n} load points are not valid and are left out of this analysis."),
     };
     Some(Block::Note(NoteKind::Info, text.into()))
 }

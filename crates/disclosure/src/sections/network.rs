@@ -41,7 +41,7 @@ fn load(report: &Report) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// What of the network can be told from the testbed; nothing is made up for what was not found.
+/// Returns the facts about the network that the inventory has; missing ones are left out.
 fn network(report: &Report) -> Vec<(&'static str, String)> {
     let facts = |title: &str| {
         let is_it = |section: &&FactSection| section.title.trim_start_matches(LOAD_MACHINE) == title;

@@ -1,4 +1,4 @@
-//! What stands above all sections: verdict, deviations, headline.
+//! The top of the report, above all sections: verdict, deviations, headline.
 
 use analysis::{Analysis, VerdictState};
 use model::{Ending, Modification};
@@ -19,14 +19,14 @@ pub fn subtitle(report: &Report) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// Answers in numbers what the run was to find out: what the server carries, and whether more load would bring more.
+/// Returns the answer of the run in numbers: the rate that the server handles, and whether it still grew with the load.
 pub fn answer(report: &Report) -> Text {
     let Some(point) = report.main_point() else { return Text::default() };
     let terms = report.terms();
     let rate = format!("{} {}", numbers::figure(point.rate), terms.rate);
     let mut text = match report.analysis.headline {
-        Some(_) => Text::default().strong(server_text(report)).plain(" carried ").strong(rate),
-        None => Text::from("No load point is valid. The highest rate seen, which counts for nothing, is ")
+        Some(_) => Text::default().strong(server_text(report)).plain(" handled ").strong(rate),
+        None => Text::from("No load point is valid, so the run has no result. The highest rate measured was ")
             .strong(rate),
     };
     text = text.plain(" at ").strong(terms.load_text(point.load)).plain(", with a mean response time of ");
@@ -40,18 +40,18 @@ pub fn answer(report: &Report) -> Text {
         _ if !is_several => text,
         (_, true) => text.plain(limits_text(report)),
         (Some(saturation), _) => {
-            text.plain(" It was saturated from ").strong(terms.load_text(saturation.load)).plain(" on.")
+            text.plain(" It saturates at ").strong(terms.load_text(saturation.load)).plain(".")
         }
-        (None, _) => text.plain(" The rate still grew up to the highest load."),
+        (None, _) => text.plain(" It was not saturated: the rate still grew up to the highest load."),
     }
 }
 
-/// Says what a search looked for.
+/// Returns the sentence about the limits of a search.
 fn limits_text(report: &Report) -> String {
     let limits: Vec<String> = report.plan.limits.iter().map(ToString::to_string).collect();
     match limits.is_empty() {
-        true => " It is the highest load that a search found valid.".to_owned(),
-        false => format!(" It is the highest load that a search found within {}.", limits.join(", ")),
+        true => " This is the highest load that the search found valid.".to_owned(),
+        false => format!(" This is the highest load that the search found within {}.", limits.join(", ")),
     }
 }
 
@@ -84,37 +84,37 @@ fn sentence(report: &Report) -> Text {
     let counted = format!("{n_valid} of {} load points valid", report.plan.load_points.len());
     match (report.analysis.verdict.state, &report.analysis.ending) {
         (VerdictState::Valid, _) => {
-            let checked = "Conservation, Little’s law, errors and the health of the generator were checked on each of them.";
+            let checked = "Each passed the checks of operation counts, Little’s law, errors and load generator.";
             format!("{counted}. {checked}{}", beyond(report, n_valid)).into()
         }
         (VerdictState::Invalid | VerdictState::Overloaded, _) => {
-            format!("{counted}. The run as a whole is not, because:").into()
+            format!("{counted}. The run as a whole is not valid, because:").into()
         }
         (VerdictState::Incomplete, Ending::Stopped(why)) => {
             format!("{counted}. The run was stopped: {why}.").into()
         }
         (VerdictState::Incomplete, Ending::Missing) => format!(
-            "{counted}. The run file has no end: program or machine died; every finished second is here."
+            "{counted}. The run file has no end: the program or the machine died. Every completed second is included."
         )
         .into(),
         (VerdictState::Incomplete, Ending::Complete) => {
-            format!("{counted}. A part of the run is missing.").into()
+            format!("{counted}. Part of the run is missing.").into()
         }
     }
 }
 
-/// Says why a run is valid although load points of it are not.
+/// Returns why a run is valid although some of its load points are not.
 fn beyond(report: &Report, n_valid: usize) -> &'static str {
     if n_valid == report.analysis.load_points.len() {
         ""
     } else if report.plan.search.is_some() {
-        " Those that are not show the search where the limit lies."
+        " The others are steps of the search beyond the limit."
     } else {
-        " At the others the server was overloaded: they show where its capacity ends, and count for nothing else."
+        " At the others the server was overloaded: they show where its capacity ends and are used for nothing else."
     }
 }
 
-/// Writes a deviation: what, the standard, ours.
+/// Writes a deviation: the setting, its standard value and that of this run.
 pub fn modification_text(change: &Modification) -> Text {
     Text::default().strong(change.what.clone()).plain(format!(": {} → {}", change.standard, change.ours))
 }

@@ -7,13 +7,13 @@ use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::{Cell, Column, Figure, Report, Row, Table, numbers};
 
 /// Percentiles of a curve, as 1 ÷ (1 − p): beyond each lies one value in so many. 100 is the p99.
-const PLACES: [f64; 16] =
+const TICKS: [f64; 16] =
     [2.0, 4.0, 10.0, 20.0, 40.0, 100.0, 200.0, 400.0, 1e3, 2e3, 4e3, 1e4, 2e4, 4e4, 1e5, 1e6];
 
 /// More curves than there are styles cannot be told apart.
 const CURVES_MAX: usize = 5;
 
-/// A curve: what it is called, and the times it is of.
+/// A curve: its name and the distribution that it shows.
 pub(crate) struct Curve<'a> {
     pub(crate) name: String,
     pub(crate) times: &'a TimeSummary,
@@ -40,17 +40,17 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
     let chart = Chart {
         id: "percentile-curve",
         title: "Response time against percentile".into(),
-        description: "The response time below which a share of all operations stays, a curve per load point."
+        description: "Response time by percentile, one curve per load point."
             .into(),
         ..chart(&curves)?
     };
-    let mut caption = "Each further nine has the same length, and both axes are logarithmic: the steeper a curve ends, the longer the \
-                       few have to wait. Bars: 95 % intervals, where known. A percentile with too few values beyond it is not \
-                       shown."
+    let mut caption = "Both axes are logarithmic, and every further nine has the same width: the steeper the end of a curve, the longer \
+                       its slowest responses. Bars: 95 % intervals, if known. Percentiles with too few values beyond them are \
+                       not shown."
         .to_owned();
     if 0 < left_out {
         caption +=
-            " Shown are the load points that matter most; the table above has the usual percentiles of all.";
+            " Only the most important load points are shown; the table above has percentiles of all of them.";
     }
     Some(Figure { chart, caption: caption.into(), table: table(&curves), bulky: false })
 }
@@ -79,13 +79,13 @@ pub(crate) fn chart(curves: &[Curve]) -> Option<Chart> {
             name: curve.name.clone(),
             style,
             draw: Draw::Points,
-            points: PLACES.iter().filter_map(|place| point(curve, *place)).collect(),
+            points: TICKS.iter().filter_map(|place| point(curve, *place)).collect(),
         })
         .filter(|series| !series.points.is_empty())
         .collect();
     let last =
         series.iter().filter_map(|series| series.points.last()).map(|point| point.x).fold(0.0, f64::max);
-    let at = PLACES.into_iter().filter(|place| *place <= last).collect();
+    let at = TICKS.into_iter().filter(|place| *place <= last).collect();
     (!series.is_empty()).then(|| Chart {
         id: "percentile-curve",
         title: String::new(),
@@ -134,7 +134,7 @@ pub(crate) fn table(curves: &[Curve]) -> Table {
             Row::plain([Cell::from(name)].into_iter().chain(cells))
         })
     };
-    Table::new("Response time per percentile", columns, PLACES.iter().filter_map(row).collect())
+    Table::new("Response time per percentile", columns, TICKS.iter().filter_map(row).collect())
 }
 
 /// Writes 97.5 or 99.99 without more decimals than it needs.

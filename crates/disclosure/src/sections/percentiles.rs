@@ -17,7 +17,7 @@ pub fn section(report: &Report) -> Option<Section> {
     }
     let figure = Figure {
         chart: chart(report),
-        caption: format!("Logarithmic scale. Bars: 95 % intervals, where longer than the marker; a run may be too short for them. A percentile with too few values is not shown.{}", hollow_note(report)).into(),
+        caption: format!("Logarithmic scale. Bars: 95 % intervals if longer than the marker and the run is long enough. Percentiles with too few values are not shown.{}", hollow_note(report)).into(),
         table: table(report, "Response time", |point| Some(&point.response)).note(
             "With each value its 95 % interval, from batches of seconds, which allow for values that resemble those \
              before them. None where the run is too short for one.",
@@ -28,7 +28,7 @@ pub fn section(report: &Report) -> Option<Section> {
     blocks.extend(percentile_curve::figure(report).map(|figure| Block::Figure(Box::new(figure))));
     if points.iter().all(|point| point.service.histogram == point.response.histogram) {
         let text =
-            "Service time equals response time in this run: every operation was sent the moment it fell due.";
+            "Service time equals response time in this run: every operation was sent when it was due.";
         blocks.push(Block::Note(NoteKind::Info, text.into()));
     } else {
         blocks.push(Block::Table(side_by_side(report)));
@@ -104,8 +104,8 @@ fn other_table(
     of: fn(&LoadPointResult) -> Option<&TimeSummary>,
 ) -> Option<Block> {
     let any = report.analysis.load_points.iter().any(|point| of(point).is_some());
-    let note = "With each percentile its 95 % interval from order statistics, which take values for independent: too narrow \
-                where operations queue behind one another.";
+    let note = "Each percentile has its 95 % interval from order statistics. These assume independent values and are too \
+                narrow where operations queue behind one another.";
     any.then(|| Block::Table(table(report, name, of).note(note)))
 }
 
@@ -139,7 +139,7 @@ fn side_by_side(report: &Report) -> Table {
         Row::plain(cells)
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Response time beside service time", columns, rows).note(
-        "Response time runs from the moment an operation was due, service time from the moment it was sent.",
+    Table::new("Response time and service time", columns, rows).note(
+        "Response time starts when an operation is due, service time when it is sent.",
     )
 }

@@ -1,4 +1,4 @@
-//! What the configuration costs, item by item, and for each unit of what it did.
+//! Price of the configuration by item, and price/performance.
 
 use analysis::price::{PointPrice, PricePerformance, price_performance};
 use model::{Discount, Maintenance, Price, PriceItem, PriceKind, Term, TermUnit};
@@ -15,7 +15,7 @@ pub fn section(report: &Report) -> Option<Section> {
     let prices = price_performance(&sheet.list, report.analysis);
     let mut blocks = vec![Block::Tiles(tiles(report, sheet, &prices))];
     if prices.per_headline.is_none() {
-        let text = "There is no price ÷ headline: no load point is valid.";
+        let text = "No load point is valid, so there is no price ÷ headline.";
         blocks.push(Block::Note(NoteKind::Warning, text.into()));
     }
     blocks.push(Block::Table(items_table(sheet)));
@@ -168,8 +168,8 @@ fn points_table(report: &Report, sheet: &PriceSheet, prices: &PricePerformance) 
     });
     let rows = rows.collect();
     Table::new("Price ÷ performance per load point", columns, rows).note(
-        "Total price ÷ users and ÷ successful operations per second. A million operations cost what everything that is \
-         paid by the hour costs while they are done at this rate; where anything is bought there is no such price.",
+        "Total price ÷ users and ÷ successful operations per second. The price of a million operations is that of the time \
+         they take at this rate; it exists only if everything is paid by the hour.",
     )
 }
 

@@ -1,4 +1,4 @@
-//! What the benchmark does not account for: how its load differs from what servers meet in production.
+//! Differences between the load of the benchmark and that of servers in production.
 
 use model::{Arrivals, Connection, HttpVersion, Load, ReplyBody, Request, Think, Tls};
 
@@ -8,13 +8,13 @@ use crate::{Block, Report, Section, Text, numbers};
 const SMALL_FILE_SET: u64 = 256 << 20;
 
 pub fn section(report: &Report) -> Option<Section> {
-    let text = "A benchmark answers one question under conditions that can be repeated. Before its figures are used to plan a \
-                server for other users, weigh in what way those conditions differ from yours:";
+    let text = "A benchmark answers one question under repeatable conditions. Before you size a server for other users by these \
+                figures, consider how those conditions differ from yours:";
     let blocks = vec![Block::Paragraph(text.into()), Block::List(notes(report))];
     Some(Section { id: "production", title: "Benchmark and production".into(), blocks })
 }
 
-/// Lists what differs, from the plan of the run.
+/// Returns the differences that follow from the plan of the run.
 pub(crate) fn notes(report: &Report) -> Vec<Text> {
     let notes = [
         Some(users(report)),
@@ -24,7 +24,7 @@ pub(crate) fn notes(report: &Report) -> Vec<Text> {
         content(report),
         files(report),
         network(report),
-        allowance(report),
+        cpu_quota(report),
         Some(("Steady load", steady(report))),
     ];
     notes
@@ -38,10 +38,10 @@ type Note = (&'static str, String);
 
 fn users(report: &Report) -> Note {
     let text = match (report.is_open(), report.plan.workload.think) {
-        (true, _) => "Operations fall due by a schedule; there are no users who would leave, come back, or press reload.".to_owned(),
+        (true, _) => "Operations follow a schedule; no users leave, come back or press reload.".to_owned(),
         (false, Think::None) => format!(
-            "Users never pause: one of them asks for as much as many people do who look at what they get. A number of {} is \
-             no number of people.",
+            "Users never pause, so each of them makes as many requests as many people who read what they get. Do not read the \
+             number of {} as a number of people.",
             report.terms().load_noun
         ),
         (false, Think::Fixed(time) | Think::Exponential(time)) => format!(
@@ -55,14 +55,14 @@ fn users(report: &Report) -> Note {
 fn arrivals(report: &Report) -> Note {
     let text = match report.plan.load_points.first().map(|point| point.load) {
         Some(Load::Rate { arrivals: Arrivals::Constant, .. }) => {
-            "Operations come at equal distances. Real ones come in bursts, which need more in reserve at the same mean rate."
+            "Operations arrive at a constant rate. Real requests arrive in bursts, which need more headroom at the same mean rate."
         }
         Some(Load::Rate { arrivals: Arrivals::Poisson, .. }) => {
-            "Operations come at random, but at a mean rate that does not change. Days and sudden interest do change it."
+            "Operations arrive at random, but at a constant mean rate. In production it changes with the time of day and with events."
         }
         _ => {
-            "Every user waits for a reply before asking again, so a server that slows down is asked less. In production \
-             others keep coming, and queues grow faster than here."
+            "Every user waits for a response before its next request, so a server that slows down receives fewer requests. In \
+             production others keep arriving, and queues grow faster than here."
         }
     };
     ("Arrivals", text.to_owned())
@@ -71,18 +71,18 @@ fn arrivals(report: &Report) -> Note {
 fn connections(report: &Report) -> Note {
     let text = match report.plan.protocol.connection {
         Connection::PerRequest => {
-            "Every request has a connection of its own, so that accepting and closing them weighs heavily; browsers and \
-             proxies keep theirs."
+            "Every request has its own connection, so the cost of opening and closing connections weighs heavily; browsers \
+             and proxies reuse theirs."
         }
         Connection::Sessions => {
-            "Connections are kept for a session. Slow and idle ones, which hold memory and workers, are missing."
+            "Connections last for a session. There are no slow or idle ones, which would hold memory and workers."
         }
         Connection::KeepAlive { .. } => {
-            "Connections are made once and kept busy. Newcomers, and clients that hold a connection and stay silent, are \
-             missing."
+            "Connections are opened once and kept busy. There are no new clients, and none that keep a connection open \
+             without using it."
         }
     };
-    let slow = "Replies are read as fast as they come: no client is behind a slow line.";
+    let slow = "Clients read responses as fast as they arrive: none has a slow line.";
     ("Connections", format!("{text} {slow}"))
 }
 
@@ -90,13 +90,12 @@ fn encryption(report: &Report) -> Option<Note> {
     let protocol = &report.plan.protocol;
     let text = match (protocol.tls, protocol.http) {
         (Tls::Off, HttpVersion::Http2) => {
-            "Nothing is encrypted. Public web servers are asked over TLS, which costs CPU time."
+            "Nothing is encrypted. Public web servers use TLS, which costs CPU time."
         }
         (Tls::Off, _) => {
-            "Nothing is encrypted, and several requests never share a connection at once. Most requests of today come over \
-             TLS and HTTP/2 or later."
+            "Nothing is encrypted, and requests are not multiplexed. Today most requests use TLS and HTTP/2 or later."
         }
-        (Tls::Full, _) => "Every connection makes a whole handshake; in production many resume a session.",
+        (Tls::Full, _) => "Every connection makes a full handshake; in production many resume a session.",
         (Tls::Resumed, _) => return None,
     };
     Some(("Encryption", text.to_owned()))
@@ -108,12 +107,12 @@ fn content(report: &Report) -> Option<Note> {
     let is_made = |request: &Request| matches!(request.reply, ReplyBody::Letters { .. });
     let text = match (requests.iter().all(is_file), requests.iter().any(is_made)) {
         (true, _) => {
-            "Only files are served. Pages made by programs, databases, searches and uploads, often most of the work of a \
-             site, are not asked for."
+            "Only files are served. There are no dynamic pages, database queries, searches or uploads, which are often most \
+             of a site’s work."
         }
         (false, true) => {
-            "Pages are made by a small program that needs a processor and nothing else. Applications wait for databases \
-             and other services, and need memory for each user."
+            "Pages are generated by a small program that needs only CPU time. Real applications wait for databases and other \
+             services, and need memory for each user."
         }
         (false, false) => return None,
     };
@@ -126,36 +125,36 @@ fn files(report: &Report) -> Option<Note> {
     let text = match bytes {
         0 => return None,
         _ if bytes <= SMALL_FILE_SET => format!(
-            "The files, {size} in all, stay in memory once they were read: disks play no part. A larger site depends on them, \
-             and on how its visitors’ favorites change."
+            "All files together ({size}) fit into memory, so disks do not matter after the first read. A larger site depends \
+             on its disks, and on which files are popular at a time."
         ),
         _ => format!(
-            "There are {size} of files. Whether they fit into the server’s memory decides whether its disks play a part; \
-             with other files or another server that can turn out otherwise."
+            "The file set has {size}. Whether it fits into the server’s memory decides whether its disks matter; with other \
+             files or another server the result can differ."
         ),
     };
     Some(("Files", text))
 }
 
 fn network(report: &Report) -> Option<Note> {
-    let text = "Server and load generator ran on one machine: no network lies between them, with its delays, losses and \
-                interrupts; and the generator’s work disturbs the server’s caches.";
+    let text = "Server and load generator ran on one machine, without the delays, losses and interrupts of a network between \
+                them; and the load generator competes for the CPU caches.";
     (report.plan.sut.name != "external").then(|| ("Network", text.to_owned()))
 }
 
-fn allowance(report: &Report) -> Option<Note> {
+fn cpu_quota(report: &Report) -> Option<Note> {
     let quota = report.plan.sut.quota?;
     let text = format!(
-        "The server had {quota} of a CPU’s time at its disposal. That is what the figures are about, not the whole machine; what \
-         a server does with more is measured, not multiplied."
+        "The server was limited to the time of {quota} CPUs. The figures hold for this limit, not for the whole machine, and \
+         they do not scale by multiplication: measure a server with more CPU time."
     );
-    Some(("Allowance", text))
+    Some(("CPU quota", text))
 }
 
 fn steady(report: &Report) -> String {
     format!(
-        "Each load lasts for {} and does not change. Caches that fill over hours, memory that leaks, logs, backups and \
-         updates do not show in that time.",
+        "Each load lasts {} and does not change. That is too short to show caches that fill over hours, memory leaks, log \
+         rotation, backups and updates.",
         numbers::length(report.plan.phases.steady)
     )
 }

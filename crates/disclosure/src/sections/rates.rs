@@ -21,7 +21,7 @@ pub(super) fn lead(report: &Report) -> Option<LeadFigure> {
     (1 < report.analysis.load_points.len()).then(|| LeadFigure {
         chart: chart(report),
         caption: format!(
-            "Bars: 95 % intervals, where longer than the marker. The numbers are in the table of results.{}",
+            "Bars: 95 % intervals if longer than the marker. The numbers are in the table of results.{}",
             hollow_note(report)
         )
         .into(),
@@ -90,7 +90,7 @@ fn description(report: &Report) -> String {
         return format!("The rate in {} and the mean response time at each load point.", terms.rate);
     };
     format!(
-        "The rate peaks at {} {} with {}; the mean response time is {} there.",
+        "The rate peaks at {} {} at {}, with a mean response time of {}.",
         numbers::figure(peak.rate),
         terms.rate,
         terms.load_text(peak.load),
@@ -120,8 +120,8 @@ fn table(report: &Report) -> Table {
         Row::plain(cells)
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Throughput of a client and Little’s law", columns, rows).note(
-        "In flight is recorded directly and counts failed operations too; Little’s Law in the table of results counts \
+    Table::new("Throughput per client and Little’s law", columns, rows).note(
+        "In flight is recorded directly and includes failed operations; Little’s Law in the table of results counts \
          successful ones only.",
     )
 }

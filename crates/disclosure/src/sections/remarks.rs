@@ -23,10 +23,10 @@ pub fn section(report: &Report) -> Option<Section> {
     Some(Section { id: "remarks", title: "Warnings and remarks".into(), blocks })
 }
 
-/// Why load points are not valid, in full; the banner has only what the whole run is judged by.
+/// Returns the reasons of all load points that are not valid; the banner has only those of the run as a whole.
 fn reasons(report: &Report) -> Option<Block> {
     let of_points = report.analysis.load_points.iter().flat_map(|point| &point.verdict.reasons);
     let texts: Vec<Text> = of_points.map(|reason| reason_text(report, reason)).collect();
     let blocks = vec![Block::List(texts.clone())];
-    (!texts.is_empty()).then(|| Block::Fold { title: "Why load points are not valid".into(), blocks })
+    (!texts.is_empty()).then(|| Block::Fold { title: "Reasons why load points are not valid".into(), blocks })
 }

@@ -1,4 +1,4 @@
-//! How to do it again.
+//! Instructions to repeat the run.
 
 use crate::{Block, Report, Section, Text};
 

@@ -1,4 +1,4 @@
-//! What the generator and the server used: could the generator have been the bottleneck?
+//! CPU use of load generator and server: could the generator have been the bottleneck?
 
 use analysis::LoadPointResult;
 
@@ -14,7 +14,7 @@ pub fn section(report: &Report) -> Option<Section> {
     }
     let rules = &report.plan.rules;
     let caption = format!(
-        "A load point is invalid if the generator uses {} of its CPUs or more while the server uses less than {} of its allowance.{}",
+        "A load point is invalid if the load generator uses {} or more of its CPU time while the server uses less than {} of its own.{}",
         numbers::percent(rules.generator_busy_max, 0),
         numbers::percent(rules.sut_saturated_min, 0),
         hollow_note(report),
@@ -23,7 +23,7 @@ pub fn section(report: &Report) -> Option<Section> {
     let mut blocks = vec![Block::Figure(Box::new(figure))];
     if points.iter().all(|point| point.sut_cpus.is_none()) {
         let text =
-            "The server's CPU use could not be seen from here. That it was the bottleneck is not shown.";
+            "The server’s CPU use could not be measured from here, so these figures do not show that the server was the bottleneck.";
         blocks.push(Block::Note(NoteKind::Warning, text.into()));
     }
     Some(Section { id: "resources", title: "Generator and server".into(), blocks })
@@ -47,10 +47,10 @@ fn chart(report: &Report) -> Chart {
     Chart {
         id: "cpu-chart",
         title: format!("CPU use against {}", report.terms().load_noun),
-        description: "Use of the generator's CPUs and of the server's allowance at each load point.".into(),
+        description: "CPU use of load generator and server at each load point, of the time available to them.".into(),
         x: load_axis(report),
         panels: vec![Panel {
-            y: Axis::new("CPU use, of the CPUs allowed", Spacing::FromZero, Format::Percent),
+            y: Axis::new("CPU use, of the available time", Spacing::FromZero, Format::Percent),
             series: all.into_iter().filter(|one| !one.points.is_empty()).collect(),
             limit: Some((limit, format!("generator’s limit {}", numbers::percent(limit, 0)))),
         }],
@@ -83,6 +83,6 @@ fn table(report: &Report) -> Table {
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
     Table::new("CPU use of generator and server", columns, rows).note(
-        "Run queue: time for which load threads were ready and had no CPU. Server busy: of its allowance.",
+        "Run queue: share of time in which load threads were runnable but waited for a CPU. Server busy: of its available CPU time.",
     )
 }

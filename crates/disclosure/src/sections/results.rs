@@ -8,7 +8,7 @@ use crate::{Block, Cell, Column, Report, Row, RowStyle, Section, Table, numbers}
 
 pub fn section(report: &Report) -> Option<Section> {
     let blocks = match report.analysis.load_points.is_empty() {
-        true => vec![Block::Paragraph("No load point was begun.".into())],
+        true => vec![Block::Paragraph("No load point was started.".into())],
         false => vec![Block::Table(table(report.analysis, true))],
     };
     Some(Section { id: "results", title: "Results".into(), blocks })

@@ -1,4 +1,4 @@
-//! Whether load points were steady, in a sentence: for the caption of the timeline.
+//! The caption of the timeline: a sentence about the steady state of each load point.
 
 use analysis::{LoadPointResult, SteadyState};
 use model::Load;
@@ -7,7 +7,7 @@ use stats::Steadiness;
 use crate::Report;
 use crate::report::{Terms, load_number};
 
-/// Says of each load point whether its steady phase was steady. Ends with a full stop.
+/// Returns the sentence about the steady state of all load points, with its full stop.
 pub(super) fn sentence(report: &Report) -> String {
     let terms = report.terms();
     let points = &report.analysis.load_points;
@@ -15,9 +15,9 @@ pub(super) fn sentence(report: &Report) -> String {
     let loads = |state| of_state(state).map(|point| point.load).collect::<Vec<Load>>();
     let unsteady: Vec<String> = of_state(State::NotReached).map(|point| not_reached(terms, point)).collect();
     let parts = [
-        listed(terms, &loads(State::Reached)).map(|loads| format!("reached with {loads}")),
-        (!unsteady.is_empty()).then(|| format!("not reached with {}", unsteady.join(", "))),
-        listed(terms, &loads(State::TooFew)).map(|loads| format!("too few seconds to tell with {loads}")),
+        listed(terms, &loads(State::Reached)).map(|loads| format!("reached at {loads}")),
+        (!unsteady.is_empty()).then(|| format!("not reached at {}", unsteady.join(", "))),
+        listed(terms, &loads(State::TooFew)).map(|loads| format!("unknown (too few seconds) at {loads}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("Steady state of rate and mean response time: {}.", parts.join("; "))

@@ -9,7 +9,7 @@ use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, nu
 pub fn section(report: &Report) -> Option<Section> {
     let mut blocks = Vec::new();
     if report.analysis.headline.is_none() {
-        blocks.push(Block::Note(NoteKind::Warning, "There is no headline: no load point is valid.".into()));
+        blocks.push(Block::Note(NoteKind::Warning, "No load point is valid, so there is no headline.".into()));
     }
     let tiles = tiles(report);
     if !tiles.is_empty() {
@@ -41,7 +41,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
     if let Some(p99) = point.response.percentile(0.99) {
         let note = match p99.interval {
             Some((low, high)) => format!("95 % interval {}", numbers::time_range(low, high)),
-            None => format!("{at}; too short a run for an interval"),
+            None => format!("{at}; the run is too short for an interval"),
         };
         tiles.push(tile("p99 response time", numbers::time(p99.value), note));
     }
@@ -105,7 +105,7 @@ pub(crate) fn data_set_text(report: &Report) -> String {
     // Of a site that is there already nobody knows it beforehand.
     match workload.mean_body_bytes() {
         Some(mean) => format!("{files}, mean body {} B", numbers::figure(mean)),
-        None => format!("{files}, bodies of a length that is not known beforehand"),
+        None => format!("{files}, body length not known in advance"),
     }
 }
 
@@ -113,7 +113,7 @@ fn sut_text(report: &Report) -> String {
     let sut = &report.plan.sut;
     let mut text = match sut.name.as_str() {
         "built-in" => "the built-in server".to_owned(),
-        "external" => "a server that was already there".to_owned(),
+        "external" => "a server that was already running".to_owned(),
         name => name.to_owned(),
     };
     if let Some(profile) = &sut.profile {
@@ -124,7 +124,7 @@ fn sut_text(report: &Report) -> String {
     }
     if let Some(accelerator) = &sut.accelerator {
         let memory = numbers::bytes(accelerator.cache_bytes);
-        text += &format!(", behind the accelerator {} with {memory} for copies", accelerator.name);
+        text += &format!(", behind the accelerator {} with a cache of {memory}", accelerator.name);
     }
     if !sut.cpus.is_empty() {
         let cpus: Vec<String> = sut.cpus.iter().map(u32::to_string).collect();
@@ -173,14 +173,14 @@ pub(crate) fn protocol_text(report: &Report) -> String {
     let connection = match protocol.connection {
         Connection::PerRequest => "one connection per request".to_owned(),
         Connection::Sessions => "one connection per session".to_owned(),
-        Connection::KeepAlive { requests_max: None } => "kept connections".to_owned(),
+        Connection::KeepAlive { requests_max: None } => "keep-alive".to_owned(),
         Connection::KeepAlive { requests_max: Some(n) } => {
-            format!("kept connections, {n} requests each at most")
+            format!("keep-alive, at most {n} requests per connection")
         }
     };
     let shared = match protocol.streams {
         1 => String::new(),
-        users => format!(", shared by {users} users"),
+        users => format!(", each shared by {users} users"),
     };
     format!("HTTP/{version}{tls}, {connection}{shared}, time limit {}", numbers::length(protocol.time_limit))
 }
@@ -194,7 +194,7 @@ fn verdicts(report: &Report) -> String {
         n => format!("{n} overloaded, "),
     };
     format!(
-        "{} load points valid, {overloaded}{} invalid, {} incomplete, {missing} not begun",
+        "{} load points valid, {overloaded}{} invalid, {} incomplete, {missing} not started",
         n(VerdictState::Valid),
         n(VerdictState::Invalid),
         n(VerdictState::Incomplete),
@@ -204,13 +204,13 @@ fn verdicts(report: &Report) -> String {
 fn modifications(report: &Report) -> Option<Block> {
     let changes = &report.analysis.modifications;
     let columns =
-        vec![Column::words("What"), Column::words("Benchmark's definition"), Column::words("This run")];
+        vec![Column::words("Setting"), Column::words("Benchmark’s definition"), Column::words("This run")];
     let row = |change: &model::Modification| {
         Row::plain([&change.what, &change.standard, &change.ours].map(String::as_str))
     };
     let table =
-        Table::new("Modified: what differs from the definition", columns, changes.iter().map(row).collect());
-    let note = "A modified run is compared only with runs that are modified in the same way.";
+        Table::new("Modified: differences from the benchmark’s definition", columns, changes.iter().map(row).collect());
+    let note = "A modified run can only be compared with runs that are modified in the same way.";
     (!changes.is_empty()).then(|| Block::Table(table.note(note)))
 }
 
@@ -218,13 +218,14 @@ fn disclaimer(report: &Report) -> Text {
     let title = &report.plan.benchmark.title;
     if !report.is_imitation() {
         return Text::from("Figures of ").strong(title.clone()).plain(
-            " may be compared with figures of the same version of this benchmark, on the terms of the method below; with \
-             results of other versions or other programs only with care.",
+            " are comparable with figures of the same version of this benchmark, measured as described under Method. \
+             Compare them with results of other versions or other programs only with care.",
         );
     }
-    Text::from("The name: ").strong(title.clone()).plain(
-        " means in the manner of that benchmark. It is our own implementation, not the original program, and its figures \
-         are not official results of it. They may be compared with figures of the same benchmark version of this \
-         program, on the terms of the method below; with results of other versions or other programs only with care.",
+    Text::from("Here ").strong(title.clone()).plain(
+        " means an independent implementation in the manner of that benchmark, not the original program: its figures are \
+         not official results. They are comparable with figures of the same benchmark version of this program, \
+         measured as described under Method. Compare them with results of other versions or other programs only with \
+         care.",
     )
 }

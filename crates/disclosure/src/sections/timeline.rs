@@ -21,7 +21,7 @@ pub(super) struct PhaseSpan<'a> {
     pub(super) load: String,
     offered: Load,
     pub(super) phase: Phase,
-    /// Where it begins and ends, on the axis of the whole run.
+    /// Start and end on the time axis of the run.
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) seconds: &'a [TimelinePoint],
@@ -38,18 +38,18 @@ pub fn section(report: &Report) -> Option<Section> {
     let folding = match width {
         1 => "One point per second.".to_owned(),
         n => format!(
-            "One point per {n} s: rates are means, the band runs from the least to the greatest second; percentiles are those of the worst second, because percentiles have no mean."
+            "One point per {n} s: rates are means, with a band from the lowest to the highest second; percentiles are those of the worst second, because percentiles cannot be averaged."
         ),
     };
     let warm_up = match warm_up_marks(report, &spans).is_empty() {
         true => "",
-        false => " Dotted: where the rate had warmed up (MSER-5).",
+        false => " Dotted: end of the warm-up of the rate (MSER-5).",
     };
     let steadiness = steadiness::sentence(report);
     let figure = Figure {
         chart: chart(report, &spans),
         caption: format!(
-            "{folding} Shaded: phases that are not measured. Pauses between load points are left out.{warm_up} {steadiness}"
+            "{folding} Shaded: phases that are not measured. Pauses between load points are omitted.{warm_up} {steadiness}"
         )
         .into(),
         table: table(report, &spans),
@@ -227,7 +227,7 @@ pub(super) fn load_marks(report: &Report, spans: &[PhaseSpan]) -> Vec<(f64, Stri
     points.map(mark).collect()
 }
 
-/// Where warm-ups ended that lasted into the time of full load; named if there are few load points.
+/// Returns the ends of warm-ups that lasted into full load; they have a name if there are few load points.
 fn warm_up_marks(report: &Report, spans: &[PhaseSpan]) -> Vec<(f64, String)> {
     let full_load = report.plan.phases.end_of(Phase::RampUp);
     let name = if are_few(report) { "warm" } else { "" };
@@ -250,7 +250,7 @@ fn table(report: &Report, spans: &[PhaseSpan]) -> Table {
         Column::numbers("Middle", "s"),
         Column::words("Phase"),
         Column::numbers("Rate, mean", "/s"),
-        Column::numbers("least–greatest", "/s"),
+        Column::numbers("min–max", "/s"),
         Column::numbers("p50, worst", ""),
         Column::numbers("p99, worst", ""),
         Column::numbers("Errors", "/s"),

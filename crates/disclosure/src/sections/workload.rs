@@ -1,4 +1,4 @@
-//! The workload: what is asked for, how often, and what must come back.
+//! The workload: its requests, their shares and the expected responses.
 
 use model::{Connection, Count, Page, Parameter, ReplyBody, Request, Think, Workload};
 
@@ -33,52 +33,52 @@ fn introduction(report: &Report) -> String {
     let plain = workload.requests.iter().all(is_plain_file);
     let what = if plain { "files" } else { "requests" };
     let picked = match (report.is_open(), groups) {
-        (true, _) => "Every operation on the schedule is a request picked by its weight.".to_owned(),
+        (true, _) => "Every operation is a request, chosen by weight.".to_owned(),
         (false, true) => format!(
-            "Pages are groups of {what}. A user picks a page by its weight and fetches its {what} in order."
+            "A page is a group of {what}. A user chooses a page by weight and fetches its {what} in order."
         ),
         (false, false) if plain => {
-            "Every page is one file. A user picks a page by its weight and fetches its files in order."
+            "Every page is one file. A user chooses a page by weight and fetches it."
                 .to_owned()
         }
-        (false, false) => "A user picks a request by its weight, one after another.".to_owned(),
+        (false, false) => "A user makes one request after another, each chosen by weight.".to_owned(),
     };
     let sizes = match workload.mean_body_bytes() {
         Some(mean) => format!(
-            "per request a body of {} B with a standard deviation of {} B",
+            "a request receives a body of {} B, with a standard deviation of {} B",
             numbers::figure(mean),
             numbers::figure(workload.body_bytes_deviation())
         ),
-        None => "per request a body whose length is not known beforehand".to_owned(),
+        None => "a request receives a body whose length is not known in advance".to_owned(),
     };
     let pages = match workload.bytes_per_page() {
         Some(bytes) if !report.is_open() && (groups || plain) => format!(
-            "Per page {} {what} and {} B on the mean; ",
+            "On average a page has {} {what} and {} B, and ",
             numbers::fixed(workload.requests_per_page(), 2),
             numbers::figure(bytes)
         ),
-        _ => "On the mean ".to_owned(),
+        _ => "On average ".to_owned(),
     };
     let content = match workload.n_files(report.plan.level_max()) {
         0 => String::new(),
-        _ => format!(" What is in the files follows from the content seed {}.", workload.content_seed),
+        _ => format!(" The content of the files follows from the content seed {}.", workload.content_seed),
     };
     format!("{picked} {pages}{sizes}.{content}")
 }
 
-/// What users do besides asking: think, and end connections.
+/// Returns the behavior of users between requests: think time and the end of connections.
 fn behavior(report: &Report) -> Option<String> {
     let think = match report.plan.workload.think {
         _ if report.is_open() => None,
         Think::None => None,
-        Think::Fixed(time) => Some(format!("Users pause for {} after each page.", numbers::time(time))),
+        Think::Fixed(time) => Some(format!("Users pause {} after each page.", numbers::time(time))),
         Think::Exponential(time) => Some(format!(
-            "Users pause after each page for a time with negative exponential distribution and mean {}, not truncated.",
+            "Users pause after each page; the pauses have a negative exponential distribution with mean {}, not truncated.",
             numbers::time(time)
         )),
     };
     let sessions = (report.plan.protocol.connection == Connection::Sessions).then(|| {
-        "A connection carries a session, whose length users draw: 1 request for 30 % of the sessions, 5 to 15 for \
+        "A connection carries one session of random length: 1 request in 30 % of the sessions, 5 to 15 requests in \
          6.36 % each, as in SPECweb99."
             .to_owned()
     });
@@ -94,7 +94,7 @@ fn requests(report: &Report) -> Table {
         Column::words("Method"),
         Column::words("Path"),
         Column::numbers("Objects", ""),
-        Column::words("Right reply"),
+        Column::words("Expected response"),
         Column::numbers("Mean body", "B"),
         Column::numbers("Bytes", "%"),
     ];
@@ -114,8 +114,8 @@ fn requests(report: &Report) -> Table {
         ])
     };
     let rows = workload.requests.iter().enumerate().map(row).collect();
-    let note = format!("Objects at the highest load, {}.", highest(report));
-    let more = "Header fields and bodies that are sent are in the JSON form of this report.";
+    let note = format!("Number of objects at the highest load, {}.", highest(report));
+    let more = "The JSON form of this report has the header fields and bodies of the requests.";
     let sends = workload.requests.iter().any(|one| !one.headers.is_empty() || !one.body.is_empty());
     Table::new("Requests", columns, rows).note(if sends { format!("{note} {more}") } else { note })
 }
@@ -132,9 +132,9 @@ fn reply_text(request: &Request) -> String {
         ReplyBody::Letters { bytes, markup: false } => format!("{} letters", numbers::count(*bytes)),
         ReplyBody::Letters { bytes, markup: true } => format!("{} B of HTML", numbers::count(*bytes)),
         ReplyBody::Empty => "no body".to_owned(),
-        ReplyBody::Seen => "the body that came first".to_owned(),
+        ReplyBody::Seen => "same body as the first response".to_owned(),
         ReplyBody::Any => "any body".to_owned(),
-        ReplyBody::Contains(text) => format!("a body with “{text}”"),
+        ReplyBody::Contains(text) => format!("a body that contains “{text}”"),
     };
     format!("{}, {body}", request.status)
 }
@@ -159,13 +159,13 @@ fn parameters(report: &Report) -> Option<Table> {
     };
     let columns = vec![
         Column::words("Parameter"),
-        Column::words("First, or all texts"),
+        Column::words("First value, or all texts"),
         Column::numbers("Values", ""),
-        Column::words("Picked by"),
+        Column::words("Distribution"),
     ];
     let note = format!(
-        "Values at the highest load, {}. Of n values the i-th is picked with a probability of 1/n (uniform), \
-         proportional to i⁻ˢ (zipf:s), to mⁱ/i! (poisson:m), or to its weight.",
+        "Number of values at the highest load, {}. The probability of the i-th of n values is 1/n (uniform), \
+         or proportional to i⁻ˢ (zipf:s), to mⁱ/i! (poisson:m), or to its weight.",
         highest(report)
     );
     let table = Table::new("Parameters", columns, known.iter().map(row).collect()).note(note);

@@ -121,12 +121,12 @@ fn load_of(text: &str) -> &str {
 /// Parses statements about saturation and knee.
 fn curve(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
     let saturates = after(text, "The server saturates at").map(load_of);
-    let saturates = saturates.or(after(text, "It was saturated from").map(load_of));
+    let saturates = saturates.or(after(text, "It saturates at").map(load_of));
     let not_reached = text.contains("aturation was not reached").then_some("not reached");
     let knee = after(text, "Best trade-off (knee)").map(load_of);
     let is_reached = [
-        ("It was saturated from", "yes"),
-        ("The rate still grew up to the highest load", "no"),
+        ("It saturates at", "yes"),
+        ("the rate still grew up to the highest load", "no"),
         ("aturation was not reached", "no"),
         ("The server saturates at", "yes"),
         ("- Saturation: **not reached", "no"),
@@ -146,7 +146,6 @@ fn plan(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
     let sut = text.strip_prefix("- System under test: ");
     let of_cpus = |limit: &&str| limit.ends_with("CPUs") || limit.ends_with("CPU");
     let limit = sut.map(|sut| after(sut, "limited to").filter(of_cpus).map_or("none", number_of));
-    let has_share = text.contains("of a CPU’s time at its disposal");
     let is_number = |value: &&str| value.starts_with(|c: char| c.is_ascii_digit());
     let values = [
         ("version of HTTP", protocol.and_then(http_version)),
@@ -154,13 +153,13 @@ fn plan(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
         ("time limit", protocol.and_then(|protocol| after(protocol, "time limit"))),
         (
             "time limit",
-            after(text, "an operation that takes longer than").and_then(|rest| rest.split(" has").next()),
+            after(text, "an operation that takes longer than").and_then(|rest| rest.split(" fails").next()),
         ),
         ("CPU quota", limit),
         ("CPU quota", after(text, "the server is limited to").map(number_of)),
-        ("CPU quota", after(text, "The server had").filter(|_| has_share).map(number_of)),
+        ("CPU quota", after(text, "The server was limited to the time of").map(number_of)),
         ("steady phase", text.strip_prefix("- Steady phase: ").and_then(|rest| rest.split(" per ").next())),
-        ("steady phase", after(text, "Each load lasts for")),
+        ("steady phase", after(text, "Each load lasts")),
         ("steady phase", text.strip_prefix("- Measured length: ")),
         ("version of the benchmark", after(text, "benchmark version").filter(is_number)),
         // `version` occurs in other sentences as well.
@@ -221,9 +220,7 @@ fn files(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
     {
         return file_set(rest, line);
     }
-    let size = after(text, "**Files. ** The files").or_else(|| after(text, "The files,")).map(first_size);
-    let size =
-        size.or_else(|| after(text, "There are").filter(|rest| rest.contains("iB of files")).map(first_size));
+    let size = after(text, "All files together (").or_else(|| after(text, "The file set has")).map(first_size);
     size.flatten().map(|size| ReportedValue::whole("size of the files", size, line)).into_iter().collect()
 }
 

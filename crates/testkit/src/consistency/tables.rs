@@ -9,7 +9,7 @@ const LOADS: [&str; 4] = ["Clients", "Users", "Offered/second", "Requested (ops/
 const RATES: [&str; 4] = ["Conn/second", "Ops/second", "Requests/second", "Transactions/second"];
 
 /// A table with several rows per load.
-const EXAMPLES: &str = "The first example of each";
+const EXAMPLES: &str = "First example of each kind";
 
 /// Returns the numbered lines of a report outside of fences.
 pub(super) fn lines(report: &str) -> impl Iterator<Item = (usize, &str)> {

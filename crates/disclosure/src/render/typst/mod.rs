@@ -1,11 +1,11 @@
-//! Typst markup: a report that can be set in type, and so become a PDF.
+//! Typst markup, from which a report is typeset as PDF.
 //!
-//! What a report says goes into string literals of the markup and nowhere else, so no word of it is ever read as markup.
-//! How it looks is in `layout.typ`, which is the same for every report: A4, a verdict on the first page, contents,
-//! numbered sections, figures and tables, running heads, page numbers. Everything that a browser would fold away stands
-//! open, but for the numbers behind bulky charts, which are left out as in print.
+//! All text of a report is in string literals, so it is never interpreted as markup. The layout is in `layout.typ`, which
+//! is the same for every report: A4, a verdict on the first page, contents, numbered sections, figures and tables, running
+//! heads, page numbers. Collapsed details are expanded, except for the tables of bulky charts, which are omitted as in
+//! print.
 //!
-//! Who sets it needs the files of the [`TypstSource`], the fonts of [`FONTS`], and nothing else.
+//! Typesetting needs only the files of the [`TypstSource`] and the fonts of [`FONTS`].
 
 mod picture;
 mod table;

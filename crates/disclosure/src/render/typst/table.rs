@@ -25,7 +25,7 @@ const LETTER: f64 = 0.575;
 /// Size of the smaller letters in a cell as a part of its size (the layout says the same).
 const DETAIL: f64 = 0.85;
 
-/// How a table is set.
+/// Layout of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Setting {
     /// Size of the type in points.

@@ -1,42 +1,42 @@
-//! Terms of the report as expressions of typst's code.
+//! Texts of the report as typst expressions.
 //!
-//! All of them are string literals. Inside of one, typst gives a meaning to the backslash and the quote only, so that is
-//! all that has to be escaped: `#`, `$`, `*`, `_`, `@`, `<`, `[`, `//` and the rest mean themselves there.
+//! All of them are string literals. Only the backslash and the quote have a meaning inside a literal and are escaped; `#`,
+//! `$`, `*`, `_`, `@`, `<`, `[`, `//` and others have none.
 
 use crate::{Span, Text};
 
-/// Where a line may end that has no space.
+/// A zero-width space, where a line may break.
 const BREAK: char = '\u{200b}';
 
-/// Characters of a word after which a line may end.
-const SEAMS: &str = "/=,;:&?._-+";
+/// Characters of a word after which a line may break.
+const BREAKS_AFTER: &str = "/=,;:&?._-+";
 
-/// Longest word of running text that is left whole.
+/// Length of the longest unbroken word of running text.
 const WORD_MAX: usize = 48;
 
-/// Longest word of a table's cell that is left whole.
+/// Length of the longest unbroken word of a table's cell.
 pub(super) const CELL_WORD_MAX: usize = 24;
 
-/// Longest word of a file or a command line that is left whole: nearly a line.
+/// Length of the longest unbroken word of a file or a command line: nearly a line.
 const LISTING_WORD_MAX: usize = 96;
 
-/// Returns a literal of one line.
+/// Returns a literal in one line.
 pub(super) fn words(text: &str) -> String {
     literal(&breakable(&one_line(text), WORD_MAX))
 }
 
-/// Returns a literal for a table's cell, which keeps its lines.
+/// Returns a literal for a table's cell; its line breaks are kept.
 pub(super) fn cell_words(text: &str) -> String {
     let lines: Vec<String> = text.trim_end_matches('\n').split('\n').map(one_line).collect();
     literal(&breakable(&lines.join("\n"), CELL_WORD_MAX))
 }
 
-/// Returns a literal of one line that ends nowhere but at its end: a number with its unit.
+/// Returns a literal without line breaks, for a number with its unit.
 pub(super) fn unbroken(text: &str) -> String {
     literal(&one_line(text).replace(' ', "\u{a0}"))
 }
 
-/// Returns a literal that keeps its lines.
+/// Returns a literal that keeps its line breaks.
 pub(super) fn listing(text: &str) -> String {
     literal(&breakable(text.trim_end_matches('\n'), LISTING_WORD_MAX))
 }
@@ -106,7 +106,7 @@ fn breakable(text: &str, most: usize) -> String {
             }
             out.push(c);
             length += 1;
-            if !whole && SEAMS.contains(c) {
+            if !whole && BREAKS_AFTER.contains(c) {
                 out.push(BREAK);
                 length = 0;
             }
@@ -151,7 +151,7 @@ pub(super) mod tests {
         Some((said, rest))
     }
 
-    /// What is left of a text in print.
+    /// Returns a text as it appears in print.
     fn printed(text: &str) -> String {
         let shown = text.replace('\r', "");
         shown

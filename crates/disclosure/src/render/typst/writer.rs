@@ -10,14 +10,14 @@ use super::{TypstFile, state_word};
 use crate::charts::Chart;
 use crate::{Block, Document, Figure, Hero, NoteKind, Section, Text, Tile};
 
-/// What is written so far.
+/// A writer of markup.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     main: String,
     /// Headings that wait for what they are for, so that they stand on the same page.
     headings: String,
     pictures: Vec<TypstFile>,
-    /// How many folds are around.
+    /// Number of enclosing folds.
     depth: usize,
 }
 
