@@ -5,13 +5,14 @@ use std::str::FromStr;
 use accelerator::config::Config;
 use accelerator::frontend::Network;
 use accelerator::origin::OriginServer;
-use analysis::audit::audit_report;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
 use model::{
-    CalendarDate, Definition, DiskShare, Expression, Notes, PathPattern, Pick, PriceList, PrintedNumber,
-    PublishedQuantity, PublishedReport, Statement, parse_bytes, parse_limits, parse_load, parse_rates,
+    Definition, DiskShare, Notes, PathPattern, Pick, PriceList, parse_bytes, parse_limits, parse_load, parse_rates,
     parse_time,
+};
+use published::{
+    CalendarDate, Expression, PrintedNumber, PublishedQuantity, PublishedReport, Statement, audit_report,
 };
 use runfile::{PublicKey, Seal, SealKey};
 use servers::gateway::GatewayAddress;

@@ -6,7 +6,7 @@
 //! [`attribute`] names the bottleneck of each load point.
 //! [`compare`] compares runs, [`scaling`] those of one server on groups of CPUs.
 //! [`price`] divides the price of a system by its performance.
-//! [`audit`] compares stated numbers with their sources; [`history`] has the results of published reports.
+//! [`audit`] compares stated numbers with their sources.
 
 mod analyzer;
 pub mod attribute;
@@ -16,7 +16,6 @@ pub mod compare;
 pub mod find_max;
 mod first_occurrence;
 mod fold;
-pub mod history;
 mod judge;
 mod metrics;
 pub mod price;

@@ -1,6 +1,5 @@
 //! One directory per benchmark: definition, users, data set, rules.
 
-mod archive;
 mod benchmark;
 mod dynpage;
 mod one_object;
@@ -10,7 +9,6 @@ mod web_modern;
 mod webbench;
 pub mod webstone;
 
-pub use archive::published_reports;
 pub use benchmark::{
     Benchmark, BenchmarkLoadError, Builtin, BuiltinFilelist, UnknownBenchmark, all, builtin_filelist, find,
     from_definition, workload,

@@ -138,7 +138,10 @@ fn a_price_of_the_headline_has_its_verdict_beside_it() {
     let mut without = priced(fixture::quick(), SYSTEM);
     without.analysis.headline = None;
     let text = markdown(&without);
-    assert!(!text.contains("Price ÷ headline:") && text.contains("so there is no price ÷ headline"), "{text}");
+    assert!(
+        !text.contains("Price ÷ headline:") && text.contains("so there is no price ÷ headline"),
+        "{text}"
+    );
     assert_eq!(price_text(&without.report()).unwrap(), "Price: 29,581.00 USD (2026-11-01).");
     assert_eq!(render::json(&without.report())["price"]["per_headline"], Value::Null);
 }

@@ -5,14 +5,10 @@
 mod address;
 mod content;
 mod counter;
-mod credentials;
 mod definition;
-mod diagnostics;
 mod disk_share;
 mod field;
-mod foreign;
 mod generated_text;
-mod language_schema;
 mod limit;
 mod load;
 mod make_plan;
@@ -24,8 +20,6 @@ mod partition;
 mod phase;
 mod plan;
 mod price_list;
-mod published;
-mod reader;
 mod record;
 mod resource;
 mod schedule;
@@ -39,20 +33,20 @@ mod workload;
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
-pub use credentials::{REDACTED, is_credential_name, without_credentials, words_without_credentials};
 pub use definition::{
-    DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, Levels, LoadDefinition,
-    LoadListError, LoadUnit, OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition,
-    RATE_MAX, STREAMS_MAX, USERS_MAX, WorkloadDefinition, WorkloadSource, definition_schema, load_text,
-    parse_bytes, parse_load, parse_rates, parse_time, time_text,
+    DEFINITION_FORMAT, Definition, Family, FilelistSource, Levels, LoadDefinition, LoadUnit,
+    OpenLoopDefinition, ProtocolDefinition, QuickDefinition, STREAMS_MAX, WorkloadDefinition, WorkloadSource,
+    definition_schema,
 };
-pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};
-pub use foreign::{
-    FOREIGN_CHARS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_terminal_control,
-};
 pub use generated_text::{GENERATED_MARKUP, GeneratedText};
+pub use languages::{
+    Diagnostic, Diagnostics, FOREIGN_CHARS_MAX, LOAD_POINTS_MAX, LoadListError, QuantityError, RATE_MAX,
+    REDACTED, USERS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_credential_name,
+    is_terminal_control, load_text, nearest, parse_bytes, parse_load, parse_rates, parse_time, time_text,
+    without_credentials, words_without_credentials,
+};
 pub use limit::{
     Limit, LimitComparison, LimitError, LimitMetric, LimitUnit, PercentileRank, limits_text, parse_limits,
 };
@@ -70,11 +64,6 @@ pub use plan::{
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
     price_list_schema,
-};
-pub use published::{
-    Annotation, AnnotationKind, CalendarDate, Claim, Comparator, Dimension, Expression, Function, Operator,
-    PUBLISHED_FORMAT, PrintedNumber, PublishedCell, PublishedColumn, PublishedQuantity, PublishedReport,
-    PublishedTable, PublishedValue, QuantityForm, Reference, Repeat, RowOrder, Statement, published_schema,
 };
 pub use record::{
     DetailRecord, Ending, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, SutUse,

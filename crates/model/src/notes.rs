@@ -4,13 +4,13 @@
 //! the load, `[other]` has names of the operator's choice. A note never replaces a fact that was found; `withhold`
 //! names fields whose values are not disclosed.
 
+use languages::reader::{TomlTable, ValueError, line, list, read_toml, whole_u32};
+use languages::{Diagnostics, nearest};
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 use toml::de::DeValue;
 
 use crate::Field;
-use crate::diagnostics::{Diagnostics, nearest};
-use crate::reader::{Table, ValueError, line, list, read_toml, whole_u32};
 use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
 use crate::withheld::Withheld;
 
@@ -78,7 +78,7 @@ fn add(section: &mut FactSection, note: Fact) {
     }
 }
 
-fn read_notes(mut top: Table) -> Option<Notes> {
+fn read_notes(mut top: TomlTable) -> Option<Notes> {
     let format = top.required("format", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
     let withheld = Withheld::of(&top.optional("withhold", list(field)).unwrap_or_default());
     let mut notes = read_groups(&mut top, "", |_| true);
@@ -120,7 +120,7 @@ fn candidates(written: &str) -> Vec<String> {
     ids.iter().map(|id| format!("`{id}`")).collect()
 }
 
-fn read_groups(table: &mut Table, before_title: &str, is_here: fn(&str) -> bool) -> Vec<Note> {
+fn read_groups(table: &mut TomlTable, before_title: &str, is_here: fn(&str) -> bool) -> Vec<Note> {
     let mut notes = Vec::new();
     for (group, title) in Field::groups().iter().filter(|(group, _)| is_here(group)) {
         let Some(mut keys) = table.optional_table(group) else { continue };
@@ -184,7 +184,7 @@ fn table_schema(about: &str, properties: Map<String, Value>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language_schema::is_published;
+    use testkit::is_published;
 
     fn mistakes(text: &str) -> String {
         Notes::parse("notes.toml", text).unwrap_err().to_string()

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
+use languages::{REDACTED, credential_spans, is_credential};
 use serde::{Deserialize, Serialize};
 
-use crate::credentials::{REDACTED, credential_spans, is_credential};
 use crate::{PathPattern, Request};
 
 /// The shortest value that is redacted in texts; shorter ones occur there by chance.

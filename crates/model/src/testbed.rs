@@ -1,8 +1,7 @@
 //! The testbed as found: facts about hardware and software, for the disclosure.
 
+use languages::{REDACTED, is_credential_name, without_credentials};
 use serde::{Deserialize, Serialize};
-
-use crate::credentials::{REDACTED, is_credential_name, without_credentials};
 
 /// The prefix of the titles of sections about a machine that made the load and did not run the server.
 pub const LOAD_MACHINE: &str = "Load machine: ";

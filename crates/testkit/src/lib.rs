@@ -14,8 +14,8 @@
 //! - `golden`: documents whose numbers must not change
 //! - `seed`: prints the seed of a failing test
 //!
-//! Besides, [`schema_faults`] validates JSON against the published schemas, and [`consistency`] checks a
-//! report for contradictions.
+//! Besides, [`schema_faults`] validates JSON against the published schemas, [`keys_read`] and [`keys_named`] compare a
+//! schema with its language, and [`consistency`] checks a report for contradictions.
 
 mod conservation;
 pub mod consistency;
@@ -26,6 +26,7 @@ mod json_schema;
 mod law;
 mod plan;
 mod queues;
+mod schema_keys;
 mod seed;
 mod server;
 mod simulation;
@@ -36,6 +37,7 @@ pub use json_schema::{closed, schema_faults};
 pub use law::Law;
 pub use plan::{closed_plan, one_object, open_plan, phases};
 pub use queues::{mg1_response, mm1_response, mm1_response_quantile, mmc_response};
+pub use schema_keys::{Keys, is_published, keys_named, keys_read};
 pub use seed::with_seed;
 pub use server::{SimRequest, SimServer, TimeWindow};
 pub use simulation::{Recording, Simulation};

@@ -17,14 +17,16 @@ use serde_json::Value;
 use units::{Clock, RealClock};
 
 /// Crates whose tests neither wait nor measure.
-const COMPUTING: [&str; 12] = [
+const COMPUTING: [&str; 14] = [
     "analysis",
     "benchmarks",
     "disclosure",
     "http1",
+    "languages",
     "model",
     "pdf",
     "proving",
+    "published",
     "runfile",
     "stats",
     "testkit",

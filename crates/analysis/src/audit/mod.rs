@@ -1,13 +1,10 @@
 //! Audits: stated numbers, compared with the values that follow from their sources.
 //!
-//! [`audit_results`] compares a result table with the one recomputed from a run file. [`audit_report`] has no records:
-//! it checks whether all numbers of a published report can be true at once.
+//! [`audit_results`] compares a result table with the one recomputed from a run file. Published reports, which have no
+//! records, are audited by the crate `published`.
 
-mod published;
 mod results;
 
-pub(crate) use published::{Entry, Row};
-pub use published::{PublishedFinding, audit_report};
 pub use results::{COLUMNS, ResultColumn, StatedRow, audit_results};
 
 /// A finding of an audit: a figure or statement that does not follow.

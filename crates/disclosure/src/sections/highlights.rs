@@ -35,9 +35,7 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
     let begin = match (&report.analysis.headline, is_any_valid) {
         (Some(_), _) => "The highest valid rate is ",
         (None, true) => "There is no headline; the highest rate measured is ",
-        (None, false) => {
-            "No load point is valid, so there is no result; the highest rate measured is "
-        }
+        (None, false) => "No load point is valid, so there is no result; the highest rate measured is ",
     };
     let mut text = Text::from(begin).strong(rate).plain(" at ").strong(terms.load_text(point.load));
     text = text.plain(format!(", with a mean response time of {}", numbers::seconds(point.response.mean)));

@@ -107,9 +107,7 @@ fn load(report: &Report) -> Vec<Text> {
     };
     let after = match report.is_open() {
         true => "Failed operations are not retried.",
-        false => {
-            "If a request fails, the rest of its page is skipped. Nothing is retried."
-        }
+        false => "If a request fails, the rest of its page is skipped. Nothing is retried.",
     };
     vec![how.into(), after.into()]
 }

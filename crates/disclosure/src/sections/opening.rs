@@ -26,8 +26,10 @@ pub fn answer(report: &Report) -> Text {
     let rate = format!("{} {}", numbers::figure(point.rate), terms.rate);
     let mut text = match report.analysis.headline {
         Some(_) => Text::default().strong(server_text(report)).plain(" handled ").strong(rate),
-        None => Text::from("No load point is valid, so the run has no result. The highest rate measured was ")
-            .strong(rate),
+        None => {
+            Text::from("No load point is valid, so the run has no result. The highest rate measured was ")
+                .strong(rate)
+        }
     };
     text = text.plain(" at ").strong(terms.load_text(point.load)).plain(", with a mean response time of ");
     text = text.strong(numbers::seconds(point.response.mean));

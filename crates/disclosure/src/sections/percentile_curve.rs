@@ -40,8 +40,7 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
     let chart = Chart {
         id: "percentile-curve",
         title: "Response time against percentile".into(),
-        description: "Response time by percentile, one curve per load point."
-            .into(),
+        description: "Response time by percentile, one curve per load point.".into(),
         ..chart(&curves)?
     };
     let mut caption = "Both axes are logarithmic, and every further nine has the same width: the steeper the end of a curve, the longer \

@@ -27,8 +27,7 @@ pub fn section(report: &Report) -> Option<Section> {
     let mut blocks = vec![Block::Figure(Box::new(figure))];
     blocks.extend(percentile_curve::figure(report).map(|figure| Block::Figure(Box::new(figure))));
     if points.iter().all(|point| point.service.histogram == point.response.histogram) {
-        let text =
-            "Service time equals response time in this run: every operation was sent when it was due.";
+        let text = "Service time equals response time in this run: every operation was sent when it was due.";
         blocks.push(Block::Note(NoteKind::Info, text.into()));
     } else {
         blocks.push(Block::Table(side_by_side(report)));
@@ -139,7 +138,6 @@ fn side_by_side(report: &Report) -> Table {
         Row::plain(cells)
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Response time and service time", columns, rows).note(
-        "Response time starts when an operation is due, service time when it is sent.",
-    )
+    Table::new("Response time and service time", columns, rows)
+        .note("Response time starts when an operation is due, service time when it is sent.")
 }

@@ -22,8 +22,7 @@ pub fn section(report: &Report) -> Option<Section> {
     let figure = Figure { chart: chart(report), caption: caption.into(), table: table(report), bulky: false };
     let mut blocks = vec![Block::Figure(Box::new(figure))];
     if points.iter().all(|point| point.sut_cpus.is_none()) {
-        let text =
-            "The server’s CPU use could not be measured from here, so these figures do not show that the server was the bottleneck.";
+        let text = "The server’s CPU use could not be measured from here, so these figures do not show that the server was the bottleneck.";
         blocks.push(Block::Note(NoteKind::Warning, text.into()));
     }
     Some(Section { id: "resources", title: "Generator and server".into(), blocks })
@@ -47,7 +46,8 @@ fn chart(report: &Report) -> Chart {
     Chart {
         id: "cpu-chart",
         title: format!("CPU use against {}", report.terms().load_noun),
-        description: "CPU use of load generator and server at each load point, of the time available to them.".into(),
+        description:
+            "CPU use of load generator and server at each load point, of the time available to them.".into(),
         x: load_axis(report),
         panels: vec![Panel {
             y: Axis::new("CPU use, of the available time", Spacing::FromZero, Format::Percent),

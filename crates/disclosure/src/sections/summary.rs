@@ -9,7 +9,8 @@ use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, nu
 pub fn section(report: &Report) -> Option<Section> {
     let mut blocks = Vec::new();
     if report.analysis.headline.is_none() {
-        blocks.push(Block::Note(NoteKind::Warning, "No load point is valid, so there is no headline.".into()));
+        blocks
+            .push(Block::Note(NoteKind::Warning, "No load point is valid, so there is no headline.".into()));
     }
     let tiles = tiles(report);
     if !tiles.is_empty() {
@@ -208,8 +209,11 @@ fn modifications(report: &Report) -> Option<Block> {
     let row = |change: &model::Modification| {
         Row::plain([&change.what, &change.standard, &change.ours].map(String::as_str))
     };
-    let table =
-        Table::new("Modified: differences from the benchmark’s definition", columns, changes.iter().map(row).collect());
+    let table = Table::new(
+        "Modified: differences from the benchmark’s definition",
+        columns,
+        changes.iter().map(row).collect(),
+    );
     let note = "A modified run can only be compared with runs that are modified in the same way.";
     (!changes.is_empty()).then(|| Block::Table(table.note(note)))
 }

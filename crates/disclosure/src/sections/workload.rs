@@ -38,8 +38,7 @@ fn introduction(report: &Report) -> String {
             "A page is a group of {what}. A user chooses a page by weight and fetches its {what} in order."
         ),
         (false, false) if plain => {
-            "Every page is one file. A user chooses a page by weight and fetches it."
-                .to_owned()
+            "Every page is one file. A user chooses a page by weight and fetches it.".to_owned()
         }
         (false, false) => "A user makes one request after another, each chosen by weight.".to_owned(),
     };

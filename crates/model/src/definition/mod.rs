@@ -1,15 +1,13 @@
 //! The definition language: a benchmark as a TOML text that people write, read and compare.
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
-//! - `quantity`, `load_list`, `values`: the notation of single values
+//! - `values`: the notation of single values
 //! - `workload`, `request`, `parameter`, `reply`, `weight`: the requests and their replies
 //! - `secret`: values that are never stored
 //! - `schema`: the published JSON Schema
 
-mod load_list;
 mod parameter;
 mod parse;
-mod quantity;
 mod reply;
 mod request;
 mod schema;
@@ -21,11 +19,7 @@ mod workload;
 use schemars::JsonSchema;
 use units::Nanos;
 
-pub use load_list::{
-    LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
-};
 pub use parse::STREAMS_MAX;
-pub use quantity::{QuantityError, parse_bytes, parse_time, time_text};
 pub use schema::definition_schema;
 
 use crate::{

@@ -1,10 +1,10 @@
 //! Reading `parameters.NAME`: the parts of a path that vary.
 
+use languages::reader::{TomlTable, ValueError, list, text, whole};
 use toml::de::DeValue;
 
 use super::request::Values;
 use super::secret::read_source;
-use crate::reader::{Table, ValueError, list, text, whole};
 use crate::workload::PATH_MAX;
 use crate::{Count, Parameter, PathPattern, Pick, REDACTED, RequestPart};
 
@@ -15,14 +15,17 @@ const FACTOR_MAX: f64 = 1e9;
 const COUNT_MAX: u64 = 1 << 53;
 
 /// Reads all parameters, each with its table, in which later checks may find more.
-pub(super) fn read_parameters<'a>(mut table: Table<'a>, values: &mut Values) -> Vec<(Parameter, Table<'a>)> {
+pub(super) fn read_parameters<'a>(
+    mut table: TomlTable<'a>,
+    values: &mut Values,
+) -> Vec<(Parameter, TomlTable<'a>)> {
     let inner = table.named_tables();
     table.finish();
     let read = |(name, mut inner): (&str, _)| Some((read_parameter(name, &mut inner, values)?, inner));
     inner.into_iter().filter_map(read).collect()
 }
 
-fn read_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<Parameter> {
+fn read_parameter(name: &str, table: &mut TomlTable, values: &mut Values) -> Option<Parameter> {
     if ["env", "file"].iter().any(|key| table.value(key).is_some()) {
         return read_secret_parameter(name, table, values);
     }
@@ -52,7 +55,7 @@ fn read_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<
 }
 
 /// Reads a parameter whose only value is a secret.
-fn read_secret_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<Parameter> {
+fn read_secret_parameter(name: &str, table: &mut TomlTable, values: &mut Values) -> Option<Parameter> {
     let (prefix, source) = read_source(table);
     let only = || ValueError::new("a value from `env` or `file` is the only one");
     for key in ["values", "from", "count", "pick"] {
@@ -100,9 +103,9 @@ fn count(value: &DeValue) -> Result<Count, ValueError> {
 /// Brings parameters into the order of their placeholders. `None`, reported, if one is without the other, or one
 /// grows that may not.
 pub(super) fn in_order(
-    table: &Table,
+    table: &TomlTable,
     path: &PathPattern,
-    mut parameters: Vec<(Parameter, Table)>,
+    mut parameters: Vec<(Parameter, TomlTable)>,
 ) -> Option<Vec<Parameter>> {
     let mut ordered = Vec::new();
     for name in path.names() {

@@ -1,16 +1,16 @@
 //! The parser of definitions: a definition, or everything that is wrong with its text.
 
+use languages::reader::{TomlTable, ValueError, id, line, one_of, ratio, read_toml, whole, whole_u32};
+use languages::{Diagnostics, LOAD_POINTS_MAX, USERS_MAX};
 use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
 use super::values::{level, rates, time, time_above_zero, users};
 use super::workload::read_workload;
 use super::{
-    DEFINITION_FORMAT, Definition, Family, LOAD_POINTS_MAX, Levels, LoadDefinition, LoadUnit,
-    OpenLoopDefinition, ProtocolDefinition, QuickDefinition, USERS_MAX,
+    DEFINITION_FORMAT, Definition, Family, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
+    ProtocolDefinition, QuickDefinition,
 };
-use crate::diagnostics::Diagnostics;
-use crate::reader::{Table, ValueError, id, line, one_of, ratio, read_toml, whole, whole_u32};
 use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules, Tls};
 
 const FAMILIES: &[(&str, Family)] = &[("web", Family::Web)];
@@ -59,7 +59,7 @@ impl Definition {
 }
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
-fn read_definition(mut top: Table) -> Option<Definition> {
+fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let format = top.required("format", whole_u32(DEFINITION_FORMAT..=DEFINITION_FORMAT));
     let id = top.required("id", id);
     let version = top.required("version", whole_u32(1..=u32::MAX));
@@ -101,7 +101,7 @@ fn read_definition(mut top: Table) -> Option<Definition> {
     })
 }
 
-fn read_protocol(mut table: Table) -> Option<ProtocolDefinition> {
+fn read_protocol(mut table: TomlTable) -> Option<ProtocolDefinition> {
     let http = table.required("http", one_of(HTTP_VERSIONS));
     let tls = table.optional("tls", one_of(TLS)).unwrap_or(Tls::Off);
     let streams = table.optional("streams", whole_u32(1..=STREAMS_MAX)).unwrap_or(1);
@@ -115,7 +115,7 @@ fn read_protocol(mut table: Table) -> Option<ProtocolDefinition> {
 }
 
 /// Reads the long form, `{ keep-alive = { requests-max = 100 } }`.
-fn read_connection(mut table: Table) -> Option<Connection> {
+fn read_connection(mut table: TomlTable) -> Option<Connection> {
     let mut keep_alive = table.required_table("keep-alive");
     table.finish();
     let requests_max = keep_alive.as_mut()?.optional("requests-max", whole_u32(1..=u32::MAX));
@@ -123,7 +123,7 @@ fn read_connection(mut table: Table) -> Option<Connection> {
     Some(Connection::KeepAlive { requests_max })
 }
 
-fn read_load(mut table: Table) -> Option<LoadDefinition> {
+fn read_load(mut table: TomlTable) -> Option<LoadDefinition> {
     let users = read_levels(&mut table, "users", users);
     let rate = read_levels(&mut table, "rate", rates);
     if users.is_some() && rate.is_some() {
@@ -141,7 +141,7 @@ fn read_load(mut table: Table) -> Option<LoadDefinition> {
 
 /// Reads levels in either form, `"1,2,5"` or `{ steps = 10, max = 1000 }`; `None` if there are none or they are wrong.
 fn read_levels(
-    table: &mut Table,
+    table: &mut TomlTable,
     key: &'static str,
     list: impl Fn(&DeValue) -> Result<Vec<f64>, ValueError>,
 ) -> Option<Levels> {
@@ -155,7 +155,7 @@ fn read_levels(
     Some(Levels::Steps { steps: steps?, max: max? })
 }
 
-fn read_open_loop(mut table: Table) -> OpenLoopDefinition {
+fn read_open_loop(mut table: TomlTable) -> OpenLoopDefinition {
     let standard = OpenLoopDefinition::default();
     let arrivals = table.optional("arrivals", one_of(ARRIVALS)).unwrap_or(standard.arrivals);
     let in_flight_max =
@@ -164,7 +164,7 @@ fn read_open_loop(mut table: Table) -> OpenLoopDefinition {
     OpenLoopDefinition { arrivals, in_flight_max }
 }
 
-fn read_phases(mut table: Table) -> Option<Phases> {
+fn read_phases(mut table: TomlTable) -> Option<Phases> {
     let mut part = |key| table.optional(key, time).unwrap_or(Nanos::ZERO);
     let (quiet, ramp_up, settle) = (part("quiet"), part("ramp-up"), part("settle"));
     let (ramp_down, drain) = (part("ramp-down"), part("drain"));
@@ -174,7 +174,7 @@ fn read_phases(mut table: Table) -> Option<Phases> {
 }
 
 /// Reads the short form; phases that it does not name are those of the full one.
-fn read_quick(mut table: Table, unit: LoadUnit, full: Phases) -> Option<QuickDefinition> {
+fn read_quick(mut table: TomlTable, unit: LoadUnit, full: Phases) -> Option<QuickDefinition> {
     let levels = match unit {
         LoadUnit::Users => read_levels(&mut table, "users", users),
         LoadUnit::Rate => read_levels(&mut table, "rate", rates),
@@ -194,7 +194,7 @@ fn read_quick(mut table: Table, unit: LoadUnit, full: Phases) -> Option<QuickDef
     })
 }
 
-fn read_rules(mut table: Table) -> Rules {
+fn read_rules(mut table: TomlTable) -> Rules {
     let standard = Rules::default();
     let mut part = |key, standard| table.optional(key, ratio).unwrap_or(standard);
     let rules = Rules {

@@ -1,8 +1,8 @@
 //! Reading `reply`: the expected body.
 
+use languages::reader::{TomlTable, ValueError, bytes, list, one_of, text, whole};
 use toml::de::DeValue;
 
-use crate::reader::{Table, ValueError, bytes, list, one_of, text, whole};
 use crate::{Count, ReplyBody, Request};
 
 /// Replies that are written as one word.
@@ -16,14 +16,14 @@ const HTML_LETTERS_MIN: u64 = 64;
 const CONTAINS_MAX: usize = 4096;
 
 /// Reads the reply of a request, a word or a table.
-pub(super) fn reply(table: &mut Table) -> Option<ReplyBody> {
+pub(super) fn reply(table: &mut TomlTable) -> Option<ReplyBody> {
     match table.value("reply") {
         Some(DeValue::Table(_)) => table.required_table("reply").and_then(read_reply),
         _ => table.required("reply", one_of(REPLIES)),
     }
 }
 
-fn read_reply(mut table: Table) -> Option<ReplyBody> {
+fn read_reply(mut table: TomlTable) -> Option<ReplyBody> {
     let is_list = matches!(table.value("file"), Some(DeValue::Array(_)));
     let file = match is_list {
         true => table.optional("file", list(bytes)),
@@ -55,7 +55,7 @@ fn contains(value: &DeValue) -> Result<String, ValueError> {
 }
 
 /// Checks the expected reply against the rest of the request.
-pub(super) fn check_reply(table: &Table, request: &Request) {
+pub(super) fn check_reply(table: &TomlTable, request: &Request) {
     if !request.allows_body() && !matches!(request.reply, ReplyBody::Empty | ReplyBody::Any) {
         let why = if request.method == "HEAD" { "a reply to `HEAD`" } else { "a reply with this status" };
         table

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use languages::reader::{NamedEntry, TomlTable, ValueError, flag, line, ratio, text, whole_u32};
 use toml::de::DeValue;
 
 use super::parameter::{in_order, read_parameters};
 use super::reply::{check_reply, reply};
 use super::secret::{WrittenValue, read_value};
 use super::weight::Weight;
-use crate::reader::{NamedEntry, Table, ValueError, flag, line, ratio, text, whole_u32};
 use crate::workload::PATH_MAX;
 use crate::{PathPattern, PlacedSecret, Request, RequestPart, Secret, SecretSource};
 
@@ -33,7 +33,7 @@ const OWN_HEADERS: [&str; 10] = [
 /// requests.
 pub(super) fn read_request(
     kind: usize,
-    table: &mut Table,
+    table: &mut TomlTable,
     secrets: &mut Vec<PlacedSecret>,
 ) -> Option<(Request, Option<Weight>)> {
     let mut values = Values { kind, ..Values::default() };
@@ -165,7 +165,7 @@ impl Values {
     }
 }
 
-fn read_body(table: &mut Table, values: &mut Values) {
+fn read_body(table: &mut TomlTable, values: &mut Values) {
     let span = table.span_of("body");
     let written = match table.value("body") {
         Some(DeValue::Table(_)) => table.optional_table("body").and_then(|inner| read_value(inner, body)),
@@ -183,7 +183,7 @@ fn body(value: &DeValue) -> Result<String, ValueError> {
     }
 }
 
-fn read_headers(mut table: Table, values: &mut Values) {
+fn read_headers(mut table: TomlTable, values: &mut Values) {
     for (name, span, entry) in table.named_entries() {
         if let Err(error) = check_header_name(name) {
             table.reject(name, error);

@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use languages::schema::without_null;
 use schemars::{JsonSchema, Schema};
 
 use super::Definition;
-use crate::language_schema::without_null;
 
 /// Returns the JSON Schema (2020-12) of benchmark definitions.
 pub fn definition_schema() -> Schema {
@@ -383,7 +383,7 @@ pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
 mod tests {
     use super::*;
     use crate::definition::parse::{EVERY_KEY, EVERY_REQUEST_KEY};
-    use crate::language_schema::{is_published, keys_named, keys_read};
+    use testkit::{is_published, keys_named, keys_read};
 
     /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definitions with every
     /// key are read without complaint, and unknown keys are refused everywhere (tests of `parse`).

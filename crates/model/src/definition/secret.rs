@@ -1,10 +1,10 @@
 //! Reading values that may be secrets: `{ env = "TOKEN", prefix = "Bearer " }`, `{ file = "token.txt" }`, and literal
 //! ones with `disclose`.
 
+use languages::reader::{TomlTable, ValueError, flag, line, text};
 use toml::de::DeValue;
 
 use crate::SecretSource;
-use crate::reader::{Table, ValueError, flag, line, text};
 
 /// The longest name of an environment variable.
 const NAME_MAX: usize = 200;
@@ -29,7 +29,7 @@ pub(super) enum WrittenValue {
 
 /// Reads a value that is written as a table; `literal` reads a literal value.
 pub(super) fn read_value(
-    mut table: Table,
+    mut table: TomlTable,
     literal: impl Fn(&DeValue) -> Result<String, ValueError>,
 ) -> Option<WrittenValue> {
     let (prefix, source) = read_source(&mut table);
@@ -53,7 +53,7 @@ pub(super) fn read_value(
 }
 
 /// Reads `env`, `file` and `prefix`.
-pub(super) fn read_source(table: &mut Table) -> (String, Option<SecretSource>) {
+pub(super) fn read_source(table: &mut TomlTable) -> (String, Option<SecretSource>) {
     let env = table.optional("env", variable).map(SecretSource::Env);
     let file = table.optional("file", line).map(SecretSource::File);
     let prefix = table.optional("prefix", one_line).unwrap_or_default();

@@ -1,11 +1,9 @@
 //! Reading single values that only definitions have: times, users and rates.
 
+use languages::reader::{ValueError, kind};
+use languages::{LoadListError, QuantityError, RATE_MAX, parse_load, parse_rates, parse_time};
 use toml::de::DeValue;
 use units::Nanos;
-
-use super::load_list::{LoadListError, RATE_MAX, parse_load, parse_rates};
-use super::quantity::{QuantityError, parse_time};
-use crate::reader::{ValueError, kind};
 
 /// Reads a time with its unit.
 pub(super) fn time(value: &DeValue) -> Result<Nanos, ValueError> {

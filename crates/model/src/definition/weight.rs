@@ -3,9 +3,8 @@
 //! Only the ratios of weights count, so all weights of a definition are multiplied by the power of ten that makes
 //! them whole: 0.7 and 0.3 become 7 and 3, exactly.
 
+use languages::reader::{ValueError, kind};
 use toml::de::DeValue;
-
-use crate::reader::{ValueError, kind};
 
 /// The largest weight.
 const WEIGHT_MAX: u64 = 1_000_000_000;

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use languages::nearest;
+use languages::reader::{TomlTable, ValueError, flag, line, list, text, whole};
 use toml::de::DeValue;
 use units::Nanos;
 
@@ -9,8 +11,6 @@ use super::request::read_request;
 use super::values::time_above_zero;
 use super::weight::Weight;
 use super::{FilelistSource, WorkloadDefinition, WorkloadSource};
-use crate::diagnostics::nearest;
-use crate::reader::{Table, ValueError, flag, line, list, text, whole};
 use crate::workload::{FileSetError, check_objects, file_path_fault};
 use crate::{Page, PlacedSecret, Request, Think};
 
@@ -24,7 +24,7 @@ const PAGE_MAX: usize = 1000;
 const CONTENT_SEED: u64 = 1;
 
 /// Reads the workload; `level_max` is the highest level of load that the definition names.
-pub(super) fn read_workload(mut table: Table, level_max: Option<f64>) -> Option<WorkloadDefinition> {
+pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Option<WorkloadDefinition> {
     let filelist = table.optional_table("filelist").and_then(read_filelist);
     let requests = table.optional_tables("requests");
     let pages = table.optional_tables("pages");
@@ -64,7 +64,7 @@ pub(super) fn read_workload(mut table: Table, level_max: Option<f64>) -> Option<
     })
 }
 
-fn read_filelist(mut table: Table) -> Option<FilelistSource> {
+fn read_filelist(mut table: TomlTable) -> Option<FilelistSource> {
     let file = table.optional("file", line).map(FilelistSource::File);
     let inline = table.optional("text", text).map(FilelistSource::Text);
     if file.is_some() && inline.is_some() {
@@ -88,7 +88,7 @@ fn fixed_think(value: &DeValue) -> Result<Think, ValueError> {
     }
 }
 
-fn read_think(mut table: Table) -> Option<Think> {
+fn read_think(mut table: TomlTable) -> Option<Think> {
     let mean: Option<Nanos> = table.required("exponential", time_above_zero);
     table.finish();
     Some(Think::Exponential(mean?))
@@ -96,8 +96,8 @@ fn read_think(mut table: Table) -> Option<Think> {
 
 /// Reads all requests and the pages that they form.
 fn read_requests(
-    mut tables: Vec<Table>,
-    pages: Option<Vec<Table>>,
+    mut tables: Vec<TomlTable>,
+    pages: Option<Vec<TomlTable>>,
     level_max: Option<f64>,
 ) -> Option<(Vec<Request>, Vec<Page>, Vec<PlacedSecret>)> {
     let mut secrets = Vec::new();
@@ -121,18 +121,18 @@ fn read_requests(
         }
         _ => None,
     };
-    tables.into_iter().for_each(Table::finish);
+    tables.into_iter().for_each(TomlTable::finish);
     Some((checked?.0, pages?, secrets))
 }
 
-fn check_number(what: &str, tables: &[Table]) {
+fn check_number(what: &str, tables: &[TomlTable]) {
     if let Some(table) = tables.get(KINDS_MAX) {
         table.reject_all(ValueError::new(format!("more than {KINDS_MAX} {what}")));
     }
 }
 
 /// Checks that the pages have the weights, or else each request has one.
-fn check_weights(tables: &[Table], has_pages: bool) {
+fn check_weights(tables: &[TomlTable], has_pages: bool) {
     for table in tables {
         match (table.value("weight").is_some(), has_pages) {
             (true, true) => {
@@ -147,7 +147,7 @@ fn check_weights(tables: &[Table], has_pages: bool) {
     }
 }
 
-fn check_names(tables: &[Table], requests: &[Request]) {
+fn check_names(tables: &[TomlTable], requests: &[Request]) {
     let mut known = HashMap::new();
     for (table, request) in tables.iter().zip(requests) {
         if known.insert(request.name.as_str(), ()).is_some() {
@@ -158,7 +158,7 @@ fn check_names(tables: &[Table], requests: &[Request]) {
 }
 
 /// Checks the files at the highest load that the definition names; a run that asks for more checks again.
-fn check_files(tables: &[Table], requests: &[Request], level_max: Option<f64>) {
+fn check_files(tables: &[TomlTable], requests: &[Request], level_max: Option<f64>) {
     let Err((kind, error)) = check_objects(requests, level_max.unwrap_or(1.0)) else { return };
     let hint = match &error {
         FileSetError::Path { path, .. } => file_path_fault(path).map_or("", |(_, hint)| hint),
@@ -171,7 +171,7 @@ fn check_files(tables: &[Table], requests: &[Request], level_max: Option<f64>) {
     tables[kind].reject("path", if hint.is_empty() { error } else { error.hint(hint) });
 }
 
-fn read_pages(mut tables: Vec<Table>, requests: &[Request]) -> Option<Vec<Page>> {
+fn read_pages(mut tables: Vec<TomlTable>, requests: &[Request]) -> Option<Vec<Page>> {
     check_number("pages", &tables);
     let index = |value: &DeValue| request_index(value, requests);
     let mut read = Vec::new();
@@ -189,7 +189,7 @@ fn read_pages(mut tables: Vec<Table>, requests: &[Request]) -> Option<Vec<Page>>
         let (weights, requests): (Vec<Weight>, Vec<Vec<u32>>) = read.into_iter().unzip();
         weigh(&tables, &weights, requests)
     });
-    tables.into_iter().for_each(Table::finish);
+    tables.into_iter().for_each(TomlTable::finish);
     pages
 }
 
@@ -207,7 +207,7 @@ fn request_index(value: &DeValue, requests: &[Request]) -> Result<u32, ValueErro
 }
 
 /// Makes pages with whole weights. `None`, reported, if those become too large.
-fn weigh(tables: &[Table], weights: &[Weight], requests: Vec<Vec<u32>>) -> Option<Vec<Page>> {
+fn weigh(tables: &[TomlTable], weights: &[Weight], requests: Vec<Vec<u32>>) -> Option<Vec<Page>> {
     let uses = requests.iter().map(Vec::len).max().unwrap_or(1) as u64;
     let Some(weights) = Weight::whole(weights, uses) else {
         let error = ValueError::new("the sum of all weights is too large");

@@ -1,5 +1,7 @@
 //! The parser of price lists: a list, or everything that is wrong with its text.
 
+use languages::Diagnostics;
+use languages::reader::{TomlTable, ValueError, kind, line, one_of, read_toml, text, whole_u32};
 use toml::de::DeValue;
 use toml::value::Datetime;
 use units::{Currency, Decimal, Money};
@@ -8,8 +10,6 @@ use super::item::{maintenance_amount, price_amount};
 use super::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
 };
-use crate::diagnostics::Diagnostics;
-use crate::reader::{Table, ValueError, kind, line, one_of, read_toml, text, whole_u32};
 
 /// The most items; more are probably a mistake.
 const ITEMS_MAX: usize = 1000;
@@ -51,7 +51,7 @@ struct Standard {
 }
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
-fn read_list(mut top: Table) -> Option<PriceList> {
+fn read_list(mut top: TomlTable) -> Option<PriceList> {
     let format = top.required("format", whole_u32(PRICE_LIST_FORMAT..=PRICE_LIST_FORMAT));
     let title = top.required("title", line);
     let currency = top.required("currency", currency);
@@ -72,7 +72,7 @@ fn read_list(mut top: Table) -> Option<PriceList> {
     Some(list)
 }
 
-fn read_items(top: &mut Table, standard: &Standard) -> Option<Vec<PriceItem>> {
+fn read_items(top: &mut TomlTable, standard: &Standard) -> Option<Vec<PriceItem>> {
     let tables = top.required_tables("item")?;
     if tables.is_empty() || ITEMS_MAX < tables.len() {
         let error = ValueError::new(format!("expected 1 to {ITEMS_MAX} items, found {}", tables.len()));
@@ -83,7 +83,7 @@ fn read_items(top: &mut Table, standard: &Standard) -> Option<Vec<PriceItem>> {
     items.into_iter().collect()
 }
 
-fn read_item(mut table: Table, standard: &Standard) -> Option<PriceItem> {
+fn read_item(mut table: TomlTable, standard: &Standard) -> Option<PriceItem> {
     let name = table.required("name", line);
     let kind = table.required("kind", one_of(&KINDS));
     let quantity = table.optional("quantity", whole_u32(1..=QUANTITY_MAX)).unwrap_or(1);
@@ -112,7 +112,7 @@ fn read_item(mut table: Table, standard: &Standard) -> Option<PriceItem> {
 }
 
 /// Reads the price of one piece, in one of its two forms.
-fn read_price(table: &mut Table) -> Option<Price> {
+fn read_price(table: &mut TomlTable) -> Option<Price> {
     let once = table.optional("unit-price", amount);
     let per_hour = table.optional("per-hour", amount);
     let term = read_term(table);
@@ -129,7 +129,7 @@ fn read_price(table: &mut Table) -> Option<Price> {
 }
 
 /// Reads for how long something is paid by the hour: what else is bought has no such key.
-fn read_term(table: &mut Table) -> Option<Term> {
+fn read_term(table: &mut TomlTable) -> Option<Term> {
     let numbers = TERMS.map(|(key, unit)| (key, unit, table.optional(key, term_number)));
     let given: Vec<_> = numbers.into_iter().filter(|(key, _, _)| table.value(key).is_some()).collect();
     let is_hourly = table.value("per-hour").is_some();
@@ -154,14 +154,14 @@ fn read_term(table: &mut Table) -> Option<Term> {
     }
 }
 
-fn read_discount(mut table: Table) -> Option<Discount> {
+fn read_discount(mut table: TomlTable) -> Option<Discount> {
     let ratio = table.required("ratio", exact_ratio);
     let reason = table.required("reason", line);
     table.finish();
     Some(Discount { ratio: ratio?, reason: reason? })
 }
 
-fn read_maintenance(mut table: Table, quantity: u32, standard: &Standard) -> Option<Maintenance> {
+fn read_maintenance(mut table: TomlTable, quantity: u32, standard: &Standard) -> Option<Maintenance> {
     let per_year = table.required("per-year", amount);
     let years = table.required("years", term_number);
     let discount = table.optional_table("discount").and_then(read_discount);
@@ -174,7 +174,7 @@ fn read_maintenance(mut table: Table, quantity: u32, standard: &Standard) -> Opt
 }
 
 /// Reads the source of an item: its own, or that of the list.
-fn read_source(table: &mut Table, standard: &Standard) -> Option<String> {
+fn read_source(table: &mut TomlTable, standard: &Standard) -> Option<String> {
     let own = table.optional("source", line);
     let source = own.or_else(|| standard.source.clone());
     if source.is_none() && table.value("source").is_none() {
@@ -185,7 +185,7 @@ fn read_source(table: &mut Table, standard: &Standard) -> Option<String> {
 }
 
 /// Passes an amount on, or reports that there is none.
-fn in_range(table: &Table, amount: Option<Money>) -> Option<Money> {
+fn in_range(table: &TomlTable, amount: Option<Money>) -> Option<Money> {
     if amount.is_none() {
         table.reject_all(ValueError::new("the amount is too large"));
     }

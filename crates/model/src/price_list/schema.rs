@@ -4,9 +4,8 @@
 
 #![allow(dead_code, reason = "only the shape of these types is used")]
 
+use languages::schema::without_null;
 use schemars::{JsonSchema, Schema};
-
-use crate::language_schema::without_null;
 
 /// Returns the JSON Schema (2020-12) of price lists.
 pub fn price_list_schema() -> Schema {
@@ -126,8 +125,8 @@ struct Day(#[schemars(regex(pattern = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))] String)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language_schema::{is_published, keys_named, keys_read};
     use crate::price_list::parse::EVERY_KEY;
+    use testkit::{is_published, keys_named, keys_read};
 
     /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The list with every key is
     /// read without complaint, and unknown keys are refused everywhere (tests of `parse`).

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use analysis::audit::{PublishedFinding, audit_report};
-use model::{Annotation, Definition, PublishedReport};
+use model::Definition;
+use published::{Annotation, PublishedFinding, PublishedReport, audit_report};
 use serde_json::json;
 
 use super::{print, print_json};

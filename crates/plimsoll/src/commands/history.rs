@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use analysis::history::{PublishedResult, published_results};
 use comfy_table::{CellAlignment, Table, presets};
+use published::{PublishedResult, published_results};
 use serde_json::{Value, json};
 
 use super::{print, print_json};
@@ -18,7 +18,7 @@ time. Comparing a run with them shows how far servers have come; it does not com
 /// Lists published results, or compares a run with them.
 pub fn perform(arguments: &HistoryArguments, as_json: bool) -> Result<Exit, Failure> {
     let all: Vec<PublishedResult> =
-        benchmarks::published_reports().iter().flat_map(published_results).collect();
+        published::published_reports().iter().flat_map(published_results).collect();
     match &arguments.beside {
         Some(run) => beside(run, &all, as_json),
         None => list(arguments.benchmark.as_deref(), &all, as_json),

@@ -220,7 +220,8 @@ fn files(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
     {
         return file_set(rest, line);
     }
-    let size = after(text, "All files together (").or_else(|| after(text, "The file set has")).map(first_size);
+    let size =
+        after(text, "All files together (").or_else(|| after(text, "The file set has")).map(first_size);
     size.flatten().map(|size| ReportedValue::whole("size of the files", size, line)).into_iter().collect()
 }
 

@@ -62,8 +62,6 @@ pub const OLD_WORDS: &[(&str, &str)] = &[
 
 /// Types that still have an old word as their name.
 pub const OLD_WORDS_LEFT: &[Exception] = &[
-    ("crates/analysis/", "Tally"),
-    ("crates/disclosure/", "Place"),
     ("crates/engine/", "Turns"),
     ("crates/fleet/", "Aim"),
     ("crates/fleet/", "Heard"),
@@ -72,21 +70,6 @@ pub const OLD_WORDS_LEFT: &[Exception] = &[
 
 /// Sources whose doc lines still begin with a question word.
 pub const QUESTIONS_LEFT: &[Exception] = &[
-    ("crates/disclosure/src/render/ndjson.rs", ""),
-    ("crates/disclosure/src/sections/clients.rs", ""),
-    ("crates/disclosure/src/sections/demand.rs", ""),
-    ("crates/disclosure/src/sections/machine.rs", ""),
-    ("crates/disclosure/src/sections/opening.rs", ""),
-    ("crates/disclosure/src/sections/price.rs", ""),
-    ("crates/disclosure/src/sections/production.rs", ""),
-    ("crates/disclosure/src/sections/reproduce.rs", ""),
-    ("crates/disclosure/src/sections/resources.rs", ""),
-    ("crates/disclosure/tests/exports.rs", ""),
-    ("crates/disclosure/tests/fixture/mod.rs", ""),
-    ("crates/disclosure/tests/layout.rs", ""),
-    ("crates/disclosure/tests/narrative.rs", ""),
-    ("crates/disclosure/tests/quality.rs", ""),
-    ("crates/disclosure/tests/web_family.rs", ""),
     ("crates/fleet/src/disclosed.rs", ""),
     ("crates/fleet/src/error.rs", ""),
     ("crates/fleet/src/event.rs", ""),

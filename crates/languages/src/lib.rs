@@ -1,0 +1,30 @@
+//! Reading of what people write, for all languages of the program, and printing of what others wrote.
+//!
+//! - [`reader`]: TOML, key by key, with all mistakes at once; [`Diagnostics`] shows them in the text
+//! - [`parse_time`], [`parse_bytes`], [`parse_load`]: values with units, lists of load levels
+//! - [`schema`]: shared parts of the JSON Schemas
+//! - [`foreign_text`], [`escaped`]: text from others, safe for a terminal
+//! - [`without_credentials`]: text without the values of credentials
+//!
+//! It knows no noun of a run: what a key means is written where the language is.
+
+mod credentials;
+mod diagnostics;
+mod foreign;
+mod load_list;
+mod quantity;
+pub mod reader;
+pub mod schema;
+
+pub use credentials::{
+    REDACTED, credential_spans, is_credential, is_credential_name, without_credentials,
+    words_without_credentials,
+};
+pub use diagnostics::{Diagnostic, Diagnostics, nearest};
+pub use foreign::{
+    FOREIGN_CHARS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_terminal_control,
+};
+pub use load_list::{
+    LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
+};
+pub use quantity::{QuantityError, parse_bytes, parse_time, time_text};

@@ -1,0 +1,318 @@
+//! A TOML table that is read key by key.
+//!
+//! The caller reads each key that a table may have, then [`TomlTable::finish`] reports the keys that were not read. So
+//! the reading code itself is the list of valid keys.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use crate::diagnostics::{Diagnostic, nearest};
+
+/// A reason why a value does not fit its key.
+pub struct ValueError {
+    /// The message: what was expected and what was found.
+    pub label: String,
+    /// The remedy: what to write instead.
+    pub hint: Option<String>,
+    /// The position inside a string, in bytes from its first character; the whole value if absent.
+    pub inside: Option<Range<usize>>,
+}
+
+impl ValueError {
+    /// Creates an error without a remedy, about the whole value.
+    pub fn new(label: impl Into<String>) -> ValueError {
+        ValueError { label: label.into(), hint: None, inside: None }
+    }
+
+    /// Sets the position inside a string.
+    pub fn at(self, inside: Range<usize>) -> ValueError {
+        ValueError { inside: Some(inside), ..self }
+    }
+
+    /// Sets the remedy.
+    pub fn hint(self, hint: impl Into<String>) -> ValueError {
+        ValueError { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// The text that is read and the problems found in it so far.
+pub(crate) struct TomlSource<'a> {
+    /// The kind of the text: `a definition`.
+    what: &'static str,
+    text: &'a str,
+    problems: RefCell<Vec<Diagnostic>>,
+}
+
+impl<'a> TomlSource<'a> {
+    pub(crate) fn new(what: &'static str, text: &'a str) -> TomlSource<'a> {
+        TomlSource { what, text, problems: RefCell::default() }
+    }
+
+    /// Returns the problems, in the order in which they were found.
+    pub(crate) fn into_problems(self) -> Vec<Diagnostic> {
+        self.problems.into_inner()
+    }
+
+    fn report(&self, message: String, span: Range<usize>, error: ValueError) {
+        let span = error.inside.and_then(|inside| self.inside_string(&span, inside)).unwrap_or(span);
+        let problem = Diagnostic { message, span, label: error.label, hint: error.hint };
+        self.problems.borrow_mut().push(problem);
+    }
+
+    /// Returns the span of a part of a string in the text; `None` if the string has escapes or several lines.
+    fn inside_string(&self, value: &Range<usize>, inside: Range<usize>) -> Option<Range<usize>> {
+        let written = self.text.get(value.clone())?;
+        let is_plain =
+            !written.contains('\\') && !written.starts_with("\"\"\"") && !written.starts_with("'''");
+        let start = value.start + 1;
+        is_plain.then_some(start + inside.start..start + inside.end)
+    }
+}
+
+/// A value under a name that its writer chose.
+pub enum NamedEntry<'a> {
+    /// Anything but a table.
+    Value(&'a DeValue<'a>),
+    /// A table.
+    Table(TomlTable<'a>),
+}
+
+/// One table that is being read.
+pub struct TomlTable<'a> {
+    source: &'a TomlSource<'a>,
+    /// Dotted path; empty for the whole file.
+    path: String,
+    /// The span that messages on missing keys show.
+    span: Range<usize>,
+    entries: &'a DeTable<'a>,
+    asked: Vec<&'a str>,
+}
+
+impl<'a> TomlTable<'a> {
+    /// Begins with the top-level table of a file.
+    pub(crate) fn root(source: &'a TomlSource<'a>, entries: &'a DeTable<'a>) -> TomlTable<'a> {
+        TomlTable { source, path: String::new(), span: 0..0, entries, asked: Vec::new() }
+    }
+
+    /// Reads the value of a key that may be absent; `None` as well if the value is wrong, which is reported.
+    pub fn optional<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&DeValue) -> Result<T, ValueError>,
+    ) -> Option<T> {
+        let (_, value) = self.entry(key)?;
+        match read(value.get_ref()) {
+            Ok(read) => Some(read),
+            Err(error) => {
+                let message = format!("`{}` is not valid", self.path_of(key));
+                self.source.report(message, value.span(), error);
+                None
+            }
+        }
+    }
+
+    /// Reads the value of a key that must be there; `None` if it is not or is wrong, which is reported.
+    pub fn required<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&DeValue) -> Result<T, ValueError>,
+    ) -> Option<T> {
+        self.require(key);
+        self.optional(key, read)
+    }
+
+    /// Enters a table that may be absent.
+    pub fn optional_table(&mut self, key: &'static str) -> Option<TomlTable<'a>> {
+        let (name, value) = self.entry(key)?;
+        let path = self.path_of(key);
+        match value.get_ref() {
+            DeValue::Table(entries) => Some(self.inner(path, name.span(), entries)),
+            other => {
+                let error = ValueError::new(format!("expected a table, found {}", kind(other)));
+                self.source.report(format!("`{path}` is not valid"), value.span(), error);
+                None
+            }
+        }
+    }
+
+    /// Enters the tables of an array that may be absent, written as `[[key]]`.
+    pub fn optional_tables(&mut self, key: &'static str) -> Option<Vec<TomlTable<'a>>> {
+        let (name, value) = self.entry(key)?;
+        let path = self.path_of(key);
+        let found = match value.get_ref() {
+            DeValue::Array(items) => {
+                let table = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
+                    DeValue::Table(entries) => Ok(self.inner(path.clone(), place(item, name), entries)),
+                    other => Err(kind(other)),
+                };
+                items.iter().map(table).collect()
+            }
+            other => Err(kind(other)),
+        };
+        let error = |found| {
+            ValueError::new(format!("expected tables, found {found}")).hint(format!("write `[[{path}]]`"))
+        };
+        found.map_err(|found| self.reject(key, error(found))).ok()
+    }
+
+    /// Enters all tables of a table whose keys are names that its writer chose.
+    pub fn named_tables(&mut self) -> Vec<(&'a str, TomlTable<'a>)> {
+        let mut tables = Vec::new();
+        for (name, value) in self.entries {
+            self.asked.push(name.get_ref());
+            let path = self.path_of(name.get_ref());
+            match value.get_ref() {
+                DeValue::Table(entries) => {
+                    tables.push((name.get_ref().as_ref(), self.inner(path, name.span(), entries)));
+                }
+                other => {
+                    let error = ValueError::new(format!("expected a table, found {}", kind(other)));
+                    self.reject(name.get_ref(), error);
+                }
+            }
+        }
+        tables
+    }
+
+    /// Reads all values of a table whose keys are names that its writer chose.
+    pub fn named<T>(&mut self, read: impl Fn(&str, &DeValue) -> Result<T, ValueError>) -> Vec<(String, T)> {
+        let mut values = Vec::new();
+        for (name, value) in self.entries {
+            self.asked.push(name.get_ref());
+            match read(name.get_ref(), value.get_ref()) {
+                Ok(read) => values.push((name.get_ref().to_string(), read)),
+                Err(error) => self.reject(name.get_ref(), error),
+            }
+        }
+        values
+    }
+
+    /// Returns all entries of a table whose keys are names that its writer chose, each with the span of its value.
+    pub fn named_entries(&mut self) -> Vec<(&'a str, Range<usize>, NamedEntry<'a>)> {
+        let entry = |(name, value): (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)| {
+            let path = self.path_of(name.get_ref());
+            let entry = match value.get_ref() {
+                DeValue::Table(entries) => NamedEntry::Table(self.inner(path, name.span(), entries)),
+                other => NamedEntry::Value(other),
+            };
+            (name.get_ref().as_ref(), value.span(), entry)
+        };
+        let entries = self.entries.iter().map(entry).collect();
+        self.asked.extend(self.entries.keys().map(|key| key.get_ref().as_ref()));
+        entries
+    }
+
+    /// Enters a table that must be there.
+    pub fn required_table(&mut self, key: &'static str) -> Option<TomlTable<'a>> {
+        self.require(key);
+        self.optional_table(key)
+    }
+
+    /// Returns whether the table is empty.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the keys of the table.
+    pub fn keys(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.entries.keys().map(|key| key.get_ref().as_ref())
+    }
+
+    /// Returns whether a table within this one has a key.
+    pub fn has_inside(&self, table: &str, key: &str) -> bool {
+        matches!(self.value(table), Some(DeValue::Table(entries)) if entries.contains_key(key))
+    }
+
+    /// Returns the raw value of a key, for a decision on how to read it.
+    pub fn value(&self, key: &str) -> Option<&'a DeValue<'a>> {
+        self.entries.get(key).map(Spanned::get_ref)
+    }
+
+    /// Returns the span of the value of a key; that of the table if the key is absent.
+    pub fn span_of(&self, key: &str) -> Range<usize> {
+        self.entries.get(key).map_or_else(|| self.span.clone(), Spanned::span)
+    }
+
+    /// Returns the span of the table.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// Reports a mistake that concerns the value of a key together with others.
+    pub fn reject(&self, key: &str, error: ValueError) {
+        self.source.report(format!("`{}` is not valid", self.path_of(key)), self.span_of(key), error);
+    }
+
+    /// Reports a mistake that concerns the table as a whole.
+    pub fn reject_all(&self, error: ValueError) {
+        self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), error);
+    }
+
+    /// Enters the tables of an array that must be there.
+    pub fn required_tables(&mut self, key: &'static str) -> Option<Vec<TomlTable<'a>>> {
+        self.require(key);
+        self.optional_tables(key)
+    }
+
+    /// Reports all keys that were not read; the last thing that is done with a table.
+    pub fn finish(self) {
+        self.report_unknown();
+    }
+
+    /// Reports all keys that were not read so far, of a table that stays in use.
+    pub fn report_unknown(&self) {
+        for key in self.entries.keys() {
+            if self.asked.iter().any(|asked| asked == key.get_ref()) {
+                continue;
+            }
+            let place = if self.path.is_empty() { "" } else { &format!(" in `{}`", self.path) };
+            let hint = match nearest(key.get_ref(), self.asked.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("keys here are {}", self.asked.join(", ")),
+            };
+            let error = ValueError::new(format!("not a key of {}", self.source.what)).hint(hint);
+            self.source.report(format!("unknown key `{}`{place}", key.get_ref()), key.span(), error);
+        }
+    }
+
+    fn inner(&self, path: String, span: Range<usize>, entries: &'a DeTable<'a>) -> TomlTable<'a> {
+        TomlTable { source: self.source, path, span, entries, asked: Vec::new() }
+    }
+
+    fn entry(&mut self, key: &'static str) -> Option<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)> {
+        self.asked.push(key);
+        self.entries.get_key_value(key)
+    }
+
+    fn require(&self, key: &'static str) {
+        if !self.entries.contains_key(key) {
+            let error = ValueError::new(format!("`{key}` must be given here"));
+            self.source.report(format!("`{}` is missing", self.path_of(key)), self.span.clone(), error);
+        }
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}
+
+/// Returns the span of a table in an array: its own, or that of the array if it has none.
+fn place(item: &Spanned<DeValue>, list: &Spanned<DeString>) -> Range<usize> {
+    if item.span().is_empty() { list.span() } else { item.span() }
+}
+
+/// Returns the TOML type of a value, with its article.
+pub fn kind(value: &DeValue) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
