@@ -1,7 +1,7 @@
 //! Reading of what people write, for all languages of the program, and printing of what others wrote.
 //!
 //! - [`reader`]: TOML, key by key, with all mistakes at once; [`Diagnostics`] shows them in the text
-//! - [`parse_time`], [`parse_bytes`], [`parse_load`]: values with units, lists of load levels
+//! - [`parse_time`], [`parse_bytes`], [`parse_load`], [`HttpUrl`]: values with units, lists of load levels, URLs
 //! - [`schema`]: shared parts of the JSON Schemas
 //! - [`foreign_text`], [`escaped`]: text from others, safe for a terminal
 //! - [`without_credentials`]: text without the values of credentials
@@ -11,6 +11,7 @@
 mod credentials;
 mod diagnostics;
 mod foreign;
+mod http_url;
 mod load_list;
 mod quantity;
 pub mod reader;
@@ -24,6 +25,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use foreign::{
     FOREIGN_CHARS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_terminal_control,
 };
+pub use http_url::{HttpUrl, HttpUrlError, UrlScheme, is_host};
 pub use load_list::{
     LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
 };

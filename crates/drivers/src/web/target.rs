@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::{Protocol, REDACTED, Tls, foreign_text, without_credentials};
+use languages::{HttpUrl, HttpUrlError, REDACTED, UrlScheme, without_credentials};
+use model::{Protocol, Tls, foreign_text};
 use thiserror::Error;
 
 use super::context::WebSetupError;
-use crate::policy::lookup_host;
 
 /// A server as given by the user: `http://host:port/`, `https://host:port/`, or `host:port` for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,34 +33,26 @@ impl FromStr for Target {
 
     fn from_str(url: &str) -> Result<Target, TargetError> {
         let fail = |problem| TargetError { url: shown(url), problem };
-        let (secure, rest) = match url.split_once("://") {
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (false, rest),
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (true, rest),
-            Some(_) => return Err(fail("only `http://` and `https://` targets are supported")),
-            None if url.is_empty() => {
-                return Err(fail("expected `http://HOST:PORT/` or `https://HOST:PORT/`"));
-            }
-            None => (false, url),
-        };
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        if !path.is_empty() {
+        if url.is_empty() {
+            return Err(fail("expected `http://HOST:PORT/` or `https://HOST:PORT/`"));
+        }
+        let parsed: HttpUrl = url.parse().map_err(|error| fail(problem(error)))?;
+        if 1 < parsed.target.len() {
             return Err(fail("expected no path, because the benchmark defines its own"));
         }
-        if authority.contains('@') {
-            return Err(fail("expected no user name"));
-        }
-        let (host, port) = match authority.rfind(':') {
-            Some(colon) if !authority[colon..].contains(']') => {
-                (&authority[..colon], &authority[colon + 1..])
-            }
-            _ if secure => (authority, "443"),
-            _ => (authority, "80"),
-        };
-        if lookup_host(host).is_none() {
-            return Err(fail("expected a host name or address, an IPv6 address in brackets"));
-        }
-        let port = port_number(port).ok_or_else(|| fail("expected a port from 1 to 65535"))?;
-        Ok(Target { host: host.to_owned(), port, secure })
+        let (port, secure) = (parsed.port_or_default(), parsed.scheme == Some(UrlScheme::Https));
+        Ok(Target { host: parsed.host, port, secure })
+    }
+}
+
+/// Returns what was expected instead.
+fn problem(error: HttpUrlError) -> &'static str {
+    match error {
+        HttpUrlError::Scheme => "only `http://` and `https://` targets are supported",
+        HttpUrlError::UserInfo => "expected no user name",
+        HttpUrlError::Host => "expected a host name or address, an IPv6 address in brackets",
+        HttpUrlError::Port => "expected a port from 1 to 65535",
+        HttpUrlError::Character => "expected no path, because the benchmark defines its own",
     }
 }
 
@@ -83,11 +75,6 @@ fn shown(url: &str) -> String {
         Some((_, host)) if !url.contains("://") => foreign_text(&format!("{REDACTED}@{host}")),
         _ => foreign_text(&without_credentials(url)),
     }
-}
-
-/// Parses a port; unlike the standard library it accepts no sign.
-fn port_number(text: &str) -> Option<u16> {
-    text.parse().ok().filter(|port| *port != 0 && text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl fmt::Display for Target {
