@@ -29,4 +29,4 @@ pub use http_url::{HttpUrl, HttpUrlError, UrlScheme, is_host};
 pub use load_list::{
     LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
 };
-pub use quantity::{QuantityError, parse_bytes, parse_time, time_text};
+pub use quantity::{QuantityError, parse_bytes, parse_time, parse_time_up_to, time_text};

@@ -3,10 +3,13 @@
 
 use units::{Bytes, Nanos};
 
-/// The longest time that is accepted: a longer one is probably a mistake.
-const TIME_MAX: Nanos = Nanos::from_secs(30 * 24 * 3600);
+/// Seconds of a day.
+const DAY_S: u64 = 24 * 3600;
 
-/// The largest size that is accepted, 1 PiB: a larger one is probably a mistake.
+/// Maximum time of [`parse_time`]: a longer one is probably a mistake.
+const TIME_MAX: Nanos = Nanos::from_secs(30 * DAY_S);
+
+/// Maximum size, 1 PiB: a larger one is probably a mistake.
 const BYTES_MAX: Bytes = Bytes(1 << 50);
 
 const TIME_UNITS: &[(&str, f64)] = &[
@@ -18,6 +21,7 @@ const TIME_UNITS: &[(&str, f64)] = &[
     ("m", 60e9),
     ("min", 60e9),
     ("h", 3600e9),
+    ("d", 86_400e9),
 ];
 
 /// Binary units have an `i`; `kB` and `MB` are not accepted because they are ambiguous.
@@ -35,13 +39,20 @@ pub struct QuantityError {
 }
 
 /// Reads a time: `600 s`, `10ms`, `1.5 min`, or a sum of such parts, the larger unit first: `1m30s`, `1 h 30 min`.
-/// Units: ns, us, ms, s, m or min, h.
+/// Units: ns, us, ms, s, m or min, h, d.
 ///
 /// # Errors
-///
 /// If number or unit is missing or unknown, the number is negative, the parts are not in order of their units, or the
 /// time is longer than 30 days.
 pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
+    parse_time_up_to(text, TIME_MAX)
+}
+
+/// Reads a time like [`parse_time`], with another maximum.
+///
+/// # Errors
+/// As [`parse_time`], if the time is longer than `max`.
+pub fn parse_time_up_to(text: &str, max: Nanos) -> Result<Nanos, QuantityError> {
     let mut nanos = 0.0;
     let mut unit_before = f64::INFINITY;
     let mut rest = text.trim();
@@ -60,8 +71,9 @@ pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
             break;
         }
     }
-    if (TIME_MAX.0 as f64) < nanos {
-        return Err(error(format!("`{text}` is longer than 30 days"), "write a shorter time"));
+    if (max.0 as f64) < nanos {
+        let days = max.0 / Nanos::from_secs(DAY_S).0;
+        return Err(error(format!("`{text}` is longer than {days} days"), "write a shorter time"));
     }
     Ok(Nanos(nanos.round() as u64))
 }
@@ -69,7 +81,6 @@ pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
 /// Reads a size: `500 B`, `5 MiB`. Units: B, KiB, MiB, GiB, TiB, in steps of 1024.
 ///
 /// # Errors
-///
 /// If number or unit is missing or unknown, the number is negative or not a whole number of bytes,
 /// or the size is above 1 PiB.
 pub fn parse_bytes(text: &str) -> Result<Bytes, QuantityError> {
@@ -146,9 +157,12 @@ mod tests {
             ("1m30s", 90_000_000_000),
             ("1 h 30 min", 5_400_000_000_000),
             ("2h 15s 3ms", 7_215_003_000_000),
+            ("1 d 12 h", 129_600_000_000_000),
         ] {
             assert_eq!(parse_time(text), Ok(Nanos(nanos)), "{text}");
         }
+        assert_eq!(parse_time("31 d").unwrap_err().message, "`31 d` is longer than 30 days");
+        assert_eq!(parse_time_up_to("31 d", Nanos::from_secs(40 * DAY_S)), Ok(Nanos::from_secs(31 * DAY_S)));
         assert_eq!(parse_bytes("5 MiB"), Ok(Bytes(5_242_880)));
         assert_eq!(parse_bytes("1.5 KiB"), Ok(Bytes(1536)));
     }
@@ -172,7 +186,7 @@ mod tests {
         assert_eq!(error.message, "expected a time with its unit, found `600` without one");
         assert_eq!(
             error.hint,
-            "write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h"
+            "write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h, d"
         );
     }
 

@@ -864,7 +864,7 @@ mod tests {
         assert_eq!(
             time("5 sec").unwrap_err(),
             "`sec` is not a unit of time\n\
-             hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h"
+             hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h, d"
         );
     }
 }

@@ -16,7 +16,7 @@ pub fn definition_schema() -> Schema {
     without_null(schemars::schema_for!(Definition))
 }
 
-/// A time: a number and a unit (ns, us, ms, s, min, h), such as `600 s`; at most 30 days.
+/// A time: a number and a unit (ns, us, ms, s, min, h, d), such as `600 s`; at most 30 days.
 #[derive(JsonSchema)]
 #[schemars(rename = "Time")]
 pub(super) struct TimeText(#[schemars(regex(pattern = r"^[0-9.]+ ?(ns|us|µs|ms|s|min|h)$"))] String);

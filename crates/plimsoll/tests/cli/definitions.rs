@@ -156,7 +156,7 @@ fn mistakes_are_shown_with_file_line_and_pointer() {
     17 | time-limit = "-60 s"
        |              ^^^^^^^ a time cannot be negative, found `-60 s`
        |
-       = hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h
+       = hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h, d
     "#);
     insta::assert_snapshot!(refused("\"60 s\"", "\"60 parsec\""), @r#"
     error: `protocol.time-limit` is not valid
@@ -165,7 +165,7 @@ fn mistakes_are_shown_with_file_line_and_pointer() {
     17 | time-limit = "60 parsec"
        |              ^^^^^^^^^^^ `parsec` is not a unit of time
        |
-       = hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h
+       = hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h, d
     "#);
     insta::assert_snapshot!(refused("steady = \"1 s\"", "steady = \"99999999 h\""), @r#"
     error: `phases.steady` is not valid
