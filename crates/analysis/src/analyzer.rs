@@ -11,9 +11,9 @@ use crate::find_max::replay;
 use crate::first_occurrence::FirstOccurrence;
 use crate::fold::{PointFold, Resources};
 use crate::judge::{RunEvidence, judge_load_point, judge_run, mark_overload};
-use crate::metrics::{curve, headline, measure};
-use crate::rules::Evidence;
-use crate::{Analysis, LoadPointResult, ResourceUsage};
+use crate::metrics::{PointFigures, curve, headline, measure};
+use crate::rules::{Evidence, Stage};
+use crate::{Analysis, LoadPointResult, LoadPointStatus, ResourceUsage};
 
 /// The analyzer, which folds the records of a run into its analysis.
 ///
@@ -73,7 +73,29 @@ impl Analyzer {
         let fold = self.points.get_mut(&index)?;
         fold.close();
         let resources = used(self.resources.get(&index), &self.machines, &self.series);
-        Some(result_of(&self.plan, fold, false, resources))
+        Some(result_of(&self.plan, fold, Stage::Over, resources))
+    }
+
+    /// Returns the status of a load point whose records come in; `None` if the plan has no such point.
+    ///
+    /// The records of all agents in the seconds so far, with their details, have been folded. It costs little enough to
+    /// be asked for once a second: no histogram is copied.
+    pub fn status(&self, index: u32) -> Option<LoadPointStatus> {
+        match self.points.get(&index) {
+            Some(fold) => Some(self.status_of(fold, Stage::Running)),
+            None => {
+                let planned = self.plan.load_points.iter().find(|point| point.index == index)?;
+                Some(self.status_of(&PointFold::new(&self.plan, *planned), Stage::Running))
+            }
+        }
+    }
+
+    /// Returns the status of a load point whose records are complete, or end early because its run does; `None` if it
+    /// has none.
+    pub fn final_status(&mut self, index: u32, is_cut_short: bool) -> Option<LoadPointStatus> {
+        self.points.get_mut(&index)?.close();
+        let stage = if is_cut_short { Stage::CutShort } else { Stage::Over };
+        Some(self.status_of(self.points.get(&index)?, stage))
     }
 
     /// Folds one interval, split from its detail.
@@ -103,9 +125,10 @@ impl Analyzer {
         let mut load_points = Vec::new();
         for (index, fold) in &mut self.points {
             fold.close();
-            let interrupted = ending != Ending::Complete && Some(*index) == last;
+            let is_cut_short = ending != Ending::Complete && Some(*index) == last;
+            let stage = if is_cut_short { Stage::CutShort } else { Stage::Over };
             let resources = used(self.resources.get(index), &self.machines, &self.series);
-            load_points.push(result_of(&self.plan, fold, interrupted, resources));
+            load_points.push(result_of(&self.plan, fold, stage, resources));
         }
         if !self.machines.is_empty() {
             let attributions = attribute(&self.plan, &load_points);
@@ -134,6 +157,12 @@ impl Analyzer {
         }
     }
 
+    fn status_of(&self, fold: &PointFold, stage: Stage) -> LoadPointStatus {
+        let (plan, figures) = (&self.plan, &PointFigures::of(&self.plan, fold));
+        let resources = &used(self.resources.get(&fold.point.index), &self.machines, &self.series);
+        LoadPointStatus::of(&Evidence { plan, fold, figures, resources, stage })
+    }
+
     /// Returns the fold of a load point, a new one for the first record; `None` if the plan has no such point.
     fn point(&mut self, index: u32) -> Option<&mut PointFold> {
         let planned = self.plan.load_points.iter().find(|point| point.index == index).copied();
@@ -150,8 +179,9 @@ fn used(fold: Option<&Resources>, machines: &[Machine], series: &[Series]) -> Re
     fold.map_or_else(ResourceUsage::default, |fold| ResourceUsage::of(fold, machines, series))
 }
 
-fn result_of(plan: &Plan, fold: &PointFold, interrupted: bool, resources: ResourceUsage) -> LoadPointResult {
-    let mut result = LoadPointResult { resources, ..measure(plan, fold) };
-    result.verdict = judge_load_point(&Evidence { plan, fold, result: &result, interrupted });
-    result
+fn result_of(plan: &Plan, fold: &PointFold, stage: Stage, resources: ResourceUsage) -> LoadPointResult {
+    let figures = PointFigures::of(plan, fold);
+    let evidence = Evidence { plan, fold, figures: &figures, resources: &resources, stage };
+    let verdict = judge_load_point(&evidence);
+    LoadPointResult { verdict, resources, ..measure(plan, fold, figures) }
 }

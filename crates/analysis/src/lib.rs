@@ -1,7 +1,8 @@
 //! Records to metrics, rules to verdict: pure functions of the run file.
 //!
 //! [`Analyzer`] takes the records of a run one by one and returns an [`Analysis`]; its memory does
-//! not grow with the length of the run, except for one small line per second.
+//! not grow with the length of the run, except for one small line per second. Asked in between, it returns the
+//! [`LoadPointStatus`] of the load point that runs, by the same rules.
 //! [`FindMax`] chooses the load points to run to find the highest acceptable load.
 //! [`attribute`] names the bottleneck of each load point.
 //! [`compare`] compares runs, [`scaling`] those of one server on groups of CPUs.
@@ -23,6 +24,7 @@ mod resources;
 mod result;
 mod rules;
 pub mod scaling;
+mod status;
 
 pub use analyzer::Analyzer;
 pub use classes::{TimeClasses, class_start};
@@ -33,3 +35,4 @@ pub use find_max::{
 pub use metrics::values_needed;
 pub use resources::{ResourceUsage, SeriesUsage};
 pub use result::*;
+pub use status::{LoadPointStatus, Measure, RuleGroup, Standing, StandingState};

@@ -129,11 +129,16 @@ impl Seconds {
 
     /// Returns the seconds from full load on: those of settle and steady phase.
     pub(crate) fn full_load(&self) -> impl Iterator<Item = &Second> {
-        self.all.iter().filter(|second| matches!(second.phase, Phase::Settle | Phase::Steady))
+        self.so_far().filter(|second| matches!(second.phase, Phase::Settle | Phase::Steady))
     }
 
     /// Returns the seconds of the steady phase.
     pub(crate) fn steady(&self) -> impl Iterator<Item = &Second> {
-        self.all.iter().filter(|second| second.phase == Phase::Steady)
+        self.so_far().filter(|second| second.phase == Phase::Steady)
+    }
+
+    /// Returns all seconds, the current one included, whose percentiles are not known yet.
+    fn so_far(&self) -> impl Iterator<Item = &Second> {
+        self.all.iter().chain(&self.current)
     }
 }

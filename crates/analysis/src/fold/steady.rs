@@ -146,6 +146,12 @@ impl SteadyTotals {
         self.connect.merge(&record.connect);
     }
 
+    /// Returns an amount per second of the recorded phase; zero before it begins.
+    pub(crate) fn per_second(&self, amount: f64) -> f64 {
+        let length = self.length.as_secs_f64();
+        if 0.0 < length { amount / length } else { 0.0 }
+    }
+
     /// Returns the part of all load threads that the agent of a record has.
     pub(crate) fn share_of(&self, record: &IntervalRecord) -> f64 {
         f64::from(record.health.threads) / f64::from(self.load_threads.max(1))
@@ -189,6 +195,11 @@ impl SteadyTotals {
     pub(crate) fn in_flight_at_ends(&self) -> (u64, u64) {
         let at_start = saturating_sum(self.agents.values().map(|agent| agent.in_flight_at_start));
         (at_start, saturating_sum(self.agents.values().map(|agent| agent.end.in_flight_at_end)))
+    }
+
+    /// Returns the operations that were due and not started at the end of the phase.
+    pub(crate) fn waiting_at_end(&self) -> u64 {
+        saturating_sum(self.agents.values().map(|agent| agent.end.waiting_at_end))
     }
 
     /// Returns the body bytes of the replies to the operations in flight at the end of the phase, by the defined mean

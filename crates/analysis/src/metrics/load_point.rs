@@ -1,27 +1,24 @@
 //! The numbers of one load point.
 
-use std::collections::BTreeMap;
-
-use model::{Connection, Outcome, Plan};
+use model::{Connection, Plan};
 use stats::{MBIT, little_gap, load_factor};
-use units::Nanos;
 
 use super::times::summary;
-use super::{kinds, steady, timeline};
+use super::{PointFigures, kinds, ratio, timeline};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
 use crate::{LoadPointResult, ResourceUsage, TimeSummary, Verdict, VerdictState};
 
 /// Bytes of a KB, as WebBench has it.
 const KB: f64 = 1024.0;
 
-/// Makes all numbers of a load point, without its verdict.
+/// Makes all numbers of a load point, without its verdict, from those that rules judge.
 ///
 /// Only the records of the steady phase count, divided by the recorded length T of that phase.
-pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
+pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> LoadPointResult {
     let (totals, load) = (&fold.steady, fold.point.load);
     let length = totals.length.as_secs_f64();
-    let per_second = |amount: f64| if 0.0 < length { amount / length } else { 0.0 };
-    let (n, errors) = (totals.n() as f64, totals.errors() as f64);
+    let per_second = |amount: f64| totals.per_second(amount);
+    let (n, errors) = (figures.n as f64, figures.errors as f64);
     let sum_response = totals.response_seconds();
     let load_factor = load_factor(sum_response, length).unwrap_or(0.0);
     let thinking_mean = per_second(totals.thinking_ns as f64 / 1e9);
@@ -29,27 +26,27 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
     let total = kinds::total(plan, load, totals, &response);
     let bits = 8.0 * total.bytes.total as f64;
     let (cpu, run_queue, thread_seconds) = generator(totals);
-    let sut_cpus = sut_cpus(totals);
+    let sut_cpus = figures.sut_cpus;
     let per_operation = |seconds: f64| (0.0 < n + errors).then(|| seconds / (n + errors));
     LoadPointResult {
         index: fold.point.index,
         load,
-        length: totals.length,
+        length: figures.length,
         verdict: Verdict { state: VerdictState::Valid, reasons: Vec::new(), remarks: Vec::new() },
         kinds: kinds::kinds(plan, totals),
-        offered_rate: (!load.is_closed()).then(|| per_second(totals.due as f64)),
+        offered_rate: figures.offered_rate,
         delivered_ratio: (!load.is_closed() && 0 < totals.due).then(|| n / totals.due as f64),
-        rate: per_second(n),
-        rate_per_user: load.is_closed().then(|| ratio(per_second(n), load.level())),
+        rate: figures.rate,
+        rate_per_user: load.is_closed().then(|| ratio(figures.rate, load.level())),
         rate_interval: timeline::rate_interval(&fold.seconds),
-        steadiness: steady::steady_state(&fold.seconds),
-        warm_up: steady::warm_up(&fold.seconds),
+        steadiness: figures.steadiness,
+        warm_up: figures.warm_up,
         error_rate: per_second(errors),
         error_level: (0.0 < n).then(|| errors / n),
         load_factor,
         in_flight_mean: per_second(totals.in_flight_ns as f64 / 1e9),
         thinking_mean,
-        little_gap: load.is_closed().then(|| closed_gap(load.level(), per_second(n), totals)),
+        little_gap: load.is_closed().then(|| closed_gap(load.level(), figures.rate, totals)),
         throughput_mbit: per_second(bits / MBIT),
         body_throughput_kb: per_second(total.bytes.body as f64 / KB),
         client_throughput_mbit: (0.0 < sum_response).then(|| bits / MBIT / sum_response),
@@ -58,17 +55,17 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         receive_mean: receive_mean(totals),
         lateness: lateness(totals, load.is_closed()),
         connect: connect(plan, totals),
-        in_flight_at_end: totals.in_flight_at_ends().1,
+        in_flight_at_end: figures.in_flight_at_end,
         in_flight_body_bytes: totals.in_flight_body_bytes(plan),
-        in_flight_age: Nanos(u64::try_from(totals.ages_at_ends_ns().1).unwrap_or(u64::MAX)),
+        in_flight_age: figures.in_flight_age,
         left_open: totals.left_open,
-        failures: failures(totals),
+        failures: figures.failures,
         examples: fold.examples.values().cloned().collect(),
         generator_busy: ratio(cpu, thread_seconds),
         generator_run_queue: ratio(run_queue, thread_seconds),
         generator_cpu_per_operation: per_operation(cpu),
         sut_cpus,
-        sut_busy: sut_cpus.zip(plan.sut.allowance()).map(|(cpus, allowance)| ratio(cpus, allowance)),
+        sut_busy: figures.sut_busy,
         sut_cpu_per_operation: sut_cpus.and_then(|cpus| per_operation(cpus * length)),
         resources: ResourceUsage::default(),
         attribution: None,
@@ -112,17 +109,6 @@ fn connect(plan: &Plan, totals: &SteadyTotals) -> Option<TimeSummary> {
     belongs.then(|| summary(totals.connect.clone()))
 }
 
-fn failures(totals: &SteadyTotals) -> Vec<(Outcome, u64)> {
-    let mut counts: BTreeMap<Outcome, u64> = BTreeMap::new();
-    for (outcome, n) in totals.kinds.iter().flat_map(|kind| &kind.failed) {
-        let count = counts.entry(*outcome).or_default();
-        *count = count.saturating_add(*n);
-    }
-    let mut failures: Vec<(Outcome, u64)> = counts.into_iter().filter(|(_, n)| 0 < *n).collect();
-    failures.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    failures
-}
-
 /// Returns CPU time, run-queue time and available time of all load threads, in s.
 fn generator(totals: &SteadyTotals) -> (f64, f64, f64) {
     let sum = |of: fn(&AgentTotals) -> f64| totals.agents.values().map(of).sum::<f64>();
@@ -131,14 +117,4 @@ fn generator(totals: &SteadyTotals) -> (f64, f64, f64) {
         sum(|agent| agent.run_queue.as_secs_f64()),
         sum(|agent| agent.thread_ns as f64 / 1e9),
     )
-}
-
-/// Returns the CPUs that the SUT used; `None` unless it was seen in every interval.
-fn sut_cpus(totals: &SteadyTotals) -> Option<f64> {
-    let seen = Nanos::ZERO < totals.length && totals.length <= totals.sut_length;
-    seen.then(|| totals.sut_cpu.as_secs_f64() / totals.length.as_secs_f64())
-}
-
-fn ratio(part: f64, whole: f64) -> f64 {
-    if 0.0 < whole { part / whole } else { 0.0 }
 }

@@ -1,5 +1,6 @@
 //! Metrics: the numbers of a load point from its totals, and the curve over load points.
 
+mod figures;
 mod kinds;
 mod load_point;
 mod marks;
@@ -7,7 +8,13 @@ mod steady;
 mod timeline;
 mod times;
 
+pub(crate) use figures::PointFigures;
 pub(crate) use load_point::measure;
 pub(crate) use marks::{curve, headline};
 pub use times::values_needed;
 pub(crate) use times::{CONFIDENCE, QUANTILES};
+
+/// Divides; zero if the whole is.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if 0.0 < whole { part / whole } else { 0.0 }
+}

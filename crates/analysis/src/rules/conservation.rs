@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{DetailRecord, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase, Plan};
 use stats::{Histogram, Moments};
 
-use super::{Evidence, RuleFinding};
+use super::{Evidence, RuleFinding, Stage};
 use crate::first_occurrence::FirstOccurrence;
 
 const BROKEN: &str = "the record contradicts itself; repeat the run, and report this if it happens again";
@@ -248,10 +248,11 @@ impl From<&Moments> for Extent {
 /// Reports every kind of contradiction once, with its first occurrence.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let ledger = &evidence.fold.ledger;
-    let details = ledger
-        .phases
-        .iter()
+    let mut phases = ledger.phases.iter();
+    let details = phases
         .find_map(|(phase, sums)| sums.difference().map(|text| format!("{} phase: {text}", phase.name())));
+    // While records come in, details may follow the intervals they belong to.
+    let details = details.filter(|_| evidence.stage != Stage::Running);
     let found = [
         ("conservation", ledger.flow.text()),
         ("conservation", ledger.totals.text()),

@@ -3,18 +3,22 @@
 use model::{Load, Schedule};
 
 use super::{Evidence, RuleFinding};
+use crate::Measure;
 
 const SCHEDULE_HINT: &str =
     "the generator lost or repeated operations; repeat the run, and report this if it happens again";
 const DELIVERED_HINT: &str = "the server cannot sustain this rate; offer lower rates with `--rate`";
 
+/// Standard deviations that are chance.
+const DEVIATIONS: f64 = 3.0;
+
 /// Reports a number of due operations that differs from the schedule, a pure function of plan and seed.
 pub(super) fn schedule(evidence: &Evidence) -> Vec<RuleFinding> {
-    let Load::Rate { per_second, arrivals, .. } = evidence.result.load else { return Vec::new() };
+    let Load::Rate { per_second, arrivals, .. } = evidence.load() else { return Vec::new() };
     let totals = &evidence.fold.steady;
     let Some(start) = totals.start else { return Vec::new() };
     let plan = evidence.plan;
-    let schedule = Schedule::new(per_second, arrivals, &plan.phases, plan.seed, evidence.result.index);
+    let schedule = Schedule::new(per_second, arrivals, &plan.phases, plan.seed, evidence.fold.point.index);
     let due = schedule.map(|(_, due)| due).skip_while(|due| *due < start).take_while(|due| *due < totals.end);
     let (expected, found) = (due.count() as u64, totals.due);
     if found == expected {
@@ -24,10 +28,23 @@ pub(super) fn schedule(evidence: &Evidence) -> Vec<RuleFinding> {
     vec![RuleFinding::invalid("schedule", text).hint(SCHEDULE_HINT)]
 }
 
+/// Returns whether the operations that cross the ends of the phase so far, or wait, can no longer decide whether enough
+/// of those that fell due were delivered.
+///
+/// Where the server keeps up, their number at a moment varies by chance like a Poisson count, by its root.
+pub(super) fn is_decided(evidence: &Evidence) -> bool {
+    let totals = &evidence.fold.steady;
+    let (at_start, at_end) = totals.in_flight_at_ends();
+    let crossing = at_start as f64 + at_end as f64 + totals.waiting_at_end() as f64;
+    let limit = evidence.plan.rules.delivered_ratio_min;
+    let margin = (evidence.figures.n as f64 - limit * totals.due as f64).abs();
+    DEVIATIONS * crossing.sqrt() < margin
+}
+
 /// Reports a rate of successes too far below the rate at which operations fell due.
 pub(super) fn delivered(evidence: &Evidence) -> Vec<RuleFinding> {
-    let Some(offered) = evidence.result.offered_rate else { return Vec::new() };
-    let (rate, limit) = (evidence.result.rate, evidence.plan.rules.delivered_ratio_min);
+    let Some(offered) = evidence.figures.offered_rate else { return Vec::new() };
+    let (rate, limit) = (evidence.figures.rate, evidence.plan.rules.delivered_ratio_min);
     if limit * offered <= rate && 0.0 < offered {
         return Vec::new();
     }
@@ -35,5 +52,6 @@ pub(super) fn delivered(evidence: &Evidence) -> Vec<RuleFinding> {
         "{rate:.1} of {offered:.1} operations per second were delivered, at least {:.0} % are required",
         100.0 * limit
     );
-    vec![RuleFinding::invalid("delivered", text).hint(DELIVERED_HINT)]
+    let measure = Measure::Delivered { ratio: if 0.0 < offered { rate / offered } else { 0.0 }, limit };
+    vec![RuleFinding::invalid("delivered", text).hint(DELIVERED_HINT).measured(measure)]
 }

@@ -1,8 +1,9 @@
 //! The generator's health: a load point that the generator limited is invalid, not slow.
 
-use units::{Nanos, Ratio};
+use units::Ratio;
 
 use super::{Evidence, RuleFinding, other_programs};
+use crate::Measure;
 use crate::fold::AgentTotals;
 
 const HINT: &str = "give the generator more CPUs (`--load-cpus`) or the server a smaller share (`--sut-quota`, see `plimsoll calibrate`)";
@@ -12,58 +13,92 @@ const ENFORCED_MAX: f64 = 1.1;
 
 const LATE_HINT: &str = "offer less, or give the generator CPUs of its own (`--load-cpus`)";
 
-/// Checks every load agent by itself, and the effect of full slots of an open loop.
-pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let agents = &evidence.fold.steady.agents;
-    let mut findings: Vec<RuleFinding> =
-        agents.iter().flat_map(|(index, agent)| limits(evidence, *index, agent)).collect();
-    findings.extend(full_slots(evidence));
-    findings
+/// Part of a limit from which a value is close to it.
+const CLOSE: f64 = 0.8;
+
+/// A value of a load agent that is beyond its limit, or close to it.
+struct LimitedValue {
+    rule: &'static str,
+    is_beyond: bool,
+    text: String,
+    hint: &'static str,
+    measure: Measure,
 }
 
-/// Returns the limits that an agent exceeded: invalid, or a remark where the SUT was saturated as well.
-fn limits(evidence: &Evidence, index: u32, agent: &AgentTotals) -> Vec<RuleFinding> {
-    let rules = &evidence.plan.rules;
+/// Checks every load agent by itself.
+pub(super) fn limits(evidence: &Evidence) -> Vec<RuleFinding> {
+    let agents = &evidence.fold.steady.agents;
+    agents.iter().flat_map(|(index, agent)| agent_limits(evidence, *index, agent)).collect()
+}
+
+/// Returns the limits that an agent exceeded: invalid, or a remark where the SUT was saturated as well. Takes notice of
+/// those to which it is close.
+fn agent_limits(evidence: &Evidence, index: u32, agent: &AgentTotals) -> Vec<RuleFinding> {
     let (Some(busy), Some(run_queue)) = (agent.busy(), agent.run_queue_ratio()) else {
         return vec![RuleFinding::invalid(
             "generator-busy",
             format!("no metrics of the load threads of agent {index} were recorded"),
         )];
     };
-    let mut passed = Vec::new();
-    if rules.generator_busy_max <= busy {
-        let limit = Ratio(rules.generator_busy_max);
-        passed.push(("generator-busy", format!("its CPUs were {} busy, limit {limit}", Ratio(busy)), HINT));
-    }
-    if rules.run_queue_ratio_max < run_queue {
-        let limit = Ratio(rules.run_queue_ratio_max);
-        let others = other_programs::clause(evidence.result);
-        let text =
-            format!("its threads waited {} of the time for a CPU, limit {limit}{others}", Ratio(run_queue));
-        passed.push(("generator-run-queue", text, HINT));
-    }
-    if let Some(late) = late(evidence, agent) {
-        let text =
-            format!("the 99th percentile of its lateness was {late}, limit {}", rules.lateness_p99_max);
-        passed.push(("generator-lateness", text, LATE_HINT));
-    }
-    passed
-        .into_iter()
-        .map(|(rule, text, hint)| weigh(evidence, rule, &format!("load agent {index}: {text}"), hint))
-        .collect()
+    let found =
+        [busy_value(evidence, busy), run_queue_value(evidence, run_queue), late_value(evidence, agent)];
+    let finding = |LimitedValue { rule, is_beyond, text, hint, measure }| {
+        let text = format!("load agent {index}: {text}");
+        let finding = match is_beyond {
+            true => weigh(evidence, rule, &text, hint),
+            false => RuleFinding::notice(rule, text),
+        };
+        finding.measured(measure)
+    };
+    found.into_iter().flatten().map(finding).collect()
 }
 
-/// Returns the 99th percentile of an agent's own lateness if it exceeds the limit; open loops only.
-fn late(evidence: &Evidence, agent: &AgentTotals) -> Option<Nanos> {
-    let open = !evidence.result.load.is_closed();
-    let p99 = agent.lateness_own.quantile(Ratio(0.99)).filter(|_| open)?;
-    (evidence.plan.rules.lateness_p99_max < p99).then_some(p99)
+fn busy_value(evidence: &Evidence, busy: f64) -> Option<LimitedValue> {
+    let limit = evidence.plan.rules.generator_busy_max;
+    (CLOSE * limit <= busy).then(|| LimitedValue {
+        rule: "generator-busy",
+        is_beyond: limit <= busy,
+        text: format!("its CPUs were {} busy, limit {}", Ratio(busy), Ratio(limit)),
+        hint: HINT,
+        measure: Measure::GeneratorBusy(busy),
+    })
+}
+
+fn run_queue_value(evidence: &Evidence, waited: f64) -> Option<LimitedValue> {
+    let limit = evidence.plan.rules.run_queue_ratio_max;
+    (CLOSE * limit <= waited).then(|| {
+        let others = other_programs::clause(evidence.resources);
+        let (waited_part, limit_part) = (Ratio(waited), Ratio(limit));
+        LimitedValue {
+            rule: "generator-run-queue",
+            is_beyond: limit < waited,
+            text: format!(
+                "its threads waited {waited_part} of the time for a CPU, limit {limit_part}{others}"
+            ),
+            hint: HINT,
+            measure: Measure::GeneratorWait(waited),
+        }
+    })
+}
+
+/// Judges the 99th percentile of an agent's own lateness; open loops only.
+fn late_value(evidence: &Evidence, agent: &AgentTotals) -> Option<LimitedValue> {
+    let is_open = !evidence.load().is_closed();
+    let p99 = agent.lateness_own.quantile(Ratio(0.99)).filter(|_| is_open)?;
+    let limit = evidence.plan.rules.lateness_p99_max;
+    (CLOSE * limit.0 as f64 <= p99.0 as f64).then(|| LimitedValue {
+        rule: "generator-lateness",
+        is_beyond: limit < p99,
+        text: format!("the 99th percentile of its lateness was {p99}, limit {limit}"),
+        hint: LATE_HINT,
+        measure: Measure::GeneratorLateness { p99, limit },
+    })
 }
 
 /// Decides the severity: a remark if the server was the limit after all.
 fn weigh(evidence: &Evidence, rule: &'static str, text: &str, hint: &'static str) -> RuleFinding {
     let saturated = evidence.plan.rules.sut_saturated_min;
-    match evidence.result.sut_busy {
+    match evidence.figures.sut_busy {
         Some(busy) if ENFORCED_MAX < busy => {
             let text = format!(
                 "{text}, and the server's allowance was not enforced, of which it used {}",
@@ -87,15 +122,16 @@ fn weigh(evidence: &Evidence, rule: &'static str, text: &str, hint: &'static str
 
 /// Reports operations that had to wait for a slot, which is part of their response time and no fault of the
 /// generator.
-fn full_slots(evidence: &Evidence) -> Option<RuleFinding> {
+pub(super) fn full_slots(evidence: &Evidence) -> Vec<RuleFinding> {
     let agents = evidence.fold.steady.agents.values();
     let full = agents.map(|agent| agent.intervals_full).max().unwrap_or(0);
-    (0 < full).then(|| {
-        let slots = evidence.result.load.in_flight_max();
-        let text = format!(
-            "all {slots} slots for operations in flight were taken at the end of {full} seconds; \
-             operations that fell due then waited while their response time ran"
-        );
-        RuleFinding::remark("places", text)
-    })
+    if full == 0 {
+        return Vec::new();
+    }
+    let slots = evidence.load().in_flight_max();
+    let text = format!(
+        "all {slots} slots for operations in flight were taken at the end of {full} seconds; \
+         operations that fell due then waited while their response time ran"
+    );
+    vec![RuleFinding::remark("places", text)]
 }

@@ -6,7 +6,7 @@ use super::{Evidence, RuleFinding};
 
 /// Remarks on connections that the server left open after a complete reply.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let (left_open, n) = (evidence.result.left_open, evidence.result.total.n);
+    let (left_open, n) = (evidence.fold.steady.left_open, evidence.figures.n);
     if left_open == 0 {
         return Vec::new();
     }

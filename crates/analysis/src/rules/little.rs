@@ -1,6 +1,7 @@
 //! Little's law on a closed loop: N = X·(R + Z), or a gap that is explained.
 
-use super::{Evidence, RuleFinding};
+use super::{Evidence, RuleFinding, Stage};
+use crate::Measure;
 
 /// Part of all users' time that may be unaccounted for.
 const USER_TIME_GAP_MAX: f64 = 0.01;
@@ -15,7 +16,7 @@ struct Explanation {
 
 /// Checks users' time and Little's law; an open loop has no N.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    if !evidence.result.load.is_closed() || evidence.result.length.0 == 0 {
+    if !evidence.load().is_closed() || evidence.figures.length.0 == 0 {
         return Vec::new();
     }
     user_time(evidence).or_else(|| little(evidence)).into_iter().collect()
@@ -26,7 +27,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
 /// So N·T = ∫ in flight + ∫ thinking.
 fn user_time(evidence: &Evidence) -> Option<RuleFinding> {
     let totals = &evidence.fold.steady;
-    let expected = evidence.result.load.level() * evidence.result.length.as_secs_f64();
+    let expected = evidence.load().level() * evidence.figures.length.as_secs_f64();
     let found = totals.in_flight_ns.saturating_add(totals.thinking_ns) as f64 / 1e9;
     let gap = (found - expected).abs() / expected;
     // Not `limit < gap`: without users the gap is not a number.
@@ -41,7 +42,7 @@ fn user_time(evidence: &Evidence) -> Option<RuleFinding> {
 
 /// Checks the plain law, then with explanations of the gap, the fewest first.
 fn little(evidence: &Evidence) -> Option<RuleFinding> {
-    let users = evidence.result.load.level();
+    let users = evidence.load().level();
     let seen = evidence.fold.steady.users_seen();
     let limit = evidence.plan.rules.little_gap_max;
     let closes = |seen: f64| (users - seen).abs() / users <= limit;
@@ -63,14 +64,17 @@ fn little(evidence: &Evidence) -> Option<RuleFinding> {
     } else {
         let text =
             format!("{gap}; failed operations and those in flight at the ends explain {both:.2} of it");
-        return Some(RuleFinding::invalid("little", text));
+        let measure = Measure::Users { seen: seen + both, present: users };
+        return Some(RuleFinding::invalid("little", text).measured(measure));
     };
-    Some(RuleFinding::remark("little", format!("{gap}, explained: {explained}")))
+    // While the phase grows, operations at its ends explain less and less.
+    (evidence.stage != Stage::Running)
+        .then(|| RuleFinding::remark("little", format!("{gap}, explained: {explained}")))
 }
 
 fn explanations(evidence: &Evidence) -> [Explanation; 2] {
     let totals = &evidence.fold.steady;
-    let length = evidence.result.length.as_secs_f64();
+    let length = evidence.figures.length.as_secs_f64();
     let failed = totals.failed_seconds() / length;
     let (age_start, age_end) = totals.ages_at_ends_ns();
     let ends = (age_end as f64 - age_start as f64) / 1e9 / length;

@@ -20,14 +20,15 @@ const HINT: &str = "failures or a time limit that affect one kind more than the 
 /// so that chance does not reject a short phase; a kind with fewer than 25 expected operations is not judged.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let workload = &evidence.plan.workload;
-    let kinds = workload.requests.iter().zip(&evidence.result.kinds).enumerate();
+    let kinds = workload.requests.iter().zip(&evidence.fold.steady.kinds).enumerate();
+    let completed = evidence.figures.completed();
     kinds
         .filter_map(|(index, (request, kind))| {
-            let count = kind.n.saturating_add(kind.errors);
+            let count = kind.response.n.saturating_add(kind.errors());
             let share = Share {
-                found: count as f64 / evidence.result.completed().max(1) as f64,
+                found: count as f64 / completed.max(1) as f64,
                 expected: workload.request_share(index),
-                n: evidence.result.completed(),
+                n: completed,
             };
             let limit = request.share_gap_max.filter(|limit| share.is_off(*limit))?;
             let text = format!(

@@ -24,12 +24,14 @@ mod think;
 pub(crate) mod time_axis;
 mod warm_up;
 
-use model::Plan;
+use model::{Load, Plan};
 
 pub(crate) use finding::{RuleFinding, Severity};
 
-use crate::LoadPointResult;
 use crate::fold::PointFold;
+use crate::metrics::PointFigures;
+use crate::{ResourceUsage, RuleGroup};
+use JudgedFrom::{Data, End, Start, SteadyPhase, TenthOfSteadyPhase};
 
 /// The evidence for the verdict on a load point.
 pub(crate) struct Evidence<'a> {
@@ -37,36 +39,103 @@ pub(crate) struct Evidence<'a> {
     pub(crate) plan: &'a Plan,
     /// The fold of the load point's records.
     pub(crate) fold: &'a PointFold,
-    /// Its numbers.
-    pub(crate) result: &'a LoadPointResult,
-    /// Whether the run ended early in this load point.
-    pub(crate) interrupted: bool,
+    /// Its figures.
+    pub(crate) figures: &'a PointFigures,
+    /// The use of machines and services.
+    pub(crate) resources: &'a ResourceUsage,
+    /// The progress of its records.
+    pub(crate) stage: Stage,
 }
 
-/// A rule: a pure function of the evidence.
-pub(crate) type Rule = fn(&Evidence) -> Vec<RuleFinding>;
+/// The progress of a load point's records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// More may follow.
+    Running,
+    /// They are complete, because the run ended early in this load point.
+    CutShort,
+    /// They are complete.
+    Over,
+}
+
+/// A rule: a pure function of the evidence, which returns what it finds.
+pub(crate) struct Rule {
+    /// The group by which the rule is shown while a load point runs.
+    pub(crate) group: RuleGroup,
+    /// The moment from which it can be judged.
+    from: JudgedFrom,
+    /// The function.
+    pub(crate) check: fn(&Evidence) -> Vec<RuleFinding>,
+}
+
+/// The moment from which a rule can be judged by the records so far.
+enum JudgedFrom {
+    /// Any moment: every record is judged by itself, or with the one before it.
+    Start,
+    /// The first second of the steady phase: a sum over the phase so far stands by itself.
+    SteadyPhase,
+    /// A tenth of the steady phase: in less, one late moment outweighs a limit of a few percent.
+    TenthOfSteadyPhase,
+    /// The moment when this function of the evidence says that there is enough of it.
+    Data(fn(&Evidence) -> bool),
+    /// The end of the load point: the rule is about the whole of it, or chance would break it in a part.
+    End,
+}
 
 /// All rules, in the order in which their findings are reported: first what makes the record itself
 /// doubtful, then what the record says about generator and server, then how far the numbers reach.
 pub(crate) const RULES: &[Rule] = &[
-    steady_length::check,
-    time_axis::check,
-    load_agents::check,
-    conservation::check,
-    histogram::check,
-    integral::check,
-    little::check,
-    think::check,
-    delivery::schedule,
-    generator::check,
-    other_programs::check,
-    errors::check,
-    delivery::delivered,
-    mix::check,
-    boundary::check,
-    sample_size::check,
-    censoring::check,
-    left_open::check,
-    steady_state::check,
-    warm_up::check,
+    rule(RuleGroup::Record, End, steady_length::check),
+    rule(RuleGroup::Record, Start, time_axis::check),
+    rule(RuleGroup::Record, Start, load_agents::check),
+    rule(RuleGroup::Record, Start, conservation::check),
+    rule(RuleGroup::Record, End, histogram::check),
+    rule(RuleGroup::Record, End, integral::check),
+    rule(RuleGroup::Little, TenthOfSteadyPhase, little::check),
+    rule(RuleGroup::Little, End, think::check),
+    rule(RuleGroup::Generator, End, delivery::schedule),
+    rule(RuleGroup::Generator, SteadyPhase, generator::limits),
+    rule(RuleGroup::Delivery, End, generator::full_slots),
+    rule(RuleGroup::Generator, End, other_programs::check),
+    rule(RuleGroup::Errors, SteadyPhase, errors::too_many),
+    rule(RuleGroup::Generator, SteadyPhase, errors::ours),
+    rule(RuleGroup::Delivery, Data(delivery::is_decided), delivery::delivered),
+    rule(RuleGroup::Sample, End, mix::check),
+    rule(RuleGroup::Steady, End, boundary::check),
+    rule(RuleGroup::Sample, Data(sample_size::has_enough), sample_size::check),
+    rule(RuleGroup::Sample, End, censoring::check),
+    rule(RuleGroup::Errors, SteadyPhase, left_open::check),
+    rule(RuleGroup::Steady, Data(steady_state::has_enough), steady_state::check),
+    rule(RuleGroup::Steady, End, warm_up::check),
 ];
+
+const fn rule(group: RuleGroup, from: JudgedFrom, check: fn(&Evidence) -> Vec<RuleFinding>) -> Rule {
+    Rule { group, from, check }
+}
+
+impl Evidence<'_> {
+    /// Returns the load of the load point.
+    pub(crate) fn load(&self) -> Load {
+        self.fold.point.load
+    }
+
+    /// Returns the fewest successful operations of a sample.
+    pub(crate) fn operations_needed(&self) -> u64 {
+        self.plan.rules.operations_min.max(1)
+    }
+}
+
+impl Rule {
+    /// Returns whether the rule can be judged by now. At the end of a load point every rule can.
+    pub(crate) fn can_be_judged(&self, evidence: &Evidence) -> bool {
+        let (length, planned) = (evidence.figures.length.0, evidence.plan.phases.steady.0);
+        evidence.stage != Stage::Running
+            || match self.from {
+                Start => true,
+                SteadyPhase => 0 < length,
+                TenthOfSteadyPhase => 0 < length && planned / 10 <= length,
+                Data(has_enough) => has_enough(evidence),
+                End => false,
+            }
+    }
+}

@@ -3,7 +3,7 @@
 use model::{Counter, MachineRole};
 
 use super::{Evidence, RuleFinding};
-use crate::LoadPointResult;
+use crate::ResourceUsage;
 
 /// The total use, in CPUs, from which other programs are reported. A house rule: a tenth of a CPU shows in the
 /// intervals.
@@ -15,7 +15,7 @@ const SHARE_MIN: f64 = 0.02;
 
 /// Reports programs that are neither the server nor the load generator.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let used = others(evidence.result);
+    let used = others(evidence.resources);
     let sum: f64 = used.iter().map(|(_, cpus)| cpus).sum();
     if sum < CPUS_MIN {
         return Vec::new();
@@ -30,8 +30,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
 
 /// Returns a clause about the other users of the machine, to stand behind what they may have disturbed; empty if
 /// there were none.
-pub(super) fn clause(point: &LoadPointResult) -> String {
-    let used = others(point);
+pub(super) fn clause(uses: &ResourceUsage) -> String {
+    let used = others(uses);
     let sum: f64 = used.iter().map(|(_, cpus)| cpus).sum();
     if sum < CPUS_MIN {
         String::new()
@@ -41,8 +41,7 @@ pub(super) fn clause(point: &LoadPointResult) -> String {
 }
 
 /// Returns the programs on load machines with the CPUs that each used, the busiest first.
-fn others(point: &LoadPointResult) -> Vec<(&str, f64)> {
-    let uses = &point.resources;
+fn others(uses: &ResourceUsage) -> Vec<(&str, f64)> {
     let series = uses.series.iter().filter(|one| one.series.counter == Counter::OtherCpu);
     let watched = series.filter(|one| uses.role(one).is_some_and(|role| role != MachineRole::Sut));
     let mut used: Vec<(&str, f64)> =

@@ -2,17 +2,23 @@
 
 use units::Ratio;
 
-use super::{Evidence, RuleFinding};
+use super::{Evidence, RuleFinding, Stage};
 use crate::metrics::{QUANTILES, values_needed};
+
+/// Returns whether there are enough operations: more may follow, so that too few are known at the end only.
+pub(super) fn has_enough(evidence: &Evidence) -> bool {
+    evidence.operations_needed() <= evidence.figures.n
+}
 
 /// Reports too few operations, and percentiles that are missing because of too few values.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let (n, least) = (evidence.result.total.n, evidence.plan.rules.operations_min);
-    if n < least.max(1) {
+    let n = evidence.figures.n;
+    if n < evidence.operations_needed() {
+        let least = evidence.plan.rules.operations_min;
         let text = format!("{n} operations succeeded in the steady phase, at least {least} are needed");
         return vec![RuleFinding::invalid("operations", text).hint("use a longer steady phase or more load")];
     }
-    missing(n).into_iter().collect()
+    missing(n).filter(|_| evidence.stage != Stage::Running).into_iter().collect()
 }
 
 fn missing(n: u64) -> Option<RuleFinding> {

@@ -3,13 +3,20 @@
 use stats::{Estimate, Steadiness};
 
 use super::{Evidence, RuleFinding};
-use crate::SteadyState;
+use crate::{Measure, SteadyState};
+
+/// Returns whether the phase has enough seconds for a test of the rate.
+pub(super) fn has_enough(evidence: &Evidence) -> bool {
+    evidence.figures.steadiness.rate != Steadiness::TooFew
+}
 
 /// Reports a rate or mean response time that breaks the house rule for a steady state by more than chance.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let SteadyState { rate, response } = evidence.result.steadiness;
-    let found = [("rate", rate), ("mean response time", response)];
-    found.into_iter().filter_map(|(what, steadiness)| finding(what, steadiness)).collect()
+    let SteadyState { rate, response } = evidence.figures.steadiness;
+    let of_rate = finding("rate", rate).map(|found| found.measured(Measure::RateSteadiness(rate)));
+    let of_response = finding("mean response time", response)
+        .map(|found| found.measured(Measure::ResponseSteadiness(response)));
+    of_rate.into_iter().chain(of_response).collect()
 }
 
 fn finding(what: &str, steadiness: Steadiness) -> Option<RuleFinding> {

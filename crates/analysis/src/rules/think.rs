@@ -14,7 +14,7 @@ const ERRORS: f64 = 3.0;
 /// Compares the measured mean think time with the nominal one, and the cycle rate of users with its bound.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let think = evidence.plan.workload.think;
-    if !evidence.result.load.is_closed() || think.mean() == Nanos::ZERO {
+    if !evidence.load().is_closed() || think.mean() == Nanos::ZERO {
         return Vec::new();
     }
     mean(evidence, think).into_iter().chain(bound(evidence, think)).collect()
@@ -38,7 +38,7 @@ fn mean(evidence: &Evidence, think: Think) -> Option<RuleFinding> {
 
 /// Checks that N users do not complete more than N ÷ Z cycles per second (interactive law, R = 0).
 fn bound(evidence: &Evidence, think: Think) -> Option<RuleFinding> {
-    let (users, length) = (evidence.result.load.level(), evidence.result.length.as_secs_f64());
+    let (users, length) = (evidence.load().level(), evidence.figures.length.as_secs_f64());
     let rate = evidence.fold.steady.units() as f64 / length;
     let bound = stats::interactive_bound(users, 0.0, think.mean().as_secs_f64())?;
     // Where no phase precedes it, every user begins in it with a page before which it did not think.
@@ -63,6 +63,6 @@ fn tolerance(evidence: &Evidence, think: Think) -> f64 {
     GAP_MAX
         + match think {
             Think::Exponential(_) => ERRORS / n.sqrt(),
-            Think::Fixed(_) | Think::None => evidence.result.load.level() / n,
+            Think::Fixed(_) | Think::None => evidence.load().level() / n,
         }
 }

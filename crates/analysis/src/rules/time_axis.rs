@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Flow, IntervalRecord, Phase, Phases, Plan};
 use units::Nanos;
 
-use super::{Evidence, RuleFinding};
+use super::{Evidence, RuleFinding, Stage};
 use crate::first_occurrence::FirstOccurrence;
 
 /// The longest that one interval may be.
@@ -126,7 +126,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let mut findings: Vec<RuleFinding> =
         axis.order.text().map(|text| RuleFinding::invalid("time-axis", text)).into_iter().collect();
     let (end, planned) = (axis.end(), axis.phases.issuing());
-    if end < planned && !evidence.interrupted {
+    if end < planned && evidence.stage == Stage::Over {
         let text = format!("the record of the load point ends at {end}, the plan at {planned}");
         findings.push(RuleFinding::invalid("time-axis", text));
     }

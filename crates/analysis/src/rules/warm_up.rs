@@ -17,8 +17,8 @@ const ERRORS_MIN: f64 = 4.0;
 
 /// Reports a warm-up that reaches into the steady phase by more than a tenth of it, beyond chance.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let length = evidence.result.length.as_secs_f64();
-    let Some(end) = evidence.result.warm_up else { return Vec::new() };
+    let length = evidence.figures.length.as_secs_f64();
+    let Some(end) = evidence.figures.warm_up else { return Vec::new() };
     let begin = evidence.plan.phases.start_of(Phase::Steady);
     let reach = end.saturating_sub(begin).as_secs_f64();
     let rates: Vec<f64> = evidence.fold.seconds.full_load().map(Second::rate).collect();

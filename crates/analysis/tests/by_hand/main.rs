@@ -8,4 +8,5 @@ mod compare;
 mod metrics;
 mod scaling;
 mod stated;
+mod status;
 mod verdicts;

@@ -9,6 +9,7 @@ mod phases;
 mod queues;
 mod schedule;
 mod stall;
+mod status;
 mod time_limit;
 mod timestamps;
 mod users;
