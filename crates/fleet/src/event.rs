@@ -1,5 +1,6 @@
 //! Events of a run, and who takes them.
 
+use analysis::LoadPointStatus;
 use model::{Example, IntervalRecord, LoadPoint, Reading};
 use units::Nanos;
 
@@ -28,6 +29,9 @@ pub enum Event<'a> {
     LoadPoint(LoadPoint),
     /// A second has passed.
     Interval(&'a IntervalRecord),
+    /// The status of the load point, by the records that are stored: when it begins, after every second, and when all
+    /// of it was judged. A load point that ends with an error is not judged.
+    Status(&'a LoadPointStatus),
     /// A machine told its counters.
     Readings {
         /// Its number; 0 is this machine.

@@ -44,9 +44,11 @@ impl Observer for Transcript {
             }
             Event::Ready { server, .. } => self.add(format!("  ready: {server}")),
             Event::Warning(text) => self.add(format!("  warning: {text}")),
+            Event::Status(status) if status.is_over => self.add("  judged"),
             Event::Preparing(_)
             | Event::Files { .. }
             | Event::Interval(_)
+            | Event::Status(_)
             | Event::Readings { .. }
             | Event::Example(_) => {}
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use analysis::audit::StatedRow;
-use analysis::{Analyzer, LoadPointResult};
+use analysis::{Analyzer, LoadPointResult, LoadPointStatus};
 use drivers::web::HandshakeCounts;
 use model::{Ending, Example, IntervalRecord, LoadPoint, Machine, Plan, Reading, ResourceRecord, Series};
 use runfile::{RunFileError, Writer};
@@ -57,6 +57,16 @@ impl Record {
     /// Returns the result of a load point that is over.
     pub(crate) fn result(&mut self, index: u32) -> Option<LoadPointResult> {
         self.analyzer.result(index)
+    }
+
+    /// Returns the status of the load point that runs.
+    pub(crate) fn status(&self, index: u32) -> Option<LoadPointStatus> {
+        self.analyzer.status(index)
+    }
+
+    /// Returns the status of a load point that is over, or that was cut short.
+    pub(crate) fn final_status(&mut self, index: u32, is_cut_short: bool) -> Option<LoadPointStatus> {
+        self.analyzer.final_status(index, is_cut_short)
     }
 
     /// Stores an interval, then analyzes it: results may only come from what is in the file.
@@ -155,10 +165,16 @@ impl<'a, O: Observer> Watched<'a, O> {
 impl<O: Observer + Send> Collector for Watched<'_, O> {
     fn interval(&mut self, record: IntervalRecord) {
         self.observer.event(Event::Interval(&record));
-        if self.record.error.is_none()
-            && let Err(error) = self.record.interval(record)
-        {
-            self.fail(error.into());
+        if self.record.error.is_some() {
+            return;
+        }
+        match self.record.interval(record) {
+            Ok(()) => {
+                if let Some(status) = self.record.status(self.load_point) {
+                    self.observer.event(Event::Status(&status));
+                }
+            }
+            Err(error) => self.fail(error.into()),
         }
     }
 

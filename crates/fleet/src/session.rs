@@ -89,6 +89,9 @@ impl<L: Laboratory> Session<L> {
         observer.event(Event::LoadPoint(point));
         self.n_begun += 1;
         self.record.begin(point)?;
+        if let Some(status) = self.record.status(point.index) {
+            observer.event(Event::Status(&status));
+        }
         self.lab.prepare(point)?;
         let switch = StopSwitch::new(stop);
         let mut watched = Watched::new(point.index, &mut self.record, observer, &switch);
@@ -99,6 +102,9 @@ impl<L: Laboratory> Session<L> {
         }
         if let Some(error) = self.record.error.take() {
             return Err(error);
+        }
+        if let Some(status) = self.record.final_status(point.index, stop.load(Ordering::Relaxed)) {
+            observer.event(Event::Status(&status));
         }
         if let (Some(search), Some(result)) = (&mut self.search, self.record.result(point.index)) {
             find_max::observe(search, self.lab.plan(), &result);

@@ -103,12 +103,14 @@ fn a_run_goes_from_probe_to_stop() {
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 1 at 2
           prepare 1
           go
           collect: 2 intervals
+          judged
           stop
         run 0: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
         "#,
@@ -136,29 +138,34 @@ fn runs_take_turns_and_another_one_begins_each_round() {
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 1
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 1
           reset
           load point 1 at 2
           prepare 1
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 1 at 2
           prepare 1
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 2 at 4
           prepare 2
           go
           collect: 2 intervals
+          judged
           stop
           stop
         run 0: Complete; file: load points and intervals [(0, 2), (1, 2), (2, 2)], Complete
@@ -184,24 +191,28 @@ fn a_search_goes_on_from_what_was_found() {
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 1 at 4
           prepare 1
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 2 at 8
           prepare 2
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 3 at 6
           prepare 3
           go
           collect: 2 intervals
+          judged
           stop
         run 0: Complete; file: load points and intervals [(0, 2), (1, 2), (2, 2), (3, 2)], Complete
         "#,
@@ -228,6 +239,7 @@ fn a_server_that_serves_something_else_is_not_loaded_and_the_others_are() {
           prepare 0
           go
           collect: 2 intervals
+          judged
           stop
         run 0: error: 1 of 1 objects are not served as the benchmark defines them:; no file
         run 1: Complete; file: load points and intervals [(0, 2)], Complete
@@ -262,12 +274,14 @@ fn a_server_that_dies_ends_its_own_run_only() {
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 1
           reset
           load point 1 at 2
           prepare 1
           go
           collect: 2 intervals
+          judged
           stop
         run 0: error: a fake ended unexpectedly: signal 9; file: load points and intervals [(0, 1)], Stopped("a fake ended unexpectedly: signal 9")
         run 1: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
@@ -291,6 +305,7 @@ fn a_server_that_does_not_come_up_again_ends_its_run_with_what_was_recorded() {
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           stop
@@ -327,6 +342,7 @@ fn a_full_disk_ends_the_run_and_keeps_what_was_written() {
           prepare 0
           go
           collect: 2 intervals
+          judged
           stop
         run 0: error: the disk that holds `/0.plim` is full; file: load points and intervals [(0, 6)], Missing
         run 1: Complete; file: load points and intervals [(0, 2)], Complete
@@ -351,18 +367,21 @@ fn a_disk_that_is_full_at_the_end_leaves_all_records() {
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 1 at 2
           prepare 1
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 2 at 4
           prepare 2
           go
           collect: 2 intervals
+          judged
           stop
         run 0: error: the disk that holds `/0.plim` is full; file: load points and intervals [(0, 2), (1, 2), (2, 2)], Missing
         "#,
@@ -390,23 +409,27 @@ fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 1
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
+          judged
         turn of run 1
           reset
           load point 1 at 2
           prepare 1
           go
           collect: 2 intervals
+          judged
         turn of run 0
           reset
           load point 1 at 2
           prepare 1
           go
           collect: asked to stop after 1 intervals
+          judged
           stop
           stop
         run 0: Stopped("interrupted by the user"); file: load points and intervals [(0, 2), (1, 1)], Stopped("interrupted by the user")

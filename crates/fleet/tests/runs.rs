@@ -15,7 +15,7 @@ use testkit::{closed_plan, phases};
 /// The events, in order, without anything that depends on the machine's speed.
 #[derive(Default)]
 struct Heard {
-    /// `turn 0`, `ready`, `point 0`, …
+    /// `turn 0`, `ready`, `point 0`, `judged 0`, …
     order: Vec<String>,
     intervals: Vec<(u32, u64)>,
     readings: usize,
@@ -31,7 +31,12 @@ impl Observer for Heard {
             Event::LoadPoint(point) => self.order.push(format!("point {}", point.index)),
             Event::Interval(record) => self.intervals.push((record.load_point, record.flow.ok)),
             Event::Readings { .. } => self.readings += 1,
-            Event::Preparing(_) | Event::Files { .. } | Event::Example(_) | Event::Warning(_) => {}
+            Event::Status(status) if status.is_over => self.order.push(format!("judged {}", status.index)),
+            Event::Preparing(_)
+            | Event::Files { .. }
+            | Event::Status(_)
+            | Event::Example(_)
+            | Event::Warning(_) => {}
         }
         if let Some((n, stop)) = self.stop_after
             && n <= self.intervals.len()
@@ -96,7 +101,10 @@ fn everything_the_threads_did_is_reported_and_stored() {
     let mut heard = Heard::default();
     let ended = run(&[request(&plan, &target, &path)], &mut heard, &NEVER);
     assert!(matches!(ended[..], [Ok(Ending::Complete)]), "{ended:?}");
-    assert_eq!(heard.order, ["turn 0", "ready", "turn 0", "point 0", "turn 0", "point 1"]);
+    assert_eq!(
+        heard.order,
+        ["turn 0", "ready", "turn 0", "point 0", "judged 0", "turn 0", "point 1", "judged 1"]
+    );
     assert!(4 <= heard.readings, "at the beginning and the end of each load point: {}", heard.readings);
 
     let file = Run::open(&path).unwrap();
@@ -153,7 +161,9 @@ fn runs_take_turns_and_one_that_cannot_start_does_not_end_the_others() {
     );
     assert!(!paths[1].exists());
     assert_eq!(heard.order[..5], ["turn 0", "ready", "turn 1", "turn 2", "ready"]);
-    let rounds = ["turn 0", "point 0", "turn 2", "point 0", "turn 2", "point 1", "turn 0", "point 1"];
+    let turn =
+        |run: u32, point: u32| [format!("turn {run}"), format!("point {point}"), format!("judged {point}")];
+    let rounds = [turn(0, 0), turn(2, 0), turn(2, 1), turn(0, 1)].concat();
     assert_eq!(heard.order[5..], rounds);
     for path in [&paths[0], &paths[2]] {
         let points: Vec<u32> = intervals(path).iter().map(|one| one.load_point).collect();

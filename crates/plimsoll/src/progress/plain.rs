@@ -32,6 +32,7 @@ pub fn event_message(event: &Event<'_>) -> Option<ProgressMessage> {
         | Event::Turn(_)
         | Event::LoadPoint(_)
         | Event::Interval(_)
+        | Event::Status(_)
         | Event::Readings { .. } => None,
     }
 }

@@ -86,8 +86,6 @@ pub const SHARED_NAMES_LEFT: &[Exception] = &[
     ("crates/model/", "Accelerator"),
     ("crates/model/", "Gateway"),
     ("crates/servers/", "Gateway"),
-    ("crates/analysis/", "Indicator"),
-    ("crates/plimsoll/", "Indicator"),
     ("crates/model/", "Page"),
     ("crates/servers/", "Page"),
     ("crates/disclosure/", "Point"),

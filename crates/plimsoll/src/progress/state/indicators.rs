@@ -1,20 +1,10 @@
-//! Validity indicators of a running load point: one per group of rules, with the limits of its plan.
-//!
-//! They show early which rules the verdict is likely to find violated. The verdict itself is computed from the run file,
-//! by all rules.
+//! Validity indicators of a running load point: its standings, as `analysis` judges them, in the words of the view.
 
-use model::{Load, Plan, Rules};
-use stats::{Steadiness, SteadyLimit, steadiness};
+use analysis::{LoadPointStatus, Measure, RuleGroup, Standing, StandingState};
+use stats::Steadiness;
 use units::{Nanos, Ratio};
 
-use super::totals::Totals;
 use crate::progress::text::percent;
-
-/// Fraction of a limit from which a value counts as close to it.
-const CLOSE: f64 = 0.8;
-
-/// CPU use relative to the quota above which the quota is evidently not enforced; as in the rules of `analysis`.
-const ENFORCED_MAX: f64 = 1.1;
 
 /// The status of an indicator, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,317 +19,178 @@ pub enum IndicatorStatus {
     Bad,
 }
 
-/// The state of one group of rules.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Indicator {
-    /// Name of the group of rules: one word.
-    pub name: &'static str,
-    /// Its status.
-    pub status: IndicatorStatus,
-    /// The reason, a clause; empty if good.
-    pub why: String,
-}
-
-/// The input of the indicators.
-pub struct IndicatorInput<'a> {
-    /// The offered load.
-    pub load: Load,
-    /// The steady phase so far.
-    pub totals: &'a Totals,
-    /// The first flaw found in the records.
-    pub flaw: Option<&'static str>,
-    /// The limits of the rules.
-    pub rules: &'a Rules,
-    /// CPU quota of the server, in CPUs.
-    pub allowance: Option<f64>,
-}
-
-/// A check of one group of rules; `None` if it does not apply.
-type IndicatorCheck = fn(&IndicatorInput<'_>) -> Option<(IndicatorStatus, String)>;
-
-/// All indicators in the order of the rules: name, whether it covers all phases and not only the steady one, check.
-const INDICATORS: [(&str, bool, IndicatorCheck); 7] = [
-    ("record", true, record),
-    ("Little", false, little),
-    ("generator", false, generator),
-    ("errors", false, errors),
-    ("delivery", false, delivery),
-    ("sample", false, sample),
-    ("steady", false, steady),
-];
-
-impl<'a> IndicatorInput<'a> {
-    /// Takes limits and quota from a plan.
-    pub fn new(
-        plan: &'a Plan,
-        load: Load,
-        totals: &'a Totals,
-        flaw: Option<&'static str>,
-    ) -> IndicatorInput<'a> {
-        IndicatorInput { load, totals, flaw, rules: &plan.rules, allowance: plan.sut.allowance() }
-    }
-
-    /// Returns all indicators; those of the steady phase are unknown before it begins.
-    pub fn indicators(&self) -> Vec<Indicator> {
-        let has_begun = self.totals.length != Nanos::ZERO;
-        let indicator = |(name, of_all, check): &(&'static str, bool, IndicatorCheck)| {
-            let (status, why) = check(self)?;
-            let unknown = (IndicatorStatus::Unknown, String::new());
-            let (status, why) = if has_begun || *of_all { (status, why) } else { unknown };
-            Some(Indicator { name, status, why })
-        };
-        INDICATORS.iter().filter_map(indicator).collect()
+impl From<StandingState> for IndicatorStatus {
+    fn from(state: StandingState) -> IndicatorStatus {
+        match state {
+            StandingState::Holds => IndicatorStatus::Good,
+            StandingState::Pending => IndicatorStatus::Unknown,
+            StandingState::Notice | StandingState::Remark => IndicatorStatus::Warning,
+            StandingState::Broken => IndicatorStatus::Bad,
+        }
     }
 }
 
-/// Returns the most severe indicator that is not good; the first of several.
-pub fn most_severe(indicators: &[Indicator]) -> Option<&Indicator> {
-    let not_good = indicators.iter().rev().filter(|one| IndicatorStatus::Good < one.status);
+/// Returns the name of a group of rules: one word.
+pub fn group_name(group: RuleGroup) -> &'static str {
+    match group {
+        RuleGroup::Record => "record",
+        RuleGroup::Little => "Little",
+        RuleGroup::Generator => "generator",
+        RuleGroup::Errors => "errors",
+        RuleGroup::Delivery => "delivery",
+        RuleGroup::Sample => "sample",
+        RuleGroup::Steady => "steady",
+    }
+}
+
+/// Returns the most severe indicator that is not good, with its reason; the first of several. The reason is a clause,
+/// empty if there is none.
+pub fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, IndicatorStatus, String)> {
+    let status_of = |standing: &Standing| IndicatorStatus::from(standing.state);
+    let not_good = status.standings.iter().rev().filter(|one| IndicatorStatus::Good < status_of(one));
     // Of equal elements, `max_by_key` returns the last.
-    not_good.max_by_key(|one| one.status)
+    let worst = not_good.max_by_key(|one| status_of(one))?;
+    Some((group_name(worst.group), status_of(worst), why(worst, status)))
 }
 
-/// Returns the indicator that makes a finished load point invalid, with its status; too few operations also do.
+/// Returns the problem that makes a load point invalid, in a word or two; `None` if there is none. A load point that was
+/// not judged at its end was cut short.
 ///
-/// A value close to a limit, or beyond a limit while the server was saturated too, is only a remark of the verdict. It is
-/// in the report; a warning beside a load point that turns out valid would contradict it.
-pub fn problem(indicators: &[Indicator]) -> Option<(IndicatorStatus, &'static str)> {
-    let of = |one: &Indicator| match one.status {
-        IndicatorStatus::Unknown if !one.why.is_empty() => Some((IndicatorStatus::Bad, one.name)),
-        IndicatorStatus::Good | IndicatorStatus::Unknown | IndicatorStatus::Warning => None,
-        IndicatorStatus::Bad => Some((IndicatorStatus::Bad, one.name)),
-    };
-    indicators.iter().rev().filter_map(of).max_by_key(|(status, _)| *status)
+/// What is only a remark of the verdict is in the report; a warning beside a load point that is valid would contradict
+/// it.
+pub fn problem(status: Option<&LoadPointStatus>) -> Option<&'static str> {
+    let Some(status) = status.filter(|status| status.is_over) else { return Some("cut short") };
+    let broken = status.standings.iter().find(|one| one.state == StandingState::Broken)?;
+    let rule = broken.reason.as_ref().map(|reason| reason.rule);
+    Some(if rule == Some("steady-length") { "cut short" } else { group_name(broken.group) })
 }
 
-fn good() -> Option<(IndicatorStatus, String)> {
-    Some((IndicatorStatus::Good, String::new()))
-}
-
-fn record(input: &IndicatorInput<'_>) -> Option<(IndicatorStatus, String)> {
-    input.flaw.map_or_else(good, |flaw| Some((IndicatorStatus::Bad, flaw.to_owned())))
-}
-
-fn little(input: &IndicatorInput<'_>) -> Option<(IndicatorStatus, String)> {
-    let Load::Users(users) = input.load else { return None };
-    let (seen, users) = (input.totals.users_seen(), f64::from(users));
-    let gap = (users - seen).abs() / users;
-    match gap <= input.rules.little_gap_max {
-        true => good(),
-        false => Some((IndicatorStatus::Bad, format!("X·(R + Z) = {seen:.2} for {users} users"))),
-    }
-}
-
-fn generator(input: &IndicatorInput<'_>) -> Option<(IndicatorStatus, String)> {
-    let IndicatorInput { totals, rules, .. } = input;
-    if 0 < totals.own_faults {
-        return Some((
-            IndicatorStatus::Bad,
-            format!("{} operations failed because of the generator's machine", totals.own_faults),
-        ));
-    }
-    let of_threads = |ns: u64| ns as f64 / totals.thread_ns.max(1) as f64;
-    let (busy, waited) = (of_threads(totals.cpu_ns), of_threads(totals.run_queue_ns));
-    let late = totals.lateness_own.quantile(Ratio(0.99)).filter(|_| !input.load.is_closed());
-    let (late_max, late) = (rules.lateness_p99_max, late.unwrap_or_default());
-    let measures = [
-        (busy / rules.generator_busy_max, format!("CPU {}", percent(busy))),
-        (waited / rules.run_queue_ratio_max, format!("waiting for a CPU {} of the time", percent(waited))),
-        (late.0 as f64 / late_max.0.max(1) as f64, format!("p99 lateness {late}, limit {late_max}")),
-    ];
-    let (of_limit, why) = measures.into_iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
-    match of_limit {
-        of_limit if of_limit < CLOSE => good(),
-        of_limit if of_limit < 1.0 => Some((IndicatorStatus::Warning, why)),
-        _ if is_saturated(input) => {
-            Some((IndicatorStatus::Warning, format!("{why}; the server is saturated too")))
+/// Returns the reason of a standing that is not good.
+fn why(standing: &Standing, status: &LoadPointStatus) -> String {
+    match (standing.measure, &standing.reason) {
+        (Some(measure), _) => measure_text(measure, standing.state),
+        (None, Some(reason)) => reason.text.clone(),
+        (None, None) if standing.group == RuleGroup::Sample && Nanos::ZERO < status.length => {
+            format!("{} of {} required operations", status.ok, status.ok_needed)
         }
-        _ => Some((IndicatorStatus::Bad, why)),
+        (None, None) => String::new(),
     }
 }
 
-/// Returns whether the server uses its whole CPU quota: then the server is the bottleneck all the same.
-fn is_saturated(input: &IndicatorInput<'_>) -> bool {
-    let busy = input.totals.sut_cpus().zip(input.allowance).map(|(used, allowed)| used / allowed);
-    busy.is_some_and(|busy| (input.rules.sut_saturated_min..=ENFORCED_MAX).contains(&busy))
-}
-
-fn errors(input: &IndicatorInput<'_>) -> Option<(IndicatorStatus, String)> {
-    let (n, ratio) = (input.totals.errors, input.totals.error_ratio());
-    let limit = Ratio(input.rules.error_ratio_max);
-    let part = format!("{:.2} %", 100.0 * ratio.0);
-    match n {
-        0 => good(),
-        _ if ratio <= limit => Some((IndicatorStatus::Warning, format!("{n} operations failed ({part})"))),
-        _ => Some((IndicatorStatus::Bad, format!("{n} operations failed ({part}), limit {limit}"))),
-    }
-}
-
-fn delivery(input: &IndicatorInput<'_>) -> Option<(IndicatorStatus, String)> {
-    if input.load.is_closed() {
-        return None;
-    }
-    let Totals { ok, due, .. } = *input.totals;
-    let delivered = ok as f64 / due.max(1) as f64;
-    let least = input.rules.delivered_ratio_min;
-    match least <= delivered {
-        true => good(),
-        false => {
-            let (delivered, least) = (percent(delivered), percent(least));
-            Some((
-                IndicatorStatus::Bad,
-                format!("{delivered} of the offered rate completed, at least {least} required"),
-            ))
+/// Words the numbers of a finding, in less room than a report has.
+fn measure_text(measure: Measure, state: StandingState) -> String {
+    // The generator may be at its limit while the server is at its own.
+    let saturated = if state == StandingState::Remark { "; the server is saturated too" } else { "" };
+    match measure {
+        Measure::Users { seen, present } => format!("X·(R + Z) = {seen:.2} for {present} users"),
+        Measure::GeneratorBusy(busy) => format!("CPU {}{saturated}", percent(busy)),
+        Measure::GeneratorWait(waited) => {
+            format!("waiting for a CPU {} of the time{saturated}", percent(waited))
         }
+        Measure::GeneratorLateness { p99, limit } => {
+            format!("p99 lateness {p99}, limit {limit}{saturated}")
+        }
+        Measure::GeneratorFaults(n) => format!("{n} operations failed because of the generator's machine"),
+        Measure::Errors { n, ratio, limit } => {
+            let limit = match state {
+                StandingState::Broken => format!(", limit {}", Ratio(limit)),
+                _ => String::new(),
+            };
+            format!("{n} operations failed ({:.2} %){limit}", 100.0 * ratio)
+        }
+        Measure::Delivered { ratio, limit } => {
+            format!("{} of the offered rate completed, at least {} required", percent(ratio), percent(limit))
+        }
+        Measure::RateSteadiness(steadiness) => steadiness_text("rate", steadiness),
+        Measure::ResponseSteadiness(steadiness) => steadiness_text("mean response time", steadiness),
     }
 }
 
-fn sample(input: &IndicatorInput<'_>) -> Option<(IndicatorStatus, String)> {
-    let (n, least) = (input.totals.ok, input.rules.operations_min);
-    match least <= n {
-        true => good(),
-        // More may follow.
-        false => Some((IndicatorStatus::Unknown, format!("{n} of {least} required operations"))),
+fn steadiness_text(what: &str, steadiness: Steadiness) -> String {
+    match steadiness {
+        Steadiness::TooFew | Steadiness::Steady { .. } => String::new(),
+        Steadiness::Drifting { by } => format!("the {what} has changed by {:+.1} %", 100.0 * by.value),
+        Steadiness::Unsteady { variation, .. } => format!("the {what} varies by {variation}"),
     }
-}
-
-fn steady(input: &IndicatorInput<'_>) -> Option<(IndicatorStatus, String)> {
-    let why = match steadiness(&input.totals.rates, &SteadyLimit::DEFAULT) {
-        Steadiness::TooFew => return Some((IndicatorStatus::Unknown, String::new())),
-        Steadiness::Steady { .. } => return good(),
-        Steadiness::Drifting { by } => format!("the rate has changed by {:+.1} %", 100.0 * by.value),
-        Steadiness::Unsteady { variation, .. } => format!("the rate varies by {variation}"),
-    };
-    Some((IndicatorStatus::Warning, why))
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Arrivals, Phase};
-
-    use super::super::testing;
+    use super::super::super::fixtures;
     use super::*;
 
-    const USERS: Load = Load::Users(1);
-    const OPEN: Load = Load::Rate { per_second: 100.0, arrivals: Arrivals::Constant, in_flight_max: 100 };
+    /// Returns the status of a load point with 24 s of its steady phase, in which three operations failed.
+    fn status() -> LoadPointStatus {
+        fixtures::closed().point.unwrap().status.unwrap()
+    }
 
-    /// Returns a steady phase of 40 good seconds of 100 operations each, which keep one user busy.
-    fn good_totals(load: Load) -> Totals {
-        let mut totals = Totals::default();
-        for index in 0..40 {
-            let record = testing::timed(index, Phase::Steady, 100, Nanos::from_millis(10));
-            totals.add(load, &record, None);
-        }
-        totals
+    /// Puts a standing in the place of the one of its group.
+    fn with(mut status: LoadPointStatus, standing: Standing) -> LoadPointStatus {
+        let one = status.standings.iter_mut().find(|one| one.group == standing.group).expect("it applies");
+        *one = standing;
+        status
+    }
+
+    fn standing(group: RuleGroup, state: StandingState, measure: Option<Measure>) -> Standing {
+        Standing { group, state, reason: None, measure }
     }
 
     #[track_caller]
-    fn check(load: Load, change: impl FnOnce(&mut Totals), name: &str, status: IndicatorStatus) {
-        let mut totals = good_totals(load);
-        change(&mut totals);
-        let rules = Rules::default();
-        let input = IndicatorInput { load, totals: &totals, flaw: None, rules: &rules, allowance: Some(0.5) };
-        let indicators = input.indicators();
-        let indicator = indicators.iter().find(|one| one.name == name).expect("it applies");
-        assert_eq!(indicator.status, status, "{}", indicator.why);
-        assert_eq!(indicator.why.is_empty(), status == IndicatorStatus::Good, "{indicator:?}");
-        let others = indicators.iter().filter(|one| one.name != name);
-        others.for_each(|one| assert_eq!(one.status, IndicatorStatus::Good, "{one:?}"));
+    fn check(state: StandingState, measure: Measure, expected: &str) {
+        let status = with(status(), standing(RuleGroup::Generator, StandingState::Holds, None));
+        let status = with(status, standing(RuleGroup::Errors, state, Some(measure)));
+        let (name, _, why) = most_severe(&status).unwrap();
+        assert_eq!((name, why.as_str()), ("errors", expected));
     }
 
     #[test]
-    fn all_indicators_of_a_good_load_point_are_good() {
-        check(USERS, |_| {}, "record", IndicatorStatus::Good);
-        check(OPEN, |_| {}, "record", IndicatorStatus::Good);
+    fn findings_are_worded_with_their_numbers() {
+        use StandingState::{Broken, Notice, Remark};
+        check(Broken, Measure::Users { seen: 28.5, present: 30.0 }, "X·(R + Z) = 28.50 for 30 users");
+        check(Broken, Measure::GeneratorBusy(0.9), "CPU 90 %");
+        check(Remark, Measure::GeneratorBusy(0.9), "CPU 90 %; the server is saturated too");
+        check(Notice, Measure::GeneratorWait(0.25), "waiting for a CPU 25 % of the time");
+        let (p99, limit) = (Nanos::from_millis(6), Nanos::from_millis(5));
+        check(Broken, Measure::GeneratorLateness { p99, limit }, "p99 lateness 6.00 ms, limit 5.00 ms");
+        check(Broken, Measure::GeneratorFaults(1), "1 operations failed because of the generator's machine");
+        let errors = Measure::Errors { n: 41, ratio: 0.0102, limit: 0.01 };
+        check(Notice, errors, "41 operations failed (1.02 %)");
+        check(Broken, errors, "41 operations failed (1.02 %), limit 1.0 %");
+        let delivered = Measure::Delivered { ratio: 0.872, limit: 0.95 };
+        check(Broken, delivered, "87 % of the offered rate completed, at least 95 % required");
+        let unsteady = Steadiness::Unsteady { variation: Ratio(0.2), by_chance: Ratio(0.01) };
+        check(Remark, Measure::RateSteadiness(unsteady), "the rate varies by 20.0 %");
+        let text = "the mean response time varies by 20.0 %";
+        check(Remark, Measure::ResponseSteadiness(unsteady), text);
     }
 
     #[test]
-    fn each_indicator_applies_its_limit() {
-        use IndicatorStatus::{Bad, Unknown, Warning};
-        let ns = 40_000_000_000;
-        check(USERS, |totals| totals.cpu_ns = ns * 75 / 100, "generator", Warning);
-        check(USERS, |totals| totals.cpu_ns = ns * 90 / 100, "generator", Bad);
-        check(USERS, |totals| totals.run_queue_ns = ns * 31 / 100, "generator", Bad);
-        check(USERS, |totals| totals.own_faults = 1, "generator", Bad);
-        let late = testing::histogram(100, Nanos::from_millis(6));
-        check(OPEN, |totals| totals.lateness_own = late.clone(), "generator", Bad);
-        check(USERS, |totals| totals.errors = 1, "errors", Warning);
-        check(USERS, |totals| totals.errors = 41, "errors", Bad);
-        check(USERS, |totals| totals.failed_ns = 2_000_000_000, "Little", Bad);
-        check(OPEN, |totals| totals.due = 4400, "delivery", Bad);
-        check(USERS, |totals| totals.ok = 99, "sample", Unknown);
-        let rising = (0..40).map(|second| 100.0 + f64::from(second));
-        check(USERS, |totals| totals.rates = rising.collect(), "steady", Warning);
+    fn the_most_severe_indicator_comes_first() {
+        let found = most_severe(&status()).unwrap();
+        assert_eq!(found, ("errors", IndicatorStatus::Warning, "3 operations failed (0.04 %)".to_owned()));
+        let broken = standing(RuleGroup::Sample, StandingState::Broken, None);
+        let (name, status, _) = most_severe(&with(status(), broken)).unwrap();
+        assert_eq!((name, status), ("sample", IndicatorStatus::Bad));
     }
 
     #[test]
-    fn a_busy_generator_is_only_a_warning_if_the_server_is_saturated() {
-        let busy = |totals: &mut Totals| {
-            totals.cpu_ns = 38_000_000_000;
-            totals.sut = Some((Nanos::from_secs(20), Nanos::from_secs(40)));
-        };
-        check(USERS, busy, "generator", IndicatorStatus::Warning);
-    }
-
-    /// Reported: load points with a valid verdict were shown with a warning of the generator.
-    #[test]
-    fn a_load_point_that_will_be_valid_has_no_problem() {
-        let mut totals = good_totals(USERS);
-        totals.cpu_ns = 38_000_000_000;
-        totals.sut = Some((Nanos::from_secs(20), Nanos::from_secs(40)));
-        let rules = Rules::default();
-        let of = |totals: &Totals| {
-            let input =
-                IndicatorInput { load: USERS, totals, flaw: None, rules: &rules, allowance: Some(0.5) };
-            problem(&input.indicators())
-        };
-        assert_eq!(of(&totals), None, "the server is saturated as well");
-        totals.sut = Some((Nanos::from_secs(10), Nanos::from_secs(40)));
-        assert_eq!(of(&totals), Some((IndicatorStatus::Bad, "generator")), "the server is not saturated");
+    fn an_operation_count_that_is_too_small_so_far_is_shown() {
+        let pending = standing(RuleGroup::Sample, StandingState::Pending, None);
+        let errors = standing(RuleGroup::Errors, StandingState::Holds, None);
+        let few = LoadPointStatus { ok: 99, ..with(with(status(), pending), errors) };
+        let found = most_severe(&few).unwrap();
+        assert_eq!(found, ("sample", IndicatorStatus::Unknown, "99 of 100 required operations".to_owned()));
     }
 
     #[test]
-    fn indicators_of_the_steady_phase_are_unknown_before_it() {
-        let rules = Rules::default();
-        let totals = Totals::default();
-        let of = |flaw| IndicatorInput { load: USERS, totals: &totals, flaw, rules: &rules, allowance: None };
-        let indicators = of(None).indicators();
-        assert!(
-            indicators[1..].iter().all(|one| one.status == IndicatorStatus::Unknown && one.why.is_empty())
-        );
-        assert_eq!((indicators[0].name, indicators[0].status), ("record", IndicatorStatus::Good));
-    }
-
-    #[test]
-    fn a_flaw_is_bad_at_once() {
-        let rules = Rules::default();
-        let (totals, flaw) = (Totals::default(), Some("a second is missing"));
-        let input = IndicatorInput { load: USERS, totals: &totals, flaw, rules: &rules, allowance: None };
-        let indicators = input.indicators();
-        let worst = most_severe(&indicators).map(|one| (one.name, one.status, one.why.as_str()));
-        assert_eq!(worst, Some(("record", IndicatorStatus::Bad, "a second is missing")));
-    }
-
-    #[test]
-    fn an_unknown_indicator_at_the_end_is_a_problem_only_for_too_few_operations() {
-        let one = |name, status, why: &str| Indicator { name, status, why: why.to_owned() };
-        let unknown = one("steady", IndicatorStatus::Unknown, "");
-        assert_eq!(problem(&[one("record", IndicatorStatus::Good, ""), unknown.clone()]), None);
-        let warning = one("errors", IndicatorStatus::Warning, "1 operation failed");
-        assert_eq!(problem(&[warning.clone(), unknown]), None, "the verdict is valid, with a remark");
-        let few = one("sample", IndicatorStatus::Unknown, "3 of 100");
-        assert_eq!(problem(&[warning, few]), Some((IndicatorStatus::Bad, "sample")));
-    }
-
-    #[test]
-    fn rules_that_do_not_apply_have_no_indicator() {
-        let rules = Rules::default();
-        let totals = Totals::default();
-        let names = |load| {
-            let input = IndicatorInput { load, totals: &totals, flaw: None, rules: &rules, allowance: None };
-            input.indicators().iter().map(|one| one.name).collect::<Vec<_>>()
-        };
-        assert_eq!(names(USERS), ["record", "Little", "generator", "errors", "sample", "steady"]);
-        assert_eq!(names(OPEN), ["record", "generator", "errors", "delivery", "sample", "steady"]);
+    fn only_a_broken_rule_is_a_problem_of_a_finished_load_point() {
+        let over = LoadPointStatus { is_over: true, ..status() };
+        assert_eq!(problem(Some(&over)), None, "failures within the limit are a notice");
+        let remark = standing(RuleGroup::Generator, StandingState::Remark, None);
+        assert_eq!(problem(Some(&with(over.clone(), remark))), None);
+        let broken = standing(RuleGroup::Sample, StandingState::Broken, None);
+        assert_eq!(problem(Some(&with(over, broken))), Some("sample"));
+        assert_eq!(problem(Some(&status())), Some("cut short"), "it was not judged at its end");
+        assert_eq!(problem(None), Some("cut short"));
     }
 }

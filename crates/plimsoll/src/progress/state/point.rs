@@ -1,12 +1,12 @@
 //! The running load point, and the summary of finished ones.
 
-use model::{Flow, IntervalRecord, Load, Phase, Plan};
+use analysis::LoadPointStatus;
+use model::{IntervalRecord, Load, Phase, Plan};
 use units::{Nanos, Ratio};
 
 use super::State;
 use super::history::PointKey;
-use super::indicators::{Indicator, IndicatorInput, IndicatorStatus, problem};
-use super::totals::Totals;
+use super::indicators::problem;
 
 /// The running load point, or the last one.
 #[derive(Debug)]
@@ -21,15 +21,10 @@ pub struct Point {
     pub at: Nanos,
     /// Failed operations in all phases, including timeouts.
     pub errors: u64,
-    /// The steady phase so far.
-    pub totals: Totals,
-    /// The validity indicators.
-    pub indicators: Vec<Indicator>,
+    /// The steady phase so far, as judged; `None` before the first judgment.
+    pub status: Option<LoadPointStatus>,
     /// Whether it has ended.
     pub is_over: bool,
-    /// The first flaw found in its records.
-    flaw: Option<&'static str>,
-    last_flow: Option<Flow>,
 }
 
 /// The summary of a finished load point.
@@ -51,39 +46,27 @@ pub struct FinishedPoint {
     pub length: Nanos,
     /// Failed operations in all phases.
     pub errors: u64,
-    /// The indicator that makes it invalid, with its status; `None` if there is none.
-    pub problem: Option<(IndicatorStatus, &'static str)>,
+    /// The problem that makes it invalid, in a word or two; `None` if there is none.
+    pub problem: Option<&'static str>,
 }
 
 impl Point {
     /// Makes a load point that is about to begin.
     pub fn new(index: u32, key: PointKey, plan: &Plan) -> Point {
-        let totals = Totals::default();
-        Point {
-            index,
-            key,
-            phase: plan.phases.at(Nanos::ZERO),
-            at: Nanos::ZERO,
-            errors: 0,
-            indicators: IndicatorInput::new(plan, key.load, &totals, None).indicators(),
-            totals,
-            is_over: false,
-            flaw: None,
-            last_flow: None,
-        }
+        let phase = plan.phases.at(Nanos::ZERO);
+        Point { index, key, phase, at: Nanos::ZERO, errors: 0, status: None, is_over: false }
     }
 
     /// Adds the record of a second.
-    pub fn add(&mut self, record: &IntervalRecord, plan: &Plan) {
-        let is_contiguous = record.start == self.at;
-        self.flaw = self.flaw.or_else(|| (!is_contiguous).then_some("a second is missing"));
-        self.flaw = self.flaw.or_else(|| flaw(record, self.last_flow.unwrap_or_default()));
+    pub fn add(&mut self, record: &IntervalRecord) {
         self.errors = self.errors.saturating_add(record.flow.failed).saturating_add(record.flow.timed_out);
-        self.totals.add(self.key.load, record, self.last_flow.as_ref());
-        self.indicators = IndicatorInput::new(plan, self.key.load, &self.totals, self.flaw).indicators();
-        self.last_flow = Some(record.flow);
         self.phase = record.phase;
         self.at = record.end;
+    }
+
+    /// Returns its status if the steady phase has begun.
+    pub fn measured(&self) -> Option<&LoadPointStatus> {
+        self.status.as_ref().filter(|status| Nanos::ZERO < status.length)
     }
 
     /// Returns the elapsed fraction of the time in which operations are started, from 0 to 1.
@@ -94,38 +77,20 @@ impl Point {
     }
 }
 
-/// Returns a description of the inconsistency if the counts of a record do not add up.
-fn flaw(record: &IntervalRecord, last: Flow) -> Option<&'static str> {
-    let flow = &record.flow;
-    let sums_agree = [
-        (flow.waiting_at_start + flow.due, flow.started + flow.skipped + flow.waiting_at_end),
-        (
-            flow.in_flight_at_start + flow.started,
-            flow.ok + flow.failed + flow.timed_out + flow.abandoned + flow.in_flight_at_end,
-        ),
-        (last.waiting_at_end, flow.waiting_at_start),
-        (last.in_flight_at_end, flow.in_flight_at_start),
-        (flow.ok, record.response.n()),
-    ];
-    sums_agree.iter().any(|(one, other)| one != other).then_some("operations were lost or counted twice")
-}
-
 impl FinishedPoint {
     /// Summarizes a load point.
-    pub fn new(point: &Point, plan: &Plan) -> FinishedPoint {
-        let totals = &point.totals;
-        let is_complete = plan.phases.steady <= totals.length;
-        let problem = problem(&point.indicators);
+    pub fn new(point: &Point) -> FinishedPoint {
+        let status = point.status.as_ref();
         FinishedPoint {
             index: point.index,
             load: point.key.load,
             run: point.key.run,
-            rate: totals.per_second(totals.ok as f64),
-            mean: totals.response.mean(),
-            p99: totals.p99,
-            length: totals.length,
+            rate: status.map_or(0.0, |status| status.rate),
+            mean: status.and_then(|status| status.response_mean),
+            p99: status.and_then(|status| status.p99),
+            length: status.map_or(Nanos::ZERO, |status| status.length),
             errors: point.errors,
-            problem: if is_complete { problem } else { Some((IndicatorStatus::Bad, "cut short")) },
+            problem: problem(status),
         }
     }
 }

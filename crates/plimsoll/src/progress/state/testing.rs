@@ -1,8 +1,12 @@
 //! Records for tests.
 
-use model::{Flow, Health, IntervalRecord, Phase, SutUse};
+use model::{Flow, Health, IntervalRecord, KindTotals, Phase, SutUse};
 use stats::Histogram;
 use units::Nanos;
+
+/// Sizes of a reply and of the object in it, the one of the simulated plans.
+const REPLY_BYTES: u64 = 600;
+const BODY_BYTES: u64 = 500;
 
 /// Makes a histogram of equal times.
 pub fn histogram(n: u64, time: Nanos) -> Histogram {
@@ -13,11 +17,21 @@ pub fn histogram(n: u64, time: Nanos) -> Histogram {
 
 /// Makes the record of a second with `n` successful operations of 10 ms.
 pub fn record(index: u32, phase: Phase, n: u64) -> IntervalRecord {
-    timed(index, phase, n, Nanos::from_millis(10))
+    timed(index, phase, (0..n).map(|_| Nanos::from_millis(10)))
 }
 
-/// Makes the record of a second with `n` successful operations of equal length; generator and server are mostly idle.
-pub fn timed(index: u32, phase: Phase, n: u64, response: Nanos) -> IntervalRecord {
+/// Makes the record of a second with successful operations of these lengths; generator and server are mostly idle.
+pub fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>) -> IntervalRecord {
+    let mut kind = KindTotals::default();
+    let mut response = Histogram::new();
+    for time in times {
+        response.record(time);
+        kind.ok.response.record(time.0);
+        kind.ok.response_histogram.record(time);
+        kind.ok.reply_bytes.record(REPLY_BYTES);
+        kind.ok.body_bytes.record(BODY_BYTES);
+    }
+    let n = response.n();
     let start = Nanos::from_secs(u64::from(index));
     IntervalRecord {
         load_point: 0,
@@ -26,10 +40,10 @@ pub fn timed(index: u32, phase: Phase, n: u64, response: Nanos) -> IntervalRecor
         phase,
         start,
         end: start + Nanos::from_secs(1),
-        flow: Flow { due: n, started: n, ok: n, in_flight_ns: u128::from(n * response.0), ..Flow::default() },
-        kinds: Vec::new(),
+        flow: Flow { due: n, started: n, ok: n, in_flight_ns: response.sum(), ..Flow::default() },
+        kinds: vec![kind],
         units: Vec::new(),
-        response: histogram(n, response),
+        response,
         service: Histogram::new(),
         lateness: Histogram::new(),
         connect: Histogram::new(),

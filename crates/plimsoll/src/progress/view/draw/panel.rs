@@ -1,12 +1,12 @@
 //! The numbers of the last second and of the steady phase: load, server, generator.
 
+use analysis::LoadPointStatus;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use units::Nanos;
 
 use super::paint::{bold, dim, put, take_rows};
-use crate::progress::state::{Point, Second, State};
+use crate::progress::state::{Second, State};
 use crate::progress::text::{ABSENT, byte_rate, percent, rate, time};
 
 /// Number of rows with the heading, in a closed loop and in an open loop.
@@ -74,26 +74,21 @@ impl Block {
 
 fn load(state: &State) -> Vec<Row> {
     let Some(point) = &state.point else { return Vec::new() };
-    let (second, totals) = (state.second.as_ref(), &point.totals);
-    let is_measured = totals.length != Nanos::ZERO;
+    let (second, measured) = (state.second.as_ref(), point.measured());
     let now = |text: &dyn Fn(&Second) -> String| second.map_or(ABSENT.to_owned(), text);
-    let steady = |text: String| if is_measured { text } else { ABSENT.to_owned() };
+    let steady = |text: &dyn Fn(&LoadPointStatus) -> String| measured.map_or(ABSENT.to_owned(), text);
     let mut rows = vec![
-        ("completed", vec![now(&|s| rate(s.rate)), steady(rate(totals.per_second(totals.ok as f64)))]),
-        ("due", vec![now(&|s| rate(s.due_rate)), steady(rate(totals.per_second(totals.due as f64)))]),
-        ("p50", vec![now(&|s| time(s.p50)), time(totals.p50)]),
-        ("p90", vec![now(&|s| time(s.p90)), time(totals.p90)]),
-        ("p99", vec![now(&|s| time(s.p99)), time(totals.p99)]),
-        ("errors", vec![now(&|s| s.errors.to_string()), steady(totals.errors.to_string())]),
-        ("in flight", vec![now(&|s| mean(s.in_flight)), steady(mean(in_flight(point)))]),
+        ("completed", vec![now(&|s| rate(s.rate)), steady(&|s| rate(s.rate))]),
+        ("due", vec![now(&|s| rate(s.due_rate)), steady(&|s| rate(s.due_rate))]),
+        ("p50", vec![now(&|s| time(s.p50)), steady(&|s| time(s.p50))]),
+        ("p90", vec![now(&|s| time(s.p90)), steady(&|s| time(s.p90))]),
+        ("p99", vec![now(&|s| time(s.p99)), steady(&|s| time(s.p99))]),
+        ("errors", vec![now(&|s| s.errors.to_string()), steady(&|s| s.errors.to_string())]),
+        ("in flight", vec![now(&|s| mean(s.in_flight)), steady(&|s| mean(s.in_flight_mean))]),
     ];
     // In a closed loop, the due rate equals the completed rate.
     rows.retain(|(name, _)| *name != "due" || !point.key.load.is_closed());
     rows
-}
-
-fn in_flight(point: &Point) -> f64 {
-    point.totals.per_second(point.totals.in_flight_ns as f64 / 1e9)
 }
 
 fn mean(value: f64) -> String {

@@ -33,9 +33,11 @@ pub fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut B
 }
 
 fn line(point: &FinishedPoint, label: &str, context: FrameContext) -> Line<'static> {
-    let status = point.problem.map_or(IndicatorStatus::Good, |(status, _)| status);
+    let (status, text) = match point.problem {
+        Some(problem) => (IndicatorStatus::Bad, problem),
+        None => (IndicatorStatus::Good, "ok"),
+    };
     let (symbol, style) = context.symbol(status);
-    let text = point.problem.map_or("ok", |(_, name)| name);
     let numbers = format!(
         "{:>4} {:<14}{label}{:>12}{:>10}{:>10}{:>8}  ",
         point.index + 1,
