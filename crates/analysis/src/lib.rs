@@ -19,6 +19,7 @@ mod first_occurrence;
 mod fold;
 mod judge;
 mod metrics;
+mod overall;
 pub mod price;
 mod resources;
 mod result;
@@ -33,6 +34,7 @@ pub use find_max::{
     LimitMeasurement, Maximum, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
 };
 pub use metrics::values_needed;
+pub use overall::{IntervalFigures, OverallTotals};
 pub use resources::{ResourceUsage, SeriesUsage};
 pub use result::*;
 pub use status::{LoadPointStatus, Measure, RuleGroup, Standing, StandingState};

@@ -79,7 +79,7 @@ pub(crate) const FAMILIES: &[MetricFamily] = &[
                 labels: vec![("outcome", outcome.name().to_owned())],
                 value: MetricValue::Count(*n),
             };
-            run.completed.iter().map(point).collect()
+            run.sums.completed.iter().map(point).collect()
         },
     ),
     family(
@@ -87,28 +87,28 @@ pub(crate) const FAMILIES: &[MetricFamily] = &[
         OPERATIONS,
         MetricKind::Total,
         "Operations that fell due.",
-        |run, _| one(MetricValue::Count(run.due)),
+        |run, _| one(MetricValue::Count(run.sums.due)),
     ),
     family(
         "plimsoll.operations.skipped",
         OPERATIONS,
         MetricKind::Total,
         "Operations given up before they were started.",
-        |run, _| one(MetricValue::Count(run.skipped)),
+        |run, _| one(MetricValue::Count(run.sums.skipped)),
     ),
     family(
         "plimsoll.operations.abandoned",
         OPERATIONS,
         MetricKind::Total,
         "Operations given up in flight, because the load point ended.",
-        |run, _| one(MetricValue::Count(run.abandoned)),
+        |run, _| one(MetricValue::Count(run.sums.abandoned)),
     ),
     family(
         "plimsoll.reply",
         BYTES,
         MetricKind::Total,
         "Replies of successful operations, heads and bodies.",
-        |run, _| one(MetricValue::Count(run.reply_bytes)),
+        |run, _| one(MetricValue::Count(run.sums.reply_bytes)),
     ),
     family(
         "plimsoll.response",
@@ -143,28 +143,28 @@ pub(crate) const FAMILIES: &[MetricFamily] = &[
         SECONDS,
         MetricKind::Total,
         "CPU time of the load threads.",
-        |run, _| one(MetricValue::Number(run.generator_cpu.as_secs_f64())),
+        |run, _| one(MetricValue::Number(run.sums.generator_cpu.as_secs_f64())),
     ),
     family(
         "plimsoll.generator.busy",
         RATIO,
         MetricKind::Level,
         "Share of the load threads' time that they used in the last second.",
-        |run, is_current| maybe(run.generator_busy.filter(|_| is_current)),
+        |run, is_current| maybe(run.last.filter(|_| is_current).and_then(|last| last.generator_busy)),
     ),
     family(
         "plimsoll.sut.cpu",
         SECONDS,
         MetricKind::Total,
         "CPU time of the server, where it can be seen.",
-        |run, _| maybe(run.sut_cpu.map(units::Nanos::as_secs_f64)),
+        |run, _| maybe(run.sums.sut_cpu.map(units::Nanos::as_secs_f64)),
     ),
     family(
         "plimsoll.sut.cpus",
         CPUS,
         MetricKind::Level,
         "CPUs that the server used in the last second, where they can be seen.",
-        |run, is_current| maybe(run.sut_cpus.filter(|_| is_current)),
+        |run, is_current| maybe(run.last.filter(|_| is_current).and_then(|last| last.sut_cpus)),
     ),
 ];
 

@@ -5,7 +5,7 @@
 //! channel with room for one, where it replaces the one before: an update never waits, and a state that was not read is
 //! part of the next. A failure of the receiver is one warning and never affects the run.
 //!
-//! - `totals`: the totals of each run
+//! - `totals`: the totals of each run, summed by `analysis`
 //! - `response_histogram`: the response time in fixed buckets
 //! - `families`: the metrics, a line each
 //! - `prometheus`, `otlp`: the two export formats

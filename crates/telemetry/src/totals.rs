@@ -1,9 +1,8 @@
 //! Totals of each run since the program began.
 
-use std::collections::BTreeMap;
-
+use analysis::{IntervalFigures, OverallTotals};
 use model::{IntervalRecord, LoadPoint, Outcome, Phase};
-use units::{Nanos, WallTime};
+use units::WallTime;
 
 use crate::response_histogram::ResponseHistogram;
 
@@ -39,30 +38,22 @@ pub(crate) struct RunTotals {
     pub(crate) point: Option<LoadPoint>,
     /// The phase of the last interval.
     pub(crate) phase: Option<Phase>,
-    /// Completed operations by outcome.
-    pub(crate) completed: BTreeMap<Outcome, u64>,
-    pub(crate) due: u64,
-    pub(crate) skipped: u64,
-    pub(crate) abandoned: u64,
-    /// Bytes of the replies of successful operations.
-    pub(crate) reply_bytes: u64,
+    /// The sums of what only grows.
+    pub(crate) sums: OverallTotals,
     /// Response times of successful operations.
     pub(crate) response: ResponseHistogram,
     /// Operations in flight at the end of the last interval.
     pub(crate) in_flight: u64,
-    pub(crate) generator_cpu: Nanos,
-    /// Share of the load threads' time that was used in the last interval.
-    pub(crate) generator_busy: Option<f64>,
-    pub(crate) sut_cpu: Option<Nanos>,
-    /// CPUs that the server used in the last interval.
-    pub(crate) sut_cpus: Option<f64>,
+    /// The figures of the last interval.
+    pub(crate) last: Option<IntervalFigures>,
 }
 
 impl RunTotals {
     /// Makes the totals of a run that has not begun.
     pub(crate) fn new(name: RunLabels) -> RunTotals {
         // The counter exists from the beginning, so that the first operations are an increase and not a new series.
-        RunTotals { name, completed: [(Outcome::Ok, 0)].into(), ..RunTotals::default() }
+        let sums = OverallTotals { completed: [(Outcome::Ok, 0)].into(), ..OverallTotals::default() };
+        RunTotals { name, sums, ..RunTotals::default() }
     }
 
     /// Begins a load point.
@@ -75,32 +66,10 @@ impl RunTotals {
     /// Adds an interval of all load threads together.
     pub(crate) fn interval(&mut self, record: &IntervalRecord) {
         self.phase = Some(record.phase);
-        self.due += record.flow.due;
-        self.skipped += record.flow.skipped;
-        self.abandoned += record.flow.abandoned;
         self.in_flight = record.flow.in_flight_at_end;
-        for kind in &record.kinds {
-            let failed = kind.failed.iter().map(|(outcome, totals)| (*outcome, totals.n));
-            for (outcome, n) in failed.chain([(Outcome::Ok, kind.ok.response.n)]) {
-                *self.completed.entry(outcome).or_default() += n;
-            }
-            let bytes = u64::try_from(kind.ok.reply_bytes.sum).unwrap_or(u64::MAX);
-            self.reply_bytes = self.reply_bytes.saturating_add(bytes);
-        }
+        self.sums.interval(record);
+        self.last = IntervalFigures::of(record);
         self.response.add(&record.response);
-        self.machine(record);
-    }
-
-    fn machine(&mut self, record: &IntervalRecord) {
-        let length = record.end.saturating_sub(record.start).as_secs_f64();
-        let per_second =
-            |time: Nanos, of: f64| (0.0 < length && 0.0 < of).then(|| time.as_secs_f64() / length / of);
-        self.generator_cpu = self.generator_cpu.saturating_add(record.health.cpu);
-        self.generator_busy = per_second(record.health.cpu, f64::from(record.health.threads));
-        self.sut_cpus = record.sut.and_then(|used| per_second(used.cpu, 1.0));
-        if let Some(used) = record.sut {
-            self.sut_cpu = Some(self.sut_cpu.unwrap_or_default().saturating_add(used.cpu));
-        }
     }
 }
 
@@ -108,6 +77,7 @@ impl RunTotals {
 pub(crate) mod tests {
     use model::{FailedTotals, Flow, Health, KindTotals, Load, SutUse};
     use stats::Histogram;
+    use units::Nanos;
 
     use super::*;
 
@@ -160,18 +130,19 @@ pub(crate) mod tests {
         run.interval(&second());
         let idle = Health { cpu: Nanos::from_millis(100), ..second().health };
         run.interval(&IntervalRecord { health: idle, sut: None, ..second() });
-        assert_eq!(run.completed, [(Outcome::Ok, 6), (Outcome::Refused, 2)].into());
-        assert_eq!((run.due, run.reply_bytes, run.response.n(), run.in_flight), (10, 6 * 687, 6, 1));
-        assert_eq!((run.generator_cpu, run.generator_busy), (Nanos::from_millis(600), Some(0.05)));
-        assert_eq!((run.sut_cpu, run.sut_cpus), (Some(Nanos::from_millis(350)), None));
+        assert_eq!(run.sums.completed, [(Outcome::Ok, 6), (Outcome::Refused, 2)].into());
+        assert_eq!((run.sums.due, run.response.n(), run.in_flight), (10, 6, 1));
+        assert_eq!(run.sums.sut_cpu, Some(Nanos::from_millis(350)));
+        let last = run.last.unwrap();
+        assert_eq!((last.generator_busy, last.sut_cpus), (Some(0.05), None));
         run.load_point(LoadPoint { index: 2, load: Load::Users(40) });
-        assert_eq!((run.due, run.in_flight, run.phase), (10, 0, None));
+        assert_eq!((run.sums.due, run.in_flight, run.phase), (10, 0, None));
     }
 
     #[test]
     fn an_interval_without_length_has_no_shares() {
         let mut run = RunTotals::new(name("nginx"));
         run.interval(&IntervalRecord { end: Nanos::ZERO, ..second() });
-        assert_eq!((run.generator_busy, run.sut_cpus), (None, None));
+        assert_eq!(run.last, None);
     }
 }

@@ -70,7 +70,7 @@ fn message(state: &State, point: &Point) -> String {
         point.at.as_secs_f64(),
         second.rate,
         time(second.p99),
-        point.errors,
+        point.totals.errors(),
         percent(second.generator_busy.0),
     )
 }

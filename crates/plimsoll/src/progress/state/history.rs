@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use analysis::IntervalFigures;
 use model::{IntervalRecord, Load, Phase};
 use stats::Histogram;
 use units::{Nanos, Ratio};
@@ -134,27 +135,27 @@ impl History {
 }
 
 fn second(key: PointKey, record: &IntervalRecord, at: f64) -> Second {
-    let length = record.end.saturating_sub(record.start).0.max(1) as f64;
-    let threads = f64::from(record.health.threads.max(1)) * length;
-    let per_second = |n: u64| n as f64 * 1e9 / length;
+    let length = record.end.saturating_sub(record.start).as_secs_f64();
+    let figures = IntervalFigures::of(record);
+    let figure = |of: fn(IntervalFigures) -> f64| figures.map_or(0.0, of);
     Second {
-        from: (at - length / 1e9).max(0.0),
+        from: (at - length).max(0.0),
         at,
         ordinal: key.ordinal,
         load: key.load,
         run: key.run,
         is_steady: record.phase == Phase::Steady,
-        rate: per_second(record.flow.ok),
-        due_rate: per_second(record.flow.due),
+        rate: figure(|one| one.rate),
+        due_rate: figure(|one| one.due_rate),
         errors: record.flow.failed.saturating_add(record.flow.timed_out),
-        in_flight: record.flow.in_flight_ns as f64 / length,
+        in_flight: figure(|one| one.in_flight_mean),
         p50: display_quantile(&record.response, 0.5),
         p90: display_quantile(&record.response, 0.9),
         p99: display_quantile(&record.response, 0.99),
-        generator_busy: Ratio(record.health.cpu.0 as f64 / threads),
-        run_queue: Ratio(record.health.run_queue.0 as f64 / threads),
+        generator_busy: Ratio(figure(|one| one.generator_busy.unwrap_or_default())),
+        run_queue: Ratio(figure(|one| one.generator_wait.unwrap_or_default())),
         lateness_p99: display_quantile(&record.lateness, 0.99),
-        sut_cpus: record.sut.map(|used| used.cpu.0 as f64 / length),
+        sut_cpus: figures.and_then(|one| one.sut_cpus),
     }
 }
 

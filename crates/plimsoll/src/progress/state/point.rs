@@ -1,6 +1,6 @@
 //! The running load point, and the summary of finished ones.
 
-use analysis::LoadPointStatus;
+use analysis::{LoadPointStatus, OverallTotals};
 use model::{IntervalRecord, Load, Phase, Plan};
 use units::{Nanos, Ratio};
 
@@ -19,8 +19,8 @@ pub struct Point {
     pub phase: Phase,
     /// The end of the last second, since the load point began.
     pub at: Nanos,
-    /// Failed operations in all phases, including timeouts.
-    pub errors: u64,
+    /// The sums over all phases.
+    pub totals: OverallTotals,
     /// The steady phase so far, as judged; `None` before the first judgment.
     pub status: Option<LoadPointStatus>,
     /// Whether it has ended.
@@ -54,12 +54,13 @@ impl Point {
     /// Makes a load point that is about to begin.
     pub fn new(index: u32, key: PointKey, plan: &Plan) -> Point {
         let phase = plan.phases.at(Nanos::ZERO);
-        Point { index, key, phase, at: Nanos::ZERO, errors: 0, status: None, is_over: false }
+        let totals = OverallTotals::default();
+        Point { index, key, phase, at: Nanos::ZERO, totals, status: None, is_over: false }
     }
 
     /// Adds the record of a second.
     pub fn add(&mut self, record: &IntervalRecord) {
-        self.errors = self.errors.saturating_add(record.flow.failed).saturating_add(record.flow.timed_out);
+        self.totals.interval(record);
         self.phase = record.phase;
         self.at = record.end;
     }
@@ -89,7 +90,7 @@ impl FinishedPoint {
             mean: status.and_then(|status| status.response_mean),
             p99: status.and_then(|status| status.p99),
             length: status.map_or(Nanos::ZERO, |status| status.length),
-            errors: point.errors,
+            errors: point.totals.errors(),
             problem: problem(status),
         }
     }
