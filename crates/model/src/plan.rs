@@ -308,6 +308,15 @@ pub struct SutPlan {
     pub certificates: CertificateCheck,
 }
 
+/// A limit of the CPU time of a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CpuQuota {
+    /// CPU time per second, in CPUs; `None` for no limit.
+    pub cpus: Option<f64>,
+    /// The origin of the quota, as in [`SutPlan::quota_reason`].
+    pub reason: String,
+}
+
 /// The certificates that are accepted from an external server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -1,6 +1,6 @@
 //! Division of CPUs between server and load generator, and the server's CPU quota.
 
-use model::SutPlan;
+use model::{CpuQuota, Plan};
 use testbed::{Calibration, Placement, QuotaBasis, available_cpus, by_core, choose_quota};
 
 use crate::arguments::SutArguments;
@@ -10,8 +10,8 @@ use crate::exit::Failure;
 /// needs less than half of a CPU of the same kind.
 const BUILT_IN_QUOTA: f64 = 0.3;
 
-/// Reason for that quota.
-pub const UNCALIBRATED: &str = "the default without a calibration";
+/// Name of the built-in server in plans.
+const BUILT_IN: &str = "built-in";
 
 /// The CPUs of the server and of the load generator.
 #[derive(Debug, Clone)]
@@ -22,6 +22,17 @@ pub struct CpuPlacement {
     pub load_cpus: Vec<u32>,
     /// Number of load threads.
     pub load_threads: u32,
+}
+
+impl CpuPlacement {
+    /// Returns the placement in a plan.
+    pub fn of(plan: &Plan) -> CpuPlacement {
+        CpuPlacement {
+            sut_cpus: plan.sut.cpus.clone(),
+            load_cpus: plan.load_cpus.clone(),
+            load_threads: plan.load_threads,
+        }
+    }
 }
 
 /// Splits this machine's CPUs between a server that is started here and the load generator: half each by default. A
@@ -89,62 +100,48 @@ pub fn all_for_load(load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
     Ok(CpuPlacement { sut_cpus: Vec::new(), load_cpus, load_threads: u32::try_from(n).unwrap_or(1) })
 }
 
-/// Makes the server's part of the plan: CPUs, quota, memory and disk limits. `calibration` is called only if a quota
-/// has to be chosen.
-pub fn sut_plan(
-    arguments: &SutArguments,
-    name: &str,
-    placement: &CpuPlacement,
-    case: &str,
-    calibration: impl FnOnce() -> Result<Option<Calibration>, Failure>,
-) -> Result<SutPlan, Failure> {
-    let cpus = placement.sut_cpus.clone();
-    let plan = |quota, reason: &str| SutPlan {
-        cpus: cpus.clone(),
-        quota,
-        quota_reason: reason.to_owned(),
-        memory: arguments.sut_memory,
-        disk: arguments.sut_disk,
-        ..SutPlan::of(name)
-    };
-    let is_built_in = name == "built-in";
+/// Returns the server's CPU quota if the arguments determine it; `None` if it follows from a calibration.
+pub fn fixed_quota(arguments: &SutArguments, server: &str) -> Option<CpuQuota> {
+    let quota = |cpus, reason: &str| Some(CpuQuota { cpus, reason: reason.to_owned() });
     if arguments.target.is_some() {
-        return Ok(plan(None, "Plimsoll does not control this server"));
+        return quota(None, "Plimsoll does not control this server");
     }
     if let Some(asked) = arguments.sut_quota {
-        let quota = asked.0.map(|cpus| if is_built_in { cpus.min(1.0) } else { cpus });
-        return Ok(plan(quota, "set by the user"));
+        let cpus = asked.0.map(|cpus| if server == BUILT_IN { cpus.min(1.0) } else { cpus });
+        return quota(cpus, "set by the user");
     }
     if !arguments.sut_groups.is_empty() {
-        return Ok(plan(None, "a CPU group has its CPUs to itself"));
+        return quota(None, "a CPU group has its CPUs to itself");
     }
-    let calibration = calibration()?;
-    let found = calibration.as_ref().and_then(|calibration| Some((calibration, calibration.case(case)?)));
-    match found {
-        Some((calibration, costs)) => {
-            let basis = QuotaBasis {
-                placement: quota_placement(placement),
-                sut_cpu_s_per_op: costs.sut_cpu_s_per_op,
-                generator_cpu_s_per_op: costs.generator_cpu_s_per_op,
-            };
-            let quota = choose_quota(basis);
-            // The built-in server is single-threaded.
-            let quota = if is_built_in { quota.min(0.9) } else { quota };
-            let reason = format!("from the calibration of {} ({case})", calibration.date);
-            Ok(plan(Some(quota), &reason))
-        }
-        None => Ok(plan(Some(BUILT_IN_QUOTA), UNCALIBRATED)),
-    }
+    None
 }
 
-fn quota_placement(placement: &CpuPlacement) -> Placement {
-    if placement.load_cpus.is_empty() {
+/// Returns the CPU quota of a plan's server that follows from a case of a calibration; `None` if it has no such case.
+pub fn calibrated_quota(plan: &Plan, calibration: &Calibration, case: &str) -> Option<CpuQuota> {
+    let costs = calibration.case(case)?;
+    let cpus = choose_quota(QuotaBasis {
+        placement: quota_placement(plan),
+        sut_cpu_s_per_op: costs.sut_cpu_s_per_op,
+        generator_cpu_s_per_op: costs.generator_cpu_s_per_op,
+    });
+    // The built-in server is single-threaded.
+    let cpus = if plan.sut.name == BUILT_IN { cpus.min(0.9) } else { cpus };
+    Some(CpuQuota {
+        cpus: Some(cpus),
+        reason: format!("from the calibration of {} ({case})", calibration.date),
+    })
+}
+
+/// Returns the CPU quota without a calibration.
+pub fn default_quota() -> CpuQuota {
+    CpuQuota { cpus: Some(BUILT_IN_QUOTA), reason: "the default without a calibration".to_owned() }
+}
+
+fn quota_placement(plan: &Plan) -> Placement {
+    if plan.load_cpus.is_empty() {
         return Placement::Together { cpus: available_cpus().len() as f64 };
     }
-    Placement::Apart {
-        sut_cpus: placement.sut_cpus.len() as f64,
-        load_cpus: placement.load_cpus.len() as f64,
-    }
+    Placement::Apart { sut_cpus: plan.sut.cpus.len() as f64, load_cpus: plan.load_cpus.len() as f64 }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
-use model::{Plan, SutPlan};
+use model::Plan;
 use testbed::{CheckState, SutLookUp, examine};
 use units::Nanos;
 
@@ -94,11 +94,6 @@ pub fn check_output_path(out: Option<&Path>) -> Result<(), Failure> {
     // If it cannot be removed, an empty file is left.
     let _ = fs::remove_file(&trial);
     Ok(())
-}
-
-/// Returns whether a plan that was made without a calibration would derive its quota from one.
-pub fn wants_calibration(candidate: &Candidate, plan: &SutPlan) -> bool {
-    matches!(candidate.server, ChosenServer::Recipe(_)) && plan.quota_reason == crate::placement::UNCALIBRATED
 }
 
 /// Returns the total time under load of all plans; for a search, an estimate.

@@ -6,11 +6,11 @@ mod problems;
 pub use problems::Problem;
 
 use modifications::modifications;
-use problems::problems;
+use problems::{problems, quota_problem};
 
 use crate::{
-    BenchmarkId, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides, PLAN_FORMAT, Phases, Pick,
-    Plan, Protocol, Request, Search, Workload,
+    BenchmarkId, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides, PLAN_FORMAT,
+    Phases, Pick, Plan, Protocol, Request, Search, Workload,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
@@ -56,6 +56,19 @@ pub fn make_plan(
     plan.modifications = modifications(definition, overrides, &plan);
     let problems = problems(definition, &plan, overrides);
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
+}
+
+impl Plan {
+    /// Returns the plan with a CPU quota of its server, which may be known only after a calibration.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Quota`] if the quota is not above zero.
+    pub fn with_quota(mut self, quota: CpuQuota) -> Result<Plan, Problem> {
+        self.sut.quota = quota.cpus;
+        self.sut.quota_reason = quota.reason;
+        quota_problem(&self.sut).map_or(Ok(self), Err)
+    }
 }
 
 fn protocol(definition: &Definition, overrides: &Overrides) -> Protocol {
@@ -315,6 +328,8 @@ mod tests {
         assert_eq!(problems(|run| run.load_threads = 0), [Problem::NoLoadThreads]);
         assert_eq!(problems(|run| run.load_cpus = vec![0, 1, 0]), [Problem::CpuTwice(0)]);
         assert_eq!(problems(|run| run.sut.quota = Some(0.0)), [Problem::Quota(0.0)]);
+        let zero = CpuQuota { cpus: Some(0.0), reason: "mistake".to_owned() };
+        assert_eq!(plan(&overrides()).unwrap().with_quota(zero), Err(Problem::Quota(0.0)));
         let no_requests = Some(Connection::KeepAlive { requests_max: Some(0) });
         assert_eq!(problems(|run| run.connection = no_requests), [Problem::NoRequests]);
     }

@@ -7,7 +7,7 @@ use units::Nanos;
 use crate::workload::check_objects;
 use crate::{
     Connection, Definition, FileSetError, HttpVersion, LOAD_POINTS_MAX, Levels, Limit, LimitMetric, Load,
-    Overrides, ParameterError, Plan, Protocol, RATE_MAX, STREAMS_MAX, Search, USERS_MAX,
+    Overrides, ParameterError, Plan, Protocol, RATE_MAX, STREAMS_MAX, Search, SutPlan, USERS_MAX,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -173,10 +173,14 @@ pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrid
     for (place, address) in plan.source_addresses.iter().enumerate() {
         when(plan.source_addresses[..place].contains(address), Problem::SourceTwice(*address));
     }
-    if let Some(quota) = plan.sut.quota {
-        when(!(0.0 < quota && quota.is_finite()), Problem::Quota(quota));
-    }
+    problems.extend(quota_problem(&plan.sut));
     problems
+}
+
+/// Returns the problem of a server's CPU quota.
+pub(super) fn quota_problem(sut: &SutPlan) -> Option<Problem> {
+    let quota = sut.quota.filter(|quota| !(0.0 < *quota && quota.is_finite()))?;
+    Some(Problem::Quota(quota))
 }
 
 fn max_load_problems(definition: &Definition, overrides: &Overrides) -> Option<Problem> {

@@ -94,16 +94,16 @@ pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Fa
 }
 
 /// Returns the stored calibration if it was made on this CPU model; otherwise makes a short one and stores it.
-pub fn stored_or_brief(placement: &CpuPlacement) -> Result<Option<Calibration>, Failure> {
+pub fn stored_or_brief(placement: &CpuPlacement) -> Result<Calibration, Failure> {
     if let Some(stored) = stored()? {
-        return Ok(Some(stored));
+        return Ok(stored);
     }
     eprint("Calibrating the load generator once, to set the server's CPU quota.");
     let calibration = measure(placement, BRIEF)?;
     if let Err(error) = calibration.save(&paths::calibration()?) {
         warn(error);
     }
-    Ok(Some(calibration))
+    Ok(calibration)
 }
 
 /// Returns the stored calibration if it was made on this CPU model and has all cases.

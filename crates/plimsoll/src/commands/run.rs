@@ -7,7 +7,8 @@ use disclosure::CampaignRun;
 use drivers::web::Trust;
 use fleet::{Monitoring, RunRequest};
 use model::{
-    Connection, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, Secrets, SutPlan, Tls, make_plan,
+    Connection, CpuQuota, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, Secrets, SutPlan, Tls,
+    make_plan,
 };
 use runfile::RunFileError;
 use serde_json::json;
@@ -26,7 +27,9 @@ use crate::interrupt;
 use crate::observers::{Observers, check_observers};
 use crate::outcome;
 use crate::paths;
-use crate::placement::{CpuPlacement, all_for_load, cpu_group, split_cpus, sut_plan};
+use crate::placement::{
+    CpuPlacement, all_for_load, calibrated_quota, cpu_group, default_quota, fixed_quota, split_cpus,
+};
 use crate::preflight;
 use crate::prices;
 use crate::progress::length;
@@ -49,7 +52,7 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {
-        let plan = candidate_plan(arguments, &chosen, candidate, QuotaSource::None)?;
+        let plan = candidate_plan(arguments, &chosen, candidate)?;
         preflight::check(arguments, candidate, &plan)?;
         checked.push(plan);
     }
@@ -57,9 +60,11 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     if !arguments.dry_run {
         announce_long(preflight::load_time(&checked));
     }
-    let quota = if arguments.dry_run { QuotaSource::Stored } else { QuotaSource::Calibrated };
-    let plans = candidates.iter().map(|candidate| candidate_plan(arguments, &chosen, candidate, quota));
-    let plans: Vec<Plan> = plans.collect::<Result<_, Failure>>()?;
+    let mut plans = Vec::new();
+    for (plan, candidate) in checked.into_iter().zip(&candidates) {
+        let quota = cpu_quota(arguments, candidate, &plan)?;
+        plans.push(plan.with_quota(quota).map_err(|problem| vec![problem])?);
+    }
     let secrets = secrets::read(&chosen)?;
     check_observers(&arguments.metrics, &arguments.monitor)?;
     let trust = trust_in(arguments, &candidates)?;
@@ -119,24 +124,8 @@ fn dry_run(plans: &[Plan], candidates: &[Candidate], as_json: bool) -> Result<Ex
     Ok(Exit::Valid)
 }
 
-/// The source of a server's CPU quota, if it is derived from a calibration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum QuotaSource {
-    /// No quota: the plan is made only to check it.
-    None,
-    /// The stored calibration.
-    Stored,
-    /// The stored calibration, or else a new one.
-    Calibrated,
-}
-
-/// Makes the plan of a server.
-fn candidate_plan(
-    arguments: &RunArguments,
-    chosen: &Chosen,
-    candidate: &Candidate,
-    quota: QuotaSource,
-) -> Result<Plan, Failure> {
+/// Makes the plan of a server, as yet without a CPU quota, which may follow from a calibration.
+fn candidate_plan(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Result<Plan, Failure> {
     let sut = &arguments.sut;
     let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
     let placement = match (&candidate.server, candidate.group) {
@@ -145,45 +134,43 @@ fn candidate_plan(
         _ => split_cpus(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
     };
     let definition = &chosen.benchmark.definition;
-    let connection = connection(&arguments.plan);
+    let sut_plan = SutPlan {
+        cpus: placement.sut_cpus.clone(),
+        memory: sut.sut_memory,
+        disk: sut.sut_disk,
+        profile: sut.profile.clone(),
+        gateway: candidate.gateway,
+        certificates: trust::check(sut),
+        ..SutPlan::of(candidate.name())
+    };
     let tls = tls(&arguments.plan, definition.protocol.tls, candidate);
-    let case = case_of(
-        &definition.id,
-        tls.unwrap_or(definition.protocol.tls),
-        connection.unwrap_or(definition.protocol.connection),
-    );
+    let overrides = Overrides { tls, ..overrides(arguments, chosen.filelist.clone(), sut_plan, placement) };
+    let mut plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
+    // The accelerator's memory depends on the load.
+    plan.sut.accelerator =
+        candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
+    check_transport(candidate, &plan.protocol)?;
+    Ok(plan)
+}
+
+/// Returns the CPU quota of a plan's server. Measures a calibration if the quota follows from one and none is stored,
+/// except in a dry run.
+fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<CpuQuota, Failure> {
+    if let Some(quota) = fixed_quota(&arguments.sut, candidate.name()) {
+        return Ok(quota);
+    }
     // The built-in server has a safe default quota; for a real server, a calibration is worth its time.
-    let calibration = || match candidate.server {
-        ChosenServer::Recipe(_) if quota == QuotaSource::Calibrated => stored_or_brief(&placement),
-        _ => calibrate::stored(),
+    let is_worth_calibration = matches!(candidate.server, ChosenServer::Recipe(_));
+    let calibration = match is_worth_calibration && !arguments.dry_run {
+        true => Some(stored_or_brief(&CpuPlacement::of(plan))?),
+        false => calibrate::stored()?,
     };
-    let plan_with = |sut_plan: SutPlan| {
-        let sut_plan = SutPlan {
-            profile: sut.profile.clone(),
-            gateway: candidate.gateway,
-            certificates: trust::check(sut),
-            ..sut_plan
-        };
-        let filelist = chosen.filelist.clone();
-        let overrides =
-            Overrides { tls, ..overrides(arguments, connection, filelist, sut_plan, placement.clone()) };
-        let mut plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
-        // The accelerator's memory depends on the load.
-        plan.sut.accelerator =
-            candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
-        Ok::<Plan, Failure>(plan)
-    };
-    if quota == QuotaSource::None {
-        let plan = plan_with(SutPlan::of(candidate.name()))?;
-        check_transport(candidate, &plan.protocol)?;
-        return Ok(plan);
-    }
-    let mut sut_plan = sut_plan(sut, candidate.name(), &placement, &case, calibration)?;
-    if quota == QuotaSource::Stored && preflight::wants_calibration(candidate, &sut_plan) {
-        sut_plan.quota = None;
-        sut_plan.quota_reason = "set by a calibration at the start of the run".to_owned();
-    }
-    plan_with(sut_plan)
+    let case = case_of(&plan.benchmark.id, plan.protocol.tls, plan.protocol.connection);
+    let calibrated = calibration.and_then(|calibration| calibrated_quota(plan, &calibration, &case));
+    Ok(calibrated.unwrap_or_else(|| match is_worth_calibration && arguments.dry_run {
+        true => CpuQuota { cpus: None, reason: "set by a calibration at the start of the run".to_owned() },
+        false => default_quota(),
+    }))
 }
 
 /// Returns the TLS mode if it differs from the benchmark's. An `https://` target is accessed over TLS even if the
@@ -217,7 +204,6 @@ fn connection(arguments: &PlanArguments) -> Option<Connection> {
 
 fn overrides(
     arguments: &RunArguments,
-    connection: Option<Connection>,
     filelist: Option<String>,
     sut: SutPlan,
     placement: CpuPlacement,
@@ -240,7 +226,7 @@ fn overrides(
         http: plan.http.map(Into::into),
         tls: plan.tls.map(Into::into),
         streams: plan.streams,
-        connection,
+        connection: connection(plan),
         picks: plan.pick.clone(),
         time_limit: plan.time_limit,
         filelist,
