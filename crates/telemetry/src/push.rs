@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http1::{BodyReader, HeadError, Parsed, RequestMethod, ResponseHead, parse_response};
+use http_lite::{ClientError, ResponseReader};
+use http1::RequestMethod;
 use model::{check_observer, foreign_text, without_credentials};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -24,7 +24,7 @@ pub(crate) const PUSH_PERIOD: Duration = Duration::from_secs(10);
 /// The time limit of a push, from name resolution to the last byte of the response.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
-/// The most bytes of a response that are read.
+/// The most bytes of a response's body that are read.
 const RESPONSE_BYTES_MAX: usize = 64 * 1024;
 
 /// Pushes metrics until the channel is closed, and then once more. `warn` receives the error of the first failed
@@ -64,20 +64,18 @@ async fn push(endpoint: &Endpoint, snapshot: &Snapshot) -> Result<(), String> {
     let request = endpoint.request(body.as_bytes()).map_err(|error| error.to_string())?;
     let exchange = timeout(TIME_MAX, exchange(endpoint, &request)).await;
     let response = exchange.map_err(|_| format!("no response within {} s", TIME_MAX.as_secs()))?;
-    check_response(&response.map_err(|error| error.to_string())?)
+    check_response(&response.map_err(|error| foreign_text(&error.to_string()))?)
 }
 
-/// Sends a request and returns the response, as far as it arrived.
-async fn exchange(endpoint: &Endpoint, request: &[u8]) -> std::io::Result<Vec<u8>> {
+/// Sends a request and returns the response, as far as it arrived: at least a head.
+async fn exchange(endpoint: &Endpoint, request: &[u8]) -> Result<ResponseReader, ClientError> {
     let mut stream = connect(endpoint).await?;
-    stream.write_all(request).await?;
-    let mut response = Vec::new();
-    // Some collectors keep the connection open although the request asks to close it.
-    while response.len() < RESPONSE_BYTES_MAX
-        && !is_complete(&response)
-        && stream.read_buf(&mut response).await? != 0
-    {}
-    Ok(response)
+    let mut response = ResponseReader::new(RequestMethod::Post, RESPONSE_BYTES_MAX);
+    match http_lite::exchange(&mut stream, request, &mut response).await {
+        // The status tells whether the metrics were accepted, whatever is wrong with the body.
+        Err(ClientError::Chunk(_) | ClientError::Truncated(_) | ClientError::BodyTooLong(_)) => Ok(response),
+        outcome => outcome.map(|()| response),
+    }
 }
 
 /// Connects to one of the collector's current addresses, after checking all of them.
@@ -94,66 +92,16 @@ async fn connect(endpoint: &Endpoint) -> std::io::Result<TcpStream> {
     Err(last)
 }
 
-/// Reads the head of the final response, after the interim ones before it (RFC 9110 §15.2). They need no limit of
-/// their own, because the whole response has one.
-fn final_head(response: &[u8]) -> Result<Parsed<ResponseHead>, HeadError> {
-    let mut start = 0;
-    loop {
-        match parse_response(&response[start..], RequestMethod::Post)? {
-            Parsed::Complete { head, length } if is_interim(head.status) => start += length,
-            Parsed::Complete { head, length } => {
-                return Ok(Parsed::Complete { head, length: start + length });
-            }
-            Parsed::Partial => return Ok(Parsed::Partial),
-        }
-    }
-}
-
-/// Returns whether another response follows one of this status; after 101 HTTP has ended.
-fn is_interim(status: u16) -> bool {
-    (100..200).contains(&status) && status != 101
-}
-
-/// Returns whether the response is complete.
-fn is_complete(response: &[u8]) -> bool {
-    match final_head(response) {
-        Ok(Parsed::Partial) => false,
-        Ok(Parsed::Complete { head, length }) => body(head, &response[length..]).1,
-        Err(_) => true,
-    }
-}
-
 /// Checks that a collector accepted everything.
-fn check_response(response: &[u8]) -> Result<(), String> {
-    let (head, length) = match final_head(response) {
-        Ok(Parsed::Complete { head, length }) => (head, length),
-        Ok(Parsed::Partial) if RESPONSE_BYTES_MAX <= response.len() => {
-            return Err(format!("its response does not end within {RESPONSE_BYTES_MAX} bytes"));
-        }
-        Ok(Parsed::Partial) => {
-            return Err("it closed the connection before its response was complete".to_owned());
-        }
-        Err(error) => return Err(foreign_text(&error.to_string())),
-    };
-    if !(200..300).contains(&head.status) {
-        return Err(format!("it responded with status {}", head.status));
+fn check_response(response: &ResponseReader) -> Result<(), String> {
+    let status = response.head().map_or(0, |head| head.status);
+    if !(200..300).contains(&status) {
+        return Err(format!("it responded with status {status}"));
     }
-    match rejected(&body(head, &response[length..]).0) {
+    match rejected(response.body()) {
         Some(message) => Err(format!("it rejected some of them: {message}")),
         None => Ok(()),
     }
-}
-
-/// Returns the body as far as it arrived, and whether it is complete.
-fn body(head: ResponseHead, mut received: &[u8]) -> (Vec<u8>, bool) {
-    let mut reader = BodyReader::new(head.framing);
-    let mut body = Vec::new();
-    while !received.is_empty() && !reader.is_done() {
-        let Ok(piece) = reader.read(received) else { return (body, true) };
-        body.extend_from_slice(&received[piece.data]);
-        received = &received[piece.consumed..];
-    }
-    (body, reader.is_done())
 }
 
 /// Returns the collector's reason for rejecting a part, if it rejected one (`partialSuccess`).
@@ -174,9 +122,16 @@ fn rejected(body: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn check(status: &str, body: &str, expected: Result<(), &str>) {
+    /// Checks a response with this status line and body.
+    fn checked(status: &str, body: &str) -> Result<(), String> {
         let response = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        assert_eq!(check_response(response.as_bytes()), expected.map_err(str::to_owned), "{response}");
+        let mut reader = ResponseReader::new(RequestMethod::Post, RESPONSE_BYTES_MAX);
+        reader.read(response.as_bytes()).unwrap();
+        check_response(&reader)
+    }
+
+    fn check(status: &str, body: &str, expected: Result<(), &str>) {
+        assert_eq!(checked(status, body), expected.map_err(str::to_owned), "{status} {body}");
     }
 
     #[test]
@@ -205,48 +160,63 @@ mod tests {
         );
         let long = "x".repeat(60_000);
         let body = format!(r#"{{"partialSuccess":{{"rejectedDataPoints":1,"errorMessage":"{long}"}}}}"#);
-        let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        let message = check_response(response.as_bytes()).unwrap_err();
+        let message = checked("200 OK", &body).unwrap_err();
         assert!(message.len() < 400 && message.ends_with("… (60000 bytes in all)"), "{message}");
     }
 
+    /// Pushes an empty request to a collector that responds with these bytes and closes the connection.
+    fn pushed(response: String) -> Result<(), String> {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint: Endpoint = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+        let collector = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            // The sender may have closed already.
+            let _ = std::io::Write::write_all(&mut stream, response.as_bytes());
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let response = runtime.block_on(exchange(&endpoint, b""));
+        collector.join().unwrap();
+        check_response(&response.map_err(|error| error.to_string())?)
+    }
+
     #[test]
-    fn interim_responses_are_skipped() {
+    fn the_final_response_tells_whether_the_metrics_were_accepted() {
         let interim =
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(20);
-        let whole = format!("{interim}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{{}}");
-        assert_eq!(check_response(whole.as_bytes()), Ok(()));
-        for cut in 1..whole.len() {
-            assert!(!is_complete(&whole.as_bytes()[..cut]), "{cut}");
-        }
-        assert!(is_complete(whole.as_bytes()));
+        let accepted = format!("{interim}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{{}}");
+        assert_eq!(pushed(accepted), Ok(()));
         let refused = format!("{interim}HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
-        assert_eq!(check_response(refused.as_bytes()), Err("it responded with status 503".to_owned()));
-        let endless = interim.repeat(200);
-        let message = check_response(&endless.as_bytes()[..RESPONSE_BYTES_MAX]).unwrap_err();
-        assert_eq!(message, "its response does not end within 65536 bytes");
+        assert_eq!(pushed(refused), Err("it responded with status 503".to_owned()));
+        let switched = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+        assert_eq!(pushed(switched.to_owned()), Err("it responded with status 101".to_owned()));
+    }
+
+    #[test]
+    fn a_body_that_does_not_arrive_is_no_reason_to_warn() {
+        assert_eq!(pushed("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}".to_owned()), Ok(()));
+        let long = "x".repeat(RESPONSE_BYTES_MAX + 1);
+        assert_eq!(pushed(format!("HTTP/1.0 200 OK\r\n\r\n{long}")), Ok(()));
         assert_eq!(
-            check_response(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"),
-            Err("it responded with status 101".to_owned())
+            pushed(format!("HTTP/1.0 404 Not Found\r\n\r\n{long}")),
+            Err("it responded with status 404".to_owned())
         );
     }
 
     #[test]
     fn other_bytes_are_an_error() {
         assert_eq!(
-            check_response(b""),
-            Err("it closed the connection before its response was complete".to_owned())
+            pushed(String::new()),
+            Err("it closed the connection before the response was complete".to_owned())
         );
-        assert!(check_response(b"SSH-2.0-x\r\n\r\n").is_err());
+        assert!(pushed("SSH-2.0-x\r\n\r\n".to_owned()).is_err());
     }
 
     #[test]
     fn a_chunked_response_is_read() {
         let response = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let body = r#"{"partialSuccess":{"rejectedDataPoints":1}}"#;
-        let response = format!("{response}{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
         assert_eq!(
-            check_response(response.as_bytes()),
+            pushed(format!("{response}{:x}\r\n{body}\r\n0\r\n\r\n", body.len())),
             Err("it rejected some of them: no reason given".to_owned())
         );
     }

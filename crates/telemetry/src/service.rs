@@ -10,6 +10,7 @@ use model::{IntervalRecord, LoadPoint};
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
+use tokio::task::{LocalSet, spawn_local};
 use units::wall;
 
 use crate::endpoint::{Endpoint, EndpointError};
@@ -147,9 +148,10 @@ fn export(
 ) {
     // A warning that nobody receives any more is dropped.
     let warn = |text| drop(warn.send(text));
-    runtime.block_on(async {
+    let tasks = LocalSet::new();
+    tasks.block_on(&runtime, async {
         match listener.map(tokio::net::TcpListener::from_std) {
-            Some(Ok(listener)) => drop(tokio::spawn(serve(listener, snapshots.clone()))),
+            Some(Ok(listener)) => drop(spawn_local(serve(listener, snapshots.clone()))),
             Some(Err(why)) => warn(format!("metrics cannot be served: {why}")),
             None => {}
         }
@@ -158,6 +160,7 @@ fn export(
             None => closed(&mut snapshots).await,
         }
     });
+    drop(tasks);
     // Name resolution may still be in progress, and cannot be interrupted.
     runtime.shutdown_background();
 }
