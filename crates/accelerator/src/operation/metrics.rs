@@ -1,21 +1,16 @@
-//! Metrics in the Prometheus text format, version 0.0.4.
-//!
-//! Source: Prometheus, "Exposition formats", text format.
+//! The metrics for Prometheus, an entry each.
 
-use std::fmt::Write;
+use http_lite::prometheus::{PrometheusType, family_text};
 
 use super::status::Status;
 use crate::message::HitPath;
 use crate::origin::{ServerReport, ServerState};
 use crate::store::disk::DiskUsage;
 
-/// The content type of the format.
-pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-
 /// A metric family: its name without the prefix, its type, its help text, and its samples.
 struct MetricFamily {
     name: &'static str,
-    kind: &'static str,
+    kind: PrometheusType,
     help: &'static str,
     samples: fn(&Status) -> Vec<Sample>,
 }
@@ -122,11 +117,11 @@ const fn counter(
     help: &'static str,
     samples: fn(&Status) -> Vec<Sample>,
 ) -> MetricFamily {
-    MetricFamily { name, kind: "counter", help, samples }
+    MetricFamily { name, kind: PrometheusType::Counter, help, samples }
 }
 
 const fn gauge(name: &'static str, help: &'static str, samples: fn(&Status) -> Vec<Sample>) -> MetricFamily {
-    MetricFamily { name, kind: "gauge", help, samples }
+    MetricFamily { name, kind: PrometheusType::Gauge, help, samples }
 }
 
 fn one(value: f64) -> Vec<Sample> {
@@ -145,29 +140,17 @@ fn by_server(status: &Status, value: impl Fn(&ServerReport) -> f64) -> Vec<Sampl
     status.servers.iter().map(|server| (vec![("server", server.address.clone())], value(server))).collect()
 }
 
-/// Writes all metrics.
+/// Writes all metrics. One without values is left out.
 pub(crate) fn text(status: &Status) -> String {
-    let mut out = String::new();
-    for family in FAMILIES {
-        let name = format!("{PREFIX}{}", family.name);
-        let samples = (family.samples)(status);
-        if samples.is_empty() {
-            continue;
-        }
-        // Writing to a string does not fail.
-        let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {}", family.help, family.kind);
-        for (labels, value) in samples {
-            let labels: Vec<String> =
-                labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
-            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-            let _ = writeln!(out, "{name}{labels} {value}");
-        }
-    }
-    out
+    FAMILIES.iter().map(|family| text_of_family(family, status)).collect()
 }
 
-fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+fn text_of_family(family: &MetricFamily, status: &Status) -> String {
+    family_text(&format!("{PREFIX}{}", family.name), family.kind, family.help, |samples| {
+        for (labels, value) in (family.samples)(status) {
+            samples.number(labels.iter().map(|(label, value)| (*label, value.as_str())), value);
+        }
+    })
 }
 
 #[cfg(test)]
@@ -181,9 +164,8 @@ mod tests {
         for family in FAMILIES {
             let name = format!("`{PREFIX}{}`", family.name);
             assert!(page.contains(&name), "{name} is not in docs/accelerator.md");
-            assert!(
-                family.help.ends_with('.') && family.name.ends_with("_total") == (family.kind == "counter")
-            );
+            let is_counter = family.kind == PrometheusType::Counter;
+            assert!(family.help.ends_with('.') && family.name.ends_with("_total") == is_counter);
         }
     }
 

@@ -6,10 +6,11 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use http_lite::{ServerRequest, ServerResponse};
 use http1::RequestMethod;
 
 use super::AdminSettings;
-use super::http::{AdminRequest, AdminResponse};
+use super::response::refused;
 
 /// The most characters of a host that an error message repeats.
 const SHOWN_MAX: usize = 100;
@@ -18,7 +19,7 @@ const SHOWN_MAX: usize = 100;
 ///
 /// # Errors
 /// The response to send instead.
-pub(super) fn check(request: &AdminRequest, admin: &AdminSettings) -> Result<(), AdminResponse> {
+pub(super) fn check(request: &ServerRequest, admin: &AdminSettings) -> Result<(), ServerResponse> {
     let host = request.host.as_deref().unwrap_or_default();
     if !is_own_host(host, admin) {
         let shown: String = host.chars().take(SHOWN_MAX).collect();
@@ -27,10 +28,10 @@ pub(super) fn check(request: &AdminRequest, admin: &AdminSettings) -> Result<(),
              hint: ask for `{}`, or name it in `hosts` of `[admin]`",
             admin.listen.ip()
         );
-        return Err(AdminResponse::refused(421, &why));
+        return Err(refused(421, &why));
     }
     if is_cross_site(request, host) {
-        return Err(AdminResponse::refused(403, "cross-site requests are not allowed"));
+        return Err(refused(403, "cross-site requests are not allowed"));
     }
     Ok(())
 }
@@ -52,17 +53,17 @@ fn is_own_host(host: &str, admin: &AdminSettings) -> bool {
 }
 
 /// Returns whether a browser says that another site's page made the request. Following a link to the page is allowed.
-fn is_cross_site(request: &AdminRequest, host: &str) -> bool {
-    let is_own = |origin: &String| {
+fn is_cross_site(request: &ServerRequest, host: &str) -> bool {
+    let is_own = |origin: &str| {
         let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
     };
-    if request.origin.as_ref().is_some_and(|origin| !is_own(origin)) {
+    if request.header_text("origin").is_some_and(|origin| !is_own(&origin)) {
         return true;
     }
-    let (site, mode) = (request.fetch.0.as_deref(), request.fetch.1.as_deref());
-    let is_link = mode == Some("navigate") && request.method == RequestMethod::Get;
-    matches!(site, Some("cross-site" | "same-site")) && !is_link
+    let is_navigation = matches!(request.header("sec-fetch-mode"), Some(b"navigate"));
+    let is_link = is_navigation && request.method == RequestMethod::Get;
+    matches!(request.header("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !is_link
 }
 
 fn without_port(host: &str) -> &str {
@@ -83,17 +84,15 @@ mod tests {
 
     use super::*;
 
-    fn status(listen: &str, host: &str, lines: &[(&str, &str)]) -> u16 {
+    fn status(method: RequestMethod, listen: &str, host: &str, lines: &[(&str, &str)]) -> u16 {
         let listen: SocketAddr = listen.parse().unwrap();
         let admin = AdminSettings { listen, token: None, hosts: vec!["status.example".to_owned()] };
-        let line = |name| lines.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned());
-        let request = AdminRequest {
-            method: if line("method").is_some() { RequestMethod::Post } else { RequestMethod::Get },
+        let fields: String = lines.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let request = ServerRequest {
+            method,
             path: "/".to_owned(),
             host: Some(host.to_owned()),
-            authorization: None,
-            origin: line("origin"),
-            fetch: (line("site"), line("mode")),
+            head: format!("GET / HTTP/1.1\r\n{fields}\r\n").into_bytes(),
             body: Vec::new(),
         };
         check(&request, &admin).err().map_or(200, |answer| answer.status)
@@ -125,28 +124,30 @@ mod tests {
             ("[::]:80", "[2001:db8::1]", 200),
             ("0.0.0.0:80", "evil.test", 421),
         ] {
-            assert_eq!(status(listen, host, &[]), expected, "{listen} {host}");
+            assert_eq!(status(RequestMethod::Get, listen, host, &[]), expected, "{listen} {host}");
         }
     }
 
     #[test]
     fn cross_site_requests_are_refused() {
-        let own = "http://127.0.0.1:8079";
-        for (lines, expected) in [
-            (&[][..], 200),
-            (&[("origin", own)], 200),
-            (&[("origin", "https://127.0.0.1:8079")], 200),
-            (&[("origin", "http://127.0.0.1:9000")], 403),
-            (&[("origin", "http://evil.test")], 403),
-            (&[("origin", "null")], 403),
-            (&[("site", "same-origin")], 200),
-            (&[("site", "none"), ("mode", "navigate")], 200),
-            (&[("site", "cross-site"), ("mode", "no-cors")], 403),
-            (&[("site", "same-site"), ("mode", "cors")], 403),
-            (&[("site", "cross-site"), ("mode", "navigate")], 200),
-            (&[("site", "cross-site"), ("mode", "navigate"), ("method", "POST")], 403),
+        use RequestMethod::{Get, Post};
+        let (site, mode) = ("Sec-Fetch-Site", "Sec-Fetch-Mode");
+        for (method, lines, expected) in [
+            (Get, &[][..], 200),
+            (Get, &[("Origin", "http://127.0.0.1:8079")], 200),
+            (Get, &[("Origin", "https://127.0.0.1:8079")], 200),
+            (Get, &[("Origin", "http://127.0.0.1:9000")], 403),
+            (Get, &[("Origin", "http://evil.test")], 403),
+            (Get, &[("Origin", "null")], 403),
+            (Get, &[(site, "same-origin")], 200),
+            (Get, &[(site, "none"), (mode, "navigate")], 200),
+            (Get, &[(site, "cross-site"), (mode, "no-cors")], 403),
+            (Get, &[(site, "same-site"), (mode, "cors")], 403),
+            (Get, &[(site, "cross-site"), (mode, "navigate")], 200),
+            (Post, &[(site, "cross-site"), (mode, "navigate")], 403),
         ] {
-            assert_eq!(status("127.0.0.1:8079", "127.0.0.1:8079", lines), expected, "{lines:?}");
+            let found = status(method, "127.0.0.1:8079", "127.0.0.1:8079", lines);
+            assert_eq!(found, expected, "{method:?} {lines:?}");
         }
     }
 }

@@ -14,42 +14,39 @@
 //! page made it: see `guard`.
 //!
 //! - `guard`: protection against other sites
-//! - `http`: reading requests, sending answers
+//! - `response`: forms of responses
 //! - `commands`: bodies of commands
 //! - `page`: the page
 
 mod commands;
 mod guard;
-mod http;
 mod page;
+mod response;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http_lite::prometheus::CONTENT_TYPE;
+use http_lite::{RequestRejection, ServerLimits, ServerRequest, ServerResponse};
 use http1::RequestMethod;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::task::spawn_local;
-use tokio::time::{sleep, timeout};
 use units::wall;
 
-use self::http::{AdminRequest, AdminResponse};
+use self::response::{json_response, refused, response};
 use super::components::{ActiveConfig, Components};
 use super::metrics;
 use crate::store::Removal;
 
-/// The most requests that are answered at a time; others wait in the backlog of the listener.
-const CONNECTIONS_MAX: usize = 16;
-
-/// The longest time for a request to arrive, and for its response to be taken.
-const TIME_MAX: Duration = Duration::from_secs(10);
-
-/// The pause after the system could not accept a connection.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Limits of requests. A body may have ten thousand URLs of a hundred bytes.
+const LIMITS: ServerLimits = ServerLimits {
+    connections_max: 16,
+    head_bytes_max: 16 << 10,
+    body_bytes_max: 1 << 20,
+    time_max: Duration::from_secs(10),
+};
 
 /// The paths, and the allowed methods of each.
 const PATHS: [(&str, &str); 6] = [
@@ -90,63 +87,48 @@ pub(super) async fn serve(
     components: Arc<Components>,
     current: Arc<ActiveConfig>,
 ) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else {
-            // The process may have run out of descriptors.
-            sleep(PAUSE).await;
-            continue;
-        };
+    let respond = move |request| {
         let (components, current) = (Arc::clone(&components), Arc::clone(&current));
-        spawn_local(async move {
-            serve_connection(stream, &components, &current).await;
-            drop(place);
-        });
-    }
-}
-
-/// Reads one request and answers it; a client that is too slow or hangs up gets no response.
-async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin>(
-    mut stream: S,
-    components: &Components,
-    current: &ActiveConfig,
-) {
-    let (response, method) = match timeout(TIME_MAX, http::read(&mut stream)).await {
-        // A command may take as long as it needs.
-        Ok(Ok(request)) => (answer(&request, components, current).await, request.method),
-        Ok(Err(Some(response))) => (response, RequestMethod::Get),
-        Ok(Err(None)) | Err(_) => return,
+        async move {
+            match request {
+                Ok(request) => answer(&request, &components, &current).await,
+                Err(rejection) => rejected(&rejection),
+            }
+        }
     };
-    let _ = timeout(TIME_MAX, http::send(&mut stream, &response, method)).await;
+    http_lite::serve(&listener, LIMITS, respond).await;
 }
 
-async fn answer(request: &AdminRequest, components: &Components, current: &ActiveConfig) -> AdminResponse {
+fn rejected(rejection: &RequestRejection) -> ServerResponse {
+    let why = match rejection {
+        RequestRejection::Malformed(why) => why,
+        RequestRejection::HeadTooLong => "the head is too long",
+        RequestRejection::BodyTooLong => "the body is longer than 1 MiB",
+    };
+    refused(rejection.status(), why)
+}
+
+async fn answer(request: &ServerRequest, components: &Components, current: &ActiveConfig) -> ServerResponse {
     use RequestMethod::{Get, Head, Post};
     let is_read_only = matches!(request.method, Get | Head);
     let Some((_, methods)) = PATHS.iter().find(|(path, _)| *path == request.path) else {
-        return AdminResponse::refused(404, "there is no such page\nhint: go to `/`");
+        return refused(404, "there is no such page\nhint: go to `/`");
     };
     if is_read_only && request.path == "/healthz" {
-        return AdminResponse::text("text/plain", "ok\n".to_owned());
+        return response(200, "text/plain", "ok\n".to_owned());
     }
     if let Err(refusal) = authorize(request, current, is_read_only) {
         return refusal;
     }
     match (request.path.as_str(), request.method) {
         ("/", Get | Head) => {
-            AdminResponse::text("text/html; charset=utf-8", page::page(&components.status(HOTTEST)))
+            response(200, "text/html; charset=utf-8", page::page(&components.status(HOTTEST)))
         }
-        ("/status.json", Get | Head) => AdminResponse::json(200, &components.status(HOTTEST).json()),
-        ("/metrics", Get | Head) => {
-            AdminResponse::text(metrics::CONTENT_TYPE, metrics::text(&components.status(0)))
-        }
+        ("/status.json", Get | Head) => json_response(200, &components.status(HOTTEST).json()),
+        ("/metrics", Get | Head) => response(200, CONTENT_TYPE, metrics::text(&components.status(0))),
         ("/purge", Post) => purge(&request.body, components, current),
         ("/prefill", Post) => prefill(&request.body, components, current).await,
-        _ => AdminResponse {
-            allow: Some(methods),
-            ..AdminResponse::refused(405, &format!("this path accepts {methods}"))
-        },
+        _ => refused(405, &format!("this path accepts {methods}")).with("Allow", methods),
     }
 }
 
@@ -155,14 +137,14 @@ async fn answer(request: &AdminRequest, components: &Components, current: &Activ
 /// # Errors
 /// The response to send instead.
 fn authorize(
-    request: &AdminRequest,
+    request: &ServerRequest,
     current: &ActiveConfig,
     is_read_only: bool,
-) -> Result<(), AdminResponse> {
+) -> Result<(), ServerResponse> {
     let Some(admin) = &current.settings.admin else {
-        return Err(AdminResponse::refused(404, "the admin page is off"));
+        return Err(refused(404, "the admin page is off"));
     };
-    let shown = request.authorization.as_deref().and_then(shown_token);
+    let shown = request.header("authorization").and_then(shown_token);
     // Hashes are compared, in constant time: the duration says nothing about the token.
     let is_token =
         |token: &String| shown.is_some_and(|shown| blake3::hash(shown) == blake3::hash(token.as_bytes()));
@@ -171,12 +153,12 @@ fn authorize(
     }
     guard::check(request, admin)?;
     match admin.token {
-        None if !is_read_only => Err(AdminResponse::refused(
+        None if !is_read_only => Err(refused(
             403,
             "commands need a token, and none is configured\nhint: set `token-file` in `[admin]`",
         )),
         Some(_) if !is_read_only || !admin.listen.ip().is_loopback() => {
-            Err(AdminResponse::refused(401, "expected the token as `Authorization: Bearer TOKEN`"))
+            Err(refused(401, "expected the token as `Authorization: Bearer TOKEN`"))
         }
         _ => Ok(()),
     }
@@ -188,23 +170,23 @@ fn shown_token(value: &[u8]) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
 }
 
-fn purge(body: &[u8], components: &Components, current: &ActiveConfig) -> AdminResponse {
+fn purge(body: &[u8], components: &Components, current: &ActiveConfig) -> ServerResponse {
     match commands::purge(body, current.exchange.policy.dot_segments) {
         Ok((what, is_soft)) => {
             let how = if is_soft { Removal::Expire } else { Removal::Delete };
             let purged = components.shared.store.purge(&what, how, wall());
-            AdminResponse::json(200, &json!({ "purged": purged }))
+            json_response(200, &json!({ "purged": purged }))
         }
-        Err(why) => AdminResponse::refused(400, &why),
+        Err(why) => refused(400, &why),
     }
 }
 
-async fn prefill(body: &[u8], components: &Components, current: &ActiveConfig) -> AdminResponse {
+async fn prefill(body: &[u8], components: &Components, current: &ActiveConfig) -> ServerResponse {
     let urls = match commands::prefill(body) {
         Ok(urls) => urls,
-        Err(why) => return AdminResponse::refused(400, &why),
+        Err(why) => return refused(400, &why),
     };
     let done = components.exchange(current).prefill(&urls).await;
     let failed: Vec<_> = done.failed.iter().map(|(url, why)| json!({ "url": url, "reason": why })).collect();
-    AdminResponse::json(200, &json!({ "stored": done.stored, "passed": done.passed, "failed": failed }))
+    json_response(200, &json!({ "stored": done.stored, "passed": done.passed, "failed": failed }))
 }
