@@ -5,6 +5,7 @@ pub fn join(words: impl IntoIterator<Item = String>) -> String {
     words.into_iter().map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
+/// Quotes a word if necessary. `shlex` would quote `--load=1,2` too, and run files hold the form that is easier to read.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -13,26 +14,9 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Splits a text of [`join`] into words: spaces separate words, single quotes group characters, a backslash escapes the
-/// next character. Never fails.
+/// Splits a text of [`join`] into words. A text that no shell would accept is one word.
 pub fn split(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut is_quoted = false;
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\'' => {
-                is_quoted = !is_quoted;
-                word.get_or_insert_default();
-            }
-            '\\' if !is_quoted => word.get_or_insert_default().extend(characters.next()),
-            ' ' if !is_quoted => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(character),
-        }
-    }
-    words.extend(word);
-    words
+    shlex::split(text).unwrap_or_else(|| vec![text.to_owned()])
 }
 
 #[cfg(test)]
@@ -51,7 +35,8 @@ mod tests {
     #[test]
     fn any_text_can_be_split() {
         assert_eq!(split(""), [""; 0]);
-        assert_eq!(split("  a  'b c"), ["a", "b c"]);
-        assert_eq!(split("a\\"), ["a"]);
+        assert_eq!(split("  a  'b c'"), ["a", "b c"]);
+        assert_eq!(split("a 'b c"), ["a 'b c"]);
+        assert_eq!(split("a\\"), ["a\\"]);
     }
 }

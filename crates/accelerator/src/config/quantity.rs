@@ -1,13 +1,14 @@
 //! Values with units as people write them: times, sizes, networks, statuses.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
+use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use units::Nanos;
 
-use crate::frontend::Network;
 use crate::origin::OriginServer;
 
 const TIME_UNITS: &[(&str, f64)] = &[("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3_600e9), ("d", 86_400e9)];
@@ -40,7 +41,7 @@ pub struct Url(#[schemars(with = "String")] pub OriginServer);
 /// Peers: an address or a network, `10.0.0.0/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-pub struct Peers(#[schemars(with = "String")] pub Network);
+pub struct Peers(#[schemars(with = "String")] pub IpNet);
 
 /// One status or a range of them: `200-399`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -86,8 +87,19 @@ impl TryFrom<String> for Peers {
     type Error = String;
 
     fn try_from(text: String) -> Result<Peers, String> {
-        text.parse().map(Peers).map_err(|error: crate::frontend::NetworkParseError| error.to_string())
+        network(&text).map(Peers).ok_or_else(|| {
+            format!("expected an address or a network, `10.0.0.0/8` for example, found `{text}`")
+        })
     }
+}
+
+/// Parses a network in CIDR notation, or an address; an IPv4 address mapped into IPv6 is one of IPv4.
+fn network(text: &str) -> Option<IpNet> {
+    let Some((address, prefix)) = text.split_once('/') else {
+        return Some(text.parse::<IpAddr>().ok()?.to_canonical().into());
+    };
+    let is_decimal = prefix.bytes().all(|byte| byte.is_ascii_digit());
+    IpNet::new(address.parse().ok()?, prefix.parse().ok().filter(|_| is_decimal)?).ok()
 }
 
 impl TryFrom<String> for Statuses {
@@ -174,6 +186,38 @@ mod tests {
         assert_eq!(Size::try_from("1.5 KiB".to_owned()), Ok(Size(1536)));
         assert_eq!(Statuses::try_from("200-399".to_owned()), Ok(Statuses(200..=399)));
         assert_eq!(Statuses::try_from("204".to_owned()), Ok(Statuses(204..=204)));
+    }
+
+    #[test]
+    fn networks_contain_addresses_with_their_prefix() {
+        for (text, address, expected) in [
+            ("10.0.0.0/8", "10.255.0.1", true),
+            ("10.0.0.0/8", "11.0.0.1", false),
+            ("10.1.2.3/8", "10.255.0.1", true),
+            ("10.1.2.3", "10.1.2.3", true),
+            ("10.1.2.3", "10.1.2.2", false),
+            ("::ffff:10.1.2.3", "10.1.2.3", true),
+            ("0.0.0.0/0", "192.0.2.1", true),
+            ("0.0.0.0/0", "::1", false),
+            ("fd00::/8", "fdff::1", true),
+            ("fd00::/8", "fe00::1", false),
+            ("::/0", "2001:db8::1", true),
+            ("::1", "::1", true),
+        ] {
+            let network = Peers::try_from(text.to_owned()).unwrap().0;
+            let address: IpAddr = address.parse().unwrap();
+            assert_eq!(network.contains(&address), expected, "{text} {address}");
+        }
+    }
+
+    #[test]
+    fn invalid_networks_are_refused_with_their_text() {
+        for text in
+            ["", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0/8", "10.0.0.0/+8", "host", "10.0.0.0/8/8"]
+        {
+            let expected = "expected an address or a network, `10.0.0.0/8` for example, found";
+            assert_eq!(Peers::try_from(text.to_owned()), Err(format!("{expected} `{text}`")));
+        }
     }
 
     #[test]

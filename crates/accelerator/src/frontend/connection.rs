@@ -56,7 +56,9 @@ impl ListenerConfig {
     }
 
     fn is_proxy(&self, address: SocketAddr) -> bool {
-        self.listen.proxy_from.iter().any(|network| network.contains(address.ip()))
+        // An IPv4 address mapped into IPv6 counts as IPv4.
+        let address = address.ip().to_canonical();
+        self.listen.proxy_from.iter().any(|network| network.contains(&address))
     }
 }
 

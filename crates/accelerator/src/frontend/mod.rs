@@ -27,7 +27,6 @@ mod fast_path;
 mod http1;
 mod memo;
 mod min_rate;
-mod network;
 mod peer;
 mod rewind;
 mod service;
@@ -37,7 +36,6 @@ mod worker;
 mod worker_pool;
 mod worker_thread;
 
-pub use network::{Network, NetworkParseError};
 pub use service::Service;
 pub use settings::{ClientLimits, FrontendSettings, ListenSettings};
 pub use worker_pool::{FrontendConfig, WorkerContext, WorkerFactory, WorkerPool, start};

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
+use ipnet::IpNet;
 use units::Nanos;
 
 use super::http2::Http2Settings;
-use super::network::Network;
 
 /// The settings of the frontend that can change while it runs; the number of workers cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct ListenSettings {
     pub http2: bool,
     /// The peers that send the client's address by the PROXY protocol; each of their connections has to begin with
     /// it.
-    pub proxy_from: Vec<Network>,
+    pub proxy_from: Vec<IpNet>,
 }
 
 impl ListenSettings {

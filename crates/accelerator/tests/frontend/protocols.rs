@@ -181,7 +181,7 @@ fn an_untrusted_peer_cannot_set_the_client_address() {
 #[test]
 fn address_limits_apply_to_the_proxied_client() {
     let fixture = Fixture::start(|settings| {
-        settings.listens[0].proxy_from = vec!["127.0.0.1".parse().unwrap()];
+        settings.listens[0].proxy_from = vec!["127.0.0.1/32".parse().unwrap()];
         settings.limits.connections_per_address = Some(1);
     });
     let from = |client| format!("PROXY TCP4 {client} 127.0.0.1 4711 80\r\n{}", get("/a"));
