@@ -23,8 +23,7 @@ const FORBIDDEN: [(&[&str], &[&str]); 6] = [
 ];
 
 /// Dependencies for the terminal, reserved for the binary.
-const BINARY_ONLY: [&str; 6] =
-    ["clap", "clap_complete", "clap_mangen", "anstream", "indicatif", "comfy-table"];
+const BINARY_ONLY: [&str; 6] = ["clap", "clap_complete", "clap_mangen", "anstream", "ratatui", "comfy-table"];
 
 /// The only files that may contain `unsafe`; each explains at its head why it is sound.
 const UNSAFE: [&str; 2] = ["crates/accelerator/src/frontend/deferred.rs", "crates/engine/src/descriptor.rs"];

@@ -1,50 +1,45 @@
 //! The one-line display.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Load, escaped};
+use model::Load;
 
+use super::bar::ProgressBar;
 use super::state::{Point, State};
 use super::text::{load_text, percent, time};
-
-/// Resolution of the bar, in steps.
-const STEPS: u64 = 1000;
 
 /// A progress bar with a message after it.
 pub struct Line {
     bar: ProgressBar,
+    fraction: f64,
 }
 
 impl Line {
-    /// Shows a bar on standard error.
+    /// Makes the display, on standard error.
     pub fn open() -> Line {
-        let style = ProgressStyle::with_template("{bar:20} {percent:>3} % {wide_msg}");
-        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Line { bar }
+        Line { bar: ProgressBar::new(), fraction: 0.0 }
     }
 
     /// Prints a line above the bar.
-    pub fn print_above(&self, text: &str) {
-        self.bar.println(escaped(text));
+    pub fn print_above(&mut self, text: &str) {
+        self.bar.print_above(text);
     }
 
     /// Updates bar and message.
-    pub fn show(&self, state: &State) {
+    pub fn show(&mut self, state: &State) {
         let message = match (&state.step, &state.point) {
             (Some(step), _) => step.clone(),
             (None, Some(point)) => message(state, point),
             (None, None) => String::new(),
         };
-        self.bar.set_message(message);
         // The length of a search is unknown: the bar does not move.
         if let Some(done) = state.fraction_done() {
-            self.bar.set_position((done.0 * STEPS as f64) as u64);
+            self.fraction = done.0;
         }
+        self.bar.draw(self.fraction, &message);
     }
 
     /// Removes the bar.
-    pub fn close(&self) {
-        self.bar.finish_and_clear();
+    pub fn close(&mut self) {
+        self.bar.clear();
     }
 }
 

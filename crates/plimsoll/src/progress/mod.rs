@@ -3,9 +3,11 @@
 //! - [`state`]: the state to display; independent of the terminal.
 //! - [`view`]: full-screen charts and numbers.
 //! - [`mod@line`]: one updating line.
+//! - [`bar`]: the bar of that line, also for other commands.
 //! - [`plain`]: one line of text per event, also for files and pipes.
 //! - [`display_kind`]: choice among them.
 
+mod bar;
 mod display_kind;
 #[cfg(test)]
 mod fixtures;
@@ -20,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fleet::{Event, Observer};
 use model::Plan;
 
+pub use bar::ProgressBar;
 pub use display_kind::DisplayKind;
 use line::Line;
 use plain::ProgressMessage;
@@ -87,7 +90,7 @@ impl Observer for Progress {
         let finished = state.event(&event);
         self.display.finished(&state, finished);
         self.display.print(plain::event_message(&event));
-        match &self.display {
+        match &mut self.display {
             Display::Line(line) => line.show(&state),
             Display::View(view) => view.wake(),
             Display::Quiet | Display::Plain => {}
@@ -96,12 +99,12 @@ impl Observer for Progress {
 }
 
 impl Display {
-    fn finished(&self, state: &State, point: Option<FinishedPoint>) {
+    fn finished(&mut self, state: &State, point: Option<FinishedPoint>) {
         let text = point.and_then(|point| plain::finished_text(state, &point));
         self.print(text.map(ProgressMessage::Line));
     }
 
-    fn print(&self, message: Option<ProgressMessage>) {
+    fn print(&mut self, message: Option<ProgressMessage>) {
         match (self, message) {
             (_, None) => {}
             (Display::Line(line), Some(ProgressMessage::Line(text))) => line.print_above(&text),
