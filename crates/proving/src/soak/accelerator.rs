@@ -1,12 +1,14 @@
 //! The accelerator process: started, administered, killed.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use http_lite::{ResponseReader, fetch_blocking};
+use http1::RequestMethod;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -20,6 +22,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Time limit of an admin command.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The most bytes of its response.
+const RESPONSE_BYTES_MAX: usize = 1 << 20;
 
 /// The token of the admin interface.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -122,17 +127,17 @@ impl AcceleratorProcess {
 
     /// Sends a query or command to the admin interface; returns the response.
     fn ask(&self, method: &str, path: &str, body: &str) -> Result<String> {
-        let mut stream = TcpStream::connect(self.admin)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        write!(
-            stream,
+        let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
             self.admin,
             body.len()
-        )?;
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply)?;
-        ensure!(reply.starts_with("HTTP/1.1 200 "), "`{path}` of `{body}` was answered with `{reply}`");
+        );
+        let method = RequestMethod::from_name(method.as_bytes());
+        let mut response = ResponseReader::new(method, RESPONSE_BYTES_MAX);
+        fetch_blocking(&[self.admin], request.as_bytes(), &mut response, TIMEOUT)?;
+        let status = response.head().map_or(0, |head| head.status);
+        let reply = String::from_utf8_lossy(response.body()).into_owned();
+        ensure!(status == 200, "`{path}` of `{body}` was answered with {status}: `{reply}`");
         Ok(reply)
     }
 
@@ -268,7 +273,7 @@ mod tests {
 
     #[test]
     fn metrics_are_found_by_name_and_labels() {
-        let page = "HTTP/1.1 200 OK\r\n\r\n# TYPE plimsoll_accelerator_reloads_total counter\n\
+        let page = "# TYPE plimsoll_accelerator_reloads_total counter\n\
                     plimsoll_accelerator_disk_operations_total{operation=\"read\"} 17\n\
                     plimsoll_accelerator_reloads_total 3\n";
         assert_eq!(figure(page, "reloads_total"), Some(3));

@@ -5,7 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::Result;
-use http1::{BodyReader, Parsed, RequestMethod, header, parse_response};
+use http_lite::ResponseReader;
+use http1::{RequestMethod, header};
 
 /// Read timeout: so short that a client that waits in vain does not always overlap with an outage that
 /// excuses it.
@@ -81,39 +82,33 @@ impl ClientConnection {
         if pace == ReadPace::Leave {
             return Ok(None);
         }
-        let method = RequestMethod::from_name(method.as_bytes());
-        let (head, length) = loop {
-            match parse_response(&self.came, method)? {
-                Parsed::Complete { head, length } => break (head, length),
-                Parsed::Partial => self.more(pace)?,
-            }
-        };
-        let head_bytes: Vec<u8> = self.came.drain(..length).collect();
-        let (mut reader, mut body) = (BodyReader::new(head.framing), Vec::new());
-        while !reader.is_done() {
-            if self.came.is_empty() {
-                self.more(pace)?;
-            }
-            let piece = reader.read(&self.came)?;
-            body.extend_from_slice(&self.came[piece.data.clone()]);
-            self.came.drain(..piece.consumed);
+        let mut response = ResponseReader::new(RequestMethod::from_name(method.as_bytes()), usize::MAX);
+        let mut is_complete = response.read(&std::mem::take(&mut self.came))?;
+        while !is_complete {
+            is_complete = response.read(&self.receive(pace)?)?;
         }
-        Ok(Some(ClientReply { status: head.status, keep_alive: head.keep_alive, head: head_bytes, body }))
+        let reply = response.head().map(|head| ClientReply {
+            status: head.status,
+            keep_alive: head.keep_alive,
+            head: response.head_bytes().to_vec(),
+            body: response.body().to_vec(),
+        });
+        self.came = response.into_rest();
+        Ok(reply)
     }
 
-    fn more(&mut self, pace: ReadPace) -> Result<()> {
-        let mut buffer = [0; USUAL_BYTES];
+    fn receive(&mut self, pace: ReadPace) -> Result<Vec<u8>> {
         let most = if pace == ReadPace::Slow { SLOW_BYTES } else { USUAL_BYTES };
-        match self.stream.read(&mut buffer[..most])? {
-            0 => {
-                let why = "the connection was closed before the end of the reply";
-                return Err(Error::new(ErrorKind::UnexpectedEof, why).into());
-            }
-            n => self.came.extend_from_slice(&buffer[..n]),
+        let mut piece = vec![0; most];
+        let n = self.stream.read(&mut piece)?;
+        if n == 0 {
+            let why = "the connection was closed before the end of the reply";
+            return Err(Error::new(ErrorKind::UnexpectedEof, why).into());
         }
+        piece.truncate(n);
         if pace == ReadPace::Slow {
             std::thread::sleep(SLOW_PAUSE);
         }
-        Ok(())
+        Ok(piece)
     }
 }

@@ -1,18 +1,11 @@
 //! Fetching of metrics pages with one GET over plain HTTP, within limits. Blocking: for dedicated threads.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use http1::{BodyReader, Parsed, RequestMethod, ResponseHead, parse_response};
+use http_lite::{ResponseReader, fetch_blocking};
+use http1::RequestMethod;
 use model::{ForbiddenObserver, check_observer, foreign_text};
-use units::{Clock, RealClock};
-
-/// The size of one read.
-const PIECE_BYTES: usize = 16 * 1024;
-
-/// The maximum size of interim responses.
-const INTERIM_BYTES_MAX: usize = 64 * 1024;
 
 /// The URL of a page: `http://HOST[:PORT]/PATH?QUERY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,137 +76,29 @@ impl PageUrl {
     /// The page does not arrive completely, within the limits and with status 200; the text says what
     /// happened instead.
     pub fn fetch(&self, limits: FetchLimits) -> Result<String, String> {
-        let mut exchange = HttpExchange::connect(&self.address, limits.time)?;
+        let addresses = self.address.to_socket_addrs();
+        let addresses = addresses.map_err(|error| format!("`{}`: {error}", self.address))?;
+        let addresses: Vec<SocketAddr> = addresses.collect();
+        // The checked addresses are used for the connection: the name is resolved once.
+        check_observer(&addresses).map_err(|why| why.to_string())?;
         let request = format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nConnection: close\r\n\r\n",
             self.target, self.authority
         );
-        exchange.send(request.as_bytes())?;
-        let (head, rest) = exchange.head()?;
-        if head.status != 200 {
+        let mut response = ResponseReader::new(RequestMethod::Get, limits.bytes);
+        let fetched = fetch_blocking(&addresses, request.as_bytes(), &mut response, limits.time);
+        if let Some(head) = response.head().filter(|head| head.status != 200) {
             return Err(format!("it answered with status {}, expected 200", head.status));
         }
-        let body = exchange.body(BodyReader::new(head.framing), rest, limits.bytes)?;
-        Ok(String::from_utf8_lossy(&body).into_owned())
+        fetched.map_err(|error| foreign_text(&error.to_string()))?;
+        Ok(String::from_utf8_lossy(response.body()).into_owned())
     }
-}
-
-/// A connection with a time limit on every step.
-struct HttpExchange {
-    stream: TcpStream,
-    clock: RealClock,
-    time: Duration,
-}
-
-impl HttpExchange {
-    fn connect(address: &str, time: Duration) -> Result<HttpExchange, String> {
-        let addresses = address.to_socket_addrs().map_err(|error| format!("`{address}`: {error}"))?;
-        let addresses: Vec<SocketAddr> = addresses.collect();
-        // The checked addresses are used for the connection: the name is resolved once.
-        check_observer(&addresses).map_err(|why| why.to_string())?;
-        let clock = RealClock::start();
-        let mut last = format!("`{address}` has no address");
-        for address in addresses {
-            let left = left(clock, time)?;
-            match TcpStream::connect_timeout(&address, left) {
-                Ok(stream) => return Ok(HttpExchange { stream, clock, time }),
-                Err(error) => last = format!("{address}: {error}"),
-            }
-        }
-        Err(last)
-    }
-
-    fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let left = left(self.clock, self.time)?;
-        let sent = self.stream.set_write_timeout(Some(left)).and_then(|()| self.stream.write_all(bytes));
-        sent.map_err(|error| self.message(&error))
-    }
-
-    /// Reads until the head is complete; also returns the bytes after it.
-    fn head(&mut self) -> Result<(ResponseHead, Vec<u8>), String> {
-        let (mut came, mut interim_bytes) = (Vec::new(), 0);
-        loop {
-            let parsed = parse_response(&came, RequestMethod::Get);
-            match parsed.map_err(|error| foreign_text(&error.to_string()))? {
-                // Another response follows (RFC 9110 §15.2); after 101 the connection is no longer HTTP.
-                Parsed::Complete { head, length }
-                    if (100..200).contains(&head.status) && head.status != 101 =>
-                {
-                    interim_bytes += length;
-                    if INTERIM_BYTES_MAX < interim_bytes {
-                        return Err(format!(
-                            "no final response after {INTERIM_BYTES_MAX} bytes of interim responses"
-                        ));
-                    }
-                    came.drain(..length);
-                }
-                Parsed::Complete { head, length } => return Ok((head, came.split_off(length))),
-                Parsed::Partial if self.receive(&mut came)? == 0 => {
-                    return Err("it closed the connection before the response was complete".to_owned());
-                }
-                Parsed::Partial => {}
-            }
-        }
-    }
-
-    fn body(
-        &mut self,
-        mut reader: BodyReader,
-        mut came: Vec<u8>,
-        bytes_max: usize,
-    ) -> Result<Vec<u8>, String> {
-        let mut body = Vec::new();
-        loop {
-            let mut input = &came[..];
-            while !input.is_empty() && !reader.is_done() {
-                let piece = reader.read(input).map_err(|error| error.to_string())?;
-                body.extend_from_slice(&input[piece.data]);
-                input = &input[piece.consumed..];
-            }
-            if bytes_max < body.len() {
-                return Err(format!("its page is longer than {bytes_max} bytes"));
-            }
-            if reader.is_done() {
-                return Ok(body);
-            }
-            came.clear();
-            if self.receive(&mut came)? == 0 {
-                reader.end_of_input().map_err(|error| error.to_string())?;
-            }
-        }
-    }
-
-    /// Appends the next bytes; returns their number, 0 at the end.
-    fn receive(&mut self, into: &mut Vec<u8>) -> Result<usize, String> {
-        let left = left(self.clock, self.time)?;
-        let start = into.len();
-        into.resize(start + PIECE_BYTES, 0);
-        let came =
-            self.stream.set_read_timeout(Some(left)).and_then(|()| self.stream.read(&mut into[start..]));
-        into.truncate(start + *came.as_ref().unwrap_or(&0));
-        came.map_err(|error| self.message(&error))
-    }
-
-    fn message(&self, error: &std::io::Error) -> String {
-        match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => timed_out(self.time),
-            _ => error.to_string(),
-        }
-    }
-}
-
-fn left(clock: RealClock, time: Duration) -> Result<Duration, String> {
-    let gone = Duration::from_nanos(clock.now().0);
-    time.checked_sub(gone).filter(|left| !left.is_zero()).ok_or_else(|| timed_out(time))
-}
-
-fn timed_out(time: Duration) -> String {
-    format!("no complete response within {} ms", time.as_millis())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
     use std::net::TcpListener;
 
     const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(10), bytes: 100 };

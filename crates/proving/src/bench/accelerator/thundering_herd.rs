@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use http1::{BodyReader, Parsed, RequestMethod, parse_response};
+use http_lite::ResponseReader;
+use http1::RequestMethod;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use testbed::pin_current_thread;
 use units::{Clock, Nanos, RealClock};
@@ -135,7 +136,7 @@ fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
 /// A client of the herd.
 struct HerdClient {
     stream: TcpStream,
-    reply: Vec<u8>,
+    response: ResponseReader,
     /// Time from the first sending of the page until this client first had it.
     waited: Option<Nanos>,
 }
@@ -144,44 +145,38 @@ impl HerdClient {
     fn connect(address: SocketAddr) -> Result<HerdClient> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        let mut client = HerdClient { stream, reply: Vec::new(), waited: None };
+        let mut client = HerdClient { stream, response: response_reader(), waited: None };
         client.ask(address)?;
         client.stream.set_nonblocking(true)?;
         Ok(client)
     }
 
     fn ask(&mut self, address: SocketAddr) -> Result<()> {
-        self.reply.clear();
+        self.response = response_reader();
         Ok(write!(self.stream, "GET {SLOW} HTTP/1.1\r\nHost: {address}\r\n\r\n")?)
     }
 
-    /// Reads available bytes; returns whether the response is complete.
+    /// Reads available bytes; returns whether the response is complete, which has to be the page.
     fn read(&mut self) -> Result<bool> {
         let mut buffer = [0; 32 * 1024];
+        let mut is_complete = false;
         loop {
             match self.stream.read(&mut buffer) {
                 Ok(0) => bail!("the accelerator closed a connection"),
-                Ok(n) => self.reply.extend_from_slice(&buffer[..n]),
+                Ok(n) => is_complete = self.response.read(&buffer[..n])?,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error.into()),
             }
         }
-        is_whole(&self.reply)
+        if let Some(head) = self.response.head() {
+            ensure!(head.status == 200, "the page came with status {}", head.status);
+        }
+        Ok(is_complete)
     }
 }
 
-/// Returns whether a response is complete; it has to be the page.
-fn is_whole(reply: &[u8]) -> Result<bool> {
-    let Parsed::Complete { head, length } = parse_response(reply, RequestMethod::Get)? else {
-        return Ok(false);
-    };
-    ensure!(head.status == 200, "the page came with status {}", head.status);
-    let mut body = BodyReader::new(head.framing);
-    let mut at = length;
-    while at < reply.len() && !body.is_done() {
-        at += body.read(&reply[at..])?.consumed;
-    }
-    Ok(body.is_done())
+fn response_reader() -> ResponseReader {
+    ResponseReader::new(RequestMethod::Get, BODY.len())
 }
 
 /// Sends requests over all connections until every client has the page, and on until the time is over;
@@ -224,19 +219,4 @@ fn readable(clients: &[HerdClient]) -> Result<Vec<usize>> {
     poll(&mut descriptors, Some(&TICK))?;
     let come = descriptors.iter().enumerate().filter(|(_, one)| !one.revents().is_empty());
     Ok(come.map(|(place, _)| place).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_response_is_complete_when_its_body_is() {
-        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345";
-        assert!(is_whole(reply).unwrap());
-        for length in 0..reply.len() {
-            assert!(!is_whole(&reply[..length]).unwrap(), "{length}");
-        }
-        assert!(is_whole(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n").is_err());
-    }
 }
