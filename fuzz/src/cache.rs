@@ -1,6 +1,6 @@
 //! Fields that the cache policy parses.
 
-use accelerator::policy::{EntityTag, Variant, Vary, parse_date, write_date};
+use cache_policy::{EntityTag, Variant, Vary, parse_date, write_date};
 
 /// Checks that a parsed date is written so that it parses to the same again.
 pub fn cache_fields(bytes: &[u8]) {

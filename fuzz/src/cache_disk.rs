@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use accelerator::policy::{DotSegments, Key, Settings};
+use cache_policy::{DotSegments, Key, Settings};
 use accelerator::store::disk::DiskSettings;
 use accelerator::store::{Store, StoreSettings, StoredResponse};
 

@@ -14,7 +14,7 @@ use accelerator::message::{
     ClientVersion, Handling, HeaderLines, HitPath, Request, RequestBody, Response, ResponseBody,
 };
 use accelerator::operation::LogEntry;
-use accelerator::policy::{DotSegments, Key, RequestField, Scheme, names_of_connection, request_field};
+use cache_policy::{DotSegments, Key, RequestField, Scheme, names_of_connection, request_field};
 use http1::{BodyReader, Framing, HEADERS_MAX, Parsed, RequestHead, parse_request, write_chunk};
 use tokio::io::AsyncWriteExt;
 

@@ -5,7 +5,7 @@
 //!    ▲      (HTTP/1, HTTP/2,                ├─► flight     request collapsing
 //!    │       TLS, limits)                   └─► origin     load balancing, connections to origin servers, health
 //!    └──────────── Response ◄────┘
-//!                     policy decides everything, as pure functions; operation observes it
+//!                     cache_policy decides everything, as pure functions; operation observes it
 //! ```
 //!
 //! The crate does not depend on the laboratory that measures it.
@@ -16,5 +16,4 @@ pub mod frontend;
 pub mod message;
 pub mod operation;
 pub mod origin;
-pub mod policy;
 pub mod store;

@@ -7,7 +7,7 @@ use std::path::Path;
 use accelerator::config::{Config, ConfigOverrides, Settings, Size, config_schema};
 use accelerator::operation::{LogFormat, LogSettings};
 use accelerator::origin::Balance;
-use accelerator::policy::SetCookie;
+use cache_policy::SetCookie;
 use serde_json::Value as Json;
 use toml::Value;
 use units::Nanos;

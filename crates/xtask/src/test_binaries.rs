@@ -20,6 +20,7 @@ use units::{Clock, RealClock};
 const COMPUTING: [&str; 14] = [
     "analysis",
     "benchmarks",
+    "cache-policy",
     "disclosure",
     "http1",
     "languages",

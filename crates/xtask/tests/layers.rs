@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Additional rules: these crates must not depend on those, directly or through other crates of the workspace
 /// (except `units`).
-const FORBIDDEN: [(&[&str], &[&str]); 6] = [
+const FORBIDDEN: [(&[&str], &[&str]); 7] = [
     // The hot loop knows no protocol, and protocols know no sockets.
     (&["engine"], &["http1", "httparse", "drivers", "benchmarks"]),
     (&["http1"], &["tokio", "rustix", "socket2", "units"]),
@@ -19,7 +19,8 @@ const FORBIDDEN: [(&[&str], &[&str]); 6] = [
     // A driver must not know a benchmark, nor a recipe a verdict.
     (&["drivers", "testbed", "servers"], &["benchmarks", "analysis", "disclosure", "runfile"]),
     // The subjects of measurement must not know the laboratory; all of it depends on `model`.
-    (&["accelerator"], &["model"]),
+    (&["accelerator", "cache-policy"], &["model"]),
+    (&["cache-policy"], &["tokio", "rustix", "socket2", "libc"]),
 ];
 
 /// Dependencies for the terminal, reserved for the binary.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use cache_policy::{DotSegments, Heuristic, SetCookie, Settings, StaleSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use units::{Nanos, Ratio};
@@ -10,7 +11,6 @@ use units::{Nanos, Ratio};
 use super::quantity::Time;
 use super::time;
 use crate::exchange::CacheStatusDetail;
-use crate::policy::{DotSegments, Heuristic, SetCookie, Settings, StaleSettings};
 
 /// Storing and reuse of responses.
 ///

@@ -2,14 +2,14 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use cache_policy::{
+    Key, RequestDirectives, RequestField, RequestMeta, names_of_connection, passed_through, request_field,
+};
 use http1::RequestMethod;
 
 use super::error_page::LocalError;
 use super::settings::ExchangeSettings;
 use crate::message::{HeaderLines, LinesIter, Request};
-use crate::policy::{
-    Key, RequestDirectives, RequestField, RequestMeta, names_of_connection, passed_through, request_field,
-};
 
 /// A client's request with its cache key.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! The cache status of a response: told to the client by `Cache-Status`, to logs and metrics by [`Handling`].
 
+use cache_policy::{CacheStatusMember, Forward, Freshness, Handled, Key, LifetimeSource, StoredMeta};
 use units::{Nanos, WallTime};
 
 use super::settings::{CacheStatusDetail, ExchangeSettings};
 use crate::message::{Handling, HeaderLines, HitPath};
-use crate::policy::{CacheStatusMember, Forward, Freshness, Handled, Key, LifetimeSource, StoredMeta};
 use crate::store::StoredResponse;
 
 /// The `detail` of a heuristic lifetime.
@@ -119,8 +119,9 @@ fn freshness(stored: &StoredMeta, now: WallTime) -> Freshness {
 
 #[cfg(test)]
 mod tests {
+    use cache_policy::{DotSegments, ResponseMeta, Scheme, Settings, Times, Variant};
+
     use super::*;
-    use crate::policy::{DotSegments, ResponseMeta, Scheme, Settings, Times, Variant};
 
     /// Returns the `Cache-Status` of a response with this line that was received now.
     fn written(detail: CacheStatusDetail, line: (&[u8], &[u8])) -> Option<String> {

@@ -1,12 +1,12 @@
 //! Error pages for errors that arise in the accelerator itself.
 
 use bytes::Bytes;
+use cache_policy::write_date;
 use units::WallTime;
 
 use super::settings::{CacheStatusDetail, ExchangeSettings};
 use crate::message::{Handling, HeaderLines, HitPath, Response, ResponseBody};
 use crate::origin::OriginFailure;
-use crate::policy::write_date;
 
 /// An error that arises here, not at the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cache_policy::{FetchFailure, NotStored, ResponseMeta, StoreDecision, Variant, hit_for_miss, store};
 use units::{Nanos, wall};
 
 use super::error_page::LocalError;
@@ -14,7 +15,6 @@ use super::streaming::StreamingReader;
 use super::upstream_request::{Purpose, upstream_request};
 use crate::message::HeaderLines;
 use crate::origin::{OriginFailure, UpstreamResponse};
-use crate::policy::{FetchFailure, NotStored, ResponseMeta, StoreDecision, Variant, hit_for_miss, store};
 use crate::store::{Purge, Removal, RemovalsSeen, StoredResponse};
 
 /// The outcome of a fetch.

@@ -4,6 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cache_policy::{
+    ByteRange, NotStored, Ranges, ResponseContent, ResponseMeta, StoredMeta, Variant, body_is_complete,
+    content_range,
+};
 use tokio::task::spawn_local;
 use units::wall;
 
@@ -18,10 +22,6 @@ use super::stream::BodyStream;
 use super::streaming::{StreamingReader, StreamingResponse};
 use crate::message::{BodyError, HeaderLines, Response, ResponseBody};
 use crate::origin::{OriginBody, UpstreamResponse};
-use crate::policy::{
-    ByteRange, NotStored, Ranges, ResponseContent, ResponseMeta, StoredMeta, Variant, body_is_complete,
-    content_range,
-};
 use crate::store::{RemovalsSeen, StoredResponse, tags_of};
 
 /// A task that moves the body of a response from the origin to its readers and into the store.

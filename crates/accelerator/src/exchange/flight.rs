@@ -14,11 +14,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cache_policy::Variant;
 use tokio::sync::watch;
 
 use super::error_page::LocalError;
 use super::streaming::StreamingResponse;
-use crate::policy::Variant;
 use crate::store::RemovalsSeen;
 
 /// The fetches in progress under all keys; shared by all threads.

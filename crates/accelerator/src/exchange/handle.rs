@@ -4,6 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cache_policy::{CacheDecision, Reuse, StaleReason, StoredMeta, decide, write_date};
 use units::{WallTime, wall};
 
 use super::cache_request::CacheRequest;
@@ -16,7 +17,6 @@ use super::relay::BypassReason;
 use super::settings::ExchangeSettings;
 use crate::message::{Handling, HeaderLines, HitPath, Request, RequestBody, Response, ResponseBody};
 use crate::origin::OriginClient;
-use crate::policy::{CacheDecision, Reuse, StaleReason, StoredMeta, decide, write_date};
 use crate::store::{EpochSeen, Lookup, Store, StoredResponse};
 
 /// The state that the exchanges of all threads share.

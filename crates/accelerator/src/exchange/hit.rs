@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cache_policy::{Ranges, RequestDirectives, ResponseContent, Reuse};
 use units::WallTime;
 
 use super::cache_request::CacheRequest;
@@ -11,7 +12,6 @@ use super::memo::MemoKind;
 use super::ranges::PartialResponse;
 use super::settings::ExchangeSettings;
 use crate::message::{HitPath, Response, ResponseBody};
-use crate::policy::{Ranges, RequestDirectives, ResponseContent, Reuse};
 use crate::store::StoredResponse;
 
 /// A stored response that answers a request, as the policy has decided.

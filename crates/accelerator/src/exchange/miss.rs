@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cache_policy::{CacheDecision, FetchFailure, MissReason, Variant, content, decide};
 use tokio::sync::oneshot;
 use tokio::task::{spawn_local, yield_now};
 use units::{Nanos, wall};
@@ -21,7 +22,6 @@ use super::lines::stored_lines_with_age;
 use super::origin_fetch::OriginFetch;
 use super::streaming::StreamingResponse;
 use crate::message::{HitPath, RequestBody, Response};
-use crate::policy::{CacheDecision, FetchFailure, MissReason, Variant, content, decide};
 use crate::store::StoredResponse;
 
 /// The most flights that a request follows: one, and another if the first has shown on which fields responses depend,

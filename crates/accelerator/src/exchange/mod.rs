@@ -2,7 +2,7 @@
 //! the origin.
 //!
 //! ```text
-//! Request ─► CacheRequest ─ store ─► policy::decide ─┬─ Serve ──► hit: lines, 304, ranges, a Memo; stale: one refresh
+//! Request ─► CacheRequest ─ store ─► decide ─────────┬─ Serve ──► hit: lines, 304, ranges, a Memo; stale: one refresh
 //!            (key,          and hit-                 ├─ Miss ───► flight ─┬─ leader: fetch ─► stream ─► store
 //!             loop,         for-miss                 ├─ Validate ► flight ┘  followers: read along, look up again, or
 //!             bypass)                                │                       fetch uncollapsed
@@ -10,7 +10,7 @@
 //!                                                    └─ OnlyIfCached ─► error page
 //! ```
 //!
-//! [`policy`](crate::policy) decides what may be done; this module only does it.
+//! [`cache_policy`] decides what may be done; this module only does it.
 
 mod settings;
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use cache_policy::{
+    Conditional, FailureDecision, FetchFailure, Forward, MissReason, ResponseMeta, Settings, StaleReason,
+    StoredMeta, ValidationReason, Variant, conditional, on_failure,
+};
 use units::WallTime;
 
 use super::cache_request::CacheRequest;
 use super::upstream_request::Purpose;
-use crate::policy::{
-    Conditional, FailureDecision, FetchFailure, Forward, MissReason, ResponseMeta, Settings, StaleReason,
-    StoredMeta, ValidationReason, Variant, conditional, on_failure,
-};
 use crate::store::StoredResponse;
 
 /// A request that the store cannot answer.

@@ -3,9 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
+use cache_policy::Scheme;
+
 use super::handle::Exchange;
 use crate::message::{ClientVersion, HeaderLines, HitPath, NoBody, Request, Response, ResponseBody};
-use crate::policy::Scheme;
 
 /// The result of a prefill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

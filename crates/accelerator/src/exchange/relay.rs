@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use cache_policy::{Forward, Invalidation, PassReason, invalidation};
 use units::wall;
 
 use super::cache_request::CacheRequest;
@@ -13,7 +14,6 @@ use super::stream::BodyStream;
 use super::upstream_request::{Purpose, upstream_request};
 use crate::message::{HeaderLines, HitPath, RequestBody, Response, ResponseBody};
 use crate::origin::{OriginTunnel, UpstreamResponse};
-use crate::policy::{Forward, Invalidation, PassReason, invalidation};
 
 /// The connection to the origin after a 101: bytes are relayed both ways.
 ///

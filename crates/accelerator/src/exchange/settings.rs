@@ -2,14 +2,13 @@
 
 use units::Nanos;
 
-use crate::policy;
 use crate::store::Pattern;
 
 /// The settings of an exchange; a plain value, replaced as a whole on reload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExchangeSettings {
     /// The settings of the cache policy.
-    pub policy: policy::Settings,
+    pub policy: cache_policy::Settings,
     /// The name of this cache in `Via` and `Cache-Status`; a token.
     ///
     /// Caches in a chain need different names: a request whose `Via` has this name is considered a loop.
@@ -53,7 +52,7 @@ pub enum Forwarded {
 impl Default for ExchangeSettings {
     fn default() -> ExchangeSettings {
         ExchangeSettings {
-            policy: policy::Settings::default(),
+            policy: cache_policy::Settings::default(),
             name: "plimsoll".to_owned(),
             cache_status: CacheStatusDetail::On,
             collapse_wait: Nanos::from_secs(10),

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use cache_policy::StoredMeta;
 use tokio::sync::Notify;
 use units::Nanos;
 
 use crate::message::{BodyError, HeaderLines};
-use crate::policy::StoredMeta;
 
 /// The buffer for the slowest reader of a response that is not stored: 256 KiB.
 const WINDOW_BYTES: u64 = 256 * 1024;
@@ -299,10 +299,10 @@ impl Drop for StreamingReader {
 
 #[cfg(test)]
 mod tests {
+    use cache_policy::{ResponseMeta, Settings, Times, Variant};
     use units::WallTime;
 
     use super::*;
-    use crate::policy::{ResponseMeta, Settings, Times, Variant};
 
     /// A response on its way; the first reader is gone.
     fn streaming() -> Arc<StreamingResponse> {

@@ -1,7 +1,8 @@
 //! Requests for tests.
 
+use cache_policy::Scheme;
+
 use crate::message::{ClientVersion, HeaderLines, Request};
-use crate::policy::Scheme;
 
 /// Makes a GET without header lines.
 pub(super) fn get(target: &str) -> Request {

@@ -2,15 +2,15 @@
 
 use std::net::IpAddr;
 
+use cache_policy::{
+    Conditional, RequestField, Scheme, accept_encoding, names_of_connection, request_field, via_field,
+};
 use http1::Http1Version;
 
 use super::cache_request::CacheRequest;
 use super::settings::{ExchangeSettings, Forwarded};
 use crate::message::{ClientVersion, HeaderLines};
 use crate::origin::UpstreamRequest;
-use crate::policy::{
-    Conditional, RequestField, Scheme, accept_encoding, names_of_connection, request_field, via_field,
-};
 
 /// The purpose of a request to the origin.
 #[derive(Debug)]
@@ -172,7 +172,6 @@ fn upgrade(request: &CacheRequest) -> Option<Vec<u8>> {
 mod tests {
     use super::super::test_support::inbound;
     use super::*;
-    use crate::policy;
 
     const NO_CONDITIONS: Purpose =
         Purpose::Fill(Conditional { if_none_match: None, if_modified_since: None });
@@ -231,7 +230,7 @@ mod tests {
     fn accept_encoding_is_reduced_for_storable_requests() {
         let mut settings = settings(Forwarded::Off);
         settings.policy =
-            policy::Settings { codings: vec!["gzip".to_owned()], ..policy::Settings::default() };
+            cache_policy::Settings { codings: vec!["gzip".to_owned()], ..cache_policy::Settings::default() };
         let lines = [("Accept-Encoding", "br, gzip;q=0.5")];
         assert_eq!(sent(&lines, &NO_CONDITIONS, &settings), "Accept-Encoding: gzip\r\nVia: 1.1 plimsoll\r\n");
         assert!(sent(&lines, &Purpose::Pass, &settings).starts_with("Accept-Encoding: br, gzip;q=0.5\r\n"));

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use cache_policy::{
+    Freshened, HeadUpdate, RequestMeta, ResponseMeta, StoreDecision, StoredMeta, Variant, freshen,
+    head_update, merge, store,
+};
 use http1::RequestMethod;
 use units::wall;
 
@@ -10,10 +14,6 @@ use super::lines;
 use super::origin_fetch::OriginFetch;
 use crate::message::HeaderLines;
 use crate::origin::UpstreamResponse;
-use crate::policy::{
-    Freshened, HeadUpdate, RequestMeta, ResponseMeta, StoreDecision, StoredMeta, Variant, freshen,
-    head_update, merge, store,
-};
 use crate::store::{Purge, Removal, RemovalsSeen, StoredResponse};
 
 /// A response that freshens stored responses.

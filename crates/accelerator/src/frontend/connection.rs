@@ -12,6 +12,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cache_policy::Scheme;
 use tokio::net::TcpStream;
 
 use super::http1::{self, Http1Outcome, InitialState};
@@ -22,7 +23,6 @@ use super::rewind::Rewind;
 use super::settings::ListenSettings;
 use super::tls::TlsContext;
 use super::worker::{ConnectionGuard, Worker};
-use crate::policy::Scheme;
 
 /// The settings of one listener.
 #[derive(Debug)]

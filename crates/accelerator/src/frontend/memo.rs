@@ -9,13 +9,13 @@ use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
+use cache_policy::Scheme;
 use foldhash::fast::RandomState;
 use units::WallTime;
 
 use super::http1::write_head;
 use crate::exchange::{Exchange, Memo, MemoKind, hit_lines};
 use crate::message::ClientVersion;
-use crate::policy::Scheme;
 use crate::store::StoredResponse;
 
 /// The number of sets of the table.

@@ -2,12 +2,12 @@
 
 use std::net::SocketAddr;
 
+use cache_policy::Scheme;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
 use super::rewind::Rewind;
-use crate::policy::Scheme;
 
 /// The peer of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

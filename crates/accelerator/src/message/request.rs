@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use cache_policy::Scheme;
 use thiserror::Error;
 
 use super::interim::Interim;
 use super::lines::HeaderLines;
-use crate::policy::Scheme;
 
 /// The HTTP version of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

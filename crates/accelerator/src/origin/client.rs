@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cache_policy::Times;
 use http1::BodyReader;
 use units::{Nanos, wall};
 
@@ -19,7 +20,6 @@ use super::upload::{EncodedRequest, UploadOutcome, UploadTimeouts, send_request}
 use super::upstream_request::UpstreamRequest;
 use super::upstream_response::UpstreamResponse;
 use crate::message::RequestBody;
-use crate::policy::Times;
 
 /// A client of the origin servers for one thread, with connections of its own. Clones share them.
 #[derive(Debug, Clone)]

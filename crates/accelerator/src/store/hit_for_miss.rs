@@ -1,6 +1,6 @@
 //! Hit-for-miss marks, in a table of fixed size.
 
-use crate::policy::HitForMiss;
+use cache_policy::HitForMiss;
 
 /// The number of marks per shard: 12 KiB.
 const MARKS: usize = 512;
@@ -42,10 +42,10 @@ fn slot(hash: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use cache_policy::NotStored;
     use units::WallTime;
 
     use super::*;
-    use crate::policy::NotStored;
 
     #[test]
     fn a_mark_lasts_until_it_is_cleared_or_overwritten() {

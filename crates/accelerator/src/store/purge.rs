@@ -6,7 +6,7 @@ use super::stored_response::StoredResponse;
 /// The selection of a purge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// All variants under one key, in its normal form ([`Key::as_str`](crate::policy::Key::as_str)).
+    /// All variants under one key, in its normal form ([`Key::as_str`](cache_policy::Key::as_str)).
     Key(String),
     /// All whose key has this prefix.
     Prefix(String),

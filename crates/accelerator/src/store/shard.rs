@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cache_policy::{HitForMiss, Settings, StoredMeta, Superseded, superseded};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
 use units::WallTime;
@@ -12,7 +13,6 @@ use super::queues::Queues;
 use super::slab::{Entry, Index, NONE, Queue, Slab};
 use super::stored_response::StoredResponse;
 use super::usage::StoreUsage;
-use crate::policy::{HitForMiss, Settings, StoredMeta, Superseded, superseded};
 
 /// The largest object: one part in this many of a shard.
 pub(super) const OBJECT_SHARE: usize = 4;

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use bytes::Bytes;
+use cache_policy::{Key, StoredMeta};
 use units::Nanos;
 
 use super::body::body_cost;
 use super::cost::allocation;
 use crate::message::HeaderLines;
-use crate::policy::{Key, StoredMeta};
 
 /// The highest count of [`StoredResponse::frequency`]: two bits, as in S3-FIFO.
 pub(super) const FREQUENCY_MAX: u8 = 3;

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use cache_policy::{HitForMiss, Key, Settings};
 use units::WallTime;
 
 use super::body::Packer;
@@ -15,7 +16,6 @@ use super::settings::StoreSettings;
 use super::shard::{OBJECT_SHARE, Shard};
 use super::stored_response::StoredResponse;
 use super::usage::{HotObject, StoreUsage};
-use crate::policy::{HitForMiss, Key, Settings};
 
 /// The memory per shard that calls for another shard, in bytes.
 const SHARD_BYTES: u64 = 64 << 20;

@@ -1,6 +1,6 @@
 //! Cache tags (surrogate keys), by which responses can be purged.
 
-use crate::policy::Lines;
+use cache_policy::Lines;
 
 /// The most tags of one response; further ones are ignored.
 const TAGS_MAX: usize = 128;

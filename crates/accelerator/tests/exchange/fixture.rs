@@ -10,9 +10,9 @@ use accelerator::message::{
     ResponseBody,
 };
 use accelerator::origin::{OriginClient, OriginServer, OriginSettings, Servers};
-use accelerator::policy::Scheme;
 use accelerator::store::Store;
 use bytes::Bytes;
+use cache_policy::Scheme;
 use tokio::task::LocalSet;
 
 use crate::origin::{Origin, ReceivedRequest, Step};

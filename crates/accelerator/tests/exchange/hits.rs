@@ -2,7 +2,6 @@
 
 use accelerator::exchange::{CacheStatusDetail, ExchangeSettings, MemoKind, hit_lines};
 use accelerator::message::{HeaderLines, HitPath};
-use accelerator::policy;
 use accelerator::store::{Purge, Removal};
 use units::{Nanos, WallTime, wall};
 
@@ -100,9 +99,9 @@ fn a_status_without_body_has_no_length() {
 #[test]
 fn stored_errors_are_negative_hits() {
     run(async {
-        let policy = policy::Settings {
+        let policy = cache_policy::Settings {
             lifetimes_of_statuses: vec![(404, Nanos::from_secs(10))],
-            ..policy::Settings::default()
+            ..cache_policy::Settings::default()
         };
         let settings = ExchangeSettings {
             policy,

@@ -2,7 +2,6 @@
 
 use accelerator::exchange::ExchangeSettings;
 use accelerator::message::HitPath;
-use accelerator::policy;
 use units::Nanos;
 
 use crate::fixture::{Fixture, run};
@@ -119,9 +118,9 @@ fn server_errors_without_stale_response_are_forwarded() {
 #[test]
 fn unusable_responses_are_not_served_stale() {
     run(async {
-        let policy = policy::Settings {
-            stale: policy::StaleSettings { disconnected: Nanos::ZERO, ..Default::default() },
-            ..policy::Settings::default()
+        let policy = cache_policy::Settings {
+            stale: cache_policy::StaleSettings { disconnected: Nanos::ZERO, ..Default::default() },
+            ..cache_policy::Settings::default()
         };
         let settings = ExchangeSettings { policy, ..ExchangeSettings::default() };
         let fixture = Fixture::with(settings, |_| stale("")).await;
@@ -148,7 +147,8 @@ fn head_requests_get_stale_like_get() {
 #[test]
 fn replaced_responses_are_removed_with_and_without_hit_for_miss() {
     run(async {
-        let policy = policy::Settings { hit_for_miss: Nanos::ZERO, ..policy::Settings::default() };
+        let policy =
+            cache_policy::Settings { hit_for_miss: Nanos::ZERO, ..cache_policy::Settings::default() };
         let settings = ExchangeSettings { policy, ..ExchangeSettings::default() };
         let fixture = Fixture::with(settings, |received| match received.index {
             0 => stale(""),

@@ -3,8 +3,8 @@
 use std::future::poll_fn;
 
 use accelerator::message::{ClientVersion, HitPath};
-use accelerator::policy::Scheme;
 use bytes::Bytes;
+use cache_policy::Scheme;
 use http::{HeaderMap, Method, Request};
 
 use crate::service::{connect, get, large, limits, run, take, usual};

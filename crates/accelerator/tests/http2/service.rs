@@ -10,8 +10,8 @@ use accelerator::message::{
     BodyError, Handling, HeaderLines, HitPath, Request, RequestBody, Response, ResponseBody,
 };
 use accelerator::operation::LogEntry;
-use accelerator::policy::Scheme;
 use bytes::Bytes;
+use cache_policy::Scheme;
 use h2::client::SendRequest;
 use tokio::io::DuplexStream;
 use tokio::runtime::{Builder, LocalOptions};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use accelerator::message::HeaderLines;
-use accelerator::policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary};
 use accelerator::store::{Store, StoredResponse, tags_of};
 use bytes::Bytes;
+use cache_policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary};
 use units::{Nanos, WallTime};
 
 /// The time of receipt of all responses.

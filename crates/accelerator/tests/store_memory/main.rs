@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use accelerator::message::HeaderLines;
-use accelerator::policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant};
 use accelerator::store::{Store, StoredResponse};
 use bytes::Bytes;
+use cache_policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant};
 use units::{Nanos, Purpose, Rng, WallTime, Weights};
 
 const DIRECTORIES: usize = 100;

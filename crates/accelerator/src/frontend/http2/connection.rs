@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use cache_policy::Scheme;
 use h2::server::{Builder, SendResponse};
 use h2::{Reason, RecvStream};
 use http1::HEAD_BYTES_MAX;
@@ -22,7 +23,6 @@ use super::request::ClientContext;
 use super::settings::Http2Settings;
 use super::stream::{StreamContext, StreamOutcome, answer};
 use crate::frontend::{ClientLimits, Service};
-use crate::policy::Scheme;
 
 /// The largest flow-control window (RFC 9113 §6.9.1).
 const WINDOW_BYTES_MAX: u32 = (1 << 31) - 1;

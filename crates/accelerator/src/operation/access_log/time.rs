@@ -1,8 +1,7 @@
 //! Timestamps of log lines, in UTC.
 
+use cache_policy::write_date;
 use units::WallTime;
-
-use crate::policy::write_date;
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -1,8 +1,8 @@
 //! The bodies of commands: purge, prefill.
 
+use cache_policy::{DotSegments, Key, KeyRefused, Scheme};
 use serde::Deserialize;
 
-use crate::policy::{DotSegments, Key, KeyRefused, Scheme};
 use crate::store::{Pattern, Purge};
 
 /// The most URLs of one prefill.

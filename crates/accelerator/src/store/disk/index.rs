@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use cache_policy::{Variant, Vary};
 use hashbrown::HashTable;
 
 use super::super::purge::Purge;
@@ -11,7 +12,6 @@ use super::super::slab::{self, Slab};
 use super::super::stored_response::StoredResponse;
 use super::record::{Checksum, DiskOffset, RecordHead};
 use super::segment::Segment;
-use crate::policy::{Variant, Vary};
 
 /// The most objects under one key hash.
 const VARIANTS_MAX: usize = 64;

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use cache_policy::{Key, Settings};
 use tokio::sync::oneshot;
 
 use super::super::body::Packer;
@@ -21,7 +22,6 @@ use super::scan::scan;
 use super::settings::DiskSettings;
 use super::usage::{Counters, DiskUsage, count};
 use super::writer::{PutJob, WriteJob, Writer};
-use crate::policy::{Key, Settings};
 
 /// The share of the store's memory that the index takes: one part in this many.
 const INDEX_SHARE: u64 = 8;

@@ -1,0 +1,119 @@
+//! Decisions in words.
+
+use cache_policy::{
+    ByteRange, CacheDecision, Conditional, FailureDecision, Freshened, HeadUpdate, Invalidation, Lifetime,
+    Ranges, ResponseContent, Reuse, StoreDecision, Superseded,
+};
+use units::Nanos;
+
+/// Whole seconds, or tenths where there are any.
+pub fn seconds(time: Nanos) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
+pub fn lifetime(lifetime: Lifetime) -> String {
+    format!("{} by {}", seconds(lifetime.length), lifetime.source.name())
+}
+
+pub fn store(decision: StoreDecision) -> String {
+    match decision {
+        StoreDecision::Yes(found) => format!("stored, {}", lifetime(found)),
+        StoreDecision::No(why) => format!("not stored: {}", why.name()),
+    }
+}
+
+pub fn answer(answer: &CacheDecision) -> String {
+    match answer {
+        CacheDecision::Pass(why) => format!("pass: {}", why.name()),
+        CacheDecision::Miss(why) => format!("miss: {}", why.name()),
+        CacheDecision::Validate { index, why } => format!("{}validate: {}", which(*index), why.name()),
+        CacheDecision::Serve { index, how, content: found } => {
+            format!("{}{}{}", which(*index), reuse(*how), content(found))
+        }
+        CacheDecision::OnlyIfCached => "504".to_owned(),
+    }
+}
+
+/// Names one of several by its index; the first is not named.
+fn which(index: usize) -> String {
+    if index == 0 { String::new() } else { format!("#{index} ") }
+}
+
+fn reuse(how: Reuse) -> String {
+    match how {
+        Reuse::Fresh { age, ttl } => format!("fresh, age {}, ttl {}", seconds(age), seconds(ttl)),
+        Reuse::Stale { past, why, .. } => format!("stale by {}: {}", seconds(past), why.name()),
+        Reuse::Validate { why, .. } => format!("validate: {}", why.name()),
+    }
+}
+
+fn content(content: &ResponseContent) -> String {
+    match content {
+        ResponseContent::NotModified(why) => format!("; 304 by {}", why.name()),
+        ResponseContent::Response(Ranges::NotAsked) => String::new(),
+        ResponseContent::Response(Ranges::Ignored(why)) => format!("; whole: {}", why.name()),
+        ResponseContent::Response(Ranges::One(part)) => format!("; part {}", range(part)),
+        ResponseContent::Response(Ranges::Several(parts)) => {
+            format!("; parts {}", parts.iter().map(range).collect::<Vec<_>>().join(" "))
+        }
+        ResponseContent::Response(Ranges::Refused(why)) => format!("; 416: {}", why.name()),
+    }
+}
+
+fn range(range: &ByteRange) -> String {
+    format!("{}-{}", range.first, range.last)
+}
+
+pub fn on_failure(decision: FailureDecision) -> String {
+    match decision {
+        FailureDecision::Stale { past, why, .. } => format!("stale by {}: {}", seconds(past), why.name()),
+        FailureDecision::PassOn(why) => format!("passed on: {}", why.name()),
+    }
+}
+
+pub fn conditional(conditional: &Conditional) -> String {
+    let tags = conditional
+        .if_none_match
+        .as_deref()
+        .map(|tags| ("If-None-Match", String::from_utf8_lossy(tags).into()));
+    let date = conditional.if_modified_since.clone().map(|date| ("If-Modified-Since", date));
+    let lines = tags.into_iter().chain(date);
+    lines.map(|(name, value): (&str, String)| format!("{name}: {value}")).collect::<Vec<_>>().join(" | ")
+}
+
+pub fn freshened(decision: &Freshened) -> String {
+    match decision {
+        Freshened::Update(indices) => {
+            let indices: Vec<_> = indices.iter().map(|index| format!("#{index}")).collect();
+            format!("update {}", indices.join(" "))
+        }
+        Freshened::No(why) => format!("no: {}", why.name()),
+    }
+}
+
+pub fn head_update(decision: HeadUpdate) -> String {
+    match decision {
+        HeadUpdate::Update => "update".to_owned(),
+        HeadUpdate::Stale(why) => format!("stale: {}", why.name()),
+        HeadUpdate::Nothing => "nothing".to_owned(),
+    }
+}
+
+pub fn superseded(gone: &[(usize, Superseded)]) -> String {
+    let words: Vec<_> = gone.iter().map(|(index, why)| format!("#{index} {}", why.name())).collect();
+    words.join(", ")
+}
+
+pub fn invalidation(decision: &Invalidation) -> String {
+    match decision {
+        Invalidation::Keys(keys) => keys.iter().map(|key| key.as_str()).collect::<Vec<_>>().join(" "),
+        Invalidation::No(why) => format!("kept: {}", why.name()),
+    }
+}
+
+pub fn fields<'a>(lines: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> String {
+    let write = |(name, value): (&[u8], &[u8])| {
+        format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
+    };
+    lines.map(write).collect::<Vec<_>>().join(" | ")
+}
