@@ -1,9 +1,10 @@
 //! Names and doc comments that a stranger can read: no home-made words as type names, no doc lines that begin with
-//! a question word, and no two public types of one name in different crates.
+//! a question word, and no two public types of one name in different crates. Crates that must be pure are.
 //!
 //! `docs/glossary.md` defines the words that are used instead.
 
 mod documents;
+mod purity;
 mod source;
 mod words;
 

@@ -21,6 +21,14 @@ impl Source {
         }
     }
 
+    /// Returns its lines up to the tests at its end.
+    pub fn code(&self) -> &[String] {
+        let begins = |pair: &[String]| {
+            pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
+        };
+        &self.lines[..self.lines.windows(2).position(begins).unwrap_or(self.lines.len())]
+    }
+
     /// Returns the crate whose public names this source can declare: none for tests, examples and fuzz targets.
     pub fn library(&self) -> Option<&str> {
         let (name, rest) = self.path.strip_prefix("crates/")?.split_once('/')?;
