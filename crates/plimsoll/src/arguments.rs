@@ -8,6 +8,7 @@ use model::{
     Arrivals, Connection, DiskShare, GatewayKind, HttpVersion, Limit, LimitError, LoadListError, Pick,
     PickError, RATE_MAX, Tls, parse_bytes, parse_limits, parse_load, parse_rates, parse_time,
 };
+use plimsoll_accelerator::AccelerateArguments;
 use testbed::{MonitorSource, MonitorSourceError};
 use units::{Bytes, Nanos};
 
@@ -590,32 +591,6 @@ pub struct ServeAppArguments {
     pub workers: usize,
 }
 
-/// Arguments of `accelerate`.
-#[derive(Debug, Args)]
-pub struct AccelerateArguments {
-    /// Origin server: `http://127.0.0.1:8080`; may be repeated, requests are then distributed in turn
-    #[arg(long, value_name = "URL", value_parser = origin, required_unless_present = "config")]
-    pub origin: Vec<accelerator::config::Url>,
-    /// Address to listen on, `127.0.0.1:8000` by default; port 0 picks a free port; may be repeated
-    #[arg(long, value_name = "ADDRESS")]
-    pub listen: Vec<std::net::SocketAddr>,
-    /// Cache memory, overhead included: `1 GiB`; 256 MiB by default
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
-    pub memory: Option<u64>,
-    /// Number of worker threads; by default one per CPU
-    #[arg(long, value_name = "N")]
-    pub workers: Option<std::num::NonZeroU16>,
-    /// Address of the admin interface with status, metrics and purge: `127.0.0.1:8079`
-    #[arg(long, value_name = "ADDRESS")]
-    pub admin: Option<std::net::SocketAddr>,
-    /// Configuration file (TOML); other arguments override it
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Check the configuration and exit
-    #[arg(long)]
-    pub check: bool,
-}
-
 /// `--arrivals`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ArrivalsArgument {
@@ -823,10 +798,6 @@ fn share(text: &str) -> Result<f64, String> {
 fn workers(text: &str) -> Result<usize, String> {
     let workers = text.parse().ok().filter(|workers| (1..=servers::gateway::WORKERS_MAX).contains(workers));
     workers.ok_or_else(|| format!("expected a number from 1 to {}", servers::gateway::WORKERS_MAX))
-}
-
-fn origin(text: &str) -> Result<accelerator::config::Url, String> {
-    text.to_owned().try_into()
 }
 
 fn memory(text: &str) -> Result<u64, String> {

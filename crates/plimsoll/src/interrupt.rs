@@ -7,6 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use plimsoll_accelerator::ignored_signals;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::unbounded_channel;
@@ -94,19 +95,6 @@ fn listen() -> io::Result<(Runtime, Signals)> {
     }
     drop(context);
     Ok((runtime, signals))
-}
-
-/// Returns whether this program was started with hang-ups ignored, as `nohup` does.
-pub fn ignores_hangup() -> bool {
-    ignored_signals() & bit(HANGUP) != 0
-}
-
-/// Returns the mask of the signals that this program ignores, from `/proc/self/status`.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask =
-        status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
-    mask.unwrap_or(0)
 }
 
 fn bit(number: i32) -> u64 {

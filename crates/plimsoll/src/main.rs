@@ -1,6 +1,6 @@
 //! The `plimsoll` command: arguments, commands, terminal, hints, exit codes.
 //!
-//! The only crate that prints, reads the environment or exits.
+//! It and `plimsoll-accelerator` alone print, read the environment and exit.
 
 mod arguments;
 mod benchmark;
@@ -21,7 +21,6 @@ mod progress;
 mod results;
 mod seal_key;
 mod secrets;
-mod service_manager;
 mod shell;
 mod side_by_side;
 mod stderr;

@@ -17,7 +17,7 @@ use serde_json::Value;
 use units::{Clock, RealClock};
 
 /// Crates whose tests neither wait nor measure.
-const COMPUTING: [&str; 14] = [
+const COMPUTING: [&str; 15] = [
     "analysis",
     "benchmarks",
     "cache-policy",

@@ -1,6 +1,6 @@
 //! The layer table of `ARCHITECTURE.md`: imports between crates, printing, `unsafe`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,18 +19,43 @@ const FORBIDDEN: [(&[&str], &[&str]); 7] = [
     // A driver must not know a benchmark, nor a recipe a verdict.
     (&["drivers", "testbed", "servers"], &["benchmarks", "analysis", "disclosure", "runfile"]),
     // The subjects of measurement must not know the laboratory; all of it depends on `model`.
-    (&["accelerator", "cache-policy"], &["model"]),
+    (&["accelerator", "cache-policy", "plimsoll-accelerator"], &["model", "pdf"]),
     (&["cache-policy"], &["tokio", "rustix", "socket2", "libc"]),
 ];
 
-/// Dependencies for the terminal, reserved for the binary.
+/// Dependencies for the terminal, reserved for the binaries.
 const BINARY_ONLY: [&str; 6] = ["clap", "clap_complete", "clap_mangen", "anstream", "ratatui", "comfy-table"];
 
 /// The only files that may contain `unsafe`; each explains at its head why it is sound.
 const UNSAFE: [&str; 2] = ["crates/accelerator/src/frontend/deferred.rs", "crates/engine/src/descriptor.rs"];
 
+/// The programs that users start.
+const BINARIES: [&str; 2] = ["plimsoll", "plimsoll-accelerator"];
+
 /// Crates that print, read the environment and exit; `testkit` is used by tests only.
-const SPEAKING: [&str; 4] = ["plimsoll", "proving", "xtask", "testkit"];
+const SPEAKING: [&str; 5] = ["plimsoll", "plimsoll-accelerator", "proving", "xtask", "testkit"];
+
+/// Packages of the laboratory, and those that only it links: `plimsoll-accelerator` does without.
+const LABORATORY: [&str; 18] = [
+    "analysis",
+    "benchmarks",
+    "disclosure",
+    "drivers",
+    "engine",
+    "fleet",
+    "hdrhistogram",
+    "libsqlite3-sys",
+    "model",
+    "plimsoll",
+    "published",
+    "ratatui",
+    "runfile",
+    "rusqlite",
+    "servers",
+    "stats",
+    "telemetry",
+    "testbed",
+];
 
 /// Uses reserved for those crates.
 const SPEECH: [&str; 8] = [
@@ -48,13 +73,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
+/// Returns the standard output of cargo.
+fn cargo(arguments: &[&str]) -> String {
+    let mut cargo = Command::new(env!("CARGO"));
+    let output = cargo.args(arguments).arg("--offline").current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// Returns each crate with its dependencies, without those of tests.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--format-version", "1", "--no-deps", "--offline"]).current_dir(root());
-    let output = cargo.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps"])).unwrap();
     let name = |value: &Value| value["name"].as_str().unwrap().to_owned();
     let built = |package: &Value| {
         let list = package["dependencies"].as_array().unwrap().iter();
@@ -110,6 +140,29 @@ fn reach<'a>(name: &str, crates: &'a BTreeMap<String, Vec<String>>) -> Vec<&'a s
     direct.flat_map(|import| std::iter::once(import.as_str()).chain(reach(import, crates))).collect()
 }
 
+/// Returns the names of all packages that a crate links, procedural macros included.
+fn linked(name: &str) -> BTreeSet<String> {
+    // Unlike `cargo metadata`, it does without packages for other platforms, which nobody has downloaded.
+    let tree =
+        cargo(&["tree", "--package", name, "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_accelerator_links_nothing_of_the_laboratory() {
+    let linked = linked("plimsoll-accelerator");
+    assert!(linked.contains("accelerator") && linked.contains("rustls"), "{linked:?}");
+    let bad: Vec<&str> = LABORATORY.into_iter().filter(|name| linked.contains(*name)).collect();
+    assert!(bad.is_empty(), "plimsoll-accelerator links {bad:?}");
+}
+
+#[test]
+fn the_laboratory_is_found_in_the_program_that_has_it() {
+    let linked = linked("plimsoll");
+    let missing: Vec<&str> = LABORATORY.into_iter().filter(|name| !linked.contains(*name)).collect();
+    assert!(missing.is_empty(), "plimsoll does not link {missing:?}: is a name in `LABORATORY` outdated?");
+}
+
 #[test]
 fn every_crate_has_a_row_and_imports_only_from_lower_layers() {
     let layers = layers(&fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap());
@@ -144,7 +197,7 @@ fn forbidden_edges_do_not_exist() {
             assert!(bad.is_empty(), "{name} reaches {bad:?}");
         }
     }
-    for (name, imports) in crates.iter().filter(|(name, _)| *name != "plimsoll") {
+    for (name, imports) in crates.iter().filter(|(name, _)| !BINARIES.contains(&name.as_str())) {
         let bad: Vec<_> = imports.iter().filter(|import| BINARY_ONLY.contains(&import.as_str())).collect();
         assert!(bad.is_empty(), "{name} imports {bad:?}");
     }
