@@ -26,6 +26,7 @@ mod error;
 mod fields;
 mod framing;
 mod head;
+mod header_lines;
 mod request;
 mod response;
 mod template;
@@ -40,6 +41,7 @@ pub use head::{
     Framing, HEAD_BYTES_MAX, HEADERS_MAX, Http1Version, INTERIM_BYTES_MAX, Parsed, RequestMethod,
     is_token_byte,
 };
+pub use header_lines::{HeaderLines, LinesIter};
 pub use request::{RequestHead, is_host, parse_request};
 pub use response::{
     EncodedResponseHead, ResponseHead, parse_encoded_response, parse_final_response, parse_response,

@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use cache_policy::{
     Key, RequestDirectives, RequestField, RequestMeta, names_of_connection, passed_through, request_field,
 };
-use http1::RequestMethod;
+use http1::{HeaderLines, LinesIter, RequestMethod};
 
 use super::error_page::LocalError;
 use super::settings::ExchangeSettings;
-use crate::message::{HeaderLines, LinesIter, Request};
+use crate::message::Request;
 
 /// A client's request with its cache key.
 #[derive(Debug)]

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use cache_policy::write_date;
+use http1::HeaderLines;
 use units::WallTime;
 
 use super::settings::{CacheStatusDetail, ExchangeSettings};
-use crate::message::{Handling, HeaderLines, HitPath, Response, ResponseBody};
+use crate::message::{Handling, HitPath, Response, ResponseBody};
 use crate::origin::OriginFailure;
 
 /// An error that arises here, not at the origin.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cache_policy::{FetchFailure, NotStored, ResponseMeta, StoreDecision, Variant, hit_for_miss, store};
+use http1::HeaderLines;
 use units::{Nanos, wall};
 
 use super::error_page::LocalError;
@@ -13,7 +14,6 @@ use super::interim_relay::InterimRelay;
 use super::origin_fetch::OriginFetch;
 use super::streaming::StreamingReader;
 use super::upstream_request::{Purpose, upstream_request};
-use crate::message::HeaderLines;
 use crate::origin::{OriginFailure, UpstreamResponse};
 use crate::store::{Purge, Removal, RemovalsSeen, StoredResponse};
 

@@ -8,6 +8,7 @@ use cache_policy::{
     ByteRange, NotStored, Ranges, ResponseContent, ResponseMeta, StoredMeta, Variant, body_is_complete,
     content_range,
 };
+use http1::HeaderLines;
 use tokio::task::spawn_local;
 use units::wall;
 
@@ -20,7 +21,7 @@ use super::lines::{self, is_without_body, of_not_modified, of_range_refused, pus
 use super::origin_fetch::OriginFetch;
 use super::stream::BodyStream;
 use super::streaming::{StreamingReader, StreamingResponse};
-use crate::message::{BodyError, HeaderLines, Response, ResponseBody};
+use crate::message::{BodyError, Response, ResponseBody};
 use crate::origin::{OriginBody, UpstreamResponse};
 use crate::store::{RemovalsSeen, StoredResponse, tags_of};
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cache_policy::{CacheDecision, Reuse, StaleReason, StoredMeta, decide, write_date};
+use http1::HeaderLines;
 use units::{WallTime, wall};
 
 use super::cache_request::CacheRequest;
@@ -15,7 +16,7 @@ use super::memo::Memo;
 use super::origin_fetch::OriginFetch;
 use super::relay::BypassReason;
 use super::settings::ExchangeSettings;
-use crate::message::{Handling, HeaderLines, HitPath, Request, RequestBody, Response, ResponseBody};
+use crate::message::{Handling, HitPath, Request, RequestBody, Response, ResponseBody};
 use crate::origin::OriginClient;
 use crate::store::{EpochSeen, Lookup, Store, StoredResponse};
 

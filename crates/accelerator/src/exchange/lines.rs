@@ -4,13 +4,13 @@ use cache_policy::{
     ResponseField, ResponseMeta, StoredMeta, age_field, names_of_connection, response_field,
     stays_in_not_modified, stored_lines, via_field, write_date,
 };
-use http1::Http1Version;
+use http1::{HeaderLines, Http1Version};
 use units::WallTime;
 
 use super::cache_status::CacheStatus;
 use super::memo::MemoKind;
 use super::settings::ExchangeSettings;
-use crate::message::{HeaderLines, HitPath};
+use crate::message::HitPath;
 use crate::store::StoredResponse;
 
 /// Room for what is added to stored lines: `Content-Length`, `Age`, `Cache-Status`.

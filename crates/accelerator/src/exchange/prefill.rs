@@ -4,9 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
 use cache_policy::Scheme;
+use http1::HeaderLines;
 
 use super::handle::Exchange;
-use crate::message::{ClientVersion, HeaderLines, HitPath, NoBody, Request, Response, ResponseBody};
+use crate::message::{ClientVersion, HitPath, NoBody, Request, Response, ResponseBody};
 
 /// The result of a prefill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,12 +4,13 @@ use std::hash::{BuildHasher, RandomState};
 
 use bytes::Bytes;
 use cache_policy::{ByteRange, content_range};
+use http1::HeaderLines;
 use units::WallTime;
 
 use super::cache_status::CacheStatus;
 use super::lines::{finish_stored, of_range_refused};
 use super::settings::ExchangeSettings;
-use crate::message::{HeaderLines, Response, ResponseBody};
+use crate::message::{Response, ResponseBody};
 use crate::store::StoredResponse;
 
 /// A maker of partial responses.

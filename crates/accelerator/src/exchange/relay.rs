@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use cache_policy::{Forward, Invalidation, PassReason, invalidation};
+use http1::HeaderLines;
 use units::wall;
 
 use super::cache_request::CacheRequest;
@@ -12,7 +13,7 @@ use super::handle::Exchange;
 use super::lines::{self, is_without_body, push_length};
 use super::stream::BodyStream;
 use super::upstream_request::{Purpose, upstream_request};
-use crate::message::{HeaderLines, HitPath, RequestBody, Response, ResponseBody};
+use crate::message::{HitPath, RequestBody, Response, ResponseBody};
 use crate::origin::{OriginTunnel, UpstreamResponse};
 
 /// The connection to the origin after a 101: bytes are relayed both ways.

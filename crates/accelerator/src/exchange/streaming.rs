@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use cache_policy::StoredMeta;
+use http1::HeaderLines;
 use tokio::sync::Notify;
 use units::Nanos;
 
-use crate::message::{BodyError, HeaderLines};
+use crate::message::BodyError;
 
 /// The buffer for the slowest reader of a response that is not stored: 256 KiB.
 const WINDOW_BYTES: u64 = 256 * 1024;

@@ -1,8 +1,9 @@
 //! Requests for tests.
 
 use cache_policy::Scheme;
+use http1::HeaderLines;
 
-use crate::message::{ClientVersion, HeaderLines, Request};
+use crate::message::{ClientVersion, Request};
 
 /// Makes a GET without header lines.
 pub(super) fn get(target: &str) -> Request {

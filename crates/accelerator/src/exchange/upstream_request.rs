@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use cache_policy::{
     Conditional, RequestField, Scheme, accept_encoding, names_of_connection, request_field, via_field,
 };
-use http1::Http1Version;
+use http1::{HeaderLines, Http1Version};
 
 use super::cache_request::CacheRequest;
 use super::settings::{ExchangeSettings, Forwarded};
-use crate::message::{ClientVersion, HeaderLines};
+use crate::message::ClientVersion;
 use crate::origin::UpstreamRequest;
 
 /// The purpose of a request to the origin.

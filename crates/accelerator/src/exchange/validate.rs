@@ -6,13 +6,12 @@ use cache_policy::{
     Freshened, HeadUpdate, RequestMeta, ResponseMeta, StoreDecision, StoredMeta, Variant, freshen,
     head_update, merge, store,
 };
-use http1::RequestMethod;
+use http1::{HeaderLines, RequestMethod};
 use units::wall;
 
 use super::handle::Exchange;
 use super::lines;
 use super::origin_fetch::OriginFetch;
-use crate::message::HeaderLines;
 use crate::origin::UpstreamResponse;
 use crate::store::{Purge, Removal, RemovalsSeen, StoredResponse};
 

@@ -1,6 +1,6 @@
 //! Interim responses.
 
-use super::lines::HeaderLines;
+use http1::HeaderLines;
 
 /// An interim response (RFC 9110 §15.2): 100, 102, 103 and others that may precede the final response; never 101.
 #[derive(Debug, Clone, PartialEq, Eq)]

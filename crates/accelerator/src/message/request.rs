@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use cache_policy::Scheme;
+use http1::HeaderLines;
 use thiserror::Error;
 
 use super::interim::Interim;
-use super::lines::HeaderLines;
 
 /// The HTTP version of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A response as the frontend gets it.
 
 use bytes::Bytes;
+use http1::HeaderLines;
 use units::Nanos;
 
-use super::lines::HeaderLines;
 use crate::exchange::{BodyStream, Memo, Tunnel};
 
 /// A response to a client.

@@ -2,12 +2,14 @@
 
 use bytes::BytesMut;
 use cache_policy::{ResponseField, names_of_connection, response_field};
-use http1::{Framing, HEAD_BYTES_MAX, Parsed, RequestMethod, ResponseHead, header, parse_response};
+use http1::{
+    Framing, HEAD_BYTES_MAX, HeaderLines, Parsed, RequestMethod, ResponseHead, header, parse_response,
+};
 use tokio::io::AsyncRead;
 
 use super::connection::read_more;
 use super::failure::OriginFailure;
-use crate::message::{HeaderLines, Interim};
+use crate::message::Interim;
 
 /// The most bytes of all interim responses (1xx) before a final one. Servers send one or two of some hundred bytes.
 const INTERIM_BYTES_MAX: usize = 256 * 1024;

@@ -277,10 +277,11 @@ mod tests {
     use std::task::{Context, Poll};
 
     use bytes::Bytes;
+    use http1::HeaderLines;
     use tokio::io::{AsyncReadExt, DuplexStream, ReadBuf, duplex};
 
     use super::*;
-    use crate::message::{HeaderLines, Interim};
+    use crate::message::Interim;
 
     const LIMITS: UploadTimeouts =
         UploadTimeouts { first_byte: Nanos::from_secs(60), between_bytes: Nanos::from_secs(60) };

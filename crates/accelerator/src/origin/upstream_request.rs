@@ -1,9 +1,8 @@
 //! A request to an origin server.
 
-use http1::RequestMethod;
+use http1::{HeaderLines, RequestMethod};
 
 use super::failure::OriginFailure;
-use crate::message::HeaderLines;
 
 /// A request to an origin server.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! A response of an origin server.
 
 use cache_policy::Times;
-use http1::Http1Version;
+use http1::{HeaderLines, Http1Version};
 use units::Nanos;
 
 use super::body::OriginBody;
-use crate::message::HeaderLines;
 
 /// A response of an origin server: its head, and its body as it arrives.
 #[derive(Debug)]

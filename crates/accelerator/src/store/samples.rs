@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use cache_policy::{DotSegments, Key, ResponseMeta, Scheme, Settings, StoredMeta, Times, Variant};
+use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
 use super::stored_response::StoredResponse;
 use super::tags::tags_of;
-use crate::message::HeaderLines;
 
 /// Makes a stored response of `http://a`, to a request without fields; lines as `Name: value`.
 pub(super) fn sample(target: &str, body: &[u8], lines: &[&str]) -> StoredResponse {

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use bytes::Bytes;
 use cache_policy::{Key, StoredMeta};
+use http1::HeaderLines;
 use units::Nanos;
 
 use super::body::body_cost;
 use super::cost::allocation;
-use crate::message::HeaderLines;
 
 /// The highest count of [`StoredResponse::frequency`]: two bits, as in S3-FIFO.
 pub(super) const FREQUENCY_MAX: u8 = 3;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use accelerator::exchange::{Exchange, ExchangeSettings, Flights, Memo, SharedCache};
 use accelerator::message::{
-    BodyError, ClientVersion, HeaderLines, HitPath, Interim, NoBody, Request, RequestBody, Response,
-    ResponseBody,
+    BodyError, ClientVersion, HitPath, Interim, NoBody, Request, RequestBody, Response, ResponseBody,
 };
 use accelerator::origin::{OriginClient, OriginServer, OriginSettings, Servers};
 use accelerator::store::Store;
 use bytes::Bytes;
 use cache_policy::Scheme;
+use http1::HeaderLines;
 use tokio::task::LocalSet;
 
 use crate::origin::{Origin, ReceivedRequest, Step};

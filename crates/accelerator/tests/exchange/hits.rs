@@ -1,8 +1,9 @@
 //! Responses from the store, and memos.
 
 use accelerator::exchange::{CacheStatusDetail, ExchangeSettings, MemoKind, hit_lines};
-use accelerator::message::{HeaderLines, HitPath};
+use accelerator::message::HitPath;
 use accelerator::store::{Purge, Removal};
+use http1::HeaderLines;
 use units::{Nanos, WallTime, wall};
 
 use crate::fixture::{Fixture, request, run};

@@ -6,13 +6,12 @@ use std::rc::Rc;
 
 use accelerator::frontend::http2::{ConnectionEnd, Http2Settings, serve};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{
-    BodyError, Handling, HeaderLines, HitPath, Request, RequestBody, Response, ResponseBody,
-};
+use accelerator::message::{BodyError, Handling, HitPath, Request, RequestBody, Response, ResponseBody};
 use accelerator::operation::LogEntry;
 use bytes::Bytes;
 use cache_policy::Scheme;
 use h2::client::SendRequest;
+use http1::HeaderLines;
 use tokio::io::DuplexStream;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Notify;

@@ -1,7 +1,8 @@
 //! Responses of well-behaved servers.
 
-use accelerator::message::{HeaderLines, NoBody};
+use accelerator::message::NoBody;
 use accelerator::origin::OriginFailure;
+use http1::HeaderLines;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::script::{Scripted, Step, body, get, origins, reply, request, run, send, settings};

@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use accelerator::message::{BodyError, HeaderLines, NoBody, RequestBody};
+use accelerator::message::{BodyError, NoBody, RequestBody};
 use accelerator::origin::{
     OriginClient, OriginFailure, OriginServer, OriginSettings, Servers, UpstreamRequest, UpstreamResponse,
 };
 use bytes::Bytes;
+use http1::HeaderLines;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
 

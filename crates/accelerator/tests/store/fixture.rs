@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use accelerator::message::HeaderLines;
 use accelerator::store::{Store, StoredResponse, tags_of};
 use bytes::Bytes;
 use cache_policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary};
+use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
 /// The time of receipt of all responses.

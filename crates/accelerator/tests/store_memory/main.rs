@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use accelerator::message::HeaderLines;
 use accelerator::store::{Store, StoredResponse};
 use bytes::Bytes;
 use cache_policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant};
+use http1::HeaderLines;
 use units::{Nanos, Purpose, Rng, WallTime, Weights};
 
 const DIRECTORIES: usize = 100;

@@ -1,10 +1,10 @@
 //! Heads of responses, and the parts of request heads that the parser does not interpret.
 
-use http1::{Framing, HeadError, HeadLimit, Http1Version, RequestHead, header, reason_phrase};
+use http1::{Framing, HeadError, HeadLimit, HeaderLines, Http1Version, RequestHead, header, reason_phrase};
 
 use crate::frontend::memo::HeadNotes;
 use crate::frontend::peer::Peer;
-use crate::message::{ClientVersion, HeaderLines, Interim, Request};
+use crate::message::{ClientVersion, Interim, Request};
 
 /// Appends the status line, the lines and `Connection` of a response; the empty line is left to the caller, who may
 /// add lines.

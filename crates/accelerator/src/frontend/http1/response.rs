@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use bytes::Bytes;
-use http1::{Framing, RequestHead, RequestMethod};
+use http1::{Framing, HeaderLines, RequestHead, RequestMethod};
 use units::{Nanos, wall};
 
 use super::body::IncomingBody;
@@ -21,7 +21,7 @@ use crate::exchange::BodyStream;
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
 use crate::frontend::service::Service;
-use crate::message::{ClientVersion, Handling, HeaderLines, Response, ResponseBody};
+use crate::message::{ClientVersion, Handling, Response, ResponseBody};
 use crate::operation::LogEntry;
 
 /// The properties of a request that decide how its response is framed.

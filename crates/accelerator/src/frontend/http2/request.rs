@@ -10,9 +10,9 @@ use cache_policy::Scheme;
 use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, TE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use http1::{HEADERS_MAX, is_host};
+use http1::{HEADERS_MAX, HeaderLines, is_host};
 
-use crate::message::{ClientVersion, HeaderLines, Request};
+use crate::message::{ClientVersion, Request};
 
 /// Connection-specific fields, which no message of HTTP/2 has (RFC 9113 §8.2.2).
 const CONNECTION_SPECIFIC: [&str; 5] =

@@ -7,11 +7,12 @@ use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, SendStream};
 use http::{HeaderName, HeaderValue, StatusCode};
+use http1::HeaderLines;
 use units::RealClock;
 
 use super::stream::StreamOutcome;
 use crate::frontend::min_rate::MinRateDeadline;
-use crate::message::{HeaderLines, Response, ResponseBody};
+use crate::message::{Response, ResponseBody};
 
 /// The most bytes of a body that are sent at once.
 const PART_BYTES_MAX: usize = 64 * 1024;

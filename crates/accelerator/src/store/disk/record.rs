@@ -11,12 +11,12 @@ use std::hash::RandomState;
 
 use bytes::Bytes;
 use cache_policy::{Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary};
+use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
 use super::super::stored_response::StoredResponse;
 use super::codec::{Decoder, Encoder};
 use super::index::VariantFingerprint;
-use crate::message::HeaderLines;
 
 /// The magic bytes of a record; the digit is the version of the format.
 const MAGIC: [u8; 4] = *b"PLR1";

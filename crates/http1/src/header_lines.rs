@@ -1,5 +1,7 @@
 //! Header lines in one allocation.
 
+use crate::headers;
+
 /// Header lines as in an HTTP/1 head: `Name: value CR LF`, one after the other, without the empty line.
 ///
 /// One allocation however many lines there are; an HTTP/1 head is written by copying it.
@@ -8,16 +10,19 @@ pub struct HeaderLines(Vec<u8>);
 
 impl HeaderLines {
     /// Makes an empty list.
+    #[inline]
     pub fn new() -> HeaderLines {
         HeaderLines::default()
     }
 
     /// Makes an empty list with room for this many bytes.
+    #[inline]
     pub fn with_capacity(bytes: usize) -> HeaderLines {
         HeaderLines(Vec::with_capacity(bytes))
     }
 
     /// Copies the lines, with room for this many bytes more.
+    #[inline]
     pub fn with_room(&self, bytes: usize) -> HeaderLines {
         let mut lines = HeaderLines::with_capacity(self.0.len() + bytes);
         lines.0.extend_from_slice(&self.0);
@@ -26,16 +31,17 @@ impl HeaderLines {
 
     /// Takes the lines of a head that has been parsed: everything between its start line and its empty line.
     ///
-    /// `head` as in [`http1::headers`].
+    /// `head` as in [`headers`].
     pub fn of_head(head: &[u8]) -> HeaderLines {
         let mut lines = HeaderLines(Vec::with_capacity(head.len()));
-        for (name, value) in http1::headers(head) {
+        for (name, value) in headers(head) {
             lines.push(name, value);
         }
         lines
     }
 
     /// Appends a line; name and value come from a parsed head or from this program, so neither has a line end.
+    #[inline]
     pub fn push(&mut self, name: &[u8], value: &[u8]) {
         debug_assert!(!value.contains(&b'\n') && !name.contains(&b':'), "one line");
         self.0.extend_from_slice(name);
@@ -60,7 +66,8 @@ impl HeaderLines {
         self.push(name, &digits[start..]);
     }
 
-    /// Returns the lines as pairs of name and value, in order, in the form that the policy reads.
+    /// Returns the lines as pairs of name and value, in order.
+    #[inline]
     pub fn iter(&self) -> LinesIter<'_> {
         LinesIter(&self.0)
     }
@@ -82,6 +89,7 @@ impl HeaderLines {
     }
 
     /// Returns the lines as they go over the wire.
+    #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -104,6 +112,7 @@ pub struct LinesIter<'a>(&'a [u8]);
 impl<'a> Iterator for LinesIter<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let end = memchr::memchr(b'\n', self.0)?;
         let (line, rest) = self.0.split_at(end + 1);
