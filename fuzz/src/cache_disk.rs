@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use accelerator::store::disk::DiskSettings;
-use accelerator::store::{Store, StoreSettings, StoredResponse};
 use cache_policy::{DotSegments, Key, Settings};
+use cache_store::disk::DiskSettings;
+use cache_store::{Store, StoreSettings, StoredResponse};
 
 static FOLDER: LazyLock<PathBuf> =
     LazyLock::new(|| std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id())));

@@ -1,9 +1,9 @@
 //! The web server accelerator: a caching reverse proxy in front of a web server.
 //!
 //! ```text
-//! client ─► frontend ─ Request ─► exchange ─┬─► store      stored responses, in memory and on disk
-//!    ▲      (HTTP/1, HTTP/2,                ├─► flight     request collapsing
-//!    │       TLS, limits)                   └─► origin     load balancing, connections to origin servers, health
+//! client ─► frontend ─ Request ─► exchange ─┬─► cache_store   stored responses, in memory and on disk
+//!    ▲      (HTTP/1, HTTP/2,                ├─► flight        request collapsing
+//!    │       TLS, limits)                   └─► origin        load balancing, connections to origin servers, health
 //!    └──────────── Response ◄────┘
 //!                     cache_policy decides everything, as pure functions; operation observes it
 //! ```
@@ -16,4 +16,3 @@ pub mod frontend;
 pub mod message;
 pub mod operation;
 pub mod origin;
-pub mod store;

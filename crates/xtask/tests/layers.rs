@@ -19,8 +19,8 @@ const FORBIDDEN: [(&[&str], &[&str]); 7] = [
     // A driver must not know a benchmark, nor a recipe a verdict.
     (&["drivers", "testbed", "servers"], &["benchmarks", "analysis", "disclosure", "runfile"]),
     // The subjects of measurement must not know the laboratory; all of it depends on `model`.
-    (&["accelerator", "cache-policy", "plimsoll-accelerator"], &["model", "pdf"]),
-    (&["cache-policy"], &["tokio", "rustix", "socket2", "libc"]),
+    (&["accelerator", "cache-policy", "cache-store", "plimsoll-accelerator"], &["model", "pdf"]),
+    (&["cache-policy"], &["tokio", "rustix", "socket2", "libc", "cache-store"]),
 ];
 
 /// Dependencies for the terminal, reserved for the binaries.

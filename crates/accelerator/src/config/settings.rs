@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 
+use cache_store::disk::DiskSettings;
+use cache_store::{Pattern, StoreSettings};
 use units::Nanos;
 
 use super::{Config, ConfigError, ListenSection, Time, bytes, size, time};
@@ -11,8 +13,6 @@ use crate::frontend::FrontendSettings;
 use crate::frontend::tls::TlsSettings;
 use crate::operation::{AdminSettings, LogSettings};
 use crate::origin::OriginSettings;
-use crate::store::disk::DiskSettings;
-use crate::store::{Pattern, StoreSettings};
 
 /// The default listener.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8000);

@@ -1,12 +1,12 @@
 //! The cache status of a response: told to the client by `Cache-Status`, to logs and metrics by [`Handling`].
 
 use cache_policy::{CacheStatusMember, Forward, Freshness, Handled, Key, LifetimeSource, StoredMeta};
+use cache_store::StoredResponse;
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
 use super::settings::{CacheStatusDetail, ExchangeSettings};
 use crate::message::{Handling, HitPath};
-use crate::store::StoredResponse;
 
 /// The `detail` of a heuristic lifetime.
 const HEURISTIC: &str = LifetimeSource::Heuristic.name();

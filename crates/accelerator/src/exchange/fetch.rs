@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cache_policy::{FetchFailure, NotStored, ResponseMeta, StoreDecision, Variant, hit_for_miss, store};
+use cache_store::{Purge, Removal, RemovalsSeen, StoredResponse};
 use http1::HeaderLines;
 use units::{Nanos, wall};
 
@@ -15,7 +16,6 @@ use super::origin_fetch::OriginFetch;
 use super::streaming::StreamingReader;
 use super::upstream_request::{Purpose, upstream_request};
 use crate::origin::{OriginFailure, UpstreamResponse};
-use crate::store::{Purge, Removal, RemovalsSeen, StoredResponse};
 
 /// The outcome of a fetch.
 #[derive(Debug)]

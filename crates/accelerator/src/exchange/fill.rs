@@ -8,6 +8,7 @@ use cache_policy::{
     ByteRange, NotStored, Ranges, ResponseContent, ResponseMeta, StoredMeta, Variant, body_is_complete,
     content_range,
 };
+use cache_store::{RemovalsSeen, StoredResponse, tags_of};
 use http1::HeaderLines;
 use tokio::task::spawn_local;
 use units::wall;
@@ -23,7 +24,6 @@ use super::stream::BodyStream;
 use super::streaming::{StreamingReader, StreamingResponse};
 use crate::message::{BodyError, Response, ResponseBody};
 use crate::origin::{OriginBody, UpstreamResponse};
-use crate::store::{RemovalsSeen, StoredResponse, tags_of};
 
 /// A task that moves the body of a response from the origin to its readers and into the store.
 #[derive(Debug)]

@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cache_policy::Variant;
+use cache_store::RemovalsSeen;
 use tokio::sync::watch;
 
 use super::error_page::LocalError;
 use super::streaming::StreamingResponse;
-use crate::store::RemovalsSeen;
 
 /// The fetches in progress under all keys; shared by all threads.
 #[derive(Debug)]
@@ -184,10 +184,10 @@ impl Drop for FillReservation {
 
 #[cfg(test)]
 mod tests {
+    use cache_store::Store;
     use units::WallTime;
 
     use super::*;
-    use crate::store::Store;
 
     const KEY: &str = "http://a/";
 

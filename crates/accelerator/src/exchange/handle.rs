@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cache_policy::{CacheDecision, Reuse, StaleReason, StoredMeta, decide, write_date};
+use cache_store::{EpochSeen, Lookup, Store, StoredResponse};
 use http1::HeaderLines;
 use units::{WallTime, wall};
 
@@ -18,7 +19,6 @@ use super::relay::BypassReason;
 use super::settings::ExchangeSettings;
 use crate::message::{Handling, HitPath, Request, RequestBody, Response, ResponseBody};
 use crate::origin::OriginClient;
-use crate::store::{EpochSeen, Lookup, Store, StoredResponse};
 
 /// The state that the exchanges of all threads share.
 #[derive(Debug, Clone)]

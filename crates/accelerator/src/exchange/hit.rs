@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cache_policy::{Ranges, RequestDirectives, ResponseContent, Reuse};
+use cache_store::StoredResponse;
 use units::WallTime;
 
 use super::cache_request::CacheRequest;
@@ -12,7 +13,6 @@ use super::memo::MemoKind;
 use super::ranges::PartialResponse;
 use super::settings::ExchangeSettings;
 use crate::message::{HitPath, Response, ResponseBody};
-use crate::store::StoredResponse;
 
 /// A stored response that answers a request, as the policy has decided.
 #[derive(Debug)]

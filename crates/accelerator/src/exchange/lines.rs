@@ -4,6 +4,7 @@ use cache_policy::{
     ResponseField, ResponseMeta, StoredMeta, age_field, names_of_connection, response_field,
     stays_in_not_modified, stored_lines, via_field, write_date,
 };
+use cache_store::StoredResponse;
 use http1::{HeaderLines, Http1Version};
 use units::WallTime;
 
@@ -11,7 +12,6 @@ use super::cache_status::CacheStatus;
 use super::memo::MemoKind;
 use super::settings::ExchangeSettings;
 use crate::message::HitPath;
-use crate::store::StoredResponse;
 
 /// Room for what is added to stored lines: `Content-Length`, `Age`, `Cache-Status`.
 const ADDED_BYTES: usize = 160;

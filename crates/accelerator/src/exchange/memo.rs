@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Weak};
 
+use cache_store::{EpochSeen, StoredResponse};
 use units::WallTime;
 
 use super::cache_status::CacheStatus;
 use crate::message::{Handling, HitPath};
-use crate::store::{EpochSeen, StoredResponse};
 
 /// The part of a stored response that a hit sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cache_policy::{CacheDecision, FetchFailure, MissReason, Variant, content, decide};
+use cache_store::StoredResponse;
 use tokio::sync::oneshot;
 use tokio::task::{spawn_local, yield_now};
 use units::{Nanos, wall};
@@ -22,7 +23,6 @@ use super::lines::stored_lines_with_age;
 use super::origin_fetch::OriginFetch;
 use super::streaming::StreamingResponse;
 use crate::message::{HitPath, RequestBody, Response};
-use crate::store::StoredResponse;
 
 /// The most flights that a request follows: one, and another if the first has shown on which fields responses depend,
 /// so that requests for one variant are collapsed.

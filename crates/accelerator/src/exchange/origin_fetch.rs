@@ -6,11 +6,11 @@ use cache_policy::{
     Conditional, FailureDecision, FetchFailure, Forward, MissReason, ResponseMeta, Settings, StaleReason,
     StoredMeta, ValidationReason, Variant, conditional, on_failure,
 };
+use cache_store::StoredResponse;
 use units::WallTime;
 
 use super::cache_request::CacheRequest;
 use super::upstream_request::Purpose;
-use crate::store::StoredResponse;
 
 /// A request that the store cannot answer.
 #[derive(Debug)]

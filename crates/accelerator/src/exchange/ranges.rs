@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use bytes::Bytes;
 use cache_policy::{ByteRange, content_range};
+use cache_store::StoredResponse;
 use http1::HeaderLines;
 use units::WallTime;
 
@@ -11,7 +12,6 @@ use super::cache_status::CacheStatus;
 use super::lines::{finish_stored, of_range_refused};
 use super::settings::ExchangeSettings;
 use crate::message::{Response, ResponseBody};
-use crate::store::StoredResponse;
 
 /// A maker of partial responses.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,7 @@
 //! The settings of the exchange.
 
+use cache_store::Pattern;
 use units::Nanos;
-
-use crate::store::Pattern;
 
 /// The settings of an exchange; a plain value, replaced as a whole on reload.
 #[derive(Debug, Clone, PartialEq)]

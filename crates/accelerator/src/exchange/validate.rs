@@ -6,6 +6,7 @@ use cache_policy::{
     Freshened, HeadUpdate, RequestMeta, ResponseMeta, StoreDecision, StoredMeta, Variant, freshen,
     head_update, merge, store,
 };
+use cache_store::{Purge, Removal, RemovalsSeen, StoredResponse};
 use http1::{HeaderLines, RequestMethod};
 use units::wall;
 
@@ -13,7 +14,6 @@ use super::handle::Exchange;
 use super::lines;
 use super::origin_fetch::OriginFetch;
 use crate::origin::UpstreamResponse;
-use crate::store::{Purge, Removal, RemovalsSeen, StoredResponse};
 
 /// A response that freshens stored responses.
 struct Update<'a> {

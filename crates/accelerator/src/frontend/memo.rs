@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cache_policy::Scheme;
+use cache_store::StoredResponse;
 use foldhash::fast::RandomState;
 use units::WallTime;
 
 use super::http1::write_head;
 use crate::exchange::{Exchange, Memo, MemoKind, hit_lines};
 use crate::message::ClientVersion;
-use crate::store::StoredResponse;
 
 /// The number of sets of the table.
 const SETS: usize = 4096;

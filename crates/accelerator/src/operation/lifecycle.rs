@@ -6,6 +6,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cache_store::disk::DiskError;
+use cache_store::{Store, StoreSettings};
 use thiserror::Error;
 
 use super::access_log::{AccessLog, LogFile, LogSettings};
@@ -17,8 +19,6 @@ use crate::exchange::{Flights, SharedCache};
 use crate::frontend::tls::{TlsContext, TlsError, TlsSettings};
 use crate::frontend::{self, FrontendConfig, FrontendSettings, WorkerFactory, WorkerPool};
 use crate::origin::{OriginSettings, OriginSettingsError, ServerChange, ServerState, Servers};
-use crate::store::disk::DiskError;
-use crate::store::{Store, StoreSettings};
 
 /// The reason for which an accelerator cannot start, or apply other settings.
 #[derive(Debug, Error)]

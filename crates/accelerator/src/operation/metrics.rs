@@ -2,10 +2,11 @@
 
 use http_lite::prometheus::{PrometheusType, family_text};
 
+use cache_store::disk::DiskUsage;
+
 use super::status::Status;
 use crate::message::HitPath;
 use crate::origin::{ServerReport, ServerState};
-use crate::store::disk::DiskUsage;
 
 /// A metric family: its name without the prefix, its type, its help text, and its samples.
 struct MetricFamily {

@@ -1,5 +1,7 @@
 //! A snapshot of the accelerator, for the page, JSON and metrics.
 
+use cache_store::disk::DiskUsage;
+use cache_store::{HotObject, StoreUsage};
 use serde_json::{Value, json};
 use units::WallTime;
 
@@ -8,8 +10,6 @@ use super::counters::CounterTotals;
 use super::notice::Notice;
 use crate::message::HitPath;
 use crate::origin::{ServerReport, ServerState};
-use crate::store::disk::DiskUsage;
-use crate::store::{HotObject, StoreUsage};
 
 /// A snapshot of the accelerator.
 #[derive(Debug, Clone)]

@@ -9,9 +9,9 @@ use accelerator::message::{
     BodyError, ClientVersion, HitPath, Interim, NoBody, Request, RequestBody, Response, ResponseBody,
 };
 use accelerator::origin::{OriginClient, OriginServer, OriginSettings, Servers};
-use accelerator::store::Store;
 use bytes::Bytes;
 use cache_policy::Scheme;
+use cache_store::Store;
 use http1::HeaderLines;
 use tokio::task::LocalSet;
 

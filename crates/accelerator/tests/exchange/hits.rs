@@ -2,7 +2,7 @@
 
 use accelerator::exchange::{CacheStatusDetail, ExchangeSettings, MemoKind, hit_lines};
 use accelerator::message::HitPath;
-use accelerator::store::{Purge, Removal};
+use cache_store::{Purge, Removal};
 use http1::HeaderLines;
 use units::{Nanos, WallTime, wall};
 

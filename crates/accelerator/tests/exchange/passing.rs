@@ -2,7 +2,7 @@
 
 use accelerator::exchange::ExchangeSettings;
 use accelerator::message::{HitPath, NoBody, ResponseBody};
-use accelerator::store::Pattern;
+use cache_store::Pattern;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::fixture::{Fixture, request, run};

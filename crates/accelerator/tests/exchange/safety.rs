@@ -1,7 +1,7 @@
 //! Isolation between clients.
 
 use accelerator::message::{ClientVersion, HitPath, NoBody, Request};
-use accelerator::store::{Purge, Removal};
+use cache_store::{Purge, Removal};
 use tokio::task::spawn_local;
 use units::wall;
 

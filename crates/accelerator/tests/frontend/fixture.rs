@@ -15,7 +15,7 @@ use accelerator::operation::{
     AccessLog, CounterTotals, LogFile, LogFormat, LogSettings, Notices, WorkerCounters,
 };
 use accelerator::origin::{OriginClient, OriginSettings, Servers};
-use accelerator::store::{Store, StoreSettings};
+use cache_store::{Store, StoreSettings};
 use units::{Clock, Nanos, RealClock};
 
 use crate::client::Client;

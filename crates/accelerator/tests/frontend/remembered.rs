@@ -2,7 +2,7 @@
 
 use accelerator::exchange::ExchangeSettings;
 use accelerator::message::HitPath;
-use accelerator::store::{Pattern, Purge, Removal};
+use cache_store::{Pattern, Purge, Removal};
 use tempfile::TempDir;
 
 use crate::client::get;

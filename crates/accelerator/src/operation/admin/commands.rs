@@ -1,9 +1,8 @@
 //! The bodies of commands: purge, prefill.
 
 use cache_policy::{DotSegments, Key, KeyRefused, Scheme};
+use cache_store::{Pattern, Purge};
 use serde::Deserialize;
-
-use crate::store::{Pattern, Purge};
 
 /// The most URLs of one prefill.
 const URLS_MAX: usize = 10_000;

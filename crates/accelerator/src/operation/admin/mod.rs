@@ -28,6 +28,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cache_store::Removal;
 use http_lite::prometheus::CONTENT_TYPE;
 use http_lite::{RequestRejection, ServerLimits, ServerRequest, ServerResponse};
 use http1::RequestMethod;
@@ -38,7 +39,6 @@ use units::wall;
 use self::response::{json_response, refused, response};
 use super::components::{ActiveConfig, Components};
 use super::metrics;
-use crate::store::Removal;
 
 /// Limits of requests. A body may have ten thousand URLs of a hundred bytes.
 const LIMITS: ServerLimits = ServerLimits {

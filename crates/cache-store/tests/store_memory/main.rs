@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use accelerator::store::{Store, StoredResponse};
 use bytes::Bytes;
 use cache_policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant};
+use cache_store::{Store, StoredResponse};
 use http1::HeaderLines;
 use units::{Nanos, Purpose, Rng, WallTime, Weights};
 

@@ -11,9 +11,6 @@ use std::thread::{Builder, JoinHandle};
 use cache_policy::{Key, Settings};
 use tokio::sync::oneshot;
 
-use super::super::body::Packer;
-use super::super::purge::Purge;
-use super::super::stored_response::StoredResponse;
 use super::error::DiskError;
 use super::index::{Entry, EntryState, Index, Replaced, VariantFingerprint};
 use super::reader::{self, READERS, ReadItem, ReadJob, ReadResponse};
@@ -22,6 +19,9 @@ use super::scan::scan;
 use super::settings::DiskSettings;
 use super::usage::{Counters, DiskUsage, count};
 use super::writer::{PutJob, WriteJob, Writer};
+use crate::body::Packer;
+use crate::purge::Purge;
+use crate::stored_response::StoredResponse;
 
 /// The share of the store's memory that the index takes: one part in this many.
 const INDEX_SHARE: u64 = 8;
@@ -67,7 +67,7 @@ impl Shared {
 
 /// The disk tier.
 #[derive(Debug)]
-pub(in crate::store) struct Disk {
+pub(crate) struct Disk {
     shared: Arc<Shared>,
     hasher: RandomState,
     bytes_max: u64,
@@ -83,7 +83,7 @@ impl Disk {
     /// Opens a directory, scans its content, and starts the threads.
     ///
     /// `memory_bytes` is the store's limit, `hasher` the hasher of keys.
-    pub(in crate::store) fn open(
+    pub(crate) fn open(
         settings: &DiskSettings,
         memory_bytes: u64,
         hasher: &RandomState,
@@ -117,17 +117,17 @@ impl Disk {
     }
 
     /// Returns the bytes of memory of the index; they are allocated from the start.
-    pub(in crate::store) fn index_bytes(&self) -> u64 {
+    pub(crate) fn index_bytes(&self) -> u64 {
         self.shared.index().bytes()
     }
 
     /// Returns whether there may be objects under a key.
-    pub(in crate::store) fn has(&self, hash: u64) -> bool {
+    pub(crate) fn has(&self, hash: u64) -> bool {
         self.shared.index().has(hash)
     }
 
     /// Queues an object to be written; if the queue is full, it is dropped.
-    pub(in crate::store) fn put(&self, object: &Arc<StoredResponse>, hash: u64) {
+    pub(crate) fn put(&self, object: &Arc<StoredResponse>, hash: u64) {
         let variant =
             VariantFingerprint::of(&object.stored.response.vary, &object.stored.variant, &self.hasher);
         let cost = object.cost() as u64;
@@ -152,7 +152,7 @@ impl Disk {
 
     /// Removes what the purge matches; when this returns, it stays removed. `hash` is that of the key if one is
     /// named.
-    pub(in crate::store) fn remove(&self, what: &Purge, hash: Option<u64>) {
+    pub(crate) fn remove(&self, what: &Purge, hash: Option<u64>) {
         let mut index = self.shared.index();
         let sequence = index.next_sequence();
         let logged = match hash {
@@ -171,12 +171,7 @@ impl Disk {
     }
 
     /// Returns the objects under a key, oldest first.
-    pub(in crate::store) async fn fetch(
-        &self,
-        hash: u64,
-        key: &Key,
-        settings: &Settings,
-    ) -> Vec<Arc<StoredResponse>> {
+    pub(crate) async fn fetch(&self, hash: u64, key: &Key, settings: &Settings) -> Vec<Arc<StoredResponse>> {
         let (mut found, items) = self.find(hash);
         found.extend(
             self.read(hash, items).await.into_iter().filter(|whole| whole.head.key == key.as_str()).map(
@@ -227,7 +222,7 @@ impl Disk {
         wholes.await.unwrap_or_default()
     }
 
-    pub(in crate::store) fn usage(&self) -> DiskUsage {
+    pub(crate) fn usage(&self) -> DiskUsage {
         let index = self.shared.index();
         DiskUsage {
             objects: index.len() as u64,
@@ -239,7 +234,7 @@ impl Disk {
     }
 
     /// Waits until everything queued is written.
-    pub(in crate::store) fn flush(&self) {
+    pub(crate) fn flush(&self) {
         let (done, wait) = sync_channel(1);
         let is_asked = self.jobs.as_ref().is_some_and(|jobs| jobs.send(WriteJob::Flush(done)).is_ok());
         if is_asked {

@@ -5,11 +5,11 @@ use cache_policy::{DotSegments, Key, ResponseMeta, Scheme, Settings, StoredMeta,
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
-use super::stored_response::StoredResponse;
-use super::tags::tags_of;
+use crate::stored_response::StoredResponse;
+use crate::tags::tags_of;
 
 /// Makes a stored response of `http://a`, to a request without fields; lines as `Name: value`.
-pub(super) fn sample(target: &str, body: &[u8], lines: &[&str]) -> StoredResponse {
+pub(crate) fn sample(target: &str, body: &[u8], lines: &[&str]) -> StoredResponse {
     let mut kept = HeaderLines::new();
     for (name, value) in lines.iter().filter_map(|line| line.split_once(": ")) {
         kept.push(name.as_bytes(), value.as_bytes());

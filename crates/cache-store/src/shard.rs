@@ -7,25 +7,25 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
 use units::WallTime;
 
-use super::hit_for_miss::HitForMissTable;
-use super::purge::{Purge, Removal};
-use super::queues::Queues;
-use super::slab::{Entry, Index, NONE, Queue, Slab};
-use super::stored_response::StoredResponse;
-use super::usage::StoreUsage;
+use crate::hit_for_miss::HitForMissTable;
+use crate::purge::{Purge, Removal};
+use crate::queues::Queues;
+use crate::slab::{Entry, Index, NONE, Queue, Slab};
+use crate::stored_response::StoredResponse;
+use crate::usage::StoreUsage;
 
 /// The largest object: one part in this many of a shard.
-pub(super) const OBJECT_SHARE: usize = 4;
+pub(crate) const OBJECT_SHARE: usize = 4;
 
 /// Responses that are no longer stored, with the hashes of their keys.
-pub(super) type RemovedResponses = Vec<(u64, Arc<StoredResponse>)>;
+pub(crate) type RemovedResponses = Vec<(u64, Arc<StoredResponse>)>;
 
 /// A shard: objects by key, in the order of the eviction policy, up to a limit.
 ///
 /// Invariants: every entry of the slab is in one queue and in the chain of its key; a chain is never empty. The
 /// counted memory is within the limit once a call has returned.
 #[derive(Debug)]
-pub(super) struct Shard {
+pub(crate) struct Shard {
     /// The first variant of each key.
     keys: HashTable<Index>,
     slab: Slab,
@@ -38,7 +38,7 @@ pub(super) struct Shard {
 
 impl Shard {
     /// Makes an empty shard with this limit in bytes.
-    pub(super) fn new(bytes_max: usize) -> Shard {
+    pub(crate) fn new(bytes_max: usize) -> Shard {
         Shard {
             keys: HashTable::new(),
             slab: Slab::with_capacity(0),
@@ -58,17 +58,17 @@ impl Shard {
         self.queues.objects_bytes() + tables
     }
 
-    pub(super) fn usage(&self) -> StoreUsage {
+    pub(crate) fn usage(&self) -> StoreUsage {
         StoreUsage { objects: self.slab.len() as u64, bytes: self.bytes() as u64, ..self.counted.clone() }
     }
 
     /// Returns all objects, in no order.
-    pub(super) fn objects(&self) -> impl Iterator<Item = &Arc<StoredResponse>> {
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &Arc<StoredResponse>> {
         self.slab.iter().map(|(_, entry)| &entry.object)
     }
 
     /// Returns the objects under a key.
-    pub(super) fn variants(&self, hash: u64, key: &str) -> impl Iterator<Item = &Arc<StoredResponse>> {
+    pub(crate) fn variants(&self, hash: u64, key: &str) -> impl Iterator<Item = &Arc<StoredResponse>> {
         self.chain(hash, key).map(|index| &self.slab.get(index).object)
     }
 
@@ -77,20 +77,20 @@ impl Shard {
         std::iter::successors(first, |&index| Some(self.slab.get(index).sibling).filter(|&next| next != NONE))
     }
 
-    pub(super) fn hit_for_miss(&self, hash: u64) -> Option<HitForMiss> {
+    pub(crate) fn hit_for_miss(&self, hash: u64) -> Option<HitForMiss> {
         self.hit_for_misses.get(hash)
     }
 
-    pub(super) fn set_hit_for_miss(&mut self, hash: u64, hit_for_miss: HitForMiss) {
+    pub(crate) fn set_hit_for_miss(&mut self, hash: u64, hit_for_miss: HitForMiss) {
         self.hit_for_misses.set(hash, hit_for_miss);
     }
 
-    pub(super) fn note_refused(&mut self) {
+    pub(crate) fn note_refused(&mut self) {
         self.counted.refused += 1;
     }
 
     /// Adds an object in place of those that it supersedes, and evicts until there is room.
-    pub(super) fn insert(
+    pub(crate) fn insert(
         &mut self,
         object: Arc<StoredResponse>,
         hash: u64,
@@ -136,7 +136,7 @@ impl Shard {
     }
 
     /// Replaces an object; `false` if it is not there.
-    pub(super) fn replace(
+    pub(crate) fn replace(
         &mut self,
         old: &Arc<StoredResponse>,
         new: Arc<StoredResponse>,
@@ -166,7 +166,7 @@ impl Shard {
     /// Removes the objects that a purge matches, or changes them as the removal says; returns their number.
     ///
     /// `hash` is that of the key if one is named.
-    pub(super) fn purge(
+    pub(crate) fn purge(
         &mut self,
         what: &Purge,
         hash: Option<u64>,

@@ -9,27 +9,27 @@ const MARKS: usize = 512;
 ///
 /// Too few marks, or two keys with one hash, cost a needless wait for another request, nothing else.
 #[derive(Debug)]
-pub(super) struct HitForMissTable(Box<[Option<(u64, HitForMiss)>]>);
+pub(crate) struct HitForMissTable(Box<[Option<(u64, HitForMiss)>]>);
 
 impl HitForMissTable {
-    pub(super) fn new() -> HitForMissTable {
+    pub(crate) fn new() -> HitForMissTable {
         HitForMissTable(vec![None; MARKS].into())
     }
 
     /// Returns the bytes of memory that the table takes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.0)
     }
 
-    pub(super) fn set(&mut self, hash: u64, hit_for_miss: HitForMiss) {
+    pub(crate) fn set(&mut self, hash: u64, hit_for_miss: HitForMiss) {
         self.0[slot(hash)] = Some((hash, hit_for_miss));
     }
 
-    pub(super) fn get(&self, hash: u64) -> Option<HitForMiss> {
+    pub(crate) fn get(&self, hash: u64) -> Option<HitForMiss> {
         self.0[slot(hash)].filter(|(marked, _)| *marked == hash).map(|(_, hit_for_miss)| hit_for_miss)
     }
 
-    pub(super) fn clear(&mut self, hash: u64) {
+    pub(crate) fn clear(&mut self, hash: u64) {
         if self.get(hash).is_some() {
             self.0[slot(hash)] = None;
         }

@@ -14,9 +14,9 @@ use cache_policy::{Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
-use super::super::stored_response::StoredResponse;
 use super::codec::{Decoder, Encoder};
 use super::index::VariantFingerprint;
+use crate::stored_response::StoredResponse;
 
 /// The magic bytes of a record; the digit is the version of the format.
 const MAGIC: [u8; 4] = *b"PLR1";
@@ -240,7 +240,7 @@ fn lines(from: &mut Decoder) -> Option<HeaderLines> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::samples::sample;
+    use crate::samples::sample;
 
     fn head(object: &StoredResponse) -> RecordHead {
         let place = DiskOffset { segment: 3, offset: 77 };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use accelerator::store::{Store, StoredResponse};
+use cache_store::{Store, StoredResponse};
 use units::{Purpose, Rng, Weights};
 
 use crate::fixture::{bodies, insert, key, object};

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use cache_policy::{Variant, Vary};
 use hashbrown::HashTable;
 
-use super::super::purge::Purge;
-use super::super::slab::{self, Slab};
-use super::super::stored_response::StoredResponse;
 use super::record::{Checksum, DiskOffset, RecordHead};
 use super::segment::Segment;
+use crate::purge::Purge;
+use crate::slab::{self, Slab};
+use crate::stored_response::StoredResponse;
 
 /// The most objects under one key hash.
 const VARIANTS_MAX: usize = 64;

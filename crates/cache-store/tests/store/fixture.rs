@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use accelerator::store::{Store, StoredResponse, tags_of};
 use bytes::Bytes;
 use cache_policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary};
+use cache_store::{Store, StoredResponse, tags_of};
 use http1::HeaderLines;
 use units::{Nanos, WallTime};
 

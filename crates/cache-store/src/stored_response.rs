@@ -7,11 +7,11 @@ use cache_policy::{Key, StoredMeta};
 use http1::HeaderLines;
 use units::Nanos;
 
-use super::body::body_cost;
-use super::cost::allocation;
+use crate::body::body_cost;
+use crate::cost::allocation;
 
 /// The highest count of [`StoredResponse::frequency`]: two bits, as in S3-FIFO.
-pub(super) const FREQUENCY_MAX: u8 = 3;
+pub(crate) const FREQUENCY_MAX: u8 = 3;
 
 /// A stored response (Varnish: object): immutable except for its usage counters.
 #[derive(Debug)]
@@ -23,9 +23,9 @@ pub struct StoredResponse {
     /// Its lines as the policy lets them be stored, without those written anew for every response: `Content-Length`,
     /// `Age`.
     pub lines: HeaderLines,
-    /// Its body, packed by [`Store::pack`](super::Store::pack).
+    /// Its body, packed by [`Store::pack`](crate::Store::pack).
     pub body: Bytes,
-    /// The tags by which it can be purged, see [`tags_of`](super::tags_of).
+    /// The tags by which it can be purged, see [`tags_of`](crate::tags_of).
     pub tags: Box<[Box<str>]>,
     /// The time that the origin took to answer: each hit saves it.
     pub origin_time: Nanos,
@@ -57,17 +57,19 @@ impl StoredResponse {
     }
 
     /// Takes over the history of the object that it replaces.
-    pub(super) fn inherit(&self, predecessor: &StoredResponse) {
+    pub(crate) fn inherit(&self, predecessor: &StoredResponse) {
         self.hits.store(predecessor.hits(), Ordering::Relaxed);
         self.set_frequency(predecessor.frequency());
     }
 
     /// Returns the status.
+    #[inline]
     pub fn status(&self) -> u16 {
         self.stored.response.status
     }
 
     /// Returns whether it is an error.
+    #[inline]
     pub fn is_negative(&self) -> bool {
         400 <= self.status()
     }
@@ -84,17 +86,18 @@ impl StoredResponse {
     }
 
     /// Returns the number of hits.
+    #[inline]
     pub fn hits(&self) -> u32 {
         self.hits.load(Ordering::Relaxed)
     }
 
     /// Returns the number of uses since the eviction policy last looked, up to [`FREQUENCY_MAX`].
-    pub(super) fn frequency(&self) -> u8 {
+    pub(crate) fn frequency(&self) -> u8 {
         self.frequency.load(Ordering::Relaxed)
     }
 
     /// Sets the frequency for the eviction policy.
-    pub(super) fn set_frequency(&self, frequency: u8) {
+    pub(crate) fn set_frequency(&self, frequency: u8) {
         self.frequency.store(frequency, Ordering::Relaxed);
     }
 

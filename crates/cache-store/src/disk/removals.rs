@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::super::pattern::Pattern;
-use super::super::purge::Purge;
 use super::codec::{Decoder, Encoder};
+use crate::pattern::Pattern;
+use crate::purge::Purge;
 
 /// The name of the file, and of its replacement while it is written.
 const NAMES: [&str; 2] = ["removals.log", "removals.new"];

@@ -14,9 +14,9 @@
 //! Source: Yang et al., FIFO Queues are All You Need for Cache Eviction (SOSP 2023). Awareness of sizes is an
 //! addition, and so is that there are as many ghosts as objects; `tests/store/eviction.rs` compares it with LRU.
 
-use super::ghosts::Ghosts;
-use super::slab::{Index, NONE, Queue, Slab};
-use super::stored_response::FREQUENCY_MAX;
+use crate::ghosts::Ghosts;
+use crate::slab::{Index, NONE, Queue, Slab};
+use crate::stored_response::FREQUENCY_MAX;
 
 /// The share of the limit for new objects: one part in this many.
 const SMALL_PART: usize = 10;
@@ -70,7 +70,7 @@ impl Fifo {
 
 /// The queues of one shard.
 #[derive(Debug)]
-pub(super) struct Queues {
+pub(crate) struct Queues {
     small: Fifo,
     main: Fifo,
     ghosts: Ghosts,
@@ -79,38 +79,38 @@ pub(super) struct Queues {
 
 impl Queues {
     /// Makes queues for a shard with this limit in bytes.
-    pub(super) fn new(bytes_max: usize) -> Queues {
+    pub(crate) fn new(bytes_max: usize) -> Queues {
         let small_bytes_max = bytes_max / SMALL_PART;
         Queues { small: Fifo::EMPTY, main: Fifo::EMPTY, ghosts: Ghosts::default(), small_bytes_max }
     }
 
     /// Returns the cost of all entries.
-    pub(super) fn objects_bytes(&self) -> usize {
+    pub(crate) fn objects_bytes(&self) -> usize {
         self.small.bytes + self.main.bytes
     }
 
     /// Returns the bytes of memory that the queues take themselves.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.ghosts.bytes()
     }
 
     /// Returns the queue for an object with this key hash.
-    pub(super) fn queue_for(&mut self, hash: u64) -> Queue {
+    pub(crate) fn queue_for(&mut self, hash: u64) -> Queue {
         if self.ghosts.take(hash) { Queue::Main } else { Queue::Small }
     }
 
     /// Appends an entry to its queue.
-    pub(super) fn push(&mut self, slab: &mut Slab, index: Index) {
+    pub(crate) fn push(&mut self, slab: &mut Slab, index: Index) {
         self.of(slab.get(index).queue).push(slab, index);
     }
 
     /// Unlinks an entry from its queue.
-    pub(super) fn unlink(&mut self, slab: &mut Slab, index: Index) {
+    pub(crate) fn unlink(&mut self, slab: &mut Slab, index: Index) {
         self.of(slab.get(index).queue).unlink(slab, index);
     }
 
     /// Changes the cost of an entry; before the object is changed.
-    pub(super) fn recount(&mut self, slab: &mut Slab, index: Index, cost: usize) {
+    pub(crate) fn recount(&mut self, slab: &mut Slab, index: Index, cost: usize) {
         let entry = slab.get_mut(index);
         let fifo = self.of(entry.queue);
         fifo.bytes = fifo.bytes - entry.cost + cost;
@@ -120,7 +120,7 @@ impl Queues {
     /// Takes the next victim out of its queue; `None` if there is none.
     ///
     /// Terminates because each pass lowers the frequency of every object that stays.
-    pub(super) fn pop_victim(&mut self, slab: &mut Slab) -> Option<Index> {
+    pub(crate) fn pop_victim(&mut self, slab: &mut Slab) -> Option<Index> {
         let mean = self.objects_bytes() / slab.len().max(1);
         loop {
             let is_small = self.small_bytes_max < self.small.bytes || self.main.oldest == NONE;

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! put ──► queue ──► writer ──► segments     records, appended; the oldest segment is deleted when room runs out
-//!   │                             ▲
-//!  └► index ◄── scan at start ───┤          the location of each object's record, in memory
-//!       ▲  └────► readers ────────┘          every record is checked against its checksums before it is used
-//!      │                                      every record is checked against its checksums before it is used
-//!  remove ──────► log of removals            written before a removal returns
+//!  │                              ▲
+//!  └► index ◄── scan at start ────┤          the location of each object's record, in memory
+//!       ▲  └───► readers ─────────┘          every record is checked against its checksums before it is used
+//!       │
+//!  remove ─────► log of removals             written before a removal returns
 //! ```
 //!
 //! Everything has a sequence number, and numbers only rise: a record counts unless a removal with a higher number

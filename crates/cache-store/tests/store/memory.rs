@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use accelerator::store::{Pattern, Purge, Removal, Store};
 use cache_policy::{HitForMiss, NotStored, Settings};
+use cache_store::{Pattern, Purge, Removal, Store};
 use units::WallTime;
 
 use crate::fixture::{NOW, ResponseSpec, bodies, insert, key, make, object, replace};

@@ -1,7 +1,7 @@
 //! Purges: their selection and their effect.
 
-use super::pattern::Pattern;
-use super::stored_response::StoredResponse;
+use crate::pattern::Pattern;
+use crate::stored_response::StoredResponse;
 
 /// The selection of a purge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Removal {
 
 impl Purge {
     /// Returns the key if one is named.
-    pub(super) fn key(&self) -> Option<&str> {
+    pub(crate) fn key(&self) -> Option<&str> {
         match self {
             Purge::Key(key) => Some(key),
             _ => None,
@@ -39,12 +39,12 @@ impl Purge {
     }
 
     /// Returns whether the purge matches an object.
-    pub(super) fn matches(&self, object: &StoredResponse) -> bool {
+    pub(crate) fn matches(&self, object: &StoredResponse) -> bool {
         self.matches_parts(object.key.as_str(), &object.tags)
     }
 
     /// Returns whether the purge matches an object with this key and these tags.
-    pub(super) fn matches_parts(&self, key: &str, tags: &[Box<str>]) -> bool {
+    pub(crate) fn matches_parts(&self, key: &str, tags: &[Box<str>]) -> bool {
         match self {
             Purge::Key(meant) => meant == key,
             Purge::Prefix(prefix) => key.starts_with(prefix.as_str()),

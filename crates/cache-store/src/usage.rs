@@ -1,7 +1,7 @@
 //! Usage of the store, for the admin page and metrics.
 
-use super::disk::DiskUsage;
-use super::stored_response::StoredResponse;
+use crate::disk::DiskUsage;
+use crate::stored_response::StoredResponse;
 
 /// The usage of the store. Counts run from its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct StoreUsage {
 
 impl StoreUsage {
     /// Adds the usage of another shard, except limit and disk.
-    pub(super) fn add(&mut self, other: &StoreUsage) {
+    pub(crate) fn add(&mut self, other: &StoreUsage) {
         self.objects += other.objects;
         self.bytes += other.bytes;
         self.body_bytes += other.body_bytes;
@@ -59,7 +59,7 @@ pub struct HotObject {
 }
 
 impl HotObject {
-    pub(super) fn of(object: &StoredResponse) -> HotObject {
+    pub(crate) fn of(object: &StoredResponse) -> HotObject {
         HotObject {
             key: object.key.as_str().to_owned(),
             status: object.status(),

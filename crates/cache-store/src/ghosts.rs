@@ -11,19 +11,19 @@ const GHOSTS_MIN: usize = 64;
 ///
 /// Of each hash 32 bits are kept: a collision costs a misplaced object, nothing else.
 #[derive(Debug, Default)]
-pub(super) struct Ghosts {
+pub(crate) struct Ghosts {
     known: HashTable<u32>,
     order: VecDeque<u32>,
 }
 
 impl Ghosts {
     /// Returns the bytes of memory that they take.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.known.allocation_size() + self.order.capacity() * size_of::<u32>()
     }
 
     /// Adds a hash; the oldest are removed so that there are at most `n_max`.
-    pub(super) fn add(&mut self, hash: u64, n_max: usize) {
+    pub(crate) fn add(&mut self, hash: u64, n_max: usize) {
         while n_max.max(GHOSTS_MIN) <= self.order.len() {
             if let Some(oldest) = self.order.pop_front() {
                 self.forget(oldest);
@@ -37,7 +37,7 @@ impl Ghosts {
     }
 
     /// Returns whether a hash is known, and forgets it.
-    pub(super) fn take(&mut self, hash: u64) -> bool {
+    pub(crate) fn take(&mut self, hash: u64) -> bool {
         // Its entry in the order stays until its turn comes.
         self.forget(print(hash))
     }

@@ -11,7 +11,7 @@ const COUNTERS: usize = 8192;
 
 /// Counters by the hash of a key.
 #[derive(Debug)]
-pub(super) struct Epochs(Box<[AtomicU32]>);
+pub(crate) struct Epochs(Box<[AtomicU32]>);
 
 impl Default for Epochs {
     fn default() -> Epochs {
@@ -21,12 +21,12 @@ impl Default for Epochs {
 
 impl Epochs {
     /// Notes a change.
-    pub(super) fn raise(&self, hash: u64) {
+    pub(crate) fn raise(&self, hash: u64) {
         self.0[slot(hash)].fetch_add(1, Ordering::Release);
     }
 
     /// Returns the current state; to be called under the lock that changes are made under.
-    pub(super) fn seen(epochs: &Arc<Epochs>, hash: u64) -> EpochSeen {
+    pub(crate) fn seen(epochs: &Arc<Epochs>, hash: u64) -> EpochSeen {
         EpochSeen { epochs: Arc::clone(epochs), slot: slot(hash), seen: epochs.at(slot(hash)) }
     }
 
@@ -58,12 +58,12 @@ impl EpochSeen {
 
 /// Counters of removals: purges and invalidations, under a key or of many keys at once.
 #[derive(Debug, Default)]
-pub(super) struct Removals {
+pub(crate) struct Removals {
     of_keys: Epochs,
     unkeyed: AtomicU32,
 }
 
-/// The state of the removal counters before a fetch, see [`Store::insert`](super::Store::insert).
+/// The state of the removal counters before a fetch, see [`Store::insert`](crate::Store::insert).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemovalsSeen {
     slot: usize,
@@ -73,7 +73,7 @@ pub struct RemovalsSeen {
 
 impl Removals {
     /// Returns the current state.
-    pub(super) fn now(&self, hash: u64) -> RemovalsSeen {
+    pub(crate) fn now(&self, hash: u64) -> RemovalsSeen {
         self.at(slot(hash))
     }
 
@@ -82,12 +82,12 @@ impl Removals {
     }
 
     /// Returns whether nothing was removed since.
-    pub(super) fn is_current(&self, since: RemovalsSeen) -> bool {
+    pub(crate) fn is_current(&self, since: RemovalsSeen) -> bool {
         self.at(since.slot) == since
     }
 
     /// Notes a removal: under the key with this hash, or, without one, of unknown extent.
-    pub(super) fn raise(&self, hash: Option<u64>) {
+    pub(crate) fn raise(&self, hash: Option<u64>) {
         match hash {
             Some(hash) => self.of_keys.raise(hash),
             None => {

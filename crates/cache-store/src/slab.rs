@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::stored_response::StoredResponse;
+use crate::stored_response::StoredResponse;
 
 /// The index of an entry.
-pub(super) type Index = u32;
+pub(crate) type Index = u32;
 
 /// No entry.
-pub(super) const NONE: Index = Index::MAX;
+pub(crate) const NONE: Index = Index::MAX;
 
 /// The queue of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Queue {
+pub(crate) enum Queue {
     /// New objects.
     Small,
     /// Objects that have been used again.
@@ -21,18 +21,18 @@ pub(super) enum Queue {
 
 /// A stored response and its links.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) object: Arc<StoredResponse>,
+pub(crate) struct Entry {
+    pub(crate) object: Arc<StoredResponse>,
     /// The hash of the key.
-    pub(super) hash: u64,
+    pub(crate) hash: u64,
     /// [`StoredResponse::cost`].
-    pub(super) cost: usize,
+    pub(crate) cost: usize,
     /// The next variant under the same key.
-    pub(super) sibling: Index,
-    pub(super) queue: Queue,
+    pub(crate) sibling: Index,
+    pub(crate) queue: Queue,
     /// The next older and the next newer entry of the queue.
-    pub(super) older: Index,
-    pub(super) newer: Index,
+    pub(crate) older: Index,
+    pub(crate) newer: Index,
 }
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ enum Slot<T> {
 
 /// Entries by index.
 #[derive(Debug)]
-pub(super) struct Slab<T = Entry> {
+pub(crate) struct Slab<T = Entry> {
     slots: Vec<Slot<T>>,
     free: Index,
     used: usize,
@@ -52,25 +52,25 @@ pub(super) struct Slab<T = Entry> {
 
 impl<T> Slab<T> {
     /// The bytes that one entry takes.
-    pub(super) const SLOT_BYTES: usize = size_of::<Slot<T>>();
+    pub(crate) const SLOT_BYTES: usize = size_of::<Slot<T>>();
 
     /// Makes a slab that allocates as it grows, once there are more than `n` entries.
-    pub(super) fn with_capacity(n: usize) -> Slab<T> {
+    pub(crate) fn with_capacity(n: usize) -> Slab<T> {
         Slab { slots: Vec::with_capacity(n), free: NONE, used: 0 }
     }
 
     /// Returns the number of entries.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.used
     }
 
     /// Returns the bytes of memory that the slab takes, without the allocations of its entries.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * Self::SLOT_BYTES
     }
 
     /// Adds an entry.
-    pub(super) fn add(&mut self, entry: T) -> Index {
+    pub(crate) fn add(&mut self, entry: T) -> Index {
         self.used += 1;
         if self.free == NONE {
             self.slots.push(Slot::Used(entry));
@@ -87,7 +87,7 @@ impl<T> Slab<T> {
     }
 
     /// Removes an entry; the caller has unlinked it.
-    pub(super) fn remove(&mut self, index: Index) -> T {
+    pub(crate) fn remove(&mut self, index: Index) -> T {
         let slot = std::mem::replace(&mut self.slots[index as usize], Slot::Free(self.free));
         self.free = index;
         self.used -= 1;
@@ -97,14 +97,14 @@ impl<T> Slab<T> {
         }
     }
 
-    pub(super) fn get(&self, index: Index) -> &T {
+    pub(crate) fn get(&self, index: Index) -> &T {
         match &self.slots[index as usize] {
             Slot::Used(entry) => entry,
             Slot::Free(_) => unreachable!("only entries that are there are linked"),
         }
     }
 
-    pub(super) fn get_mut(&mut self, index: Index) -> &mut T {
+    pub(crate) fn get_mut(&mut self, index: Index) -> &mut T {
         match &mut self.slots[index as usize] {
             Slot::Used(entry) => entry,
             Slot::Free(_) => unreachable!("only entries that are there are linked"),
@@ -112,7 +112,7 @@ impl<T> Slab<T> {
     }
 
     /// Returns all entries, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Index, &T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Index, &T)> {
         self.slots.iter().zip(0..).filter_map(|(slot, index)| match slot {
             Slot::Used(entry) => Some((index, entry)),
             Slot::Free(_) => None,

@@ -13,7 +13,7 @@ const ALLOCATION_BYTES_MIN: usize = 32;
 ///
 /// Source: glibc's `malloc`: a header of 8 bytes, sizes in steps of 16, at least 32. musl's steps differ but lie
 /// close.
-pub(super) fn allocation(bytes: usize) -> usize {
+pub(crate) fn allocation(bytes: usize) -> usize {
     if bytes == 0 {
         return 0;
     }

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use accelerator::store::disk::{DiskError, DiskSettings};
-use accelerator::store::{Pattern, Purge, Removal, Store, StoreSettings};
 use cache_policy::Settings;
+use cache_store::disk::{DiskError, DiskSettings};
+use cache_store::{Pattern, Purge, Removal, Store, StoreSettings};
 
 use crate::fixture::{NOW, ResponseSpec, bodies, fetch, insert, key, make, object, replace};
 

@@ -9,7 +9,7 @@ use std::io;
 use bytes::Bytes;
 use memmap2::{MmapMut, MmapOptions};
 
-use super::cost::allocation;
+use crate::cost::allocation;
 
 /// The size of a page of memory in bytes.
 const PAGE_BYTES: usize = 4096;
@@ -24,7 +24,7 @@ const MAPPINGS_MAX: u64 = 16_384;
 const HANDLE_BYTES: usize = 40;
 
 /// Returns the bytes of memory that a body of this length takes.
-pub(super) fn body_cost(length: usize) -> usize {
+pub(crate) fn body_cost(length: usize) -> usize {
     let taken = match length {
         0 => return 0,
         MAPPED_BYTES_MIN.. => length.next_multiple_of(PAGE_BYTES),
@@ -35,7 +35,7 @@ pub(super) fn body_cost(length: usize) -> usize {
 
 /// Packs bodies into memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Packer {
+pub(crate) struct Packer {
     /// The length from which on a body is mapped separately.
     mapped_min: usize,
 }
@@ -43,13 +43,13 @@ pub(super) struct Packer {
 impl Packer {
     /// Makes a packer for a store of this size in bytes: the length from which bodies are mapped is such that there
     /// are never more than [`MAPPINGS_MAX`].
-    pub(super) fn new(store_bytes: u64) -> Packer {
+    pub(crate) fn new(store_bytes: u64) -> Packer {
         let enough = usize::try_from(store_bytes / MAPPINGS_MAX).unwrap_or(usize::MAX);
         Packer { mapped_min: enough.max(MAPPED_BYTES_MIN) }
     }
 
     /// Joins the pieces of a body.
-    pub(super) fn pack(self, pieces: &[Bytes]) -> Bytes {
+    pub(crate) fn pack(self, pieces: &[Bytes]) -> Bytes {
         let length = pieces.iter().map(Bytes::len).sum();
         if let Some(mut pages) = self.pages(length) {
             let mut rest = &mut pages[..];
@@ -70,7 +70,7 @@ impl Packer {
     /// # Errors
     ///
     /// Those of `read`.
-    pub(super) fn read(
+    pub(crate) fn read(
         self,
         length: usize,
         read: impl FnOnce(&mut [u8]) -> io::Result<()>,

@@ -8,14 +8,14 @@ use bytes::Bytes;
 use cache_policy::{HitForMiss, Key, Settings};
 use units::WallTime;
 
-use super::body::Packer;
-use super::disk::{Disk, DiskError};
-use super::epochs::{EpochSeen, Epochs, Removals, RemovalsSeen};
-use super::purge::{Purge, Removal};
-use super::settings::StoreSettings;
-use super::shard::{OBJECT_SHARE, Shard};
-use super::stored_response::StoredResponse;
-use super::usage::{HotObject, StoreUsage};
+use crate::body::Packer;
+use crate::disk::{Disk, DiskError};
+use crate::epochs::{EpochSeen, Epochs, Removals, RemovalsSeen};
+use crate::purge::{Purge, Removal};
+use crate::settings::StoreSettings;
+use crate::shard::{OBJECT_SHARE, Shard};
+use crate::stored_response::StoredResponse;
+use crate::usage::{HotObject, StoreUsage};
 
 /// The memory per shard that calls for another shard, in bytes.
 const SHARD_BYTES: u64 = 64 << 20;

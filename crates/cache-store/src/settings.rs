@@ -1,6 +1,6 @@
 //! The settings of the store.
 
-use super::disk::DiskSettings;
+use crate::disk::DiskSettings;
 
 /// The settings of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]

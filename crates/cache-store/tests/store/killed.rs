@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use accelerator::store::{Purge, Removal, Store};
+use cache_store::{Purge, Removal, Store};
 
 use crate::disk::open;
 use crate::fixture::{NOW, fetch, insert, key, object};
