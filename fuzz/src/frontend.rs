@@ -7,10 +7,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{Http2Settings, serve};
 use accelerator::frontend::proxy_protocol::{PROXY_HEADER_BYTES_MAX, parse_proxy_header};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{ClientVersion, Handling, HitPath, Request, RequestBody, Response, ResponseBody};
+use accelerator::message::{ClientVersion, Handling, HitPath, Request, RequestBody};
 use accelerator::operation::LogEntry;
 use cache_policy::{DotSegments, Key, RequestField, Scheme, names_of_connection, request_field};
 use http1::{BodyReader, Framing, HEADERS_MAX, HeaderLines, Parsed, RequestHead, parse_request, write_chunk};

@@ -5,8 +5,9 @@ use cache_policy::write_date;
 use http1::HeaderLines;
 use units::WallTime;
 
+use super::response::{Response, ResponseBody};
 use super::settings::{CacheStatusDetail, ExchangeSettings};
-use crate::message::{Handling, HitPath, Response, ResponseBody};
+use crate::message::{Handling, HitPath};
 use crate::origin::OriginFailure;
 
 /// An error that arises here, not at the origin.

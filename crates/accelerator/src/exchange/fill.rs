@@ -20,9 +20,10 @@ use super::flight::{FillReservation, FlightOutcome, Leader};
 use super::handle::Exchange;
 use super::lines::{self, is_without_body, of_not_modified, of_range_refused, push_length};
 use super::origin_fetch::OriginFetch;
+use super::response::{Response, ResponseBody};
 use super::stream::BodyStream;
 use super::streaming::{StreamingReader, StreamingResponse};
-use crate::message::{BodyError, Response, ResponseBody};
+use crate::message::BodyError;
 use crate::origin::{OriginBody, UpstreamResponse};
 
 /// A task that moves the body of a response from the origin to its readers and into the store.

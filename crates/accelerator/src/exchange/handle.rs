@@ -16,8 +16,9 @@ use super::hit::{Hit, serve};
 use super::memo::Memo;
 use super::origin_fetch::OriginFetch;
 use super::relay::BypassReason;
+use super::response::{Response, ResponseBody};
 use super::settings::ExchangeSettings;
-use crate::message::{Handling, HitPath, Request, RequestBody, Response, ResponseBody};
+use crate::message::{Handling, HitPath, Request, RequestBody};
 use crate::origin::OriginClient;
 
 /// The state that the exchanges of all threads share.

@@ -11,8 +11,9 @@ use super::cache_status::CacheStatus;
 use super::lines::{is_without_body, stored_head};
 use super::memo::MemoKind;
 use super::ranges::PartialResponse;
+use super::response::{Response, ResponseBody};
 use super::settings::ExchangeSettings;
-use crate::message::{HitPath, Response, ResponseBody};
+use crate::message::HitPath;
 
 /// A stored response that answers a request, as the policy has decided.
 #[derive(Debug)]

@@ -21,8 +21,9 @@ use super::hit;
 use super::interim_relay::InterimRelay;
 use super::lines::stored_lines_with_age;
 use super::origin_fetch::OriginFetch;
+use super::response::Response;
 use super::streaming::StreamingResponse;
-use crate::message::{HitPath, RequestBody, Response};
+use crate::message::{HitPath, RequestBody};
 
 /// The most flights that a request follows: one, and another if the first has shown on which fields responses depend,
 /// so that requests for one variant are collapsed.

@@ -37,6 +37,7 @@ mod validate;
 mod error_page;
 mod prefill;
 mod relay;
+mod response;
 mod stream;
 
 #[cfg(test)]
@@ -49,5 +50,6 @@ pub use lines::hit_lines;
 pub use memo::{Memo, MemoKind};
 pub use prefill::PrefillReport;
 pub use relay::Tunnel;
+pub use response::{Response, ResponseBody};
 pub use settings::{CacheStatusDetail, ExchangeSettings, Forwarded};
 pub use stream::BodyStream;

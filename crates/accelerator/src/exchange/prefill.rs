@@ -7,7 +7,8 @@ use cache_policy::Scheme;
 use http1::HeaderLines;
 
 use super::handle::Exchange;
-use crate::message::{ClientVersion, HitPath, NoBody, Request, Response, ResponseBody};
+use super::response::{Response, ResponseBody};
+use crate::message::{ClientVersion, HitPath, NoBody, Request};
 
 /// The result of a prefill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use units::WallTime;
 
 use super::cache_status::CacheStatus;
 use super::lines::{finish_stored, of_range_refused};
+use super::response::{Response, ResponseBody};
 use super::settings::ExchangeSettings;
-use crate::message::{Response, ResponseBody};
 
 /// A maker of partial responses.
 #[derive(Debug, Clone, Copy)]

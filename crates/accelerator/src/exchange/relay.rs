@@ -11,9 +11,10 @@ use super::cache_status::CacheStatus;
 use super::error_page::LocalError;
 use super::handle::Exchange;
 use super::lines::{self, is_without_body, push_length};
+use super::response::{Response, ResponseBody};
 use super::stream::BodyStream;
 use super::upstream_request::{Purpose, upstream_request};
-use crate::message::{HitPath, RequestBody, Response, ResponseBody};
+use crate::message::{HitPath, RequestBody};
 use crate::origin::{OriginTunnel, UpstreamResponse};
 
 /// The connection to the origin after a 101: bytes are relayed both ways.

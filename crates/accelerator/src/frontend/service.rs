@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::message::{Handling, Request, RequestBody, Response};
+use crate::exchange::Response;
+use crate::message::{Handling, Request, RequestBody};
 use crate::operation::LogEntry;
 
 /// A handler of requests, which is also told about the responses; one per thread.

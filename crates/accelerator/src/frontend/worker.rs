@@ -14,8 +14,8 @@ use super::http2::Http2Settings;
 use super::memo::MemoTable;
 use super::service::Service;
 use super::settings::{ClientLimits, FrontendSettings};
-use crate::exchange::{Exchange, error_page};
-use crate::message::{Handling, Request, RequestBody, Response};
+use crate::exchange::{Exchange, Response, error_page};
+use crate::message::{Handling, Request, RequestBody};
 use crate::operation::{LogEntry, LogWriter, WorkerCounters};
 
 /// The size of the read buffer: also the longest possible head.

@@ -1,9 +1,10 @@
-//! The messages that frontend, exchange and origin pass to each other: requests and responses.
+//! The parts of messages that frontend, exchange and origin share: requests with their bodies, interim responses, and
+//! how a request was handled.
 
+mod handling;
 mod interim;
 mod request;
-mod response;
 
+pub use handling::{Handling, HitPath};
 pub use interim::Interim;
 pub use request::{BodyError, ClientVersion, NoBody, Request, RequestBody};
-pub use response::{Handling, HitPath, Response, ResponseBody};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, mpsc};
 
-use accelerator::exchange::{ExchangeSettings, SharedCache};
-use accelerator::message::{BodyError, HitPath, NoBody, ResponseBody};
+use accelerator::exchange::{ExchangeSettings, ResponseBody, SharedCache};
+use accelerator::message::{BodyError, HitPath, NoBody};
 use bytes::Bytes;
 use tokio::task::spawn_local;
 use units::Nanos;

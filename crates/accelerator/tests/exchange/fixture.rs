@@ -4,10 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use accelerator::exchange::{Exchange, ExchangeSettings, Flights, Memo, SharedCache};
-use accelerator::message::{
-    BodyError, ClientVersion, HitPath, Interim, NoBody, Request, RequestBody, Response, ResponseBody,
-};
+use accelerator::exchange::{Exchange, ExchangeSettings, Flights, Memo, Response, ResponseBody, SharedCache};
+use accelerator::message::{BodyError, ClientVersion, HitPath, Interim, NoBody, Request, RequestBody};
 use accelerator::origin::{OriginClient, OriginServer, OriginSettings, Servers};
 use bytes::Bytes;
 use cache_policy::Scheme;

@@ -1,7 +1,7 @@
 //! Requests that bypass the cache.
 
-use accelerator::exchange::ExchangeSettings;
-use accelerator::message::{HitPath, NoBody, ResponseBody};
+use accelerator::exchange::{ExchangeSettings, ResponseBody};
+use accelerator::message::{HitPath, NoBody};
 use cache_store::Pattern;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

@@ -1,6 +1,7 @@
 //! Ranges of responses, from the store and on their way into it.
 
-use accelerator::message::{HitPath, NoBody, ResponseBody};
+use accelerator::exchange::ResponseBody;
+use accelerator::message::{HitPath, NoBody};
 use bytes::Bytes;
 
 use crate::fixture::{Fixture, request, run};

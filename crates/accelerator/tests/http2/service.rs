@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::rc::Rc;
 
+use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{ConnectionEnd, Http2Settings, serve};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{BodyError, Handling, HitPath, Request, RequestBody, Response, ResponseBody};
+use accelerator::message::{BodyError, Handling, HitPath, Request, RequestBody};
 use accelerator::operation::LogEntry;
 use bytes::Bytes;
 use cache_policy::Scheme;

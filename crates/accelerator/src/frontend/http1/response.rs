@@ -17,11 +17,11 @@ use super::connection::{AfterResponse, Connection};
 use super::head::{
     Expectation, expectation, has_body, message_request, notes, version, write_head, write_upgrade,
 };
-use crate::exchange::BodyStream;
+use crate::exchange::{BodyStream, Response, ResponseBody};
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
 use crate::frontend::service::Service;
-use crate::message::{ClientVersion, Handling, Response, ResponseBody};
+use crate::message::{ClientVersion, Handling};
 use crate::operation::LogEntry;
 
 /// The properties of a request that decide how its response is framed.

@@ -11,8 +11,8 @@ use http1::HeaderLines;
 use units::RealClock;
 
 use super::stream::StreamOutcome;
+use crate::exchange::{Response, ResponseBody};
 use crate::frontend::min_rate::MinRateDeadline;
-use crate::message::{Response, ResponseBody};
 
 /// The most bytes of a body that are sent at once.
 const PART_BYTES_MAX: usize = 64 * 1024;

@@ -16,9 +16,10 @@ use super::body::StreamBody;
 use super::inspector::{StreamError, StreamErrors};
 use super::request::{ClientContext, Rejection, expects_continue, read};
 use super::response::{SentBytes, send};
+use crate::exchange::Response;
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::{ClientLimits, Service};
-use crate::message::{ClientVersion, Handling, Response};
+use crate::message::{ClientVersion, Handling};
 use crate::operation::LogEntry;
 
 /// The state that the streams of a connection share.

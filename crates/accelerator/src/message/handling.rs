@@ -1,41 +1,6 @@
-//! A response as the frontend gets it.
+//! The handling of a request, for logs and metrics.
 
-use bytes::Bytes;
-use http1::HeaderLines;
 use units::Nanos;
-
-use crate::exchange::{BodyStream, Memo, Tunnel};
-
-/// A response to a client.
-#[derive(Debug)]
-pub struct Response {
-    /// The status.
-    pub status: u16,
-    /// All lines except connection-specific ones: the frontend writes `Connection`, `Keep-Alive`,
-    /// `Transfer-Encoding`.
-    ///
-    /// Includes `Content-Length` if the length is known, for HEAD too.
-    pub lines: HeaderLines,
-    /// The body.
-    pub body: ResponseBody,
-    /// The handling, for logs and metrics.
-    pub handling: Handling,
-    /// The memo with which the frontend may repeat the response to the same head, see [`Memo`].
-    pub memo: Option<Memo>,
-}
-
-/// The body of a response.
-#[derive(Debug)]
-pub enum ResponseBody {
-    /// No body: HEAD, 204, 304.
-    Empty,
-    /// The whole body, in pieces that are sent one after the other; usually one.
-    Pieces(Vec<Bytes>),
-    /// A body that is arriving; its length is that of `Content-Length` if there is one, else it ends when it ends.
-    Stream(BodyStream),
-    /// No body: the connection is upgraded to another protocol (101), bytes are relayed both ways.
-    Tunnel(Tunnel),
-}
 
 /// The path by which a response was produced; each is measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
