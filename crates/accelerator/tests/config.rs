@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use accelerator::config::{Config, ConfigOverrides, Settings, Size, config_schema};
-use accelerator::operation::{LogFormat, LogSettings};
+use accelerator::config::{Config, ConfigOverrides, Size, config_schema};
+use accelerator::operation::{LogFormat, LogSettings, Settings};
 use accelerator::origin::Balance;
 use cache_policy::SetCookie;
 use serde_json::Value as Json;

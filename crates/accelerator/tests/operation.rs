@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use accelerator::config::{Config, Settings};
-use accelerator::operation::{Accelerator, Notices};
+use accelerator::config::Config;
+use accelerator::operation::{Accelerator, Notices, Settings};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use accelerator::config::{Config, ConfigError, ConfigOverrides, Settings};
-use accelerator::operation::{Accelerator, Notice, NoticeLevel, Notices};
+use accelerator::config::{Config, ConfigError, ConfigOverrides};
+use accelerator::operation::{Accelerator, Notice, NoticeLevel, Notices, Settings};
 use languages::escaped;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;

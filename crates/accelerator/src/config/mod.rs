@@ -42,7 +42,6 @@ pub use origin::{
 };
 pub use quantity::{Peers, Size, Statuses, Time, Url};
 pub use schema::config_schema;
-pub use settings::Settings;
 
 /// The configuration of an accelerator.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]

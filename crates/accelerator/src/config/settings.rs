@@ -10,9 +10,7 @@ use units::Nanos;
 use super::{Config, ConfigError, ListenSection, Time, bytes, size, time};
 use crate::exchange::{CacheStatusDetail, ExchangeSettings, Forwarded};
 use crate::frontend::FrontendSettings;
-use crate::frontend::tls::TlsSettings;
-use crate::operation::{AdminSettings, LogSettings};
-use crate::origin::OriginSettings;
+use crate::operation::Settings;
 
 /// The default listener.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8000);
@@ -28,31 +26,6 @@ const MEMORY_MIN: u64 = 1 << 20;
 
 /// The most threads; more are an error.
 const WORKERS_MAX: u16 = 1024;
-
-/// The settings of all components.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// The number of threads that serve clients; the number of CPUs if `None`.
-    pub workers: Option<NonZeroUsize>,
-    /// The time that requests in flight get when it is asked to stop.
-    pub stop_timeout: Nanos,
-    /// The frontend.
-    pub frontend: FrontendSettings,
-    /// TLS; `None` if no listener speaks it.
-    pub tls: Option<TlsSettings>,
-    /// The exchange.
-    pub exchange: ExchangeSettings,
-    /// The origin servers.
-    pub origin: OriginSettings,
-    /// The store.
-    pub store: StoreSettings,
-    /// Bytes of memory for responses that are on their way into the store.
-    pub filling_bytes_max: u64,
-    /// The access log.
-    pub log: Option<LogSettings>,
-    /// The admin page.
-    pub admin: Option<AdminSettings>,
-}
 
 impl Config {
     /// Returns the components' settings; reads the token file, if there is one.

@@ -14,7 +14,7 @@ use super::access_log::{AccessLog, LogFile, LogSettings};
 use super::background::{Background, BackgroundUpdate};
 use super::components::{ActiveConfig, Components};
 use super::notice::Notices;
-use crate::config::Settings;
+use super::settings::Settings;
 use crate::exchange::{Flights, SharedCache};
 use crate::frontend::tls::{TlsContext, TlsError, TlsSettings};
 use crate::frontend::{self, FrontendConfig, FrontendSettings, WorkerFactory, WorkerPool};

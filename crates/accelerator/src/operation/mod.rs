@@ -1,6 +1,7 @@
 //! Operation of the accelerator: start, reload and stop, counters, logs and the admin page.
 //!
 //! - `lifecycle`: [`Accelerator`], which assembles all parts
+//! - `settings`: the settings of all parts
 //! - `components`: the state shared by admin page, metrics and lifecycle
 //! - `background`: the thread for probes and the admin page
 //! - `counters`: counters of each worker
@@ -18,6 +19,7 @@ mod counters;
 mod lifecycle;
 mod metrics;
 mod notice;
+mod settings;
 mod status;
 
 pub use access_log::{AccessLog, LogEntry, LogFile, LogFormat, LogSettings, LogWriter};
@@ -25,3 +27,4 @@ pub use admin::AdminSettings;
 pub use counters::{CounterTotals, WorkerCounters};
 pub use lifecycle::{Accelerator, StartError};
 pub use notice::{Notice, NoticeLevel, Notices};
+pub use settings::Settings;
