@@ -12,7 +12,7 @@ use accelerator::frontend::http2::{Http2Settings, serve};
 use accelerator::frontend::proxy_protocol::{PROXY_HEADER_BYTES_MAX, parse_proxy_header};
 use accelerator::frontend::{ClientLimits, Service};
 use accelerator::message::{ClientVersion, Handling, HitPath, Request, RequestBody};
-use accelerator::operation::LogEntry;
+use accelerator::observation::LogEntry;
 use cache_policy::{DotSegments, Key, RequestField, Scheme, names_of_connection, request_field};
 use http1::{BodyReader, Framing, HEADERS_MAX, HeaderLines, Parsed, RequestHead, parse_request, write_chunk};
 use tokio::io::AsyncWriteExt;

@@ -5,8 +5,11 @@
 //!    ▲      (HTTP/1, HTTP/2,                ├─► flight        request collapsing
 //!    │       TLS, limits)                   └─► origin        load balancing, connections to origin servers, health
 //!    └──────────── Response ◄────┘
-//!                     cache_policy decides everything, as pure functions; operation observes it
 //! ```
+//!
+//! [`cache_policy`] decides everything, as pure functions. [`observation`] counts and logs it, [`operation`] starts and
+//! stops it, and [`config`] reads the settings from a file. Modules import only from those before them: `message`,
+//! `origin`, `exchange`, `observation`, `frontend`, `operation`, `config`.
 //!
 //! The crate does not depend on the laboratory that measures it.
 
@@ -14,5 +17,6 @@ pub mod config;
 pub mod exchange;
 pub mod frontend;
 pub mod message;
+pub mod observation;
 pub mod operation;
 pub mod origin;

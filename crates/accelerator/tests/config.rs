@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use accelerator::config::{Config, ConfigOverrides, Size, config_schema};
-use accelerator::operation::{LogFormat, LogSettings, Settings};
+use accelerator::observation::{LogFormat, LogSettings};
+use accelerator::operation::Settings;
 use accelerator::origin::Balance;
 use cache_policy::SetCookie;
 use serde_json::Value as Json;

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use accelerator::config::Config;
-use accelerator::operation::{Accelerator, Notices};
+use accelerator::observation::Notices;
+use accelerator::operation::Accelerator;
 use bytes::Bytes;
 use h2::client::SendRequest;
 use http1::{BodyReader, Parsed, RequestHead, header, parse_request};

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
 use accelerator::config::Config;
-use accelerator::operation::{Accelerator, Notices, Settings};
+use accelerator::observation::Notices;
+use accelerator::operation::{Accelerator, Settings};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use accelerator::config::{Config, ConfigError, ConfigOverrides};
-use accelerator::operation::{Accelerator, Notice, NoticeLevel, Notices, Settings};
+use accelerator::observation::{Notice, NoticeLevel, Notices};
+use accelerator::operation::{Accelerator, Settings};
 use languages::escaped;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;

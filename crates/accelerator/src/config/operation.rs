@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use super::quantity::Size;
 use super::{Base, ConfigError};
-use crate::operation::{AdminSettings, LogFormat, LogSettings};
+use crate::observation::{LogFormat, LogSettings};
+use crate::operation::AdminSettings;
 
 /// The memory tier.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]

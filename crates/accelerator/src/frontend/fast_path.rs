@@ -10,7 +10,7 @@ use super::memo::{Entry, HEAD_BYTES_MAX, HeadNotes, MemoSlot, MemoTable};
 use super::peer::Peer;
 use super::worker::{Worker, WorkerContext};
 use crate::exchange::{Exchange, Memo};
-use crate::operation::LogEntry;
+use crate::observation::LogEntry;
 
 /// The longest body that is copied behind its head and sent with it by a plain `send`; a longer one goes by itself in
 /// the same `writev`, which costs some 0.1 µs more, as much as copying so many bytes.

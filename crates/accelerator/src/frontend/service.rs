@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::exchange::Response;
 use crate::message::{Handling, Request, RequestBody};
-use crate::operation::LogEntry;
+use crate::observation::LogEntry;
 
 /// A handler of requests, which is also told about the responses; one per thread.
 #[expect(async_fn_in_trait, reason = "used with static dispatch on one thread only")]

@@ -16,7 +16,7 @@ use super::service::Service;
 use super::settings::{ClientLimits, FrontendSettings};
 use crate::exchange::{Exchange, Response, error_page};
 use crate::message::{Handling, Request, RequestBody};
-use crate::operation::{LogEntry, LogWriter, WorkerCounters};
+use crate::observation::{LogEntry, LogWriter, WorkerCounters};
 
 /// The size of the read buffer: also the longest possible head.
 const INPUT_BYTES: usize = ::http1::HEAD_BYTES_MAX;

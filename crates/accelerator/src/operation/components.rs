@@ -6,13 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use units::{WallTime, wall};
 
-use super::access_log::AccessLog;
-use super::counters::{CounterTotals, WorkerCounters};
-use super::notice::Notices;
 use super::settings::Settings;
 use super::status::Status;
 use crate::exchange::{Exchange, ExchangeSettings, SharedCache};
 use crate::frontend::WorkerContext;
+use crate::observation::{AccessLog, CounterTotals, Notices, WorkerCounters};
 use crate::origin::{OriginClient, Servers};
 
 /// The components that live as long as the accelerator, and the active configuration.

@@ -10,14 +10,13 @@ use cache_store::disk::DiskError;
 use cache_store::{Store, StoreSettings};
 use thiserror::Error;
 
-use super::access_log::{AccessLog, LogFile, LogSettings};
 use super::background::{Background, BackgroundUpdate};
 use super::components::{ActiveConfig, Components};
-use super::notice::Notices;
 use super::settings::Settings;
 use crate::exchange::{Flights, SharedCache};
 use crate::frontend::tls::{TlsContext, TlsError, TlsSettings};
 use crate::frontend::{self, FrontendConfig, FrontendSettings, WorkerFactory, WorkerPool};
+use crate::observation::{AccessLog, LogFile, LogSettings, Notices};
 use crate::origin::{OriginSettings, OriginSettingsError, ServerChange, ServerState, Servers};
 
 /// The reason for which an accelerator cannot start, or apply other settings.

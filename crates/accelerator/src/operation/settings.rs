@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use cache_store::StoreSettings;
 use units::Nanos;
 
-use super::access_log::LogSettings;
 use super::admin::AdminSettings;
 use crate::exchange::ExchangeSettings;
 use crate::frontend::FrontendSettings;
 use crate::frontend::tls::TlsSettings;
+use crate::observation::LogSettings;
 use crate::origin::OriginSettings;
 
 /// The settings of all components.

@@ -5,10 +5,8 @@ use cache_store::{HotObject, StoreUsage};
 use serde_json::{Value, json};
 use units::WallTime;
 
-use super::access_log::Stamp;
-use super::counters::CounterTotals;
-use super::notice::Notice;
 use crate::message::HitPath;
+use crate::observation::{CounterTotals, Notice, Stamp};
 use crate::origin::{ServerReport, ServerState};
 
 /// A snapshot of the accelerator.
@@ -151,7 +149,7 @@ pub(crate) fn example() -> Status {
     use units::Nanos;
 
     use crate::message::Handling;
-    use crate::operation::{NoticeLevel, WorkerCounters};
+    use crate::observation::{NoticeLevel, WorkerCounters};
 
     let counters = WorkerCounters::default();
     let handling = |path, reason| Handling { path, reason, origin_time: Some(Nanos::from_millis(250)) };

@@ -11,7 +11,7 @@ use accelerator::frontend::tls::TlsContext;
 use accelerator::frontend::{
     FrontendConfig, FrontendSettings, ListenSettings, WorkerContext, WorkerPool, start,
 };
-use accelerator::operation::{
+use accelerator::observation::{
     AccessLog, CounterTotals, LogFile, LogFormat, LogSettings, Notices, WorkerCounters,
 };
 use accelerator::origin::{OriginClient, OriginSettings, Servers};

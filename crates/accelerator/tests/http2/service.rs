@@ -8,7 +8,7 @@ use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{ConnectionEnd, Http2Settings, serve};
 use accelerator::frontend::{ClientLimits, Service};
 use accelerator::message::{BodyError, Handling, HitPath, Request, RequestBody};
-use accelerator::operation::LogEntry;
+use accelerator::observation::LogEntry;
 use bytes::Bytes;
 use cache_policy::Scheme;
 use h2::client::SendRequest;

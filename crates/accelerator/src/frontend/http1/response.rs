@@ -22,7 +22,7 @@ use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
 use crate::frontend::service::Service;
 use crate::message::{ClientVersion, Handling};
-use crate::operation::LogEntry;
+use crate::observation::LogEntry;
 
 /// The properties of a request that decide how its response is framed.
 #[derive(Debug, Clone, Copy)]

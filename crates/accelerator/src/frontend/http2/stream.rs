@@ -20,7 +20,7 @@ use crate::exchange::Response;
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::{ClientLimits, Service};
 use crate::message::{ClientVersion, Handling};
-use crate::operation::LogEntry;
+use crate::observation::LogEntry;
 
 /// The state that the streams of a connection share.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, html};
 use units::{Bytes, Nanos, Ratio};
 
 use crate::message::HitPath;
-use crate::operation::access_log::Stamp;
+use crate::observation::Stamp;
 use crate::operation::status::Status;
 use crate::origin::ServerState;
 

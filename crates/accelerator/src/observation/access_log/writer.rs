@@ -10,7 +10,7 @@ use std::time::Duration;
 use units::{WallTime, wall};
 
 use super::{LogCommand, LogFile, Shared, lock};
-use crate::operation::notice::Notices;
+use crate::observation::notice::Notices;
 
 /// The longest time that a line waits to be written.
 const WRITE_EVERY: Duration = Duration::from_millis(250);

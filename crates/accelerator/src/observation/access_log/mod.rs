@@ -21,7 +21,7 @@ use std::thread::JoinHandle;
 pub use entry::{LogEntry, LogFormat};
 pub(crate) use time::Stamp;
 
-use super::notice::Notices;
+use crate::observation::notice::Notices;
 
 /// The most bytes that one worker's lines may take before they are written.
 const BUFFER_BYTES_MAX: usize = 1 << 20;
