@@ -1,8 +1,10 @@
 //! Names and doc comments that a stranger can read: no home-made words as type names, no doc lines that begin with
-//! a question word, and no two public types of one name in different crates. Crates that must be pure are.
+//! a question word, and no two public types of one name in different crates. Also walls that cargo does not keep: pure
+//! crates use nothing impure, and the folders of a crate import in one direction.
 //!
 //! `docs/glossary.md` defines the words that are used instead.
 
+mod circles;
 mod documents;
 mod purity;
 mod source;

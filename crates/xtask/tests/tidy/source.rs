@@ -29,6 +29,18 @@ impl Source {
         &self.lines[..self.lines.windows(2).position(begins).unwrap_or(self.lines.len())]
     }
 
+    /// Returns the module that it is, as names from the root of its crate; `None` for a file of no library.
+    pub fn module(&self) -> Option<Vec<&str>> {
+        let (_, rest) = self.path.strip_prefix("crates/")?.split_once("/src/")?;
+        let module = rest.strip_suffix(".rs")?;
+        Some(module.strip_suffix("/mod").unwrap_or(module).split('/').collect())
+    }
+
+    /// Returns whether it is in a folder below its crate's `src`.
+    pub fn is_in_folder(&self) -> bool {
+        self.path.split_once("/src/").is_some_and(|(_, rest)| rest.contains('/'))
+    }
+
     /// Returns the crate whose public names this source can declare: none for tests, examples and fuzz targets.
     pub fn library(&self) -> Option<&str> {
         let (name, rest) = self.path.strip_prefix("crates/")?.split_once('/')?;
