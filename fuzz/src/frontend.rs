@@ -11,7 +11,7 @@ use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{Http2Settings, serve};
 use accelerator::frontend::proxy_protocol::{PROXY_HEADER_BYTES_MAX, parse_proxy_header};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{ClientVersion, Handling, HitPath, Request, RequestBody};
+use accelerator::message::{ClientVersion, Handling, HitPath, ProxyReason, Request, RequestBody};
 use accelerator::observation::LogEntry;
 use cache_policy::{DotSegments, Key, RequestField, Scheme, names_of_connection, request_field};
 use http1::{BodyReader, Framing, HEADERS_MAX, HeaderLines, Parsed, RequestHead, parse_request, write_chunk};
@@ -187,10 +187,10 @@ impl Service for CheckingService {
                 Err(_) => break,
             }
         }
-        nothing(204, "looked-at")
+        nothing(204, ProxyReason::Fresh)
     }
 
-    fn refuse(&self, status: u16, reason: &'static str, _is_head: bool) -> Response {
+    fn refuse(&self, status: u16, reason: ProxyReason, _is_head: bool) -> Response {
         nothing(status, reason)
     }
 
@@ -205,8 +205,8 @@ impl Service for CheckingService {
     }
 }
 
-fn nothing(status: u16, reason: &'static str) -> Response {
-    let handling = Handling { path: HitPath::Error, reason, origin_time: None };
+fn nothing(status: u16, reason: ProxyReason) -> Response {
+    let handling = Handling { path: HitPath::Error, reason: reason.into(), origin_time: None };
     Response { status, lines: HeaderLines::new(), body: ResponseBody::Empty, handling, memo: None }
 }
 

@@ -254,10 +254,10 @@ fn stalled_and_invalid_handshakes_end() {
         let (mut near, far) = tokio::io::duplex(1024);
         near.write_all(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n").await.unwrap();
         let failure = tls.accept(far, true).await.unwrap_err();
-        assert_eq!(failure.name(), "tls-handshake");
+        assert_eq!(failure.reason().name(), "tls-handshake");
         let (near, far) = tokio::io::duplex(1024);
         drop(near);
-        assert_eq!(tls.accept(far, true).await.unwrap_err().name(), "tls-handshake");
+        assert_eq!(tls.accept(far, true).await.unwrap_err().reason().name(), "tls-handshake");
     });
 }
 

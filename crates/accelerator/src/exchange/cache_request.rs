@@ -9,7 +9,7 @@ use http1::{HeaderLines, LinesIter, RequestMethod};
 
 use super::error_page::LocalError;
 use super::settings::ExchangeSettings;
-use crate::message::Request;
+use crate::message::{ProxyReason, Request};
 
 /// A client's request with its cache key.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl CacheRequest {
     /// tunnels, and TRACE reveals to scripts the fields that browsers hide from them.
     pub fn read(mut inbound: Request, settings: &ExchangeSettings) -> Result<CacheRequest, LocalError> {
         if matches!(&inbound.method_name[..], b"CONNECT" | b"TRACE") {
-            return Err(LocalError { status: 405, reason: "method" });
+            return Err(LocalError::new(405, ProxyReason::Method));
         }
         remove_connection_fields(&mut inbound.lines);
         let meta = RequestMeta::read(&inbound.method_name, inbound.lines.iter(), inbound.has_body);
@@ -37,7 +37,7 @@ impl CacheRequest {
         let authority = if inbound.authority.is_empty() { default } else { &inbound.authority[..] };
         match Key::new(inbound.scheme, authority, target, settings.policy.dot_segments) {
             Ok(key) => Ok(CacheRequest { original: inbound, meta, key }),
-            Err(why) => Err(LocalError { status: why.status(), reason: why.name() }),
+            Err(why) => Err(LocalError { status: why.status(), reason: why.into() }),
         }
     }
 
@@ -116,6 +116,8 @@ fn remove_connection_fields(lines: &mut HeaderLines) {
 
 #[cfg(test)]
 mod tests {
+    use cache_policy::KeyRefused;
+
     use super::super::test_support::{get, inbound};
     use super::*;
 
@@ -133,13 +135,16 @@ mod tests {
     fn options_asterisk_keeps_its_target() {
         let request = read(inbound("OPTIONS", "*", &[])).unwrap();
         assert_eq!((request.key.target(), request.target()), ("/", "*"));
-        assert_eq!(read(get("*")).unwrap_err(), LocalError { status: 400, reason: "target-form" });
+        assert_eq!(
+            read(get("*")).unwrap_err(),
+            LocalError { status: 400, reason: KeyRefused::TargetForm.into() }
+        );
     }
 
     #[test]
     fn connect_and_trace_are_refused() {
         for method in ["CONNECT", "TRACE"] {
-            let refused = LocalError { status: 405, reason: "method" };
+            let refused = LocalError::new(405, ProxyReason::Method);
             assert_eq!(read(inbound(method, "/", &[])).unwrap_err(), refused, "{method}");
         }
     }
@@ -147,7 +152,10 @@ mod tests {
     #[test]
     fn a_request_without_host_gets_the_default_host_or_is_refused() {
         let nameless = Request { authority: Vec::new(), ..get("/") };
-        assert_eq!(read(nameless.clone()).unwrap_err(), LocalError { status: 400, reason: "empty-host" });
+        assert_eq!(
+            read(nameless.clone()).unwrap_err(),
+            LocalError { status: 400, reason: KeyRefused::EmptyHost.into() }
+        );
         let settings = ExchangeSettings { default_host: Some("a.example".to_owned()), ..Default::default() };
         assert_eq!(CacheRequest::read(nameless, &settings).unwrap().key.as_str(), "http://a.example/");
     }

@@ -6,7 +6,7 @@ use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
 use super::settings::{CacheStatusDetail, ExchangeSettings};
-use crate::message::{Handling, HitPath};
+use crate::message::{Handling, HandlingReason, HitPath, ProxyReason};
 
 /// The `detail` of a heuristic lifetime.
 const HEURISTIC: &str = LifetimeSource::Heuristic.name();
@@ -18,8 +18,8 @@ pub(super) struct CacheStatus {
     pub handled: Handled,
     /// The handling, as logs and metrics report it.
     pub path: HitPath,
-    /// The name of the reason.
-    pub reason: &'static str,
+    /// The reason.
+    pub reason: HandlingReason,
     /// As in [`Handling`].
     pub origin_time: Option<Nanos>,
 }
@@ -27,13 +27,16 @@ pub(super) struct CacheStatus {
 impl CacheStatus {
     /// Makes the status of a fresh hit in this tier.
     pub fn fresh(path: HitPath, object: &StoredResponse) -> CacheStatus {
-        let (path, reason) =
-            if object.is_negative() { (HitPath::Negative, "negative") } else { (path, "fresh") };
-        CacheStatus::hit(path, reason, object.origin_time)
+        let (path, reason) = if object.is_negative() {
+            (HitPath::Negative, ProxyReason::Negative)
+        } else {
+            (path, ProxyReason::Fresh)
+        };
+        CacheStatus::hit(path, reason.into(), object.origin_time)
     }
 
     /// Makes the status of a hit.
-    pub fn hit(path: HitPath, reason: &'static str, saved: Nanos) -> CacheStatus {
+    pub fn hit(path: HitPath, reason: HandlingReason, saved: Nanos) -> CacheStatus {
         CacheStatus { handled: Handled::Hit, path, reason, origin_time: Some(saved) }
     }
 
@@ -41,7 +44,7 @@ impl CacheStatus {
     pub fn forwarded(
         why: Forward,
         path: HitPath,
-        reason: &'static str,
+        reason: HandlingReason,
         waited: Option<Nanos>,
     ) -> CacheStatus {
         let handled = Handled::Forwarded { why, status: None, is_stored: false, collapsed: None };
@@ -93,7 +96,8 @@ impl CacheStatus {
         }
         let is_detailed = settings.cache_status == CacheStatusDetail::Detailed;
         let guessed = stored.filter(|(stored, _)| stored.is_heuristic()).map(|_| HEURISTIC);
-        let detail: Vec<&str> = is_detailed.then_some(self.reason).into_iter().chain(guessed).collect();
+        let detail: Vec<&str> =
+            is_detailed.then_some(self.reason.name()).into_iter().chain(guessed).collect();
         let detail = detail.join("/");
         let status = CacheStatusMember {
             cache: &settings.name,
@@ -120,7 +124,7 @@ fn freshness(stored: &StoredMeta, now: WallTime) -> Freshness {
 
 #[cfg(test)]
 mod tests {
-    use cache_policy::{DotSegments, ResponseMeta, Scheme, Settings, Times, Variant};
+    use cache_policy::{DotSegments, ResponseMeta, Scheme, Settings, Times, ValidationReason, Variant};
 
     use super::*;
 
@@ -130,10 +134,15 @@ mod tests {
         let (times, policy) = (Times { requested: now, received: now }, Settings::default());
         let meta = ResponseMeta::read(200, [line].into_iter(), times, &policy);
         let stored = StoredMeta::new(meta, Variant::default(), 5, &policy);
-        let cache_status = CacheStatus::forwarded(Forward::Stale, HitPath::Revalidated, "no-cache", None)
-            .with_status(304)
-            .with_stored(true)
-            .with_collapsed();
+        let cache_status = CacheStatus::forwarded(
+            Forward::Stale,
+            HitPath::Revalidated,
+            ValidationReason::NoCache.into(),
+            None,
+        )
+        .with_status(304)
+        .with_stored(true)
+        .with_collapsed();
         let settings = ExchangeSettings { cache_status: detail, ..ExchangeSettings::default() };
         let key = Key::new(Scheme::Http, b"a", b"/b", DotSegments::Resolved).unwrap();
         let mut lines = HeaderLines::new();

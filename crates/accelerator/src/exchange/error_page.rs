@@ -7,7 +7,7 @@ use units::WallTime;
 
 use super::response::{Response, ResponseBody};
 use super::settings::{CacheStatusDetail, ExchangeSettings};
-use crate::message::{Handling, HitPath};
+use crate::message::{Handling, HandlingReason, HitPath, ProxyReason};
 use crate::origin::OriginFailure;
 
 /// An error that arises here, not at the origin.
@@ -15,13 +15,20 @@ use crate::origin::OriginFailure;
 pub(super) struct LocalError {
     /// The status that the client gets.
     pub status: u16,
-    /// The name of the reason, for logs and metrics.
-    pub reason: &'static str,
+    /// The reason, for logs and metrics.
+    pub reason: HandlingReason,
+}
+
+impl LocalError {
+    /// Makes an error that the proxy itself decides.
+    pub fn new(status: u16, reason: ProxyReason) -> LocalError {
+        LocalError { status, reason: reason.into() }
+    }
 }
 
 impl From<&OriginFailure> for LocalError {
     fn from(failure: &OriginFailure) -> LocalError {
-        LocalError { status: failure.status(), reason: failure.name() }
+        LocalError::new(failure.status(), failure.reason())
     }
 }
 
@@ -51,7 +58,7 @@ pub(super) const ALLOWED: &[u8] = b"GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE
 /// Its lines are complete; it must not be stored. `is_head` if the request was a HEAD: then it has no body.
 pub fn error_page(
     status: u16,
-    reason: &'static str,
+    reason: HandlingReason,
     is_head: bool,
     settings: &ExchangeSettings,
     now: WallTime,
@@ -66,7 +73,7 @@ pub fn error_page(
         lines.push(b"Allow", ALLOWED);
     }
     if settings.cache_status == CacheStatusDetail::Detailed {
-        lines.push(b"Cache-Status", format!("{}; detail={reason}", settings.name).as_bytes());
+        lines.push(b"Cache-Status", format!("{}; detail={}", settings.name, reason.name()).as_bytes());
     }
     let body = if is_head { ResponseBody::Empty } else { ResponseBody::Pieces(vec![Bytes::from(page)]) };
     let handling = Handling { path: HitPath::Error, reason, origin_time: None };
@@ -87,7 +94,7 @@ mod tests {
     use super::*;
 
     fn page(status: u16, is_head: bool) -> Response {
-        error_page(status, "origin-down", is_head, &ExchangeSettings::default(), WallTime(0))
+        error_page(status, ProxyReason::OriginDown.into(), is_head, &ExchangeSettings::default(), WallTime(0))
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::interim_relay::InterimRelay;
 use super::origin_fetch::OriginFetch;
 use super::streaming::StreamingReader;
 use super::upstream_request::{Purpose, upstream_request};
+use crate::message::ProxyReason;
 use crate::origin::{OriginFailure, UpstreamResponse};
 
 /// The outcome of a fetch.
@@ -75,7 +76,7 @@ impl Exchange {
         }
         match sent {
             Ok(response) if response.status == 304 && !is_uncollapsed => {
-                self.failure(leader, LocalError { status: 502, reason: "origin-not-modified" })
+                self.failure(leader, LocalError::new(502, ProxyReason::OriginNotModified))
             }
             Ok(response) => self.arrived(fetch, response, is_uncollapsed, since, leader, interims).await,
             Err(failure) => self.failure(leader, LocalError::from(&failure)),

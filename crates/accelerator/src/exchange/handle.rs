@@ -18,7 +18,7 @@ use super::origin_fetch::OriginFetch;
 use super::relay::BypassReason;
 use super::response::{Response, ResponseBody};
 use super::settings::ExchangeSettings;
-use crate::message::{Handling, HitPath, Request, RequestBody};
+use crate::message::{Handling, HitPath, ProxyReason, Request, RequestBody};
 use crate::origin::OriginClient;
 
 /// The state that the exchanges of all threads share.
@@ -102,7 +102,7 @@ impl Exchange {
                 Box::pin(self.fetch_missing(fetch, false, body)).await
             }
             CacheDecision::OnlyIfCached => {
-                self.error(LocalError { status: 504, reason: "only-if-cached" }, is_head)
+                self.error(LocalError::new(504, ProxyReason::OnlyIfCached), is_head)
             }
         }
     }
@@ -166,6 +166,7 @@ fn options(now: WallTime) -> Response {
     lines.push(b"Date", write_date(now).as_bytes());
     lines.push(b"Allow", ALLOWED);
     lines.push_number(b"Content-Length", 0);
-    let handling = Handling { path: HitPath::Pass, reason: "max-forwards", origin_time: None };
+    let handling =
+        Handling { path: HitPath::Pass, reason: ProxyReason::MaxForwards.into(), origin_time: None };
     Response { status: 200, lines, body: ResponseBody::Empty, handling, memo: None }
 }

@@ -32,7 +32,7 @@ impl Hit {
     /// Returns the cache status to report.
     pub fn cache_status(&self) -> CacheStatus {
         match self.reuse {
-            Reuse::Stale { why, .. } => CacheStatus::hit(HitPath::Stale, why.name(), self.object.origin_time),
+            Reuse::Stale { why, .. } => CacheStatus::hit(HitPath::Stale, why.into(), self.object.origin_time),
             _ => CacheStatus::fresh(self.path, &self.object),
         }
     }

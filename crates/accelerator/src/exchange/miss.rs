@@ -23,7 +23,7 @@ use super::lines::stored_lines_with_age;
 use super::origin_fetch::OriginFetch;
 use super::response::Response;
 use super::streaming::StreamingResponse;
-use crate::message::{HitPath, RequestBody};
+use crate::message::{HitPath, ProxyReason, RequestBody};
 
 /// The most flights that a request follows: one, and another if the first has shown on which fields responses depend,
 /// so that requests for one variant are collapsed.
@@ -80,7 +80,7 @@ impl Exchange {
         interims: InterimRelay,
     ) -> Response {
         if fetch.request.is_loop(&self.settings.name) {
-            return self.error(LocalError { status: 508, reason: "loop" }, fetch.request.is_head());
+            return self.error(LocalError::new(508, ProxyReason::Loop), fetch.request.is_head());
         }
         let fetch = Rc::new(fetch);
         if is_hit_for_miss || !fetch.is_shareable || !fetch.request.can_collapse(&self.settings) {
@@ -167,7 +167,7 @@ impl Exchange {
         });
         match receiver.await {
             Ok(fetched) => self.response_for(&fetch, fetched),
-            Err(_) => self.error(LocalError { status: 502, reason: "abandoned" }, fetch.request.is_head()),
+            Err(_) => self.error(LocalError::new(502, ProxyReason::Abandoned), fetch.request.is_head()),
         }
     }
 
@@ -235,14 +235,14 @@ impl Exchange {
             }
             FetchOutcome::Relayed { response, why } => {
                 let (path, reason) = match why {
-                    Some(why) => (HitPath::Pass, why.name()),
+                    Some(why) => (HitPath::Pass, why.into()),
                     None => (HitPath::Miss, fetch.reason),
                 };
                 let cache_status = CacheStatus::forwarded(fetch.why, path, reason, Some(response.waited));
                 self.relayed(request, response, cache_status)
             }
             FetchOutcome::Error(status) => {
-                let error = LocalError { status, reason: "origin-error" };
+                let error = LocalError::new(status, ProxyReason::OriginError);
                 let response = self.stale_instead(fetch, FetchFailure::Status(status));
                 response.unwrap_or_else(|| self.error(error, request.is_head()))
             }
@@ -261,7 +261,7 @@ impl Exchange {
         let (request, now) = (&fetch.request, wall());
         let (object, why) = fetch.stale_substitute(failure, now, &self.settings.policy)?;
         let cache_status =
-            CacheStatus::forwarded(fetch.why, HitPath::Stale, why.name(), Some(object.origin_time));
+            CacheStatus::forwarded(fetch.why, HitPath::Stale, why.into(), Some(object.origin_time));
         let cache_status = match failure {
             FetchFailure::Status(status) => cache_status.with_status(status),
             FetchFailure::NoAnswer => cache_status,

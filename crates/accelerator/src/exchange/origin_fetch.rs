@@ -11,6 +11,7 @@ use units::WallTime;
 
 use super::cache_request::CacheRequest;
 use super::upstream_request::Purpose;
+use crate::message::{HandlingReason, ProxyReason};
 
 /// A request that the store cannot answer.
 #[derive(Debug)]
@@ -19,8 +20,8 @@ pub(super) struct OriginFetch {
     pub request: CacheRequest,
     /// The reason for forwarding, as `Cache-Status` reports it.
     pub why: Forward,
-    /// The name of the reason, for logs and metrics.
-    pub reason: &'static str,
+    /// The reason, for logs and metrics.
+    pub reason: HandlingReason,
     /// The variant by which requests are collapsed: the values of the fields on which responses under the key depend,
     /// as far as those are known.
     pub variant: Variant,
@@ -43,7 +44,7 @@ impl OriginFetch {
         let known = found.first().map(|object| &object.stored.response.vary);
         let variant = known.and_then(|vary| Variant::of(vary, request.lines(), &settings.codings));
         found.retain(|object| may_serve_other_variants(&object.stored.response));
-        let (why, reason, variant) = (why.into(), why.name(), variant.unwrap_or_default());
+        let (why, reason, variant) = (why.into(), why.into(), variant.unwrap_or_default());
         OriginFetch { request, why, reason, variant, against: found, stale: None, is_shareable: true }
     }
 
@@ -55,14 +56,14 @@ impl OriginFetch {
     ) -> OriginFetch {
         let (variant, against) = (object.stored.variant.clone(), vec![Arc::clone(&object)]);
         let is_shareable = matches!(why, ValidationReason::Stale | ValidationReason::Invalidated);
-        let (why, reason) = (why.into(), why.name());
+        let (why, reason) = (why.into(), why.into());
         OriginFetch { request, why, reason, variant, against, stale: Some(object), is_shareable }
     }
 
     /// Makes a background fetch that refreshes a stale response.
     pub fn refresh(request: CacheRequest, object: Arc<StoredResponse>) -> OriginFetch {
         OriginFetch {
-            reason: "refresh",
+            reason: ProxyReason::Refresh.into(),
             ..OriginFetch::validation(request.into_background_get(), ValidationReason::Stale, object)
         }
     }

@@ -8,7 +8,7 @@ use http1::HeaderLines;
 
 use super::handle::Exchange;
 use super::response::{Response, ResponseBody};
-use crate::message::{ClientVersion, HitPath, NoBody, Request};
+use crate::message::{ClientVersion, HandlingReason, HitPath, NoBody, ProxyReason, Request};
 
 /// The result of a prefill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct PrefillReport {
     pub stored: usize,
     /// The number of URLs whose response was not stored.
     pub passed: usize,
-    /// The URLs that failed, with the name of the reason.
-    pub failed: Vec<(String, &'static str)>,
+    /// The URLs that failed, with the reason.
+    pub failed: Vec<(String, HandlingReason)>,
 }
 
 impl Exchange {
@@ -37,13 +37,13 @@ impl Exchange {
         prefilled
     }
 
-    async fn fill(self: &Rc<Self>, url: &str) -> Result<HitPath, &'static str> {
-        let response = self.handle(request(url).ok_or("url")?, NoBody).await;
+    async fn fill(self: &Rc<Self>, url: &str) -> Result<HitPath, HandlingReason> {
+        let response = self.handle(request(url).ok_or(ProxyReason::Url)?, NoBody).await;
         let handling = response.handling;
         if handling.path == HitPath::Error {
             return Err(handling.reason);
         }
-        drain(response).await.map_err(|()| "incomplete")?;
+        drain(response).await.map_err(|()| ProxyReason::Incomplete)?;
         Ok(handling.path)
     }
 }

@@ -14,7 +14,7 @@ use super::lines::{self, is_without_body, push_length};
 use super::response::{Response, ResponseBody};
 use super::stream::BodyStream;
 use super::upstream_request::{Purpose, upstream_request};
-use crate::message::{HitPath, RequestBody};
+use crate::message::{HandlingReason, HitPath, ProxyReason, RequestBody};
 use crate::origin::{OriginTunnel, UpstreamResponse};
 
 /// The connection to the origin after a 101: bytes are relayed both ways.
@@ -26,18 +26,19 @@ pub type Tunnel = Box<OriginTunnel>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BypassReason {
     why: Forward,
-    reason: &'static str,
+    reason: HandlingReason,
 }
 
 impl BypassReason {
     /// The operator's `bypass` names the target.
-    pub const OPERATOR: BypassReason = BypassReason { why: Forward::Bypass, reason: "bypass" };
+    pub const OPERATOR: BypassReason =
+        BypassReason { why: Forward::Bypass, reason: HandlingReason::Proxy(ProxyReason::Bypass) };
 }
 
 impl From<PassReason> for BypassReason {
     fn from(reason: PassReason) -> BypassReason {
         let why = if reason == PassReason::Method { Forward::Method } else { Forward::Bypass };
-        BypassReason { why, reason: reason.name() }
+        BypassReason { why, reason: reason.into() }
     }
 }
 
@@ -50,7 +51,7 @@ impl Exchange {
         bypass: BypassReason,
     ) -> Response {
         if request.is_loop(&self.settings.name) {
-            return self.error(LocalError { status: 508, reason: "loop" }, request.is_head());
+            return self.error(LocalError::new(508, ProxyReason::Loop), request.is_head());
         }
         let upstream = upstream_request(&request, &Purpose::Pass, &self.settings);
         let sent = self.origin.send(&upstream, body).await;

@@ -25,6 +25,7 @@ use super::http1::{InitialState, Unsent};
 use super::peer::Peer;
 use super::socket::BACKLOG;
 use super::worker::Worker;
+use crate::message::DisconnectReason;
 
 /// The number of connections that are accepted before the accepted ones are served.
 const ACCEPTS_PER_TURN: usize = 64;
@@ -153,7 +154,7 @@ fn spawn_connection(connection: Accepted, start: InitialState, worker: &Rc<Worke
     let guard = worker.track_connection();
     match tokio::net::TcpStream::from_std(TcpStream::from(socket)) {
         Ok(stream) => drop(tokio::task::spawn_local(serve_connection(stream, address, config, start, guard))),
-        Err(_) => worker.refused("not-registered"),
+        Err(_) => worker.refused(DisconnectReason::NotRegistered),
     }
 }
 

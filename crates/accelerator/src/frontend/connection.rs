@@ -16,13 +16,14 @@ use cache_policy::Scheme;
 use tokio::net::TcpStream;
 
 use super::http1::{self, Http1Outcome, InitialState};
-use super::http2::{self, ConnectionEnd};
+use super::http2;
 use super::peer::{ClientStream, Peer};
 use super::proxy_protocol::read_proxy_header;
 use super::rewind::Rewind;
 use super::settings::ListenSettings;
 use super::tls::TlsContext;
 use super::worker::{ConnectionGuard, Worker};
+use crate::message::DisconnectReason;
 
 /// The settings of one listener.
 #[derive(Debug)]
@@ -83,12 +84,12 @@ async fn handshake_and_serve(
     config: &ListenerConfig,
     mut start: InitialState,
     worker: &Rc<Worker>,
-) -> Result<(), &'static str> {
+) -> Result<(), DisconnectReason> {
     let limits = worker.limits();
     let mut client = address;
     if config.is_proxy(address) {
         let header = Box::pin(read_proxy_header(&mut stream, &mut start.kept, limits.head_timeout)).await;
-        client = header.map_err(|_| "proxy-header")?.unwrap_or(address);
+        client = header.map_err(|_| DisconnectReason::ProxyHeader)?.unwrap_or(address);
     }
     let _permit = worker.connection_limiter.acquire(client.ip(), &limits)?;
     let peer = Peer { client, scheme: config.scheme() };
@@ -100,10 +101,10 @@ async fn handshake_and_serve(
         }
         return Ok(());
     }
-    let tls = config.tls.as_ref().ok_or("tls-not-set-up")?;
+    let tls = config.tls.as_ref().ok_or(DisconnectReason::TlsNotSetUp)?;
     let stream = Rewind::new(start.kept, stream);
     let accepted =
-        Box::pin(tls.accept(stream, config.speaks_http2())).await.map_err(|failure| failure.name())?;
+        Box::pin(tls.accept(stream, config.speaks_http2())).await.map_err(|failure| failure.reason())?;
     if accepted.is_http2 {
         Box::pin(serve_http2(accepted.stream, peer, worker)).await;
     } else {
@@ -116,7 +117,7 @@ async fn serve_http2(stream: impl ClientStream, peer: Peer, worker: &Rc<Worker>)
     let (limits, settings) = (worker.limits(), worker.http2());
     let Peer { client, scheme } = peer;
     let ended = http2::serve(stream, (client, scheme), worker, &limits, &settings, worker.draining()).await;
-    if !matches!(ended, ConnectionEnd::Closed | ConnectionEnd::Idle) {
-        worker.refused(ended.name());
+    if let Some(reason) = ended.reason() {
+        worker.refused(reason);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::settings::ClientLimits;
+use crate::message::DisconnectReason;
 
 /// A limiter of concurrent client connections of all workers; those that end on the fast path do not count.
 #[derive(Debug, Default)]
@@ -26,23 +27,23 @@ impl ConnectionLimiter {
     /// Takes a permit for a connection.
     ///
     /// # Errors
-    /// The name of the limit that the connection would exceed.
+    /// The limit that the connection would exceed.
     pub(super) fn acquire(
         self: &Arc<Self>,
         client: IpAddr,
         limits: &ClientLimits,
-    ) -> Result<ConnectionPermit, &'static str> {
+    ) -> Result<ConnectionPermit, DisconnectReason> {
         // Counted first: dropping the permit takes it back.
         let mut permit = ConnectionPermit { connection_limiter: Arc::clone(self), counted_for: None };
         if limits.connections_max <= self.connections.fetch_add(1, Ordering::Relaxed) {
-            return Err("connections-max");
+            return Err(DisconnectReason::ConnectionsMax);
         }
         if let Some(most) = limits.connections_per_address {
             let client_network = client_network(client);
             let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
             let count = by_address.entry(client_network).or_default();
             if most <= *count {
-                return Err("connections-per-address");
+                return Err(DisconnectReason::ConnectionsPerAddress);
             }
             *count += 1;
             permit.counted_for = Some(client_network);
@@ -95,7 +96,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(
                 connection_limiter.acquire(address("192.0.2.2"), &limits).unwrap_err(),
-                "connections-max"
+                DisconnectReason::ConnectionsMax
             );
         }
         drop(one);
@@ -107,13 +108,13 @@ mod tests {
         let (connection_limiter, limits) = (Arc::new(ConnectionLimiter::default()), limits(100, Some(1)));
         let one = connection_limiter.acquire(address("192.0.2.1"), &limits).unwrap();
         let refused = |from| connection_limiter.acquire(address(from), &limits).err();
-        assert_eq!(refused("192.0.2.1"), Some("connections-per-address"));
-        assert_eq!(refused("::ffff:192.0.2.1"), Some("connections-per-address"));
+        assert_eq!(refused("192.0.2.1"), Some(DisconnectReason::ConnectionsPerAddress));
+        assert_eq!(refused("::ffff:192.0.2.1"), Some(DisconnectReason::ConnectionsPerAddress));
         assert_eq!(refused("192.0.2.2"), None);
         drop(one);
         assert_eq!(refused("192.0.2.1"), None);
         let _six = connection_limiter.acquire(address("2001:db8::1"), &limits).unwrap();
-        assert_eq!(refused("2001:db8::ffff:1"), Some("connections-per-address"));
+        assert_eq!(refused("2001:db8::ffff:1"), Some(DisconnectReason::ConnectionsPerAddress));
         assert_eq!(refused("2001:db8:0:1::1"), None);
         drop(_six);
         assert!(connection_limiter.by_address.lock().unwrap().is_empty());

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::exchange::Response;
-use crate::message::{Handling, Request, RequestBody};
+use crate::message::{Handling, ProxyReason, Request, RequestBody};
 use crate::observation::LogEntry;
 
 /// A handler of requests, which is also told about the responses; one per thread.
@@ -16,7 +16,7 @@ pub trait Service: 'static {
     async fn handle<B: RequestBody>(self: &Rc<Self>, request: Request, body: B) -> Response;
 
     /// Makes the response to a request that is refused before it reaches the handler.
-    fn refuse(&self, status: u16, reason: &'static str, is_head: bool) -> Response;
+    fn refuse(&self, status: u16, reason: ProxyReason, is_head: bool) -> Response;
 
     /// Counts a response: `bytes_out` bytes of head, uncompressed, and body were sent.
     fn note(&self, handling: &Handling, status: u16, bytes_out: u64);

@@ -15,7 +15,7 @@ use super::memo::MemoTable;
 use super::service::Service;
 use super::settings::{ClientLimits, FrontendSettings};
 use crate::exchange::{Exchange, Response, error_page};
-use crate::message::{Handling, Request, RequestBody};
+use crate::message::{DisconnectReason, Handling, ProxyReason, Request, RequestBody};
 use crate::observation::{LogEntry, LogWriter, WorkerCounters};
 
 /// The size of the read buffer: also the longest possible head.
@@ -136,7 +136,7 @@ impl Worker {
     }
 
     /// Counts a connection that is refused or broken off.
-    pub(super) fn refused(&self, reason: &'static str) {
+    pub(super) fn refused(&self, reason: DisconnectReason) {
         self.context.borrow().counters.connection_refused(reason);
     }
 
@@ -235,8 +235,8 @@ impl Service for Worker {
         self.exchange().handle(request, body).await
     }
 
-    fn refuse(&self, status: u16, reason: &'static str, is_head: bool) -> Response {
-        error_page(status, reason, is_head, self.exchange().settings(), wall())
+    fn refuse(&self, status: u16, reason: ProxyReason, is_head: bool) -> Response {
+        error_page(status, reason.into(), is_head, self.exchange().settings(), wall())
     }
 
     fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {

@@ -2,6 +2,8 @@
 
 use units::Nanos;
 
+use super::reason::HandlingReason;
+
 /// The path by which a response was produced; each is measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HitPath {
@@ -60,8 +62,8 @@ impl HitPath {
 pub struct Handling {
     /// The path of the response.
     pub path: HitPath,
-    /// The name of the reason, from the policy: `no-store` or `uri-miss`, for example.
-    pub reason: &'static str,
+    /// The reason.
+    pub reason: HandlingReason,
     /// The time that the origin took, if it was asked; else the time that it was spared: the time that the stored
     /// response took when it was fetched.
     pub origin_time: Option<Nanos>,

@@ -3,8 +3,10 @@
 
 mod handling;
 mod interim;
+mod reason;
 mod request;
 
 pub use handling::{Handling, HitPath};
 pub use interim::Interim;
+pub use reason::{DisconnectReason, HandlingReason, ProxyReason};
 pub use request::{BodyError, ClientVersion, NoBody, Request, RequestBody};

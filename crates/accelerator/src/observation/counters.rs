@@ -1,21 +1,14 @@
 //! Counters of a worker. One thread counts, others read: no lock, and no atomic read-modify-write.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use units::Nanos;
 
-use crate::message::{Handling, HitPath};
+use crate::message::{DisconnectReason, Handling, HandlingReason, HitPath};
 
 /// The number of paths.
 const PATHS: usize = HitPath::ALL.len();
-
-/// The number of slots for pairs of path and reason; policy and the rest of the crate have some hundred names.
-const SLOTS: usize = 256;
-
-/// The name under which pairs without a slot are counted.
-const OTHER: &str = "other";
 
 /// A counter that one thread raises and any thread may read.
 ///
@@ -38,8 +31,8 @@ impl SingleWriterCounter {
 /// The counters of one worker; raised by its thread only, read by any.
 #[derive(Debug, Default)]
 pub struct WorkerCounters {
-    responses: ReasonCounters,
-    refused: ReasonCounters,
+    responses: ResponseCounters,
+    refused: [SingleWriterCounter; DisconnectReason::ALL.len()],
     bytes: [SingleWriterCounter; PATHS],
     origin_ns: [SingleWriterCounter; PATHS],
     statuses: [SingleWriterCounter; CounterTotals::CLASSES],
@@ -52,7 +45,7 @@ impl WorkerCounters {
     #[inline]
     pub fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {
         let path = handling.path as usize;
-        self.responses.add(path as u8, handling.reason);
+        self.responses.0[path * HandlingReason::COUNT + handling.reason.index()].add(1);
         self.bytes[path].add(bytes_out);
         self.statuses[CounterTotals::class(status)].add(1);
         if let Some(time) = handling.origin_time {
@@ -72,19 +65,23 @@ impl WorkerCounters {
         self.closed.add(1);
     }
 
-    /// Counts a connection that was refused or broken off, by its reason: `connections-max` or `tls-handshake`, for
-    /// example.
-    pub fn connection_refused(&self, reason: &'static str) {
-        self.refused.add(0, reason);
+    /// Counts a connection that was refused or aborted.
+    pub fn connection_refused(&self, reason: DisconnectReason) {
+        self.refused[reason as usize].add(1);
     }
 
     /// Adds these counts to a total over workers.
     fn add_to(&self, totals: &mut CounterTotals) {
-        for (path, reason, n) in self.responses.iter() {
-            *totals.responses.entry((path, reason)).or_default() += n;
+        for (path, counters) in self.responses.0.chunks_exact(HandlingReason::COUNT).enumerate() {
+            for (reason, count) in HandlingReason::all().zip(counters).filter(|(_, count)| count.get() != 0) {
+                // Some reasons share a name.
+                *totals.responses.entry((path as u8, reason.name())).or_default() += count.get();
+            }
         }
-        for (_, reason, n) in self.refused.iter() {
-            *totals.refused.entry(reason).or_default() += n;
+        for (reason, count) in DisconnectReason::ALL.iter().zip(&self.refused) {
+            if count.get() != 0 {
+                *totals.refused.entry(reason.name()).or_default() += count.get();
+            }
         }
         for (sum, count) in totals.bytes.iter_mut().zip(&self.bytes) {
             *sum += count.get();
@@ -100,50 +97,13 @@ impl WorkerCounters {
     }
 }
 
-/// Counters by a number and a name, of which there are few: a small table with open addressing.
-///
-/// Names are compared by address, which is fast. The same text may have two addresses; readers add both up.
+/// Counters of responses, by path and within it by reason.
 #[derive(Debug)]
-struct ReasonCounters {
-    slots: Box<[ReasonSlot]>,
-    others: SingleWriterCounter,
-}
+struct ResponseCounters(Box<[SingleWriterCounter]>);
 
-#[derive(Debug, Default)]
-struct ReasonSlot {
-    what: OnceLock<(u8, &'static str)>,
-    n: SingleWriterCounter,
-}
-
-impl Default for ReasonCounters {
-    fn default() -> ReasonCounters {
-        ReasonCounters {
-            slots: (0..SLOTS).map(|_| ReasonSlot::default()).collect(),
-            others: SingleWriterCounter::default(),
-        }
-    }
-}
-
-impl ReasonCounters {
-    #[inline]
-    fn add(&self, group: u8, reason: &'static str) {
-        // Names stand close to each other; the lower bits of their addresses differ most.
-        let start = ((reason.as_ptr() as usize).wrapping_mul(0x9e37_79b1) >> 7) ^ (usize::from(group) * 29);
-        for step in 0..SLOTS {
-            let slot = &self.slots[(start + step) % SLOTS];
-            let (its_group, its_reason) = *slot.what.get_or_init(|| (group, reason));
-            if its_group == group && std::ptr::eq(its_reason, reason) {
-                return slot.n.add(1);
-            }
-        }
-        self.others.add(1);
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (u8, &'static str, u64)> {
-        let slots =
-            self.slots.iter().filter_map(|slot| slot.what.get().map(|what| (what.0, what.1, slot.n.get())));
-        let others = Some(self.others.get()).filter(|n| *n != 0).map(|n| (HitPath::Error as u8, OTHER, n));
-        slots.chain(others)
+impl Default for ResponseCounters {
+    fn default() -> ResponseCounters {
+        ResponseCounters((0..PATHS * HandlingReason::COUNT).map(|_| SingleWriterCounter::default()).collect())
     }
 }
 
@@ -238,10 +198,13 @@ fn is_hit(path: HitPath) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use cache_policy::{MissReason, PassReason};
 
-    fn handling(path: HitPath, reason: &'static str) -> Handling {
-        Handling { path, reason, origin_time: Some(Nanos(10)) }
+    use super::*;
+    use crate::message::ProxyReason;
+
+    fn handling(path: HitPath, reason: impl Into<HandlingReason>) -> Handling {
+        Handling { path, reason: reason.into(), origin_time: Some(Nanos(10)) }
     }
 
     #[test]
@@ -255,14 +218,15 @@ mod tests {
     fn workers_are_summed_by_path_and_reason() {
         let workers = [WorkerCounters::default(), WorkerCounters::default()];
         for counters in &workers {
-            counters.note(&handling(HitPath::Memory, "fresh"), 200, 1_000);
-            counters.note(&handling(HitPath::Memory, "fresh"), 304, 100);
-            counters.note(&handling(HitPath::Miss, "uri-miss"), 200, 1_100);
-            counters.note(&handling(HitPath::Miss, "vary-miss"), 404, 200);
+            counters.note(&handling(HitPath::Memory, ProxyReason::Fresh), 200, 1_000);
+            counters.note(&handling(HitPath::Memory, ProxyReason::Fresh), 304, 100);
+            counters.note(&handling(HitPath::Miss, MissReason::UriMiss), 200, 1_100);
+            counters.note(&handling(HitPath::Miss, MissReason::VaryMiss), 404, 200);
         }
-        workers[1].note(&handling(HitPath::Error, "all-down"), 502, 50);
+        workers[1].note(&handling(HitPath::Error, ProxyReason::OriginDown), 502, 50);
         let totals = CounterTotals::of(&workers);
-        let expected = [((0, "fresh"), 4), ((6, "uri-miss"), 2), ((6, "vary-miss"), 2), ((8, "all-down"), 1)];
+        let expected =
+            [((0, "fresh"), 4), ((6, "uri-miss"), 2), ((6, "vary-miss"), 2), ((8, "origin-down"), 1)];
         assert_eq!(totals.responses, BTreeMap::from(expected));
         assert_eq!((totals.responses(), totals.responses_by(HitPath::Miss)), (9, 4));
         assert_eq!(totals.bytes[HitPath::Memory as usize], 2_200);
@@ -277,17 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_without_a_slot_is_counted_as_other() {
-        let reasons = ReasonCounters::default();
-        let names: Vec<&'static str> =
-            (0..SLOTS + 3).map(|k| &*Box::leak(format!("reason-{k}").into())).collect();
-        for name in names.iter().chain(&names) {
-            reasons.add(3, name);
-        }
-        let all: Vec<_> = reasons.iter().collect();
-        assert_eq!(all.len(), SLOTS + 1);
-        assert_eq!(all.iter().map(|(_, _, n)| n).sum::<u64>(), 2 * (SLOTS as u64 + 3));
-        assert_eq!(all.last(), Some(&(HitPath::Error as u8, OTHER, 6)));
+    fn reasons_of_one_name_are_counted_together() {
+        let counters = WorkerCounters::default();
+        counters.note(&handling(HitPath::Error, ProxyReason::Method), 405, 10);
+        counters.note(&handling(HitPath::Error, PassReason::Method), 405, 10);
+        counters.note(&handling(HitPath::Pass, PassReason::Method), 200, 10);
+        let totals = CounterTotals::of([&counters]);
+        assert_eq!(totals.responses, BTreeMap::from([((7, "method"), 1), ((8, "method"), 2)]));
     }
 
     #[test]
@@ -303,7 +263,7 @@ mod tests {
         counters.connection_opened();
         counters.connection_opened();
         counters.connection_closed();
-        counters.connection_refused("connections-max");
+        counters.connection_refused(DisconnectReason::ConnectionsMax);
         let totals = CounterTotals::of([&counters]);
         assert_eq!((totals.connections_opened, totals.connections()), (2, 1));
         assert_eq!(totals.refused, BTreeMap::from([("connections-max", 1)]));

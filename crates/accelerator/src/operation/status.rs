@@ -146,19 +146,21 @@ fn notice_json(notice: &Notice, stamp: &mut Stamp) -> Value {
 /// Makes a snapshot for tests.
 #[cfg(test)]
 pub(crate) fn example() -> Status {
+    use cache_policy::MissReason;
     use units::Nanos;
 
-    use crate::message::Handling;
+    use crate::message::{DisconnectReason, Handling, HandlingReason, ProxyReason};
     use crate::observation::{NoticeLevel, WorkerCounters};
 
     let counters = WorkerCounters::default();
-    let handling = |path, reason| Handling { path, reason, origin_time: Some(Nanos::from_millis(250)) };
+    let handling =
+        |path, reason: HandlingReason| Handling { path, reason, origin_time: Some(Nanos::from_millis(250)) };
     for _ in 0..3 {
-        counters.note(&handling(HitPath::Memory, "fresh"), 200, 1_000);
+        counters.note(&handling(HitPath::Memory, ProxyReason::Fresh.into()), 200, 1_000);
     }
-    counters.note(&handling(HitPath::Miss, "uri-miss"), 404, 500);
+    counters.note(&handling(HitPath::Miss, MissReason::UriMiss.into()), 404, 500);
     counters.connection_opened();
-    counters.connection_refused("connections-max");
+    counters.connection_refused(DisconnectReason::ConnectionsMax);
     let hot = HotObject { key: "http://h/<b>\"".to_owned(), status: 200, body_bytes: 800, hits: 3 };
     let server = ServerReport {
         address: "127.0.0.1:8080".to_owned(),

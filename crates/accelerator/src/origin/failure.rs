@@ -5,7 +5,7 @@ use std::io;
 use http1::HeadError;
 use thiserror::Error;
 
-use crate::message::BodyError;
+use crate::message::{BodyError, ProxyReason};
 
 /// The reason for which no server has answered a request.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -84,25 +84,25 @@ impl OriginFailure {
         }
     }
 
-    /// Returns the name of the reason, for logs and metrics.
-    pub fn name(&self) -> &'static str {
+    /// Returns the reason, for logs and metrics.
+    pub fn reason(&self) -> ProxyReason {
         match self {
-            OriginFailure::AllDown => "origin-down",
-            OriginFailure::Busy => "origin-busy",
-            OriginFailure::Unresolved(_) => "origin-unresolved",
-            OriginFailure::Unreachable(_) => "origin-unreachable",
-            OriginFailure::ConnectTimedOut => "origin-connect-timeout",
-            OriginFailure::Tls(_) => "origin-tls",
-            OriginFailure::Closed => "origin-closed",
-            OriginFailure::NotTaken => "origin-not-taken",
-            OriginFailure::Truncated => "origin-truncated",
-            OriginFailure::SendTimedOut => "origin-send-timeout",
-            OriginFailure::TimedOut => "origin-timeout",
-            OriginFailure::Malformed(_) => "origin-malformed",
-            OriginFailure::TooManyInterim => "origin-interim",
-            OriginFailure::UnwantedUpgrade => "origin-upgrade",
-            OriginFailure::RequestBody(_) => "request-body",
-            OriginFailure::Unsendable => "request-unsendable",
+            OriginFailure::AllDown => ProxyReason::OriginDown,
+            OriginFailure::Busy => ProxyReason::OriginBusy,
+            OriginFailure::Unresolved(_) => ProxyReason::OriginUnresolved,
+            OriginFailure::Unreachable(_) => ProxyReason::OriginUnreachable,
+            OriginFailure::ConnectTimedOut => ProxyReason::OriginConnectTimeout,
+            OriginFailure::Tls(_) => ProxyReason::OriginTls,
+            OriginFailure::Closed => ProxyReason::OriginClosed,
+            OriginFailure::NotTaken => ProxyReason::OriginNotTaken,
+            OriginFailure::Truncated => ProxyReason::OriginTruncated,
+            OriginFailure::SendTimedOut => ProxyReason::OriginSendTimeout,
+            OriginFailure::TimedOut => ProxyReason::OriginTimeout,
+            OriginFailure::Malformed(_) => ProxyReason::OriginMalformed,
+            OriginFailure::TooManyInterim => ProxyReason::OriginInterim,
+            OriginFailure::UnwantedUpgrade => ProxyReason::OriginUpgrade,
+            OriginFailure::RequestBody(_) => ProxyReason::RequestBody,
+            OriginFailure::Unsendable => ProxyReason::RequestUnsendable,
         }
     }
 
@@ -178,7 +178,7 @@ mod tests {
         ];
         for (failure, status, is_server_fault) in cases {
             assert_eq!((failure.status(), failure.is_server_fault()), (status, is_server_fault), "{failure}");
-            assert!(failure.name().starts_with(if status < 500 { "request-" } else { "origin-" }));
+            assert!(failure.reason().name().starts_with(if status < 500 { "request-" } else { "origin-" }));
         }
     }
 }

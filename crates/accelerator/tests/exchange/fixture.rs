@@ -169,7 +169,7 @@ impl ClientResponse {
         {
             assert_eq!(length, body.len().to_string().as_bytes(), "as long as announced");
         }
-        let (path, reason) = (reply.handling.path, reply.handling.reason);
+        let (path, reason) = (reply.handling.path, reply.handling.reason.name());
         ClientResponse { status: reply.status, lines: reply.lines, body, path, reason, memo: reply.memo }
     }
 

@@ -1,7 +1,7 @@
 //! Responses from the store, and memos.
 
 use accelerator::exchange::{CacheStatusDetail, ExchangeSettings, MemoKind, hit_lines};
-use accelerator::message::HitPath;
+use accelerator::message::{HitPath, ProxyReason};
 use cache_store::{Purge, Removal};
 use http1::HeaderLines;
 use units::{Nanos, WallTime, wall};
@@ -193,7 +193,7 @@ fn prefilled_urls_are_hits() {
         let urls = ["http://example.org/a", "http://example.org/private", "example.org"].map(str::to_owned);
         let prefilled = fixture.exchange.prefill(&urls).await;
         assert_eq!((prefilled.stored, prefilled.passed), (1, 1));
-        assert_eq!(prefilled.failed, [("example.org".to_owned(), "url")]);
+        assert_eq!(prefilled.failed, [("example.org".to_owned(), ProxyReason::Url.into())]);
         assert_eq!(fixture.get("/a", &[]).await.path, HitPath::Memory);
     });
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{ConnectionEnd, Http2Settings, serve};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{BodyError, Handling, HitPath, Request, RequestBody};
+use accelerator::message::{BodyError, Handling, HitPath, ProxyReason, Request, RequestBody};
 use accelerator::observation::LogEntry;
 use bytes::Bytes;
 use cache_policy::Scheme;
@@ -79,7 +79,7 @@ fn reply(status: u16, lines: &[(&str, &str)], body: ResponseBody) -> Response {
     for (name, value) in lines {
         written.push(name.as_bytes(), value.as_bytes());
     }
-    let handling = Handling { path: HitPath::Memory, reason: "fresh", origin_time: None };
+    let handling = Handling { path: HitPath::Memory, reason: ProxyReason::Fresh.into(), origin_time: None };
     Response { status, lines: written, body, handling, memo: None }
 }
 
@@ -123,8 +123,8 @@ impl Service for Script {
         }
     }
 
-    fn refuse(&self, status: u16, reason: &'static str, _is_head: bool) -> Response {
-        reply(status, &[("X-Reason", reason)], ResponseBody::Empty)
+    fn refuse(&self, status: u16, reason: ProxyReason, _is_head: bool) -> Response {
+        reply(status, &[("X-Reason", reason.name())], ResponseBody::Empty)
     }
 
     fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {

@@ -38,7 +38,7 @@ fn invalid_or_ambiguous_heads_are_failures() {
             let server = Scripted::start(vec![bad, vec![Step::Read, reply("good")]]).await;
             let (origins, servers) = origins(settings(&[server.address]));
             let failure = get(&origins).await.unwrap_err();
-            assert_eq!((failure.name(), failure.status()), (name, 502), "{failure}: {text:.80}");
+            assert_eq!((failure.reason().name(), failure.status()), (name, 502), "{failure}: {text:.80}");
             assert_eq!(servers.report()[0].failures, 1);
             assert_eq!(get_text(&origins).await, "good");
         }

@@ -178,7 +178,8 @@ pub fn item(line: &str) -> Option<(bool, &str, &str)> {
         (keyword, name) = (name, words.next()?);
     }
     let end = name.find(|next: char| !next.is_alphanumeric() && next != '_').unwrap_or(name.len());
-    Some((is_public, keyword, &name[..end]))
+    // A macro's parameter is no name.
+    (end != 0).then(|| (is_public, keyword, &name[..end]))
 }
 
 /// Returns the name of the type that a line declares, and whether it is public.

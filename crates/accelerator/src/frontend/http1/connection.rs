@@ -19,6 +19,7 @@ use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::{ClientStream, Peer};
 use crate::frontend::service::Service;
 use crate::frontend::worker::Worker;
+use crate::message::ProxyReason;
 
 /// The preface of an HTTP/2 client with prior knowledge (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -119,7 +120,7 @@ pub(super) enum AfterResponse {
 enum ParseOutcome {
     Partial,
     Request(RequestHead, usize),
-    Refused(u16, &'static str),
+    Refused(u16, ProxyReason),
     Http2,
 }
 
@@ -180,7 +181,9 @@ impl<W: ClientStream> Connection<W> {
                     },
                 },
                 ConnectionEvent::TimedOut if self.kept.is_empty() => break AfterResponse::Close,
-                ConnectionEvent::TimedOut => break Box::pin(self.refuse(408, "head-timeout")).await?,
+                ConnectionEvent::TimedOut => {
+                    break Box::pin(self.refuse(408, ProxyReason::HeadTimeout)).await?;
+                }
                 ConnectionEvent::Gone => return Ok(false),
                 ConnectionEvent::Close => break AfterResponse::Close,
             }
@@ -334,8 +337,8 @@ impl<W: ClientStream> Connection<W> {
 /// Refuses a head that is too long: by its target (414) or its fields (431).
 fn too_large(start: &[u8]) -> ParseOutcome {
     if start.windows(2).any(|pair| pair == b"\r\n") {
-        ParseOutcome::Refused(431, "head-too-large")
+        ParseOutcome::Refused(431, ProxyReason::HeadTooLarge)
     } else {
-        ParseOutcome::Refused(414, "target-too-long")
+        ParseOutcome::Refused(414, ProxyReason::TargetTooLong)
     }
 }

@@ -4,7 +4,7 @@ use http1::{Framing, HeadError, HeadLimit, HeaderLines, Http1Version, RequestHea
 
 use crate::frontend::memo::HeadNotes;
 use crate::frontend::peer::Peer;
-use crate::message::{ClientVersion, Interim, Request};
+use crate::message::{ClientVersion, Interim, ProxyReason, Request};
 
 /// Appends the status line, the lines and `Connection` of a response; the empty line is left to the caller, who may
 /// add lines.
@@ -46,23 +46,23 @@ fn write_start(out: &mut Vec<u8>, status: u16, lines: &HeaderLines) {
     out.extend_from_slice(lines.as_bytes());
 }
 
-/// Returns the status and the name of the reason for which a head is refused.
-pub(super) fn refusal(error: HeadError) -> (u16, &'static str) {
+/// Returns the status and the reason for which a head is refused.
+pub(super) fn refusal(error: HeadError) -> (u16, ProxyReason) {
     match error {
-        HeadError::Malformed(_) => (400, "malformed-head"),
+        HeadError::Malformed(_) => (400, ProxyReason::MalformedHead),
         HeadError::Oversized(HeadLimit::Bytes | HeadLimit::Headers | HeadLimit::Interim) => {
-            (431, "head-too-large")
+            (431, ProxyReason::HeadTooLarge)
         }
-        HeadError::UnsupportedVersion => (505, "unsupported-version"),
-        HeadError::InvalidLength => (400, "invalid-length"),
-        HeadError::ConflictingLengths => (400, "conflicting-lengths"),
-        HeadError::LengthWithTransferEncoding => (400, "length-with-transfer-encoding"),
-        HeadError::TransferEncodingOnHttp10 => (400, "transfer-encoding-on-http10"),
-        HeadError::UnknownTransferEncoding => (501, "unknown-transfer-encoding"),
-        HeadError::RepeatedChunked => (400, "repeated-chunked"),
-        HeadError::MissingHost => (400, "missing-host"),
-        HeadError::RepeatedHost => (400, "repeated-host"),
-        HeadError::InvalidHost => (400, "invalid-host"),
+        HeadError::UnsupportedVersion => (505, ProxyReason::UnsupportedVersion),
+        HeadError::InvalidLength => (400, ProxyReason::InvalidLength),
+        HeadError::ConflictingLengths => (400, ProxyReason::ConflictingLengths),
+        HeadError::LengthWithTransferEncoding => (400, ProxyReason::LengthWithTransferEncoding),
+        HeadError::TransferEncodingOnHttp10 => (400, ProxyReason::TransferEncodingOnHttp10),
+        HeadError::UnknownTransferEncoding => (501, ProxyReason::UnknownTransferEncoding),
+        HeadError::RepeatedChunked => (400, ProxyReason::RepeatedChunked),
+        HeadError::MissingHost => (400, ProxyReason::MissingHost),
+        HeadError::RepeatedHost => (400, ProxyReason::RepeatedHost),
+        HeadError::InvalidHost => (400, ProxyReason::InvalidHost),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::exchange::{BodyStream, Response, ResponseBody};
 use crate::frontend::min_rate::MinRateDeadline;
 use crate::frontend::peer::ClientStream;
 use crate::frontend::service::Service;
-use crate::message::{ClientVersion, Handling};
+use crate::message::{ClientVersion, Handling, ProxyReason};
 use crate::observation::LogEntry;
 
 /// The properties of a request that decide how its response is framed.
@@ -60,11 +60,11 @@ impl<W: ClientStream> Connection<W> {
         let request = LoggedRequest { bytes: &bytes, head: Some(&head), began: self.begin() };
         let expectation = expectation(&bytes, &head);
         if expectation == Expectation::Unknown {
-            return self.send_refusal(417, "unknown-expectation", &request).await;
+            return self.send_refusal(417, ProxyReason::UnknownExpectation, &request).await;
         }
         let limits = self.worker.limits();
         if matches!(head.framing, Framing::Length(length) if limits.body_bytes_max < length) {
-            return self.send_refusal(413, "body-too-large", &request).await;
+            return self.send_refusal(413, ProxyReason::BodyTooLarge, &request).await;
         }
         let worker = Rc::clone(&self.worker);
         let _in_flight = worker.track_request();
@@ -101,7 +101,7 @@ impl<W: ClientStream> Connection<W> {
     }
 
     /// Refuses the input with an error page and ends the connection: the start of the next request is not known.
-    pub(super) async fn refuse(&mut self, status: u16, reason: &'static str) -> io::Result<AfterResponse> {
+    pub(super) async fn refuse(&mut self, status: u16, reason: ProxyReason) -> io::Result<AfterResponse> {
         let bytes = mem::take(&mut self.kept);
         let request = LoggedRequest { bytes: &bytes, head: None, began: self.begin() };
         self.send_refusal(status, reason, &request).await
@@ -120,7 +120,7 @@ impl<W: ClientStream> Connection<W> {
     async fn send_refusal(
         &mut self,
         status: u16,
-        reason: &'static str,
+        reason: ProxyReason,
         request: &LoggedRequest<'_>,
     ) -> io::Result<AfterResponse> {
         let version = request.head.map_or(ClientVersion::Http11, version);

@@ -23,6 +23,7 @@ use super::request::ClientContext;
 use super::settings::Http2Settings;
 use super::stream::{StreamContext, StreamOutcome, answer};
 use crate::frontend::{ClientLimits, Service};
+use crate::message::DisconnectReason;
 
 /// The largest flow-control window (RFC 9113 §6.9.1).
 const WINDOW_BYTES_MAX: u32 = (1 << 31) - 1;
@@ -61,15 +62,14 @@ impl ConnectionEnd {
         if error.is_io() { ConnectionEnd::Closed } else { ConnectionEnd::Failed(error) }
     }
 
-    /// Returns its name, for logs and metrics.
-    pub fn name(&self) -> &'static str {
+    /// Returns the reason, for metrics, if the client was not the one to end it, or did so too early.
+    pub fn reason(&self) -> Option<DisconnectReason> {
         match self {
-            ConnectionEnd::Closed => "closed",
-            ConnectionEnd::Idle => "http2-idle",
-            ConnectionEnd::NoPreface => "http2-preface",
-            ConnectionEnd::Gone => "http2-gone",
-            ConnectionEnd::ResetFlood => "http2-resets",
-            ConnectionEnd::Failed(_) => "http2-failed",
+            ConnectionEnd::Closed | ConnectionEnd::Idle => None,
+            ConnectionEnd::NoPreface => Some(DisconnectReason::Http2Preface),
+            ConnectionEnd::Gone => Some(DisconnectReason::Http2Gone),
+            ConnectionEnd::ResetFlood => Some(DisconnectReason::Http2Resets),
+            ConnectionEnd::Failed(_) => Some(DisconnectReason::Http2Failed),
         }
     }
 }

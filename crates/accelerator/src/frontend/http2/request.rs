@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use http1::{HEADERS_MAX, HeaderLines, is_host};
 
-use crate::message::{ClientVersion, Request};
+use crate::message::{ClientVersion, ProxyReason, Request};
 
 /// Connection-specific fields, which no message of HTTP/2 has (RFC 9113 §8.2.2).
 const CONNECTION_SPECIFIC: [&str; 5] =
@@ -24,10 +24,10 @@ pub(super) struct Rejection {
     /// The status that the client gets.
     pub(super) status: u16,
     /// The reason, for logs and metrics.
-    pub(super) reason: &'static str,
+    pub(super) reason: ProxyReason,
 }
 
-const fn bad(reason: &'static str) -> Rejection {
+const fn bad(reason: ProxyReason) -> Rejection {
     Rejection { status: 400, reason }
 }
 
@@ -55,16 +55,16 @@ pub(super) fn read(
     client_context: &ClientContext,
 ) -> Result<Request, Rejection> {
     if parts.method == Method::CONNECT {
-        return Err(Rejection { status: 405, reason: "connect" });
+        return Err(Rejection { status: 405, reason: ProxyReason::Connect });
     }
     check_scheme(&parts.uri)?;
     if has_fragment {
-        return Err(bad("fragment"));
+        return Err(bad(ProxyReason::Fragment));
     }
     check_fields(&parts.headers)?;
     let content_length = content_length(&parts.headers)?;
     if content_length.is_some_and(|length| client_context.body_bytes_max < length) {
-        return Err(Rejection { status: 413, reason: "body-too-large" });
+        return Err(Rejection { status: 413, reason: ProxyReason::BodyTooLarge });
     }
     Ok(Request {
         method_name: parts.method.as_str().into(),
@@ -88,20 +88,20 @@ pub(super) fn expects_continue(headers: &HeaderMap) -> bool {
 fn check_scheme(uri: &Uri) -> Result<(), Rejection> {
     match uri.scheme_str() {
         None | Some("http" | "https") => Ok(()),
-        Some(_) => Err(bad("scheme")),
+        Some(_) => Err(bad(ProxyReason::Scheme)),
     }
 }
 
 fn check_fields(headers: &HeaderMap) -> Result<(), Rejection> {
     if HEADERS_MAX < headers.len() {
-        return Err(Rejection { status: 431, reason: "head-too-large" });
+        return Err(Rejection { status: 431, reason: ProxyReason::HeadTooLarge });
     }
     for (name, value) in headers {
         if CONNECTION_SPECIFIC.contains(&name.as_str()) || (name == TE && value != "trailers") {
-            return Err(bad("field-of-connection"));
+            return Err(bad(ProxyReason::FieldOfConnection));
         }
         if !is_value(value.as_bytes()) {
-            return Err(bad("field-value"));
+            return Err(bad(ProxyReason::FieldValue));
         }
     }
     Ok(())
@@ -118,18 +118,18 @@ fn authority<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Result<&'a [u8], Rejec
     let mut hosts = headers.get_all(HOST).iter().map(HeaderValue::as_bytes);
     let host = hosts.next();
     if hosts.next().is_some() {
-        return Err(bad("repeated-host"));
+        return Err(bad(ProxyReason::RepeatedHost));
     }
     let authority = uri.authority().map(|authority| authority.as_str().as_bytes());
     if let (Some(one), Some(other)) = (authority, host)
         && !one.eq_ignore_ascii_case(other)
     {
-        return Err(bad("two-hosts"));
+        return Err(bad(ProxyReason::TwoHosts));
     }
     match authority.or(host) {
-        None | Some([]) => Err(bad("missing-host")),
+        None | Some([]) => Err(bad(ProxyReason::MissingHost)),
         Some(named) if is_host(named) => Ok(named),
-        Some(_) => Err(bad("invalid-host")),
+        Some(_) => Err(bad(ProxyReason::InvalidHost)),
     }
 }
 
@@ -140,7 +140,7 @@ fn target<'a>(method: &Method, uri: &'a Uri) -> Result<&'a [u8], Rejection> {
     if is_plain && (target.starts_with(b"/") || (target == b"*" && method == Method::OPTIONS)) {
         Ok(target)
     } else {
-        Err(bad("target"))
+        Err(bad(ProxyReason::Target))
     }
 }
 
@@ -149,9 +149,9 @@ fn content_length(headers: &HeaderMap) -> Result<Option<u64>, Rejection> {
     let mut length = None;
     for value in headers.get_all(CONTENT_LENGTH) {
         let digits = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        let one: u64 = digits.and_then(|text| text.parse().ok()).ok_or(bad("invalid-length"))?;
+        let one: u64 = digits.and_then(|text| text.parse().ok()).ok_or(bad(ProxyReason::InvalidLength))?;
         if length.replace(one).is_some_and(|other| other != one) {
-            return Err(bad("conflicting-lengths"));
+            return Err(bad(ProxyReason::ConflictingLengths));
         }
     }
     Ok(length)
@@ -184,7 +184,7 @@ mod tests {
     };
 
     /// A method, a URI, fields, and the reason for which they are refused.
-    type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str);
+    type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], ProxyReason);
 
     /// Reads a request for `uri` with these fields.
     fn convert(method: &str, uri: &str, fields: &[(&str, &str)]) -> Result<Request, Rejection> {
@@ -219,26 +219,31 @@ mod tests {
     fn ambiguous_requests_are_refused() {
         let uri = "https://h/";
         let cases: [Case<'_>; 20] = [
-            ("GET", "ftp://h/", &[], "scheme"),
-            ("GET", uri, &[("host", "other")], "two-hosts"),
-            ("GET", uri, &[("host", "h"), ("host", "h")], "repeated-host"),
-            ("GET", "/", &[], "missing-host"),
-            ("GET", "/", &[("host", "")], "missing-host"),
-            ("GET", "/", &[("host", "a b")], "invalid-host"),
-            ("GET", "/", &[("host", "user@h")], "invalid-host"),
-            ("GET", "https://user@h/", &[], "invalid-host"),
-            ("GET", uri, &[("connection", "close")], "field-of-connection"),
-            ("GET", uri, &[("transfer-encoding", "chunked")], "field-of-connection"),
-            ("GET", uri, &[("upgrade", "websocket")], "field-of-connection"),
-            ("GET", uri, &[("keep-alive", "1")], "field-of-connection"),
-            ("GET", uri, &[("proxy-connection", "close")], "field-of-connection"),
-            ("GET", uri, &[("te", "gzip")], "field-of-connection"),
-            ("GET", uri, &[("x", " a")], "field-value"),
-            ("GET", uri, &[("x", "a\t")], "field-value"),
-            ("POST", uri, &[("content-length", "+5")], "invalid-length"),
-            ("POST", uri, &[("content-length", "")], "invalid-length"),
-            ("POST", uri, &[("content-length", "5"), ("content-length", "6")], "conflicting-lengths"),
-            ("GET", "*", &[("host", "h")], "target"),
+            ("GET", "ftp://h/", &[], ProxyReason::Scheme),
+            ("GET", uri, &[("host", "other")], ProxyReason::TwoHosts),
+            ("GET", uri, &[("host", "h"), ("host", "h")], ProxyReason::RepeatedHost),
+            ("GET", "/", &[], ProxyReason::MissingHost),
+            ("GET", "/", &[("host", "")], ProxyReason::MissingHost),
+            ("GET", "/", &[("host", "a b")], ProxyReason::InvalidHost),
+            ("GET", "/", &[("host", "user@h")], ProxyReason::InvalidHost),
+            ("GET", "https://user@h/", &[], ProxyReason::InvalidHost),
+            ("GET", uri, &[("connection", "close")], ProxyReason::FieldOfConnection),
+            ("GET", uri, &[("transfer-encoding", "chunked")], ProxyReason::FieldOfConnection),
+            ("GET", uri, &[("upgrade", "websocket")], ProxyReason::FieldOfConnection),
+            ("GET", uri, &[("keep-alive", "1")], ProxyReason::FieldOfConnection),
+            ("GET", uri, &[("proxy-connection", "close")], ProxyReason::FieldOfConnection),
+            ("GET", uri, &[("te", "gzip")], ProxyReason::FieldOfConnection),
+            ("GET", uri, &[("x", " a")], ProxyReason::FieldValue),
+            ("GET", uri, &[("x", "a\t")], ProxyReason::FieldValue),
+            ("POST", uri, &[("content-length", "+5")], ProxyReason::InvalidLength),
+            ("POST", uri, &[("content-length", "")], ProxyReason::InvalidLength),
+            (
+                "POST",
+                uri,
+                &[("content-length", "5"), ("content-length", "6")],
+                ProxyReason::ConflictingLengths,
+            ),
+            ("GET", "*", &[("host", "h")], ProxyReason::Target),
         ];
         for (method, uri, fields, reason) in cases {
             assert_eq!(convert(method, uri, fields), Err(bad(reason)), "{uri} {fields:?}");

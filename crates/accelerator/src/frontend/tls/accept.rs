@@ -17,6 +17,7 @@ use units::Nanos;
 use super::certificates::Certificates;
 use super::error::TlsError;
 use super::settings::{MinTlsVersion, TlsSettings};
+use crate::message::DisconnectReason;
 
 /// The ALPN name of HTTP/2 (RFC 9113 §3.2).
 const ALPN_HTTP2: &[u8] = b"h2";
@@ -63,11 +64,11 @@ pub enum HandshakeFailure {
 }
 
 impl HandshakeFailure {
-    /// Returns its name, for logs and metrics.
-    pub fn name(&self) -> &'static str {
+    /// Returns the reason, for metrics.
+    pub fn reason(&self) -> DisconnectReason {
         match self {
-            HandshakeFailure::TimedOut => "tls-timeout",
-            HandshakeFailure::Failed(_) => "tls-handshake",
+            HandshakeFailure::TimedOut => DisconnectReason::TlsTimeout,
+            HandshakeFailure::Failed(_) => DisconnectReason::TlsHandshake,
         }
     }
 }

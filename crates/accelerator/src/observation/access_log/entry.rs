@@ -95,7 +95,7 @@ impl LogEntry<'_> {
             self.body_bytes,
             self.duration.as_millis_f64(),
             self.handling.path.name(),
-            self.handling.reason,
+            self.handling.reason.name(),
         );
         if let Some(time) = self.handling.origin_time {
             let _ = write!(out, r#","origin_ms":{:.3}"#, time.as_millis_f64());
@@ -128,7 +128,7 @@ fn write_member(name: &str, value: Option<&[u8]>, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::HitPath;
+    use crate::message::{HitPath, ProxyReason};
 
     fn entry() -> LogEntry<'static> {
         LogEntry {
@@ -145,7 +145,7 @@ mod tests {
             duration: Nanos::from_micros(1_234),
             handling: Handling {
                 path: HitPath::Memory,
-                reason: "fresh",
+                reason: ProxyReason::Fresh.into(),
                 origin_time: Some(Nanos::from_millis(40)),
             },
         }

@@ -212,7 +212,7 @@ mod tests {
     use units::{Nanos, WallTime};
 
     use super::*;
-    use crate::message::{ClientVersion, Handling, HitPath};
+    use crate::message::{ClientVersion, Handling, HitPath, ProxyReason};
 
     fn entry(target: &[u8]) -> LogEntry<'_> {
         LogEntry {
@@ -227,7 +227,11 @@ mod tests {
             status: 200,
             body_bytes: 5,
             duration: Nanos(1),
-            handling: Handling { path: HitPath::Memory, reason: "fresh", origin_time: None },
+            handling: Handling {
+                path: HitPath::Memory,
+                reason: ProxyReason::Fresh.into(),
+                origin_time: None,
+            },
         }
     }
 

@@ -187,6 +187,7 @@ async fn prefill(body: &[u8], components: &Components, current: &ActiveConfig) -
         Err(why) => return refused(400, &why),
     };
     let done = components.exchange(current).prefill(&urls).await;
-    let failed: Vec<_> = done.failed.iter().map(|(url, why)| json!({ "url": url, "reason": why })).collect();
+    let failed: Vec<_> =
+        done.failed.iter().map(|(url, why)| json!({ "url": url, "reason": why.name() })).collect();
     json_response(200, &json!({ "stored": done.stored, "passed": done.passed, "failed": failed }))
 }
