@@ -9,6 +9,8 @@
 //! [`price`] divides the price of a system by its performance.
 //! [`audit`] compares stated numbers with their sources.
 
+#![warn(unreachable_pub)]
+
 mod analyzer;
 pub mod attribute;
 pub mod audit;

@@ -1,5 +1,7 @@
 //! One directory per benchmark: definition, users, data set, rules.
 
+#![warn(unreachable_pub)]
+
 mod benchmark;
 mod dynpage;
 mod one_object;

@@ -4,6 +4,8 @@
 //! rendered as HTML, Markdown or typst. The CSV and JSON exports take the report itself, because they contain every
 //! number at full precision.
 
+#![warn(unreachable_pub)]
+
 mod campaign;
 mod comparison;
 mod document;

@@ -13,13 +13,13 @@
 use units::{Bytes, Money, Nanos, UnitPrice};
 
 /// Text for a value that is absent or not a number.
-pub const ABSENT: &str = "–";
+pub(crate) const ABSENT: &str = "–";
 
 /// Megabits of 10⁶ bits per megabit of 2²⁰ bits, the unit of WebStone.
 const DECIMAL: f64 = 1.048_576;
 
 /// Formats a measured figure: four significant digits and all digits of the integer part; three below 1.
-pub fn figure(value: impl Into<Option<f64>>) -> String {
+pub(crate) fn figure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();
     let decimals = match value.map_or(0.0, f64::abs) {
         size if size == 0.0 || 1000.0 <= size => 0,
@@ -31,22 +31,22 @@ pub fn figure(value: impl Into<Option<f64>>) -> String {
 }
 
 /// Formats an interval of measured figures; empty if there is none.
-pub fn figure_interval(interval: Option<(f64, f64)>) -> String {
+pub(crate) fn figure_interval(interval: Option<(f64, f64)>) -> String {
     interval.map_or(String::new(), |(low, high)| format!("{}–{}", figure(low), figure(high)))
 }
 
 /// Formats a throughput given in megabits of 2²⁰ bits per second in megabits of 10⁶ bits.
-pub fn megabits(value: impl Into<Option<f64>>) -> String {
+pub(crate) fn megabits(value: impl Into<Option<f64>>) -> String {
     figure(value.into().map(decimal_megabits))
 }
 
 /// Converts megabits of 2²⁰ bits to megabits of 10⁶ bits.
-pub fn decimal_megabits(value: f64) -> f64 {
+pub(crate) fn decimal_megabits(value: f64) -> f64 {
     value * DECIMAL
 }
 
 /// Formats a number with a fixed number of decimals.
-pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
+pub(crate) fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
         Some(value) if value.is_finite() => group(&format!("{value:.decimals$}")),
         _ => ABSENT.to_owned(),
@@ -54,12 +54,12 @@ pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
 }
 
 /// Formats a count.
-pub fn count(value: impl Into<Option<u64>>) -> String {
+pub(crate) fn count(value: impl Into<Option<u64>>) -> String {
     value.into().map_or(ABSENT.to_owned(), |value| group(&value.to_string()))
 }
 
 /// Formats a ratio as a percentage.
-pub fn percent(ratio: impl Into<Option<f64>>, decimals: usize) -> String {
+pub(crate) fn percent(ratio: impl Into<Option<f64>>, decimals: usize) -> String {
     match ratio.into() {
         Some(ratio) if ratio.is_finite() => format!("{} %", fixed(ratio * 100.0, decimals)),
         _ => ABSENT.to_owned(),
@@ -67,14 +67,14 @@ pub fn percent(ratio: impl Into<Option<f64>>, decimals: usize) -> String {
 }
 
 /// Formats a time with a suitable unit.
-pub fn time(value: impl Into<Option<Nanos>>) -> String {
+pub(crate) fn time(value: impl Into<Option<Nanos>>) -> String {
     value
         .into()
         .map_or(ABSENT.to_owned(), |time| if time == Nanos::ZERO { "0".to_owned() } else { time.to_string() })
 }
 
 /// Formats a time given in seconds with a suitable unit.
-pub fn seconds(value: impl Into<Option<f64>>) -> String {
+pub(crate) fn seconds(value: impl Into<Option<f64>>) -> String {
     match value.into() {
         Some(value) if value.is_finite() => time(Nanos::from_secs_f64(value)),
         _ => ABSENT.to_owned(),
@@ -82,7 +82,7 @@ pub fn seconds(value: impl Into<Option<f64>>) -> String {
 }
 
 /// Formats a configured duration: `10 min`, `5 s`, `8.5 s`.
-pub fn length(value: Nanos) -> String {
+pub(crate) fn length(value: Nanos) -> String {
     let seconds = value.as_secs_f64();
     if 0.0 < seconds && seconds < 1.0 {
         return time(value);
@@ -95,7 +95,7 @@ pub fn length(value: Nanos) -> String {
 }
 
 /// Formats an interval of times, with the unit only once if both ends have the same.
-pub fn time_range(low: Nanos, high: Nanos) -> String {
+pub(crate) fn time_range(low: Nanos, high: Nanos) -> String {
     let (low, high) = (time(low), time(high));
     match (low.split_once(' '), high.split_once(' ')) {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),
@@ -104,39 +104,39 @@ pub fn time_range(low: Nanos, high: Nanos) -> String {
 }
 
 /// Formats an interval of times; empty if there is none.
-pub fn time_interval(interval: Option<(Nanos, Nanos)>) -> String {
+pub(crate) fn time_interval(interval: Option<(Nanos, Nanos)>) -> String {
     interval.map_or(String::new(), |(low, high)| time_range(low, high))
 }
 
 /// Formats an interval of times given in seconds; empty if there is none.
-pub fn seconds_interval(interval: Option<(f64, f64)>) -> String {
+pub(crate) fn seconds_interval(interval: Option<(f64, f64)>) -> String {
     time_interval(interval.map(|(low, high)| (Nanos::from_secs_f64(low), Nanos::from_secs_f64(high))))
 }
 
 /// Formats an interval of numbers.
-pub fn range(interval: Option<(f64, f64)>, decimals: usize) -> String {
+pub(crate) fn range(interval: Option<(f64, f64)>, decimals: usize) -> String {
     interval.map_or(ABSENT.to_owned(), |(low, high)| {
         format!("{}–{}", fixed(low, decimals), fixed(high, decimals))
     })
 }
 
 /// Formats a size.
-pub fn bytes(value: u64) -> String {
+pub(crate) fn bytes(value: u64) -> String {
     Bytes(value).to_string()
 }
 
 /// Formats an amount of money with its currency.
-pub fn money(value: Money) -> String {
+pub(crate) fn money(value: Money) -> String {
     format!("{} {}", group(&value.digits()), value.currency)
 }
 
 /// Formats a unit price with its currency.
-pub fn unit_price(value: UnitPrice) -> String {
+pub(crate) fn unit_price(value: UnitPrice) -> String {
     format!("{} {}", group(&value.digits()), value.currency)
 }
 
 /// Inserts narrow spaces between groups of three digits.
-pub fn group(number: &str) -> String {
+pub(crate) fn group(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("−", rest));
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     let mut text = String::from(sign);

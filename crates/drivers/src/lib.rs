@@ -1,6 +1,8 @@
 //! Drivers: one module per protocol family performs operations over the network; the target policy limits
 //! their targets.
 
+#![warn(unreachable_pub)]
+
 mod policy;
 pub mod web;
 

@@ -16,6 +16,8 @@
 //! The engine knows no protocol (that is the [`Driver`]) and no real time (that is the clock): a
 //! simulated run uses the same code with a [`units::SimClock`] and an executor that moves it.
 
+#![warn(unreachable_pub)]
+
 mod closed;
 pub mod descriptor;
 mod dispatcher;

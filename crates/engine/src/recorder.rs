@@ -18,7 +18,7 @@ use crate::time_integral::TimeIntegral;
 const INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// A recorder of the samples of a thread's share of one load point.
-pub struct Recorder {
+pub(crate) struct Recorder {
     origin: Nanos,
     phases: Phases,
     /// Whether operations can be sent later than due: then lateness and service time are worth a histogram.
@@ -61,7 +61,12 @@ impl Arrivals {
 
 impl Recorder {
     /// Makes a recorder for a thread's share of a load point.
-    pub fn new(setup: &PointSetup, n_kinds: usize, n_units: usize, mut probe: HealthProbe) -> Recorder {
+    pub(crate) fn new(
+        setup: &PointSetup,
+        n_kinds: usize,
+        n_units: usize,
+        mut probe: HealthProbe,
+    ) -> Recorder {
         let probed = probe();
         let mut recorder = Recorder {
             origin: setup.origin,
@@ -86,7 +91,7 @@ impl Recorder {
     }
 
     /// Counts due operations by this share of the schedule.
-    pub fn follow(&mut self, schedule: Schedule, assignment: &Assignment) {
+    pub(crate) fn follow(&mut self, schedule: Schedule, assignment: &Assignment) {
         let (share, n_shares) = (u64::from(assignment.share), u64::from(assignment.n_shares));
         let is_ours = move |(k, _): &(u64, Nanos)| k % n_shares == share;
         let mut schedule: Box<dyn Iterator<Item = Nanos>> =
@@ -99,7 +104,7 @@ impl Recorder {
     /// Closes every interval that has ended by `now` (on the run's clock); with the last of the drain the record
     /// is over, and what is left is given up.
     #[inline]
-    pub fn roll(&mut self, now: Nanos) {
+    pub(crate) fn roll(&mut self, now: Nanos) {
         while self.current.end + self.origin <= now && !self.is_over {
             self.is_over = self.ends_the_drain();
             if self.is_over {
@@ -111,7 +116,7 @@ impl Recorder {
 
     /// Ends recording at `at`: the running interval is closed there, whatever its length, and what
     /// comes later is not recorded. Operations still in flight or waiting are given up if `abandon`.
-    pub fn finish(&mut self, at: Nanos, abandon: bool) {
+    pub(crate) fn finish(&mut self, at: Nanos, abandon: bool) {
         self.roll(at);
         // A run may be stopped before its load point has begun.
         let end = at.saturating_sub(self.origin);
@@ -138,17 +143,17 @@ impl Recorder {
     }
 
     /// Takes the intervals that were closed since the last call.
-    pub fn take_finished(&mut self) -> Vec<IntervalRecord> {
+    pub(crate) fn take_finished(&mut self) -> Vec<IntervalRecord> {
         std::mem::take(&mut self.finished)
     }
 
     /// Takes an emptied record to be filled again.
-    pub fn reuse(&mut self, spare: IntervalRecord) {
+    pub(crate) fn reuse(&mut self, spare: IntervalRecord) {
         self.spares.push(spare);
     }
 
     /// Returns the number of operations in flight.
-    pub fn in_flight(&self) -> u64 {
+    pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight.inside()
     }
 
@@ -164,7 +169,7 @@ impl Recorder {
 
     /// Records that an operation of kind `kind`, due at `due`, was sent at `sent`.
     #[inline]
-    pub fn started(&mut self, kind: u16, due: Nanos, sent: Nanos) {
+    pub(crate) fn started(&mut self, kind: u16, due: Nanos, sent: Nanos) {
         self.roll(sent);
         self.current.flow.started += 1;
         if self.arrivals.is_none() {
@@ -179,7 +184,7 @@ impl Recorder {
 
     /// Records the end of an operation of kind `kind` that was due at `due`.
     #[inline]
-    pub fn completed(&mut self, kind: u16, due: Nanos, reply: &Reply) {
+    pub(crate) fn completed(&mut self, kind: u16, due: Nanos, reply: &Reply) {
         let marks = &reply.marks;
         self.roll(marks.done);
         self.in_flight.leave(marks.sent, marks.done);
@@ -212,7 +217,7 @@ impl Recorder {
 
     /// Records that the peer left the connection of the operation that was just completed open.
     #[cold]
-    pub fn left_open(&mut self) {
+    pub(crate) fn left_open(&mut self) {
         self.current.flow.left_open += 1;
     }
 
@@ -227,7 +232,7 @@ impl Recorder {
 
     /// Records a unit, such as a page.
     #[inline]
-    pub fn unit(&mut self, kind: u16, ok: bool) {
+    pub(crate) fn unit(&mut self, kind: u16, ok: bool) {
         let totals = &mut self.current.units[usize::from(kind)];
         if ok {
             totals.ok += 1;
@@ -237,7 +242,7 @@ impl Recorder {
     }
 
     /// Records that a user begins to think; from now on operations can be late.
-    pub fn think_begins(&mut self, at: Nanos) {
+    pub(crate) fn think_begins(&mut self, at: Nanos) {
         self.roll(at);
         if !self.is_paced {
             self.become_paced();
@@ -254,7 +259,7 @@ impl Recorder {
     }
 
     /// Records that a user that began to think at `began` has stopped.
-    pub fn think_ends(&mut self, began: Nanos, at: Nanos) {
+    pub(crate) fn think_ends(&mut self, began: Nanos, at: Nanos) {
         self.roll(at);
         self.thinking.leave(began, at);
     }

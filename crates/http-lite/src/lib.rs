@@ -9,6 +9,8 @@
 //! - `response_reader`: the client's side without sockets
 //! - [`prometheus`]: the text format of metrics
 
+#![warn(unreachable_pub)]
+
 mod client;
 pub mod prometheus;
 mod response_reader;

@@ -2,6 +2,8 @@
 //!
 //! Everything here is a value or a pure function: no input, no output, no clock.
 
+#![warn(unreachable_pub)]
+
 mod address;
 mod content;
 mod counter;

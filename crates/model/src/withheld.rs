@@ -4,7 +4,7 @@ use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
 use crate::{Field, Privacy};
 
 /// The reason given for a fact that an operator withholds.
-pub const WITHHELD: &str = "withheld by the operator";
+pub(crate) const WITHHELD: &str = "withheld by the operator";
 
 /// The text that replaces a withheld value in other texts.
 const LEFT_OUT: &str = "[withheld]";

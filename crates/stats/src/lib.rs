@@ -3,6 +3,8 @@
 //! Only arithmetic: nothing here reads, writes or looks at a clock. Units are in the types
 //! ([`units::Nanos`], [`units::Ratio`]) or, for plain numbers, in the comment: s and operations/s.
 
+#![warn(unreachable_pub)]
+
 mod asymptote;
 mod batches;
 mod bits;

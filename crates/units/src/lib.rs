@@ -3,6 +3,8 @@
 //! The lowest layer: everything here can be used anywhere, and nothing here knows what a
 //! benchmark is.
 
+#![warn(unreachable_pub)]
+
 mod clock;
 mod decimal;
 mod money;

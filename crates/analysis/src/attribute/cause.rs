@@ -218,7 +218,7 @@ impl Cause {
 }
 
 /// Returns the first rule that holds; `None` if none does.
-pub fn find_cause(indicators: &Indicators) -> Option<&'static Cause> {
+pub(super) fn find_cause(indicators: &Indicators) -> Option<&'static Cause> {
     CAUSES.iter().find(|cause| cause.holds(indicators))
 }
 

@@ -8,7 +8,7 @@
 use crate::Builtin;
 
 /// The dynamic page.
-pub const DYNPAGE: Builtin = Builtin {
+pub(crate) const DYNPAGE: Builtin = Builtin {
     id: "dynpage",
     definition_file: "dynpage.toml",
     definition: include_str!("definition.toml"),

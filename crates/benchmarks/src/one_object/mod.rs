@@ -6,7 +6,7 @@
 use crate::{Builtin, BuiltinFilelist};
 
 /// One object of 1024 bytes.
-pub const ONE_OBJECT: Builtin = Builtin {
+pub(crate) const ONE_OBJECT: Builtin = Builtin {
     id: "one-object",
     definition_file: "one-object.toml",
     definition: include_str!("definition.toml"),

@@ -7,7 +7,7 @@
 use crate::Builtin;
 
 /// SPECweb96-style static files.
-pub const WEB96: Builtin = Builtin {
+pub(crate) const WEB96: Builtin = Builtin {
     id: "web96",
     definition_file: "web96.toml",
     definition: include_str!("definition.toml"),

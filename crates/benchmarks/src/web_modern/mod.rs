@@ -7,7 +7,7 @@
 use crate::Builtin;
 
 /// The files of web96 over TLS and HTTP/2.
-pub const WEB_MODERN: Builtin = Builtin {
+pub(crate) const WEB_MODERN: Builtin = Builtin {
     id: "web-modern",
     definition_file: "web-modern.toml",
     definition: include_str!("definition.toml"),

@@ -8,7 +8,7 @@
 use crate::Builtin;
 
 /// WebBench 1.0, one request in five to a CGI program.
-pub const WEBBENCH_1_0: Builtin = Builtin {
+pub(crate) const WEBBENCH_1_0: Builtin = Builtin {
     id: "webbench-1.0",
     definition_file: "webbench-1.0.toml",
     definition: include_str!("definition-1.0.toml"),
@@ -16,7 +16,7 @@ pub const WEBBENCH_1_0: Builtin = Builtin {
 };
 
 /// The static classes of later WebBench suites.
-pub const WEBBENCH_LATER: Builtin = Builtin {
+pub(crate) const WEBBENCH_LATER: Builtin = Builtin {
     id: "webbench-later",
     definition_file: "webbench-later.toml",
     definition: include_str!("definition-later.toml"),

@@ -22,7 +22,7 @@ const DRAWN: [(Indicator, usize); 5] = [
 /// The number of load points that fit beside one another in a table.
 const INDICATORS_MAX: usize = 10;
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let user = report.analysis.benchmark.headline.user_name();
     let said = sentence(&report.analysis.load_points, user)?;
     let text = Text::from("Bottleneck: ").strong(said).plain(".");

@@ -5,7 +5,7 @@ use analysis::{KindResult, LoadPointResult};
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 /// For workloads whose kinds are classes of many objects; single files have statistics of their own.
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let requests = &report.plan.workload.requests;
     let classes = requests.iter().any(|one| one.share_gap_max.is_some() || !one.parameters.is_empty());
     let point = report.main_point().filter(|_| classes && 1 < requests.len())?;

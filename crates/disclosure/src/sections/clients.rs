@@ -7,7 +7,7 @@ use super::{is_doubtful, state_text};
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let counts_requests = report.plan.benchmark.headline == Headline::RequestRate;
     if !counts_requests || report.is_open() || report.analysis.load_points.is_empty() {
         return None;

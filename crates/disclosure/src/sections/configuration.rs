@@ -4,7 +4,7 @@ use model::{Fact, FactSection, FactState};
 
 use crate::{Block, Cell, Column, Report, Row, Section, Table, Text};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let sections = &report.testbed.sections;
     let blocks = match sections.is_empty() {
         true => vec![Block::Paragraph("No settings of the testbed were recorded.".into())],

@@ -7,7 +7,7 @@ use super::attributed;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let resources = resources(report);
     if resources.is_empty() {
         return None;

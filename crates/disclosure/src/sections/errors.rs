@@ -8,7 +8,7 @@ use model::{Example, Outcome};
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let points = &report.analysis.load_points;
     let outcomes = outcomes(points);
     let blocks = if outcomes.is_empty() {

@@ -11,7 +11,7 @@ const ROWS_MAX: usize = 300;
 /// Rows of that short form that there is room for.
 const SHORT_MAX: usize = 400;
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let main = report.main_point()?;
     let mut blocks = vec![at_load(report, main)];
     let n_rows: usize = report.analysis.load_points.iter().map(|point| 5 * (point.kinds.len() + 1)).sum();

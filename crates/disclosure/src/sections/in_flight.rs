@@ -5,7 +5,7 @@ use analysis::LoadPointResult;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     if report.analysis.load_points.is_empty() {
         return None;
     }

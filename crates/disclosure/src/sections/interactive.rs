@@ -5,7 +5,7 @@ use analysis::LoadPointResult;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let think = report.plan.workload.think.mean().as_secs_f64();
     if report.is_open() || think == 0.0 || report.analysis.load_points.is_empty() {
         return None;

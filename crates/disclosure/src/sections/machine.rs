@@ -17,7 +17,7 @@ const COLUMNS_MAX: usize = 10;
 /// A line of the table: a counter of a machine, of one instance or of all.
 type Line = (u32, Counter, Option<String>);
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let points = &report.analysis.load_points;
     let machines = points.iter().map(|point| &point.resources.machines).find(|all| !all.is_empty())?;
     let mut blocks = vec![Block::Paragraph(Text::from(

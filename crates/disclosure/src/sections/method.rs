@@ -60,7 +60,7 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
     ("Knee", "greatest rate ÷ response time", "beyond it, response time grows faster than throughput"),
 ];
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(crate) fn section(report: &Report) -> Option<Section> {
     let blocks = vec![
         Block::Heading("Load".into()),
         Block::List(load(report)),

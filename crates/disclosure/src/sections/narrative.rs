@@ -17,7 +17,7 @@ enum Range {
     Beyond,
 }
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(crate) fn section(report: &Report) -> Option<Section> {
     let points = by_load(report);
     if points.len() < 2 {
         return None;

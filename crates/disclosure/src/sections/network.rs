@@ -10,7 +10,7 @@ const RFC_TIME_WAIT_S: u32 = 240;
 /// TIME-WAIT of Linux, `TCP_TIMEWAIT_LEN`: a constant of the kernel, not a setting.
 const LINUX_TIME_WAIT_S: u32 = 60;
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let mut facts = load(report);
     facts.extend(network(report));
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), Text::from(value))).collect();

@@ -7,7 +7,7 @@ use super::{reason_text, state_text};
 use crate::{Banner, Hero, Report, Text, numbers};
 
 /// Returns what was tested and when, in a line.
-pub fn subtitle(report: &Report) -> String {
+pub(super) fn subtitle(report: &Report) -> String {
     let sut = &report.plan.sut.name;
     let server = match sut.as_str() {
         "built-in" => "built-in server".to_owned(),
@@ -20,7 +20,7 @@ pub fn subtitle(report: &Report) -> String {
 }
 
 /// Returns the answer of the run in numbers: the rate that the server handles, and whether it still grew with the load.
-pub fn answer(report: &Report) -> Text {
+pub(super) fn answer(report: &Report) -> Text {
     let Some(point) = report.main_point() else { return Text::default() };
     let terms = report.terms();
     let rate = format!("{} {}", numbers::figure(point.rate), terms.rate);
@@ -70,7 +70,7 @@ fn server_text(report: &Report) -> String {
 }
 
 /// Returns the verdict with all reasons and deviations.
-pub fn banner(report: &Report) -> Banner {
+pub(super) fn banner(report: &Report) -> Banner {
     let verdict = &report.analysis.verdict;
     Banner {
         state: verdict.state,
@@ -117,7 +117,7 @@ fn beyond(report: &Report, n_valid: usize) -> &'static str {
 }
 
 /// Writes a deviation: the setting, its standard value and that of this run.
-pub fn modification_text(change: &Modification) -> Text {
+pub(crate) fn modification_text(change: &Modification) -> Text {
     Text::default().strong(change.what.clone()).plain(format!(": {} → {}", change.standard, change.ours))
 }
 
@@ -143,7 +143,7 @@ pub fn headline_text(analysis: &Analysis) -> Option<String> {
 }
 
 /// Returns the headline with load, response time and verdict beside it.
-pub fn hero(report: &Report) -> Option<Hero> {
+pub(super) fn hero(report: &Report) -> Option<Hero> {
     let headline = report.analysis.headline.as_ref()?;
     let point = report.analysis.load_points.get(headline.load_point)?;
     let mut companion = Text::from("at ")

@@ -10,7 +10,7 @@ use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, 
 /// The percentiles shown, from 0 to 1, with their names.
 const SHOWN: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let points = &report.analysis.load_points;
     if points.is_empty() {
         return None;

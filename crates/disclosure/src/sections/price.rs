@@ -10,7 +10,7 @@ use crate::{
     Block, Cell, Column, NoteKind, PriceSheet, Report, Row, RowStyle, Section, Table, Text, Tile, numbers,
 };
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let sheet = report.price?;
     let prices = price_performance(&sheet.list, report.analysis);
     let mut blocks = vec![Block::Tiles(tiles(report, sheet, &prices))];

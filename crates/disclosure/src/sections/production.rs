@@ -7,7 +7,7 @@ use crate::{Block, Report, Section, Text, numbers};
 /// File sets up to this size fit into the memory of any server of today, with room to spare.
 const SMALL_FILE_SET: u64 = 256 << 20;
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(crate) fn section(report: &Report) -> Option<Section> {
     let text = "A benchmark answers one question under repeatable conditions. Before you size a server for other users by these \
                 figures, consider how those conditions differ from yours:";
     let blocks = vec![Block::Paragraph(text.into()), Block::List(notes(report))];

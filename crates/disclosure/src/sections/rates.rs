@@ -8,7 +8,7 @@ use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
 use crate::{Block, Column, LeadFigure, Report, Row, Section, Table, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     if report.analysis.load_points.is_empty() {
         return None;
     }

@@ -3,7 +3,7 @@
 use super::reason_text;
 use crate::{Block, Report, Section, Text};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let analysis = report.analysis;
     let of_points = analysis.load_points.iter().flat_map(|point| &point.verdict.remarks);
     let mut texts: Vec<Text> = Vec::new();

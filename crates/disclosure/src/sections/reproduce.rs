@@ -2,7 +2,7 @@
 
 use crate::{Block, Report, Section, Text};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let provenance = report.provenance;
     let mut blocks = vec![Block::Paragraph(
         "The same plan and seed give the same operations in the same order per user (closed loop) or per schedule (open loop), \

@@ -7,7 +7,7 @@ use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
 use crate::{Block, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let points = &report.analysis.load_points;
     if points.is_empty() {
         return None;

@@ -6,7 +6,7 @@ use super::{is_doubtful, state_text};
 use crate::report::{Terms, load_number};
 use crate::{Block, Cell, Column, Report, Row, RowStyle, Section, Table, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let blocks = match report.analysis.load_points.is_empty() {
         true => vec![Block::Paragraph("No load point was started.".into())],
         false => vec![Block::Table(table(report.analysis, true))],

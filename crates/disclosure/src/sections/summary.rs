@@ -6,7 +6,7 @@ use model::{Connection, Load};
 use super::highlights::highlights;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(crate) fn section(report: &Report) -> Option<Section> {
     let mut blocks = Vec::new();
     if report.analysis.headline.is_none() {
         blocks

@@ -29,7 +29,7 @@ pub(super) struct PhaseSpan<'a> {
     pub(super) classes: &'a [TimeClasses],
 }
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let spans = spans(report);
     if spans.is_empty() {
         return None;

@@ -4,7 +4,7 @@ use model::{Connection, Count, Page, Parameter, ReplyBody, Request, Think, Workl
 
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, Text, numbers};
 
-pub fn section(report: &Report) -> Option<Section> {
+pub(super) fn section(report: &Report) -> Option<Section> {
     let workload = &report.plan.workload;
     let plain = workload.requests.iter().all(is_plain_file);
     let mut blocks = vec![Block::Paragraph(Text::from(introduction(report)))];

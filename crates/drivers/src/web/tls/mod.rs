@@ -12,6 +12,6 @@ mod transport;
 
 pub use certificate::{Authorities, CertificateProblem, Trust};
 pub use settings::HandshakeCounts;
-pub use transport::TlsTransport;
+pub(super) use transport::TlsTransport;
 
 pub(crate) use settings::TlsSettings;
