@@ -190,7 +190,7 @@ fn a_wrong_value_is_reported_with_its_position_and_the_expected_one() {
         (
             "[limits]\nhead-timeout = \"10\"",
             "4:16",
-            "expected a time, found `10` without a unit\nhint: write a number",
+            "expected a time with its unit, found `10` without one\nhint: write a number",
         ),
         (
             "[limits]\nhead-timeout = 10",

@@ -5,23 +5,15 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
 use ipnet::IpNet;
+use languages::{QuantityError, parse_bytes, parse_time_up_to};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use units::Nanos;
 
 use crate::origin::OriginServer;
 
-const TIME_UNITS: &[(&str, f64)] = &[("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3_600e9), ("d", 86_400e9)];
-
-/// Units of 1024 are written with an `i`; `kB` and `MB` are left out because they are ambiguous.
-const SIZE_UNITS: &[(&str, f64)] =
-    &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("TiB", 1099511627776.0)];
-
 /// The longest time, ten years: a longer one is an error.
-const TIME_MAX: f64 = 3_653.0 * 86_400e9;
-
-/// The largest size, 1 PiB: a larger one is an error.
-const SIZE_MAX: f64 = (1_u64 << 50) as f64;
+const TIME_MAX: Nanos = Nanos::from_secs(3_653 * 86_400);
 
 /// A time: `10 s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -52,11 +44,7 @@ impl TryFrom<String> for Time {
     type Error = String;
 
     fn try_from(text: String) -> Result<Time, String> {
-        let nanos = parse(&text, "a time", TIME_UNITS, "10 s")?;
-        if TIME_MAX < nanos {
-            return Err(format!("`{text}` is longer than ten years\nhint: write a shorter time"));
-        }
-        Ok(Time(Nanos(nanos.round() as u64)))
+        parse_time_up_to(&text, TIME_MAX).map(Time).map_err(with_hint)
     }
 }
 
@@ -64,14 +52,7 @@ impl TryFrom<String> for Size {
     type Error = String;
 
     fn try_from(text: String) -> Result<Size, String> {
-        let bytes = parse(&text, "a size", SIZE_UNITS, "256 MiB")?;
-        if SIZE_MAX < bytes {
-            return Err(format!("`{text}` is more than 1 PiB\nhint: write a smaller size"));
-        }
-        if bytes.fract() != 0.0 {
-            return Err(format!("`{text}` is not a whole number of bytes\nhint: write it in B"));
-        }
-        Ok(Size(bytes as u64))
+        parse_bytes(&text).map(|size| Size(size.0)).map_err(with_hint)
     }
 }
 
@@ -117,27 +98,9 @@ impl TryFrom<String> for Statuses {
     }
 }
 
-/// Reads a number and a unit; returns the number of smallest units.
-///
-/// # Errors
-/// A message with a hint.
-fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
-    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-    let wrong = |found: &str| {
-        let names = names.join(", ");
-        format!(
-            "expected {what}, found {found}\nhint: write a number and a unit, `{example}` for example; units are {names}"
-        )
-    };
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = (&text[..digits], text[digits..].trim_start());
-    let number: f64 = number.parse().map_err(|_| wrong(&format!("`{text}`")))?;
-    if unit.is_empty() {
-        return Err(wrong(&format!("`{text}` without a unit")));
-    }
-    let found = units.iter().find(|(name, _)| *name == unit);
-    found.map(|(_, size)| number * size).ok_or_else(|| wrong(&format!("the unit `{unit}`")))
+/// Returns a message with its hint on a line of its own.
+fn with_hint(error: QuantityError) -> String {
+    format!("{}\nhint: {}", error.message, error.hint)
 }
 
 /// Adds the format of a text to the schema.
@@ -155,7 +118,11 @@ macro_rules! text_schema {
     };
 }
 
-text_schema!(Time, "A time: `10 s`. Units: ms, s, min, h, d.", r"^\s*[0-9.]+\s*(ms|s|min|h|d)\s*$");
+text_schema!(
+    Time,
+    "A time: `10 s`, `1m30s`. Units: ns, us, ms, s, m or min, h, d.",
+    r"^\s*([0-9.]+\s*(ns|us|µs|ms|s|m|min|h|d)\s*)+$"
+);
 text_schema!(
     Size,
     "A size: `256 MiB`. Units: B, KiB, MiB, GiB, TiB, in steps of 1024.",
@@ -180,6 +147,8 @@ mod tests {
             ("1.5 min", Nanos::from_secs(90)),
             (" 2 d ", Nanos::from_secs(172_800)),
             ("0 s", Nanos::ZERO),
+            ("1m30s", Nanos::from_secs(90)),
+            ("250 us", Nanos::from_micros(250)),
         ] {
             assert_eq!(time(text), Ok(nanos), "{text}");
         }
@@ -222,7 +191,7 @@ mod tests {
 
     #[test]
     fn invalid_quantities_are_refused_with_a_message() {
-        for text in ["", "s", "10", "-1 s", "1e3 s", "1.2.3 s", "10 sec", "10 us", "9999 d", "5 MiB"] {
+        for text in ["", "s", "10", "-1 s", "1e3 s", "1.2.3 s", "10 sec", "9999 d", "5 MiB"] {
             assert!(Time::try_from(text.to_owned()).is_err(), "{text}");
         }
         for text in ["0.3 B", "5 MB", "5", "9999999 TiB", "-5 B"] {
@@ -233,8 +202,8 @@ mod tests {
         }
         assert_eq!(
             Time::try_from("10".to_owned()).unwrap_err(),
-            "expected a time, found `10` without a unit\n\
-             hint: write a number and a unit, `10 s` for example; units are ms, s, min, h, d"
+            "expected a time with its unit, found `10` without one\n\
+             hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h, d"
         );
     }
 }
