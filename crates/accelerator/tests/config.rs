@@ -197,7 +197,7 @@ fn a_wrong_value_is_reported_with_its_position_and_the_expected_one() {
             "4:16",
             "integer `10`, expected a string\nhint: write it in quotation marks, times and sizes with a unit",
         ),
-        ("[limits]\nhead-timeout = \"4000 d\"", "4:16", "longer than ten years\nhint: write a shorter time"),
+        ("[limits]\nhead-timeout = \"4000 d\"", "4:16", "longer than 3653 days\nhint: write a shorter time"),
         (
             "[memory]\nsize = \"1 GB\"",
             "4:8",
