@@ -198,11 +198,7 @@ fn a_wrong_value_is_reported_with_its_position_and_the_expected_one() {
             "integer `10`, expected a string\nhint: write it in quotation marks, times and sizes with a unit",
         ),
         ("[limits]\nhead-timeout = \"4000 d\"", "4:16", "longer than 3653 days\nhint: write a shorter time"),
-        (
-            "[memory]\nsize = \"1 GB\"",
-            "4:8",
-            "expected a size, found the unit `GB`\nhint: write a number and a unit",
-        ),
+        ("[memory]\nsize = \"1 GB\"", "4:8", "`GB` is not a unit of size\nhint: write a number and a unit"),
         ("[cache]\nstatuses = { 99 = \"1 s\" }", "4:", "expected a status from 200 to 599, found `99`"),
         (
             "[cache.heuristic]\nfraction = 0.5\nlifetime-max = \"1 s\"",
