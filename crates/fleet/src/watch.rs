@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 use model::{
     FOREIGN_CHARS_MAX, Machine, MachineRole, Reading, foreign_text, is_terminal_control, without_credentials,
 };
-use testbed::{LocalMachine, MonitorError, ResourceMonitor, RunningSut, ServiceStatus, THIS_MACHINE};
+use testbed::{
+    LocalMachine, MonitorError, ResourceMonitor, RunningSut, ServiceStatus, THIS_MACHINE, start_program,
+};
 use units::{Clock, Nanos, RealClock};
 
 use crate::load::Aim;
@@ -82,7 +84,7 @@ pub(crate) fn watchers(
     let Monitoring::On { others } = monitoring else { return Ok(Vec::new()) };
     let mut watchers = here(sut, aim);
     for source in others {
-        watchers.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch()?));
+        watchers.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(start_program)?));
     }
     watchers.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
     Ok(watchers)

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use model::Plan;
-use testbed::{CheckState, SutLookUp, examine};
+use testbed::{CheckState, SutLookUp, examine, probe_quota};
 use units::Nanos;
 
 use crate::arguments::RunArguments;
@@ -63,7 +63,7 @@ fn check_machine(plan: &Plan) -> Result<(), Failure> {
     if plan.search.is_some() || !plan.loads().all(|load| load.is_closed()) {
         return Ok(());
     }
-    let checks = examine(&doctor::input(plan, plan.sut.name != "external", None));
+    let checks = examine(&doctor::input(plan, plan.sut.name != "external", None), probe_quota());
     match checks.into_iter().find(|check| check.state == CheckState::Bad && NEEDED.contains(&check.name)) {
         Some(check) => {
             Err(Failure::new(Exit::Testbed, format!("{}: {}", check.name, check.found)).hint(check.advice))

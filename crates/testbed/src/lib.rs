@@ -10,6 +10,7 @@ mod doctor;
 mod inventory;
 mod kernel_file;
 mod monitor;
+mod observer_program;
 mod open_files;
 mod owned_resources;
 mod page_cache;
@@ -24,15 +25,16 @@ pub use affinity::{
     CpuListError, available_cpus, format_cpu_list, lower_priority, parse_cpu_list, pin_current_thread,
 };
 pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
-pub use cgroup::{DiskLimits, MemoryUse, ResourceLimits, disk_of};
+pub use cgroup::{DiskLimits, MemoryUse, ResourceLimits, disk_of, probe_quota};
 pub use cpu_order::by_core;
 pub use doctor::{Check, CheckState, DoctorInput, examine};
 pub use inventory::{InventoryInput, Redactor, inventory, model_name, redactor, unknown_server};
 pub use monitor::{
-    LocalMachine, MonitorError, MonitorSource, MonitorSourceError, MonitoredSut, PROC_FILES, PageUrl,
-    PrometheusMachine, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine, SshOptions,
-    THIS_MACHINE, prometheus,
+    LocalMachine, MonitorError, MonitorSource, MonitorSourceError, MonitoredSut, ObserverProgram, PROC_FILES,
+    PageUrl, PrometheusMachine, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine,
+    SshOptions, StartProgram, StartedProgram, THIS_MACHINE, prometheus,
 };
+pub use observer_program::start_program;
 pub use open_files::{open_files_max, raise_open_files};
 pub use owned_resources::{ShutdownGuard, end_all};
 pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate, populate_unless};

@@ -2,7 +2,7 @@
 
 use model::{Connection, HttpVersion, Overrides, Plan, SutPlan, make_plan};
 use serde_json::json;
-use testbed::{Check, CheckState, DoctorInput, examine};
+use testbed::{Check, CheckState, DoctorInput, examine, probe_quota};
 
 use super::{print, print_json};
 use crate::arguments::DoctorArguments;
@@ -22,7 +22,7 @@ pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failu
     let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("built-in")) };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
     testbed::raise_open_files();
-    let checks = examine(&input(&plan, !arguments.remote, arguments.expect_rate));
+    let checks = examine(&input(&plan, !arguments.remote, arguments.expect_rate), probe_quota());
     if as_json {
         let list: Vec<_> = checks
             .iter()

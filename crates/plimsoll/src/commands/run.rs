@@ -12,7 +12,7 @@ use model::{
 };
 use runfile::RunFileError;
 use serde_json::json;
-use testbed::{CheckState, examine};
+use testbed::{CheckState, examine, probe_quota};
 use units::{Bytes, Nanos, wall};
 
 use super::calibrate::{self, case_of, stored_or_brief};
@@ -341,7 +341,7 @@ fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
 fn warn_about_machine(plan: &Plan) {
     testbed::raise_open_files();
     let input = doctor::input(plan, plan.sut.name != "external", None);
-    for check in examine(&input).iter().filter(|check| check.state == CheckState::Bad) {
+    for check in examine(&input, probe_quota()).iter().filter(|check| check.state == CheckState::Bad) {
         warn(format!("{}: {}", check.name, check.found));
         eprint(format!("hint: {}", check.advice));
     }

@@ -177,6 +177,19 @@ impl ControlGroup {
     }
 }
 
+/// Finds out whether this machine enforces CPU quotas, by creating and removing a group with one; returns how.
+///
+/// # Errors
+/// The reason why it does not.
+pub fn probe_quota() -> Result<String, String> {
+    let limits = ResourceLimits { quota: Some(0.5), ..ResourceLimits::default() };
+    let group = ControlGroup::create(&limits).map_err(|why| why.to_string())?;
+    match group.enforced_limits().quota {
+        Some(_) => Ok(group.quota_text()),
+        None => Err(group.enforcement(Controller::Cpu)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

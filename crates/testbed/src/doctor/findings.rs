@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use units::Ratio;
 
 use super::DoctorInput;
-use crate::cgroup::{ControlGroup, Controller, ResourceLimits};
 use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
 use crate::open_files::open_files_max;
 use crate::private_folder::{check_private_folder, private_folder_of};
@@ -34,8 +33,8 @@ pub struct MachineFindings {
 }
 
 impl MachineFindings {
-    /// Collects the data.
-    pub fn collect(input: &DoctorInput) -> MachineFindings {
+    /// Collects the data, except `quota`, which is given.
+    pub fn collect(input: &DoctorInput, quota: Result<String, String>) -> MachineFindings {
         let number = |name: &str| sysctl(name)?.parse::<u32>().ok();
         MachineFindings {
             open_files_max: open_files_max(),
@@ -50,7 +49,7 @@ impl MachineFindings {
             run_dir_free: free_bytes(&input.run_dir),
             dataset_dir_free: free_bytes(&input.dataset_dir),
             steal: steal_ratio(),
-            quota: quota(),
+            quota,
             stale: find_stale(&input.work_dir),
             private_folders: private_folders(input),
         }
@@ -71,16 +70,6 @@ fn private_folders(input: &DoctorInput) -> Vec<(PathBuf, Option<String>)> {
         (folder, wrong)
     };
     folders.into_iter().map(look).collect()
-}
-
-/// Creates a group with a quota, and returns how it is enforced or why not.
-fn quota() -> Result<String, String> {
-    let limits = ResourceLimits { quota: Some(0.5), ..ResourceLimits::default() };
-    let group = ControlGroup::create(&limits).map_err(|why| why.to_string())?;
-    match group.enforced_limits().quota {
-        Some(_) => Ok(group.quota_text()),
-        None => Err(group.enforcement(Controller::Cpu)),
-    }
 }
 
 /// Returns the space available to an ordinary user on the file system of a path, or of its nearest existing

@@ -61,9 +61,12 @@ pub struct Check {
     pub advice: String,
 }
 
-/// Examines the machine for a run. Creates and removes a control group to find out whether that is allowed.
-pub fn examine(input: &DoctorInput) -> Vec<Check> {
-    checks::judge(input, &MachineFindings::collect(input))
+/// Examines the machine for a run.
+///
+/// `quota` is how a CPU quota is enforced, or the reason why it is impossible: it shows only when a control group is
+/// created, and an examination changes nothing.
+pub fn examine(input: &DoctorInput, quota: Result<String, String>) -> Vec<Check> {
+    checks::judge(input, &MachineFindings::collect(input, quota))
 }
 
 #[cfg(test)]
@@ -85,7 +88,7 @@ mod tests {
             dataset_dir: "/dev/shm".into(),
             dataset_bytes: 5_817_375,
         };
-        let names: Vec<&str> = examine(&input).iter().map(|check| check.name).collect();
+        let names: Vec<&str> = examine(&input, Ok("0.5 CPUs".into())).iter().map(|check| check.name).collect();
         for name in ["open files", "local ports", "listen queue", "space for the run file", "CPU quota"] {
             assert!(names.contains(&name), "{names:?}");
         }

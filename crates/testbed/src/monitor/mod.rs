@@ -13,6 +13,7 @@
 //! - `prometheus`: machines with an exporter
 //! - `ssh`: machines with a shell account
 //! - `source`: the last two as users specify them
+//! - `program`: programs that they need
 
 mod fetch;
 mod kernel;
@@ -20,6 +21,7 @@ mod local;
 pub(crate) mod netlink;
 mod others;
 mod programs;
+mod program;
 pub mod prometheus;
 mod service;
 mod source;
@@ -29,6 +31,7 @@ mod sut;
 pub use fetch::PageUrl;
 pub use kernel::{PROC_FILES, Parse};
 pub use local::{LocalMachine, THIS_MACHINE};
+pub use program::{ObserverProgram, StartProgram, StartedProgram};
 pub use prometheus::PrometheusMachine;
 pub use service::ServiceStatus;
 pub use source::{MonitorSource, MonitorSourceError};

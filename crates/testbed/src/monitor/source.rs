@@ -6,6 +6,7 @@ use std::str::FromStr;
 use model::{ForbiddenObserver, check_observer, foreign_text, without_credentials};
 
 use super::fetch::PageUrl;
+use super::program::StartProgram;
 use super::prometheus::PrometheusMachine;
 use super::ssh::{SshAccount, SshMachine, SshOptions};
 use super::{MonitorError, ResourceMonitor};
@@ -47,18 +48,18 @@ impl MonitorSource {
         }
     }
 
-    /// Starts monitoring the machine.
+    /// Starts monitoring the machine; `start` starts the program that this may need.
     ///
     /// # Errors
     /// Monitoring it is forbidden, or `ssh` cannot connect; an exporter is first contacted by the first
     /// reading.
-    pub fn watch(&self) -> Result<Box<dyn ResourceMonitor>, MonitorError> {
+    pub fn watch(&self, start: StartProgram) -> Result<Box<dyn ResourceMonitor>, MonitorError> {
         self.check()
             .map_err(|why| MonitorError { watched: self.machine().to_owned(), reason: why.to_string() })?;
         Ok(match self {
             MonitorSource::Prometheus(url) => Box::new(PrometheusMachine::new(url.clone())),
             MonitorSource::Ssh(account) => {
-                Box::new(SshMachine::connect(account.clone(), SshOptions::default())?)
+                Box::new(SshMachine::connect(account.clone(), SshOptions::default(), start)?)
             }
         })
     }
@@ -105,6 +106,7 @@ fn expected(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::program::testing::start;
     use super::*;
     use proptest::prelude::*;
 
@@ -158,7 +160,7 @@ mod tests {
         ] {
             let source: MonitorSource = text.parse().unwrap();
             assert!(source.check().is_err(), "{text}");
-            assert!(source.watch().err().unwrap().reason.starts_with("no connection is made to `"), "{text}");
+            assert!(source.watch(start).err().unwrap().reason.starts_with("no connection is made to `"), "{text}");
         }
         for text in
             ["prometheus=http://8.8.8.8/metrics", "ssh=root@8.8.8.8", "ssh=a-name-of-ssh-config.invalid"]
@@ -172,7 +174,7 @@ mod tests {
         let error = "prometheus=http://me:secret@sut/".parse::<MonitorSource>().unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");
         let source: MonitorSource = "prometheus=http://169.254.1.1/?token=secret".parse().unwrap();
-        let error = source.watch().err().unwrap().to_string();
+        let error = source.watch(start).err().unwrap().to_string();
         assert!(!error.contains("secret") && error.contains("token=[redacted]"), "{error}");
     }
 
@@ -182,7 +184,7 @@ mod tests {
         let text = format!("prometheus=http://{}/metrics", listener.local_addr().unwrap());
         drop(listener);
         let source: MonitorSource = text.parse().unwrap();
-        let error = source.watch().unwrap().read(&mut Vec::new()).unwrap_err();
+        let error = source.watch(start).unwrap().read(&mut Vec::new()).unwrap_err();
         assert_eq!(error.watched, source.machine());
     }
 

@@ -13,6 +13,7 @@ use model::Reading;
 use super::account::SshAccount;
 use super::script::{ANSWERS_MAX, Files, end_line, read_answer, script};
 use super::ssh_connection::{SshConnection, SshOptions};
+use crate::monitor::program::StartProgram;
 use crate::monitor::{MonitorError, PROC_FILES, ResourceMonitor};
 
 /// A Linux machine that is reachable by `ssh` without prompts; nothing is installed there.
@@ -23,6 +24,7 @@ use crate::monitor::{MonitorError, PROC_FILES, ResourceMonitor};
 pub struct SshMachine {
     account: SshAccount,
     options: SshOptions,
+    start: StartProgram,
     files: &'static Files,
     connection: SshConnection,
     /// Number of the last request.
@@ -60,20 +62,25 @@ impl SshMachine {
     /// # Errors
     /// `ssh` cannot be started, is refused or gets no answer in time, or the other machine has none of the
     /// kernel files.
-    pub fn connect(account: SshAccount, options: SshOptions) -> Result<SshMachine, MonitorError> {
-        SshMachine::reading(PROC_FILES, account, options)
+    pub fn connect(
+        account: SshAccount,
+        options: SshOptions,
+        start: StartProgram,
+    ) -> Result<SshMachine, MonitorError> {
+        SshMachine::reading(PROC_FILES, account, options, start)
     }
 
     fn reading(
         files: &'static Files,
         account: SshAccount,
         options: SshOptions,
+        start: StartProgram,
     ) -> Result<SshMachine, MonitorError> {
         let fail = |reason: String| {
             let hint = format!("hint: `ssh -o BatchMode=yes {account} true` must work without prompts");
             MonitorError { watched: account.to_string(), reason: format!("{reason}\n{hint}") }
         };
-        let mut connection = begin(&account, &options, files).map_err(fail)?;
+        let mut connection = begin(&account, &options, start, files).map_err(fail)?;
         let within = connection.within(options.connect_time);
         let printed = connection.receive(&end_line(1), within).map_err(fail)?;
         let mut readings = Vec::new();
@@ -83,7 +90,7 @@ impl SshMachine {
             return Err(MonitorError { watched: account.to_string(), reason });
         }
         let back_off = Backoff::default();
-        Ok(SshMachine { account, options, files, connection, asked: 1, answered: 1, back_off })
+        Ok(SshMachine { account, options, start, files, connection, asked: 1, answered: 1, back_off })
     }
 
     /// Requests an answer, over a new connection if the last one has ended and backed off. The first answer
@@ -94,7 +101,7 @@ impl SshMachine {
                 self.back_off.rest = rest;
                 return Err(self.back_off.why.clone());
             }
-            let begun = begin(&self.account, &self.options, self.files);
+            let begun = begin(&self.account, &self.options, self.start, self.files);
             self.connection = begun.inspect_err(|why| self.back_off.begin(why))?;
             (self.asked, self.answered) = (1, 0);
         }
@@ -131,8 +138,13 @@ impl ResourceMonitor for SshMachine {
 }
 
 /// Starts `ssh` and sends the script; does not wait for an answer.
-fn begin(account: &SshAccount, options: &SshOptions, files: &Files) -> Result<SshConnection, String> {
-    let mut connection = SshConnection::start(options, account.as_str())?;
+fn begin(
+    account: &SshAccount,
+    options: &SshOptions,
+    start: StartProgram,
+    files: &Files,
+) -> Result<SshConnection, String> {
+    let mut connection = SshConnection::start(options, account.as_str(), start)?;
     connection.send(&script(files, ANSWERS_MAX))?;
     Ok(connection)
 }
@@ -145,6 +157,8 @@ mod tests {
     use std::io::Write;
     use std::time::Duration;
 
+    use crate::monitor::program::ObserverProgram;
+    use crate::monitor::program::testing::start;
     use crate::process::ProcessStat;
 
     /// A stand-in for a parser: reports the id of the process that reads the file.
@@ -165,10 +179,11 @@ mod tests {
         stand_in: &str,
         answer_time: Duration,
     ) -> Result<SshMachine, MonitorError> {
-        let mut options = SshOptions { program: "sh".into(), answer_time, ..SshOptions::default() };
+        let program = ObserverProgram::StandIn("sh");
+        let mut options = SshOptions { program, answer_time, ..SshOptions::default() };
         options.connect_time = Duration::from_secs(60);
         options.arguments.splice(..0, ["-c", stand_in, "ssh"].map(Into::into));
-        SshMachine::reading(files, "me@sut".parse().unwrap(), options)
+        SshMachine::reading(files, "me@sut".parse().unwrap(), options, start)
     }
 
     /// Drops the options and the destination, and runs the rest locally.
@@ -245,8 +260,9 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_named() {
-        let options = SshOptions { program: "/nonexistent/ssh".into(), ..SshOptions::default() };
-        let error = SshMachine::connect("me@sut".parse().unwrap(), options).unwrap_err();
+        let program = ObserverProgram::StandIn("/nonexistent/ssh");
+        let options = SshOptions { program, ..SshOptions::default() };
+        let error = SshMachine::connect("me@sut".parse().unwrap(), options, start).unwrap_err();
         assert!(error.reason.starts_with("cannot start `/nonexistent/ssh`: No such file"), "{error}");
     }
 
@@ -339,8 +355,10 @@ mod tests {
 
     #[test]
     fn the_process_ends_with_the_monitor() {
-        let machine = connect(HERE, LONG).unwrap();
-        let pid = machine.connection.process();
+        let folder = tempfile::tempdir().unwrap();
+        let started = folder.path().join("started");
+        let machine = connect(&format!("echo $$ >'{}'; {HERE}", started.display()), LONG).unwrap();
+        let pid = std::fs::read_to_string(&started).unwrap().trim().parse().unwrap();
         assert!(ProcessStat::of(pid).is_some());
         drop(machine);
         assert!(ProcessStat::of(pid).is_none());

@@ -1,21 +1,22 @@
 //! A running `ssh` process, with a time limit on every wait.
 
 use std::ffi::OsString;
+use std::fmt::Debug;
 use std::io::{ErrorKind, Read, Write};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
 use model::{foreign_text, without_credentials};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::{Clock, Nanos, RealClock};
 
-use crate::owned_resources::{self, OwnedResourceEntry};
+use crate::monitor::program::{ObserverProgram, StartProgram, StartedProgram};
 
 /// Options of `ssh`.
 #[derive(Debug, Clone)]
 pub struct SshOptions {
     /// The program.
-    pub program: OsString,
+    pub program: ObserverProgram,
     /// Arguments before the destination.
     pub arguments: Vec<OsString>,
     /// Time limit for connecting and the first answer.
@@ -47,7 +48,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 impl Default for SshOptions {
     fn default() -> SshOptions {
         SshOptions {
-            program: "ssh".into(),
+            program: ObserverProgram::Ssh,
             arguments: ARGUMENTS.iter().map(Into::into).collect(),
             connect_time: Duration::from_secs(10),
             answer_time: Duration::from_millis(900),
@@ -62,11 +63,11 @@ pub struct Deadline {
     time: Duration,
 }
 
-/// The process and its three streams.
+/// The process and its three streams. The shell on the other machine ends with its input.
 #[derive(Debug)]
 pub struct SshConnection {
-    process: Child,
-    entry: Option<OwnedResourceEntry>,
+    /// Ends the process; dropped before the streams are closed.
+    _owner: Box<dyn Debug + Send>,
     input: ChildStdin,
     output: ChildStdout,
     /// `None` once it has been closed.
@@ -84,34 +85,28 @@ impl SshConnection {
     ///
     /// # Errors
     /// The program cannot be started.
-    pub fn start(options: &SshOptions, destination: &str) -> Result<SshConnection, String> {
-        let program = options.program.display();
-        let mut command = Command::new(&options.program);
+    pub fn start(
+        options: &SshOptions,
+        destination: &str,
+        start: StartProgram,
+    ) -> Result<SshConnection, String> {
+        let program = options.program.name();
+        let mut command = options.program.command();
         // The destination does not look like an option; the dashes guard against future changes.
         command.args(&options.arguments).args(["--", destination, "sh"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let (mut process, entry) = owned_resources::start(false, || command.spawn())
-            .map_err(|error| format!("cannot start `{program}`: {error}"))?;
-        let (Some(input), Some(output), errors) =
-            (process.stdin.take(), process.stdout.take(), process.stderr.take())
-        else {
+        let started = start(command).map_err(|error| format!("cannot start `{program}`: {error}"))?;
+        let StartedProgram { owner, input: Some(input), output: Some(output), errors } = started else {
             return Err(format!("`{program}` has no standard input and output"));
         };
         let clock = RealClock::start();
         let (printed, said) = (Vec::new(), Vec::new());
-        let entry = Some(entry);
-        Ok(SshConnection { process, entry, input, output, errors, clock, printed, said, is_over: false })
+        Ok(SshConnection { _owner: owner, input, output, errors, clock, printed, said, is_over: false })
     }
 
     /// Returns whether the connection has ended, so that a new one is needed.
     pub fn is_over(&self) -> bool {
         self.is_over
-    }
-
-    /// Returns the process id.
-    #[cfg(test)]
-    pub fn process(&self) -> u32 {
-        self.process.id()
     }
 
     /// Creates a deadline that ends after `time`.
@@ -194,16 +189,6 @@ impl SshConnection {
             Some(line) => format!("`ssh` ended: {}", foreign_text(&without_credentials(line))),
             None => "`ssh` ended without a message".to_owned(),
         }
-    }
-}
-
-impl Drop for SshConnection {
-    fn drop(&mut self) {
-        // The shell on the other machine ends with its input. The process may already have ended.
-        let _ = self.process.kill();
-        // Once it is reaped, its id can be reused.
-        self.entry = None;
-        let _ = self.process.wait();
     }
 }
 
