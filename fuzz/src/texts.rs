@@ -17,8 +17,9 @@ use runfile::{PublicKey, Seal, SealKey};
 use servers::gateway::GatewayAddress;
 use servers::web::FaultPlan;
 use telemetry::Endpoint;
-use testbed::prometheus::{Samples, Tables};
-use testbed::{MonitorSource, PROC_FILES, PageUrl, Recipe, SshAccount, parse_cpu_list};
+use observe::prometheus::{Samples, Tables};
+use observe::{MonitorSource, PROC_FILES, PageUrl, SshAccount, parse_cpu_list};
+use testbed::Recipe;
 use units::{Currency, Decimal};
 
 /// Passes bytes on if they are text.

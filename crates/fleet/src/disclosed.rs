@@ -1,10 +1,10 @@
 //! What the run file says about the testbed before the first second.
 
 use model::{CertificateCheck, Fact, FactSection, Plan, Privacy, Testbed, without_credentials};
-use testbed::{
-    InventoryInput, Redactor, RunningSut, format_cpu_list, inventory, open_files_max, redactor,
-    unknown_server,
+use observe::{
+    InventoryInput, Redactor, format_cpu_list, inventory, open_files_max, redactor, unknown_server,
 };
+use testbed::RunningSut;
 
 use crate::load::Aim;
 use crate::local::limits_itself;

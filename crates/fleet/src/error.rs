@@ -2,8 +2,9 @@
 
 use analysis::find_max::FindMaxError;
 use drivers::TargetPolicyError;
+use observe::MonitorError;
 use runfile::RunFileError;
-use testbed::{MonitorError, SutError};
+use testbed::SutError;
 use thiserror::Error;
 
 use crate::load::LoadError;

@@ -18,7 +18,8 @@ use model::{
     Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Secrets, SutUse, Tls, WebRequest,
     partition,
 };
-use testbed::{RunningSut, SchedStat, SutError, lower_priority, pin_current_thread};
+use observe::SchedStat;
+use testbed::{RunningSut, SutError, lower_priority, pin_current_thread};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
 

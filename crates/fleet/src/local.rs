@@ -6,9 +6,10 @@ use std::time::Duration;
 use drivers::web::{HandshakeCounts, Target, Trust};
 use drivers::{TargetPolicy, TargetPolicyError};
 use model::{FileSet, HttpVersion, LoadPoint, Machine, Plan, Protocol, Secrets, Tls};
+use observe::disk_of;
 use testbed::{
     DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
-    Transport, clean_stale, disk_of, populate_unless,
+    Transport, clean_stale, populate_unless,
 };
 use units::RealClock;
 

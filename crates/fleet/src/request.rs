@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use drivers::web::{Target, Trust};
 use model::{Notes, Plan, Secrets};
-use testbed::{Acceleration, MonitorSource, Server};
+use observe::MonitorSource;
+use testbed::{Acceleration, Server};
 
 /// What a run needs besides its plan.
 pub struct RunRequest<'a> {

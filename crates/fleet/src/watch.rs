@@ -5,9 +5,8 @@ use std::sync::atomic::AtomicBool;
 use model::{
     FOREIGN_CHARS_MAX, Machine, MachineRole, Reading, foreign_text, is_terminal_control, without_credentials,
 };
-use testbed::{
-    LocalMachine, MonitorError, ResourceMonitor, RunningSut, ServiceStatus, THIS_MACHINE, start_program,
-};
+use observe::{LocalMachine, MonitorError, ResourceMonitor, ServiceStatus, THIS_MACHINE};
+use testbed::{RunningSut, start_program};
 use units::{Clock, Nanos, RealClock};
 
 use crate::load::Aim;

@@ -8,8 +8,8 @@ use model::{
     Arrivals, Connection, DiskShare, GatewayKind, HttpVersion, Limit, LimitError, LoadListError, Pick,
     PickError, RATE_MAX, Tls, parse_bytes, parse_limits, parse_load, parse_rates, parse_time,
 };
+use observe::{MonitorSource, MonitorSourceError};
 use plimsoll_accelerator::AccelerateArguments;
-use testbed::{MonitorSource, MonitorSourceError};
 use units::{Bytes, Nanos};
 
 use crate::progress::DisplayKind;
@@ -787,7 +787,7 @@ fn pick(text: &str) -> Result<(String, Pick), String> {
 }
 
 fn cpu_list(text: &str) -> Result<CpuList, String> {
-    testbed::parse_cpu_list(text).map(CpuList).map_err(|error| error.to_string())
+    observe::parse_cpu_list(text).map(CpuList).map_err(|error| error.to_string())
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::words_without_credentials;
-use testbed::{make_private_folder, private_folder_in};
+use observe::private_folder::private_folder_in;
+use testbed::make_private_folder;
 use units::WallTime;
 
 use crate::exit::{Exit, Failure};

@@ -1,7 +1,8 @@
 //! Division of CPUs between server and load generator, and the server's CPU quota.
 
 use model::{CpuQuota, Plan};
-use testbed::{Calibration, Placement, QuotaBasis, available_cpus, by_core, choose_quota};
+use observe::{available_cpus, by_core};
+use testbed::{Calibration, Placement, QuotaBasis, choose_quota};
 
 use crate::arguments::SutArguments;
 use crate::exit::Failure;
@@ -44,7 +45,7 @@ pub fn split_cpus(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<CpuPlacem
     let available = available_cpus();
     for cpu in sut.into_iter().chain(load).flatten() {
         if !available.contains(cpu) {
-            let list = testbed::format_cpu_list(&available);
+            let list = observe::format_cpu_list(&available);
             return Err(Failure::usage(format!("CPU {cpu} is not available; available CPUs: {list}")));
         }
     }

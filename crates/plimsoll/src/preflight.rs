@@ -4,7 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use model::Plan;
-use testbed::{CheckState, SutLookUp, examine, probe_quota};
+use observe::{CheckState, examine};
+use testbed::{SutLookUp, probe_quota};
 use units::Nanos;
 
 use crate::arguments::RunArguments;
@@ -53,7 +54,7 @@ fn check_folders(arguments: &RunArguments, candidate: &Candidate) -> Result<(), 
     persistent
         .into_iter()
         .chain([paths::work_dir()])
-        .try_for_each(|folder| testbed::check_private_folder(&folder).map_err(failed))
+        .try_for_each(|folder| observe::private_folder::check_private_folder(&folder).map_err(failed))
 }
 
 /// Refuses more users than the machine can connect. For a search or an open loop, the number of connections is not known

@@ -3,10 +3,11 @@
 use std::io;
 use std::process::{Child, Command};
 
-use crate::monitor::StartedProgram;
+use observe::StartedProgram;
+
 use crate::owned_resources::{self, OwnedResourceEntry};
 
-/// Starts a program that must not outlive this process; a [`crate::StartProgram`].
+/// Starts a program that must not outlive this process; an [`observe::StartProgram`].
 ///
 /// # Errors
 /// The system's error.
@@ -39,8 +40,9 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
 
+    use observe::process::ProcessStat;
+
     use super::*;
-    use crate::process::ProcessStat;
 
     #[test]
     fn a_program_ends_with_its_owner() {

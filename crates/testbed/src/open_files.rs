@@ -1,9 +1,6 @@
-//! The limit on open files: every connection is one.
+//! Raising of the limit on open files: every connection is one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-/// The kernel's own highest limit, as it comes. Source: Linux, `fs.nr_open`.
-const OPEN_FILES_MAX: u64 = 1 << 20;
 
 /// Raises the limit on open files of this process as far as allowed; returns the limits before and after.
 pub fn raise_open_files() -> (u64, u64) {
@@ -17,13 +14,10 @@ pub fn raise_open_files() -> (u64, u64) {
     (number(before.current), number(after))
 }
 
-/// Returns the limit on open files of this process and its children once it is raised.
-pub fn open_files_max() -> u64 {
-    getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX).min(OPEN_FILES_MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use observe::open_files_max;
+
     use super::*;
 
     #[test]

@@ -13,10 +13,11 @@ use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use observe::process::family_of;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 
 use crate::cgroup::{kill_groups, remove_groups};
-use crate::process::{self, family_of};
+use crate::process;
 
 /// Number of waits of [`PAUSE`] for killed processes.
 const TRIES: u32 = 400;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use fixture::{READY_MAX, directory, files, private, processes_with, request, value};
 use model::{Gateway, GatewayKind};
-use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, available_cpus};
+use observe::available_cpus;
+use testbed::{Recipe, RunningSut, Server, SutError, SutRequest};
 use units::{Clock, Nanos, RealClock};
 
 /// A server that announces an address at once, with a companion that runs `script`.

@@ -4,10 +4,8 @@ mod fixture;
 
 use fixture::{READY_MAX, directory, files, get, request};
 use model::{Counter, Reading};
-use testbed::{
-    LocalMachine, Recipe, ResourceLimits, ResourceMonitor, RunningSut, Server, ServiceStatus, SutRequest,
-    Transport,
-};
+use observe::{LocalMachine, ResourceMonitor, ServiceStatus};
+use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, Transport};
 
 fn start(request: SutRequest) -> RunningSut {
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));

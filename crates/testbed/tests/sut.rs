@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 use model::{Content, FileSet, SetFile};
+use observe::available_cpus;
 use testbed::{
-    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, Server, SutError, SutRequest,
-    available_cpus, populate,
+    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, Server, SutError, SutRequest, populate,
 };
 use units::{Clock, Nanos, RealClock};
 
@@ -304,7 +304,10 @@ fn a_folder_writable_by_others_is_refused_and_left_alone() {
     std::fs::create_dir(&trap).unwrap();
     std::fs::write(trap.join("lock"), "").unwrap();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(testbed::find_stale(&folder).iter().filter(|path| path.starts_with(&folder)).count(), 0);
+    assert_eq!(
+        observe::leftovers::find_stale(&folder).iter().filter(|path| path.starts_with(&folder)).count(),
+        0
+    );
     testbed::clean_stale(&folder);
     assert!(trap.exists());
     let asked =

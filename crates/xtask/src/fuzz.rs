@@ -115,7 +115,7 @@ mod tests {
     const NOT_FUZZED: [&str; 2] = ["ListenAddress", "parse_stat"];
 
     /// These parsers are reached through one table, which has a target.
-    const KERNEL_FILES: &str = "crates/testbed/src/monitor/kernel";
+    const KERNEL_FILES: &str = "crates/observe/src/monitor/kernel";
 
     fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {

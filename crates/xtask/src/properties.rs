@@ -193,8 +193,8 @@ mod tests {
         }
         assert!(30 <= n, "{n} sources");
         let found = find(&crates).unwrap();
-        let units_of_testbed = &found[&("testbed".to_owned(), TestTarget::Unit)];
-        assert!(units_of_testbed.contains("an_account_is_one_argument_and_not_an_option"), "{found:?}");
+        let units_of_observe = &found[&("observe".to_owned(), TestTarget::Unit)];
+        assert!(units_of_observe.contains("an_account_is_one_argument_and_not_an_option"), "{found:?}");
         assert!(found.contains_key(&("http1".to_owned(), TestTarget::Named("properties".to_owned()))));
     }
 

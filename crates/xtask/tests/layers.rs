@@ -17,7 +17,7 @@ const FORBIDDEN: [(&[&str], &[&str]); 7] = [
     (&["stats", "model", "analysis", "disclosure", "benchmarks"], &["tokio", "socket2", "procfs"]),
     (&["stats", "model", "analysis", "disclosure", "benchmarks"], &["rusqlite", "rustix"]),
     // A driver must not know a benchmark, nor a recipe a verdict.
-    (&["drivers", "testbed", "servers"], &["benchmarks", "analysis", "disclosure", "runfile"]),
+    (&["drivers", "observe", "testbed", "servers"], &["benchmarks", "analysis", "disclosure", "runfile"]),
     // The subjects of measurement must not know the laboratory; all of it depends on `model`.
     (&["accelerator", "cache-policy", "cache-store", "plimsoll-accelerator"], &["model", "pdf"]),
     (&["cache-policy"], &["tokio", "rustix", "socket2", "libc", "cache-store"]),

@@ -126,7 +126,7 @@ pub fn case_of(benchmark: &str, tls: Tls, connection: Connection) -> String {
 }
 
 fn cpu_model() -> String {
-    testbed::model_name().unwrap_or_else(|| "unknown".to_owned())
+    observe::model_name().unwrap_or_else(|| "unknown".to_owned())
 }
 
 fn measure(placement: &CpuPlacement, length: Nanos) -> Result<Calibration, Failure> {

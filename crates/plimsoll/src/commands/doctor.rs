@@ -1,8 +1,9 @@
 //! `doctor`: checks that this machine is ready for a run.
 
 use model::{Connection, HttpVersion, Overrides, Plan, SutPlan, make_plan};
+use observe::{Check, CheckState, DoctorInput, examine};
 use serde_json::json;
-use testbed::{Check, CheckState, DoctorInput, examine, probe_quota};
+use testbed::probe_quota;
 
 use super::{print, print_json};
 use crate::arguments::DoctorArguments;
@@ -49,7 +50,7 @@ pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
         rate: rate.or_else(|| offered.reduce(f64::max)),
         source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),
         shared,
-        separated: 1 < testbed::available_cpus().len(),
+        separated: 1 < observe::available_cpus().len(),
         run_dir: "runs".into(),
         run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,
         work_dir: paths::work_dir(),

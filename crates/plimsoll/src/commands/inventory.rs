@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use model::{Fact, FactSection, FactState, Notes};
+use observe::{InventoryInput, inventory};
 use serde_json::json;
-use testbed::{InventoryInput, inventory};
 
 use super::{print, print_json};
 use crate::arguments::DisclosureArguments;

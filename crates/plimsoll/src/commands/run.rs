@@ -10,9 +10,10 @@ use model::{
     Connection, CpuQuota, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, Secrets, SutPlan, Tls,
     make_plan,
 };
+use observe::{CheckState, examine};
 use runfile::RunFileError;
 use serde_json::json;
-use testbed::{CheckState, examine, probe_quota};
+use testbed::probe_quota;
 use units::{Bytes, Nanos, wall};
 
 use super::calibrate::{self, case_of, stored_or_brief};
@@ -303,7 +304,7 @@ fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
     lines.push(show::plan_text(plan));
     let cpus = |list: &[u32]| match list {
         [] => "any".to_owned(),
-        list => testbed::format_cpu_list(list),
+        list => observe::format_cpu_list(list),
     };
     for (plan, candidate) in plans.iter().zip(candidates) {
         let quota = match plan.sut.quota {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::hierarchy::{CgroupVersion, Controller};
+use observe::cgroup::{CgroupVersion, Controller};
+use observe::{format_cpu_list, kernel_file};
+
 use super::{Quota, ResourceLimits};
-use crate::affinity::format_cpu_list;
-use crate::kernel_file;
 
 /// A file of a group and its new content.
 type Setting = (&'static str, String);

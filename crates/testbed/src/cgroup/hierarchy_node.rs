@@ -6,10 +6,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use model::foreign_bytes;
+use observe::cgroup::{CgroupVersion, Controller, ControllerFiles, Hierarchy, members};
 
-use super::hierarchy::{CgroupVersion, Controller, Hierarchy};
 use super::{ControlGroupError, ResourceLimits, controls};
-use crate::kernel_file;
 use crate::owned_resources::{OwnedResourceEntry, make_group};
 
 /// A shell script that moves itself into the groups named by its arguments up to `--` and executes the rest.
@@ -18,17 +17,6 @@ use crate::owned_resources::{OwnedResourceEntry, make_group};
 /// instruction, and no code has to run between fork and exec.
 const ENTER: &str =
     r#"while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@""#;
-
-/// A directory of a group, and its controllers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ControllerFiles {
-    /// The version, which determines the file names.
-    pub version: CgroupVersion,
-    /// The controllers.
-    pub controllers: Vec<Controller>,
-    /// The directory.
-    pub directory: PathBuf,
-}
 
 /// A directory created by this process. Dropping it kills its processes and removes it.
 #[derive(Debug)]
@@ -116,12 +104,6 @@ pub fn enter<'a>(directories: impl Iterator<Item = &'a Path>, program: &Path) ->
     command
 }
 
-/// Returns the processes of a group.
-pub fn members(directory: &Path) -> Vec<u32> {
-    let text = kernel_file::read(directory.join("cgroup.procs")).unwrap_or_default();
-    text.lines().filter_map(|line| line.parse().ok()).collect()
-}
-
 /// Kills every process of the groups and waits at most a second until they are empty.
 pub fn kill_all(directories: &[PathBuf]) {
     for _ in 0..200 {
@@ -149,5 +131,20 @@ pub fn remove(directories: &[PathBuf]) {
                 _ => break,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_without_processes_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let groups = ["one", "two"].map(|name| parent.path().join(name));
+        groups.iter().for_each(|group| fs::create_dir(group).unwrap());
+        kill_all(&groups);
+        remove(&groups);
+        assert!(groups.iter().all(|group| !group.exists()));
     }
 }

@@ -1,12 +1,8 @@
 //! Resource limits of a system under test.
 
 use std::fmt;
-use std::path::Path;
 
-use rustix::fs::{major, minor, stat};
 use units::Bytes;
-
-use crate::kernel_file;
 
 /// Resource limits of a system under test. No limit by default.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,15 +65,6 @@ pub fn memory_text(bytes: u64) -> String {
     format!("{bytes} bytes ({})", Bytes(bytes))
 }
 
-/// Returns the whole disk that holds a file or directory, as `MAJOR:MINOR`; `None` if the kernel names none,
-/// as for memory, network and multi-disk file systems.
-pub fn disk_of(path: &Path) -> Option<String> {
-    let device = stat(path).ok()?.st_dev;
-    let directory = format!("/sys/dev/block/{}:{}", major(device), minor(device));
-    let is_partition = Path::new(&directory).join("partition").exists();
-    kernel_file::read(if is_partition { format!("{directory}/../dev") } else { format!("{directory}/dev") })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,14 +81,5 @@ mod tests {
         let numbers: Vec<_> = limits.numbers().collect();
         let (read, write) = ("blkio.throttle.read_bps_device", "blkio.throttle.write_iops_device");
         assert_eq!(numbers, [(read, "rbps", 1_000_000), (write, "wiops", 50)]);
-    }
-
-    #[test]
-    fn memory_file_systems_have_no_disk() {
-        assert_eq!(disk_of(Path::new("/proc")), None);
-        assert_eq!(disk_of(Path::new("/no/such")), None);
-        if let Some(disk) = disk_of(Path::new("/")) {
-            assert!(Path::new(&format!("/sys/dev/block/{disk}/queue")).exists(), "{disk} is a whole disk");
-        }
     }
 }

@@ -1,43 +1,31 @@
-//! Control groups for the system under test: limits, accounting, and termination.
+//! Control groups for the system under test: limits and termination; `observe::cgroup` reads them.
 //!
-//! Version 1 has a hierarchy per controller, version 2 has one for all. Accounting and limiting CPU time is
-//! required; without control over memory, disks or CPU sets a group is created all the same. If no group can
+//! Accounting and limiting CPU time is required; without control over memory, disks or CPU sets a group is created all the same. If no group can
 //! be created or a limit is not enforced, the reason is a text in the disclosure.
 //!
 //! - `limits`: resource limits
 //! - `quota`: the format of a CPU quota
-//! - `hierarchy`: mount points and possible parent groups
 //! - `controls`: settings that enforce limits
 //! - `hierarchy_node`: a group's directory in one hierarchy
-//! - `stat`: CPU accounting; `memory`: memory accounting
-//! - `stale`: groups left behind by killed runs
 
 mod controls;
-mod hierarchy;
 mod hierarchy_node;
 mod limits;
-mod memory;
 mod quota;
-mod stale;
-mod stat;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use hierarchy::{CgroupVersion, Controller};
-pub use hierarchy_node::{ControllerFiles, kill_all as kill_groups, members, remove as remove_groups};
-pub use limits::{DiskLimits, ResourceLimits, disk_of, memory_text};
-pub use memory::MemoryUse;
-use quota::Quota;
-pub use stale::{remove_stale, stale};
-pub use stat::CpuAccount;
+use observe::cgroup::{
+    CgroupVersion, Controller, ControllerFiles, CpuAccount, Hierarchy, MemoryUse, PREFIX, hierarchies,
+};
 
-use hierarchy::{Hierarchy, hierarchies};
+pub use hierarchy_node::{kill_all as kill_groups, remove as remove_groups};
+pub use limits::{DiskLimits, ResourceLimits, memory_text};
+
 use hierarchy_node::{HierarchyNode, enter, kill_all};
-
-/// The prefix of all group names; the id of the creating process follows.
-const PREFIX: &str = "plimsoll-";
+use quota::Quota;
 
 /// The reason why there is no control group.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -193,6 +181,8 @@ pub fn probe_quota() -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use observe::available_cpus;
+    use observe::cgroup::members;
     use std::process::Stdio;
 
     /// Goal: with sufficient rights, a group is created, contains a process from its first instruction on,
@@ -200,7 +190,7 @@ mod tests {
     #[test]
     fn dropping_a_group_kills_its_processes() {
         let limits = ResourceLimits {
-            cpus: vec![crate::affinity::available_cpus()[0]],
+            cpus: vec![available_cpus()[0]],
             quota: Some(0.5),
             memory: Some(1 << 26),
             disk: None,

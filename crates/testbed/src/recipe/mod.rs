@@ -27,7 +27,7 @@ pub use check::placeholders;
 pub use companion::find as find_companion;
 pub use gateway::{CompanionRecipe, GatewayRecipe};
 pub use load::RecipeError;
-pub use status::{StatusKind, StatusRecipe};
+pub use status::StatusRecipe;
 pub use transport::Transport;
 
 /// The built-in recipes: name and text.

@@ -1,5 +1,6 @@
 //! The status page of a server.
 
+use observe::StatusKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -14,14 +15,4 @@ pub struct StatusRecipe {
     /// The maximum number of connections of one worker, if the page does not state it: a number or a
     /// placeholder.
     pub connections_per_worker: Option<String>,
-}
-
-/// The format of a status page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StatusKind {
-    /// The format of nginx' `stub_status`.
-    NginxStub,
-    /// The format of Apache's mod_status, requested with `?auto`.
-    ApacheAuto,
 }

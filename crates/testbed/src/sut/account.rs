@@ -1,9 +1,7 @@
 //! The user account for servers that refuse to run as root.
 
+use observe::{kernel_file, user_name};
 use rustix::process::{getegid, geteuid};
-
-use crate::inventory::user_name;
-use crate::kernel_file;
 
 /// Usual accounts for servers, in order of preference.
 const USUAL: [&str; 4] = ["www-data", "http", "apache", "nobody"];

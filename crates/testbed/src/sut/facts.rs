@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 
 use model::{Fact, FactSection, FactState, RUN_VALUES};
+use observe::cgroup::Controller;
+use observe::kernel_file::read;
+use observe::{available_cpus, format_cpu_list, package_of};
 use units::Bytes;
 
 use super::choice::Choice;
@@ -12,10 +15,7 @@ use super::prepare::parts;
 use super::reverse_proxy::ReverseProxy;
 use super::running::RunningSut;
 use super::values::Values;
-use crate::affinity::{available_cpus, format_cpu_list};
-use crate::cgroup::{Controller, memory_text};
-use crate::inventory::package_of;
-use crate::kernel_file::read;
+use crate::cgroup::memory_text;
 use crate::recipe::Reset;
 
 /// The profile with the server's own default configuration.

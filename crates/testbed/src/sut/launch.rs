@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use model::foreign_text;
+use observe::format_cpu_list;
 
 use super::SutError;
 use super::values::BACKLOG;
-use crate::affinity::{format_cpu_list, pin_current_thread};
+use crate::affinity::pin_current_thread;
 use crate::cgroup::ControlGroup;
 use crate::owned_resources::{self, OwnedResourceEntry};
 use crate::recipe::ProgramRecipe;

@@ -7,15 +7,16 @@ use std::process::{Child, ChildStdout};
 use std::time::Duration;
 
 use model::{foreign_text, without_credentials};
+use observe::kernel_file;
+use observe::process::family_of;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use units::{Clock, Nanos, RealClock};
 
 use super::launch::Launch;
 use super::{SutDied, SutError, ready};
 use crate::cgroup::ControlGroup;
-use crate::kernel_file;
 use crate::owned_resources::OwnedResourceEntry;
-use crate::process::{self, family_of};
+use crate::process;
 use crate::recipe::{StopRecipe, StopSignal};
 
 /// The pause between two checks of a program that starts or ends.

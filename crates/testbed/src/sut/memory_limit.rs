@@ -3,9 +3,8 @@
 use std::fmt;
 
 use model::FileSet;
+use observe::cgroup::MemoryUse;
 use units::{Bytes, Clock, Nanos, RealClock};
-
-use crate::cgroup::MemoryUse;
 
 /// Maximum number of requests for every file. The first pass fills memory, the second needs evicted pages
 /// again.

@@ -1,10 +1,11 @@
 //! The CPU time of the system under test since its start, including restarts.
 
 use model::SutUse;
+use observe::cgroup::CpuAccount;
+use observe::process::family_cpu;
 use units::Nanos;
 
-use crate::cgroup::{ControlGroup, CpuAccount};
-use crate::process::family_cpu;
+use crate::cgroup::ControlGroup;
 
 /// The source of the CPU time.
 #[derive(Debug)]

@@ -40,10 +40,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use model::{FileSet, Gateway, GatewayKind};
+use observe::private_folder::FolderError;
 
 use crate::cgroup::ResourceLimits;
 use crate::populate::{PopulateError, Populated};
-use crate::private_folder::FolderError;
 use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
 
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts};
@@ -51,7 +51,7 @@ pub use memory_limit::MemoryLimitProof;
 pub use prepare::SutLookUp;
 pub use running::RunningSut;
 pub use values::{Origin, Values};
-pub use work_dir::{WorkDir, clean_stale, find_stale};
+pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use model::{Gateway, GatewayKind};
+use observe::{available_cpus, open_files_max, user_name};
 
 use super::account::Account;
 use super::certificate::Certificate;
@@ -15,9 +16,6 @@ use super::reverse_proxy::ReverseProxy;
 use super::values::{Origin, Parts, Values, workers_for};
 use super::work_dir::{WorkDir, clean_stale};
 use super::{Acceleration, SutError, SutRequest};
-use crate::affinity::available_cpus;
-use crate::inventory::user_name;
-use crate::open_files::open_files_max;
 use crate::populate::{Populated, populate};
 use crate::private_folder::let_group_through;
 use crate::recipe::{CompanionRecipe, ConfigRecipe, Ready, Recipe, StartRecipe, StopRecipe, Transport};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::kernel_file::read;
+use observe::kernel_file::read;
 
 /// Resident memory of processes, in bytes.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use model::{FactSection, FileSet, SutUse};
+use observe::cgroup::{Controller, members};
+use observe::process::family_of;
+use observe::{MonitoredSut, PageUrl, StatusPage};
 use units::{Clock, Nanos, RealClock};
 
 use super::certificate::Certificate;
@@ -20,11 +23,9 @@ use super::values::Values;
 use super::warm::fetch_all;
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts, ready};
-use crate::cgroup::{ControlGroup, ControlGroupError, Controller, ResourceLimits, members, memory_text};
-use crate::monitor::{MonitoredSut, PageUrl, StatusPage};
+use crate::cgroup::{ControlGroup, ControlGroupError, ResourceLimits, memory_text};
 use crate::page_cache::evict;
 use crate::populate::Populated;
-use crate::process::family_of;
 use crate::recipe::{Ready, Recipe, Reset, Transport};
 
 /// Time limit for a restart.

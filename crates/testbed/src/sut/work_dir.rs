@@ -8,15 +8,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::SutError;
-use crate::cgroup;
-use crate::kernel_file;
-use crate::owned_resources::{OwnedResourceEntry, make_folder};
-use crate::private_folder::{check_private_folder, make_own_folder};
-use crate::process::ProcessStat;
+use observe::cgroup::stale_groups;
+use observe::kernel_file;
+use observe::leftovers::{LOCK, PREFIX, stale_directories};
+use observe::process::ProcessStat;
 
-const PREFIX: &str = "plimsoll-sut-";
-const LOCK: &str = "lock";
+use super::SutError;
+use crate::cgroup::{kill_groups, remove_groups};
+use crate::owned_resources::{OwnedResourceEntry, make_folder};
+use crate::private_folder::make_own_folder;
+
 const LEADERS: &str = "leaders";
 
 /// A run's own directory. Its lock is held as long as the value lives, so that no other process cleans it up;
@@ -107,15 +108,11 @@ impl Drop for WorkDir {
     }
 }
 
-/// Returns the leftovers of killed runs: work directories in `base` and control groups.
-pub fn find_stale(base: &Path) -> Vec<PathBuf> {
-    stale_directories(base).into_iter().map(|(path, _)| path).chain(cgroup::stale()).collect()
-}
-
 /// Removes the leftovers of killed runs, terminating their processes; returns what was removed.
 pub fn clean_stale(base: &Path) -> Vec<PathBuf> {
-    let groups = cgroup::stale();
-    cgroup::remove_stale(&groups);
+    let groups = stale_groups();
+    kill_groups(&groups);
+    remove_groups(&groups);
     let mut cleaned = Vec::new();
     for (path, _lock) in stale_directories(base) {
         kill_leftover(&path);
@@ -125,33 +122,6 @@ pub fn clean_stale(base: &Path) -> Vec<PathBuf> {
     }
     cleaned.extend(groups);
     cleaned
-}
-
-/// Returns directories whose lock is free, with the lock, so that two cleanups do not collide; and those
-/// without a lock whose creator is gone.
-fn stale_directories(base: &Path) -> Vec<(PathBuf, Option<File>)> {
-    // Records written by other users must not decide which processes are killed.
-    if check_private_folder(base).is_err() {
-        return Vec::new();
-    }
-    let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
-    let ours = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
-    let directories = entries.flatten().filter(|entry| ours(&entry.file_name())).map(|entry| entry.path());
-    directories.filter_map(|path| Some((path.clone(), stale_lock(&path)?))).collect()
-}
-
-/// Returns the lock of a stale directory, if it has one; `None` if the directory is in use.
-fn stale_lock(directory: &Path) -> Option<Option<File>> {
-    match File::open(directory.join(LOCK)) {
-        Ok(lock) => lock.try_lock().ok().map(|()| Some(lock)),
-        // Its process was killed before creating the lock, or is about to create it.
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let name = directory.file_name()?.to_str()?;
-            let (maker, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
-            ProcessStat::of(maker.parse().ok()?).is_none().then_some(None)
-        }
-        Err(_) => None,
-    }
 }
 
 /// Kills the process groups of a killed run, if their leaders are still the recorded ones.
@@ -170,6 +140,7 @@ fn kill_leftover(directory: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use observe::leftovers::find_stale;
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 

@@ -28,7 +28,7 @@ impl ObserverProgram {
     }
 
     /// Returns a command without arguments.
-    pub(super) fn command(self) -> Command {
+    pub(crate) fn command(self) -> Command {
         Command::new(self.name())
     }
 }

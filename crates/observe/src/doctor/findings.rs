@@ -6,9 +6,9 @@ use units::Ratio;
 
 use super::DoctorInput;
 use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
+use crate::leftovers::find_stale;
 use crate::open_files::open_files_max;
-use crate::private_folder::{check_private_folder, private_folder_of};
-use crate::sut::find_stale;
+use crate::private_folder::{check_private_folder, private_folders_of};
 
 /// Data about the machine; separate from the checks, so that these can be tested by hand.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,8 @@ impl MachineFindings {
 /// Checks the private folders that a run needs; folders named by the user are the user's responsibility.
 fn private_folders(input: &DoctorInput) -> Vec<(PathBuf, Option<String>)> {
     let mut folders: Vec<PathBuf> = Vec::new();
-    for folder in [&input.work_dir, &input.dataset_dir].into_iter().filter_map(|path| private_folder_of(path))
+    for folder in
+        [&input.work_dir, &input.dataset_dir].into_iter().filter_map(|path| private_folders_of(path).next())
     {
         if !folders.iter().any(|known| known == folder) {
             folders.push(folder.to_owned());

@@ -1,6 +1,6 @@
 //! The order in which CPUs are added to a server whose number of CPUs grows from pass to pass.
 
-use crate::affinity::parse_cpu_list;
+use crate::cpu_list::parse_cpu_list;
 use crate::kernel_file;
 
 /// Returns CPUs in the order in which a growing group takes them: one hardware thread of every core first,

@@ -5,22 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::PREFIX;
 use super::hierarchy::hierarchies;
-use super::hierarchy_node::{kill_all, remove};
 
 /// Returns groups of Plimsoll whose creators are gone, in all hierarchies.
-pub fn stale() -> Vec<PathBuf> {
+pub fn stale_groups() -> Vec<PathBuf> {
     let hierarchies = hierarchies();
     let parents = hierarchies.iter().flat_map(|hierarchy| &hierarchy.parents);
     let mut found: Vec<PathBuf> = parents.flat_map(|parent| stale_below(parent)).collect();
     found.sort();
     found.dedup();
     found
-}
-
-/// Kills the processes of stale groups and removes them.
-pub fn remove_stale(groups: &[PathBuf]) {
-    kill_all(groups);
-    remove(groups);
 }
 
 fn stale_below(parent: &Path) -> Vec<PathBuf> {
@@ -59,8 +52,6 @@ mod tests {
         let living = parent.path().join(format!("plimsoll-{}-0", std::process::id()));
         fs::create_dir(&dead).unwrap();
         fs::create_dir(&living).unwrap();
-        assert_eq!(stale_below(parent.path()), std::slice::from_ref(&dead));
-        remove_stale(&stale_below(parent.path()));
-        assert!(!dead.exists() && living.exists());
+        assert_eq!(stale_below(parent.path()), [dead]);
     }
 }

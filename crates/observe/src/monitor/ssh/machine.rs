@@ -13,8 +13,8 @@ use model::Reading;
 use super::account::SshAccount;
 use super::script::{ANSWERS_MAX, Files, end_line, read_answer, script};
 use super::ssh_connection::{SshConnection, SshOptions};
-use crate::monitor::program::StartProgram;
 use crate::monitor::{MonitorError, PROC_FILES, ResourceMonitor};
+use crate::program::StartProgram;
 
 /// A Linux machine that is reachable by `ssh` without prompts; nothing is installed there.
 ///
@@ -157,9 +157,9 @@ mod tests {
     use std::io::Write;
     use std::time::Duration;
 
-    use crate::monitor::program::ObserverProgram;
-    use crate::monitor::program::testing::start;
     use crate::process::ProcessStat;
+    use crate::program::ObserverProgram;
+    use crate::program::testing::start;
 
     /// A stand-in for a parser: reports the id of the process that reads the file.
     fn own_pid(text: &str, into: &mut Vec<Reading>) {

@@ -12,9 +12,17 @@ use crate::kernel_file::{KernelFile, keyed_number};
 #[derive(Debug)]
 pub enum CpuAccount {
     /// `cpuacct.usage` and `cpu.stat`.
-    V1 { usage: KernelFile, stat: KernelFile },
+    V1 {
+        /// The CPU time.
+        usage: KernelFile,
+        /// The throttled time.
+        stat: KernelFile,
+    },
     /// `cpu.stat`.
-    V2 { stat: KernelFile },
+    V2 {
+        /// Both.
+        stat: KernelFile,
+    },
 }
 
 impl CpuAccount {

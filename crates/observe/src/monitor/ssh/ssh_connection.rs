@@ -10,7 +10,7 @@ use model::{foreign_text, without_credentials};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::{Clock, Nanos, RealClock};
 
-use crate::monitor::program::{ObserverProgram, StartProgram, StartedProgram};
+use crate::program::{ObserverProgram, StartProgram, StartedProgram};
 
 /// Options of `ssh`.
 #[derive(Debug, Clone)]

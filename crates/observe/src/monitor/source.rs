@@ -6,10 +6,10 @@ use std::str::FromStr;
 use model::{ForbiddenObserver, check_observer, foreign_text, without_credentials};
 
 use super::fetch::PageUrl;
-use super::program::StartProgram;
 use super::prometheus::PrometheusMachine;
 use super::ssh::{SshAccount, SshMachine, SshOptions};
 use super::{MonitorError, ResourceMonitor};
+use crate::program::StartProgram;
 
 /// A machine to monitor: `prometheus=http://sut:9100/metrics`, `ssh=user@sut`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,8 +106,8 @@ fn expected(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program::testing::start;
     use super::*;
+    use crate::program::testing::start;
     use proptest::prelude::*;
 
     #[test]
@@ -160,7 +160,10 @@ mod tests {
         ] {
             let source: MonitorSource = text.parse().unwrap();
             assert!(source.check().is_err(), "{text}");
-            assert!(source.watch(start).err().unwrap().reason.starts_with("no connection is made to `"), "{text}");
+            assert!(
+                source.watch(start).err().unwrap().reason.starts_with("no connection is made to `"),
+                "{text}"
+            );
         }
         for text in
             ["prometheus=http://8.8.8.8/metrics", "ssh=root@8.8.8.8", "ssh=a-name-of-ssh-config.invalid"]

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use model::{Counter, Reading};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::fetch::FetchLimits;
 use super::sut::{MonitoredSut, StatusPage};
 use super::{MonitorError, ResourceMonitor};
-use crate::recipe::StatusKind;
 
 /// Limits of a fetch: a saturated server answers late or never.
 ///
@@ -20,6 +21,16 @@ const BYTES_PER_READING: usize = 4096;
 
 /// Unit of kBytes on Apache's page.
 const KB: u64 = 1024;
+
+/// The format of a status page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StatusKind {
+    /// The format of nginx' `stub_status`.
+    NginxStub,
+    /// The format of Apache's mod_status, requested with `?auto`.
+    ApacheAuto,
+}
 
 /// A monitor of a server's status page.
 ///

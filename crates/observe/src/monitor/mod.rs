@@ -13,7 +13,6 @@
 //! - `prometheus`: machines with an exporter
 //! - `ssh`: machines with a shell account
 //! - `source`: the last two as users specify them
-//! - `program`: programs that they need
 
 mod fetch;
 mod kernel;
@@ -21,7 +20,6 @@ mod local;
 pub(crate) mod netlink;
 mod others;
 mod programs;
-mod program;
 pub mod prometheus;
 mod service;
 mod source;
@@ -31,9 +29,8 @@ mod sut;
 pub use fetch::PageUrl;
 pub use kernel::{PROC_FILES, Parse};
 pub use local::{LocalMachine, THIS_MACHINE};
-pub use program::{ObserverProgram, StartProgram, StartedProgram};
 pub use prometheus::PrometheusMachine;
-pub use service::ServiceStatus;
+pub use service::{ServiceStatus, StatusKind};
 pub use source::{MonitorSource, MonitorSourceError};
 pub use ssh::{SshAccount, SshAccountError, SshMachine, SshOptions};
 pub use sut::{MonitoredSut, StatusPage};

@@ -1,11 +1,10 @@
 //! The data that a monitor needs about a system under test.
 
-use crate::cgroup::{CgroupVersion, Controller, ControllerFiles};
-use crate::recipe::StatusKind;
-
 use super::fetch::PageUrl;
 use super::kernel::Parse;
 use super::kernel::group::{V1_FILES, V2_FILES};
+use super::service::StatusKind;
+use crate::cgroup::{CgroupVersion, Controller, ControllerFiles};
 
 /// A system under test as seen by monitors: names and ids only, so that any thread can use it.
 ///
@@ -14,13 +13,13 @@ use super::kernel::group::{V1_FILES, V2_FILES};
 #[derive(Debug, Clone, Default)]
 pub struct MonitoredSut {
     /// Its control group; empty without one.
-    pub(crate) group: Vec<ControllerFiles>,
+    pub group: Vec<ControllerFiles>,
     /// The started processes.
-    pub(crate) leaders: Vec<u32>,
+    pub leaders: Vec<u32>,
     /// The TCP ports that it listens on.
-    pub(crate) ports: Vec<u16>,
+    pub ports: Vec<u16>,
     /// Its status page, if it has a readable one.
-    pub(crate) status: Option<StatusPage>,
+    pub status: Option<StatusPage>,
 }
 
 /// The status page of a server.
@@ -51,7 +50,7 @@ impl MonitoredSut {
     }
 
     /// Returns the directory whose process list is that of the group.
-    pub(crate) fn group_directory(&self) -> Option<&std::path::Path> {
+    pub fn group_directory(&self) -> Option<&std::path::Path> {
         let files = self.group.iter().find(|files| files.controllers.contains(&Controller::Cpuacct))?;
         Some(&files.directory)
     }

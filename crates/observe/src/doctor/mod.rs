@@ -88,7 +88,8 @@ mod tests {
             dataset_dir: "/dev/shm".into(),
             dataset_bytes: 5_817_375,
         };
-        let names: Vec<&str> = examine(&input, Ok("0.5 CPUs".into())).iter().map(|check| check.name).collect();
+        let names: Vec<&str> =
+            examine(&input, Ok("0.5 CPUs".into())).iter().map(|check| check.name).collect();
         for name in ["open files", "local ports", "listen queue", "space for the run file", "CPU quota"] {
             assert!(names.contains(&name), "{names:?}");
         }

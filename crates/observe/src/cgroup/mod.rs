@@ -1,0 +1,23 @@
+//! Control groups, as far as they are read: mount points, accounting, groups left behind.
+//!
+//! Version 1 has a hierarchy per controller, version 2 has one for all.
+//!
+//! - `hierarchy`: mount points and possible parent groups
+//! - `group`: the directories of a group, and its processes
+//! - `stat`: CPU accounting; `memory`: memory accounting
+//! - `stale`: groups left behind by killed runs
+
+mod group;
+mod hierarchy;
+mod memory;
+mod stale;
+mod stat;
+
+pub use group::{ControllerFiles, members};
+pub use hierarchy::{CgroupVersion, Controller, Hierarchy, hierarchies};
+pub use memory::MemoryUse;
+pub use stale::stale_groups;
+pub use stat::CpuAccount;
+
+/// The prefix of the names of all groups of Plimsoll; the id of the creating process and a number follow.
+pub const PREFIX: &str = "plimsoll-";

@@ -1,0 +1,43 @@
+//! The machines of a testbed, looked at: resource monitor, inventory, doctor.
+//!
+//! Nothing here writes a file, changes a setting, or starts or signals a process; `crates/xtask/tests/tidy/observe.rs`
+//! checks the sources. `testbed` changes machines.
+//!
+//! - `monitor`: counters of machines and services, once a second
+//! - `inventory`: facts that a report discloses
+//! - `doctor`: checks that a machine is ready for a run
+//! - `leftovers`: remains of killed runs
+//! - `cgroup`, `process`, `thread_use`, `kernel_file`: readers of the kernel's files
+//! - `cpu_list`, `cpu_order`, `open_files`, `disk`, `private_folder`: single facts
+//! - `program`: the programs that a monitor needs
+
+pub mod cgroup;
+mod cpu_list;
+mod cpu_order;
+mod disk;
+mod doctor;
+mod inventory;
+pub mod kernel_file;
+pub mod leftovers;
+mod monitor;
+mod open_files;
+pub mod private_folder;
+pub mod process;
+mod program;
+mod thread_use;
+
+pub use cpu_list::{CpuListError, available_cpus, format_cpu_list, parse_cpu_list};
+pub use cpu_order::by_core;
+pub use disk::disk_of;
+pub use doctor::{Check, CheckState, DoctorInput, examine};
+pub use inventory::{
+    InventoryInput, Redactor, inventory, model_name, package_of, redactor, unknown_server, user_name,
+};
+pub use monitor::{
+    LocalMachine, MonitorError, MonitorSource, MonitorSourceError, MonitoredSut, PROC_FILES, PageUrl,
+    PrometheusMachine, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine, SshOptions,
+    StatusKind, StatusPage, THIS_MACHINE, prometheus,
+};
+pub use open_files::open_files_max;
+pub use program::{ObserverProgram, StartProgram, StartedProgram};
+pub use thread_use::{SchedStat, ThreadUse};
