@@ -7,7 +7,7 @@
 //! - `inventory`: facts that a report discloses
 //! - `doctor`: checks that a machine is ready for a run
 //! - `leftovers`: remains of killed runs
-//! - `cgroup`, `process`, `thread_use`, `kernel_file`: readers of the kernel's files
+//! - `cgroup`, `process`, `thread_use`, `kernel_file`, `netlink`: readers of the kernel's counters and settings
 //! - `cpu_list`, `cpu_order`, `open_files`, `disk`, `private_folder`: single facts
 //! - `program`: the programs that a monitor needs
 
@@ -20,6 +20,7 @@ mod inventory;
 pub mod kernel_file;
 pub mod leftovers;
 mod monitor;
+mod netlink;
 mod open_files;
 pub mod private_folder;
 pub mod process;

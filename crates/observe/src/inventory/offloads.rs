@@ -6,7 +6,7 @@ use std::io;
 use rustix::net::netlink::GENERIC;
 
 use super::machine_files::Unavailable;
-use crate::monitor::netlink::{Socket, attributes, u16_at};
+use crate::netlink::{Socket, attributes, u16_at};
 
 /// Source: Linux, include/uapi/linux/genetlink.h.
 const CONTROLLER: u16 = 0x10;

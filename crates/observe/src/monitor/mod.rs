@@ -17,7 +17,7 @@
 mod fetch;
 mod kernel;
 mod local;
-pub(crate) mod netlink;
+mod netlink;
 mod others;
 mod programs;
 pub mod prometheus;

@@ -5,7 +5,7 @@ use std::io;
 
 use model::{Counter, Reading};
 
-use super::{Socket, u32_at};
+use crate::netlink::{Socket, u32_at};
 
 /// The maximum number of reported ports if none are given.
 const PORTS_MAX: usize = 64;

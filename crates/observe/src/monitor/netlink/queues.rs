@@ -6,7 +6,7 @@ use std::io;
 use model::{Counter, Reading};
 use rustix::net::netdevice::index_to_name;
 
-use super::{Socket, attributes, u32_at};
+use crate::netlink::{Socket, attributes, u32_at};
 
 /// Source: Linux, include/uapi/linux/rtnetlink.h and gen_stats.h.
 const GET_QDISC: u16 = 38;
@@ -30,7 +30,7 @@ pub fn read(socket: &mut Socket, into: &mut Vec<Reading>) -> io::Result<()> {
     })?;
     for (interface, queue) in interfaces {
         // The interface may have disappeared in the meantime.
-        let Ok(name) = index_to_name(&socket.socket, interface) else { continue };
+        let Ok(name) = index_to_name(&*socket, interface) else { continue };
         into.push(Reading::of(Counter::QueueDrops, &*name, u64::from(queue.drops)));
         into.push(Reading::of(Counter::QueueOverlimits, &*name, u64::from(queue.overlimits)));
         into.push(Reading::of(Counter::QueueBacklog, name, u64::from(queue.backlog)));
