@@ -6,10 +6,8 @@ use accelerator::config::{Config, Peers};
 use accelerator::origin::OriginServer;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
-use model::{
-    Definition, DiskShare, Notes, PathPattern, Pick, PriceList, parse_bytes, parse_limits, parse_load, parse_rates,
-    parse_time,
-};
+use languages::{HttpUrl, parse_bytes, parse_load, parse_rates, parse_time, parse_time_up_to};
+use model::{Definition, DiskShare, Notes, PathPattern, Pick, PriceList, parse_limits};
 use published::{
     CalendarDate, Expression, PrintedNumber, PublishedQuantity, PublishedReport, Statement, audit_report,
 };
@@ -20,7 +18,7 @@ use telemetry::Endpoint;
 use observe::prometheus::{Samples, Tables};
 use observe::{MonitorSource, PROC_FILES, PageUrl, SshAccount, parse_cpu_list};
 use testbed::Recipe;
-use units::{Currency, Decimal};
+use units::{Currency, Decimal, Nanos};
 
 /// Passes bytes on if they are text.
 fn with_text<T>(bytes: &[u8], parse: impl FnOnce(&str) -> T) -> Option<T> {
@@ -73,6 +71,8 @@ pub fn loads(bytes: &[u8]) {
 pub fn quantities(bytes: &[u8]) {
     with_text(bytes, |text| {
         shown(parse_time(text));
+        shown(parse_time_up_to(text, Nanos::from_secs(1 << 30)));
+        shown(text.parse::<HttpUrl>().map(|url| url.address()));
         shown(parse_bytes(text));
         shown(Pick::from_str(text));
         shown(DiskShare::from_str(text));

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use model::{Definition, Diagnostics, FilelistSource, Workload, WorkloadSource, nearest};
+use languages::{Diagnostics, nearest};
+use model::{Definition, FilelistSource, Workload, WorkloadSource};
 
 use crate::dynpage::DYNPAGE;
 use crate::one_object::ONE_OBJECT;

@@ -395,7 +395,8 @@ fn no_form_passes_on_commands_to_a_terminal() {
     ];
     for (form, text) in forms {
         assert!(text.contains("31mRED") || form == "junit", "{form}");
-        let is_terminal_control = |c: char| model::is_terminal_control(c) && !matches!(c, '\n' | '\r' | '\t');
+        let is_terminal_control =
+            |c: char| languages::is_terminal_control(c) && !matches!(c, '\n' | '\r' | '\t');
         let found = text.find(is_terminal_control).map(|at| text[at..].chars().take(20).collect::<String>());
         assert_eq!(found, None, "{form}");
     }

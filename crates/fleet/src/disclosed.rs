@@ -1,6 +1,7 @@
 //! What the run file says about the testbed before the first second.
 
-use model::{CertificateCheck, Fact, FactSection, Plan, Privacy, Testbed, without_credentials};
+use languages::without_credentials;
+use model::{CertificateCheck, Fact, FactSection, Plan, Privacy, Testbed};
 use observe::{
     InventoryInput, Redactor, format_cpu_list, inventory, open_files_max, redactor, unknown_server,
 };

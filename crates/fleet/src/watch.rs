@@ -2,9 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::{
-    FOREIGN_CHARS_MAX, Machine, MachineRole, Reading, foreign_text, is_terminal_control, without_credentials,
-};
+use languages::{FOREIGN_CHARS_MAX, foreign_text, is_terminal_control, without_credentials};
+use model::{Machine, MachineRole, Reading};
 use observe::{LocalMachine, MonitorError, ResourceMonitor, ServiceStatus, THIS_MACHINE};
 use testbed::{RunningSut, start_program};
 use units::{Clock, Nanos, RealClock};

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use languages::{nearest, parse_bytes};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
-
-use crate::{nearest, parse_bytes};
 
 /// Limits per second on the traffic of the server with the disk that holds its files. At least one is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

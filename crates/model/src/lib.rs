@@ -43,12 +43,6 @@ pub use definition::{
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};
 pub use generated_text::{GENERATED_MARKUP, GeneratedText};
-pub use languages::{
-    Diagnostic, Diagnostics, FOREIGN_CHARS_MAX, LOAD_POINTS_MAX, LoadListError, QuantityError, RATE_MAX,
-    REDACTED, USERS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_credential_name,
-    is_terminal_control, load_text, nearest, parse_bytes, parse_load, parse_rates, parse_time, time_text,
-    without_credentials, words_without_credentials,
-};
 pub use limit::{
     Limit, LimitComparison, LimitError, LimitMetric, LimitUnit, PercentileRank, limits_text, parse_limits,
 };

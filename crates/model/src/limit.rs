@@ -15,9 +15,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use languages::{RATE_MAX, nearest};
 use serde::{Deserialize, Serialize};
-
-use crate::{RATE_MAX, nearest};
 
 /// The longest time of a limit, in s: histograms end there.
 const SECONDS_MAX: f64 = 3600.0;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use languages::{LoadListError, RATE_MAX, parse_bytes, parse_load, parse_rates, parse_time};
 use model::{
-    Arrivals, Connection, DiskShare, GatewayKind, HttpVersion, Limit, LimitError, LoadListError, Pick,
-    PickError, RATE_MAX, Tls, parse_bytes, parse_limits, parse_load, parse_rates, parse_time,
+    Arrivals, Connection, DiskShare, GatewayKind, HttpVersion, Limit, LimitError, Pick, PickError, Tls,
+    parse_limits,
 };
 use observe::{MonitorSource, MonitorSourceError};
 use plimsoll_accelerator::AccelerateArguments;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use benchmarks::{Benchmark, BenchmarkLoadError};
-use model::{FileSet, foreign_text, without_credentials};
+use languages::{foreign_text, without_credentials};
+use model::FileSet;
 
 use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use analysis::VerdictState;
 use drivers::web::CertificateProblem;
 use fleet::{FleetError, LoadError, VerifyError};
-use model::{Diagnostics, Ending, Problem, escaped};
+use languages::{Diagnostics, escaped};
+use model::{Ending, Problem};
 use runfile::RunFileError;
 use testbed::{RecipeError, SutError};
 

@@ -22,7 +22,7 @@ pub fn check_observers(metrics: &MetricsArguments, monitors: &[MonitorArgument])
     metrics.otlp.as_ref().map_or(Ok(()), Endpoint::check).map_err(|why| refused(why.to_string()))?;
     for monitor in monitors {
         if let MonitorArgument::Source(source) = monitor {
-            let shown = model::without_credentials(source.machine());
+            let shown = languages::without_credentials(source.machine());
             source.check().map_err(|why| refused(format!("`{shown}` cannot be monitored: {why}")))?;
         }
     }

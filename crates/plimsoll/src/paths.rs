@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use model::words_without_credentials;
+use languages::words_without_credentials;
 use observe::private_folder::private_folder_in;
 use testbed::make_private_folder;
 use units::WallTime;

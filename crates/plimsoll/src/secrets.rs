@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use model::{Diagnostic, Diagnostics, PlacedSecret, RequestPart, SecretSource, Secrets};
+use languages::{Diagnostic, Diagnostics};
+use model::{PlacedSecret, RequestPart, SecretSource, Secrets};
 
 use crate::benchmark::Chosen;
 use crate::exit::Failure;

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use model::escaped;
+use languages::escaped;
 
 /// Maximum number of buffered lines; the oldest are dropped.
 const BUFFERED_MAX: usize = 10_000;

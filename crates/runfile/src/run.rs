@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use blake3::Hash;
-use model::{Ending, Example, FactSection, Machine, PLAN_FORMAT, Plan, Series, Testbed, without_credentials};
+use languages::without_credentials;
+use model::{Ending, Example, FactSection, Machine, PLAN_FORMAT, Plan, Series, Testbed};
 use rusqlite::Connection;
 use units::WallTime;
 

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 use http1::{Http1Version, RequestError, RequestOptions, RequestTemplate};
-use languages::{HttpUrl, HttpUrlError, without_credentials};
-use model::{ForbiddenObserver, check_observer, foreign_text};
+use languages::{HttpUrl, HttpUrlError, foreign_text, without_credentials};
+use model::{ForbiddenObserver, check_observer};
 use thiserror::Error;
 
 /// The default path of collectors.

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use http_lite::{ClientError, ResponseReader};
 use http1::RequestMethod;
-use model::{check_observer, foreign_text, without_credentials};
+use languages::{foreign_text, without_credentials};
+use model::check_observer;
 use serde_json::Value;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::watch;

@@ -8,7 +8,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use model::{Diagnostic, Diagnostics, Page, ReplyBody, Request, file_path_fault};
+use languages::{Diagnostic, Diagnostics};
+use model::{Page, ReplyBody, Request, file_path_fault};
 
 use super::filelist_lines::{FilelistLine, FilelistWord, content_lines};
 use super::{filelist_pages, filelist_single};

@@ -1,7 +1,8 @@
 //! CSV (RFC 4180): the results table at full precision, one row per load point, units in the column names.
 
 use analysis::{LoadPointResult, TimeSummary};
-use model::{Load, Outcome, escaped};
+use languages::escaped;
+use model::{Load, Outcome};
 use units::Nanos;
 
 use crate::Report;

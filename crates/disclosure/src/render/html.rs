@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::VerdictState;
+use languages::escaped;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::escaped;
 
 use crate::charts::{self, DrawingWidth};
 use crate::{

@@ -7,7 +7,8 @@
 
 use analysis::find_max::{comply, counts};
 use analysis::{LoadPointResult, Reason, Verdict, VerdictState};
-use model::{Limit, is_terminal_control};
+use languages::is_terminal_control;
+use model::Limit;
 
 use super::json::state;
 use crate::Report;

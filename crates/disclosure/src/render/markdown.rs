@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use analysis::VerdictState;
-use model::escaped;
+use languages::escaped;
 
 use crate::{Align, Banner, Block, Document, NoteKind, Row, RowStyle, Section, Span, Table, Text};
 

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 
 use analysis::Analysis;
+use languages::escaped_json;
 use model::{
     CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, Plan, ResourceRecord, Series,
-    SutUse, escaped_json,
+    SutUse,
 };
 use serde_json::{Map, Value, json};
 use stats::{Histogram, Moments};

@@ -6,9 +6,9 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use http1::RequestError;
+use languages::{foreign_text, without_credentials};
 use model::{
     Connection, Content, HttpVersion, MissingSecret, Protocol, Request, Secrets, WebRequest, Workload,
-    foreign_text, without_credentials,
 };
 use rustix::io::Errno;
 use thiserror::Error;

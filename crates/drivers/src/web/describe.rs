@@ -1,7 +1,8 @@
 //! Descriptions of failed operations for people.
 
 use http1::{HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX};
-use model::{Outcome, Reply, ReplyBody, WebRequest, foreign_text};
+use languages::foreign_text;
+use model::{Outcome, Reply, ReplyBody, WebRequest};
 use rustix::io::Errno;
 
 use super::context::WebContext;

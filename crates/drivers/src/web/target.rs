@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use languages::{HttpUrl, HttpUrlError, REDACTED, UrlScheme, without_credentials};
-use model::{Protocol, Tls, foreign_text};
+use languages::{HttpUrl, HttpUrlError, REDACTED, UrlScheme, foreign_text, without_credentials};
+use model::{Protocol, Tls};
 use thiserror::Error;
 
 use super::context::WebSetupError;

@@ -1,12 +1,13 @@
 //! Reading `parameters.NAME`: the parts of a path that vary.
 
+use languages::REDACTED;
 use languages::reader::{TomlTable, ValueError, list, text, whole};
 use toml::de::DeValue;
 
 use super::request::Values;
 use super::secret::read_source;
 use crate::workload::PATH_MAX;
-use crate::{Count, Parameter, PathPattern, Pick, REDACTED, RequestPart};
+use crate::{Count, Parameter, PathPattern, Pick, RequestPart};
 
 /// The largest factor of a count that grows with the load.
 const FACTOR_MAX: f64 = 1e9;

@@ -149,9 +149,8 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{
-        Arrivals, Connection, HttpVersion, Page, Request, SutPlan, Think, Tls, USERS_MAX, WorkloadSource,
-    };
+    use crate::{Arrivals, Connection, HttpVersion, Page, Request, SutPlan, Think, Tls, WorkloadSource};
+    use languages::USERS_MAX;
 
     const DEFINITION: &str = r#"
         format = 1

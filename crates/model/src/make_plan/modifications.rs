@@ -1,9 +1,11 @@
 //! Deviations of a run from its benchmark's definition.
 
+use languages::{load_text, time_text};
+
 use super::load_points;
 use crate::{
     Arrivals, Connection, Definition, Load, LoadPoint, Modification, Overrides, Pick, Plan, Search, Tls,
-    WorkloadSource, load_text, time_text,
+    WorkloadSource,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it.

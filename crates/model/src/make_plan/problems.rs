@@ -2,12 +2,13 @@
 
 use std::net::IpAddr;
 
+use languages::{LOAD_POINTS_MAX, RATE_MAX, USERS_MAX};
 use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Connection, Definition, FileSetError, HttpVersion, LOAD_POINTS_MAX, Levels, Limit, LimitMetric, Load,
-    Overrides, ParameterError, Plan, Protocol, RATE_MAX, STREAMS_MAX, Search, SutPlan, USERS_MAX,
+    Connection, Definition, FileSetError, HttpVersion, Levels, Limit, LimitMetric, Load, Overrides,
+    ParameterError, Plan, Protocol, STREAMS_MAX, Search, SutPlan,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.

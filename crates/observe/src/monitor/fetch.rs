@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use http_lite::{ResponseReader, fetch_blocking};
 use http1::RequestMethod;
-use model::{ForbiddenObserver, check_observer, foreign_text};
+use languages::foreign_text;
+use model::{ForbiddenObserver, check_observer};
 
 /// The URL of a page: `http://HOST[:PORT]/PATH?QUERY`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -48,7 +48,7 @@ pub trait ResourceMonitor: Send {
 
 /// The reason why nothing could be read: `http://sut:9100/metrics: it closed the connection`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {reason}", model::without_credentials(watched))]
+#[error("{}: {reason}", languages::without_credentials(watched))]
 pub struct MonitorError {
     /// The machine or service, as named in series.
     pub watched: String,

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::{ForbiddenObserver, check_observer, foreign_text, without_credentials};
+use languages::{foreign_text, without_credentials};
+use model::{ForbiddenObserver, check_observer};
 
 use super::fetch::PageUrl;
 use super::prometheus::PrometheusMachine;

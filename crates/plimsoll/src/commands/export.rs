@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use disclosure::render::{self, IntervalLog, Ndjson};
-use model::foreign_text;
+use languages::foreign_text;
 use runfile::{Record, Run};
 
 use crate::arguments::{ExportArguments, ExportFormat};

@@ -24,7 +24,7 @@ mod suts;
 use std::io::{ErrorKind, Write};
 
 use clap::CommandFactory;
-use model::{escaped, escaped_json};
+use languages::{escaped, escaped_json};
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::{Exit, Failure};

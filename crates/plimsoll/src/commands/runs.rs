@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Ending, foreign_text};
+use languages::foreign_text;
+use model::Ending;
 use runfile::{Summary, summary};
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::io::{Write, stderr};
 
-use model::escaped;
+use languages::escaped;
 use ratatui::crossterm::cursor::MoveToColumn;
 use ratatui::crossterm::queue;
 use ratatui::crossterm::style::Print;

@@ -172,7 +172,8 @@ fn control_characters_in_a_run_file_are_escaped_in_all_output() {
     for command in commands {
         let ended = fixture.run(&command);
         let output = ended.stdout + &ended.stderr;
-        let is_terminal_control = |c: char| model::is_terminal_control(c) && !matches!(c, '\n' | '\r' | '\t');
+        let is_terminal_control =
+            |c: char| languages::is_terminal_control(c) && !matches!(c, '\n' | '\r' | '\t');
         let found =
             output.find(is_terminal_control).map(|at| output[at..].chars().take(30).collect::<String>());
         assert!(!output.is_empty() && found.is_none(), "{command:?}: {found:?}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use model::foreign_bytes;
+use languages::foreign_bytes;
 use observe::cgroup::{CgroupVersion, Controller, ControllerFiles, Hierarchy, members};
 
 use super::{ControlGroupError, ResourceLimits, controls};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Diagnostic, nearest};
+use languages::{Diagnostic, nearest};
 
 use super::{
     BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe, StatusRecipe, Transport,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Diagnostic, Diagnostics, nearest};
+use languages::{Diagnostic, Diagnostics, nearest};
 use serde::de::DeserializeOwned;
 
 use super::check::problem;

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use model::foreign_text;
+use languages::foreign_text;
 use observe::format_cpu_list;
 
 use super::SutError;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout};
 use std::time::Duration;
 
-use model::{foreign_text, without_credentials};
+use languages::{foreign_text, without_credentials};
 use observe::kernel_file;
 use observe::process::family_of;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};

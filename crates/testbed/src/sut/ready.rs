@@ -6,7 +6,7 @@ use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use model::foreign_bytes;
+use languages::foreign_bytes;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 use serde::Deserialize;

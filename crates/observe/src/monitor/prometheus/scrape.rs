@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Counter, Reading, foreign_text};
+use languages::foreign_text;
+use model::{Counter, Reading};
 
 use super::table::{SeriesSum, SeriesTerm};
 use super::text::{BadLines, Sample, Samples};

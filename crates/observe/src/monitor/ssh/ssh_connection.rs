@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
-use model::{foreign_text, without_credentials};
+use languages::{foreign_text, without_credentials};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::{Clock, Nanos, RealClock};
 

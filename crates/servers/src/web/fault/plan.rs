@@ -1,6 +1,6 @@
 //! The assignment of faults to requests and times.
 
-use model::nearest;
+use languages::nearest;
 use thiserror::Error;
 use units::Nanos;
 
