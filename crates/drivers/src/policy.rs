@@ -5,8 +5,9 @@
 //! address (DNS rebinding) or hides one in an unusual notation gains nothing.
 
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
+use languages::is_host;
 use model::AddressKind;
 use thiserror::Error;
 
@@ -76,13 +77,7 @@ impl TargetPolicy {
 /// brackets; `None` if it is neither. An address with a zone (`fe80::1%eth0`) is neither, because it is
 /// link-local.
 pub(crate) fn lookup_host(host: &str) -> Option<&str> {
-    match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        Some(address) => address.parse::<Ipv6Addr>().is_ok().then_some(address),
-        None => {
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-            (!host.is_empty() && host.bytes().all(is_plain)).then_some(host)
-        }
-    }
+    is_host(host).then(|| host.trim_start_matches('[').trim_end_matches(']'))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use languages::is_host;
 use thiserror::Error;
 use units::Nanos;
 
@@ -111,16 +112,6 @@ pub(super) fn split_port(address: &str) -> Option<(&str, Option<u16>)> {
         None => (address, None),
     };
     is_host(host).then_some((host, port))
-}
-
-fn is_host(host: &str) -> bool {
-    match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        Some(number) => number.parse::<std::net::Ipv6Addr>().is_ok(),
-        None => {
-            !host.is_empty()
-                && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
-        }
-    }
 }
 
 /// The load balancing between the servers that are up.
