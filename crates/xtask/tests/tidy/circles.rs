@@ -16,7 +16,7 @@ fn imports(sources: &[Source]) -> BTreeMap<&str, Imports<'_>> {
     for source in sources {
         let Some((name, module)) = source.library().zip(source.module()) else { continue };
         let Some((&folder, _)) = module.split_first().filter(|_| source.is_in_folder()) else { continue };
-        let text = source.code().iter().filter(|line| !line.starts_with("//")).map(String::as_str);
+        let text = source.code().into_iter().map(|(_, line)| line);
         for import in imported(&text.collect::<Vec<_>>().join(" "), module.len()) {
             if import != folder {
                 crates.entry(name).or_default().entry((folder, import)).or_insert(&source.path);

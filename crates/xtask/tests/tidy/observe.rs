@@ -45,27 +45,6 @@ const CHANGES: [&str; 28] = [
 /// The type with which a program is started; only [`PROGRAMS`] may name it.
 const COMMAND: &str = "Command";
 
-/// Returns the lines of code, with their numbers: neither comments nor modules of tests.
-fn code(source: &Source) -> Vec<(usize, &str)> {
-    let mut kept = Vec::new();
-    let mut lines = source.lines.iter().enumerate().peekable();
-    while let Some((index, line)) = lines.next() {
-        let opens_module = |next: &str| next.contains("mod ") && next.ends_with('{');
-        if line == "#[cfg(test)]" && lines.peek().is_some_and(|(_, next)| opens_module(next.as_str())) {
-            let mut depth = 0;
-            for (_, inner) in lines.by_ref() {
-                depth += inner.matches('{').count() as i64 - inner.matches('}').count() as i64;
-                if depth == 0 {
-                    break;
-                }
-            }
-        } else if !line.starts_with("//") {
-            kept.push((index + 1, line.as_str()));
-        }
-    }
-    kept
-}
-
 /// Returns whether a name in a line begins with a word.
 fn contains(line: &str, word: &str) -> bool {
     let begins = |at: usize| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
@@ -76,7 +55,7 @@ fn contains(line: &str, word: &str) -> bool {
 fn changes(sources: &[Source]) -> Vec<String> {
     let mut complaints = Vec::new();
     for source in sources.iter().filter(|source| source.path.starts_with(FOLDER)) {
-        for (number, line) in code(source) {
+        for (number, line) in source.code() {
             let command = (source.path != PROGRAMS).then_some(COMMAND);
             let found = CHANGES.into_iter().chain(command).filter(|word| contains(line, word));
             complaints

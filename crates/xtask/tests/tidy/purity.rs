@@ -40,12 +40,12 @@ const MODULES: [&str; 5] = ["env", "fs", "os", "process", "thread"];
 fn impure(sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in sources.iter().filter(|source| source.library().is_some_and(|name| PURE.contains(&name))) {
-        for (index, line) in source.code().iter().enumerate().filter(|(_, line)| !line.starts_with("//")) {
+        for (number, line) in source.code() {
             for name in names(line).filter(|name| leads_outside(line, name)) {
                 let advice =
                     format!("`{name}` in a crate that must be pure: take what it gives as an argument");
                 let (path, subject) = (source.path.clone(), name.to_owned());
-                findings.push(Finding { path, line: index + 1, subject, advice });
+                findings.push(Finding { path, line: number, subject, advice });
             }
         }
     }

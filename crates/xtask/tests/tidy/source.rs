@@ -21,12 +21,25 @@ impl Source {
         }
     }
 
-    /// Returns its lines up to the tests at its end.
-    pub fn code(&self) -> &[String] {
-        let begins = |pair: &[String]| {
-            pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
-        };
-        &self.lines[..self.lines.windows(2).position(begins).unwrap_or(self.lines.len())]
+    /// Returns its lines of code, with their numbers from 1: neither doc comments nor modules of tests.
+    pub fn code(&self) -> Vec<(usize, &str)> {
+        let mut kept = Vec::new();
+        let mut lines = self.lines.iter().enumerate().peekable();
+        while let Some((index, line)) = lines.next() {
+            let opens_module = |next: &str| next.contains("mod ") && next.ends_with('{');
+            if line == "#[cfg(test)]" && lines.peek().is_some_and(|(_, next)| opens_module(next.as_str())) {
+                let mut depth = 0;
+                for (_, inner) in lines.by_ref() {
+                    depth += inner.matches('{').count() as i64 - inner.matches('}').count() as i64;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+            } else if !line.starts_with("//") {
+                kept.push((index + 1, line.as_str()));
+            }
+        }
+        kept
     }
 
     /// Returns the module that it is, as names from the root of its crate; `None` for a file of no library.
