@@ -31,7 +31,7 @@ pub(super) fn schedule(evidence: &Evidence) -> Vec<RuleFinding> {
 /// Returns whether the operations that cross the ends of the phase so far, or wait, can no longer decide whether enough
 /// of those that fell due were delivered.
 ///
-/// Where the server keeps up, their number at a moment varies by chance like a Poisson count, by its root.
+/// Their number at a moment varies by chance like a Poisson count, by its root, if the server keeps up.
 pub(super) fn is_decided(evidence: &Evidence) -> bool {
     let totals = &evidence.fold.steady;
     let (at_start, at_end) = totals.in_flight_at_ends();

@@ -56,8 +56,7 @@ pub fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, IndicatorS
 /// Returns the problem that makes a load point invalid, in a word or two; `None` if there is none. A load point that was
 /// not judged at its end was cut short.
 ///
-/// What is only a remark of the verdict is in the report; a warning beside a load point that is valid would contradict
-/// it.
+/// A remark is no problem: it is in the report, and a warning beside a valid load point would contradict the verdict.
 pub fn problem(status: Option<&LoadPointStatus>) -> Option<&'static str> {
     let Some(status) = status.filter(|status| status.is_over) else { return Some("cut short") };
     let broken = status.standings.iter().find(|one| one.state == StandingState::Broken)?;
