@@ -22,6 +22,7 @@ mod fold;
 mod judge;
 mod metrics;
 mod overall;
+mod percentiles;
 pub mod price;
 mod resources;
 mod result;
@@ -35,8 +36,8 @@ pub use find_max::{
     Compliance, FIND_MAX_TOLERANCE, FindMax, FindMaxError, JudgedPoint, LevelKind, LevelRange,
     LimitMeasurement, Maximum, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
 };
-pub use metrics::values_needed;
 pub use overall::{IntervalFigures, OverallTotals};
+pub use percentiles::values_needed;
 pub use resources::{ResourceUsage, SeriesUsage};
 pub use result::*;
 pub use status::{LoadPointStatus, Measure, RuleGroup, Standing, StandingState};

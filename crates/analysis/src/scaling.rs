@@ -9,7 +9,7 @@ use units::Ratio;
 use crate::LoadPointResult;
 use crate::attribute::Bottleneck;
 use crate::compare::{RunInput, best_point};
-use crate::metrics::CONFIDENCE;
+use crate::percentiles::CONFIDENCE;
 
 /// The busy share of its CPUs at its peak from which a pass is evidence about scaling: below, something else held the
 /// server back. Source: the CPU-scalability method of the order-entry specification (2.2).

@@ -6,7 +6,7 @@ use units::{Nanos, Ratio};
 
 use crate::Reason;
 use crate::judge::standings;
-use crate::metrics::values_needed;
+use crate::percentiles::values_needed;
 use crate::rules::{Evidence, Stage};
 
 /// The status of a load point while its records come in, and when they are complete. Its figures are those of the

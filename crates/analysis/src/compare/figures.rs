@@ -5,7 +5,7 @@ use stats::Estimate;
 use units::Nanos;
 
 use super::{Change, ComparedMetric};
-use crate::metrics::CONFIDENCE;
+use crate::percentiles::CONFIDENCE;
 use crate::{LoadPointResult, VerdictState};
 
 /// The highest valid load of a side.

@@ -6,7 +6,7 @@ use model::{Limit, LimitMetric};
 use units::{Nanos, Ratio};
 
 use crate::LoadPointResult;
-use crate::metrics::{CONFIDENCE, values_needed};
+use crate::percentiles::{CONFIDENCE, values_needed};
 
 /// The distance of a percentile from its limit, relative to that, beyond which it is clearly on one side: its
 /// interval assumes independent operations, which those that queue behind each other are not.

@@ -3,7 +3,7 @@
 use stats::{Batches, Histogram};
 use units::{Nanos, Ratio};
 
-use crate::metrics::{CONFIDENCE, QUANTILES};
+use crate::percentiles::{CONFIDENCE, QUANTILES};
 
 /// The batches during the steady phase; afterwards only the intervals, because batches need a few MB.
 #[derive(Debug)]

@@ -3,10 +3,12 @@
 
 mod agent;
 mod intervals;
+mod ledger;
 mod point;
 mod resources;
 mod second;
 mod steady;
+mod time_axis;
 
 pub(crate) use agent::AgentTotals;
 pub(crate) use intervals::QuantileIntervals;

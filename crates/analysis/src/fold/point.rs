@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{DetailRecord, Example, IntervalRecord, LoadPoint, Outcome, Phase, Plan};
 
+use super::ledger::Ledger;
+use super::time_axis::TimeAxis;
 use super::{Seconds, SteadyTotals};
-use crate::rules::conservation::Ledger;
-use crate::rules::time_axis::TimeAxis;
 
 /// The fold of one load point.
 #[derive(Debug)]

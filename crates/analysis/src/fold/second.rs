@@ -6,7 +6,7 @@ use units::{Nanos, Ratio};
 
 use super::QuantileIntervals;
 use crate::TimeClasses;
-use crate::metrics::values_needed;
+use crate::percentiles::values_needed;
 
 /// The totals of one interval of all agents.
 #[derive(Debug, Clone, Copy)]

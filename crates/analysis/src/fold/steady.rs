@@ -7,7 +7,7 @@ use stats::{Histogram, Moments};
 use units::Nanos;
 
 use super::AgentTotals;
-use crate::rules::time_axis::LastInterval;
+use super::time_axis::LastInterval;
 
 /// The totals of the steady phase, from which the metrics of a load point are made.
 #[derive(Debug)]

@@ -11,8 +11,6 @@ mod times;
 pub(crate) use figures::PointFigures;
 pub(crate) use load_point::measure;
 pub(crate) use marks::{curve, headline};
-pub use times::values_needed;
-pub(crate) use times::{CONFIDENCE, QUANTILES};
 
 /// Divides; zero if the whole is.
 fn ratio(part: f64, whole: f64) -> f64 {

@@ -1,11 +1,11 @@
 //! The rules that a load point must keep, one file each; the reasons are in `docs/design/measurement-rules.md`.
 //!
-//! A rule takes the evidence and returns findings. Rules that need every single record
-//! (conservation, time axis) also hold the bookkeeping that the fold feeds.
+//! A rule takes the evidence and returns findings. For rules that need every single record (conservation, time axis)
+//! the fold keeps the books.
 
 mod boundary;
 mod censoring;
-pub(crate) mod conservation;
+mod conservation;
 mod delivery;
 mod errors;
 mod finding;
@@ -21,7 +21,7 @@ mod sample_size;
 mod steady_length;
 mod steady_state;
 mod think;
-pub(crate) mod time_axis;
+mod time_axis;
 mod warm_up;
 
 use model::{Load, Plan};

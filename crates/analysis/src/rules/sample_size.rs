@@ -3,7 +3,7 @@
 use units::Ratio;
 
 use super::{Evidence, RuleFinding, Stage};
-use crate::metrics::{QUANTILES, values_needed};
+use crate::percentiles::{QUANTILES, values_needed};
 
 /// Returns whether there are enough operations: more may follow, so that too few are known at the end only.
 pub(super) fn has_enough(evidence: &Evidence) -> bool {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::source::{Source, sources};
 
 /// Crates that still have circles.
-const CIRCLES_LEFT: &[&str] = &["analysis", "testbed"];
+const CIRCLES_LEFT: &[&str] = &["testbed"];
 
 /// Imports between the top folders of a crate's `src`, with a file that has each.
 type Imports<'a> = BTreeMap<(&'a str, String), &'a str>;
