@@ -4,11 +4,11 @@ use std::path::Path;
 
 use languages::{Diagnostic, nearest};
 
+use super::placeholder::{PLACEHOLDERS, placeholders};
 use super::{
     BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe, StatusRecipe, Transport,
     companion,
 };
-use crate::sut::Values;
 
 /// The version of the recipe format.
 const FORMAT: u32 = 1;
@@ -20,7 +20,7 @@ impl Recipe {
     /// Returns the first mistake.
     pub(super) fn mistake(&self) -> Option<Mistake> {
         self.wrong_head().or_else(|| self.wrong_path()).or_else(|| self.wrong_name()).or_else(|| {
-            self.templates().flat_map(placeholders).find_map(|name| wrong("placeholder", name, Values::NAMES))
+            self.templates().flat_map(placeholders).find_map(|name| wrong("placeholder", name, PLACEHOLDERS))
         })
     }
 
@@ -129,12 +129,6 @@ impl CompanionRecipe {
     }
 }
 
-/// Returns the names in braces in a template; other uses of braces contain blanks or line ends.
-pub fn placeholders(template: &str) -> impl Iterator<Item = &str> {
-    let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-    template.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).filter(is_name)
-}
-
 /// Returns the mistake in a name that is not one of `known`.
 pub(super) fn wrong(what: &str, name: &str, known: &[&str]) -> Option<Mistake> {
     if known.contains(&name) {
@@ -160,15 +154,4 @@ fn is_request_path(path: &str) -> bool {
 /// Creates a diagnostic whose position is determined later.
 pub(super) fn problem(message: String, hint: Option<String>) -> Diagnostic {
     Diagnostic { message, span: 0..0, label: String::new(), hint }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn braces_of_a_configuration_are_not_placeholders() {
-        let names: Vec<&str> = placeholders("events {\n x {workers};\n}\nif {} {A} {root}/{").collect();
-        assert_eq!(names, ["workers", "root"]);
-    }
 }

@@ -27,15 +27,15 @@ pub fn built_in_names<'a>() -> impl Iterator<Item = &'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::check::{placeholders, wrong};
-    use crate::sut::Values;
+    use crate::recipe::check::wrong;
+    use crate::recipe::placeholder::{PLACEHOLDERS, placeholders};
 
     #[test]
     fn every_built_in_companion_is_valid() {
         for (name, text) in BUILT_IN {
             let companion: CompanionRecipe = load::read(name, text).unwrap_or_else(|error| panic!("{error}"));
             for placeholder in companion.templates().flat_map(placeholders) {
-                assert_eq!(wrong("placeholder", placeholder, Values::NAMES), None, "{name}");
+                assert_eq!(wrong("placeholder", placeholder, PLACEHOLDERS), None, "{name}");
             }
         }
     }

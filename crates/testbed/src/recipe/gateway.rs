@@ -1,13 +1,11 @@
 //! Gateways of a server to programs that generate pages.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{ConfigRecipe, ProgramRecipe, StartRecipe};
-use crate::sut::SutError;
 
 /// The setup of a server for one kind of gateway.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -41,19 +39,6 @@ pub struct Need {
     pub find: Vec<String>,
     /// The command that installs it.
     pub install: Option<String>,
-}
-
-impl Need {
-    /// Checks that it is installed.
-    ///
-    /// # Errors
-    /// It is not installed; the error contains the command that installs it.
-    pub fn look(&self) -> Result<(), SutError> {
-        if self.find.iter().any(|path| Path::new(path).exists()) {
-            return Ok(());
-        }
-        Err(SutError::not_installed(&self.title, &self.find, self.install.as_deref()))
-    }
 }
 
 /// A program that runs beside a server, on the same CPUs and under the same quota, and is accounted with it.

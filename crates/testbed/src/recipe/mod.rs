@@ -6,6 +6,7 @@
 //! - `accelerator`: built-in accelerators
 //! - `status`: the status page of a server
 //! - `load`: loading by name or from text
+//! - `placeholder`: placeholders in texts
 //! - `check`: checks beyond what types express
 
 mod accelerator;
@@ -13,6 +14,7 @@ mod check;
 mod companion;
 mod gateway;
 mod load;
+pub(crate) mod placeholder;
 mod status;
 mod transport;
 
@@ -23,9 +25,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use accelerator::BUILT_IN_ACCELERATORS;
-pub use check::placeholders;
 pub use companion::find as find_companion;
-pub use gateway::{CompanionRecipe, GatewayRecipe};
+pub use gateway::{CompanionRecipe, GatewayRecipe, Need};
 pub use load::RecipeError;
 pub use status::StatusRecipe;
 pub use transport::Transport;

@@ -17,7 +17,7 @@ use super::values::BACKLOG;
 use crate::affinity::pin_current_thread;
 use crate::cgroup::ControlGroup;
 use crate::owned_resources::{self, OwnedResourceEntry};
-use crate::recipe::ProgramRecipe;
+use crate::recipe::{Need, ProgramRecipe};
 
 /// The data needed to start a program, and to restart it.
 #[derive(Debug)]
@@ -122,6 +122,17 @@ pub fn find_program(
     let find: Vec<String> = recipe.find.iter().map(|one| one.replace("{plimsoll}", &plimsoll)).collect();
     let found = find.iter().find_map(|candidate| locate(candidate, &directories));
     found.ok_or_else(|| SutError::not_installed(title, &find, recipe.install.as_deref()))
+}
+
+/// Checks that a file which a gateway needs is installed.
+///
+/// # Errors
+/// It is not installed; the error contains the command that installs it.
+pub fn check_installed(need: &Need) -> Result<(), SutError> {
+    if need.find.iter().any(|path| Path::new(path).exists()) {
+        return Ok(());
+    }
+    Err(SutError::not_installed(&need.title, &need.find, need.install.as_deref()))
 }
 
 fn locate(candidate: &str, directories: &[PathBuf]) -> Option<PathBuf> {

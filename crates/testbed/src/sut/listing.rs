@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::SutError;
-use super::launch::{find_program, version_of};
+use super::launch::{check_installed, find_program, version_of};
 use model::GatewayKind;
 
 use crate::recipe::{
@@ -95,7 +95,7 @@ fn missing(
     search_path: &[PathBuf],
     program: &Path,
 ) -> Vec<Missing> {
-    let needs = gateway.needs.iter().map(|need| need.look());
+    let needs = gateway.needs.iter().map(check_installed);
     let companions = gateway.companions.iter().filter_map(|name| find_companion(recipe, name));
     let programs =
         companions.map(|one| find_program(&one.title, &one.program, program, search_path).map(drop));

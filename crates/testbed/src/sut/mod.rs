@@ -45,12 +45,12 @@ use observe::private_folder::FolderError;
 use crate::cgroup::ResourceLimits;
 use crate::populate::{PopulateError, Populated};
 use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
+use values::Origin;
 
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts};
 pub use memory_limit::MemoryLimitProof;
 pub use prepare::SutLookUp;
 pub use running::RunningSut;
-pub use values::{Origin, Values};
 pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.
@@ -269,7 +269,7 @@ pub enum SutError {
 
 impl SutError {
     /// Creates the error that none of the candidates exists.
-    pub(crate) fn not_installed(title: &str, find: &[String], install: Option<&str>) -> SutError {
+    fn not_installed(title: &str, find: &[String], install: Option<&str>) -> SutError {
         SutError::NotInstalled {
             title: title.to_owned(),
             tried: find.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "),

@@ -10,7 +10,7 @@ use observe::{available_cpus, open_files_max, user_name};
 use super::account::Account;
 use super::certificate::Certificate;
 use super::choice::Choice;
-use super::launch::{Launch, find_program, version_of};
+use super::launch::{Launch, check_installed, find_program, version_of};
 use super::managed_process::{ListenAddress, ManagedProcess};
 use super::reverse_proxy::ReverseProxy;
 use super::values::{Origin, Parts, Values, workers_for};
@@ -214,7 +214,7 @@ impl Programs {
     ) -> Result<Programs, SutError> {
         let server = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
         for need in choice.gateway.iter().flat_map(|(_, gateway)| &gateway.needs) {
-            need.look()?;
+            check_installed(need)?;
         }
         let companions = choice.companions.iter();
         let companions =

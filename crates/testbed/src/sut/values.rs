@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::account::Account;
-use crate::recipe::placeholders;
+use crate::recipe::placeholder::placeholders;
 
 /// Accept backlog of a server; the kernel limits it to `net.core.somaxconn`.
 pub const BACKLOG: u32 = 65_535;
@@ -67,41 +67,6 @@ pub struct Parts {
 }
 
 impl Values {
-    /// All names.
-    pub const NAMES: &[&str] = &[
-        "address",
-        "port",
-        "root",
-        "work_dir",
-        "config",
-        "pid_file",
-        "error_log",
-        "user",
-        "workers",
-        "open_files",
-        "connections",
-        "backlog",
-        "access_log",
-        "service_user",
-        "service_gid",
-        "listen",
-        "tls_certificate",
-        "tls_key",
-        "gateway",
-        "upstream",
-        "gateway_workers",
-        "gateway_socket",
-        "gateway_port",
-        "gateway_dir",
-        "cgi_program",
-        "plimsoll",
-        "origin",
-        "origin_host",
-        "origin_port",
-        "cache_bytes",
-        "cache_mib",
-    ];
-
     /// Returns the path of the configuration file.
     pub fn config(&self) -> PathBuf {
         self.work_dir.join(&self.config_file)
@@ -224,6 +189,7 @@ mod tests {
     use super::super::choice::Choice;
     use super::super::prepare::parts;
     use super::*;
+    use crate::recipe::placeholder::PLACEHOLDERS;
     use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe, StartRecipe};
 
     fn values() -> Values {
@@ -262,7 +228,7 @@ mod tests {
 
     #[test]
     fn every_name_has_a_value() {
-        for name in Values::NAMES {
+        for name in PLACEHOLDERS {
             assert!(values().get(name).is_some(), "{name}");
         }
     }

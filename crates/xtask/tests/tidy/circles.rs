@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{Source, sources};
 
-/// Crates that still have circles.
-const CIRCLES_LEFT: &[&str] = &["testbed"];
-
 /// Imports between the top folders of a crate's `src`, with a file that has each.
 type Imports<'a> = BTreeMap<(&'a str, String), &'a str>;
 
@@ -86,19 +83,8 @@ fn circles(imports: &Imports) -> Vec<String> {
 fn no_two_folders_of_a_crate_import_from_each_other() {
     let crates = imports(sources());
     assert!(crates.contains_key("accelerator"), "{:?}", crates.keys());
-    let circles: BTreeMap<&str, Vec<String>> = crates
-        .iter()
-        .map(|(name, imports)| (*name, circles(imports)))
-        .filter(|(_, lines)| !lines.is_empty())
-        .collect();
-    let new: Vec<&String> = circles
-        .iter()
-        .filter(|(name, _)| !CIRCLES_LEFT.contains(name))
-        .flat_map(|(_, lines)| lines)
-        .collect();
-    assert!(new.is_empty(), "folders in a circle: move what both need to a third\n{new:#?}");
-    let gone: Vec<&&str> = CIRCLES_LEFT.iter().filter(|name| !circles.contains_key(**name)).collect();
-    assert!(gone.is_empty(), "remove from `CIRCLES_LEFT`, nothing needs it any more: {gone:?}");
+    let circles: Vec<String> = crates.values().flat_map(circles).collect();
+    assert!(circles.is_empty(), "folders in a circle: move what both need to a third\n{circles:#?}");
 }
 
 /// Returns the circles of made-up sources of a crate.
