@@ -6,7 +6,10 @@ use units::Nanos;
 /// The first numbers of the classes of a decade: Renard's series R5, whose ratios are nearly equal.
 ///
 /// Source: ISO 3:1973, preferred numbers.
-const STEPS: [u64; 5] = [1_000, 1_600, 2_500, 4_000, 6_300];
+const STEPS: [u64; PER_DECADE as usize] = [1_000, 1_600, 2_500, 4_000, 6_300];
+
+/// The number of classes of a decade.
+const PER_DECADE: u8 = 5;
 
 /// The last class: 2,500 s and more. Histograms count longer times than an hour as one hour.
 const LAST: u8 = 48;
@@ -25,8 +28,9 @@ pub fn class_start(class: u8) -> Nanos {
     match class.checked_sub(1) {
         None => Nanos::ZERO,
         Some(place) => {
-            let decade = 10_u64.pow(u32::from(place.min(LAST)) / STEPS.len() as u32);
-            Nanos(STEPS[usize::from(place.min(LAST)) % STEPS.len()] * decade)
+            let place = place.min(LAST);
+            let decade = 10_u64.pow(u32::from(place / PER_DECADE));
+            Nanos(STEPS[usize::from(place % PER_DECADE)] * decade)
         }
     }
 }

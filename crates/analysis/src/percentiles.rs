@@ -1,6 +1,6 @@
 //! The percentiles that are reported, and how many values they need.
 
-use units::Ratio;
+use units::{Ratio, saturating_u64};
 
 /// The percentiles of every time.
 pub(crate) const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
@@ -17,7 +17,7 @@ pub(crate) const CONFIDENCE: Ratio = Ratio(0.95);
 pub fn values_needed(q: Ratio) -> u64 {
     let tail = (1.0 - CONFIDENCE.0) / 2.0;
     let far = q.0.max(1.0 - q.0);
-    if far < 1.0 { (tail.ln() / far.ln()).ceil() as u64 } else { u64::MAX }
+    if far < 1.0 { saturating_u64((tail.ln() / far.ln()).ceil()) } else { u64::MAX }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub fn register(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<O
 /// The kernel does not know the option.
 pub fn bind_address_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
-    let length = size_of::<libc::c_int>() as libc::socklen_t;
+    let length = libc::socklen_t::try_from(size_of::<libc::c_int>()).expect("an integer has few bytes");
     let option = libc::IP_BIND_ADDRESS_NO_PORT;
     // SAFETY: the descriptor is open while borrowed, the pointer is to `length` bytes; see the head of the module.
     let result = unsafe {

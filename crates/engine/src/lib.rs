@@ -17,6 +17,17 @@
 //! simulated run uses the same code with a [`units::SimClock`] and an executor that moves it.
 
 #![warn(unreachable_pub)]
+// A cast that can lose something is an error. Counts become `f64` by a cast nevertheless: below 2⁵³ they are exact, and
+// beyond it no figure needs their last digits.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::cast_lossless,
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss
+    )
+)]
 
 mod closed;
 pub mod descriptor;

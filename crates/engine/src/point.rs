@@ -86,7 +86,10 @@ fn start_users<C, D, M>(
 /// Returns the lifetime of a user: users are spread evenly over the ramps.
 fn lifetime_of(user: u32, setup: &PointSetup) -> Lifetime {
     let users = u128::from(setup.point.load.in_flight_max());
-    let part = |length: Nanos| Nanos((u128::from(length.0) * u128::from(user) / users) as u64);
+    let part = |length: Nanos| {
+        let nanos = u128::from(length.0) * u128::from(user) / users;
+        Nanos(u64::try_from(nanos).expect("a part of a length is no longer than it"))
+    };
     let leave = setup.phases.start_of(Phase::RampDown);
     Lifetime {
         from: setup.origin + part(setup.phases.ramp_up),

@@ -99,9 +99,8 @@ impl TimerDescriptor {
     /// Sets the timer to fire after `wait`; an endless wait is capped.
     fn arm(&self, wait: Nanos) {
         // A time of zero would switch the timer off.
-        let wait = wait.0.clamp(1, i64::MAX as u64);
-        let it_value =
-            Timespec { tv_sec: (wait / 1_000_000_000) as i64, tv_nsec: (wait % 1_000_000_000) as _ };
+        let wait = i64::try_from(wait.0).unwrap_or(i64::MAX).max(1);
+        let it_value = Timespec { tv_sec: wait / 1_000_000_000, tv_nsec: wait % 1_000_000_000 };
         let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
         timerfd_settime(self.descriptor.get_ref(), TimerfdTimerFlags::empty(), &once)
             .expect("a valid timer descriptor takes a valid time");

@@ -27,7 +27,7 @@ impl Content {
     /// Makes the content of a content seed.
     pub fn new(seed: u64) -> Content {
         let mut rng = Rng::new(seed, Purpose::Content, 0);
-        let block = (0..BLOCK_BYTES).map(|_| ALPHABET[rng.below(64) as usize]).collect();
+        let block = (0..BLOCK_BYTES).map(|_| ALPHABET[rng.index(ALPHABET.len())]).collect();
         Content { seed, block }
     }
 

@@ -6,7 +6,7 @@
 //! outlast the autocorrelation are independent again, so their differences show the effective sample
 //! size of n.
 
-use units::Ratio;
+use units::{Ratio, saturating_u64};
 
 use crate::estimate::{normal_quantile, student_quantile};
 use crate::order::interval_ranks;
@@ -39,8 +39,8 @@ pub fn batch_quantile_interval(batches: &[Histogram], q: Ratio, confidence: Rati
     let n_effective = effective_sample_size(batches, &whole, q, confidence)?;
     let (below, above) = interval_ranks(n_effective, q.0, confidence.0)?;
     let each = whole.n() as f64 / n_effective as f64;
-    let low = whole.bucket_at((below as f64 * each).floor() as u64)?.low;
-    let high = whole.bucket_at(((above as f64 * each).ceil() as u64).min(whole.n()))?.high;
+    let low = whole.bucket_at(saturating_u64((below as f64 * each).floor()))?.low;
+    let high = whole.bucket_at(saturating_u64((above as f64 * each).ceil()).min(whole.n()))?.high;
     Some(Quantile { value, low, high, n: whole.n() })
 }
 
@@ -62,7 +62,7 @@ fn effective_sample_size(
     let p = (1.0 + confidence.0) / 2.0;
     let widening = student_quantile(p, (k - 1) as f64)? / normal_quantile(p)?;
     let error = widening * (squares * k as f64 / (k - 1) as f64).sqrt() / n;
-    Some((q.0 * (1.0 - q.0) / (error * error)).min(n) as u64)
+    Some(saturating_u64((q.0 * (1.0 - q.0) / (error * error)).min(n)))
 }
 
 /// Histograms of consecutive spans of a phase whose length is not known in advance.

@@ -4,11 +4,12 @@ use crate::HistogramError;
 
 /// Appends an integer in groups of seven bits, lowest first; the top bit of a byte marks that more follow.
 pub(crate) fn write_varint(mut value: u128, into: &mut Vec<u8>) {
+    let lowest = |value: u128| value.to_le_bytes()[0];
     while 0x80 <= value {
-        into.push(value as u8 | 0x80);
+        into.push(lowest(value) | 0x80);
         value >>= 7;
     }
-    into.push(value as u8);
+    into.push(lowest(value));
 }
 
 /// Reads an integer of [`write_varint`] and moves `from` past it.
@@ -42,13 +43,16 @@ pub(crate) struct BitModel {
 }
 
 impl BitModel {
+    /// The number of decisions from which the weight stays the same.
+    const SEEN_MAX: u16 = 126;
+
     /// The weight of a decision in 1/65,536 after so many others: one over their number and two.
-    const WEIGHTS: [u16; 127] = {
-        let mut weights = [0; 127];
-        let mut seen = 0;
+    const WEIGHTS: [i32; BitModel::SEEN_MAX as usize + 1] = {
+        let mut weights = [0; BitModel::SEEN_MAX as usize + 1];
+        let (mut seen, mut divisor) = (0, 2);
         while seen < weights.len() {
-            weights[seen] = (65_536 / (seen + 2)) as u16;
-            seen += 1;
+            weights[seen] = 65_536 / divisor;
+            (seen, divisor) = (seen + 1, divisor + 1);
         }
         weights
     };
@@ -60,8 +64,9 @@ impl BitModel {
         let goal = if yes { 0xffff } else { 1 };
         let (model, seen) = (i32::from(self.yes), usize::from(self.seen));
         // A step down is rounded away from zero and so ends at 1; it never passes the goal.
-        self.yes = (model + (((goal - model) * i32::from(BitModel::WEIGHTS[seen])) >> 16)) as u16;
-        self.seen = (self.seen + 1).min(BitModel::WEIGHTS.len() as u16 - 1);
+        let next = model + (((goal - model) * BitModel::WEIGHTS[seen]) >> 16);
+        self.yes = u16::try_from(next).expect("it lies between the last estimate and the goal");
+        self.seen = (self.seen + 1).min(BitModel::SEEN_MAX);
     }
 }
 
@@ -96,7 +101,7 @@ impl Interval {
         if (self.low ^ self.high) >> 56 != 0 {
             return None;
         }
-        let settled = (self.high >> 56) as u8;
+        let [settled, ..] = self.high.to_be_bytes();
         self.low <<= 8;
         self.high = self.high << 8 | 0xff;
         Some(settled)
@@ -275,7 +280,12 @@ impl Counts {
 impl Level {
     /// Returns the model of the bit after the ones given, of a number with so many bits after the first.
     fn bit_after(&mut self, before: u64, length: usize) -> &mut BitModel {
-        let known = if before < 4 { before as usize } else { 0 };
+        let known = match before {
+            1 => 1,
+            2 => 2,
+            3 => 3,
+            _ => 0,
+        };
         &mut self.bits[length][known]
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn percentile_interval(mut replicates: Vec<f64>, confidence: Ratio) -
     }
     let tail = (1.0 - confidence.0) / 2.0;
     let n = replicates.len();
-    let below = quantile_rank(tail, n as u64)? as usize;
+    let below = usize::try_from(quantile_rank(tail, n as u64)?).ok()?;
     let mut at = |index| *replicates.select_nth_unstable_by(index, f64::total_cmp).1;
     Some((at(below - 1), at(n - below)))
 }

@@ -31,7 +31,7 @@ pub enum HistogramError {
     Trailing(usize),
     /// The first byte names a version that this build does not know.
     #[error("histogram has version {0}, expected {VERSION}")]
-    Version(u8),
+    Version(u128),
     /// A number does not fit its range.
     #[error("histogram holds a number that is too large")]
     TooLarge,
@@ -100,7 +100,7 @@ impl Histogram {
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Histogram, HistogramError> {
         let version = read_varint(&mut bytes)?;
         if version != VERSION.into() {
-            return Err(HistogramError::Version(version as u8));
+            return Err(HistogramError::Version(version));
         }
         let n = read_u64(&mut bytes)?;
         if N_MAX < n {

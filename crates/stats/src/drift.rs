@@ -6,7 +6,7 @@
 //! longer than the autocorrelation of the system. An interval from short batches is too narrow, never
 //! too wide; where batches cannot be long, as in the test for drift, their autocorrelation is corrected for.
 
-use units::Ratio;
+use units::{Ratio, saturating_u64};
 
 use crate::{Estimate, FittedLine};
 
@@ -94,7 +94,8 @@ fn slope_interval(points: &[(f64, f64)], confidence: Ratio) -> Option<Estimate> 
         AUTOCORRELATION_MARGIN / n.sqrt() + if 0.0 < squares { neighbors / squares } else { 0.0 };
     let n_effective = (n * (1.0 - autocorrelation) / (1.0 + autocorrelation)).clamp(4.0, n);
     let error = line.slope_error * ((n - 2.0) / (n_effective - 2.0)).sqrt();
-    Estimate::from_error(line.slope, error, (n_effective - 2.0) as usize, confidence)
+    let degrees_of_freedom = usize::try_from(saturating_u64(n_effective - 2.0)).ok()?;
+    Estimate::from_error(line.slope, error, degrees_of_freedom, confidence)
 }
 
 /// Returns the mean of a series with an interval from the means of `n_batches` equal batches.

@@ -1,6 +1,7 @@
 //! Ranks of order statistics: the one of n sorted values that stands for a quantile, and the two that bound it.
 
 use statrs::distribution::{ContinuousCDF, Normal};
+use units::saturating_u64;
 
 /// The largest variance of the binomial count for which ranks are exact. Beyond it the normal approximation bounds
 /// the time for large n; its ranks are a few places off, with a deviation of ten thousand.
@@ -15,8 +16,8 @@ pub(crate) fn quantile_rank(q: f64, n: u64) -> Option<u64> {
         return None;
     }
     let product = q * n as f64;
-    let rank = (product - product * 4.0 * f64::EPSILON).ceil() as u64;
-    Some(rank.clamp(1, n))
+    let rank = (product - product * 4.0 * f64::EPSILON).ceil();
+    Some(saturating_u64(rank).clamp(1, n))
 }
 
 /// Returns the closest ranks l < u with P(B < l) ≤ α/2 and P(B ≥ u) ≤ α/2, B binomial (n, q), α = 1 − confidence.
@@ -61,7 +62,7 @@ fn exact_ranks(n: u64, q: f64, tail: f64) -> (u64, u64) {
 fn binomial_weights(n: u64, q: f64) -> (u64, Vec<f64>) {
     const NEGLIGIBLE: f64 = 1e-20;
     let odds = q / (1.0 - q);
-    let mode = (((n + 1) as f64 * q) as u64).min(n);
+    let mode = saturating_u64((n + 1) as f64 * q).min(n);
     let mut weights = vec![1.0];
     let mut first = mode;
     while 0 < first && NEGLIGIBLE < weights[weights.len() - 1] {
@@ -83,7 +84,7 @@ fn binomial_weights(n: u64, q: f64) -> (u64, Vec<f64>) {
 fn normal_ranks(n: u64, q: f64, tail: f64) -> (u64, u64) {
     let mean = n as f64 * q;
     let reach = -Normal::standard().inverse_cdf(tail) * (mean * (1.0 - q)).sqrt();
-    ((mean - reach).floor() as u64, (mean + reach).ceil() as u64 + 1)
+    (saturating_u64((mean - reach).floor()), saturating_u64((mean + reach).ceil()) + 1)
 }
 
 #[cfg(test)]

@@ -14,5 +14,5 @@ mod rng;
 pub use clock::{Clock, RealClock, SimClock, WallTime, thread_cpu, wall};
 pub use decimal::Decimal;
 pub use money::{Currency, Money, UnitPrice};
-pub use quantity::{Bytes, Nanos, Ratio};
+pub use quantity::{Bytes, Nanos, Ratio, saturating_u64};
 pub use rng::{Purpose, Rng, Weights, mix_bits};

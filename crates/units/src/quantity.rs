@@ -32,7 +32,7 @@ impl Nanos {
 
     /// Makes a time from seconds; negative and not-a-number become zero, too large becomes [`Nanos::MAX`].
     pub fn from_secs_f64(seconds: f64) -> Nanos {
-        Nanos((seconds * 1e9).round() as u64)
+        Nanos(saturating_u64((seconds * 1e9).round()))
     }
 
     /// Returns the time in seconds.
@@ -119,6 +119,14 @@ impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} %", self.0 * 100.0)
     }
+}
+
+/// Returns a number without its fraction; negative and not-a-number become zero, too large becomes [`u64::MAX`].
+pub fn saturating_u64(value: f64) -> u64 {
+    // The language defines this cast as documented above, and has no conversion by function.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let whole = value as u64;
+    whole
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::Nanos;
+use crate::{Nanos, saturating_u64};
 
 /// The purpose of a random stream. Streams of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +69,16 @@ impl Rng {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
+    /// Returns an index of a list with so many elements; zero if it has none.
+    pub fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).expect("it is below a length")
+    }
+
     /// Returns a time from the negative exponential distribution with the given mean, not truncated.
     ///
     /// Formula: −mean · ln(1 − u), u uniform in [0, 1).
     pub fn exponential(&mut self, mean: Nanos) -> Nanos {
-        Nanos((mean.0 as f64 * self.exponential_unit()).round() as u64)
+        Nanos(saturating_u64((mean.0 as f64 * self.exponential_unit()).round()))
     }
 
     /// Returns a number from the negative exponential distribution with mean 1.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{DetailRecord, IntervalRecord, KindTotals, Outcome, Plan};
 use stats::{Histogram, Moments};
-use units::Nanos;
+use units::{Nanos, saturating_u64};
 
 use super::AgentTotals;
 use super::time_axis::LastInterval;
@@ -210,7 +210,7 @@ impl SteadyTotals {
         let bytes: Vec<f64> = bytes.collect();
         let of_agent = |agent: &AgentTotals| {
             let kinds = agent.in_flight_kinds.iter().zip(&bytes);
-            saturating_sum(kinds.map(|(n, bytes)| (*n as f64 * bytes).round() as u64))
+            saturating_sum(kinds.map(|(n, bytes)| saturating_u64((*n as f64 * bytes).round())))
         };
         saturating_sum(self.agents.values().map(of_agent))
     }

@@ -57,7 +57,7 @@ impl Deviations {
     /// Returns the mean of a resample of the same size; zero if there are none.
     fn drawn(&self, rng: &mut Rng) -> f64 {
         let n = self.0.len();
-        let sum: f64 = (0..n).map(|_| self.0[rng.below(n as u64) as usize]).sum();
+        let sum: f64 = (0..n).map(|_| self.0[rng.index(n)]).sum();
         sum / n.max(1) as f64
     }
 }

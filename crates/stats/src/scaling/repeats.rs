@@ -102,7 +102,7 @@ fn deviations(repeats: &[Repeats], means: &[ScalingPoint]) -> Vec<f64> {
 
 /// Returns a resampled mean of a size.
 fn resampled(mean: &ScalingPoint, n: usize, deviations: &[f64], rng: &mut Rng) -> ScalingPoint {
-    let drawn: f64 = (0..n).map(|_| deviations[rng.below(deviations.len() as u64) as usize]).sum();
+    let drawn: f64 = (0..n).map(|_| deviations[rng.index(deviations.len())]).sum();
     // A rate stays above zero, however wild the repeats.
     let rate = mean.rate * (1.0 + drawn / n as f64).max(1e-3);
     ScalingPoint { rate, ..*mean }
