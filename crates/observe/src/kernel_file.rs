@@ -25,6 +25,9 @@ pub struct KernelFile(File);
 
 impl KernelFile {
     /// Opens the file.
+    ///
+    /// # Errors
+    /// It does not exist, or this user may not read it.
     pub fn open(path: impl AsRef<Path>) -> io::Result<KernelFile> {
         File::open(path).map(KernelFile)
     }

@@ -68,12 +68,18 @@ pub struct NoiseMeter {
 
 impl NoiseMeter {
     /// Starts measuring.
+    ///
+    /// # Errors
+    /// The kernel does not tell the CPU time of the machine or of this process.
     pub fn start() -> Result<NoiseMeter> {
         Ok(NoiseMeter { clock: RealClock::start(), machine: machine()?, own: own()? })
     }
 
     /// Returns the mean number of CPUs used by others, including steal by the host of a virtual machine.
     /// Child processes count as our own once they have ended.
+    ///
+    /// # Errors
+    /// As for [`NoiseMeter::start`].
     pub fn others(&self) -> Result<f64> {
         let all = machine()?.saturating_sub(self.machine);
         let own = own()?.saturating_sub(self.own);

@@ -43,6 +43,9 @@ pub const NEEDED: [Needed; 18] = [
 /// Installs the packages of missing files if we are root; otherwise prints what to install.
 ///
 /// No service is started by the installation, and no port used.
+///
+/// # Errors
+/// Packages are missing, and this user is not root or their installation fails.
 pub fn install(needed: &[Needed]) -> Result<()> {
     let packages = missing(needed, &folders());
     if packages.is_empty() {

@@ -73,6 +73,9 @@ const RECORDINGS: [Recording; 6] = [
 ];
 
 /// Records the named benchmarks, or all.
+///
+/// # Errors
+/// An unknown name, or a run that leaves no run file or whose run files do not pass their audit.
 pub fn perform(names: &[&str]) -> Result<()> {
     let known = || RECORDINGS.iter().map(|recording| recording.name).collect::<Vec<_>>().join(", ");
     if let Some(other) = names.iter().find(|name| RECORDINGS.iter().all(|recording| recording.name != **name))

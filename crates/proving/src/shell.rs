@@ -30,6 +30,9 @@ fn is_worked_on() -> bool {
 }
 
 /// Runs a command with inherited output.
+///
+/// # Errors
+/// It cannot be started, or ends with a failure.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start `{}`", line(command)))?;
     ensure!(status.success(), "`{}` ended with {status}", line(command));
@@ -37,6 +40,9 @@ pub fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Runs a command and returns its output.
+///
+/// # Errors
+/// It cannot be started, or ends with a failure; the error has its standard error.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot start `{}`", line(command)))?;
     let error = String::from_utf8_lossy(&output.stderr);
@@ -58,6 +64,9 @@ pub fn say(command: &mut Command) -> &mut Command {
 }
 
 /// Returns the Rust sources below a folder.
+///
+/// # Errors
+/// A folder cannot be read.
 pub fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {

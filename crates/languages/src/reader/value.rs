@@ -15,6 +15,9 @@ const LINE_MAX: usize = 500;
 const ID_MAX: usize = 64;
 
 /// Reads a text.
+///
+/// # Errors
+/// It is not a string.
 pub fn text(value: &DeValue) -> Result<String, ValueError> {
     match value {
         DeValue::String(text) => Ok(text.to_string()),
@@ -23,6 +26,9 @@ pub fn text(value: &DeValue) -> Result<String, ValueError> {
 }
 
 /// Reads a text of one line that is not empty.
+///
+/// # Errors
+/// It is not a string, is empty, has control characters or line breaks, or is longer than 500 bytes.
 pub fn line(value: &DeValue) -> Result<String, ValueError> {
     let line = text(value)?;
     if line.trim().is_empty() {
@@ -35,6 +41,9 @@ pub fn line(value: &DeValue) -> Result<String, ValueError> {
 }
 
 /// Reads a name that is easy to type and can be part of a file name.
+///
+/// # Errors
+/// It is not a name of at most 64 lower-case letters, digits, `-` and `.`, a letter or digit first.
 pub fn id(value: &DeValue) -> Result<String, ValueError> {
     let id = line(value)?;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
@@ -69,6 +78,9 @@ pub fn whole(limits: RangeInclusive<u64>) -> impl Fn(&DeValue) -> Result<u64, Va
 }
 
 /// Reads the size of a file in bytes: at most 1 TiB, a larger one is probably a mistake.
+///
+/// # Errors
+/// It is not a whole number, or larger.
 pub fn bytes(value: &DeValue) -> Result<u64, ValueError> {
     whole(0..=1 << 40)(value)
 }
@@ -80,6 +92,9 @@ pub fn whole_u32(limits: RangeInclusive<u32>) -> impl Fn(&DeValue) -> Result<u32
 }
 
 /// Reads a ratio from 0 to 1.
+///
+/// # Errors
+/// It is not a number from 0 to 1.
 pub fn ratio(value: &DeValue) -> Result<f64, ValueError> {
     let found = match value {
         DeValue::Integer(number) => number.as_str(),
@@ -109,6 +124,9 @@ pub fn list<T>(
 }
 
 /// Reads true or false.
+///
+/// # Errors
+/// It is neither.
 pub fn flag(value: &DeValue) -> Result<bool, ValueError> {
     match value {
         DeValue::Boolean(flag) => Ok(*flag),

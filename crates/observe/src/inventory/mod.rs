@@ -131,7 +131,10 @@ fn inventory_of(files: &MachineFiles) -> Vec<FactSection> {
     all
 }
 
-/// Returns name and version of the package that a program belongs to, or the reason why it is unknown.
+/// Returns name and version of the package that a program belongs to.
+///
+/// # Errors
+/// The reason why the package is unknown, for people.
 pub fn package_of(program: &Path) -> Result<String, String> {
     packages::package_of(&MachineFiles::of_this_machine(&InventoryInput::default()), program)
         .map_err(|why| why.to_string())

@@ -54,6 +54,9 @@ pub struct GeneratorBenchOptions {
 
 impl GeneratorBenchOptions {
     /// Parses the command line.
+    ///
+    /// # Errors
+    /// Unknown options, missing or invalid values, and options that exclude each other.
     pub fn parse(arguments: &[&str]) -> Result<GeneratorBenchOptions> {
         let mut options =
             GeneratorBenchOptions { rounds: 5, seconds: 5, write: false, cases: Vec::new(), against: None };
@@ -91,6 +94,9 @@ fn case_names() -> Vec<&'static str> {
 }
 
 /// Runs the selected measurements, prints the result as Markdown, and writes it to `docs/` on request.
+///
+/// # Errors
+/// A program is missing and cannot be installed, a measurement fails, or this build is slower than the other.
 pub fn perform(options: &GeneratorBenchOptions) -> Result<()> {
     install(&[
         ("nginx", "nginx-light"),

@@ -56,6 +56,9 @@ pub struct SoakOptions {
 
 impl SoakOptions {
     /// Parses the command line.
+    ///
+    /// # Errors
+    /// Unknown options, and missing or invalid values.
     pub fn parse(arguments: &[&str]) -> Result<SoakOptions> {
         let mut options = SoakOptions { minutes: 20, write: false };
         let mut rest = arguments.iter();
@@ -74,6 +77,9 @@ impl SoakOptions {
 }
 
 /// Runs the soak test, prints the results, and fails on any error.
+///
+/// # Errors
+/// The test cannot be set up, or finds an error.
 pub fn perform(options: &SoakOptions) -> Result<()> {
     let plimsoll = release_binary()?;
     let folder = tempfile::Builder::new().prefix("plimsoll-soak-").tempdir_in("/var/tmp")?;

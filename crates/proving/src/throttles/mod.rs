@@ -52,6 +52,9 @@ const BRIEFLY: [&str; 4] = ["--settle", "1s", "--duration", "4s"];
 
 impl ThrottleOptions {
     /// Parses the command line.
+    ///
+    /// # Errors
+    /// Unknown options, missing or invalid values, and options that exclude each other.
     pub fn parse(arguments: &[&str]) -> Result<ThrottleOptions> {
         let mut options = ThrottleOptions { rounds: 1, write: false, chosen: Vec::new() };
         let mut rest = arguments.iter();

@@ -29,6 +29,9 @@ impl Amdahl {
     ///
     /// Intervals of the parameters have the given confidence. Fewer than four sizes make
     /// [`FitQuality::few_points`].
+    ///
+    /// # Errors
+    /// See [`FitError`].
     pub fn fit(points: &[ScalingPoint], confidence: Ratio) -> Result<Amdahl, FitError> {
         let found = fit::<2>(points, confidence, N_SIZES_TRUSTED)?;
         let [lambda, sigma] = found.estimates;

@@ -23,6 +23,9 @@ pub struct Repeats {
 
 impl Amdahl {
     /// Fits the law to the mean rate of each size; see [`Usl::fit_repeats`].
+    ///
+    /// # Errors
+    /// As for a fit, and [`FitError::NoRepeats`] if no size has two rates.
     pub fn fit_repeats(repeats: &[Repeats], confidence: Ratio, seed: u64) -> Result<Amdahl, FitError> {
         let found = fit_repeats::<2>(repeats, confidence, amdahl::N_SIZES_TRUSTED, seed)?;
         let [lambda, sigma] = found.estimates;
@@ -36,10 +39,13 @@ impl Usl {
     /// The relative deviations of all repeats from the mean of their size, times √(n ÷ (n − 1)), are pooled; 1,000
     /// times each mean is resampled from as many of them as it had repeats, and the law is fitted again. Intervals
     /// are percentiles of these fits. They show how repeats scatter, not whether the law is right: for that there are
-    /// the residuals. Errors as for a fit, and [`FitError::NoRepeats`] if no size has two.
+    /// the residuals.
     ///
     /// Source: the residual bootstrap, Davison and Hinkley, Bootstrap Methods and their Application,
     /// section 6.2.
+    ///
+    /// # Errors
+    /// As for a fit, and [`FitError::NoRepeats`] if no size has two rates.
     pub fn fit_repeats(repeats: &[Repeats], confidence: Ratio, seed: u64) -> Result<Usl, FitError> {
         let found = fit_repeats::<3>(repeats, confidence, usl::N_SIZES_TRUSTED, seed)?;
         let [lambda, sigma, kappa] = found.estimates;

@@ -30,6 +30,9 @@ impl Usl {
     ///
     /// Intervals of the parameters have the given confidence. Fewer than six sizes make
     /// [`FitQuality::few_points`].
+    ///
+    /// # Errors
+    /// See [`FitError`].
     pub fn fit(points: &[ScalingPoint], confidence: Ratio) -> Result<Usl, FitError> {
         let found = fit::<3>(points, confidence, N_SIZES_TRUSTED)?;
         let [lambda, sigma, kappa] = found.estimates;

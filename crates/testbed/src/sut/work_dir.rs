@@ -65,6 +65,9 @@ impl WorkDir {
     }
 
     /// Writes a file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
     pub fn write(&self, path: &Path, text: &str) -> Result<(), SutError> {
         let written = File::create(path).and_then(|mut file| {
             // Set regardless of the umask: servers that have dropped root's rights read it.
@@ -75,6 +78,9 @@ impl WorkDir {
     }
 
     /// Writes a file that only this user may read, and servers before they drop root's rights.
+    ///
+    /// # Errors
+    /// The file exists already, or cannot be written.
     pub fn write_secret(&self, path: &Path, text: &str) -> Result<(), SutError> {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
@@ -83,6 +89,9 @@ impl WorkDir {
 
     /// Creates a subdirectory and its parents. The run's own directory is never created again: an immediate
     /// exit may have removed it.
+    ///
+    /// # Errors
+    /// A directory cannot be created or made readable for servers.
     pub fn make_directory(&self, path: &Path) -> Result<(), SutError> {
         let below = path.strip_prefix(&self.path).unwrap_or(path);
         let mut made = self.path.clone();

@@ -69,6 +69,9 @@ pub struct AcceleratorBenchOptions {
 
 impl AcceleratorBenchOptions {
     /// Parses the command line.
+    ///
+    /// # Errors
+    /// Unknown options, missing or invalid values, and options that exclude each other.
     pub fn parse(arguments: &[&str]) -> Result<AcceleratorBenchOptions> {
         let mut options = AcceleratorBenchOptions {
             rounds: 5,
@@ -129,6 +132,9 @@ pub struct CaseResult {
 }
 
 /// Runs the selected cases, prints the result as Markdown, and writes it to `docs/` on request.
+///
+/// # Errors
+/// A program is missing and cannot be installed, a measurement fails, or this build is slower than the other.
 pub fn perform(options: &AcceleratorBenchOptions) -> Result<()> {
     install(&NEEDED)?;
     raise_open_files()?;
