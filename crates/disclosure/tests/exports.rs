@@ -230,7 +230,7 @@ fn the_librarys_reader_takes_every_line_of_an_interval_log() {
 #[test]
 fn a_hostile_name_stays_within_its_tag() {
     let mut plan = fixture::hostile().plan;
-    plan.workload.requests[0].name += "\u{0}a b";
+    plan.catalog.kinds[0].name += "\u{0}a b";
     let text = IntervalLog::new(&plan, BEGIN, &BEGUN).detail(&detail());
     assert_eq!(text.lines().count(), 1);
     assert_eq!(decoded(&text)[0].0, "2:steady:/a|b\"<script>alert(1)</script>__`x`_*_a_b");

@@ -5,6 +5,7 @@
 #![warn(unreachable_pub)]
 
 mod address;
+mod catalog;
 mod content;
 mod counter;
 mod definition;
@@ -33,6 +34,7 @@ mod withheld;
 mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
+pub use catalog::{Catalog, CatalogFault, ExpectedMeasure, Measure, MeasureUnit, OperationKind};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
@@ -71,6 +73,7 @@ pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource,
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Mix, Step, User};
 pub use workload::{
-    Count, FILES_MAX, FileSet, FileSetError, Page, Parameter, ParameterError, PathPattern, PathPatternError,
-    PathValue, Pick, PickError, ReplyBody, Request, Sampler, SetFile, Think, Workload, file_path_fault,
+    BODY_BYTES, Count, FILES_MAX, FileSet, FileSetError, Page, Parameter, ParameterError, PathPattern,
+    PathPatternError, PathValue, Pick, PickError, ReplyBody, Request, Sampler, SetFile, Think, Workload,
+    file_path_fault,
 };

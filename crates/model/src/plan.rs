@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Workload, with_serde};
+use crate::{Catalog, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Workload, with_serde};
 
 /// The version of the stored form of [`Plan`].
-pub const PLAN_FORMAT: u32 = 2;
+pub const PLAN_FORMAT: u32 = 3;
 
 /// The plan of a run, with everything the run needs to know. A plan that exists is valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,8 @@ pub struct Plan {
     pub seed: u64,
     /// The requests and pages.
     pub workload: Workload,
+    /// What the run counts and measures.
+    pub catalog: Catalog,
     /// The protocol of the requests.
     pub protocol: Protocol,
     /// The load points in the order in which they are run; indexes 0, 1, 2… Not empty, but for a search that has not

@@ -64,6 +64,7 @@ impl Run {
             return Err(RunFileError::OtherPlan { path: path.to_owned(), found, known: PLAN_FORMAT });
         }
         let mut plan = header_row.plan().map_err(|why| damaged("plan", why.to_string()))?;
+        plan.catalog.check().map_err(|why| damaged("plan", why.to_string()))?;
         if plan.search.is_some() {
             plan.load_points = rows::read_load_points(&database).map_err(in_table("load_point"))?;
         }

@@ -377,8 +377,8 @@ fn offered(load: Load) -> String {
 #[cfg(test)]
 mod tests {
     use model::{
-        BenchmarkId, Connection as Kept, Flow, Headline, Health, HttpVersion, PLAN_FORMAT, Phase, Phases,
-        Plan, Protocol, Rules, SutPlan, Testbed, Think, Tls, Workload,
+        BenchmarkId, Catalog, Connection as Kept, Flow, Headline, Health, HttpVersion, PLAN_FORMAT, Phase,
+        Phases, Plan, Protocol, Rules, SutPlan, Testbed, Think, Tls, Workload,
     };
     use stats::Histogram;
 
@@ -404,6 +404,7 @@ mod tests {
                 counts_pages: false,
                 think: Think::None,
             },
+            catalog: Catalog::default(),
             protocol: Protocol {
                 http: HttpVersion::Http11,
                 tls: Tls::Off,

@@ -110,6 +110,32 @@ fn a_plan_of_another_format_is_named() {
 }
 
 /// Only the first pages are left, as after the loss of a disk.
+/// The catalog of a run file is foreign input; everything else relies on it.
+#[test]
+fn a_catalog_that_cannot_be_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let mut header = header(1);
+    header.plan.catalog.kinds[1].share = Some(2.0);
+    Writer::create(&path, &header).unwrap();
+    let why = Run::open(&path).unwrap_err();
+    assert!(why.is_damage(), "{why}");
+    assert_eq!(
+        refusal(&path),
+        "`FILE` is damaged: plan: the shares of the kinds in the catalog do not add up"
+    );
+}
+
+#[test]
+fn a_catalog_that_is_not_that_of_the_workload_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let mut header = header(1);
+    header.plan.catalog.kinds[1].share_gap_max = Some(0.5);
+    drop(Writer::create(&path, &header).unwrap());
+    assert_eq!(Run::open(&path).unwrap().verify(), [VerifyFinding::CatalogDiffers]);
+}
+
 #[test]
 fn a_cut_file_is_damaged_and_not_a_panic() {
     let folder = tempfile::tempdir().unwrap();

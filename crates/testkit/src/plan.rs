@@ -41,8 +41,14 @@ pub fn one_object() -> Workload {
     }
 }
 
+/// Returns the plan with another workload.
+pub fn with_workload(plan: Plan, workload: Workload) -> Plan {
+    Plan { catalog: workload.catalog(), workload, ..plan }
+}
+
 fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Plan {
     let load_points = (0..).zip(loads).map(|(index, load)| LoadPoint { index, load }).collect();
+    let workload = one_object();
     Plan {
         format: PLAN_FORMAT,
         benchmark: BenchmarkId {
@@ -52,7 +58,8 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
             headline: Headline::OperationRate,
         },
         seed,
-        workload: one_object(),
+        catalog: workload.catalog(),
+        workload,
         protocol: Protocol {
             http: HttpVersion::Http10,
             tls: Tls::Off,

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase, Plan};
+use model::{
+    BODY_BYTES, DetailRecord, ExpectedMeasure, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase,
+    Plan,
+};
 use stats::{Histogram, Moments};
 
 use crate::first_occurrence::FirstOccurrence;
@@ -11,7 +14,8 @@ use crate::first_occurrence::FirstOccurrence;
 /// which the details must agree.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    body_limits: Vec<Option<(u64, u64)>>,
+    /// Expected sizes of the bodies of each kind.
+    bodies: Vec<Option<ExpectedMeasure>>,
     open_loop: bool,
     phases: BTreeMap<Phase, Sums>,
     /// Intervals whose flow breaks one of its laws.
@@ -49,7 +53,9 @@ struct Extent {
 impl Ledger {
     pub(crate) fn new(plan: &Plan, point: LoadPoint) -> Ledger {
         Ledger {
-            body_limits: plan.workload.requests.iter().map(|request| request.body_limits()).collect(),
+            bodies: (0..plan.catalog.kinds.len())
+                .map(|kind| plan.catalog.expected(kind, BODY_BYTES).copied())
+                .collect(),
             open_loop: !point.load.is_closed(),
             phases: BTreeMap::new(),
             flow: FirstOccurrence::default(),
@@ -68,8 +74,8 @@ impl Ledger {
             self.totals.note(|| format!("{}: {broken}", place()));
         }
         for (kind, totals) in record.kinds.iter().enumerate() {
-            let defined = self.body_limits.get(kind).copied().flatten();
-            if let Some(broken) = broken_bytes(totals, defined) {
+            let expected = self.bodies.get(kind).copied().flatten();
+            if let Some(broken) = broken_bytes(totals, expected) {
                 self.bytes.note(|| format!("{}, kind {kind}: {broken}", place()));
             }
         }
@@ -103,7 +109,7 @@ impl Ledger {
         let service = if record.service.n() == 0 { flow.ok } else { record.service.n() };
         let flying = record.kinds.iter().map(|kind| u128::from(kind.in_flight_at_end)).sum::<u128>();
         let counts = [
-            ("operation kinds", record.kinds.len() as u128, self.body_limits.len() as u128),
+            ("operation kinds", record.kinds.len() as u128, self.bodies.len() as u128),
             ("successes of all kinds and their total", u128::from(kinds.n), u128::from(flow.ok)),
             ("failures of all kinds and their total", failed(false), u128::from(flow.failed)),
             ("timed out of all kinds and their total", failed(true), u128::from(flow.timed_out)),
@@ -154,7 +160,7 @@ fn broken_identity(flow: &Flow, before: Flow) -> Option<String> {
 }
 
 /// Returns the fault in the sizes of a kind's successful replies, all of which carry the whole object.
-fn broken_bytes(totals: &KindTotals, defined: Option<(u64, u64)>) -> Option<String> {
+fn broken_bytes(totals: &KindTotals, expected: Option<ExpectedMeasure>) -> Option<String> {
     let (reply, body, n) = (totals.ok.reply_bytes, totals.ok.body_bytes, totals.ok.response.n);
     if reply.n != n || body.n != n {
         return Some(format!("{} replies and {} bodies have sizes, {n} succeeded", reply.n, body.n));
@@ -162,7 +168,7 @@ fn broken_bytes(totals: &KindTotals, defined: Option<(u64, u64)>) -> Option<Stri
     if reply.sum < body.sum {
         return Some(format!("replies have {} bytes, their bodies alone {}", reply.sum, body.sum));
     }
-    let (least, most) = defined?;
+    let ExpectedMeasure { least, most, .. } = expected?;
     let (lowest, highest) = (u128::from(n) * u128::from(least), u128::from(n) * u128::from(most));
     if (lowest..=highest).contains(&body.sum) {
         return None;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, IntervalRecord, KindTotals, Outcome, Plan};
+use model::{BODY_BYTES, DetailRecord, IntervalRecord, KindTotals, Outcome, Plan};
 use stats::{Histogram, Moments};
 use units::{Nanos, saturating_u64};
 
@@ -84,7 +84,7 @@ impl SteadyTotals {
             left_open: 0,
             in_flight_ns: 0,
             thinking_ns: 0,
-            kinds: vec![KindSums::default(); plan.workload.requests.len()],
+            kinds: vec![KindSums::default(); plan.catalog.kinds.len()],
             units_ok: 0,
             units_failed: 0,
             response: Histogram::new(),
@@ -205,8 +205,8 @@ impl SteadyTotals {
     /// Returns the body bytes of the replies to the operations in flight at the end of the phase, by the defined mean
     /// sizes.
     pub(crate) fn in_flight_body_bytes(&self, plan: &Plan) -> u64 {
-        let bytes =
-            plan.workload.requests.iter().map(|request| request.body_moments().map_or(0.0, |(mean, _)| mean));
+        let kinds = 0..plan.catalog.kinds.len();
+        let bytes = kinds.map(|kind| plan.catalog.expected(kind, BODY_BYTES).map_or(0.0, |body| body.mean));
         let bytes: Vec<f64> = bytes.collect();
         let of_agent = |agent: &AgentTotals| {
             let kinds = agent.in_flight_kinds.iter().zip(&bytes);

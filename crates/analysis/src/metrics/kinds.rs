@@ -1,6 +1,6 @@
 //! WebStone's statistics per file and in total.
 
-use model::{Load, Plan};
+use model::{BODY_BYTES, Load, Plan};
 use stats::Moments;
 
 use super::times::{four, summary};
@@ -10,22 +10,23 @@ use crate::{BytesTransferred, KindResult, TimeSummary};
 /// Times are recorded in ns and reported in s.
 const NANOS: f64 = 1e9;
 
-/// Makes the statistics of each kind, in the order of the workload's requests.
+/// Makes the statistics of each kind, in the order of the catalog.
 pub(super) fn kinds(plan: &Plan, totals: &SteadyTotals) -> Vec<KindResult> {
-    let requests = plan.workload.requests.iter().zip(&totals.kinds);
-    requests
-        .map(|(request, sums)| KindResult {
-            object_bytes: request.body_limits().filter(|(least, most)| least == most).map(|(bytes, _)| bytes),
-            ..statistics(&request.name, sums, summary(sums.histogram.clone()))
+    let body = |kind| plan.catalog.expected(kind, BODY_BYTES).filter(|body| body.least == body.most);
+    let kinds = plan.catalog.kinds.iter().zip(&totals.kinds).enumerate();
+    kinds
+        .map(|(index, (kind, sums))| KindResult {
+            object_bytes: body(index).map(|body| body.least),
+            ..statistics(&kind.name, sums, summary(sums.histogram.clone()))
         })
         .collect()
 }
 
 /// Makes the statistics over all kinds: sums of the kinds' sums, never means of their means.
 ///
-/// An open loop schedules single operations: there are no pages to count.
+/// An open loop schedules single operations: there are no units to count.
 pub(super) fn total(plan: &Plan, load: Load, totals: &SteadyTotals, response: &TimeSummary) -> KindResult {
-    let counts_pages = plan.workload.counts_pages && load.is_closed();
+    let counts_units = !plan.catalog.units.is_empty() && load.is_closed();
     let mut all = KindSums::default();
     let merged = |of: fn(&KindSums) -> &Moments| {
         let mut sum = Moments::default();
@@ -39,7 +40,7 @@ pub(super) fn total(plan: &Plan, load: Load, totals: &SteadyTotals, response: &T
     all.body_bytes = merged(|kind| &kind.body_bytes);
     KindResult {
         errors: totals.errors(),
-        units_ok: counts_pages.then_some(totals.units_ok),
+        units_ok: counts_units.then_some(totals.units_ok),
         ..statistics("all", &all, response.clone())
     }
 }

@@ -15,9 +15,9 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let mut all = Moments::default();
     totals.kinds.iter().for_each(|kind| all.merge(&kind.response));
     let mut findings = vec![broken(&all, &totals.response).map(|text| format!("response times: {text}"))];
-    for (request, sums) in evidence.plan.workload.requests.iter().zip(&totals.kinds) {
+    for (kind, sums) in evidence.plan.catalog.kinds.iter().zip(&totals.kinds) {
         let text = broken(&sums.response, &sums.histogram);
-        findings.push(text.map(|text| format!("response times of `{}`: {text}", request.name)));
+        findings.push(text.map(|text| format!("response times of `{}`: {text}", kind.name)));
     }
     let first = findings.into_iter().flatten().next();
     first.map(|text| RuleFinding::invalid("histogram", text).hint(HINT)).into_iter().collect()

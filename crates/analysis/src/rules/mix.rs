@@ -1,4 +1,4 @@
-//! The mix: each kind of operation has the share that the workload gives it.
+//! The mix: each kind of operation has the share that the benchmark gives it.
 
 use units::Ratio;
 
@@ -19,21 +19,17 @@ const HINT: &str = "failures or a time limit that affect one kind more than the 
 /// the kind's share, and also by more than four times √(p·(1 − p) ÷ n), the binomial deviation,
 /// so that chance does not reject a short phase; a kind with fewer than 25 expected operations is not judged.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let workload = &evidence.plan.workload;
-    let kinds = workload.requests.iter().zip(&evidence.fold.steady.kinds).enumerate();
+    let kinds = evidence.plan.catalog.kinds.iter().zip(&evidence.fold.steady.kinds);
     let completed = evidence.figures.completed();
     kinds
-        .filter_map(|(index, (request, kind))| {
-            let count = kind.response.n.saturating_add(kind.errors());
-            let share = Share {
-                found: count as f64 / completed.max(1) as f64,
-                expected: workload.request_share(index),
-                n: completed,
-            };
-            let limit = request.share_gap_max.filter(|limit| share.is_off(*limit))?;
+        .filter_map(|(kind, sums)| {
+            let count = sums.response.n.saturating_add(sums.errors());
+            let share =
+                Share { found: count as f64 / completed.max(1) as f64, expected: kind.share?, n: completed };
+            let limit = kind.share_gap_max.filter(|limit| share.is_off(*limit))?;
             let text = format!(
                 "`{}` is {} of all completed operations, expected {}; the share may deviate by {} of itself",
-                request.name,
+                kind.name,
                 Ratio(share.found),
                 Ratio(share.expected),
                 Ratio(limit)

@@ -163,7 +163,7 @@ fn the_machines_use() {
 fn unknown_values_are_none() {
     let mut recorded = recorded(&operations());
     recorded.plan.protocol.connection = Connection::KeepAlive { requests_max: None };
-    recorded.plan.workload.counts_pages = false;
+    recorded.plan.catalog.units.clear();
     recorded.plan.sut.quota = None;
     recorded.records[2].sut = None;
     let analysis = recorded.analyze();

@@ -47,6 +47,13 @@ pub fn s(seconds: u64) -> Nanos {
 /// A plan with one load point, phases of ramp-up 0, settle, steady, ramp-down 0, drain 5 s.
 pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
     let object = |path: &str, bytes| Request::file(path, bytes);
+    let workload = Workload {
+        content_seed: 1,
+        requests: vec![object("/small", OBJECT_BYTES[0]), object("/large", OBJECT_BYTES[1])],
+        pages: vec![Page { weight: 1, requests: vec![0] }, Page { weight: 1, requests: vec![1] }],
+        counts_pages: true,
+        think: Think::None,
+    };
     Plan {
         format: model::PLAN_FORMAT,
         benchmark: BenchmarkId {
@@ -56,13 +63,8 @@ pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
             headline: Headline::ConnectionRate,
         },
         seed: 1,
-        workload: Workload {
-            content_seed: 1,
-            requests: vec![object("/small", OBJECT_BYTES[0]), object("/large", OBJECT_BYTES[1])],
-            pages: vec![Page { weight: 1, requests: vec![0] }, Page { weight: 1, requests: vec![1] }],
-            counts_pages: true,
-            think: Think::None,
-        },
+        catalog: workload.catalog(),
+        workload,
         protocol: Protocol {
             http: HttpVersion::Http10,
             connection: Connection::PerRequest,

@@ -7,7 +7,7 @@ use crate::record::{Operation, RecordedRun, assert_caught, assert_valid, ms, pla
 /// Two kinds, half of the operations each, may be off by 5 % of that.
 fn open() -> (Plan, Vec<Operation>) {
     let mut plan = RecordedRun::open(ms(0)).plan;
-    plan.workload.requests.iter_mut().for_each(|request| request.share_gap_max = Some(0.05));
+    plan.catalog.kinds.iter_mut().for_each(|kind| kind.share_gap_max = Some(0.05));
     let operations = scheduled(&plan, 0, ms(5), ms(0));
     (plan, operations)
 }
@@ -27,7 +27,7 @@ fn a_generator_that_prefers_small_files_is_caught() {
     assert_eq!(rules_broken(&analysis), ["mix"]);
     // A benchmark that sets no limit is not judged by its mix.
     let mut free = plan;
-    free.workload.requests.iter_mut().for_each(|request| request.share_gap_max = None);
+    free.catalog.kinds.iter_mut().for_each(|kind| kind.share_gap_max = None);
     assert_valid(&RecordedRun::of(free, &operations).analyze());
 }
 
@@ -55,7 +55,7 @@ fn failed_operations_are_part_of_the_mix() {
     let mut plan = plan(Load::Users(10), 2, 20);
     plan.rules.error_ratio_max = 1.0;
     plan.rules.little_gap_max = 1.0;
-    plan.workload.requests.iter_mut().for_each(|request| request.share_gap_max = Some(0.05));
+    plan.catalog.kinds.iter_mut().for_each(|kind| kind.share_gap_max = Some(0.05));
     let mut operations = crate::record::users(&plan, 10, |_, _| ms(70), ms(0));
     operations.iter_mut().filter(|one| one.kind == 1).for_each(|one| one.outcome = model::Outcome::Reset);
     assert_eq!(rules_broken(&RecordedRun::of(plan, &operations).analyze()), [""; 0]);

@@ -41,7 +41,7 @@ impl IntervalLog {
         IntervalLog {
             begin,
             points: points.collect(),
-            kinds: plan.workload.requests.iter().map(|request| fit_for_tag(&request.name)).collect(),
+            kinds: plan.catalog.kinds.iter().map(|kind| fit_for_tag(&kind.name)).collect(),
             current: None,
             scratch: Hdr::new_with_bounds(1, Histogram::HIGHEST.0, 3)
                 .expect("bounds that HdrHistogram allows"),

@@ -212,7 +212,7 @@ impl Ndjson<'_> {
     }
 
     fn kind_name(&self, kind: usize) -> Option<&str> {
-        self.plan.workload.requests.get(kind).map(|request| request.name.as_str())
+        self.plan.catalog.kinds.get(kind).map(|kind| kind.name.as_str())
     }
 }
 

@@ -61,12 +61,12 @@ fn examples(report: &Report) -> Option<Block> {
     ];
     let row = |example: &&Example| {
         let load = report.plan.load_points.get(example.load_point as usize);
-        let request = report.plan.workload.requests.get(usize::from(example.kind));
+        let kind = report.plan.catalog.kinds.get(usize::from(example.kind));
         Row::plain([
             load.map_or(numbers::ABSENT.to_owned(), |point| load_number(point.load)),
             numbers::time(example.at),
             example.outcome.name().to_owned(),
-            request.map_or(numbers::ABSENT.to_owned(), |request| request.name.clone()),
+            kind.map_or(numbers::ABSENT.to_owned(), |kind| kind.name.clone()),
             example.text.clone(),
         ])
     };

@@ -9,8 +9,8 @@ use modifications::modifications;
 use problems::{problems, quota_problem};
 
 use crate::{
-    BenchmarkId, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides, PLAN_FORMAT,
-    Phases, Pick, Plan, Protocol, Request, Search, Workload,
+    BenchmarkId, Catalog, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
+    PLAN_FORMAT, Phases, Pick, Plan, Protocol, Request, Search, Workload,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
@@ -38,6 +38,7 @@ pub fn make_plan(
         },
         seed: overrides.seed.unwrap_or(DEFAULT_SEED),
         workload,
+        catalog: Catalog::default(),
         protocol: protocol(definition, overrides),
         load_points: if overrides.find_max { Vec::new() } else { load_points(definition, overrides) },
         search,
@@ -55,7 +56,11 @@ pub fn make_plan(
     };
     plan.modifications = modifications(definition, overrides, &plan);
     let problems = problems(definition, &plan, overrides);
-    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    plan.catalog = plan.workload.catalog();
+    Ok(plan)
 }
 
 impl Plan {

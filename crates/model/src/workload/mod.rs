@@ -5,7 +5,9 @@
 //! - `parameter`: the values of a parameter and their distribution
 //! - `sampler`: drawing requests at one level of load
 //! - `file_set`: the files that the server is given
+//! - `catalog`: what a run of a workload counts and measures
 
+mod catalog;
 mod file_set;
 mod parameter;
 mod path;
@@ -15,6 +17,7 @@ mod sampler;
 use serde::{Deserialize, Serialize};
 use units::{Nanos, Weights};
 
+pub use catalog::BODY_BYTES;
 pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
 pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
 pub use path::{PathPattern, PathPatternError, PathValue};
@@ -97,7 +100,10 @@ impl Workload {
         let mut weights = vec![0u64; self.requests.len()];
         for page in &self.pages {
             for request in &page.requests {
-                weights[*request as usize] += page.weight;
+                // A workload from a damaged file may name requests that it does not have.
+                if let Some(weight) = weights.get_mut(*request as usize) {
+                    *weight = weight.saturating_add(page.weight);
+                }
             }
         }
         weights

@@ -8,6 +8,9 @@ pub enum VerifyFinding {
     /// The header is not the one that was written.
     #[error("the header was changed")]
     HeaderChanged,
+    /// The catalog does not follow from the workload.
+    #[error("the plan's catalog of kinds and measures is not the one of its workload")]
+    CatalogDiffers,
     /// The record, its key or a record before it was changed.
     #[error(
         "interval {index} of load point {load_point}, agent {agent}: its hash does not follow from the one before"

@@ -39,6 +39,9 @@ impl Run {
         if header_hash(row) != self.header_hash || columns(row) != columns(&as_planned) {
             findings.push(VerifyFinding::HeaderChanged);
         }
+        if self.plan().catalog != self.plan().workload.catalog() {
+            findings.push(VerifyFinding::CatalogDiffers);
+        }
     }
 
     /// Compares the tables with the inventory that was written when the run ended.

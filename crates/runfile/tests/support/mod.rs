@@ -36,6 +36,13 @@ fn plan(n_load_points: u32) -> Plan {
         FILES.iter().zip(0..).map(|((_, weight), object)| Page { weight: *weight, requests: vec![object] });
     let load_points = (0..n_load_points).map(|index| LoadPoint { index, load: Load::Users(10 + 10 * index) });
     let s = Nanos::from_secs;
+    let workload = Workload {
+        content_seed: 2001,
+        requests: objects.collect(),
+        pages: pages.collect(),
+        counts_pages: true,
+        think: Think::None,
+    };
     Plan {
         format: PLAN_FORMAT,
         benchmark: BenchmarkId {
@@ -45,13 +52,8 @@ fn plan(n_load_points: u32) -> Plan {
             headline: Headline::ConnectionRate,
         },
         seed: u64::MAX,
-        workload: Workload {
-            content_seed: 2001,
-            requests: objects.collect(),
-            pages: pages.collect(),
-            counts_pages: true,
-            think: Think::None,
-        },
+        catalog: workload.catalog(),
+        workload,
         protocol: Protocol {
             http: HttpVersion::Http10,
             connection: Connection::PerRequest,

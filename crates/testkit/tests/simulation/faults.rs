@@ -3,6 +3,7 @@
 use model::{Arrivals, Outcome, Page, Phase, Request, Workload};
 use testkit::{
     Law, SimServer, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases, with_seed,
+    with_workload,
 };
 
 use crate::{assert_valid, close, ms, reasons, remarks, us};
@@ -76,8 +77,7 @@ fn a_failure_skips_the_rest_of_the_page() {
             pages: vec![Page { weight: 1, requests: vec![0, 1, 2] }],
             ..one_object()
         };
-        let mut plan = closed_plan(seed, &[10], phases(1, 20));
-        plan.workload = workload;
+        let plan = with_workload(closed_plan(seed, &[10], phases(1, 20)), workload);
         let server = SimServer { error_ratio: p, ..SimServer::new(Law::Exponential(ms(10)), None) };
         let recording = Simulation::new(plan, server).record();
         assert_conserved(&recording.intervals);

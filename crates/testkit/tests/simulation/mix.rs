@@ -2,14 +2,13 @@
 
 use benchmarks::find;
 use model::{Arrivals, Plan};
-use testkit::{Law, SimServer, Simulation, closed_plan, open_plan, phases, with_seed};
+use testkit::{Law, SimServer, Simulation, closed_plan, open_plan, phases, with_seed, with_workload};
 
 use crate::{assert_valid, close, ms, remarks};
 
 /// Replaces the workload and the rules of a plan by those of a benchmark.
 fn of_benchmark(id: &str, plan: Plan) -> Plan {
-    let benchmark = find(id).unwrap().load();
-    Plan { workload: benchmark.workload, ..plan }
+    with_workload(plan, find(id).unwrap().load().workload)
 }
 
 /// 20,000 operations: class 3 has 1 % of them, ± 0.07 % by chance; 10 % of 1 % is more than that.

@@ -4,6 +4,7 @@ use benchmarks::pages::PageSchedule;
 use model::{Arrivals, Load, Page, Phases, Plan, Request, Schedule, Workload};
 use testkit::{
     Law, Recording, SimServer, Simulation, assert_conserved, one_object, open_plan, phases, with_seed,
+    with_workload,
 };
 use units::Nanos;
 
@@ -18,8 +19,8 @@ fn workload() -> Workload {
 fn plan(seed: u64, threads: u32) -> Plan {
     let phases = Phases { ramp_up: s(2), ramp_down: s(2), ..phases(1, 5) };
     let mut plan = open_plan(seed, 200.0, Arrivals::Poisson, phases);
-    (plan.workload, plan.load_threads) = (workload(), threads);
-    plan
+    plan.load_threads = threads;
+    with_workload(plan, workload())
 }
 
 fn run(plan: Plan) -> Recording {

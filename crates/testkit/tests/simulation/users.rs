@@ -1,7 +1,9 @@
 //! Closed loops: the actions of a user follow from plan, seed and user alone.
 
 use model::{Page, Plan, Request, Think, Workload};
-use testkit::{Law, Recording, SimServer, Simulation, closed_plan, one_object, phases, with_seed};
+use testkit::{
+    Law, Recording, SimServer, Simulation, closed_plan, one_object, phases, with_seed, with_workload,
+};
 
 use crate::ms;
 
@@ -10,13 +12,13 @@ fn plan(seed: u64, threads: u32) -> Plan {
     let page = |requests: &[u32]| Page { weight: 1, requests: requests.to_vec() };
     let mut plan = closed_plan(seed, &[20], phases(1, 4));
     plan.load_threads = threads;
-    plan.workload = Workload {
+    let workload = Workload {
         requests: (1..=4).map(object).collect(),
         pages: vec![page(&[0]), page(&[1, 2]), page(&[3])],
         think: Think::Exponential(ms(30)),
         ..one_object()
     };
-    plan
+    with_workload(plan, workload)
 }
 
 fn run(plan: Plan) -> Recording {

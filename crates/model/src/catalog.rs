@@ -1,0 +1,201 @@
+//! The catalog of a benchmark: the kinds of its operations and units, and what is measured of each, in terms that all
+//! protocol families share.
+//!
+//! Planning makes it from the workload, and the plan stores it, so that a run file can be analyzed by whoever does not
+//! know its family. In a run file it is foreign input: [`Catalog::check`].
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use languages::is_terminal_control;
+use serde::{Deserialize, Serialize};
+
+use crate::workload::PATH_MAX;
+
+/// The greatest number of measures.
+const MEASURES_MAX: usize = 32;
+
+/// The greatest length of a name in bytes: that of a path.
+const NAME_MAX: usize = PATH_MAX;
+
+/// The relative difference that rounding may make.
+const ROUNDING: f64 = 1e-9;
+
+/// What a benchmark counts and measures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Catalog {
+    /// The kinds of operations, in the order of records.
+    pub kinds: Vec<OperationKind>,
+    /// Names of the kinds of units (groups of operations, such as pages), in the order of records; empty where the
+    /// benchmark counts none.
+    pub units: Vec<String>,
+    /// What is measured of operations besides their response times, in the order of records.
+    pub measures: Vec<Measure>,
+}
+
+/// A kind of operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperationKind {
+    /// The name in reports; no other kind has it.
+    pub name: String,
+    /// Its share of all operations, from 0 to 1; of all kinds or of none.
+    pub share: Option<f64>,
+    /// Relative deviation from that share above which a load point is not valid.
+    pub share_gap_max: Option<f64>,
+    /// Values that are known beforehand; at most one per measure.
+    pub expected: Vec<ExpectedMeasure>,
+}
+
+/// A measure of an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// The name: `body bytes`.
+    pub name: String,
+    /// The unit of its values.
+    pub unit: MeasureUnit,
+}
+
+/// The unit of a measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeasureUnit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// A number of things.
+    Count,
+}
+
+/// The value of a measure that each successful operation of a kind must have.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedMeasure {
+    /// Index of the measure.
+    pub measure: u16,
+    /// The least value.
+    pub least: u64,
+    /// The greatest value.
+    pub most: u64,
+    /// The mean value over the operations of the kind.
+    pub mean: f64,
+}
+
+impl Catalog {
+    /// Returns what is known beforehand of a measure, by the indexes of kind and measure.
+    pub fn expected(&self, kind: usize, measure: u16) -> Option<&ExpectedMeasure> {
+        self.kinds.get(kind)?.expected.iter().find(|expected| expected.measure == measure)
+    }
+
+    /// Checks what planning guarantees, of a catalog that comes from a file.
+    ///
+    /// # Errors
+    /// The first fault: too many of something, a name that is empty, too long, not printable or not unique, an index
+    /// of no measure, or a number that cannot be.
+    pub fn check(&self) -> Result<(), CatalogFault> {
+        let named = [
+            (
+                "kinds",
+                self.kinds.iter().map(|kind| kind.name.as_str()).collect::<Vec<_>>(),
+                usize::from(u16::MAX),
+            ),
+            ("units", self.units.iter().map(String::as_str).collect(), usize::from(u16::MAX)),
+            ("measures", self.measures.iter().map(|measure| measure.name.as_str()).collect(), MEASURES_MAX),
+        ];
+        for (list, names, most) in named {
+            check_names(list, &names, most)?;
+        }
+        self.kinds.iter().try_for_each(|kind| self.check_kind(kind))?;
+        self.check_shares()
+    }
+
+    fn check_kind(&self, kind: &OperationKind) -> Result<(), CatalogFault> {
+        let mut measures = BTreeSet::new();
+        for expected in &kind.expected {
+            // A mean of equal values may differ from them by rounding.
+            let (least, most) =
+                (expected.least as f64 * (1.0 - ROUNDING), expected.most as f64 * (1.0 + ROUNDING));
+            let is_range = expected.least <= expected.most && (least..=most).contains(&expected.mean);
+            let is_known = usize::from(expected.measure) < self.measures.len();
+            if !is_known || !is_range || !measures.insert(expected.measure) {
+                return Err(CatalogFault::Expected { kind: kind.name.clone() });
+            }
+        }
+        let is_gap = |gap: f64| gap.is_finite() && 0.0 <= gap;
+        match kind.share_gap_max {
+            Some(gap) if kind.share.is_none() || !is_gap(gap) => Err(CatalogFault::Shares),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_shares(&self) -> Result<(), CatalogFault> {
+        let shares: Vec<f64> = self.kinds.iter().filter_map(|kind| kind.share).collect();
+        let is_share = |share: &f64| (0.0..=1.0).contains(share);
+        let sum: f64 = shares.iter().sum();
+        let adds_up = shares.len() == self.kinds.len() && (sum - 1.0).abs() <= ROUNDING;
+        if shares.is_empty() || (shares.iter().all(is_share) && adds_up) {
+            Ok(())
+        } else {
+            Err(CatalogFault::Shares)
+        }
+    }
+}
+
+fn check_names(list: &'static str, names: &[&str], most: usize) -> Result<(), CatalogFault> {
+    if most < names.len() {
+        return Err(CatalogFault::TooMany { list, most });
+    }
+    let is_name =
+        |name: &str| !name.is_empty() && name.len() <= NAME_MAX && !name.contains(is_terminal_control);
+    let mut seen = BTreeSet::new();
+    match names.iter().position(|name| !is_name(name) || !seen.insert(*name)) {
+        None => Ok(()),
+        Some(index) => Err(CatalogFault::Name { list, index }),
+    }
+}
+
+/// A fault of a catalog that comes from a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CatalogFault {
+    /// A list has more entries than are allowed.
+    TooMany {
+        /// The list: `kinds`.
+        list: &'static str,
+        /// The greatest number of its entries.
+        most: usize,
+    },
+    /// A name is empty, too long, not printable, or not the only one of its list.
+    Name {
+        /// The list: `kinds`.
+        list: &'static str,
+        /// Index of the name.
+        index: usize,
+    },
+    /// An expected value belongs to no measure or to one twice, or is not in its range.
+    Expected {
+        /// The name of the kind.
+        kind: String,
+    },
+    /// The shares of the kinds are not from 0 to 1, do not add up to 1, or have no limit that makes sense.
+    Shares,
+}
+
+impl fmt::Display for CatalogFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CatalogFault::TooMany { list, most } => write!(f, "the catalog has more than {most} {list}"),
+            CatalogFault::Name { list, index } => {
+                write!(f, "entry {index} of the {list} in the catalog has no name that can be used")
+            }
+            CatalogFault::Expected { kind } => {
+                write!(f, "the catalog expects values of `{}` that cannot be", languages::escaped(kind))
+            }
+            CatalogFault::Shares => f.write_str("the shares of the kinds in the catalog do not add up"),
+        }
+    }
+}
+
+impl std::error::Error for CatalogFault {}

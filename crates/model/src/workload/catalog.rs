@@ -1,0 +1,106 @@
+//! The catalog of a web workload: a kind of operation per request, a kind of unit per page.
+
+use super::{Request, Workload};
+use crate::{Catalog, ExpectedMeasure, Measure, MeasureUnit, OperationKind};
+
+/// The measures of a request besides its response time, in the order of records.
+const MEASURES: [(&str, MeasureUnit); 4] = [
+    ("connect", MeasureUnit::Nanoseconds),
+    ("first byte", MeasureUnit::Nanoseconds),
+    ("reply bytes", MeasureUnit::Bytes),
+    ("body bytes", MeasureUnit::Bytes),
+];
+
+/// Index of the measure of a reply's body.
+pub const BODY_BYTES: u16 = 3;
+
+impl Workload {
+    /// Returns what a run of the workload counts and measures.
+    pub fn catalog(&self) -> Catalog {
+        let weights = self.request_weights();
+        let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
+        let kind = |(request, weight): (&Request, &u64)| OperationKind {
+            name: request.name.clone(),
+            share: Some(*weight as f64 / total),
+            share_gap_max: request.share_gap_max,
+            expected: expected_body(request).into_iter().collect(),
+        };
+        let page = |index: usize| format!("page {index}");
+        Catalog {
+            kinds: self.requests.iter().zip(&weights).map(kind).collect(),
+            units: if self.counts_pages { (0..self.pages.len()).map(page).collect() } else { Vec::new() },
+            measures: MEASURES.map(|(name, unit)| Measure { name: name.to_owned(), unit }).into(),
+        }
+    }
+}
+
+/// Returns the length of the bodies of a request's replies; `None` if it is not known.
+fn expected_body(request: &Request) -> Option<ExpectedMeasure> {
+    let (least, most) = request.body_limits()?;
+    let (mean, _) = request.body_moments()?;
+    Some(ExpectedMeasure { measure: BODY_BYTES, least, most, mean })
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::*;
+    use crate::{CatalogFault, Page, ReplyBody, Think};
+
+    /// A file of two requests in three, a page of unknown length.
+    fn workload() -> Workload {
+        let file = Request { share_gap_max: Some(0.1), ..Request::file("/a", 500) };
+        let any = Request { reply: ReplyBody::Any, ..Request::file("/b", 0) };
+        let page = |weight, request| Page { weight, requests: vec![request] };
+        Workload {
+            content_seed: 1,
+            requests: vec![file, any],
+            pages: vec![page(2, 0), page(1, 1)],
+            counts_pages: true,
+            think: Think::Fixed(Nanos::ZERO),
+        }
+    }
+
+    #[test]
+    fn the_catalog_has_a_kind_per_request_and_a_unit_per_page() {
+        let catalog = workload().catalog();
+        let [file, any] = &catalog.kinds[..] else { panic!("{catalog:?}") };
+        assert_eq!((file.name.as_str(), file.share, file.share_gap_max), ("/a", Some(2.0 / 3.0), Some(0.1)));
+        let body = ExpectedMeasure { measure: BODY_BYTES, least: 500, most: 500, mean: 500.0 };
+        assert_eq!((catalog.expected(0, BODY_BYTES), catalog.expected(0, 0)), (Some(&body), None));
+        assert!(any.expected.is_empty() && any.share == Some(1.0 / 3.0));
+        assert_eq!(catalog.units, ["page 0", "page 1"]);
+        assert_eq!(catalog.measures[usize::from(BODY_BYTES)].name, "body bytes");
+        assert_eq!(catalog.check(), Ok(()));
+
+        let uncounted = Workload { counts_pages: false, ..workload() }.catalog();
+        assert!(uncounted.units.is_empty());
+    }
+
+    #[test]
+    fn a_catalog_that_planning_cannot_have_made_is_refused() {
+        let refused = |change: fn(&mut Catalog)| {
+            let mut catalog = workload().catalog();
+            change(&mut catalog);
+            catalog.check().unwrap_err()
+        };
+        let expected = |kind: &str| CatalogFault::Expected { kind: kind.into() };
+        let name = |list, index| CatalogFault::Name { list, index };
+        assert_eq!(refused(|catalog| catalog.kinds[1].name = "/a".into()), name("kinds", 1));
+        assert_eq!(refused(|catalog| catalog.units[0].clear()), name("units", 0));
+        assert_eq!(refused(|catalog| catalog.measures[2].name = "\u{1b}[2J".into()), name("measures", 2));
+        assert_eq!(refused(|catalog| catalog.units[1] = "x".repeat(2001)), name("units", 1));
+        let many = |catalog: &mut Catalog| catalog.measures = vec![catalog.measures[0].clone(); 33];
+        assert_eq!(refused(many), CatalogFault::TooMany { list: "measures", most: 32 });
+        assert_eq!(refused(|catalog| catalog.kinds[0].expected[0].measure = 4), expected("/a"));
+        assert_eq!(refused(|catalog| catalog.kinds[0].expected[0].mean = 501.0), expected("/a"));
+        assert_eq!(refused(|catalog| catalog.kinds[0].expected[0].least = 501), expected("/a"));
+        let twice =
+            |catalog: &mut Catalog| catalog.kinds[0].expected = [catalog.kinds[0].expected[0]; 2].into();
+        assert_eq!(refused(twice), expected("/a"));
+        assert_eq!(refused(|catalog| catalog.kinds[0].share = Some(0.5)), CatalogFault::Shares);
+        assert_eq!(refused(|catalog| catalog.kinds[1].share = None), CatalogFault::Shares);
+        assert_eq!(refused(|catalog| catalog.kinds[0].share_gap_max = Some(f64::NAN)), CatalogFault::Shares);
+    }
+}

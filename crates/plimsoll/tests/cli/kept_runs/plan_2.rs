@@ -1,0 +1,108 @@
+//! Run files of plan format 2, converted to the format of today. The program itself refuses them.
+
+use std::path::Path;
+
+use blake3::{Hash, Hasher};
+use model::{Phase, Workload};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+
+/// Converts a plan: the catalog follows from the workload.
+pub fn convert_plan(plan: &Value) -> Value {
+    assert_eq!(plan["format"], 2);
+    let workload: Workload = serde_json::from_value(plan["workload"].clone()).unwrap();
+    let mut plan = plan.clone();
+    plan["format"] = json!(model::PLAN_FORMAT);
+    plan["catalog"] = serde_json::to_value(workload.catalog()).unwrap();
+    plan
+}
+
+/// Converts a finished run file in place, and makes its hashes again.
+pub fn convert_run_file(path: &Path) {
+    let database = Connection::open(path).unwrap();
+    let header_hash = convert_header(&database);
+    let last = link_intervals(&database, header_hash);
+    list(&database, "interval", last);
+    list(&database, "header", table_hash(&database, "header"));
+    database.close().unwrap();
+}
+
+fn convert_header(database: &Connection) -> Hash {
+    let text = |column: &str| -> String {
+        database.query_row(&format!("SELECT {column} FROM header"), [], |row| row.get(0)).unwrap()
+    };
+    let created: i64 =
+        database.query_row("SELECT created_unix_ms FROM header", [], |row| row.get(0)).unwrap();
+    let plan = convert_plan(&serde_json::from_str(&text("plan_json")).unwrap()).to_string();
+    let hash = digest(&[
+        b"plimsoll header",
+        text("program").as_bytes(),
+        &created.to_le_bytes(),
+        text("command_line").as_bytes(),
+        plan.as_bytes(),
+    ]);
+    database.execute("UPDATE header SET plan_json = ?, blake3 = ?", params![plan, hash.as_bytes()]).unwrap();
+    hash
+}
+
+/// Makes the chain of intervals again, and returns its last hash.
+fn link_intervals(database: &Connection, mut last: Hash) -> Hash {
+    let mut intervals = database.prepare("SELECT * FROM interval ORDER BY id").unwrap();
+    let mut rows = intervals.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let number = |column: &str| row.get::<_, i64>(column).unwrap().to_le_bytes();
+        let phase: String = row.get("phase").unwrap();
+        let phase = Phase::ALL.iter().position(|one| one.name() == phase).unwrap();
+        last = digest(&[
+            b"plimsoll interval",
+            last.as_bytes(),
+            &number("load_point"),
+            &number("agent"),
+            &number("interval_index"),
+            &(phase as u64).to_le_bytes(),
+            &number("start_ns"),
+            &number("end_ns"),
+            &row.get::<_, Vec<u8>>("record").unwrap(),
+        ]);
+        let id: i64 = row.get("id").unwrap();
+        database
+            .execute("UPDATE interval SET blake3 = ? WHERE id = ?", params![last.as_bytes(), id])
+            .unwrap();
+    }
+    last
+}
+
+fn table_hash(database: &Connection, table: &str) -> Hash {
+    let mut fields: Vec<Vec<u8>> = vec![b"plimsoll table".into(), table.into()];
+    let mut statement = database.prepare(&format!("SELECT * FROM {table} ORDER BY 1")).unwrap();
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        for column in 0..columns {
+            fields.extend(match row.get_ref(column).unwrap() {
+                ValueRef::Integer(number) => [b"integer".to_vec(), number.to_le_bytes().into()],
+                ValueRef::Text(text) => [b"text".to_vec(), text.into()],
+                ValueRef::Blob(bytes) => [b"blob".to_vec(), bytes.into()],
+                other => panic!("{other:?} in {table}"),
+            });
+        }
+    }
+    digest(&fields.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// Puts the hash of a table into the inventory.
+fn list(database: &Connection, table: &str, hash: Hash) {
+    let sql = "UPDATE inventory SET blake3 = ? WHERE table_name = ?";
+    assert_eq!(database.execute(sql, params![hash.as_bytes(), table]).unwrap(), 1);
+}
+
+/// Hashes fields, each behind its length.
+fn digest(fields: &[&[u8]]) -> Hash {
+    let mut hasher = Hasher::new();
+    for field in fields {
+        hasher.update(&(field.len() as u64).to_le_bytes());
+        hasher.update(field);
+    }
+    hasher.finalize()
+}
