@@ -1,14 +1,15 @@
 //! The dispatcher, which hands the operations of an open-loop schedule to slots for operations in flight.
 //!
-//! The schedule is a function, so nothing is queued: two copies of it are walked, one to know what
-//! has fallen due, one to know what is next to start. The difference is the number waiting.
+//! The schedule is a function, so nothing is queued, however long the backlog: there are two cursors over it. The
+//! recorder's counts what has fallen due, the dispatcher's is at the next operation to start, and the difference is the
+//! number waiting.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use model::{Assignment, Schedule};
+use model::SliceSchedule;
 use units::{Clock, Nanos};
 
 use crate::point_context::PointContext;
@@ -19,42 +20,17 @@ pub(crate) struct Dispatcher {
 }
 
 struct State {
-    starting: Turns,
-    falling_due: Turns,
+    /// The operations that have not been started.
+    starting: SliceSchedule,
     n_due: u64,
     n_started: u64,
     /// Slots without work, the last to finish first, so that as few connections as possible are used.
     idle: Vec<Waker>,
 }
 
-/// The operations of one share, in order.
-struct Turns {
-    schedule: Schedule,
-    share: u64,
-    n_shares: u64,
-    next: Option<(u64, Nanos)>,
-}
-
-impl Turns {
-    fn new(schedule: Schedule, assignment: &Assignment) -> Turns {
-        let (share, n_shares) = (assignment.share.into(), assignment.n_shares.into());
-        let mut turns = Turns { schedule, share, n_shares, next: None };
-        turns.step();
-        turns
-    }
-
-    fn step(&mut self) -> Option<(u64, Nanos)> {
-        let (share, n_shares) = (self.share, self.n_shares);
-        let next = self.schedule.find(|(k, _)| k % n_shares == share);
-        std::mem::replace(&mut self.next, next)
-    }
-}
-
 impl Dispatcher {
-    pub(crate) fn new(schedule: &Schedule, assignment: &Assignment) -> Rc<Dispatcher> {
-        let turns = || Turns::new(schedule.clone(), assignment);
-        let state =
-            State { starting: turns(), falling_due: turns(), n_due: 0, n_started: 0, idle: Vec::new() };
+    pub(crate) fn new(slice: SliceSchedule) -> Rc<Dispatcher> {
+        let state = State { starting: slice, n_due: 0, n_started: 0, idle: Vec::new() };
         Rc::new(Dispatcher { state: RefCell::new(state) })
     }
 
@@ -70,13 +46,13 @@ impl Dispatcher {
         poll_fn(|context| {
             let now = point.clock.now();
             let mut state = self.state.borrow_mut();
-            state.look(now.saturating_sub(point.origin));
+            state.n_due = point.recorder.borrow_mut().fall_due(now);
             if state.n_started == state.n_due {
                 state.idle.push(context.waker().clone());
                 return Poll::Pending;
             }
             state.n_started += 1;
-            let (k, due) = state.starting.step().expect("what has fallen due is in the schedule");
+            let (k, due) = state.starting.next().expect("what has fallen due is in the schedule");
             Poll::Ready((k, due, now))
         })
         .await
@@ -86,26 +62,18 @@ impl Dispatcher {
     pub(crate) async fn pace<C: Clock>(self: Rc<Self>, point: Rc<PointContext<C>>) {
         loop {
             let next = {
-                let mut state = self.state.borrow_mut();
-                state.look(point.clock.now().saturating_sub(point.origin));
+                let (mut state, mut recorder) = (self.state.borrow_mut(), point.recorder.borrow_mut());
+                state.n_due = recorder.fall_due(point.clock.now());
                 state.wake_idle();
-                state.falling_due.next
+                recorder.next_due()
             };
-            let Some((_, due)) = next else { return };
+            let Some(due) = next else { return };
             point.timers.sleep_until(point.origin + due).await;
         }
     }
 }
 
 impl State {
-    /// Counts the operations that have fallen due by `time` from the start of the load point.
-    fn look(&mut self, time: Nanos) {
-        while self.falling_due.next.is_some_and(|(_, due)| due <= time) {
-            self.falling_due.step();
-            self.n_due += 1;
-        }
-    }
-
     fn wake_idle(&mut self) {
         for _ in self.n_started..self.n_due {
             let Some(waker) = self.idle.pop() else { return };

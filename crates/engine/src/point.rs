@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use model::{Load, Mix, Phase, Phases, Schedule};
+use model::{Mix, Phase, Phases};
 use units::{Clock, Nanos, Purpose, Rng};
 
 use crate::closed::{self, Lifetime};
@@ -35,12 +35,12 @@ pub async fn run_point<C, S, D, M>(
 {
     let Runtime { clock, timers, spawn, probe } = runtime;
     let mut recorder = Recorder::new(setup, mix.n_kinds(), mix.n_units(), probe);
-    let schedule = schedule_of(setup);
-    if let Some(schedule) = &schedule {
-        recorder.follow(schedule.clone(), &setup.assignment);
+    let slice = setup.schedule.map(|whole| whole.slice(setup.assignment.share, setup.assignment.n_shares));
+    if let Some(slice) = &slice {
+        recorder.follow(slice.clone());
     }
     let point = PointContext::new(clock, timers, recorder, setup);
-    let dispatcher = schedule.map(|schedule| Dispatcher::new(&schedule, &setup.assignment));
+    let dispatcher = slice.map(Dispatcher::new);
     match &dispatcher {
         None => start_users(&point, setup, &*mix, driver, &spawn),
         Some(dispatcher) => {
@@ -53,15 +53,6 @@ pub async fn run_point<C, S, D, M>(
         drain(&point, &setup.phases, waits, sink).await;
     }
     hand_over(&point, sink);
-}
-
-fn schedule_of(setup: &PointSetup) -> Option<Schedule> {
-    match setup.point.load {
-        Load::Users(_) => None,
-        Load::Rate { per_second, arrivals, .. } => {
-            Some(Schedule::new(per_second, arrivals, &setup.phases, setup.seed, setup.point.index))
-        }
-    }
 }
 
 fn start_users<C, D, M>(

@@ -5,8 +5,8 @@
 //! the state between intervals is exact, however late the thread was woken.
 
 use model::{
-    Assignment, FailedTotals, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, Phases, Reply,
-    Schedule, UnitTotals,
+    FailedTotals, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, Phases, Reply, SliceSchedule,
+    UnitTotals,
 };
 use stats::Histogram;
 use units::Nanos;
@@ -23,8 +23,10 @@ pub(crate) struct Recorder {
     phases: Phases,
     /// Whether operations can be sent later than due: then lateness and service time are worth a histogram.
     is_paced: bool,
-    /// Counts what falls due in an open loop; `None` in a closed one, where due means started.
-    arrivals: Option<Arrivals>,
+    /// The operations of an open loop that have not fallen due; `None` in a closed loop, where due means started.
+    upcoming: Option<SliceSchedule>,
+    /// Number of operations of the schedule that have fallen due, in all intervals.
+    n_due: u64,
     current: IntervalRecord,
     n_units: usize,
     in_flight: TimeIntegral,
@@ -42,23 +44,6 @@ pub(crate) struct Recorder {
     is_over: bool,
 }
 
-/// The schedule of this share, used to count due operations.
-struct Arrivals {
-    schedule: Box<dyn Iterator<Item = Nanos>>,
-    next: Option<Nanos>,
-}
-
-impl Arrivals {
-    fn count_before(&mut self, time: Nanos) -> u64 {
-        let mut n = 0;
-        while self.next.is_some_and(|due| due < time) {
-            n += 1;
-            self.next = self.schedule.next();
-        }
-        n
-    }
-}
-
 impl Recorder {
     /// Makes a recorder for a thread's share of a load point.
     pub(crate) fn new(
@@ -72,7 +57,8 @@ impl Recorder {
             origin: setup.origin,
             phases: setup.phases,
             is_paced: false,
-            arrivals: None,
+            upcoming: None,
+            n_due: 0,
             current: empty_interval(setup.point.index, setup.assignment.share),
             n_units,
             in_flight: TimeIntegral::default(),
@@ -91,14 +77,33 @@ impl Recorder {
     }
 
     /// Counts due operations by this share of the schedule.
-    pub(crate) fn follow(&mut self, schedule: Schedule, assignment: &Assignment) {
-        let (share, n_shares) = (u64::from(assignment.share), u64::from(assignment.n_shares));
-        let is_ours = move |(k, _): &(u64, Nanos)| k % n_shares == share;
-        let mut schedule: Box<dyn Iterator<Item = Nanos>> =
-            Box::new(schedule.filter(is_ours).map(|(_, due)| due));
-        let next = schedule.next();
-        self.arrivals = Some(Arrivals { schedule, next });
+    pub(crate) fn follow(&mut self, slice: SliceSchedule) {
+        self.upcoming = Some(slice);
         self.is_paced = true;
+    }
+
+    /// Counts the operations of the schedule that have fallen due by `now` (on the run's clock), in the intervals in
+    /// which they fell due, and returns their number since the start of the load point.
+    #[inline]
+    pub(crate) fn fall_due(&mut self, now: Nanos) -> u64 {
+        // Nothing falls due in later intervals, and the end of a drain decides which of them there are.
+        self.roll(now.min(self.origin + self.phases.issuing()));
+        self.count_due_before(now.saturating_sub(self.origin) + Nanos(1));
+        self.n_due
+    }
+
+    /// Returns the due time of the next operation that has not fallen due, from the start of the load point; `None` if
+    /// there is none.
+    pub(crate) fn next_due(&self) -> Option<Nanos> {
+        self.upcoming.as_ref().and_then(SliceSchedule::next_due)
+    }
+
+    fn count_due_before(&mut self, time: Nanos) {
+        if let Some(upcoming) = &mut self.upcoming {
+            let n = upcoming.pass_before(time);
+            self.current.flow.due += n;
+            self.n_due += n;
+        }
     }
 
     /// Closes every interval that has ended by `now` (on the run's clock); with the last of the drain the record
@@ -159,10 +164,7 @@ impl Recorder {
 
     /// Returns the number of operations that are due and not started, as far as this interval knows.
     fn waiting(&mut self) -> u64 {
-        let end = self.current.end;
-        if let Some(arrivals) = &mut self.arrivals {
-            self.current.flow.due += arrivals.count_before(end);
-        }
+        self.count_due_before(self.current.end);
         let flow = &self.current.flow;
         flow.waiting_at_start + flow.due - flow.started - flow.skipped
     }
@@ -172,7 +174,7 @@ impl Recorder {
     pub(crate) fn started(&mut self, kind: u16, due: Nanos, sent: Nanos) {
         self.roll(sent);
         self.current.flow.started += 1;
-        if self.arrivals.is_none() {
+        if self.upcoming.is_none() {
             self.current.flow.due += 1;
         }
         if self.is_paced {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use model::{Assignment, LoadPoint, Phases};
+use model::{Assignment, LoadPoint, Phases, Schedule};
 use units::Nanos;
 
 use crate::timers::Timers;
@@ -16,6 +16,8 @@ pub struct PointSetup {
     pub point: LoadPoint,
     /// This thread's share of it.
     pub assignment: Assignment,
+    /// Its schedule; `None` for a closed loop.
+    pub schedule: Option<Schedule>,
     /// Its phases.
     pub phases: Phases,
     /// The run's seed.

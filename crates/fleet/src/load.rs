@@ -308,6 +308,7 @@ impl LoadThread<'_> {
         let setup = PointSetup {
             point,
             assignment: self.assignment.clone(),
+            schedule: plan.schedule(point),
             phases: *phases,
             seed: *seed,
             time_limit: protocol.time_limit,

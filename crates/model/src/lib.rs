@@ -68,7 +68,7 @@ pub use record::{
     UnitTotals,
 };
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
-pub use schedule::Schedule;
+pub use schedule::{POISSON_LANES, Schedule, SliceSchedule};
 pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Mix, Step, User};

@@ -1,8 +1,11 @@
 //! Load plans: the ordered list of load points.
 
 use std::fmt;
+use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
+
+use crate::POISSON_LANES;
 
 /// One level of offered load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -76,6 +79,14 @@ impl Load {
         match self {
             Load::Users(users) => users,
             Load::Rate { in_flight_max, .. } => in_flight_max,
+        }
+    }
+
+    /// Returns the number of independent processes of which its arrivals are the sum, in a new plan.
+    pub fn arrival_lanes(self) -> NonZeroU16 {
+        match self {
+            Load::Rate { arrivals: Arrivals::Poisson, .. } => POISSON_LANES,
+            Load::Rate { arrivals: Arrivals::Constant, .. } | Load::Users(_) => NonZeroU16::MIN,
         }
     }
 

@@ -11,14 +11,14 @@ pub struct Assignment {
     pub load_point: u32,
     /// Users in a closed loop, or slots for operations in flight in an open one.
     pub users: Range<u32>,
-    /// Index among the shares, from 0. In an open loop, operation k belongs to share k mod `n_shares`.
+    /// Index among the shares, from 0. In an open loop, it is the slice of the schedule ([`crate::Schedule::slice`]).
     pub share: u32,
     /// Number of shares.
     pub n_shares: u32,
 }
 
 /// Divides a load point over `n_shares` load threads: users in ranges as equal as possible, scheduled
-/// operations in turn.
+/// operations by slices.
 pub fn partition(load_point: u32, load: Load, n_shares: u32) -> Vec<Assignment> {
     let total = load.in_flight_max();
     let start_of = |share: u32| {

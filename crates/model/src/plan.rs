@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{Catalog, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Workload, with_serde};
+use crate::{
+    Catalog, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
+};
 
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 3;
@@ -46,8 +49,20 @@ pub struct Plan {
     pub load_cpus: Vec<u32>,
     /// The number of load threads; at least 1.
     pub load_threads: u32,
+    /// Number of independent processes of which Poisson arrivals are the sum ([`crate::POISSON_LANES`]). 1 in plans
+    /// without Poisson arrivals, and in run files from before there were lanes: absent there.
+    #[serde(default = "single_lane", skip_serializing_if = "is_single_lane")]
+    pub arrival_lanes: NonZeroU16,
     /// Local addresses that connections are made from, in turn; empty: the system chooses.
     pub source_addresses: Vec<IpAddr>,
+}
+
+fn single_lane() -> NonZeroU16 {
+    NonZeroU16::MIN
+}
+
+fn is_single_lane(n_lanes: &NonZeroU16) -> bool {
+    *n_lanes == NonZeroU16::MIN
 }
 
 /// A search for the highest load that is valid and acceptable.
@@ -80,6 +95,11 @@ impl Plan {
     /// Removes values that look like credentials and are not disclosed on purpose.
     pub fn leave_out_credentials(&mut self) {
         self.workload.requests.iter_mut().for_each(|request| drop(request.take_credentials()));
+    }
+
+    /// Returns the schedule of a load point; `None` for a closed loop.
+    pub fn schedule(&self, point: LoadPoint) -> Option<Schedule> {
+        Schedule::new(point, &self.phases, self.seed, self.arrival_lanes)
     }
 
     /// Lists the files that the server must hold.

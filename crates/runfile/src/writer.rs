@@ -426,6 +426,7 @@ mod tests {
             sut: SutPlan::of(""),
             load_cpus: vec![],
             load_threads: 1,
+            arrival_lanes: std::num::NonZeroU16::MIN,
             source_addresses: vec![],
             search: None,
             limits: Vec::new(),

@@ -1,5 +1,7 @@
 //! Short constructors of plans; differences are set in their fields.
 
+use std::num::NonZeroU16;
+
 use model::{
     Arrivals, BenchmarkId, Connection, Headline, HttpVersion, Load, LoadPoint, PLAN_FORMAT, Page, Phases,
     Plan, Protocol, Request, Rules, SutPlan, Think, Tls, Workload,
@@ -47,10 +49,13 @@ pub fn with_workload(plan: Plan, workload: Workload) -> Plan {
 }
 
 fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Plan {
-    let load_points = (0..).zip(loads).map(|(index, load)| LoadPoint { index, load }).collect();
+    let load_points: Vec<LoadPoint> =
+        (0..).zip(loads).map(|(index, load)| LoadPoint { index, load }).collect();
+    let lanes = load_points.iter().map(|point| point.load.arrival_lanes());
     let workload = one_object();
     Plan {
         format: PLAN_FORMAT,
+        arrival_lanes: lanes.max().unwrap_or(NonZeroU16::MIN),
         benchmark: BenchmarkId {
             id: "simulation".to_owned(),
             version: 1,

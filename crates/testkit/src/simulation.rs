@@ -146,6 +146,7 @@ impl Simulation {
         let setup = PointSetup {
             point,
             assignment,
+            schedule: self.plan.schedule(point),
             phases: self.plan.phases,
             seed: self.plan.seed,
             time_limit: self.plan.protocol.time_limit,

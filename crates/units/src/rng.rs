@@ -15,7 +15,7 @@ pub enum Purpose {
     User,
     /// The k-th operation of an open-loop schedule; the index is k.
     Schedule,
-    /// The due times of an open-loop schedule; the index is the load point.
+    /// The due times of an open-loop schedule; the index is the lane (upper 32 bits) and the load point.
     Arrivals,
     /// The bytes of a data set; the index is the object or block.
     Content,

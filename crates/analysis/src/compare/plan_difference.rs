@@ -85,7 +85,7 @@ fn without_path(request: &Request) -> Request {
 }
 
 /// Checks the offered load, its protocol and length, and the rules of the result.
-fn course(a: &Plan, b: &Plan) -> [Check; 7] {
+fn course(a: &Plan, b: &Plan) -> [Check; 8] {
     // The load points of a search follow from its results.
     let load = |plan: &Plan| {
         let points: Vec<_> = plan.load_points.iter().map(|point| point.load).collect();
@@ -97,6 +97,11 @@ fn course(a: &Plan, b: &Plan) -> [Check; 7] {
         ("limits of the search", limits(a) == limits(b), nothing()),
         ("protocol", a.protocol == b.protocol, both(a, b, |plan| protocol_text(&plan.protocol))),
         ("phases", a.phases == b.phases, phases_text(&a.phases, &b.phases)),
+        (
+            "arrival lanes",
+            a.arrival_lanes == b.arrival_lanes,
+            both(a, b, |plan| plan.arrival_lanes.to_string()),
+        ),
         ("seed", a.seed == b.seed, both(a, b, |plan| plan.seed.to_string())),
         ("rules", a.rules == b.rules, nothing()),
         (

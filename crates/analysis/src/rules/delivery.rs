@@ -1,7 +1,5 @@
 //! Open loop: all scheduled operations fell due, and enough of them were delivered.
 
-use model::{Load, Schedule};
-
 use super::{Evidence, RuleFinding};
 use crate::Measure;
 
@@ -14,13 +12,12 @@ const DEVIATIONS: f64 = 3.0;
 
 /// Reports a number of due operations that differs from the schedule, a pure function of plan and seed.
 pub(super) fn schedule(evidence: &Evidence) -> Vec<RuleFinding> {
-    let Load::Rate { per_second, arrivals, .. } = evidence.load() else { return Vec::new() };
+    let Some(schedule) = evidence.plan.schedule(evidence.fold.point) else { return Vec::new() };
     let totals = &evidence.fold.steady;
     let Some(start) = totals.start else { return Vec::new() };
-    let plan = evidence.plan;
-    let schedule = Schedule::new(per_second, arrivals, &plan.phases, plan.seed, evidence.fold.point.index);
-    let due = schedule.map(|(_, due)| due).skip_while(|due| *due < start).take_while(|due| *due < totals.end);
-    let (expected, found) = (due.count() as u64, totals.due);
+    let mut operations = schedule.whole();
+    operations.pass_before(start);
+    let (expected, found) = (operations.pass_before(totals.end), totals.due);
     if found == expected {
         return Vec::new();
     }

@@ -86,6 +86,7 @@ pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         sut: SutPlan { quota: Some(0.5), quota_reason: "asked for".to_owned(), ..SutPlan::of("built-in") },
         load_cpus: Vec::new(),
         load_threads: 2,
+        arrival_lanes: load.arrival_lanes(),
         source_addresses: Vec::new(),
         search: None,
         limits: Vec::new(),
@@ -162,14 +163,12 @@ pub fn users(plan: &Plan, n: u32, response: impl Fn(u32, usize) -> Nanos, think:
 /// Operations on the schedule of a load point: each takes `service` from its sending, nothing is done
 /// while the server stalls, and one without a free slot waits.
 pub fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: Nanos) -> Vec<Operation> {
-    let Load::Rate { per_second, arrivals, in_flight_max } = plan.load_points[load_point].load else {
-        panic!("an open loop")
-    };
-    let schedule = model::Schedule::new(per_second, arrivals, &plan.phases, plan.seed, load_point as u32);
+    let point = plan.load_points[load_point];
+    let schedule = plan.schedule(point).expect("an open loop");
     let (from, to) = (s(10), s(10) + stall);
-    let mut places: Vec<Nanos> = vec![Nanos::ZERO; in_flight_max as usize];
+    let mut places: Vec<Nanos> = vec![Nanos::ZERO; point.load.in_flight_max() as usize];
     let mut operations = Vec::new();
-    for (k, due) in schedule {
+    for (k, due) in schedule.whole() {
         let place = places.iter_mut().min().expect("there are places");
         let sent = due.max(*place);
         let undisturbed = sent + service;

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use drivers::web::{PlainDriver, Trust};
 use engine::{Driver, PointSetup, Sink, run_point_on_this_thread};
 use model::{
-    Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome, Phases, Step, User,
-    WebRequest, partition,
+    Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome, POISSON_LANES,
+    Phases, Schedule, Step, User, WebRequest, partition,
 };
 use units::{Clock, Nanos, Rng};
 
@@ -149,11 +149,13 @@ pub fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
 ) -> (Collected, Nanos) {
     let clock = clock();
     let began = clock.now();
+    let (point, seed) = (LoadPoint { index: 0, load }, 1);
     let setup = PointSetup {
-        point: LoadPoint { index: 0, load },
+        point,
         assignment: partition(0, load, 1).remove(0),
+        schedule: Schedule::new(point, &phases, seed, POISSON_LANES),
         phases,
-        seed: 1,
+        seed,
         time_limit,
         origin: clock.now() + Nanos::from_millis(20),
     };

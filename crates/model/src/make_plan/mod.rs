@@ -3,6 +3,8 @@
 mod modifications;
 mod problems;
 
+use std::num::NonZeroU16;
+
 pub use problems::Problem;
 
 use modifications::modifications;
@@ -52,8 +54,10 @@ pub fn make_plan(
             0 => overrides.load_threads,
             pinned => u32::try_from(pinned).unwrap_or(u32::MAX),
         },
+        arrival_lanes: NonZeroU16::MIN,
         source_addresses: overrides.source_addresses.clone(),
     };
+    plan.arrival_lanes = plan.loads().map(Load::arrival_lanes).max().unwrap_or(NonZeroU16::MIN);
     plan.modifications = modifications(definition, overrides, &plan);
     let problems = problems(definition, &plan, overrides);
     if !problems.is_empty() {
@@ -310,6 +314,37 @@ mod tests {
         let load = Load::Rate { per_second: 300.0, arrivals: Arrivals::Constant, in_flight_max: 9 };
         assert_eq!(plan.load_points[2], LoadPoint { index: 2, load });
         assert_eq!(plan.phases.steady, Nanos::from_secs(5));
+    }
+
+    /// The form of other plans is as it was before there were lanes.
+    #[test]
+    fn only_plans_with_poisson_arrivals_have_lanes() {
+        let poisson = plan(&Overrides { rates: Some(vec![5.0]), ..overrides() }).unwrap();
+        let json = |plan: &Plan| serde_json::to_value(plan).unwrap();
+        assert_eq!(json(&poisson)["arrival_lanes"], 256);
+        let arrivals = Some(Arrivals::Constant);
+        let constant = plan(&Overrides { rates: Some(vec![5.0]), arrivals, ..overrides() }).unwrap();
+        for other in [constant, plan(&overrides()).unwrap()] {
+            assert_eq!(json(&other).get("arrival_lanes"), None);
+            assert_eq!(serde_json::from_value::<Plan>(json(&other)).unwrap(), other);
+        }
+        let search = Overrides { find_max: true, rates: Some(vec![5.0]), ..overrides() };
+        assert_eq!(plan(&search).unwrap().arrival_lanes, crate::POISSON_LANES);
+        let mut none = json(&poisson);
+        none["arrival_lanes"] = 0.into();
+        assert!(serde_json::from_value::<Plan>(none).is_err(), "there is at least one lane");
+    }
+
+    /// Every load thread must own a lane.
+    #[test]
+    fn poisson_arrivals_are_divided_among_256_threads_at_most() {
+        let found = |threads, arrivals| {
+            let rates = Some(vec![5.0]);
+            plan(&Overrides { load_threads: threads, rates, arrivals: Some(arrivals), ..overrides() })
+        };
+        assert!(found(256, Arrivals::Poisson).is_ok());
+        assert_eq!(found(257, Arrivals::Poisson).unwrap_err(), [Problem::PoissonThreads(257)]);
+        assert!(found(257, Arrivals::Constant).is_ok());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use units::Nanos;
 use crate::workload::check_objects;
 use crate::{
     Connection, Definition, FileSetError, HttpVersion, Levels, Limit, LimitMetric, Load, Overrides,
-    ParameterError, Plan, Protocol, STREAMS_MAX, Search, SutPlan,
+    POISSON_LANES, ParameterError, Plan, Protocol, STREAMS_MAX, Search, SutPlan,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -106,6 +106,9 @@ pub enum Problem {
     /// No thread makes load.
     #[error("there must be at least one load thread")]
     NoLoadThreads,
+    /// More load threads than lanes of Poisson arrivals.
+    #[error("{0} load threads: Poisson arrivals can be divided among at most {POISSON_LANES}")]
+    PoissonThreads(u32),
     /// A CPU is listed twice.
     #[error("CPU {0} is listed twice for load threads")]
     CpuTwice(u32),
@@ -142,6 +145,7 @@ impl Problem {
             Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
             Problem::NoLoadThreads => "one per CPU is a good number",
+            Problem::PoissonThreads(_) => "list fewer CPUs with `--load-cpus`, or take `--arrivals constant`",
             Problem::CpuTwice(_) => "list every CPU once; each gets one load thread",
             Problem::Quota(_) => "0.5 is half of one CPU",
         }
@@ -168,6 +172,8 @@ pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrid
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
     when(plan.load_threads == 0, Problem::NoLoadThreads);
+    let n_lanes = u32::from(plan.arrival_lanes.get());
+    when(1 < n_lanes && n_lanes < plan.load_threads, Problem::PoissonThreads(plan.load_threads));
     for (place, cpu) in plan.load_cpus.iter().enumerate() {
         when(plan.load_cpus[..place].contains(cpu), Problem::CpuTwice(*cpu));
     }

@@ -84,6 +84,7 @@ fn plan(n_load_points: u32) -> Plan {
         },
         load_cpus: vec![1],
         load_threads: 1,
+        arrival_lanes: std::num::NonZeroU16::MIN,
         source_addresses: vec!["127.0.0.2".parse().unwrap()],
         search: None,
         limits: Vec::new(),

@@ -1,7 +1,7 @@
 //! Open loops: operations and their due times follow from plan and seed alone.
 
 use benchmarks::pages::PageSchedule;
-use model::{Arrivals, Load, Page, Phases, Plan, Request, Schedule, Workload};
+use model::{Arrivals, Load, Page, Phases, Plan, Request, Workload};
 use testkit::{
     Law, Recording, SimServer, Simulation, assert_conserved, one_object, open_plan, phases, with_seed,
     with_workload,
@@ -31,7 +31,7 @@ fn run(plan: Plan) -> Recording {
 
 /// Returns due time and object of every operation of the plan.
 fn planned(plan: &Plan) -> Vec<(Nanos, u32)> {
-    let due = Schedule::new(200.0, Arrivals::Poisson, &plan.phases, plan.seed, 0);
+    let due = plan.schedule(plan.load_points[0]).expect("an open loop").whole();
     let objects = PageSchedule::new(&plan.workload, plan.seed, 200.0);
     due.map(|(k, due)| (due, u32::from(objects.operation(k).kind))).collect()
 }

@@ -61,12 +61,8 @@ pub const OLD_WORDS: &[(&str, &str)] = &[
 ];
 
 /// Types that still have an old word as their name.
-pub const OLD_WORDS_LEFT: &[Exception] = &[
-    ("crates/engine/", "Turns"),
-    ("crates/fleet/", "Aim"),
-    ("crates/fleet/", "Heard"),
-    ("crates/fleet/", "Told"),
-];
+pub const OLD_WORDS_LEFT: &[Exception] =
+    &[("crates/fleet/", "Aim"), ("crates/fleet/", "Heard"), ("crates/fleet/", "Told")];
 
 /// Sources whose doc lines still begin with a question word.
 pub const QUESTIONS_LEFT: &[Exception] = &[

@@ -1,0 +1,176 @@
+//! The due times of an open loop: a function of plan and seed alone.
+//!
+//! With Λ(t) the number of operations due by time t (the integral of the offered rate over ramp-up, full rate and
+//! ramp-down), constant arrivals have operation k due at Λ⁻¹(k + ½).
+//!
+//! Poisson arrivals are the sum of n independent Poisson processes, the *lanes*, each with 1/n of the rate and a random
+//! stream of its own. Operation j of a lane is due at Λ⁻¹(n·(E₁ + … + Eⱼ)), j from 1, E exponential with mean 1 (the time
+//! change of a Poisson process; Çinlar 1975). The sum is a Poisson process of the whole rate (superposition; Kingman
+//! 1993, Poisson Processes, section 2.2). Operation j of lane l, both from 0, is operation k = j·n + l of the schedule:
+//! numbers are unique and neither ascending in time nor without gaps at the end.
+//!
+//! A schedule is cut into slices, one for each load thread, and no slice computes the operations of another: of n slices
+//! with constant arrivals, slice i has the operations k ≡ i mod n; with Poisson arrivals, the lanes ≡ i mod n. So the
+//! operations and their due times are the same for any number of slices.
+
+mod constant;
+mod poisson;
+mod rate_profile;
+mod tournament;
+
+use std::num::NonZeroU16;
+
+use units::Nanos;
+
+use crate::{Arrivals, Load, LoadPoint, Phases};
+use constant::ConstantArrivals;
+use poisson::PoissonArrivals;
+use rate_profile::RateProfile;
+
+/// Number of lanes of Poisson arrivals: the most load threads that can share a schedule.
+///
+/// Lanes make slices of nearly equal rates for a few dozen threads, and their state (16 KB) stays in a core's cache.
+pub const POISSON_LANES: NonZeroU16 = NonZeroU16::new(256).expect("not zero");
+
+/// The schedule of a load point of an open loop.
+#[derive(Debug, Clone, Copy)]
+pub struct Schedule {
+    arrivals: Arrivals,
+    n_lanes: NonZeroU16,
+    profile: RateProfile,
+    seed: u64,
+    load_point: u32,
+}
+
+impl Schedule {
+    /// Makes the schedule of a load point over all phases in which operations are started; `n_lanes` applies to Poisson
+    /// arrivals. `None` for a closed loop.
+    pub fn new(point: LoadPoint, phases: &Phases, seed: u64, n_lanes: NonZeroU16) -> Option<Schedule> {
+        let Load::Rate { per_second, arrivals, .. } = point.load else { return None };
+        let profile = RateProfile::new(per_second, phases);
+        Some(Schedule { arrivals, n_lanes, profile, seed, load_point: point.index })
+    }
+
+    /// Returns the operations of slice `index` of `n_slices`, from the first on.
+    pub fn slice(&self, index: u32, n_slices: u32) -> SliceSchedule {
+        let (index, n_slices) = (u64::from(index), u64::from(n_slices));
+        SliceSchedule(match self.arrivals {
+            Arrivals::Constant => {
+                SliceArrivals::Constant(ConstantArrivals::new(self.profile, index, n_slices))
+            }
+            Arrivals::Poisson => {
+                let (n_lanes, stream) = (self.n_lanes.get().into(), (self.seed, self.load_point));
+                SliceArrivals::Poisson(PoissonArrivals::new(self.profile, n_lanes, stream, index, n_slices))
+            }
+        })
+    }
+
+    /// Returns all operations, from the first on.
+    pub fn whole(&self) -> SliceSchedule {
+        self.slice(0, 1)
+    }
+}
+
+/// A cursor over the operations of one slice of a schedule: an iterator over (k, due), in order of due times from the
+/// start of the load point, equal ones in order of lanes.
+#[derive(Debug, Clone)]
+pub struct SliceSchedule(SliceArrivals);
+
+#[derive(Debug, Clone)]
+enum SliceArrivals {
+    Constant(ConstantArrivals),
+    Poisson(PoissonArrivals),
+}
+
+impl SliceSchedule {
+    /// Returns the due time of the next operation; `None` at the end.
+    pub fn next_due(&self) -> Option<Nanos> {
+        match &self.0 {
+            SliceArrivals::Constant(arrivals) => arrivals.next_due(),
+            SliceArrivals::Poisson(arrivals) => arrivals.next_due(),
+        }
+    }
+
+    /// Passes the operations that are due before `time`, and returns their number.
+    pub fn pass_before(&mut self, time: Nanos) -> u64 {
+        let mut n = 0;
+        while self.next_due().is_some_and(|due| due < time) {
+            self.next();
+            n += 1;
+        }
+        n
+    }
+}
+
+impl Iterator for SliceSchedule {
+    type Item = (u64, Nanos);
+
+    fn next(&mut self) -> Option<(u64, Nanos)> {
+        match &mut self.0 {
+            SliceArrivals::Constant(arrivals) => arrivals.next(),
+            SliceArrivals::Poisson(arrivals) => arrivals.next(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phases(ramp_up: u64, steady: u64, ramp_down: u64) -> Phases {
+        let s = Nanos::from_secs;
+        Phases {
+            quiet: s(0),
+            ramp_up: s(ramp_up),
+            settle: s(0),
+            steady: s(steady),
+            ramp_down: s(ramp_down),
+            drain: s(0),
+        }
+    }
+
+    fn schedule(per_second: f64, arrivals: Arrivals, phases: &Phases, seed: u64, index: u32) -> Schedule {
+        let load = Load::Rate { per_second, arrivals, in_flight_max: 1 };
+        Schedule::new(LoadPoint { index, load }, phases, seed, POISSON_LANES).expect("an open loop")
+    }
+
+    #[test]
+    fn constant_arrivals_keep_equal_distances() {
+        let schedule = schedule(4.0, Arrivals::Constant, &phases(0, 1, 0), 1, 0);
+        let due: Vec<u64> = schedule.whole().map(|(_, due)| due.0).collect();
+        assert_eq!(due, [125_000_000, 375_000_000, 625_000_000, 875_000_000]);
+        let second: Vec<(u64, u64)> = schedule.slice(1, 3).map(|(k, due)| (k, due.0)).collect();
+        assert_eq!(second, [(1, 375_000_000)], "of three slices, the second has operations 1, 4, 7 …");
+    }
+
+    /// Over a ramp of 2 s to 100/s half of 200 operations fall due, a quarter of them in its first half.
+    #[test]
+    fn ramps_offer_half_of_the_full_rate() {
+        let mut cursor = schedule(100.0, Arrivals::Constant, &phases(2, 1, 2), 1, 0).whole();
+        let n = [1, 2, 3, 4, 9].map(|seconds| cursor.pass_before(Nanos::from_secs(seconds)));
+        assert_eq!((n, cursor.next_due(), cursor.next()), ([25, 75, 100, 75, 25], None, None));
+    }
+
+    #[test]
+    fn an_operation_at_the_very_time_is_not_before_it() {
+        let mut cursor = schedule(4.0, Arrivals::Constant, &phases(0, 1, 0), 1, 0).whole();
+        assert_eq!(cursor.pass_before(Nanos::from_millis(375)), 1);
+        assert_eq!(cursor.next(), Some((1, Nanos::from_millis(375))));
+    }
+
+    #[test]
+    fn a_schedule_is_a_function_of_seed_and_load_point() {
+        let times = |seed, point| -> Vec<_> {
+            schedule(50.0, Arrivals::Poisson, &phases(1, 2, 1), seed, point).whole().collect()
+        };
+        assert_eq!(times(1, 0), times(1, 0));
+        assert_ne!(times(1, 0), times(2, 0));
+        assert_ne!(times(1, 0), times(1, 1));
+    }
+
+    #[test]
+    fn a_closed_loop_has_no_schedule() {
+        let point = LoadPoint { index: 0, load: Load::Users(5) };
+        assert!(Schedule::new(point, &phases(0, 1, 0), 1, POISSON_LANES).is_none());
+    }
+}
