@@ -17,6 +17,9 @@ use crate::time_integral::TimeIntegral;
 /// Length of an interval, unless a phase ends within it.
 const INTERVAL: Nanos = Nanos::from_secs(1);
 
+/// The reason why the histograms of an interval can always be merged.
+const OPERATIONS_ARE_COUNTABLE: &str = "the operations that a thread performs in an interval can be counted";
+
 /// A recorder of the samples of a thread's share of one load point.
 pub(crate) struct Recorder {
     origin: Nanos,
@@ -256,7 +259,8 @@ impl Recorder {
     fn become_paced(&mut self) {
         self.is_paced = true;
         for kind in &self.current.kinds {
-            self.current.service.merge(&kind.ok.response_histogram);
+            let response = &kind.ok.response_histogram;
+            self.current.service.merge(response).expect(OPERATIONS_ARE_COUNTABLE);
         }
     }
 
@@ -285,7 +289,8 @@ impl Recorder {
         };
         let has_abandoned = self.current.flow.abandoned != 0;
         for (kind, in_flight) in self.current.kinds.iter_mut().zip(&self.in_flight_kinds) {
-            self.current.response.merge(&kind.ok.response_histogram);
+            let response = &kind.ok.response_histogram;
+            self.current.response.merge(response).expect(OPERATIONS_ARE_COUNTABLE);
             kind.in_flight_at_end = if has_abandoned { 0 } else { *in_flight };
         }
         (self.in_flight_integral, self.thinking_integral, self.probed) = (in_flight, thinking, probed);

@@ -1,9 +1,13 @@
 //! Merging records of the same interval from several load threads or agents: exact, whatever the order.
 
+use stats::Histogram;
+
 use crate::{FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, UnitTotals};
 
 impl IntervalRecord {
     /// Adds the record of another thread or agent for the same interval of the same load point.
+    ///
+    /// Only for records of operations that were performed: a stored record may claim more than can be counted.
     ///
     /// The interval ends where the longer of the two ends: threads leave a drain at different times.
     pub fn merge(&mut self, other: &IntervalRecord) {
@@ -17,9 +21,9 @@ impl IntervalRecord {
         self.kinds.iter_mut().zip(&other.kinds).for_each(|(kind, other)| kind.merge(other));
         self.units.iter_mut().zip(&other.units).for_each(|(unit, other)| unit.merge(*other));
         self.merge_service(other);
-        self.response.merge(&other.response);
-        self.lateness.merge(&other.lateness);
-        self.connect.merge(&other.connect);
+        merge(&mut self.response, &other.response);
+        merge(&mut self.lateness, &other.lateness);
+        merge(&mut self.connect, &other.connect);
         self.health.merge(other.health);
     }
 
@@ -29,12 +33,17 @@ impl IntervalRecord {
             (0, 0) => {}
             (0, _) => {
                 self.service = self.response.clone();
-                self.service.merge(&other.service);
+                merge(&mut self.service, &other.service);
             }
-            (_, 0) => self.service.merge(&other.response),
-            (_, _) => self.service.merge(&other.service),
+            (_, 0) => merge(&mut self.service, &other.response),
+            (_, _) => merge(&mut self.service, &other.service),
         }
     }
+}
+
+/// Adds the histogram of another part of the same interval.
+fn merge(histogram: &mut Histogram, other: &Histogram) {
+    histogram.merge(other).expect("the operations that load threads perform in an interval can be counted");
 }
 
 impl Flow {
@@ -77,7 +86,7 @@ impl OkTotals {
         self.first_byte.merge(&other.first_byte);
         self.reply_bytes.merge(&other.reply_bytes);
         self.body_bytes.merge(&other.body_bytes);
-        self.response_histogram.merge(&other.response_histogram);
+        merge(&mut self.response_histogram, &other.response_histogram);
     }
 }
 
@@ -86,7 +95,7 @@ impl FailedTotals {
     pub fn merge(&mut self, other: &FailedTotals) {
         self.n += other.n;
         self.bytes += other.bytes;
-        self.response.merge(&other.response);
+        merge(&mut self.response, &other.response);
     }
 }
 
@@ -109,7 +118,6 @@ impl Health {
 
 #[cfg(test)]
 mod tests {
-    use stats::Histogram;
     use units::Nanos;
 
     use super::*;

@@ -37,14 +37,19 @@ impl DetailBatch {
 /// Adds the histograms of `other`, which follows `own` in time.
 fn append(own: &mut DetailRecord, other: &DetailRecord) {
     own.end = other.end;
-    own.connect.merge(&other.connect);
+    merge(&mut own.connect, &other.connect);
     if own.response.len() < other.response.len() {
         own.response.resize(other.response.len(), Histogram::new());
     }
     for (own, other) in own.response.iter_mut().zip(&other.response) {
-        own.merge(other);
+        merge(own, other);
     }
     for (key, histogram) in &other.failed {
-        own.failed.entry(*key).or_default().merge(histogram);
+        merge(own.failed.entry(*key).or_default(), histogram);
     }
+}
+
+/// Adds a histogram of operations that this process performed.
+fn merge(own: &mut Histogram, other: &Histogram) {
+    own.merge(other).expect("the operations of a batch of seconds can be counted");
 }

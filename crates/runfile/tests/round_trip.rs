@@ -130,7 +130,7 @@ fn intervals_are_read_back_without_detail_and_details_as_their_sum() {
 /// All histograms of details, per load point, phase, kind and outcome (or connect).
 fn totals(details: &[DetailRecord]) -> BTreeMap<(u32, Phase, Option<u16>, Option<Outcome>), Histogram> {
     let mut totals: BTreeMap<_, Histogram> = BTreeMap::new();
-    let mut add = |key, histogram| totals.entry(key).or_default().merge(histogram);
+    let mut add = |key, histogram| totals.entry(key).or_default().merge(histogram).unwrap();
     for detail in details {
         let key = |kind, outcome| (detail.load_point, detail.phase, kind, outcome);
         for (kind, histogram) in detail.response.iter().enumerate() {

@@ -10,7 +10,7 @@ use units::{Ratio, saturating_u64};
 
 use crate::estimate::{normal_quantile, student_quantile};
 use crate::order::interval_ranks;
-use crate::{Histogram, Quantile};
+use crate::{Histogram, HistogramOverflow, Quantile};
 
 /// The fewest batches of an interval: with fewer, the few degrees of freedom would make it wide; see [`Batches`].
 const N_BATCHES_MIN: usize = 10;
@@ -25,8 +25,8 @@ const N_BATCHES_MIN: usize = 10;
 /// runs between the values at shares l/m and u/m, where l and u are the ranks that bound the
 /// quantile of m independent values, as in [`Histogram::quantile_interval`].
 ///
-/// `None` if m values are too few for such ranks (p99 at 95 % needs 368), with fewer than ten batches, or if q or
-/// confidence are not between 0 and 1. The effective sample size of a queue near saturation is surprisingly small; a
+/// `None` if m values are too few for such ranks (p99 at 95 % needs 368), with fewer than ten batches, if q or
+/// confidence are not between 0 and 1, or if the batches hold too many values to be merged. The effective sample size of a queue near saturation is surprisingly small; a
 /// run that is far too short mostly has no interval, and where it has one, no long wait happened to be in it, and the
 /// interval is too low.
 ///
@@ -34,7 +34,7 @@ const N_BATCHES_MIN: usize = 10;
 /// Estimation in Dependent Sequences; ratio estimator: Law, Simulation Modeling and Analysis, 5th
 /// edition, chapter 9. Coverage: `docs/design/intervals.md`.
 pub fn batch_quantile_interval(batches: &[Histogram], q: Ratio, confidence: Ratio) -> Option<Quantile> {
-    let whole = merged(batches);
+    let whole = merged(batches).ok()?;
     let value = whole.quantile(q)?;
     let n_effective = effective_sample_size(batches, &whole, q, confidence)?;
     let (below, above) = interval_ranks(n_effective, q.0, confidence.0)?;
@@ -87,38 +87,43 @@ impl Batches {
     }
 
     /// Adds the values of the next second.
-    pub fn push(&mut self, second: &Histogram) {
+    ///
+    /// # Errors
+    ///
+    /// [`HistogramOverflow`]; then no further second may be added.
+    pub fn push(&mut self, second: &Histogram) -> Result<(), HistogramOverflow> {
         self.length = self.length.max(1);
-        self.filling.merge(second);
+        self.filling.merge(second)?;
         self.n_filling += 1;
         if self.n_filling == self.length {
             self.full.push(std::mem::take(&mut self.filling));
             self.n_filling = 0;
         }
         if self.full.len() == 2 * N_BATCHES_MIN {
-            self.full = self.full.chunks_exact(2).map(merged).collect();
+            self.full = self.full.chunks_exact(2).map(merged).collect::<Result<_, _>>()?;
             self.length *= 2;
         }
+        Ok(())
     }
 
     /// Returns a quantile of all values so far, with its interval: see [`batch_quantile_interval`].
     ///
     /// Seconds at the end that fill no batch count with the last one. `None` also with fewer than
-    /// ten seconds.
+    /// ten seconds, or if all of them hold too many values to be merged.
     pub fn quantile_interval(&self, q: Ratio, confidence: Ratio) -> Option<Quantile> {
         let (last, before) = self.full.split_last()?;
         let mut batches = before.to_vec();
         let mut last = last.clone();
-        last.merge(&self.filling);
+        last.merge(&self.filling).ok()?;
         batches.push(last);
         batch_quantile_interval(&batches, q, confidence)
     }
 }
 
-fn merged(parts: &[Histogram]) -> Histogram {
+fn merged(parts: &[Histogram]) -> Result<Histogram, HistogramOverflow> {
     let mut whole = Histogram::new();
-    parts.iter().for_each(|part| whole.merge(part));
-    whole
+    parts.iter().try_for_each(|part| whole.merge(part))?;
+    Ok(whole)
 }
 
 #[cfg(test)]
@@ -178,7 +183,7 @@ mod tests {
         let mut batches = Batches::new();
         let mut seen = Vec::new();
         for second in 1..=80u64 {
-            batches.push(&of([second]));
+            batches.push(&of([second])).unwrap();
             seen.push((batches.full.len(), batches.length, batches.n_filling));
         }
         let at = |second: usize| seen[second - 1];
@@ -191,9 +196,10 @@ mod tests {
     fn seconds_and_batches_give_the_same_interval() {
         let second = |index: u64| of((1..=50).map(|k| k * (1 + index % 7)));
         let mut batches = Batches::new();
-        (0..43).for_each(|index| batches.push(&second(index)));
+        (0..43).for_each(|index| batches.push(&second(index)).unwrap());
         let by_hand: Vec<Histogram> = (0..10)
-            .map(|b| merged(&(4 * b..if b == 9 { 43 } else { 4 * b + 4 }).map(second).collect::<Vec<_>>()))
+            .map(|b| (4 * b..if b == 9 { 43 } else { 4 * b + 4 }).map(second).collect::<Vec<_>>())
+            .map(|seconds| merged(&seconds).unwrap())
             .collect();
         let found = batches.quantile_interval(Ratio(0.9), Ratio(0.95));
         assert!(found.is_some_and(|quantile| quantile.n == 43 * 50));

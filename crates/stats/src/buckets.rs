@@ -10,26 +10,34 @@
 /// The highest value with a bucket of its own: one hour, in ns.
 pub(crate) const HIGHEST: u64 = 3_600_000_000_000;
 
-/// Sub-buckets per doubling, as a power of two.
-const HALF_BITS: u32 = 10;
+/// Buckets per doubling, as a power of two.
+const OCTAVE_BITS: u32 = 10;
 
-/// Returns the index of the bucket that holds `value`.
-pub(crate) const fn index_of(value: u64) -> u64 {
+/// Buckets per doubling.
+pub(crate) const BUCKETS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
+
+/// Number of octaves: the values below 1,024, and the doublings from there up to [`HIGHEST`].
+pub(crate) const N_OCTAVES: usize = 33;
+
+/// Returns the index of the bucket that holds `value`, which is [`HIGHEST`] at most.
+#[inline]
+pub(crate) fn index_of(value: u64) -> usize {
     let shift = shift_of(value);
-    ((shift as u64) << HALF_BITS) + (value >> shift)
+    let index = (u64::from(shift) << OCTAVE_BITS) + (value >> shift);
+    usize::try_from(index).expect("buckets have indexes of 16 bits")
 }
 
 /// Returns the lowest and the highest value of a bucket, both inclusive; `index` is that of [`HIGHEST`] at most.
-pub(crate) const fn bounds_of(index: u64) -> (u64, u64) {
-    let shift = (index >> HALF_BITS).saturating_sub(1);
-    let low = (index - (shift << HALF_BITS)) << shift;
+pub(crate) fn bounds_of(index: usize) -> (u64, u64) {
+    let shift = (index >> OCTAVE_BITS).saturating_sub(1);
+    let low = ((index - (shift << OCTAVE_BITS)) as u64) << shift;
     (low, low + (1 << shift) - 1)
 }
 
 /// Returns the binary logarithm of the width of the bucket that holds `value`.
-const fn shift_of(value: u64) -> u32 {
-    let smallest = 1 << (HALF_BITS + 1);
-    (if value < smallest { smallest - 1 } else { value }).ilog2() - HALF_BITS
+fn shift_of(value: u64) -> u32 {
+    let smallest = 1 << (OCTAVE_BITS + 1);
+    (if value < smallest { smallest - 1 } else { value }).ilog2() - OCTAVE_BITS
 }
 
 #[cfg(test)]
@@ -65,6 +73,14 @@ mod tests {
                 );
             }
             value += value / 7 + 1;
+        }
+    }
+
+    #[test]
+    fn the_octaves_are_all_that_the_highest_value_needs() {
+        assert_eq!(index_of(HIGHEST) / BUCKETS_PER_OCTAVE, N_OCTAVES - 1);
+        for (value, octave) in [(1_023, 0), (1_024, 1), (2_047, 1), (2_048, 2), (4_095, 2), (4_096, 3)] {
+            assert_eq!(index_of(value) / BUCKETS_PER_OCTAVE, octave, "value {value}");
         }
     }
 

@@ -6,12 +6,12 @@
 //! less one, coded by [`Counts`]. They end before the bucket of the largest value, or as soon as only
 //! one value is left: what is left is in the bucket of the largest value.
 
-use hdrhistogram::Histogram as Hdr;
 use thiserror::Error;
 
 use crate::bits::{Counts, Decoder, Encoder, read_varint, write_varint};
-use crate::buckets::{HIGHEST, bounds_of, index_of};
-use crate::histogram::{Histogram, new_counts};
+use crate::buckets::HIGHEST;
+use crate::histogram::Histogram;
+use crate::octaves::OctaveCounts;
 
 /// The current version; any change of the layout raises it.
 const VERSION: u8 = 1;
@@ -71,23 +71,17 @@ impl Histogram {
     }
 
     fn write_counts(&self, into: &mut Encoder) {
-        let Some(hdr) = &self.counts else { return };
         let mut counts = Counts::new();
-        let (first, last) = self.extreme_buckets();
+        let (first, last) = self.extreme_buckets().into_inner();
         let mut left = self.n;
         for index in first..last {
             if left == 1 {
                 return;
             }
-            let count = hdr.count_at(bounds_of(index).0);
+            let count = self.counts.get(index);
             counts.write(count - u64::from(index == first), into);
             left -= count;
         }
-    }
-
-    /// Returns the indexes of the buckets of the smallest and the largest value.
-    fn extreme_buckets(&self) -> (u64, u64) {
-        (index_of(self.min.min(HIGHEST)), index_of(self.max.min(HIGHEST)))
     }
 
     /// Reads a histogram back, and checks that its parts agree with each other.
@@ -120,18 +114,19 @@ impl Histogram {
         if n == 1 && min != max {
             return Err(HistogramError::Inconsistent("its one value is not both smallest and largest"));
         }
-        let mut histogram = Histogram { n, sum, min, max, beyond, counts: None };
+        let mut histogram = Histogram { n, sum, min, max, beyond, counts: OctaveCounts::new() };
         let contents = histogram.read_counts(bytes)?;
         histogram.check(&contents)?;
-        histogram.counts = Some(contents.hdr);
+        histogram.counts = contents.buckets;
         Ok(histogram)
     }
 
     /// Reads the buckets; at most all there are, whatever the bytes.
     fn read_counts(&self, bytes: &[u8]) -> Result<Contents, HistogramError> {
         let (mut counts, mut from) = (Counts::new(), Decoder::new(bytes));
-        let mut contents = Contents { hdr: new_counts(), last_count: self.n, sum_least: 0, sum_most: 0 };
-        let (first, last) = self.extreme_buckets();
+        let buckets = OctaveCounts::new();
+        let mut contents = Contents { buckets, last_count: self.n, sum_least: 0, sum_most: 0 };
+        let (first, last) = self.extreme_buckets().into_inner();
         for index in first..last {
             if contents.last_count == 1 {
                 break;
@@ -166,7 +161,7 @@ impl Histogram {
 
 /// The buckets, and the bounds that they set on the exact figures beside them.
 struct Contents {
-    hdr: Box<Hdr<u64>>,
+    buckets: OctaveCounts,
     /// Number of values left for the last bucket; in the end, its count.
     last_count: u64,
     /// The sum if every value were as small as its bucket allows.
@@ -176,9 +171,9 @@ struct Contents {
 }
 
 impl Contents {
-    fn add(&mut self, index: u64, count: u64, (low, high): (u64, u64)) {
+    fn add(&mut self, index: usize, count: u64, (low, high): (u64, u64)) {
         if 0 < count {
-            self.hdr.saturating_record_n(bounds_of(index).0, count);
+            self.buckets.add(index, count);
             self.sum_least += u128::from(count) * u128::from(low);
             self.sum_most += u128::from(count) * u128::from(high);
         }
@@ -196,6 +191,7 @@ mod tests {
     use units::{Nanos, Purpose, Rng};
 
     use super::*;
+    use crate::buckets::index_of;
 
     fn of(values: &[u64]) -> Histogram {
         let mut histogram = Histogram::new();
@@ -216,9 +212,12 @@ mod tests {
     }
 
     fn v2_deflate(histogram: &Histogram) -> usize {
+        let mut hdr = hdrhistogram::Histogram::<u64>::new_with_bounds(1, HIGHEST, 3).unwrap();
+        for bucket in histogram.buckets() {
+            hdr.record_n(bucket.low.0, bucket.count).unwrap();
+        }
         let mut bytes = Vec::new();
-        let counts = histogram.counts.as_ref().unwrap();
-        V2DeflateSerializer::new().serialize(counts.as_ref(), &mut bytes).unwrap();
+        V2DeflateSerializer::new().serialize(&hdr, &mut bytes).unwrap();
         bytes.len()
     }
 
@@ -301,6 +300,34 @@ mod tests {
         }
     }
 
+    /// The compact form by counts of all buckets, in a vector.
+    fn dense_bytes(values: &[u64]) -> Vec<u8> {
+        let index = |value: u64| index_of(value.min(HIGHEST));
+        let (Some(min), Some(max)) = (values.iter().min().copied(), values.iter().max().copied()) else {
+            return vec![VERSION, 0];
+        };
+        let mut dense = vec![0u64; index(max) + 1];
+        values.iter().for_each(|value| dense[index(*value)] += 1);
+        let mut left = values.len() as u64;
+        let mut bytes = vec![VERSION];
+        let sum = values.iter().map(|value| u128::from(*value)).sum();
+        for figure in [left.into(), min.into(), u128::from(max - min), sum] {
+            write_varint(figure, &mut bytes);
+        }
+        if HIGHEST < max {
+            write_varint(values.iter().filter(|value| HIGHEST < **value).count() as u128, &mut bytes);
+        }
+        let (mut counts, mut into) = (Counts::new(), Encoder::after(bytes));
+        for (bucket, count) in (index(min)..).zip(&dense[index(min)..index(max)]) {
+            if left == 1 {
+                break;
+            }
+            counts.write(count - u64::from(bucket == index(min)), &mut into);
+            left -= count;
+        }
+        into.finish()
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -309,6 +336,7 @@ mod tests {
             values in prop::collection::vec(any::<u64>().prop_flat_map(|bits| 0..=bits >> (bits % 64)), 0..60),
         ) {
             let histogram = of(&values);
+            prop_assert_eq!(histogram.to_bytes(), dense_bytes(&values));
             prop_assert_eq!(Histogram::from_bytes(&histogram.to_bytes()), Ok(histogram));
         }
 
@@ -319,7 +347,9 @@ mod tests {
             far in prop::collection::vec(4_000_000..9_000_000u64, 0..500),
             stragglers in prop::collection::vec(any::<u64>(), 0..3),
         ) {
-            let histogram = of(&[near, far, stragglers].concat());
+            let values = [near, far, stragglers].concat();
+            let histogram = of(&values);
+            prop_assert_eq!(histogram.to_bytes(), dense_bytes(&values));
             prop_assert_eq!(Histogram::from_bytes(&histogram.to_bytes()), Ok(histogram));
         }
 
@@ -345,7 +375,7 @@ mod tests {
             }
             if let Ok(read) = Histogram::from_bytes(&bytes) {
                 let mut double = read.clone();
-                double.merge(&read);
+                double.merge(&read).unwrap();
                 prop_assert_eq!(double.n(), 2 * read.n());
                 prop_assert!(double.quantile(units::Ratio(0.5)) <= double.max());
                 prop_assert_eq!(Histogram::from_bytes(&read.to_bytes()), Ok(read));

@@ -32,6 +32,7 @@ mod law;
 mod least_squares;
 mod median;
 mod moments;
+mod octaves;
 mod order;
 mod regression;
 mod scaling;
@@ -49,7 +50,7 @@ pub use compare::{
 pub use curve::{CurvePoint, knee, peak, saturation_point};
 pub use drift::{Drift, DriftLimit, batch_mean_interval, drift};
 pub use estimate::Estimate;
-pub use histogram::{Bucket, Histogram, Quantile};
+pub use histogram::{Bucket, Histogram, HistogramOverflow, Quantile};
 pub use knees::{Agreement, Knees, kneedle, knees, two_line_knee};
 pub use law::{
     MBIT, harmonic_mean, interactive_bound, interactive_response, little_gap, load_factor, t1_lines,

@@ -132,7 +132,7 @@ fn reached(case: Case) -> CaseCoverage {
         reached.mean.add(case.mean(), mean_interval(&seconds));
         let batches = batches(&seconds);
         let mut whole = Histogram::new();
-        batches.iter().for_each(|batch| whole.merge(batch));
+        batches.iter().for_each(|batch| whole.merge(batch).unwrap());
         for (index, q) in QUANTILES.map(Ratio).into_iter().enumerate() {
             reached.order[index].add(truths[index], whole.quantile_interval(q, CONFIDENCE).map(ends));
             let found = batch_quantile_interval(&batches, q, CONFIDENCE);

@@ -1,7 +1,7 @@
 //! The totals of one load agent over the steady phase.
 
 use model::{Flow, IntervalRecord};
-use stats::Histogram;
+use stats::{Histogram, HistogramOverflow};
 use units::Nanos;
 
 /// The totals of one agent. Agents are judged one by one: a saturated one must not hide behind an idle one.
@@ -13,9 +13,8 @@ pub(crate) struct AgentTotals {
     pub(crate) run_queue: Nanos,
     /// Length of its intervals times its load threads, in ns.
     pub(crate) thread_ns: u128,
-    /// Lateness of the operations it started.
-    pub(crate) lateness: Histogram,
-    /// Lateness in intervals at whose ends it had free slots: that lateness was its own fault.
+    /// Lateness of the operations it started in intervals at whose ends it had free slots: that lateness was its own
+    /// fault.
     pub(crate) lateness_own: Histogram,
     /// Number of intervals in which its slots were full.
     pub(crate) intervals_full: u64,
@@ -30,20 +29,23 @@ pub(crate) struct AgentTotals {
 }
 
 impl AgentTotals {
-    pub(crate) fn add(&mut self, record: &IntervalRecord, places_full: bool) {
+    pub(crate) fn add(
+        &mut self,
+        record: &IntervalRecord,
+        places_full: bool,
+    ) -> Result<(), HistogramOverflow> {
         let length = record.end.saturating_sub(record.start).0;
         self.cpu = self.cpu.saturating_add(record.health.cpu);
         self.run_queue = self.run_queue.saturating_add(record.health.run_queue);
         let thread_ns = u128::from(length) * u128::from(record.health.threads);
         self.thread_ns = self.thread_ns.saturating_add(thread_ns);
-        self.lateness.merge(&record.lateness);
-        if places_full {
-            self.intervals_full += 1;
-        } else {
-            self.lateness_own.merge(&record.lateness);
-        }
         self.end = record.flow;
         self.in_flight_kinds = record.kinds.iter().map(|kind| kind.in_flight_at_end).collect();
+        if places_full {
+            self.intervals_full += 1;
+            return Ok(());
+        }
+        self.lateness_own.merge(&record.lateness)
     }
 
     /// Returns the part of the load threads' time that was used; `None` if no load thread was seen.

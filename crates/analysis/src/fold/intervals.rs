@@ -10,15 +10,17 @@ use crate::percentiles::{CONFIDENCE, QUANTILES};
 pub(crate) enum QuantileIntervals {
     /// Seconds may follow.
     Open(Batches),
-    /// None follows. Lower and upper end per quantile, in the order of [`QUANTILES`].
+    /// None follows, or the values were too many to be merged. Lower and upper end per quantile, in the order of [`QUANTILES`].
     Closed([Option<(Nanos, Nanos)>; QUANTILES.len()]),
 }
 
 impl QuantileIntervals {
     /// Adds the response times of the next second; nothing once closed.
     pub(super) fn push(&mut self, second: &Histogram) {
-        if let QuantileIntervals::Open(batches) = self {
-            batches.push(second);
+        if let QuantileIntervals::Open(batches) = self
+            && batches.push(second).is_err()
+        {
+            *self = QuantileIntervals::Closed(Default::default());
         }
     }
 

@@ -6,7 +6,7 @@ use model::{
     BODY_BYTES, DetailRecord, ExpectedMeasure, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase,
     Plan,
 };
-use stats::{Histogram, Moments};
+use stats::{Histogram, HistogramOverflow, Moments};
 
 use crate::first_occurrence::FirstOccurrence;
 
@@ -24,6 +24,8 @@ pub(crate) struct Ledger {
     pub(crate) totals: FirstOccurrence,
     /// Kinds whose replies do not have the sizes of their objects.
     pub(crate) bytes: FirstOccurrence,
+    /// Intervals and details whose histograms could not be merged with those before.
+    pub(crate) overflows: FirstOccurrence,
 }
 
 /// Sums of one phase from intervals and from details, side by side.
@@ -61,6 +63,7 @@ impl Ledger {
             flow: FirstOccurrence::default(),
             totals: FirstOccurrence::default(),
             bytes: FirstOccurrence::default(),
+            overflows: FirstOccurrence::default(),
         }
     }
 
@@ -85,6 +88,17 @@ impl Ledger {
     /// Adds a batch of detail.
     pub(crate) fn detail(&mut self, record: &DetailRecord) {
         self.phases.entry(record.phase).or_default().detail(record);
+    }
+
+    /// Notes an interval whose histograms could not be merged with those before it.
+    pub(crate) fn overflow(&mut self, record: &IntervalRecord, overflow: HistogramOverflow) {
+        self.overflows.note(|| format!("interval {} of agent {}: {overflow}", record.index, record.agent));
+    }
+
+    /// Notes the same of a batch of detail.
+    pub(crate) fn overflow_of_detail(&mut self, record: &DetailRecord, overflow: HistogramOverflow) {
+        self.overflows
+            .note(|| format!("details of agent {} from {}: {overflow}", record.agent, record.start));
     }
 
     /// Returns the first phase whose details differ from its intervals, with the difference.

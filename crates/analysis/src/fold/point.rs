@@ -40,18 +40,24 @@ impl PointFold {
     pub(crate) fn interval(&mut self, record: &IntervalRecord) {
         let before = self.axis.last_of(record.agent);
         self.ledger.interval(record, before.map(|last| last.flow));
-        if record.phase == Phase::Steady {
+        let steady = if record.phase == Phase::Steady {
             let full = self.places_full(record);
-            self.steady.interval(record, before, full);
-        }
+            self.steady.interval(record, before, full)
+        } else {
+            Ok(())
+        };
         self.axis.interval(record);
-        self.seconds.interval(record);
+        if let Err(overflow) = self.seconds.interval(record).and(steady) {
+            self.ledger.overflow(record, overflow);
+        }
     }
 
     pub(crate) fn detail(&mut self, record: &DetailRecord) {
         self.ledger.detail(record);
-        if record.phase == Phase::Steady {
-            self.steady.detail(record);
+        if record.phase == Phase::Steady
+            && let Err(overflow) = self.steady.detail(record)
+        {
+            self.ledger.overflow_of_detail(record, overflow);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The timeline: one small line per interval, merged over agents.
 
 use model::{IntervalRecord, Phase};
-use stats::Histogram;
+use stats::{Histogram, HistogramOverflow};
 use units::{Nanos, Ratio};
 
 use super::QuantileIntervals;
@@ -97,12 +97,12 @@ impl Second {
 }
 
 impl Seconds {
-    pub(crate) fn interval(&mut self, record: &IntervalRecord) {
+    pub(crate) fn interval(&mut self, record: &IntervalRecord) -> Result<(), HistogramOverflow> {
         if self.current.is_none_or(|second| second.index != record.index) {
             self.close_second();
         }
         self.current.get_or_insert_with(|| Second::new(record)).add(record);
-        self.response.merge(&record.response);
+        self.response.merge(&record.response)
     }
 
     /// Finishes the current second and the steady phase: no record follows.

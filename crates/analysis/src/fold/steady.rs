@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{BODY_BYTES, DetailRecord, IntervalRecord, KindTotals, Outcome, Plan};
-use stats::{Histogram, Moments};
+use stats::{Histogram, HistogramOverflow, Moments};
 use units::{Nanos, saturating_u64};
 
 use super::AgentTotals;
@@ -40,6 +40,8 @@ pub(crate) struct SteadyTotals {
     pub(crate) response: Histogram,
     /// Service time, all kinds.
     pub(crate) service: Histogram,
+    /// Lateness of started operations, all agents.
+    pub(crate) lateness: Histogram,
     /// Time to connect, all kinds; from the details.
     pub(crate) connect: Histogram,
     /// Per load agent.
@@ -89,6 +91,7 @@ impl SteadyTotals {
             units_failed: 0,
             response: Histogram::new(),
             service: Histogram::new(),
+            lateness: Histogram::new(),
             connect: Histogram::new(),
             agents: BTreeMap::new(),
             sut_cpu: Nanos::ZERO,
@@ -102,7 +105,7 @@ impl SteadyTotals {
         record: &IntervalRecord,
         before: Option<LastInterval>,
         places_full: bool,
-    ) {
+    ) -> Result<(), HistogramOverflow> {
         let length = record.end.saturating_sub(record.start);
         if self.index_last != Some(record.index) {
             self.length = self.length.saturating_add(length);
@@ -123,27 +126,28 @@ impl SteadyTotals {
             self.units_ok = self.units_ok.saturating_add(unit.ok);
             self.units_failed = self.units_failed.saturating_add(unit.failed);
         }
-        self.response.merge(&record.response);
-        // An empty service histogram means: everything was sent when due.
-        self.service.merge(if record.service.n() == 0 { &record.response } else { &record.service });
         if let Some(used) = record.sut {
             self.sut_cpu = self.sut_cpu.saturating_add(used.cpu);
             self.sut_length = self.sut_length.saturating_add(length);
         }
-        self.agent(record, before).add(record, places_full);
+        self.agent(record, before).add(record, places_full)?;
+        self.response.merge(&record.response)?;
+        // An empty service histogram means: everything was sent when due.
+        self.service.merge(if record.service.n() == 0 { &record.response } else { &record.service })?;
+        self.lateness.merge(&record.lateness)
     }
 
     /// Adds a batch of detail.
-    pub(crate) fn detail(&mut self, record: &DetailRecord) {
-        for (sums, histogram) in self.kinds.iter_mut().zip(&record.response) {
-            sums.histogram.merge(histogram);
-        }
+    pub(crate) fn detail(&mut self, record: &DetailRecord) -> Result<(), HistogramOverflow> {
         for ((kind, _), histogram) in &record.failed {
             if let Some(sums) = self.kinds.get_mut(usize::from(*kind)) {
                 sums.failed_ns = sums.failed_ns.saturating_add(histogram.sum());
             }
         }
-        self.connect.merge(&record.connect);
+        for (sums, histogram) in self.kinds.iter_mut().zip(&record.response) {
+            sums.histogram.merge(histogram)?;
+        }
+        self.connect.merge(&record.connect)
     }
 
     /// Returns an amount per second of the recorded phase; zero before it begins.
@@ -186,8 +190,7 @@ impl SteadyTotals {
     ///
     /// Users think until they are back; the part after due is already in their response time.
     pub(crate) fn users_seen(&self) -> f64 {
-        let lateness: f64 = self.agents.values().map(|agent| agent.lateness.sum() as f64).sum();
-        let thinking = (self.thinking_ns as f64 - lateness) / 1e9;
+        let thinking = (self.thinking_ns as f64 - self.lateness.sum() as f64) / 1e9;
         (self.response_seconds() + thinking) / self.length.as_secs_f64()
     }
 
@@ -219,13 +222,6 @@ impl SteadyTotals {
     pub(crate) fn ages_at_ends_ns(&self) -> (u128, u128) {
         let sum = |of: fn(&AgentTotals) -> u128| self.agents.values().map(of).fold(0, u128::saturating_add);
         (sum(|agent| agent.age_at_start_ns), sum(|agent| agent.end.in_flight_age_ns))
-    }
-
-    /// Returns the lateness over all agents.
-    pub(crate) fn lateness(&self) -> Histogram {
-        let mut all = Histogram::new();
-        self.agents.values().for_each(|agent| all.merge(&agent.lateness));
-        all
     }
 
     /// Returns the totals of a record's agent; new ones begin with the state that it had before.

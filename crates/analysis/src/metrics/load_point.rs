@@ -100,8 +100,8 @@ fn closed_gap(users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
 }
 
 fn lateness(totals: &SteadyTotals, closed: bool) -> Option<TimeSummary> {
-    let lateness = totals.lateness();
-    (!closed || 0 < lateness.n()).then(|| summary(lateness))
+    let lateness = &totals.lateness;
+    (!closed || 0 < lateness.n()).then(|| summary(lateness.clone()))
 }
 
 fn connect(plan: &Plan, totals: &SteadyTotals) -> Option<TimeSummary> {

@@ -13,6 +13,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
         ("conservation", ledger.flow.text()),
         ("conservation", ledger.totals.text()),
         ("conservation", ledger.bytes.text()),
+        ("conservation", ledger.overflows.text()),
         ("conservation", details),
     ];
     found

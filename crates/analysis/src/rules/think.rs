@@ -25,7 +25,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
 /// Lateness is the time by which a user is back too late.
 fn mean(evidence: &Evidence, think: Think) -> Option<RuleFinding> {
     let totals = &evidence.fold.steady;
-    let thinking = totals.thinking_ns as f64 - totals.lateness().sum() as f64;
+    let thinking = totals.thinking_ns as f64 - totals.lateness.sum() as f64;
     let (found, nominal) = (thinking / totals.units() as f64, think.mean().0 as f64);
     // No pages make it infinite or not a number; `operations` reports that.
     let gap = (found / nominal - 1.0).abs();

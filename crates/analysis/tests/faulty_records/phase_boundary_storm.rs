@@ -13,12 +13,12 @@ fn samples_counted_late_break_conservation() {
     let (before, after) = recorded.records.split_at_mut(2);
     for (kind, early) in after[0].kinds.iter_mut().zip(&before[1].kinds) {
         kind.ok.response.merge(&early.ok.response);
-        kind.ok.response_histogram.merge(&early.ok.response_histogram);
+        kind.ok.response_histogram.merge(&early.ok.response_histogram).unwrap();
         kind.ok.reply_bytes.merge(&early.ok.reply_bytes);
         kind.ok.body_bytes.merge(&early.ok.body_bytes);
     }
     let early = before[1].response.clone();
-    after[0].response.merge(&early);
+    after[0].response.merge(&early).unwrap();
     after[0].flow.ok += early.n();
     assert_caught(&recorded.analyze(), "conservation");
 }

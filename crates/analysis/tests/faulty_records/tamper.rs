@@ -9,7 +9,7 @@ use crate::record::RecordedRun;
 pub fn rebuild_response(record: &mut IntervalRecord) {
     record.response = Histogram::new();
     for kind in &record.kinds {
-        record.response.merge(&kind.ok.response_histogram);
+        record.response.merge(&kind.ok.response_histogram).unwrap();
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{DetailRecord, IntervalRecord, Outcome};
 use rusqlite::{Row, params};
-use stats::{Histogram, Moments};
+use stats::{Histogram, HistogramOverflow, Moments};
 
 use super::{VerifyFinding, unreadable};
 use crate::rows::{DetailRow, IntervalRow};
@@ -84,7 +84,8 @@ fn differences(run: &Run, row: &DetailRow) -> Result<Vec<&'static str>, RunFileE
     let detail = run.detail_of(row)?;
     let covered = covered_by(run, row)?;
     let mut response = Histogram::new();
-    detail.response.iter().for_each(|histogram| response.merge(histogram));
+    let overflow = |why: HistogramOverflow| run.damaged("detail", why);
+    detail.response.iter().try_for_each(|histogram| response.merge(histogram)).map_err(overflow)?;
     let failed: BTreeMap<_, _> = detail.failed.iter().map(|(key, histogram)| (*key, histogram.n())).collect();
     let checks = [
         (covered.ends == Some((detail.start.0, detail.end.0)) && covered.same_phase, "times or phase"),
@@ -119,17 +120,16 @@ fn covered_by(run: &Run, row: &DetailRow) -> Result<Covered, RunFileError> {
     while let Some(interval) = rows.next().map_err(failed)? {
         let interval = run.interval_of(&IntervalRow::of(interval).map_err(failed)?)?;
         covered.same_phase &= interval.phase == row.key.phase;
-        covered.add(&interval);
+        covered.add(&interval).map_err(|why| run.damaged("interval", why))?;
     }
     Ok(covered)
 }
 
 impl Covered {
-    fn add(&mut self, interval: &IntervalRecord) {
+    fn add(&mut self, interval: &IntervalRecord) -> Result<(), HistogramOverflow> {
         self.n_intervals += 1;
         let start = self.ends.map_or(interval.start.0, |(start, _)| start);
         self.ends = Some((start, interval.end.0));
-        self.response.merge(&interval.response);
         if self.kinds.len() < interval.kinds.len() {
             self.kinds.resize(interval.kinds.len(), Moments::default());
         }
@@ -141,5 +141,6 @@ impl Covered {
                 *n = n.saturating_add(failed.n);
             }
         }
+        self.response.merge(&interval.response)
     }
 }

@@ -4,6 +4,7 @@
 mod capacity;
 mod faults;
 mod little;
+mod memory;
 mod mix;
 mod phases;
 mod queues;
