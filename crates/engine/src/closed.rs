@@ -39,7 +39,7 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
     lifetime: Lifetime,
 ) -> impl Future<Output = ()> {
     async move {
-        let timeout = point.time_limits.register();
+        let index = point.deadlines.register();
         if point.clock.now() < lifetime.from {
             point.timers.sleep_until(lifetime.from).await;
         }
@@ -49,7 +49,7 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
         while sent < lifetime.until {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(operation) => {
-                    let (outcome, done) = point.perform(&mut driver, &timeout, &operation, due, sent).await;
+                    let (outcome, done) = point.perform(&mut driver, index, &operation, due, sent).await;
                     (due, sent, last) = (done, done, Some(outcome));
                 }
                 Step::Think(time) => {

@@ -30,6 +30,7 @@
 )]
 
 mod closed;
+mod deadlines;
 pub mod descriptor;
 mod dispatcher;
 mod driver;
@@ -40,7 +41,6 @@ mod recorder;
 mod setup;
 mod thread;
 mod time_integral;
-mod time_limit;
 mod timers;
 
 pub use crate::driver::Driver;

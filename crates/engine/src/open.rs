@@ -19,11 +19,11 @@ pub(crate) fn place<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
     mix: Rc<M>,
 ) -> impl Future<Output = ()> {
     async move {
-        let timeout = point.time_limits.register();
+        let user = point.deadlines.register();
         loop {
             let (k, due, sent) = dispatcher.take(&point).await;
             let operation = mix.scheduled(k);
-            point.perform(&mut driver, &timeout, &operation, point.origin + due, sent).await;
+            point.perform(&mut driver, user, &operation, point.origin + due, sent).await;
         }
     }
 }

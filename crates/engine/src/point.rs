@@ -123,7 +123,7 @@ async fn attend<C: Clock>(
     let end = point.origin + phases.issuing();
     loop {
         let now = point.clock.now();
-        point.time_limits.sweep(now);
+        point.deadlines.sweep(now);
         point.recorder.borrow_mut().roll(now.min(end));
         hand_over(point, sink);
         if end <= now {
@@ -153,7 +153,7 @@ async fn drain<C: Clock>(
     }
     loop {
         let now = point.clock.now().min(end);
-        point.time_limits.sweep(now);
+        point.deadlines.sweep(now);
         point.recorder.borrow_mut().roll(now);
         hand_over(point, sink);
         let is_done = point.recorder.borrow().in_flight() == 0 && !waits();

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use model::{CLOSE_WAIT_MAX, Example, IntervalRecord, Kinded, Marks, Outcome, Reply};
 use units::{Clock, Nanos};
 
+use crate::deadlines::{Deadlines, UserIndex};
 use crate::driver::Driver;
 use crate::recorder::Recorder;
 use crate::setup::PointSetup;
-use crate::time_limit::{OperationTimeout, TimeLimits};
 use crate::timers::Timers;
 
 /// The receiver of a load thread's records.
@@ -37,7 +37,7 @@ pub struct PointContext<C> {
     pub(crate) clock: C,
     pub(crate) timers: Rc<Timers>,
     pub(crate) recorder: RefCell<Recorder>,
-    pub(crate) time_limits: TimeLimits,
+    pub(crate) deadlines: Deadlines,
     pub(crate) time_limit: Nanos,
     pub(crate) origin: Nanos,
     load_point: u32,
@@ -57,7 +57,7 @@ impl<C: Clock> PointContext<C> {
             clock,
             timers,
             recorder: RefCell::new(recorder),
-            time_limits: TimeLimits::default(),
+            deadlines: Deadlines::default(),
             time_limit: setup.time_limit,
             origin: setup.origin,
             load_point: setup.point.index,
@@ -70,7 +70,7 @@ impl<C: Clock> PointContext<C> {
     pub(crate) async fn perform<D: Driver>(
         &self,
         driver: &mut D,
-        timeout: &OperationTimeout,
+        user: UserIndex,
         operation: &D::Operation,
         due: Nanos,
         sent: Nanos,
@@ -79,12 +79,12 @@ impl<C: Clock> PointContext<C> {
         let deadline = sent.saturating_add(self.time_limit);
         let reply = {
             let work = pin!(driver.perform(operation, sent));
-            timeout.limit(deadline, work).await
+            self.deadlines.limit(user, deadline, work).await
         };
         let mut is_left_open = false;
         let reply = match reply {
             Some(reply) if driver.is_closing() => {
-                let (reply, has_ended) = self.close(driver, timeout, reply, deadline).await;
+                let (reply, has_ended) = self.close(driver, user, reply, deadline).await;
                 is_left_open = !has_ended;
                 reply
             }
@@ -111,14 +111,14 @@ impl<C: Clock> PointContext<C> {
     async fn close<D: Driver>(
         &self,
         driver: &mut D,
-        timeout: &OperationTimeout,
+        user: UserIndex,
         mut reply: Reply,
         deadline: Nanos,
     ) -> (Reply, bool) {
         let until = deadline.min(reply.marks.last_byte.saturating_add(CLOSE_WAIT_MAX));
         let ended = {
             let work = pin!(driver.close(&mut reply));
-            timeout.limit(until, work).await
+            self.deadlines.limit(user, until, work).await
         };
         if ended.is_none() {
             driver.give_up();
