@@ -43,6 +43,8 @@ pub(crate) struct Recorder {
     finished: Vec<IntervalRecord>,
     /// Emptied records to be filled again.
     spares: Vec<IntervalRecord>,
+    /// Emptied histograms of failures, which stand in a record only in seconds with such a failure.
+    spare_histograms: Vec<Histogram>,
     /// Whether the load point has ended: later events are not part of it.
     is_over: bool,
 }
@@ -73,6 +75,7 @@ impl Recorder {
             probed,
             finished: Vec::new(),
             spares: Vec::new(),
+            spare_histograms: Vec::new(),
             is_over: false,
         };
         recorder.begin_interval(Nanos::ZERO, 0);
@@ -156,7 +159,8 @@ impl Recorder {
     }
 
     /// Takes an emptied record to be filled again.
-    pub(crate) fn reuse(&mut self, spare: IntervalRecord) {
+    pub(crate) fn reuse(&mut self, mut spare: IntervalRecord) {
+        self.spare_histograms.extend(spare.take_failure_histograms());
         self.spares.push(spare);
     }
 
@@ -229,7 +233,10 @@ impl Recorder {
     #[cold]
     fn failed(&mut self, kind: u16, reply: &Reply, response: Nanos) {
         let totals = &mut self.current.kinds[usize::from(kind)];
-        let failed: &mut FailedTotals = totals.failed.entry(reply.outcome).or_default();
+        let failed = totals.failed.entry(reply.outcome).or_insert_with(|| FailedTotals {
+            response: self.spare_histograms.pop().unwrap_or_default(),
+            ..FailedTotals::default()
+        });
         failed.n += 1;
         failed.bytes += reply.head_bytes + reply.body_bytes;
         failed.response.record(response);
@@ -335,5 +342,77 @@ fn empty_interval(load_point: u32, agent: u32) -> IntervalRecord {
         connect: Histogram::default(),
         health: Health::default(),
         sut: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Assignment, Load, LoadPoint, Marks};
+
+    use super::*;
+
+    const S: fn(u64) -> Nanos = Nanos::from_secs;
+
+    fn recorder() -> Recorder {
+        let phases =
+            Phases { quiet: S(0), ramp_up: S(0), settle: S(0), steady: S(60), ramp_down: S(0), drain: S(0) };
+        let setup = PointSetup {
+            point: LoadPoint { index: 0, load: Load::Users(1) },
+            assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..1 },
+            schedule: None,
+            phases,
+            seed: 1,
+            time_limit: S(1),
+            origin: S(0),
+        };
+        Recorder::new(&setup, 2, 1, Box::new(|| (S(0), S(0))))
+    }
+
+    /// Records an operation of a kind that takes `response` from `sent` on.
+    fn perform(recorder: &mut Recorder, kind: u16, outcome: Outcome, sent: Nanos, response: Nanos) {
+        let done = sent + response;
+        let marks = Marks { sent, connected: sent, first_byte: done, last_byte: done, done };
+        recorder.started(kind, sent, sent);
+        let reply = Reply { outcome, marks, head_bytes: 0, body_bytes: 0, detail: 0 };
+        recorder.completed(kind, sent, &reply);
+    }
+
+    /// Goal: a server that refuses every operation costs no memory anew every second, and leaves no trace in seconds
+    /// without failures.
+    #[test]
+    fn histograms_of_failures_are_kept_and_emptied() {
+        let mut recorder = recorder();
+        let memory = |record: &IntervalRecord, kind: usize| -> usize {
+            record.kinds[kind].failed.values().map(|failed| failed.response.memory()).sum()
+        };
+        let close = |recorder: &mut Recorder, second: u64| {
+            recorder.roll(S(second));
+            let mut finished = recorder.take_finished();
+            let record = finished.pop().expect("a finished second");
+            assert!(finished.is_empty());
+            record
+        };
+        perform(&mut recorder, 0, Outcome::Refused, S(0), Nanos(100_000));
+        let first = close(&mut recorder, 1);
+        let one_octave = memory(&first, 0);
+        assert!(0 < one_octave);
+        let mut spare = first.clone();
+        spare.clear();
+        // The copy has the memory of its own values only, which the cleared record keeps.
+        assert_eq!((memory(&spare, 0), memory(&spare, 1)), (one_octave, 0));
+        recorder.reuse(spare);
+
+        perform(&mut recorder, 0, Outcome::Ok, S(1), Nanos(100_000));
+        let second = close(&mut recorder, 2);
+        assert!(second.kinds.iter().all(|kind| kind.failed.is_empty()));
+
+        perform(&mut recorder, 1, Outcome::TimedOut, S(2), Nanos(300_000));
+        let third = close(&mut recorder, 3);
+        assert!(one_octave < memory(&third, 1), "the octave of the first second is kept");
+        let failed = &third.kinds[1].failed[&Outcome::TimedOut];
+        let mut expected = Histogram::new();
+        expected.record(Nanos(300_000));
+        assert_eq!((failed.n, &failed.response), (1, &expected));
+        assert_eq!(third.kinds[1].failed.len() + third.kinds[0].failed.len(), 1);
     }
 }

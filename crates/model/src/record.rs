@@ -215,12 +215,16 @@ impl IntervalRecord {
     }
 
     /// Empties the record for another interval; histograms keep the memory that they have.
+    ///
+    /// Failures stay, without operations, until [`IntervalRecord::take_failure_histograms`].
     pub fn clear(&mut self) {
         self.flow = Flow::default();
         for kind in &mut self.kinds {
             let mut histogram = std::mem::take(&mut kind.ok.response_histogram);
             histogram.clear();
-            *kind = KindTotals::default();
+            let mut failed = std::mem::take(&mut kind.failed);
+            failed.values_mut().for_each(FailedTotals::clear);
+            *kind = KindTotals { failed, ..KindTotals::default() };
             kind.ok.response_histogram = histogram;
         }
         self.units.fill(UnitTotals::default());
@@ -229,6 +233,12 @@ impl IntervalRecord {
         }
         self.health = Health::default();
         self.sut = None;
+    }
+
+    /// Removes the failures of a cleared record, and returns their empty histograms, to be filled again.
+    pub fn take_failure_histograms(&mut self) -> impl Iterator<Item = Histogram> {
+        let failed = self.kinds.iter_mut().flat_map(|kind| std::mem::take(&mut kind.failed));
+        failed.map(|(_, failed)| failed.response)
     }
 
     /// Moves the bulky histograms out into a detail record; what stays behind has them empty.
@@ -250,6 +260,13 @@ impl IntervalRecord {
             failed,
             connect: std::mem::take(&mut self.connect),
         }
+    }
+}
+
+impl FailedTotals {
+    fn clear(&mut self) {
+        (self.n, self.bytes) = (0, 0);
+        self.response.clear();
     }
 }
 
