@@ -21,7 +21,7 @@ const NAME_MAX: usize = PATH_MAX;
 /// The relative difference that rounding may make.
 const ROUNDING: f64 = 1e-9;
 
-/// What a benchmark counts and measures.
+/// The kinds of operations and units that a benchmark counts, and the measures of each.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Catalog {

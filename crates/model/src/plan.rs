@@ -7,9 +7,7 @@ use std::num::NonZeroU16;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{
-    Catalog, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
-};
+use crate::{Catalog, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde};
 
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 3;

@@ -377,8 +377,8 @@ fn offered(load: Load) -> String {
 #[cfg(test)]
 mod tests {
     use model::{
-        BenchmarkId, Catalog, Connection as Kept, Flow, Headline, Health, HttpVersion, PLAN_FORMAT, Phase,
-        Phases, Plan, Protocol, Rules, SutPlan, Testbed, Think, Tls, Workload,
+        BenchmarkId, Connection as Kept, Flow, Headline, Health, HttpVersion, PLAN_FORMAT, Phase, Phases,
+        Plan, Protocol, Rules, SutPlan, Testbed, Think, Tls, Workload,
     };
     use stats::Histogram;
 
@@ -388,6 +388,13 @@ mod tests {
     /// The smallest possible plan; the writer reads only its load points.
     fn header() -> Header {
         let (zero, text) = (Nanos::ZERO, String::new);
+        let workload = Workload {
+            content_seed: 0,
+            requests: vec![],
+            pages: vec![],
+            counts_pages: false,
+            think: Think::None,
+        };
         let plan = Plan {
             format: PLAN_FORMAT,
             benchmark: BenchmarkId {
@@ -397,14 +404,8 @@ mod tests {
                 headline: Headline::OperationRate,
             },
             seed: 0,
-            workload: Workload {
-                content_seed: 0,
-                requests: vec![],
-                pages: vec![],
-                counts_pages: false,
-                think: Think::None,
-            },
-            catalog: Catalog::default(),
+            catalog: workload.catalog(),
+            workload,
             protocol: Protocol {
                 http: HttpVersion::Http11,
                 tls: Tls::Off,

@@ -105,7 +105,7 @@ fn a_plan_of_another_format_is_named() {
     finished_run(&path, 1, 1);
     let change = r#"UPDATE header SET plan_json = '{"format": 1, "workload": {"objects": []}}'"#;
     Connection::open(&path).unwrap().execute_batch(change).unwrap();
-    assert_eq!(refusal(&path), "`FILE` has plan format 1, this build reads 2");
+    assert_eq!(refusal(&path), "`FILE` has plan format 1, this build reads 3");
     assert!(Run::open(&path).unwrap_err().hint().is_some());
 }
 
