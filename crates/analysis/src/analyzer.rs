@@ -8,7 +8,7 @@ use model::{
 
 use crate::attribute::attribute;
 use crate::find_max::replay;
-use crate::first_occurrence::FirstOccurrence;
+use crate::finding::FaultCounter;
 use crate::fold::{PointFold, Resources};
 use crate::judge::{RunEvidence, judge_load_point, judge_run, mark_overload};
 use crate::metrics::{PointFigures, curve, headline, measure};
@@ -23,7 +23,7 @@ use crate::{Analysis, LoadPointResult, LoadPointStatus, ResourceUsage};
 pub struct Analyzer {
     plan: Plan,
     points: BTreeMap<u32, PointFold>,
-    unplanned: FirstOccurrence,
+    unplanned: FaultCounter<u32>,
     machines: Vec<Machine>,
     series: Vec<Series>,
     resources: BTreeMap<u32, Resources>,
@@ -35,7 +35,7 @@ impl Analyzer {
         Analyzer {
             plan: plan.clone(),
             points: BTreeMap::new(),
-            unplanned: FirstOccurrence::default(),
+            unplanned: FaultCounter::default(),
             machines: Vec::new(),
             series: Vec::new(),
             resources: BTreeMap::new(),
@@ -167,8 +167,7 @@ impl Analyzer {
     fn point(&mut self, index: u32) -> Option<&mut PointFold> {
         let planned = self.plan.load_points.iter().find(|point| point.index == index).copied();
         let Some(planned) = planned else {
-            self.unplanned
-                .note(|| format!("a record belongs to load point {index}, which is not in the plan"));
+            self.unplanned.note(index);
             return None;
         };
         Some(self.points.entry(index).or_insert_with(|| PointFold::new(&self.plan, planned)))

@@ -3,7 +3,7 @@
 use model::{CertificateCheck, Ending, Plan, Tls};
 
 use crate::find_max::SearchResult;
-use crate::first_occurrence::FirstOccurrence;
+use crate::finding::{FaultCounter, Finding};
 use crate::rules::{Evidence, RULES, Rule, RuleFinding, Severity};
 use crate::{LoadPointResult, Reason, RuleGroup, Standing, StandingState, Verdict, VerdictState};
 
@@ -14,7 +14,7 @@ pub(crate) struct RunEvidence<'a> {
     /// The judged load points.
     pub(crate) load_points: &'a [LoadPointResult],
     /// Records of unplanned load points.
-    pub(crate) unplanned: &'a FirstOccurrence,
+    pub(crate) unplanned: &'a FaultCounter<u32>,
     /// The result of a search.
     pub(crate) found: Option<&'a SearchResult>,
 }
@@ -53,15 +53,14 @@ fn standing(evidence: &Evidence, group: RuleGroup) -> Standing {
     // Of equal elements, `max_by_key` returns the last.
     let Some(worst) = findings.into_iter().rev().max_by_key(|finding| finding.severity) else {
         let state = if judged.is_empty() { StandingState::Pending } else { StandingState::Holds };
-        return Standing { group, state, reason: None, measure: None };
+        return Standing { group, state, reason: None };
     };
     let state = match worst.severity {
         Severity::Notice => StandingState::Notice,
         Severity::Remark => StandingState::Remark,
         Severity::Invalid | Severity::Incomplete => StandingState::Broken,
     };
-    let measure = worst.measure;
-    Standing { group, state, reason: Some(worst.reason(Some(evidence.fold.point.index))), measure }
+    Standing { group, state, reason: Some(worst.reason(Some(evidence.fold.point.index))) }
 }
 
 /// Judges a run: incomplete if it did not end by itself, valid if every planned load point is present and valid,
@@ -69,15 +68,16 @@ fn standing(evidence: &Evidence, group: RuleGroup) -> Standing {
 ///
 /// Its reasons and remarks are its own (without load point) followed by those of the load points.
 pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
-    let mut own = ending_findings(evidence.ending);
-    own.extend(missing_load_points(plan, evidence));
-    own.extend(evidence.unplanned.text().map(|text| RuleFinding::invalid("load-points", text)));
-    let mut reasons: Vec<Reason> = own.into_iter().map(|finding| finding.reason(None)).collect();
-    let said = modified(plan).into_iter().chain(unverified(plan));
-    let mut remarks: Vec<Reason> = said.map(|finding| finding.reason(None)).collect();
+    let of_run = |finding| Reason { load_point: None, finding };
+    let own = ending_finding(evidence.ending)
+        .into_iter()
+        .chain(missing_load_points(plan, evidence))
+        .chain(evidence.unplanned.found().map(Finding::UnplannedLoadPoint));
+    let mut reasons: Vec<Reason> = own.map(of_run).collect();
+    let mut remarks: Vec<Reason> = modified(plan).into_iter().chain(unverified(plan)).map(of_run).collect();
     let searched = plan.search.is_some();
     if searched {
-        reasons.extend(search_finding(evidence).map(|finding| finding.reason(None)));
+        reasons.extend(search_finding(evidence).map(of_run));
     }
     for point in evidence.load_points {
         // A search has to try loads that are too high.
@@ -94,21 +94,17 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
     Verdict { state, reasons, remarks }
 }
 
-/// Rules that an overloaded load point may break: operations were not delivered, and some were given up or refused.
-/// A generator that was not healthy breaks other rules.
-const MISSED_BY_OVERLOAD: [&str; 2] = ["delivered", "errors"];
-
 /// Marks the load points of an open loop at which the server was overloaded: invalid only by rules that overload
 /// breaks, while all load points with less load, at least one, were delivered.
 ///
 /// They show where the server's capacity ends; they do not make the run invalid.
 pub(crate) fn mark_overload(load_points: &mut [LoadPointResult]) {
     let is_missed = |point: &LoadPointResult| {
-        let rules = || point.verdict.reasons.iter().map(|reason| reason.rule);
+        let findings = || point.verdict.reasons.iter().map(|reason| &reason.finding);
         !point.load.is_closed()
             && point.verdict.state == VerdictState::Invalid
-            && rules().any(|rule| rule == "delivered")
-            && rules().all(|rule| MISSED_BY_OVERLOAD.contains(&rule))
+            && findings().any(|finding| matches!(finding, Finding::Delivered { .. }))
+            && findings().all(Finding::is_of_overload)
     };
     let missed: Vec<bool> = load_points.iter().map(is_missed).collect();
     let is_overload = |index: usize| {
@@ -124,63 +120,41 @@ pub(crate) fn mark_overload(load_points: &mut [LoadPointResult]) {
 }
 
 /// Reports that a search came to its end without an answer.
-fn search_finding(evidence: &RunEvidence) -> Option<RuleFinding> {
+fn search_finding(evidence: &RunEvidence) -> Option<Finding> {
     if *evidence.ending != Ending::Complete {
         return None;
     }
     match evidence.found {
-        None => Some(RuleFinding::invalid("search", "the search did not finish".to_owned())),
-        Some(found) if found.max.is_none() => {
-            Some(RuleFinding::invalid("search", "no load point is valid and within the limits".to_owned()))
-        }
-        Some(_) => None,
+        None => Some(Finding::SearchUnfinished),
+        Some(found) => found.max.is_none().then_some(Finding::SearchWithoutResult),
     }
 }
 
-fn ending_findings(ending: &Ending) -> Vec<RuleFinding> {
-    let text = match ending {
-        Ending::Complete => return Vec::new(),
-        Ending::Stopped(reason) => format!("the run was stopped: {reason}"),
-        Ending::Missing => {
-            "the run file has no ending: the program or the machine died, or the disk was full".to_owned()
-        }
-    };
-    vec![RuleFinding::incomplete("ending", text)]
+fn ending_finding(ending: &Ending) -> Option<Finding> {
+    match ending {
+        Ending::Complete => None,
+        Ending::Stopped(reason) => Some(Finding::Stopped { reason: reason.clone() }),
+        Ending::Missing => Some(Finding::EndingMissing),
+    }
 }
 
 /// Reports load points of the plan without any record, unless the run was stopped.
-fn missing_load_points(plan: &Plan, evidence: &RunEvidence) -> Option<RuleFinding> {
+fn missing_load_points(plan: &Plan, evidence: &RunEvidence) -> Option<Finding> {
     let recorded = |index: u32| evidence.load_points.iter().any(|point| point.index == index);
-    let missing: Vec<String> = plan
-        .load_points
-        .iter()
-        .filter(|point| !recorded(point.index))
-        .map(|point| (point.index + 1).to_string())
-        .collect();
+    let planned = plan.load_points.iter().map(|point| point.index);
+    let missing: Vec<u32> = planned.filter(|index| !recorded(*index)).collect();
     let complete = *evidence.ending == Ending::Complete;
-    (complete && !missing.is_empty()).then(|| {
-        let (missing, planned) = (missing.join(", "), plan.load_points.len());
-        RuleFinding::invalid("load-points", format!("load point {missing} of {planned} has no records"))
-    })
+    let n_planned = plan.load_points.len();
+    (complete && !missing.is_empty()).then_some(Finding::LoadPointsMissing { missing, n_planned })
 }
 
-fn modified(plan: &Plan) -> Option<RuleFinding> {
-    let what: Vec<&str> = plan.modifications.iter().map(|one| one.what.as_str()).collect();
-    (!what.is_empty()).then(|| {
-        RuleFinding::remark(
-            "modified",
-            format!("differs from the benchmark's definition in: {}", what.join(", ")),
-        )
-    })
+fn modified(plan: &Plan) -> Option<Finding> {
+    let settings: Vec<String> = plan.modifications.iter().map(|one| one.what.clone()).collect();
+    (!settings.is_empty()).then_some(Finding::Modified { settings })
 }
 
 /// Reports that the server was not verified, where its certificate was not checked.
-fn unverified(plan: &Plan) -> Option<RuleFinding> {
+fn unverified(plan: &Plan) -> Option<Finding> {
     let is_unverified = plan.protocol.tls != Tls::Off && plan.sut.certificates == CertificateCheck::Off;
-    is_unverified.then(|| {
-        let text = "the server's certificate was not verified (`--insecure`): any certificate was accepted"
-            .to_owned();
-        RuleFinding::remark("certificate", text)
-            .hint("to trust your own certificate authority, use `--ca FILE`")
-    })
+    is_unverified.then_some(Finding::CertificateUnverified)
 }

@@ -1,5 +1,7 @@
 //! Records to metrics, rules to verdict: pure functions of the run file.
 //!
+//! A [`Finding`] is a value with its numbers; the crate `disclosure` words it.
+//!
 //! [`Analyzer`] takes the records of a run one by one and returns an [`Analysis`]; its memory does
 //! not grow with the length of the run, except for one small line per second. Asked in between, it returns the
 //! [`LoadPointStatus`] of the load point that runs, by the same rules.
@@ -28,7 +30,7 @@ pub mod audit;
 mod classes;
 pub mod compare;
 pub mod find_max;
-mod first_occurrence;
+pub mod finding;
 mod fold;
 mod judge;
 mod metrics;
@@ -47,8 +49,9 @@ pub use find_max::{
     Compliance, FIND_MAX_TOLERANCE, FindMax, FindMaxError, JudgedPoint, LevelKind, LevelRange,
     LimitMeasurement, Maximum, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
 };
+pub use finding::Finding;
 pub use overall::{IntervalFigures, OverallTotals};
 pub use percentiles::values_needed;
 pub use resources::{ResourceUsage, SeriesUsage};
 pub use result::*;
-pub use status::{LoadPointStatus, Measure, RuleGroup, Standing, StandingState};
+pub use status::{LoadPointStatus, RuleGroup, Standing, StandingState};

@@ -7,6 +7,7 @@ use units::Nanos;
 use crate::attribute::Attribution;
 use crate::classes::TimeClasses;
 use crate::find_max::SearchResult;
+use crate::finding::Finding;
 use crate::resources::ResourceUsage;
 
 /// The analysis of a run file.
@@ -333,15 +334,19 @@ pub enum VerdictState {
     Incomplete,
 }
 
-/// A reason of a verdict, with its text.
+/// A reason of a verdict, or a remark: a finding and the load point that it concerns. The crate `disclosure` has its
+/// sentence and its hint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
-    /// Name of the rule: `conservation`, `little`, `generator-busy`, `errors`, `steady-length`…
-    pub rule: &'static str,
-    /// The load point that it concerns, by index; `None` for the whole run.
+    /// The load point, by index; `None` for the whole run.
     pub load_point: Option<u32>,
-    /// A clause without a full stop: what was found and what was expected.
-    pub text: String,
-    /// The remedy, if there is one.
-    pub hint: Option<String>,
+    /// The finding, with its numbers.
+    pub finding: Finding,
+}
+
+impl Reason {
+    /// Returns the name of the rule: `conservation`, `little`, `generator-busy`, `errors`, `steady-length`…
+    pub fn rule(&self) -> &'static str {
+        self.finding.rule()
+    }
 }

@@ -1,7 +1,7 @@
 //! The status of a load point at any moment: its figures so far, and the standing of each group of rules.
 
 use model::Load;
-use stats::{Histogram, Steadiness};
+use stats::Histogram;
 use units::{Nanos, Ratio};
 
 use crate::Reason;
@@ -71,8 +71,6 @@ pub struct Standing {
     pub state: StandingState,
     /// That finding; `None` if there is none.
     pub reason: Option<Reason>,
-    /// Its numbers, where they are known one by one.
-    pub measure: Option<Measure>,
 }
 
 /// The states of a standing.
@@ -88,51 +86,6 @@ pub enum StandingState {
     Remark,
     /// A rule is broken: as it stands, the load point is not valid.
     Broken,
-}
-
-/// The numbers of a finding. Ratios from 0.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Measure {
-    /// The users that Little's law finds, X·(R + Z), and those that there are.
-    Users {
-        /// Found.
-        seen: f64,
-        /// Planned.
-        present: f64,
-    },
-    /// The part of their time for which the load threads of an agent used a CPU.
-    GeneratorBusy(f64),
-    /// The part of their time for which they waited for one.
-    GeneratorWait(f64),
-    /// The lateness of an agent for which it alone is to blame.
-    GeneratorLateness {
-        /// Its 99th percentile.
-        p99: Nanos,
-        /// The highest that is allowed.
-        limit: Nanos,
-    },
-    /// The number of operations that failed because of the generator's machine.
-    GeneratorFaults(u64),
-    /// Failures.
-    Errors {
-        /// Their number.
-        n: u64,
-        /// Their part of all completed operations.
-        ratio: f64,
-        /// The highest part that is allowed.
-        limit: f64,
-    },
-    /// The part of the offered rate that was delivered.
-    Delivered {
-        /// Delivered ÷ offered.
-        ratio: f64,
-        /// The least part that is required.
-        limit: f64,
-    },
-    /// The steadiness of the rate.
-    RateSteadiness(Steadiness),
-    /// The steadiness of the mean response time.
-    ResponseSteadiness(Steadiness),
 }
 
 impl RuleGroup {

@@ -6,9 +6,11 @@
 
 #![warn(unreachable_pub)]
 
+mod bottleneck;
 mod campaign;
 mod comparison;
 mod document;
+mod findings;
 mod numbers;
 mod report;
 mod scaling;
@@ -17,6 +19,7 @@ pub mod charts;
 pub mod render;
 mod sections;
 
+pub use bottleneck::bottleneck_text;
 pub use campaign::{CampaignRun, campaign_document, comparison_sections};
 pub use comparison::{
     comparison_changes, comparison_document, comparison_overall, comparison_summary, comparison_table,
@@ -26,6 +29,7 @@ pub use document::{
     Align, Banner, Block, Cell, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, RowStyle, Section,
     Span, Table, Text, Tile,
 };
+pub use findings::{finding_brief, finding_hint, finding_text, table_difference_text};
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
 pub use sections::{headline_text, outline, price_text, results_table};

@@ -5,7 +5,7 @@ mod fixture;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use analysis::{Reason, VerdictState};
+use analysis::VerdictState;
 use base64::Engine;
 use disclosure::render::{self, IntervalLog, Ndjson};
 use flate2::read::ZlibDecoder;
@@ -429,11 +429,11 @@ fn what_is_not_decided_does_not_pass() {
 fn hostile_reasons_stay_within_their_attribute() {
     let mut fixture = fixture::hostile();
     fixture.analysis.verdict.state = VerdictState::Invalid;
-    let text = format!("{}\u{1b}", fixture::HOSTILE);
-    fixture.analysis.verdict.reasons = vec![Reason { rule: "errors", load_point: None, text, hint: None }];
+    let name = format!("{}\u{1b}", fixture::HOSTILE);
+    fixture.analysis.verdict.reasons[0].finding = fixture::foreign_kind(&name);
     let xml = render::junit(&[fixture.report()]);
     assert!(
-        xml.contains("/a|b&quot;&lt;script&gt;alert(1)&lt;/script&gt;,&#10;`x`_*\u{fffd} (rule"),
+        xml.contains("/a|b&quot;&lt;script&gt;alert(1)&lt;/script&gt;,&#10;`x`_*\u{fffd}` is 60.0 %"),
         "{xml}"
     );
 }

@@ -4,8 +4,10 @@ mod fixture;
 
 use std::collections::BTreeSet;
 
-use disclosure::{Block, Document, Section, charts, outline, render, results_table};
+use analysis::Finding;
+use disclosure::{Block, Document, Section, charts, finding_text, outline, render, results_table};
 use fixture::Fixture;
+use model::Outcome;
 
 fn all() -> [(&'static str, Fixture); 8] {
     [
@@ -69,12 +71,11 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn flags_in_reasons_and_hints_are_set_as_code() {
     let mut fixture = fixture::quick();
-    let reason = &mut fixture.analysis.verdict.reasons[0];
-    reason.text = "`nosuch` is too much".to_owned();
-    reason.hint = Some("give the generator more CPUs (`--load-cpus`)".to_owned());
+    let fault = Finding::GeneratorFault { outcome: Outcome::NoLocalPort, n: 3 };
+    fixture.analysis.verdict.reasons[0].finding = fault;
     let html = html_of(&fixture);
-    assert!(html.contains("<code>nosuch</code> is too much (rule <code>"), "{html}");
-    assert!(html.contains("more CPUs (<code>--load-cpus</code>)"), "{html}");
+    assert!(html.contains("side: <code>no local port</code> (rule <code>generator-fault</code>)"), "{html}");
+    assert!(html.contains("Hint: see <code>plimsoll doctor</code> on local ports"), "{html}");
 }
 
 #[test]
@@ -144,6 +145,21 @@ fn every_link_has_its_place_and_no_id_occurs_twice() {
     }
 }
 
+/// Returns a line of Markdown without its code spans, in which nothing has a meaning either.
+fn without_code(line: &str) -> String {
+    let (mut kept, mut is_code, mut is_escaped) = (String::new(), false, false);
+    for c in line.chars() {
+        match c {
+            '`' if !is_escaped => is_code = !is_code,
+            _ if is_code => {}
+            _ => kept.push(c),
+        }
+        is_escaped = c == '\\' && !is_escaped && !is_code;
+    }
+    assert!(!is_code, "a code span without an end: {line}");
+    kept
+}
+
 #[test]
 fn hostile_texts_break_no_form() {
     let fixture = fixture::hostile();
@@ -157,7 +173,7 @@ fn hostile_texts_break_no_form() {
         match fence {
             None if line.starts_with("```") => fence = Some(line),
             Some(open) if line == open => fence = None,
-            None => outside += line,
+            None => outside += &without_code(line),
             Some(_) => {}
         }
     }
@@ -171,7 +187,9 @@ fn hostile_texts_break_no_form() {
     let rows = parse_csv(&render::csv(&report));
     assert_eq!(rows.len(), 5);
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
-    assert_eq!(rows[4].last().unwrap(), bad);
+    let reason = finding_text(&fixture.analysis.load_points[3].verdict.reasons[0].finding);
+    assert!(reason.contains(bad), "{reason}");
+    assert_eq!(*rows[4].last().unwrap(), reason);
 
     let json: serde_json::Value = serde_json::from_str(&render::json(&report).to_string()).unwrap();
     assert_eq!(json["load_points"][0]["kinds"][0]["name"].as_str(), Some(bad));
@@ -374,8 +392,8 @@ fn no_form_passes_on_commands_to_a_terminal() {
     fixture.plan.workload.requests[0].name = bad.into();
     fixture.plan.benchmark.title = bad.into();
     fixture.analysis.benchmark.title = bad.into();
-    fixture.analysis.verdict.reasons[0].text = bad.into();
-    fixture.analysis.load_points[3].verdict.reasons[0].text = bad.into();
+    fixture.analysis.verdict.reasons[0].finding = Finding::Stopped { reason: bad.into() };
+    fixture.analysis.load_points[3].verdict.reasons[0].finding = fixture::foreign_kind(bad);
     fixture.testbed.sections[0].title = bad.into();
     fixture.testbed.sections[0].facts[0].name = bad.into();
     fixture.testbed.sections[0].facts[0].value = bad.into();

@@ -5,10 +5,10 @@ mod fixture;
 use analysis::attribute::{
     Attribution, Bottleneck, CAUSES, Certainty, DemandUnit, Indicator, Indicators, RateBounds, ResourceDemand,
 };
-use analysis::{ResourceUsage, SeriesUsage};
-use disclosure::{Document, outline, render};
+use analysis::{LoadPointResult, ResourceUsage, SeriesUsage};
+use disclosure::{Document, bottleneck_text, outline, render};
 use fixture::Fixture;
-use model::{Counter, Machine, MachineRole, Series};
+use model::{Counter, Load, Machine, MachineRole, Series};
 use testkit::{closed, schema_faults};
 
 /// The quick run: not bound with 10 users, then by the processor.
@@ -80,6 +80,54 @@ fn resources(busy: f64, resets: bool) -> ResourceUsage {
         machines: vec![Machine { name: "this machine".to_owned(), role: MachineRole::Both }],
         series,
     }
+}
+
+/// The bottleneck of load points by number of users, its certainty, and the use of CPUs and disk.
+fn text_of(points: &[(u32, Bottleneck, Certainty, [f64; 2])]) -> Option<String> {
+    let fixture = fixture::quick();
+    let load_point =
+        |(users, bottleneck, certainty, [cpu, disk]): &(u32, Bottleneck, Certainty, [f64; 2])| {
+            let indicators: Indicators =
+                [(Indicator::ProcessorUse, *cpu), (Indicator::DiskBusy, *disk)].into();
+            let (bottleneck, certainty) = (*bottleneck, *certainty);
+            let attribution = Attribution { bottleneck, certainty, indicators, ..attribution(*cpu, 0) };
+            LoadPointResult {
+                load: Load::Users(*users),
+                attribution: Some(attribution),
+                ..fixture.analysis.load_points[0].clone()
+            }
+        };
+    let points: Vec<LoadPointResult> = points.iter().map(load_point).collect();
+    bottleneck_text(&points, "client")
+}
+
+/// The example of the order-entry specification, 9.8.
+#[test]
+fn the_text_follows_the_bottleneck_as_it_moves() {
+    use Certainty::{Certain, Probable};
+    let points = [
+        (1, Bottleneck::None, Certain, [0.30, 0.1]),
+        (4, Bottleneck::Processor, Certain, [0.97, 0.2]),
+        (8, Bottleneck::Processor, Certain, [0.98, 0.3]),
+        (12, Bottleneck::Undetermined, Certain, [0.78, 0.71]),
+        (40, Bottleneck::Undetermined, Certain, [0.74, 0.70]),
+        (44, Bottleneck::DiskOperations, Certain, [0.40, 0.99]),
+        (60, Bottleneck::DiskOperations, Certain, [0.38, 0.99]),
+    ];
+    assert_eq!(
+        text_of(&points).unwrap(),
+        "processor-bound from 4 to 8 clients; no single bottleneck found from 12 to 40 clients (CPU 78 %, disk 71 %); \
+         bound by disk operations above 40 clients"
+    );
+    let network = |certainty| text_of(&[(1, Bottleneck::Network, certainty, [0.1, 0.0])]).unwrap();
+    assert_eq!(network(Probable), "probably network-bound at 1 client");
+    assert_eq!(network(Certain), "network-bound at 1 client");
+    assert_eq!(text_of(&points[..1]).unwrap(), "none was reached at the loads tested");
+    assert_eq!(
+        bottleneck_text(&fixture::quick().analysis.load_points, "client"),
+        None,
+        "it was not monitored"
+    );
 }
 
 #[test]

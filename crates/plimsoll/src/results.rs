@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use analysis::attribute::sentence;
 use analysis::{Analysis, Analyzer, VerdictState};
 use disclosure::{PriceSheet, Provenance, Report};
 use model::{Ending, Plan, Testbed};
@@ -128,14 +127,16 @@ impl Results {
         }
         lines.extend(disclosure::price_text(&self.report()));
         // The terminal always says users, whatever the benchmark calls them.
-        let bound = sentence(&self.analysis.load_points, "user");
+        let bound = disclosure::bottleneck_text(&self.analysis.load_points, "user");
         lines.extend(bound.map(|bound| format!("Bottleneck: {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         for reason in &verdict.reasons {
             let point =
                 reason.load_point.map_or(String::new(), |index| format!("load point {}: ", index + 1));
-            lines.push(format!("  {point}{} (rule `{}`)", reason.text, reason.rule));
-            lines.extend(reason.hint.iter().map(|hint| format!("  hint: {hint}")));
+            let (text, hint) =
+                (disclosure::finding_text(&reason.finding), disclosure::finding_hint(&reason.finding));
+            lines.push(format!("  {point}{text} (rule `{}`)", reason.rule()));
+            lines.extend(hint.map(|hint| format!("  hint: {hint}")));
         }
         if !modifications.is_empty() {
             let list =

@@ -1,4 +1,4 @@
-//! The bottleneck of a load point with the numbers behind it, and the run's sentence about it.
+//! The bottleneck of a load point with the numbers behind it. The crate `disclosure` words it.
 //!
 //! - `indicator`: how close a resource is to its limit
 //! - `read`: indicators from the metrics of machines
@@ -6,7 +6,6 @@
 //! - `load_interfaces`: the network interfaces that the load passes
 //! - `headroom`: the headroom of the load generator
 //! - `demand`: the demand of an operation on each resource, and the bounds that follow
-//! - `sentence`: where the bottleneck moves
 
 mod cause;
 mod demand;
@@ -14,13 +13,11 @@ mod headroom;
 mod indicator;
 mod load_interfaces;
 mod read;
-mod sentence;
 
 pub use cause::{CAUSES, Cause, Condition, Threshold};
 pub use demand::{DemandUnit, RateBounds, ResourceDemand};
 pub use headroom::generator_headroom;
 pub use indicator::{Indicator, IndicatorUnit, Indicators};
-pub use sentence::sentence;
 
 use load_interfaces::LoadInterfaces;
 use model::Plan;
@@ -76,24 +73,6 @@ impl Bottleneck {
             Bottleneck::Undetermined => "undetermined",
         }
     }
-
-    /// Returns the form for a sentence: `processor-bound`.
-    pub fn adjective(self) -> &'static str {
-        match self {
-            Bottleneck::None => "not limited",
-            Bottleneck::Processor => "processor-bound",
-            Bottleneck::Memory => "memory-bound",
-            Bottleneck::DiskOperations => "bound by disk operations",
-            Bottleneck::DiskBandwidth => "bound by disk bandwidth",
-            Bottleneck::Network => "network-bound",
-            Bottleneck::AcceptBacklog => "bound by its accept backlog",
-            Bottleneck::WorkerLimit => "bound by its number of workers",
-            Bottleneck::Scheduler => "scheduler-bound",
-            Bottleneck::Waiting => "bound by a lock or other waiting",
-            Bottleneck::Generator => "limited by the generator",
-            Bottleneck::Undetermined => "without a single bottleneck",
-        }
-    }
 }
 
 /// The certainty of a bottleneck.
@@ -137,26 +116,6 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// Returns the form for a sentence: `probably network-bound`.
-    pub fn adjective(&self) -> String {
-        let adjective = self.bottleneck.adjective();
-        match (self.certainty, self.bottleneck) {
-            (Certainty::Certain, _) | (_, Bottleneck::None | Bottleneck::Undetermined) => {
-                adjective.to_owned()
-            }
-            (Certainty::Probable, _) => format!("probably {adjective}"),
-        }
-    }
-
-    /// Returns the name for a table: `probably network`.
-    pub fn name(&self) -> String {
-        let name = self.bottleneck.name();
-        match (self.certainty, self.bottleneck) {
-            (Certainty::Certain, _) | (_, Bottleneck::None | Bottleneck::Undetermined) => name.to_owned(),
-            (Certainty::Probable, _) => format!("probably {name}"),
-        }
-    }
-
     /// Returns the two resources that are used most, as shares of their capacity; fewer if not known.
     pub fn most_used(&self) -> Vec<(Indicator, f64)> {
         const USES: [Indicator; 4] =

@@ -188,7 +188,7 @@ fn in_flight_per_worker(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
 
 /// Returns the number of broken rules that concern the generator.
 fn generator_faults(point: &LoadPointResult) -> f64 {
-    let broken = |rule: &&crate::Reason| rule.rule.starts_with("generator-");
+    let broken = |reason: &&crate::Reason| reason.finding.is_generator_limit();
     match point.verdict.state {
         VerdictState::Valid => 0.0,
         _ => point.verdict.reasons.iter().filter(broken).count() as f64,

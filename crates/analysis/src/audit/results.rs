@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use units::{Nanos, Ratio};
 
-use super::AuditFinding;
+use super::{DifferenceKind, TableDifference};
 use crate::{Analysis, LoadPointResult};
 
 /// A column of the result table: its name in files, and its values.
@@ -62,33 +62,26 @@ impl StatedRow {
 /// `tolerance` is the relative difference that rounding may leave, from 0. A column that no row states is not
 /// missing; one that only some rows state is. Findings in the order of the rows, whole columns first; empty if all
 /// cells agree.
-pub fn audit_results(stated: &[StatedRow], recomputed: &Analysis, tolerance: Ratio) -> Vec<AuditFinding> {
+pub fn audit_results(stated: &[StatedRow], recomputed: &Analysis, tolerance: Ratio) -> Vec<TableDifference> {
     let mut findings = Vec::new();
     let mut pairs = Vec::new();
     for (row, stated) in stated.iter().enumerate() {
         match recomputed.load_points.iter().find(|point| point.index == stated.load_point) {
             Some(point) => pairs.push(ComparedRow::new(row, stated, StatedRow::of(point), tolerance)),
-            None => findings.push(AuditFinding::new(
-                "extra row",
-                Some(row),
-                format!("load point {} is stated, but was not recorded", stated.load_point + 1),
-            )),
+            None => findings.push(TableDifference {
+                row: Some(row),
+                kind: DifferenceKind::ExtraRow { load_point: stated.load_point },
+            }),
         }
     }
     for point in &recomputed.load_points {
         if !stated.iter().any(|row| row.load_point == point.index) {
-            let text = format!("load point {} was recorded, but is not stated", point.index + 1);
-            findings.push(AuditFinding::new("missing row", None, text));
+            let kind = DifferenceKind::MissingRow { load_point: point.index };
+            findings.push(TableDifference { row: None, kind });
         }
     }
     let whole = exchanged_everywhere(&pairs);
-    findings.extend(whole.map(|(one, other)| {
-        AuditFinding::new(
-            "exchanged columns",
-            None,
-            format!("`{one}` and `{other}` are exchanged in every row"),
-        )
-    }));
+    findings.extend(whole.map(|exchange| TableDifference { row: None, kind: exchanged(exchange) }));
     let columns = stated_columns(stated);
     findings.extend(pairs.iter().flat_map(|pair| pair.findings(&columns, whole)));
     findings
@@ -133,34 +126,34 @@ impl<'a> ComparedRow<'a> {
     }
 
     /// Returns what is wrong in this row besides an exchange of whole columns.
-    fn findings(&self, columns: &[&str], whole: Option<ColumnPair>) -> Vec<AuditFinding> {
+    fn findings(&self, columns: &[&str], whole: Option<ColumnPair>) -> Vec<TableDifference> {
         let mut findings = Vec::new();
         let mut explained: Vec<&str> = whole.map(|(one, other)| vec![one, other]).unwrap_or_default();
         for (one, other) in self.exchanges().into_iter().filter(|pair| Some(*pair) != whole) {
             explained.extend([one, other]);
-            let text = format!("`{one}` and `{other}` are exchanged");
-            findings.push(AuditFinding::new("exchanged columns", Some(self.row), text));
+            findings.push(TableDifference { row: Some(self.row), kind: exchanged((one, other)) });
         }
         let others = columns.iter().filter(|name| !explained.contains(name));
-        findings.extend(others.filter_map(|name| self.cell(name)));
+        let cells = others.filter_map(|name| self.cell(name));
+        findings.extend(cells.map(|kind| TableDifference { row: Some(self.row), kind }));
         findings
     }
 
-    fn cell(&self, name: &str) -> Option<AuditFinding> {
-        let (check, text) = match (self.stated.get(name), self.recomputed.get(name)) {
-            (Some(stated), Some(found)) if !self.same(*stated, *found) => {
-                ("changed cell", format!("`{name}` is stated as {stated}, the records give {found}"))
+    fn cell(&self, name: &str) -> Option<DifferenceKind> {
+        let column = name.to_owned();
+        match (self.stated.get(name).copied(), self.recomputed.get(name).copied()) {
+            (Some(stated), Some(recomputed)) if !self.same(stated, recomputed) => {
+                Some(DifferenceKind::ChangedCell { column, stated, recomputed })
             }
-            (None, Some(found)) => {
-                ("missing cell", format!("`{name}` is not stated, the records give {found}"))
-            }
-            (Some(stated), None) => {
-                ("extra cell", format!("`{name}` is stated as {stated}, the records give none"))
-            }
-            _ => return None,
-        };
-        Some(AuditFinding::new(check, Some(self.row), text))
+            (None, Some(recomputed)) => Some(DifferenceKind::MissingCell { column, recomputed }),
+            (Some(stated), None) => Some(DifferenceKind::ExtraCell { column, stated }),
+            _ => None,
+        }
     }
+}
+
+fn exchanged((one, other): ColumnPair) -> DifferenceKind {
+    DifferenceKind::ExchangedColumns { one: one.to_owned(), other: other.to_owned() }
 }
 
 /// Returns the two columns that are exchanged in every row, of which there are at least two.

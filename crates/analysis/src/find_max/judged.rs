@@ -3,6 +3,7 @@
 use model::{Limit, LimitComparison, LimitMetric, LimitUnit, Rules};
 
 use super::{Compliance, NoData, comply};
+use crate::finding::Finding;
 use crate::{LoadPointResult, VerdictState};
 
 /// The judged result of a load point, as a search needs it.
@@ -40,14 +41,15 @@ pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> Judge
     } else {
         all.iter().any(|one| !one.is_met() && one.is_clear())
     };
-    let of_generator = result.verdict.reasons.iter().any(|reason| reason.rule.starts_with("generator-"));
+    let of_generator = result.verdict.reasons.iter().any(|reason| reason.finding.is_generator_limit());
     let is_generator_limited = !passes && of_generator;
     JudgedPoint { passes, throughput: result.rate, is_generator_limited, is_clear, has_too_few }
 }
 
 fn lacks_operations(result: &LoadPointResult, asked: &[Compliance]) -> bool {
     let is_want = |one: &Compliance| matches!(one, Compliance::Undecided(NoData::TooFew { .. }));
-    let only_few = result.verdict.reasons.iter().all(|reason| reason.rule == "operations");
+    let is_few = |finding: &Finding| matches!(finding, Finding::TooFewOperations { .. });
+    let only_few = result.verdict.reasons.iter().all(|reason| is_few(&reason.finding));
     0 < result.total.n && only_few && asked.iter().all(|one| one.is_met() || is_want(one))
 }
 

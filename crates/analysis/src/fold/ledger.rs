@@ -6,9 +6,12 @@ use model::{
     BODY_BYTES, DetailRecord, ExpectedMeasure, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase,
     Plan,
 };
-use stats::{Histogram, HistogramOverflow, Moments};
+use stats::{Histogram, Moments};
 
-use crate::first_occurrence::FirstOccurrence;
+use crate::finding::{
+    DetailDifference, EqualTotals, FaultCounter, FlowFault, FlowLaw, InInterval, KindSizes, OverflowingPart,
+    SizeFault, TimesExtent, UnequalTotals,
+};
 
 /// The bookkeeping of a load point: identities checked interval by interval, and sums per phase, with
 /// which the details must agree.
@@ -19,13 +22,13 @@ pub(crate) struct Ledger {
     open_loop: bool,
     phases: BTreeMap<Phase, Sums>,
     /// Intervals whose flow breaks one of its laws.
-    pub(crate) flow: FirstOccurrence,
+    pub(crate) flow: FaultCounter<InInterval<FlowFault>>,
     /// Intervals in which a sum over kinds, or over a histogram, is not the total.
-    pub(crate) totals: FirstOccurrence,
+    pub(crate) totals: FaultCounter<InInterval<UnequalTotals>>,
     /// Kinds whose replies do not have the sizes of their objects.
-    pub(crate) bytes: FirstOccurrence,
-    /// Intervals and details whose histograms could not be merged with those before.
-    pub(crate) overflows: FirstOccurrence,
+    pub(crate) sizes: FaultCounter<InInterval<KindSizes>>,
+    /// Parts of the record whose histograms could not be merged with those before.
+    pub(crate) overflows: FaultCounter<OverflowingPart>,
 }
 
 /// Sums of one phase from intervals and from details, side by side.
@@ -39,17 +42,8 @@ struct Sums {
 /// The extents of a set of values according to the intervals and to the details.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pair {
-    intervals: Extent,
-    details: Extent,
-}
-
-/// Count, sum, smallest and largest of a set of values.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Extent {
-    n: u64,
-    sum: u128,
-    min: u64,
-    max: u64,
+    intervals: TimesExtent,
+    details: TimesExtent,
 }
 
 impl Ledger {
@@ -60,26 +54,26 @@ impl Ledger {
                 .collect(),
             open_loop: !point.load.is_closed(),
             phases: BTreeMap::new(),
-            flow: FirstOccurrence::default(),
-            totals: FirstOccurrence::default(),
-            bytes: FirstOccurrence::default(),
-            overflows: FirstOccurrence::default(),
+            flow: FaultCounter::default(),
+            totals: FaultCounter::default(),
+            sizes: FaultCounter::default(),
+            overflows: FaultCounter::default(),
         }
     }
 
     /// Checks an interval; `before` is the flow of the same agent's interval before it.
     pub(crate) fn interval(&mut self, record: &IntervalRecord, before: Option<Flow>) {
-        let place = || format!("interval {} of agent {}", record.index, record.agent);
-        if let Some(broken) = broken_identity(&record.flow, before.unwrap_or_default()) {
-            self.flow.note(|| format!("{}: {broken}", place()));
+        let (interval, agent) = (record.index, record.agent);
+        if let Some(fault) = flow_fault(&record.flow, before.unwrap_or_default()) {
+            self.flow.note(InInterval { interval, agent, fault });
         }
-        if let Some(broken) = self.broken_total(record) {
-            self.totals.note(|| format!("{}: {broken}", place()));
+        if let Some(fault) = self.unequal_totals(record) {
+            self.totals.note(InInterval { interval, agent, fault });
         }
         for (kind, totals) in record.kinds.iter().enumerate() {
             let expected = self.bodies.get(kind).copied().flatten();
-            if let Some(broken) = broken_bytes(totals, expected) {
-                self.bytes.note(|| format!("{}, kind {kind}: {broken}", place()));
+            if let Some(fault) = size_fault(totals, expected) {
+                self.sizes.note(InInterval { interval, agent, fault: KindSizes { kind, fault } });
             }
         }
         self.phases.entry(record.phase).or_default().interval(record);
@@ -91,25 +85,23 @@ impl Ledger {
     }
 
     /// Notes an interval whose histograms could not be merged with those before it.
-    pub(crate) fn overflow(&mut self, record: &IntervalRecord, overflow: HistogramOverflow) {
-        self.overflows.note(|| format!("interval {} of agent {}: {overflow}", record.index, record.agent));
+    pub(crate) fn overflow(&mut self, record: &IntervalRecord) {
+        let (interval, agent) = (record.index, record.agent);
+        self.overflows.note(OverflowingPart::Interval { interval, agent });
     }
 
     /// Notes the same of a batch of detail.
-    pub(crate) fn overflow_of_detail(&mut self, record: &DetailRecord, overflow: HistogramOverflow) {
-        self.overflows
-            .note(|| format!("details of agent {} from {}: {overflow}", record.agent, record.start));
+    pub(crate) fn overflow_of_detail(&mut self, record: &DetailRecord) {
+        self.overflows.note(OverflowingPart::Detail { agent: record.agent, start: record.start });
     }
 
     /// Returns the first phase whose details differ from its intervals, with the difference.
-    pub(crate) fn details_difference(&self) -> Option<String> {
-        let mut phases = self.phases.iter();
-        phases
-            .find_map(|(phase, sums)| sums.difference().map(|text| format!("{} phase: {text}", phase.name())))
+    pub(crate) fn details_difference(&self) -> Option<(Phase, DetailDifference)> {
+        self.phases.iter().find_map(|(phase, sums)| Some((*phase, sums.difference()?)))
     }
 
     /// Returns the first sum over kinds, or over a histogram, that is not the total.
-    fn broken_total(&self, record: &IntervalRecord) -> Option<String> {
+    fn unequal_totals(&self, record: &IntervalRecord) -> Option<UnequalTotals> {
         let flow = &record.flow;
         let failed = |timed_out: bool| -> u128 {
             let all = record.kinds.iter().flat_map(|kind| &kind.failed);
@@ -118,84 +110,69 @@ impl Ledger {
         };
         let mut responses = Moments::default();
         record.kinds.iter().for_each(|kind| responses.merge(&kind.ok.response));
-        let (response, kinds) = (Extent::of(&record.response), Extent::from(&responses));
+        let (response, kinds) = (extent_of(&record.response), extent_of_moments(&responses));
         let late = if self.open_loop { u128::from(flow.started) } else { u128::from(record.lateness.n()) };
         let service = if record.service.n() == 0 { flow.ok } else { record.service.n() };
         let flying = record.kinds.iter().map(|kind| u128::from(kind.in_flight_at_end)).sum::<u128>();
         let counts = [
-            ("operation kinds", record.kinds.len() as u128, self.bodies.len() as u128),
-            ("successes of all kinds and their total", u128::from(kinds.n), u128::from(flow.ok)),
-            ("failures of all kinds and their total", failed(false), u128::from(flow.failed)),
-            ("timed out of all kinds and their total", failed(true), u128::from(flow.timed_out)),
-            ("in flight of all kinds and their total", flying, u128::from(flow.in_flight_at_end)),
-            ("response times and successes", u128::from(response.n), u128::from(flow.ok)),
-            ("service times and successes", u128::from(service), u128::from(flow.ok)),
-            ("latenesses and started operations", u128::from(record.lateness.n()), late),
-            ("sums of response times (ns)", response.sum, kinds.sum),
-            ("smallest response times (ns)", u128::from(response.min), u128::from(kinds.min)),
-            ("largest response times (ns)", u128::from(response.max), u128::from(kinds.max)),
+            (EqualTotals::Kinds, record.kinds.len() as u128, self.bodies.len() as u128),
+            (EqualTotals::Successes, u128::from(kinds.n), u128::from(flow.ok)),
+            (EqualTotals::Failures, failed(false), u128::from(flow.failed)),
+            (EqualTotals::TimedOut, failed(true), u128::from(flow.timed_out)),
+            (EqualTotals::InFlight, flying, u128::from(flow.in_flight_at_end)),
+            (EqualTotals::ResponseTimes, u128::from(response.n), u128::from(flow.ok)),
+            (EqualTotals::ServiceTimes, u128::from(service), u128::from(flow.ok)),
+            (EqualTotals::Latenesses, u128::from(record.lateness.n()), late),
+            (EqualTotals::ResponseSum, response.sum, kinds.sum),
+            (EqualTotals::ResponseMin, u128::from(response.min), u128::from(kinds.min)),
+            (EqualTotals::ResponseMax, u128::from(response.max), u128::from(kinds.max)),
         ];
-        let broken = counts.into_iter().find(|(_, found, expected)| found != expected);
-        broken.map(|(what, found, expected)| format!("{what} differ, {found} and {expected}"))
+        let unequal = counts.into_iter().find(|(_, found, expected)| found != expected);
+        unequal.map(|(totals, found, expected)| UnequalTotals { totals, found, expected })
     }
 }
 
 /// Returns the first of the flow's laws that does not hold.
-fn broken_identity(flow: &Flow, before: Flow) -> Option<String> {
+fn flow_fault(flow: &Flow, before: Flow) -> Option<FlowFault> {
     let sum = |parts: &[u64]| parts.iter().map(|part| u128::from(*part)).sum::<u128>();
     let ended = [flow.ok, flow.failed, flow.timed_out, flow.abandoned, flow.in_flight_at_end];
-    let identities = [
+    let laws = [
         (
-            "waiting + due = started + skipped + still waiting",
+            FlowLaw::Due,
             sum(&[flow.waiting_at_start, flow.due]),
             sum(&[flow.started, flow.skipped, flow.waiting_at_end]),
         ),
-        (
-            "in flight + started = ended + still in flight",
-            sum(&[flow.in_flight_at_start, flow.started]),
-            sum(&ended),
-        ),
-        (
-            "waiting at the start = waiting at the end before",
-            sum(&[flow.waiting_at_start]),
-            sum(&[before.waiting_at_end]),
-        ),
-        (
-            "in flight at the start = in flight at the end before",
-            sum(&[flow.in_flight_at_start]),
-            sum(&[before.in_flight_at_end]),
-        ),
+        (FlowLaw::Started, sum(&[flow.in_flight_at_start, flow.started]), sum(&ended)),
+        (FlowLaw::Waiting, sum(&[flow.waiting_at_start]), sum(&[before.waiting_at_end])),
+        (FlowLaw::InFlight, sum(&[flow.in_flight_at_start]), sum(&[before.in_flight_at_end])),
     ];
-    let broken = identities.into_iter().find(|(_, left, right)| left != right);
-    let broken = broken.map(|(identity, left, right)| format!("{identity} does not hold: {left} ≠ {right}"));
+    let unequal = laws.into_iter().find(|(_, left, right)| left != right);
+    let unequal = unequal.map(|(law, left, right)| FlowFault::Unequal { law, left, right });
     let (left_open, ok) = (flow.left_open, flow.ok);
-    broken
-        .or_else(|| (ok < left_open).then(|| format!("{left_open} connections left open by {ok} successes")))
+    unequal.or_else(|| (ok < left_open).then_some(FlowFault::LeftOpen { left_open, ok }))
 }
 
 /// Returns the fault in the sizes of a kind's successful replies, all of which carry the whole object.
-fn broken_bytes(totals: &KindTotals, expected: Option<ExpectedMeasure>) -> Option<String> {
+fn size_fault(totals: &KindTotals, expected: Option<ExpectedMeasure>) -> Option<SizeFault> {
     let (reply, body, n) = (totals.ok.reply_bytes, totals.ok.body_bytes, totals.ok.response.n);
     if reply.n != n || body.n != n {
-        return Some(format!("{} replies and {} bodies have sizes, {n} succeeded", reply.n, body.n));
+        return Some(SizeFault::Count { replies: reply.n, bodies: body.n, ok: n });
     }
     if reply.sum < body.sum {
-        return Some(format!("replies have {} bytes, their bodies alone {}", reply.sum, body.sum));
+        return Some(SizeFault::Bodies { replies: reply.sum, bodies: body.sum });
     }
     let ExpectedMeasure { least, most, .. } = expected?;
-    let (lowest, highest) = (u128::from(n) * u128::from(least), u128::from(n) * u128::from(most));
-    if (lowest..=highest).contains(&body.sum) {
-        return None;
-    }
-    let expected = if least == most { lowest.to_string() } else { format!("{lowest} to {highest}") };
-    Some(format!("bodies have {} bytes, {n} objects have {expected}", body.sum))
+    let (least, most) = (u128::from(n) * u128::from(least), u128::from(n) * u128::from(most));
+    let is_whole = (least..=most).contains(&body.sum);
+    (!is_whole).then_some(SizeFault::Objects { bodies: body.sum, n, least, most })
 }
 
 impl Sums {
     fn interval(&mut self, record: &IntervalRecord) {
         for (kind, totals) in (0u16..).zip(&record.kinds) {
-            self.response.entry(kind).or_default().intervals.add(Extent::from(&totals.ok.response));
-            self.connect.intervals.add(Extent::from(&totals.ok.connect));
+            let response = extent_of_moments(&totals.ok.response);
+            add(&mut self.response.entry(kind).or_default().intervals, response);
+            add(&mut self.connect.intervals, extent_of_moments(&totals.ok.connect));
             for (outcome, failed) in &totals.failed {
                 let [n, _] = self.failed.entry((kind, *outcome)).or_default();
                 *n = n.saturating_add(failed.n);
@@ -205,9 +182,9 @@ impl Sums {
 
     fn detail(&mut self, record: &DetailRecord) {
         for (kind, histogram) in (0u16..).zip(&record.response) {
-            self.response.entry(kind).or_default().details.add(Extent::of(histogram));
+            add(&mut self.response.entry(kind).or_default().details, extent_of(histogram));
         }
-        self.connect.details.add(Extent::of(&record.connect));
+        add(&mut self.connect.details, extent_of(&record.connect));
         for (place, histogram) in &record.failed {
             let [_, n] = self.failed.entry(*place).or_default();
             *n = n.saturating_add(histogram.n());
@@ -215,18 +192,22 @@ impl Sums {
     }
 
     /// Returns the first sum in which details and intervals differ.
-    fn difference(&self) -> Option<String> {
-        let response = self.response.iter().find_map(|(kind, pair)| {
-            pair.difference().map(|text| format!("response times of kind {kind}: {text}"))
+    fn difference(&self) -> Option<DetailDifference> {
+        let response = self.response.iter().find(|(_, pair)| pair.differs()).map(|(kind, pair)| {
+            let Pair { details, intervals } = *pair;
+            DetailDifference::Response { kind: *kind, details, intervals }
         });
-        let connect = || self.connect.difference().map(|text| format!("times to connect: {text}"));
+        let connect = || {
+            let Pair { details, intervals } = self.connect;
+            self.connect.differs().then_some(DetailDifference::Connect { details, intervals })
+        };
         let failed = || {
             let differs = self.failed.iter().find(|(_, [intervals, details])| intervals != details);
-            differs.map(|((kind, outcome), [intervals, details])| {
-                format!(
-                    "failures `{}` of kind {kind}: {details} in details, {intervals} in intervals",
-                    outcome.name()
-                )
+            differs.map(|(&(kind, outcome), &[intervals, details])| DetailDifference::Failures {
+                kind,
+                outcome,
+                details,
+                intervals,
             })
         };
         response.or_else(connect).or_else(failed)
@@ -234,40 +215,31 @@ impl Sums {
 }
 
 impl Pair {
-    fn difference(&self) -> Option<String> {
-        let (found, expected) = (self.details, self.intervals);
-        (found != expected).then(|| {
-            let of = |extent: Extent| {
-                format!("{} with sum {} ns from {} to {} ns", extent.n, extent.sum, extent.min, extent.max)
-            };
-            format!("{} in details, {} in intervals", of(found), of(expected))
-        })
+    fn differs(&self) -> bool {
+        self.details != self.intervals
     }
 }
 
-impl Extent {
-    fn of(histogram: &Histogram) -> Extent {
-        Extent {
-            n: histogram.n(),
-            sum: histogram.sum(),
-            min: histogram.min().unwrap_or_default().0,
-            max: histogram.max().unwrap_or_default().0,
-        }
-    }
-
-    fn add(&mut self, other: Extent) {
-        if other.n == 0 {
-            return;
-        }
-        self.min = if self.n == 0 { other.min } else { self.min.min(other.min) };
-        self.max = self.max.max(other.max);
-        self.n = self.n.saturating_add(other.n);
-        self.sum = self.sum.saturating_add(other.sum);
+fn extent_of(histogram: &Histogram) -> TimesExtent {
+    TimesExtent {
+        n: histogram.n(),
+        sum: histogram.sum(),
+        min: histogram.min().unwrap_or_default().0,
+        max: histogram.max().unwrap_or_default().0,
     }
 }
 
-impl From<&Moments> for Extent {
-    fn from(moments: &Moments) -> Extent {
-        Extent { n: moments.n, sum: moments.sum, min: moments.min, max: moments.max }
+fn extent_of_moments(moments: &Moments) -> TimesExtent {
+    TimesExtent { n: moments.n, sum: moments.sum, min: moments.min, max: moments.max }
+}
+
+/// Adds the extent of further times.
+fn add(extent: &mut TimesExtent, other: TimesExtent) {
+    if other.n == 0 {
+        return;
     }
+    extent.min = if extent.n == 0 { other.min } else { extent.min.min(other.min) };
+    extent.max = extent.max.max(other.max);
+    extent.n = extent.n.saturating_add(other.n);
+    extent.sum = extent.sum.saturating_add(other.sum);
 }

@@ -47,17 +47,15 @@ impl PointFold {
             Ok(())
         };
         self.axis.interval(record);
-        if let Err(overflow) = self.seconds.interval(record).and(steady) {
-            self.ledger.overflow(record, overflow);
+        if self.seconds.interval(record).and(steady).is_err() {
+            self.ledger.overflow(record);
         }
     }
 
     pub(crate) fn detail(&mut self, record: &DetailRecord) {
         self.ledger.detail(record);
-        if record.phase == Phase::Steady
-            && let Err(overflow) = self.steady.detail(record)
-        {
-            self.ledger.overflow_of_detail(record, overflow);
+        if record.phase == Phase::Steady && self.steady.detail(record).is_err() {
+            self.ledger.overflow_of_detail(record);
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Flow, IntervalRecord, Phase, Phases, Plan};
 use units::Nanos;
 
-use crate::first_occurrence::FirstOccurrence;
+use crate::finding::{FaultCounter, InInterval, IntervalFault, MissingLoad};
 
 /// The longest that one interval may be.
 const INTERVAL_MAX: Nanos = Nanos::from_secs(1);
@@ -29,9 +29,9 @@ pub(crate) struct TimeAxis {
     current: Option<(u32, BTreeSet<u32>, u32)>,
     agents: Option<BTreeSet<u32>>,
     /// Intervals that do not follow the one before them, or are not in the phase of the plan.
-    pub(crate) order: FirstOccurrence,
+    pub(crate) order: FaultCounter<InInterval<IntervalFault>>,
     /// Steady seconds in which an agent or a load thread is missing.
-    pub(crate) absent: FirstOccurrence,
+    pub(crate) missing: FaultCounter<MissingLoad>,
 }
 
 impl TimeAxis {
@@ -42,8 +42,8 @@ impl TimeAxis {
             last: BTreeMap::new(),
             current: None,
             agents: None,
-            order: FirstOccurrence::default(),
-            absent: FirstOccurrence::default(),
+            order: FaultCounter::default(),
+            missing: FaultCounter::default(),
         }
     }
 
@@ -53,9 +53,8 @@ impl TimeAxis {
     }
 
     pub(crate) fn interval(&mut self, record: &IntervalRecord) {
-        if let Some(broken) = self.broken(record) {
-            let (index, agent) = (record.index, record.agent);
-            self.order.note(|| format!("interval {index} of agent {agent} {broken}"));
+        if let Some(fault) = self.fault(record) {
+            self.order.note(InInterval { interval: record.index, agent: record.agent, fault });
         }
         self.last
             .insert(record.agent, LastInterval { index: record.index, end: record.end, flow: record.flow });
@@ -64,16 +63,16 @@ impl TimeAxis {
 
     /// Ends the last second.
     pub(crate) fn close(&mut self) {
-        let Some((index, agents, threads)) = self.current.take() else { return };
+        let Some((interval, agents, threads)) = self.current.take() else { return };
         let expected = self.agents.get_or_insert_with(|| agents.clone());
-        let (found, known) = (agents.len(), expected.len());
-        self.absent.expect(agents == *expected, || {
-            format!("interval {index} has records of {found} load agents, the first one of {known}")
-        });
+        if agents != *expected {
+            let (found, expected) = (agents.len(), expected.len());
+            self.missing.note(MissingLoad::Agents { interval, found, expected });
+        }
         let planned = self.load_threads;
-        self.absent.expect(threads == planned, || {
-            format!("interval {index} has {threads} load threads, the plan {planned}")
-        });
+        if threads != planned {
+            self.missing.note(MissingLoad::Threads { interval, found: threads, planned });
+        }
     }
 
     /// Returns the end of the record: that of the agent that ends first.
@@ -82,28 +81,25 @@ impl TimeAxis {
     }
 
     /// Returns the fault in the index, time or phase of an interval.
-    fn broken(&self, record: &IntervalRecord) -> Option<String> {
-        let (index, start) = match self.last.get(&record.agent) {
+    fn fault(&self, record: &IntervalRecord) -> Option<IntervalFault> {
+        let (expected, end_before) = match self.last.get(&record.agent) {
             Some(last) => (last.index.saturating_add(1), last.end),
             None => (0, Nanos::ZERO),
         };
-        if record.index != index {
-            return Some(format!("is in the place of interval {index}"));
+        if record.index != expected {
+            return Some(IntervalFault::Index { expected });
         }
-        if record.start != start {
-            return Some(format!("begins at {}, but the one before it ends at {start}", record.start));
+        let (start, end, phase) = (record.start, record.end, record.phase);
+        if start != end_before {
+            return Some(IntervalFault::Start { start, end_before });
         }
-        let length = record.end.saturating_sub(record.start);
+        let length = end.saturating_sub(start);
         if length == Nanos::ZERO || INTERVAL_MAX < length {
-            return Some(format!("is {length} long, more than {INTERVAL_MAX}"));
+            return Some(IntervalFault::Length { length, limit: INTERVAL_MAX });
         }
-        let planned = self.phases.at(record.start);
-        let fits =
-            record.phase == planned && (planned == Phase::Drain || record.end <= self.phases.end_of(planned));
-        (!fits).then(|| {
-            let (from, to, phase) = (record.start, record.end, record.phase.name());
-            format!("from {from} to {to} has phase {phase}; by the plan it begins in {}", planned.name())
-        })
+        let planned = self.phases.at(start);
+        let fits = phase == planned && (planned == Phase::Drain || end <= self.phases.end_of(planned));
+        (!fits).then_some(IntervalFault::Phase { start, end, phase, planned })
     }
 
     /// Counts the agents and load threads in a second of the steady phase. Threads leave a drain one by one.

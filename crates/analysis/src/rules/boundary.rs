@@ -1,6 +1,9 @@
 //! The boundaries of the steady phase: no burst of samples that belong to another phase.
 
+use units::saturating_u64;
+
 use super::{Evidence, RuleFinding};
+use crate::finding::{BoundarySecond, Finding};
 use crate::fold::Second;
 
 /// Multiple of the median second's rate from which the first or last second is a burst.
@@ -21,21 +24,18 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let mut rates: Vec<f64> = seconds.iter().map(|second| rate(second)).collect();
     rates.sort_by(f64::total_cmp);
     let median = rates[rates.len() / 2];
-    let ends = [("first", seconds[0]), ("last", seconds[seconds.len() - 1])];
-    ends.iter().filter_map(|(name, second)| storm(name, second, median)).collect()
+    let ends = [(BoundarySecond::First, seconds[0]), (BoundarySecond::Last, seconds[seconds.len() - 1])];
+    ends.into_iter().filter_map(|(place, second)| storm(place, second, median)).collect()
 }
 
-fn storm(name: &str, second: &Second, median: f64) -> Option<RuleFinding> {
+fn storm(place: BoundarySecond, second: &Second, median: f64) -> Option<RuleFinding> {
     let expected = median * second.length();
     let completed = second.completed();
     let excessive =
         STORM * expected < completed && expected + DEVIATIONS * expected.sqrt().max(1.0) < completed;
     excessive.then(|| {
-        let text = format!(
-            "{completed} operations completed in the {name} second of the steady phase, {expected:.0} in the median second; \
-             they belong to another phase"
-        );
-        RuleFinding::invalid("phase-boundary", text).hint("use a longer settle phase to keep a start-up burst out of the steady phase")
+        let completed = saturating_u64(completed);
+        RuleFinding::invalid(Finding::PhaseBoundary { second: place, completed, median: expected })
     })
 }
 

@@ -3,6 +3,7 @@
 use units::{Nanos, Ratio};
 
 use super::{Evidence, RuleFinding};
+use crate::finding::Finding;
 
 /// Part of all operations, or of all response time, from which their absence is reported.
 const SHARE_MIN: f64 = 0.01;
@@ -15,14 +16,12 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     if of_operations.max(of_time) < SHARE_MIN {
         return Vec::new();
     }
-    let mean = Nanos(age.0 / n.max(1));
-    let text = format!(
-        "{n} operations were in flight at the end of the steady phase, on average for {mean}: {} of its \
-         operations and {} of its response time, in no rate and no mean; long operations are affected more often",
-        Ratio(of_operations),
-        Ratio(of_time)
-    );
-    vec![RuleFinding::remark("in-flight", text)]
+    vec![RuleFinding::remark(Finding::InFlightAtEnd {
+        n,
+        age_mean: Nanos(age.0 / n.max(1)),
+        of_operations: Ratio(of_operations),
+        of_time: Ratio(of_time),
+    })]
 }
 
 fn share(part: f64, counted: f64) -> f64 {

@@ -1,8 +1,7 @@
 //! Conservation: every operation that enters is accounted for, in every interval and in every sum.
 
 use super::{Evidence, RuleFinding, Stage};
-
-const BROKEN: &str = "the record contradicts itself; repeat the run, and report this if it happens again";
+use crate::finding::Finding;
 
 /// Reports every kind of contradiction once, with its first occurrence.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
@@ -10,14 +9,11 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     // While records come in, details may follow the intervals they belong to.
     let details = ledger.details_difference().filter(|_| evidence.stage != Stage::Running);
     let found = [
-        ("conservation", ledger.flow.text()),
-        ("conservation", ledger.totals.text()),
-        ("conservation", ledger.bytes.text()),
-        ("conservation", ledger.overflows.text()),
-        ("conservation", details),
+        ledger.flow.found().map(Finding::Flow),
+        ledger.totals.found().map(Finding::Totals),
+        ledger.sizes.found().map(Finding::Sizes),
+        ledger.overflows.found().map(Finding::Overflow),
+        details.map(|(phase, difference)| Finding::Details { phase, difference }),
     ];
-    found
-        .into_iter()
-        .filter_map(|(rule, text)| Some(RuleFinding::invalid(rule, text?).hint(BROKEN)))
-        .collect()
+    found.into_iter().flatten().map(RuleFinding::invalid).collect()
 }

@@ -1,11 +1,9 @@
 //! Open loop: all scheduled operations fell due, and enough of them were delivered.
 
-use super::{Evidence, RuleFinding};
-use crate::Measure;
+use units::Ratio;
 
-const SCHEDULE_HINT: &str =
-    "the generator lost or repeated operations; repeat the run, and report this if it happens again";
-const DELIVERED_HINT: &str = "the server cannot sustain this rate; offer lower rates with `--rate`";
+use super::{Evidence, RuleFinding};
+use crate::finding::Finding;
 
 /// Standard deviations that are chance.
 const DEVIATIONS: f64 = 3.0;
@@ -17,12 +15,11 @@ pub(super) fn schedule(evidence: &Evidence) -> Vec<RuleFinding> {
     let Some(start) = totals.start else { return Vec::new() };
     let mut operations = schedule.whole();
     operations.pass_before(start);
-    let (expected, found) = (operations.pass_before(totals.end), totals.due);
-    if found == expected {
+    let (scheduled, due) = (operations.pass_before(totals.end), totals.due);
+    if due == scheduled {
         return Vec::new();
     }
-    let text = format!("{found} operations fell due in the steady phase, the schedule has {expected}");
-    vec![RuleFinding::invalid("schedule", text).hint(SCHEDULE_HINT)]
+    vec![RuleFinding::invalid(Finding::Schedule { due, scheduled })]
 }
 
 /// Returns whether the operations that cross the ends of the phase so far, or wait, can no longer decide whether enough
@@ -45,10 +42,5 @@ pub(super) fn delivered(evidence: &Evidence) -> Vec<RuleFinding> {
     if limit * offered <= rate && 0.0 < offered {
         return Vec::new();
     }
-    let text = format!(
-        "{rate:.1} of {offered:.1} operations per second were delivered, at least {:.0} % are required",
-        100.0 * limit
-    );
-    let measure = Measure::Delivered { ratio: if 0.0 < offered { rate / offered } else { 0.0 }, limit };
-    vec![RuleFinding::invalid("delivered", text).hint(DELIVERED_HINT).measured(measure)]
+    vec![RuleFinding::invalid(Finding::Delivered { rate, offered, limit: Ratio(limit) })]
 }

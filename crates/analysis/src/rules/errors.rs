@@ -1,10 +1,9 @@
 //! The limit on failures of a benchmark, and failures whose fault is the generator's.
 
-use model::Outcome;
 use units::Ratio;
 
 use super::{Evidence, RuleFinding, Severity};
-use crate::Measure;
+use crate::finding::Finding;
 
 /// Reports too many failures, and takes notice of fewer.
 pub(super) fn too_many(evidence: &Evidence) -> Vec<RuleFinding> {
@@ -16,24 +15,20 @@ pub(super) fn too_many(evidence: &Evidence) -> Vec<RuleFinding> {
         0 => return Vec::new(),
         _ => Severity::Notice,
     };
-    let most = evidence.figures.failures.first().map_or("", |(outcome, _)| outcome.name());
-    let text = format!(
-        "{errors} of {completed} operations failed ({}), mostly `{most}`; at most {} are allowed",
-        Ratio(ratio),
-        Ratio(limit)
-    );
-    vec![RuleFinding::new(severity, "errors", text).measured(Measure::Errors { n: errors, ratio, limit })]
+    let finding = Finding::Errors {
+        n: errors,
+        completed,
+        ratio: Ratio(ratio),
+        limit: Ratio(limit),
+        most_frequent: evidence.figures.failures.first().map(|(outcome, _)| *outcome),
+    };
+    vec![RuleFinding::new(severity, finding)]
 }
 
 /// Reports failures whose fault lies with the generator's own machine.
 pub(super) fn ours(evidence: &Evidence) -> Vec<RuleFinding> {
     let mut failures = evidence.figures.failures.iter();
-    let Some((outcome, n)) = failures.find(|(outcome, _)| outcome.is_ours()) else { return Vec::new() };
-    let hint = match outcome {
-        Outcome::NoLocalPort => "see `plimsoll doctor` on local ports and TIME-WAIT",
-        Outcome::NoDescriptor => "raise the limit of open files, see `plimsoll doctor`",
-        _ => "the target policy forbids this address",
-    };
-    let text = format!("{n} operations failed on the generator's side: `{}`", outcome.name());
-    vec![RuleFinding::invalid("generator-fault", text).hint(hint).measured(Measure::GeneratorFaults(*n))]
+    let first = failures.find(|(outcome, _)| outcome.is_ours()).copied();
+    let finding = first.map(|(outcome, n)| RuleFinding::invalid(Finding::GeneratorFault { outcome, n }));
+    finding.into_iter().collect()
 }

@@ -3,27 +3,15 @@
 use units::Ratio;
 
 use super::{Evidence, RuleFinding, other_programs};
-use crate::Measure;
+use crate::finding::{Finding, ServerUse};
 use crate::fold::AgentTotals;
 
-const HINT: &str = "give the generator more CPUs (`--load-cpus`) or the server a smaller share (`--sut-quota`, see `plimsoll calibrate`)";
 /// Use of its allowance beyond which the allowance is evidently not enforced. Below are the errors of quotas, which
 /// are enforced in slices, and of two clocks.
 const ENFORCED_MAX: f64 = 1.1;
 
-const LATE_HINT: &str = "offer less, or give the generator CPUs of its own (`--load-cpus`)";
-
 /// Part of a limit from which a value is close to it.
 const CLOSE: f64 = 0.8;
-
-/// A value of a load agent that is beyond its limit, or close to it.
-struct LimitedValue {
-    rule: &'static str,
-    is_beyond: bool,
-    text: String,
-    hint: &'static str,
-    measure: Measure,
-}
 
 /// Checks every load agent by itself.
 pub(super) fn limits(evidence: &Evidence) -> Vec<RuleFinding> {
@@ -35,88 +23,65 @@ pub(super) fn limits(evidence: &Evidence) -> Vec<RuleFinding> {
 /// those to which it is close.
 fn agent_limits(evidence: &Evidence, index: u32, agent: &AgentTotals) -> Vec<RuleFinding> {
     let (Some(busy), Some(run_queue)) = (agent.busy(), agent.run_queue_ratio()) else {
-        return vec![RuleFinding::invalid(
-            "generator-busy",
-            format!("no metrics of the load threads of agent {index} were recorded"),
-        )];
+        return vec![RuleFinding::invalid(Finding::GeneratorUnmeasured { agent: index })];
     };
-    let found =
-        [busy_value(evidence, busy), run_queue_value(evidence, run_queue), late_value(evidence, agent)];
-    let finding = |LimitedValue { rule, is_beyond, text, hint, measure }| {
-        let text = format!("load agent {index}: {text}");
-        let finding = match is_beyond {
-            true => weigh(evidence, rule, &text, hint),
-            false => RuleFinding::notice(rule, text),
-        };
-        finding.measured(measure)
-    };
-    found.into_iter().flatten().map(finding).collect()
+    let found = [
+        busy_finding(evidence, index, busy),
+        run_queue_finding(evidence, index, run_queue),
+        late_finding(evidence, index, agent),
+    ];
+    found.into_iter().flatten().collect()
 }
 
-fn busy_value(evidence: &Evidence, busy: f64) -> Option<LimitedValue> {
+fn busy_finding(evidence: &Evidence, agent: u32, busy: f64) -> Option<RuleFinding> {
     let limit = evidence.plan.rules.generator_busy_max;
-    (CLOSE * limit <= busy).then(|| LimitedValue {
-        rule: "generator-busy",
-        is_beyond: limit <= busy,
-        text: format!("its CPUs were {} busy, limit {}", Ratio(busy), Ratio(limit)),
-        hint: HINT,
-        measure: Measure::GeneratorBusy(busy),
+    (CLOSE * limit <= busy).then(|| {
+        let server = (limit <= busy).then(|| server_use(evidence));
+        let (busy, limit) = (Ratio(busy), Ratio(limit));
+        weighed(server, Finding::GeneratorBusy { agent, busy, limit, server })
     })
 }
 
-fn run_queue_value(evidence: &Evidence, waited: f64) -> Option<LimitedValue> {
+fn run_queue_finding(evidence: &Evidence, agent: u32, waited: f64) -> Option<RuleFinding> {
     let limit = evidence.plan.rules.run_queue_ratio_max;
     (CLOSE * limit <= waited).then(|| {
-        let others = other_programs::clause(evidence.resources);
-        let (waited_part, limit_part) = (Ratio(waited), Ratio(limit));
-        LimitedValue {
-            rule: "generator-run-queue",
-            is_beyond: limit < waited,
-            text: format!(
-                "its threads waited {waited_part} of the time for a CPU, limit {limit_part}{others}"
-            ),
-            hint: HINT,
-            measure: Measure::GeneratorWait(waited),
-        }
+        let others = other_programs::used(evidence.resources);
+        let server = (limit < waited).then(|| server_use(evidence));
+        let (waited, limit) = (Ratio(waited), Ratio(limit));
+        weighed(server, Finding::GeneratorRunQueue { agent, waited, limit, others, server })
     })
 }
 
 /// Judges the 99th percentile of an agent's own lateness; open loops only.
-fn late_value(evidence: &Evidence, agent: &AgentTotals) -> Option<LimitedValue> {
+fn late_finding(evidence: &Evidence, index: u32, agent: &AgentTotals) -> Option<RuleFinding> {
     let is_open = !evidence.load().is_closed();
     let p99 = agent.lateness_own.quantile(Ratio(0.99)).filter(|_| is_open)?;
     let limit = evidence.plan.rules.lateness_p99_max;
-    (CLOSE * limit.0 as f64 <= p99.0 as f64).then(|| LimitedValue {
-        rule: "generator-lateness",
-        is_beyond: limit < p99,
-        text: format!("the 99th percentile of its lateness was {p99}, limit {limit}"),
-        hint: LATE_HINT,
-        measure: Measure::GeneratorLateness { p99, limit },
+    (CLOSE * limit.0 as f64 <= p99.0 as f64).then(|| {
+        let server = (limit < p99).then(|| server_use(evidence));
+        weighed(server, Finding::GeneratorLateness { agent: index, p99, limit, server })
     })
 }
 
-/// Decides the severity: a remark if the server was the limit after all.
-fn weigh(evidence: &Evidence, rule: &'static str, text: &str, hint: &'static str) -> RuleFinding {
+fn server_use(evidence: &Evidence) -> ServerUse {
     let saturated = evidence.plan.rules.sut_saturated_min;
     match evidence.figures.sut_busy {
-        Some(busy) if ENFORCED_MAX < busy => {
-            let text = format!(
-                "{text}, and the server's allowance was not enforced, of which it used {}",
-                Ratio(busy)
-            );
-            RuleFinding::invalid(rule, text).hint(hint)
+        None => ServerUse::Unknown,
+        Some(busy) if ENFORCED_MAX < busy => ServerUse::Unenforced(Ratio(busy)),
+        Some(busy) if saturated <= busy => ServerUse::Saturated(Ratio(busy)),
+        Some(busy) => ServerUse::Part(Ratio(busy)),
+    }
+}
+
+/// Decides the severity: a notice of a value that is only close to its limit, a remark if the server was the limit after
+/// all.
+fn weighed(server: Option<ServerUse>, finding: Finding) -> RuleFinding {
+    match server {
+        None => RuleFinding::notice(finding),
+        Some(ServerUse::Saturated(_)) => RuleFinding::remark(finding),
+        Some(ServerUse::Unknown | ServerUse::Part(_) | ServerUse::Unenforced(_)) => {
+            RuleFinding::invalid(finding)
         }
-        Some(busy) if saturated <= busy => RuleFinding::remark(
-            rule,
-            format!("{text}; the server was saturated as well ({} of its allowance)", Ratio(busy)),
-        ),
-        Some(busy) => RuleFinding::invalid(
-            rule,
-            format!("{text}, while the server used {} of its allowance", Ratio(busy)),
-        )
-        .hint(hint),
-        None => RuleFinding::invalid(rule, format!("{text}, and the CPU use of the server is not known"))
-            .hint(hint),
     }
 }
 
@@ -124,14 +89,9 @@ fn weigh(evidence: &Evidence, rule: &'static str, text: &str, hint: &'static str
 /// generator.
 pub(super) fn full_slots(evidence: &Evidence) -> Vec<RuleFinding> {
     let agents = evidence.fold.steady.agents.values();
-    let full = agents.map(|agent| agent.intervals_full).max().unwrap_or(0);
-    if full == 0 {
+    let seconds = agents.map(|agent| agent.intervals_full).max().unwrap_or(0);
+    if seconds == 0 {
         return Vec::new();
     }
-    let slots = evidence.load().in_flight_max();
-    let text = format!(
-        "all {slots} slots for operations in flight were taken at the end of {full} seconds; \
-         operations that fell due then waited while their response time ran"
-    );
-    vec![RuleFinding::remark("places", text)]
+    vec![RuleFinding::remark(Finding::FullSlots { slots: evidence.load().in_flight_max(), seconds })]
 }

@@ -3,8 +3,8 @@
 use stats::{Histogram, Moments};
 
 use super::{Evidence, RuleFinding};
-
-const HINT: &str = "percentiles from such a histogram mean nothing, whatever its mean";
+use crate::finding::{Finding, ValueMoment};
+use crate::fold::KindSums;
 
 /// Reports histograms whose buckets cannot hold the values that the exact sums were made of.
 ///
@@ -14,17 +14,16 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let totals = &evidence.fold.steady;
     let mut all = Moments::default();
     totals.kinds.iter().for_each(|kind| all.merge(&kind.response));
-    let mut findings = vec![broken(&all, &totals.response).map(|text| format!("response times: {text}"))];
-    for (kind, sums) in evidence.plan.catalog.kinds.iter().zip(&totals.kinds) {
-        let text = broken(&sums.response, &sums.histogram);
-        findings.push(text.map(|text| format!("response times of `{}`: {text}", kind.name)));
-    }
-    let first = findings.into_iter().flatten().next();
-    first.map(|text| RuleFinding::invalid("histogram", text).hint(HINT)).into_iter().collect()
+    let kinds = evidence.plan.catalog.kinds.iter().zip(&totals.kinds);
+    let of_kind = |(kind, sums): (&model::OperationKind, &KindSums)| {
+        broken(Some(&kind.name), &sums.response, &sums.histogram)
+    };
+    let first = broken(None, &all, &totals.response).or_else(|| kinds.map(of_kind).find_map(|found| found));
+    first.map(RuleFinding::invalid).into_iter().collect()
 }
 
-/// Returns the moment that the histogram cannot have.
-fn broken(exact: &Moments, histogram: &Histogram) -> Option<String> {
+/// Returns the first moment that the histogram of a kind, or of all, cannot have.
+fn broken(kind: Option<&str>, exact: &Moments, histogram: &Histogram) -> Option<Finding> {
     let (Some(min), Some(max)) = (histogram.min(), histogram.max()) else { return None };
     let sum = |edge: &dyn Fn(stats::Bucket) -> u64, power: u32| {
         let values = histogram.buckets().map(|bucket| {
@@ -35,14 +34,10 @@ fn broken(exact: &Moments, histogram: &Histogram) -> Option<String> {
     let low = |bucket: stats::Bucket| bucket.low.max(min).0;
     // Values beyond the last bucket are bounded only by the largest value.
     let high = |bucket: stats::Bucket| if 0 < histogram.beyond() { max.0 } else { bucket.high.min(max).0 };
-    for (power, moment, name) in [(1, exact.sum, "sum"), (2, exact.sum_squares, "sum of squares")] {
+    let moments = [(1, exact.sum, ValueMoment::Sum), (2, exact.sum_squares, ValueMoment::SumOfSquares)];
+    moments.into_iter().find_map(|(power, exact, moment)| {
         let (least, most) = (sum(&low, power), sum(&high, power));
-        if moment < least || most < moment {
-            return Some(format!(
-                "their exact {name} is {:.4e}, that of the histogram is between {:.4e} and {:.4e}",
-                moment as f64, least as f64, most as f64
-            ));
-        }
-    }
-    None
+        let kind = kind.map(str::to_owned);
+        (exact < least || most < exact).then_some(Finding::Histogram { kind, moment, exact, least, most })
+    })
 }

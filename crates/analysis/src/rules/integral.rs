@@ -1,11 +1,10 @@
 //! Two ways to the same integral: the sum of response times, and the integral of operations in flight.
 
 use super::{Evidence, RuleFinding};
+use crate::finding::Finding;
 
 /// Part of the larger value by which the two may differ.
 const GAP_MAX: f64 = 0.01;
-
-const HINT: &str = "response times that leave out waiting hide a stall (coordinated omission)";
 
 /// Compares Σ response time with ∫ in flight + Σ lateness.
 ///
@@ -26,9 +25,5 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     if (summed - integrated).abs() <= allowed {
         return Vec::new();
     }
-    let text = format!(
-        "response times sum up to {summed:.3} s, operations in flight and lateness to {integrated:.3} s; \
-         the difference may be at most {allowed:.3} s"
-    );
-    vec![RuleFinding::invalid("response-integral", text).hint(HINT)]
+    vec![RuleFinding::invalid(Finding::ResponseIntegral { summed, integrated, allowed })]
 }

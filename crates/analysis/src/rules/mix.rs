@@ -3,6 +3,7 @@
 use units::Ratio;
 
 use super::{Evidence, RuleFinding};
+use crate::finding::Finding;
 
 /// Standard deviations of a binomial count that are chance. With four, a run of ten load points and eight kinds is
 /// rejected by chance once in two hundred times; with three it would be once in five.
@@ -10,8 +11,6 @@ const DEVIATIONS: f64 = 4.0;
 
 /// Expected operations of a kind below which its count is too skewed for that to hold.
 const EXPECTED_MIN: f64 = 25.0;
-
-const HINT: &str = "failures or a time limit that affect one kind more than the others shift the mix; a longer steady phase reduces the gap";
 
 /// Reports kinds whose share of all completed operations is too far from the expected one.
 ///
@@ -27,14 +26,12 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
             let share =
                 Share { found: count as f64 / completed.max(1) as f64, expected: kind.share?, n: completed };
             let limit = kind.share_gap_max.filter(|limit| share.is_off(*limit))?;
-            let text = format!(
-                "`{}` is {} of all completed operations, expected {}; the share may deviate by {} of itself",
-                kind.name,
-                Ratio(share.found),
-                Ratio(share.expected),
-                Ratio(limit)
-            );
-            Some(RuleFinding::invalid("mix", text).hint(HINT))
+            Some(RuleFinding::invalid(Finding::Mix {
+                kind: kind.name.clone(),
+                share: Ratio(share.found),
+                expected: Ratio(share.expected),
+                limit: Ratio(limit),
+            }))
         })
         .collect()
 }

@@ -8,7 +8,6 @@ mod censoring;
 mod conservation;
 mod delivery;
 mod errors;
-mod finding;
 mod generator;
 mod histogram;
 mod integral;
@@ -18,6 +17,7 @@ mod load_agents;
 mod mix;
 mod other_programs;
 mod sample_size;
+mod severity;
 mod steady_length;
 mod steady_state;
 mod think;
@@ -26,7 +26,7 @@ mod warm_up;
 
 use model::{Load, Plan};
 
-pub(crate) use finding::{RuleFinding, Severity};
+pub(crate) use severity::{RuleFinding, Severity};
 
 use crate::fold::PointFold;
 use crate::metrics::PointFigures;

@@ -4,59 +4,27 @@ use model::{Counter, MachineRole};
 
 use super::{Evidence, RuleFinding};
 use crate::ResourceUsage;
+use crate::finding::{Finding, OtherCpuUse, ProgramCpuUse};
 
 /// The total use, in CPUs, from which other programs are reported. A house rule: a tenth of a CPU shows in the
 /// intervals.
 const CPUS_MIN: f64 = 0.1;
 
-/// The most programs that are named; a program that used less than this of a CPU is not.
-const N_NAMED: usize = 3;
-const SHARE_MIN: f64 = 0.02;
-
 /// Reports programs that are neither the server nor the load generator.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let used = others(evidence.resources);
-    let sum: f64 = used.iter().map(|(_, cpus)| cpus).sum();
-    if sum < CPUS_MIN {
-        return Vec::new();
-    }
-    let server = match evidence.plan.sut.name.as_str() {
-        "external" => "; the server may be one of them",
-        _ => "",
-    };
-    let text = format!("other programs used {sum:.2} CPUs: {}{server}", listed(&used));
-    vec![RuleFinding::remark("other-programs", text)]
+    let may_be_server = evidence.plan.sut.name == "external";
+    let finding = |used| RuleFinding::remark(Finding::OtherPrograms { used, may_be_server });
+    used(evidence.resources).map(finding).into_iter().collect()
 }
 
-/// Returns a clause about the other users of the machine, to stand behind what they may have disturbed; empty if
-/// there were none.
-pub(super) fn clause(uses: &ResourceUsage) -> String {
-    let used = others(uses);
-    let sum: f64 = used.iter().map(|(_, cpus)| cpus).sum();
-    if sum < CPUS_MIN {
-        String::new()
-    } else {
-        format!("; other programs used {sum:.2} CPUs ({})", listed(&used))
-    }
-}
-
-/// Returns the programs on load machines with the CPUs that each used, the busiest first.
-fn others(uses: &ResourceUsage) -> Vec<(&str, f64)> {
+/// Returns the use of load machines by other programs, the busiest first; `None` if it is too little to matter.
+pub(super) fn used(uses: &ResourceUsage) -> Option<OtherCpuUse> {
     let series = uses.series.iter().filter(|one| one.series.counter == Counter::OtherCpu);
     let watched = series.filter(|one| uses.role(one).is_some_and(|role| role != MachineRole::Sut));
-    let mut used: Vec<(&str, f64)> =
-        watched.filter_map(|one| Some((one.series.instance.as_str(), one.value? / 1e6))).collect();
-    used.sort_by(|one, other| other.1.total_cmp(&one.1));
-    used
-}
-
-/// Writes `stress 98 %, cc1 40 %`: of one CPU each.
-fn listed(used: &[(&str, f64)]) -> String {
-    let named = used.iter().take(N_NAMED).filter(|(_, cpus)| SHARE_MIN <= *cpus);
-    let texts: Vec<String> =
-        named.map(|(name, cpus)| format!("{name} {:.0} % of one", 100.0 * cpus)).collect();
-    match texts.is_empty() {
-        true => "none of them above 2 % of a CPU".to_owned(),
-        false => texts.join(", "),
-    }
+    let mut programs: Vec<ProgramCpuUse> = watched
+        .filter_map(|one| Some(ProgramCpuUse { name: one.series.instance.clone(), cpus: one.value? / 1e6 }))
+        .collect();
+    programs.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
+    let total = programs.iter().map(|program| program.cpus).sum::<f64>();
+    (CPUS_MIN <= total).then_some(OtherCpuUse { total, programs })
 }

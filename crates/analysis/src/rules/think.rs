@@ -1,9 +1,10 @@
 //! Think times: as long as the workload defines, so that users offer the intended load.
 
-use model::{Phase, Think};
+use model::{Load, Phase, Think};
 use units::Nanos;
 
 use super::{Evidence, RuleFinding};
+use crate::finding::Finding;
 
 /// Part of the mean think time by which the measured one may differ besides chance.
 const GAP_MAX: f64 = 0.02;
@@ -14,10 +15,11 @@ const ERRORS: f64 = 3.0;
 /// Compares the measured mean think time with the nominal one, and the cycle rate of users with its bound.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let think = evidence.plan.workload.think;
-    if !evidence.load().is_closed() || think.mean() == Nanos::ZERO {
+    let Load::Users(users) = evidence.load() else { return Vec::new() };
+    if think.mean() == Nanos::ZERO {
         return Vec::new();
     }
-    mean(evidence, think).into_iter().chain(bound(evidence, think)).collect()
+    mean(evidence, think).into_iter().chain(bound(evidence, think, users)).collect()
 }
 
 /// Checks the mean think time; users think after each page: mean = (∫ thinking − Σ lateness) ÷ pages that ended.
@@ -31,26 +33,20 @@ fn mean(evidence: &Evidence, think: Think) -> Option<RuleFinding> {
     let gap = (found / nominal - 1.0).abs();
     (found.is_finite() && tolerance(evidence, think) < gap).then(|| {
         let found = Nanos::from_secs_f64((found / 1e9).max(0.0));
-        let text = format!("users thought for {found} on average, {} expected", think.mean());
-        RuleFinding::remark("think", text).hint("the generator was late, or the steady phase is short")
+        RuleFinding::remark(Finding::ThinkTime { found, expected: think.mean() })
     })
 }
 
 /// Checks that N users do not complete more than N ÷ Z cycles per second (interactive law, R = 0).
-fn bound(evidence: &Evidence, think: Think) -> Option<RuleFinding> {
-    let (users, length) = (evidence.load().level(), evidence.figures.length.as_secs_f64());
+fn bound(evidence: &Evidence, think: Think, users: u32) -> Option<RuleFinding> {
+    let (n, length) = (f64::from(users), evidence.figures.length.as_secs_f64());
     let rate = evidence.fold.steady.units() as f64 / length;
-    let bound = stats::interactive_bound(users, 0.0, think.mean().as_secs_f64())?;
+    let bound = stats::interactive_bound(n, 0.0, think.mean().as_secs_f64())?;
     // Where no phase precedes it, every user begins in it with a page before which it did not think.
     let is_first = evidence.plan.phases.start_of(Phase::Steady) == Nanos::ZERO;
-    let begun = if is_first { users / length } else { 0.0 };
-    (bound * (1.0 + tolerance(evidence, think)) + begun < rate).then(|| {
-        let text = format!(
-            "users completed {rate:.2} cycles per second; {users} users with a think time of {} can complete at most {bound:.2}",
-            think.mean()
-        );
-        RuleFinding::invalid("interactive-law", text).hint("users did not think as long as defined")
-    })
+    let begun = if is_first { n / length } else { 0.0 };
+    (bound * (1.0 + tolerance(evidence, think)) + begun < rate)
+        .then(|| RuleFinding::invalid(Finding::InteractiveLaw { rate, users, think: think.mean(), bound }))
 }
 
 /// Returns the part of the mean by which chance and the ends of the phase may move it.

@@ -4,6 +4,7 @@ use model::Phase;
 use stats::warm_up_errors;
 
 use super::{Evidence, RuleFinding};
+use crate::finding::Finding;
 use crate::fold::Second;
 
 /// Part of the steady phase into which the warm-up may reach: the rest outweighs it ninefold.
@@ -17,19 +18,17 @@ const ERRORS_MIN: f64 = 4.0;
 
 /// Reports a warm-up that reaches into the steady phase by more than a tenth of it, beyond chance.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let length = evidence.figures.length.as_secs_f64();
+    let length = evidence.figures.length;
     let Some(end) = evidence.figures.warm_up else { return Vec::new() };
     let begin = evidence.plan.phases.start_of(Phase::Steady);
-    let reach = end.saturating_sub(begin).as_secs_f64();
+    let reach = end.saturating_sub(begin);
+    let is_tolerated = reach.as_secs_f64() <= REACH_MAX * length.as_secs_f64();
     let rates: Vec<f64> = evidence.fold.seconds.full_load().map(Second::rate).collect();
     let n_before = evidence.fold.seconds.full_load().filter(|second| second.start < end).count();
-    if reach <= REACH_MAX * length || !is_shown(&rates, n_before) {
+    if is_tolerated || !is_shown(&rates, n_before) {
         return Vec::new();
     }
-    let text = format!(
-        "the warm-up lasted until {reach:.0} s into the steady phase of {length:.0} s (MSER-5); a tenth of it is tolerated"
-    );
-    vec![RuleFinding::remark("warm-up", text).hint("use a longer settle phase")]
+    vec![RuleFinding::remark(Finding::WarmUp { reach, length })]
 }
 
 /// Returns whether the first `n_before` rates differ from the rest by more than chance.

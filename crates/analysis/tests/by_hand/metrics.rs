@@ -122,7 +122,7 @@ fn operations_in_flight_at_the_end_close_littles_law() {
     near(point.little_gap.unwrap(), (2.0 - 1.625) / 2.0);
     assert_eq!((point.in_flight_at_end, point.in_flight_age), (2, ms(1_500)));
     near(point.in_flight_mean, point.load_factor + point.in_flight_age.as_secs_f64() / 4.0);
-    let rules: Vec<&str> = point.verdict.remarks.iter().map(|remark| remark.rule).collect();
+    let rules: Vec<&str> = point.verdict.remarks.iter().map(|remark| remark.rule()).collect();
     assert_eq!(rules, ["little", "percentiles", "in-flight"]);
 }
 

@@ -1,7 +1,7 @@
 //! Audits of stated result tables.
 
 use analysis::Analysis;
-use analysis::audit::{AuditFinding, StatedRow, audit_results};
+use analysis::audit::{DifferenceKind, StatedRow, TableDifference, audit_results};
 use model::{Ending, Load, LoadPoint};
 use units::Ratio;
 
@@ -20,12 +20,12 @@ fn stated(analysis: &Analysis) -> Vec<StatedRow> {
     analysis.load_points.iter().map(StatedRow::of).collect()
 }
 
-fn audit(stated: &[StatedRow], analysis: &Analysis) -> Vec<AuditFinding> {
+fn audit(stated: &[StatedRow], analysis: &Analysis) -> Vec<TableDifference> {
     audit_results(stated, analysis, Ratio(1e-9))
 }
 
-fn checks(findings: &[AuditFinding]) -> Vec<(&str, Option<usize>)> {
-    findings.iter().map(|finding| (finding.check, finding.row)).collect()
+fn checks(findings: &[TableDifference]) -> Vec<(&str, Option<usize>)> {
+    findings.iter().map(|finding| (finding.check(), finding.row)).collect()
 }
 
 fn exchange(row: &mut StatedRow, one: &str, other: &str) {
@@ -51,7 +51,8 @@ fn every_changed_cell_is_found() {
             wrong[index].cells.insert(name.clone(), value * 1.001);
             let findings = audit(&wrong, &analysis);
             assert_eq!(checks(&findings), [("changed cell", Some(index))], "{name}");
-            assert!(findings[0].text.starts_with(&format!("`{name}` is stated as ")), "{}", findings[0].text);
+            let (column, stated, recomputed) = (name.clone(), value * 1.001, *value);
+            assert_eq!(findings[0].kind, DifferenceKind::ChangedCell { column, stated, recomputed });
         }
     }
 }
@@ -63,7 +64,8 @@ fn swapped_columns_are_named_once() {
     wrong.iter_mut().for_each(|row| exchange(row, "rate_per_s", "load_factor"));
     let findings = audit(&wrong, &analysis);
     assert_eq!(checks(&findings), [("exchanged columns", None)]);
-    assert_eq!(findings[0].text, "`load_factor` and `rate_per_s` are exchanged in every row");
+    let [one, other] = ["load_factor", "rate_per_s"].map(str::to_owned);
+    assert_eq!(findings[0].kind, DifferenceKind::ExchangedColumns { one, other });
 }
 
 #[test]

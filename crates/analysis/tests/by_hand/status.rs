@@ -1,7 +1,9 @@
 //! The status of a load point while its records come in, and when it is over.
 
-use analysis::{Analyzer, LoadPointStatus, Measure, RuleGroup, Standing, StandingState};
+use analysis::finding::ServerUse;
+use analysis::{Analyzer, Finding, LoadPointStatus, RuleGroup, Standing, StandingState};
 use model::{Load, Outcome};
+use units::Ratio;
 
 use crate::record::{RecordedRun, ms, plan, users};
 
@@ -56,7 +58,7 @@ fn rules_are_pending_until_they_can_be_judged() {
     }
     // 2,667 operations are too few for p99.9.
     assert_eq!(states(&at_end), of(Holds, Holds, Holds, Remark, Holds));
-    assert_eq!(standing(&at_end, Sample).reason.as_ref().unwrap().rule, "percentiles");
+    assert_eq!(standing(&at_end, Sample).reason.as_ref().unwrap().rule(), "percentiles");
     assert!(at_end.is_over && !running.iter().any(|status| status.is_over));
 }
 
@@ -89,7 +91,7 @@ fn groups_depend_on_the_load() {
     assert_eq!(groups(&RecordedRun::open(ms(0))), open);
 }
 
-/// The load threads use 1.9 of 2 s, the server 0.3 of its 0.5 s; or 1.5 of 2 s, where nine tenths are allowed.
+/// The load threads use 1.9 of 2 s, the server half of its allowance; or 1.5 of 2 s, where nine tenths are allowed.
 #[test]
 fn a_busy_generator_is_found_at_once_by_the_rule_of_the_verdict() {
     let busy = |milliseconds| {
@@ -100,16 +102,20 @@ fn a_busy_generator_is_found_at_once_by_the_rule_of_the_verdict() {
     let recorded = busy(1_900);
     let (running, at_end) = statuses(&recorded, false);
     let reason = recorded.analyze().load_points[0].verdict.reasons[0].clone();
+    let [part, limit, server] = [0.95, 0.9, 0.5].map(Ratio);
+    let server = Some(ServerUse::Part(server));
+    let expected = Finding::GeneratorBusy { agent: 0, busy: part, limit, server };
+    assert_eq!(reason.finding, expected);
     for status in [&running[3], &at_end] {
         let found = standing(status, Generator);
-        assert_eq!((found.state, found.measure), (Broken, Some(Measure::GeneratorBusy(0.95))));
-        assert_eq!(found.reason.as_ref(), Some(&reason));
+        assert_eq!((found.state, found.reason.as_ref()), (Broken, Some(&reason)));
     }
     let recorded = busy(1_500);
     let found = standing(&statuses(&recorded, false).1, Generator).clone();
-    assert_eq!((found.state, found.measure), (Notice, Some(Measure::GeneratorBusy(0.75))));
+    let near = Finding::GeneratorBusy { agent: 0, busy: Ratio(0.75), limit, server: None };
+    assert_eq!((found.state, found.reason.unwrap().finding), (Notice, near));
     let verdict = recorded.analyze().load_points[0].verdict.clone();
-    assert!(verdict.reasons.iter().chain(&verdict.remarks).all(|one| one.rule != "generator-busy"));
+    assert!(verdict.reasons.iter().chain(&verdict.remarks).all(|one| one.rule() != "generator-busy"));
 }
 
 /// One of about 2,667 operations fails, in the steady phase; 1 % is allowed.
@@ -122,9 +128,14 @@ fn failures_within_the_limit_are_a_notice() {
     let (running, at_end) = statuses(&RecordedRun::of(plan, &operations), false);
     assert_eq!(standing(&running[3], Errors).state, Holds);
     let found = standing(&at_end, Errors);
-    let Some(Measure::Errors { n, ratio, limit }) = found.measure else { panic!("{found:?}") };
-    assert_eq!((found.state, n, limit), (Notice, 1, 0.01));
-    assert!((0.0003..0.0005).contains(&ratio), "{ratio}");
+    let Some(Finding::Errors { n, ratio, limit, most_frequent, .. }) =
+        found.reason.as_ref().map(|reason| &reason.finding)
+    else {
+        panic!("{found:?}")
+    };
+    assert_eq!((found.state, *n, *limit), (Notice, 1, Ratio(0.01)));
+    assert_eq!(*most_frequent, Some(Outcome::Reset));
+    assert!((0.0003..0.0005).contains(&ratio.0), "{ratio}");
 }
 
 /// By hand: one user and 1 s for each operation make 20, where 100 are needed.
@@ -136,7 +147,7 @@ fn too_few_operations_are_pending_until_the_end() {
     assert!(running.iter().all(|status| standing(status, Sample).state == Pending));
     let found = standing(&at_end, Sample);
     assert_eq!((found.state, at_end.ok, at_end.ok_needed), (Broken, 20, 100));
-    assert_eq!(found.reason.as_ref().unwrap().rule, "operations");
+    assert_eq!(found.reason.as_ref().unwrap().rule(), "operations");
 }
 
 #[test]
@@ -146,7 +157,7 @@ fn a_load_point_that_is_cut_short_is_broken_by_its_length() {
     let (running, at_end) = statuses(&recorded, true);
     assert_eq!(standing(running.last().unwrap(), Record).state, Holds);
     let found = standing(&at_end, Record);
-    assert_eq!((found.state, found.reason.as_ref().unwrap().rule), (Broken, "steady-length"));
+    assert_eq!((found.state, found.reason.as_ref().unwrap().rule()), (Broken, "steady-length"));
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Endings of runs, and their verdicts.
 
-use analysis::VerdictState;
+use analysis::finding::{InInterval, SizeFault, SteadyFigure};
+use analysis::{Finding, VerdictState};
 use model::{Ending, Load, LoadPoint, Modification};
 use stats::Steadiness;
-use units::Nanos;
+use units::{Nanos, Ratio};
 
 use crate::record::{
     Operation, RecordedRun, assert_caught, assert_valid, ms, plan, records, remarks, rules_broken, scheduled,
@@ -45,7 +46,7 @@ fn a_run_stopped_between_load_points_is_incomplete() {
     recorded.ending = Ending::Stopped("interrupted".to_owned());
     let analysis = recorded.analyze();
     assert_eq!(analysis.verdict.state, VerdictState::Incomplete);
-    assert_eq!(analysis.verdict.reasons[0].text, "the run was stopped: interrupted");
+    assert_eq!(analysis.verdict.reasons[0].finding, Finding::Stopped { reason: "interrupted".to_owned() });
     assert_eq!(rules_broken(&analysis), ["ending"]);
     recorded.ending = Ending::Complete;
     assert_caught(&recorded.analyze(), "load-points");
@@ -63,8 +64,9 @@ fn a_run_whose_end_lacks_only_the_ramp_down_keeps_its_last_load_point() {
 fn a_record_of_an_unplanned_load_point_is_found() {
     let mut recorded = two_load_points();
     recorded.plan.load_points.pop();
-    let text = assert_caught(&recorded.analyze(), "load-points");
-    assert!(text.starts_with("a record belongs to load point 1, which is not in the plan; and"), "{text}");
+    let found = assert_caught(&recorded.analyze(), "load-points");
+    let Finding::UnplannedLoadPoint(found) = found else { panic!("{found:?}") };
+    assert!(found.first == 1 && 0 < found.n_more, "{found:?}");
 }
 
 #[test]
@@ -75,10 +77,8 @@ fn deviations_from_the_benchmark_are_a_remark() {
     recorded.plan.modifications = vec![modification("load"), modification("steady phase")];
     let analysis = recorded.analyze();
     assert_valid(&analysis);
-    assert_eq!(
-        remarks(&analysis, "modified"),
-        ["differs from the benchmark's definition in: load, steady phase"]
-    );
+    let settings = ["load", "steady phase"].map(str::to_owned).to_vec();
+    assert_eq!(remarks(&analysis, "modified"), [Finding::Modified { settings }]);
     assert_eq!(analysis.modifications.len(), 2);
 }
 
@@ -90,8 +90,7 @@ fn a_certificate_that_was_not_verified_is_a_remark() {
     recorded.plan.protocol.tls = model::Tls::Full;
     let analysis = recorded.analyze();
     assert_valid(&analysis);
-    let text = "the server's certificate was not verified (`--insecure`): any certificate was accepted";
-    assert_eq!(remarks(&analysis, "certificate"), [text]);
+    assert_eq!(remarks(&analysis, "certificate"), [Finding::CertificateUnverified]);
     recorded.plan.sut.certificates = model::CertificateCheck::System;
     assert!(remarks(&recorded.analyze(), "certificate").is_empty());
 }
@@ -110,12 +109,9 @@ fn connections_left_open_are_a_remark_with_their_number() {
     seconds.next().unwrap().flow.left_open = 4;
     let analysis = recorded.analyze();
     assert_valid(&analysis);
-    let (point, texts) = (&analysis.load_points[0], remarks(&analysis, "left-open"));
+    let (point, found) = (&analysis.load_points[0], remarks(&analysis, "left-open"));
     assert_eq!((point.left_open, analysis.load_points[1].left_open), (7, 0));
-    let begin =
-        format!("the server left 7 of {} connections open after a complete last reply", point.total.n);
-    assert!(texts.len() == 1 && texts[0].starts_with(&begin), "{texts:?}");
-    assert!(texts[0].contains("the load generator waited up to 1.00 s for each"), "{texts:?}");
+    assert_eq!(found, [Finding::LeftOpen { n: 7, ok: point.total.n }]);
 }
 
 /// 200/s offered, 20 slots, 125 ms each: 160/s can be delivered.
@@ -124,8 +120,10 @@ fn an_open_loop_that_is_not_delivered_is_invalid() {
     let plan = RecordedRun::open(Nanos::ZERO).plan;
     let operations = scheduled(&plan, 0, ms(125), Nanos::ZERO);
     let analysis = RecordedRun::of(plan, &operations).analyze();
-    let text = assert_caught(&analysis, "delivered");
-    assert_eq!(text, "160.0 of 200.0 operations per second were delivered, at least 95 % are required");
+    let found = assert_caught(&analysis, "delivered");
+    let Finding::Delivered { rate, offered, limit } = found else { panic!("{found:?}") };
+    assert!((rate - 160.0).abs() < 0.05, "{rate}");
+    assert_eq!((offered, limit), (200.0, Ratio(0.95)));
     // They were late because the places were taken, which is no fault of the generator.
     assert_eq!(rules_broken(&analysis), ["delivered"]);
 }
@@ -189,8 +187,8 @@ fn an_open_loop_that_leaves_its_schedule_is_invalid() {
     let right = scheduled(&plan, 0, ms(5), Nanos::ZERO);
     let mut fewer = right.clone();
     fewer.remove(2_000);
-    let text = assert_caught(&RecordedRun::of(plan.clone(), &fewer).analyze(), "schedule");
-    assert_eq!(text, "3999 operations fell due in the steady phase, the schedule has 4000");
+    let found = assert_caught(&RecordedRun::of(plan.clone(), &fewer).analyze(), "schedule");
+    assert_eq!(found, Finding::Schedule { due: 3999, scheduled: 4000 });
     let mut more = right;
     more.push(Operation { ..more[2_000] });
     assert_eq!(rules_broken(&RecordedRun::of(plan, &more).analyze()), ["schedule"]);
@@ -219,10 +217,13 @@ fn a_drift_is_a_remark() {
     let recorded = responding_in(40, |time| Nanos::from_secs_f64(0.070 + 0.001 * time));
     let analysis = recorded.analyze();
     assert_valid(&analysis);
-    let texts = remarks(&analysis, "steady-state");
-    assert!(texts[0].starts_with("the rate fell by 4"), "{texts:?}");
-    assert!(texts[1].starts_with("the mean response time rose by 4"), "{texts:?}");
-    assert_eq!(texts.len(), 2);
+    let found = remarks(&analysis, "steady-state");
+    let [Finding::Drift { figure: one, by: fall }, Finding::Drift { figure: other, by: rise }] = found[..]
+    else {
+        panic!("{found:?}")
+    };
+    assert_eq!([one, other], [SteadyFigure::Rate, SteadyFigure::ResponseMean]);
+    assert!((-0.5..-0.4).contains(&fall.value) && (0.4..0.5).contains(&rise.value), "{found:?}");
 }
 
 /// A mean response time of 140 ms, but 165 for a fifth of the phase, in its middle: no trend, but no steady state.
@@ -235,9 +236,16 @@ fn a_hump_is_a_remark() {
     });
     let analysis = recorded.analyze();
     assert_valid(&analysis);
-    let texts = remarks(&analysis, "steady-state");
-    assert!(texts[0].starts_with("the rate varied by 11"), "{texts:?}");
-    assert!(texts[1].starts_with("the mean response time varied by 13"), "{texts:?}");
+    let found = remarks(&analysis, "steady-state");
+    let [
+        Finding::Variation { figure: one, variation: rate, .. },
+        Finding::Variation { figure: other, variation: mean, .. },
+    ] = found[..]
+    else {
+        panic!("{found:?}")
+    };
+    assert_eq!([one, other], [SteadyFigure::Rate, SteadyFigure::ResponseMean]);
+    assert!((0.11..0.12).contains(&rate.0) && (0.13..0.14).contains(&mean.0), "{found:?}");
 }
 
 #[test]
@@ -264,9 +272,10 @@ fn a_warm_up_that_reaches_into_the_steady_phase_is_a_remark() {
         let analysis = recorded.analyze();
         (analysis.load_points[0].warm_up, remarks(&analysis, "warm-up"))
     };
-    let (end, texts) = warm_up_of(12.0);
+    let (end, found) = warm_up_of(12.0);
     assert_eq!(end, Some(Nanos::from_secs(15)));
-    assert!(texts[0].starts_with("the warm-up lasted until 13 s into the steady phase of 58 s"), "{texts:?}");
+    let [reach, length] = [13, 58].map(Nanos::from_secs);
+    assert_eq!(found, [Finding::WarmUp { reach, length }]);
     assert_eq!(warm_up_of(4.0), (Some(Nanos::from_secs(5)), vec![]));
     // The replies of the very first operations are missing in the first second, of which the cut takes five.
     assert_eq!(warm_up_of(0.0), (Some(Nanos::from_secs(5)), vec![]));
@@ -279,8 +288,12 @@ fn a_warm_up_that_reaches_into_the_steady_phase_is_a_remark() {
 fn bytes_that_are_not_those_of_the_objects_are_caught() {
     let mut recorded = two_load_points();
     recorded.records[3].kinds[1].ok.body_bytes.sum -= 1;
-    let text = assert_caught(&recorded.analyze(), "conservation");
-    assert!(text.starts_with("interval 3 of agent 0, kind 1: bodies have "), "{text}");
+    let found = assert_caught(&recorded.analyze(), "conservation");
+    let Finding::Sizes(found) = found else { panic!("{found:?}") };
+    let InInterval { interval, agent, fault } = found.first;
+    assert_eq!((interval, agent, fault.kind), (3, 0, 1));
+    let SizeFault::Objects { bodies, least, most, .. } = fault.fault else { panic!("{fault:?}") };
+    assert_eq!((bodies, most), (least - 1, least));
 }
 
 /// Each field of the flow, one too many in one second of the steady phase.

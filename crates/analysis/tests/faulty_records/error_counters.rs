@@ -1,6 +1,9 @@
 //! Two error counters that disagree: the summary says fewer failures than the list of them.
 
+use analysis::Finding;
+use analysis::finding::{DetailDifference, EqualTotals};
 use model::{Example, Load, Outcome};
+use units::Ratio;
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, users};
 use crate::tamper::steady;
@@ -23,8 +26,10 @@ fn totals_that_leave_out_failures_are_caught() {
         record.flow.due -= record.flow.failed;
         record.flow.failed = 0;
     });
-    let text = assert_caught(&recorded.analyze(), "conservation");
-    assert!(text.contains("failures of all kinds and their total differ"), "{text}");
+    let found = assert_caught(&recorded.analyze(), "conservation");
+    let Finding::Totals(unequal) = found else { panic!("{found:?}") };
+    assert_eq!(unequal.first.fault.totals, EqualTotals::Failures);
+    assert_eq!((unequal.first.fault.expected, 0 < unequal.first.fault.found), (0, true));
 }
 
 #[test]
@@ -39,18 +44,26 @@ fn a_timeout_counted_as_another_failure_is_caught() {
 #[test]
 fn details_with_fewer_failures_than_the_intervals_are_caught() {
     let recorded = recorded(Outcome::Reset);
-    let text = assert_caught(&recorded.analyze_details(|detail| detail.failed.clear()), "conservation");
-    assert!(text.contains("failures `reset` of kind 0: 0 in details"), "{text}");
+    let found = assert_caught(&recorded.analyze_details(|detail| detail.failed.clear()), "conservation");
+    let Finding::Details { difference, .. } = found else { panic!("{found:?}") };
+    let DetailDifference::Failures { kind, outcome, details, intervals } = difference else {
+        panic!("{difference:?}")
+    };
+    assert_eq!((kind, outcome, details, 0 < intervals), (0, Outcome::Reset, 0, true));
 }
 
 #[test]
 fn too_many_failures_and_any_of_our_own_are_invalid() {
     let mut strict = recorded(Outcome::Reset);
     strict.plan.rules.error_ratio_max = 0.01;
-    let text = assert_caught(&strict.analyze(), "errors");
-    assert!(text.contains("(10.0 %), mostly `reset`; at most 1.0 % are allowed"), "{text}");
-    let text = assert_caught(&recorded(Outcome::NoLocalPort).analyze(), "generator-fault");
-    assert!(text.ends_with("operations failed on the generator's side: `no local port`"), "{text}");
+    let found = assert_caught(&strict.analyze(), "errors");
+    let Finding::Errors { n, completed, ratio, limit, most_frequent } = found else { panic!("{found:?}") };
+    assert_eq!((ratio.0, limit), (n as f64 / completed as f64, Ratio(0.01)));
+    assert!((0.095..0.105).contains(&ratio.0), "{ratio}");
+    assert_eq!(most_frequent, Some(Outcome::Reset));
+    let found = assert_caught(&recorded(Outcome::NoLocalPort).analyze(), "generator-fault");
+    let Finding::GeneratorFault { outcome, n } = found else { panic!("{found:?}") };
+    assert!(outcome == Outcome::NoLocalPort && 0 < n, "{n}");
 }
 
 #[test]

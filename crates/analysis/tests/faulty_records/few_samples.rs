@@ -1,6 +1,9 @@
 //! A percentile from too few samples: "p99.9" of 300 values is their maximum by another name.
 
+use analysis::Finding;
+use analysis::finding::MissingPercentile;
 use model::Load;
+use units::Ratio;
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks, users};
 
@@ -18,9 +21,10 @@ fn percentiles_appear_with_enough_values_only() {
     let (qs, analysis) = percentiles(3);
     assert_valid(&analysis);
     assert_eq!(qs, [0.5, 0.9]);
+    let missing = [(0.99, 368), (0.999, 3688)].map(|(q, needed)| MissingPercentile { q: Ratio(q), needed });
     assert_eq!(
         remarks(&analysis, "percentiles"),
-        ["300 response times are too few for some percentiles: p99 needs 368, p99.9 needs 3688"]
+        [Finding::MissingPercentiles { n: 300, missing: missing.to_vec() }]
     );
     assert_eq!(percentiles(4).0, [0.5, 0.9, 0.99]);
     let (qs, analysis) = percentiles(40);
@@ -32,6 +36,6 @@ fn percentiles_appear_with_enough_values_only() {
 fn a_load_point_with_hardly_any_operations_is_invalid() {
     let plan = plan(Load::Users(1), 1, 9);
     let operations = users(&plan, 1, |_, _| ms(100), ms(0));
-    let text = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "operations");
-    assert_eq!(text, "90 operations succeeded in the steady phase, at least 100 are needed");
+    let found = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "operations");
+    assert_eq!(found, Finding::TooFewOperations { n: 90, needed: 100 });
 }

@@ -1,5 +1,7 @@
 //! Latency that hides a stall (coordinated omission): service time reported as response time.
 
+use analysis::Finding;
+
 use crate::record::{RecordedRun, assert_caught, assert_valid, remarks, s};
 use crate::tamper::rebuild_response;
 
@@ -49,7 +51,7 @@ fn response_time_shows_the_stall_and_service_time_does_not() {
     // due at 10 s + 39.5 ÷ 200 s, 817.5 ms before. A bucket there is 0.5 ms wide.
     assert!((at(&point.response, 0.99) - 817.5).abs() < 0.6, "{}", at(&point.response, 0.99));
     assert!(at(&point.service, 0.99) < 6.0, "{}", at(&point.service, 0.99));
-    assert!(remarks(&analysis, "places")[0].starts_with("all 20 slots for operations in flight were taken"));
+    assert!(matches!(remarks(&analysis, "places")[..], [Finding::FullSlots { slots: 20, .. }]));
     // The longest is the one in flight: due 2.5 ms before the stall, done 5 ms after it.
     assert_eq!(point.response.max, Some(units::Nanos(1_007_500_000)));
 }

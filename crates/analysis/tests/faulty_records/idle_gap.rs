@@ -1,5 +1,8 @@
 //! Merging runs with the idle gap counted: two periods of load with a pause between them as one.
 
+use analysis::Finding;
+use analysis::finding::{InInterval, IntervalFault};
+
 use crate::record::{RecordedRun, assert_caught, assert_valid, s};
 
 #[test]
@@ -10,11 +13,10 @@ fn a_pause_between_two_seconds_is_a_gap() {
         record.start += s(60);
         record.end += s(60);
     }
-    let text = assert_caught(&recorded.analyze(), "time-axis");
-    assert!(
-        text.starts_with("interval 12 of agent 0 begins at 72.0 s, but the one before it ends at 12.0 s"),
-        "{text}"
-    );
+    let found = assert_caught(&recorded.analyze(), "time-axis");
+    let Finding::TimeAxis(found) = found else { panic!("{found:?}") };
+    let fault = IntervalFault::Start { start: s(72), end_before: s(12) };
+    assert_eq!(found.first, InInterval { interval: 12, agent: 0, fault });
 }
 
 #[test]
@@ -26,6 +28,8 @@ fn a_second_that_spans_the_pause_is_too_long() {
         record.start += s(60);
         record.end += s(60);
     }
-    let text = assert_caught(&recorded.analyze(), "time-axis");
-    assert!(text.starts_with("interval 12 of agent 0 is 61.0 s long"), "{text}");
+    let found = assert_caught(&recorded.analyze(), "time-axis");
+    let Finding::TimeAxis(found) = found else { panic!("{found:?}") };
+    let fault = IntervalFault::Length { length: s(61), limit: s(1) };
+    assert_eq!(found.first, InInterval { interval: 12, agent: 0, fault });
 }

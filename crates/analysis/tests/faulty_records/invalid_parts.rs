@@ -1,6 +1,6 @@
 //! A merge of parts that were themselves invalid: the sum looks healthy.
 
-use analysis::VerdictState;
+use analysis::{Finding, VerdictState};
 use model::{Ending, IntervalRecord, Load, LoadPoint};
 use units::Nanos;
 
@@ -29,8 +29,9 @@ fn a_saturated_agent_does_not_hide_behind_an_idle_one() {
     assert_valid(&two_agents([550, 550]).analyze());
     let analysis = two_agents([990, 110]).analyze();
     assert!((analysis.load_points[0].generator_busy - 0.55).abs() < 1e-9);
-    let text = assert_caught(&analysis, "generator-busy");
-    assert!(text.starts_with("load agent 0: its CPUs were 99.0 % busy"), "{text}");
+    let found = assert_caught(&analysis, "generator-busy");
+    let Finding::GeneratorBusy { agent, busy, .. } = found else { panic!("{found:?}") };
+    assert!(agent == 0 && (busy.0 - 0.99).abs() < 1e-9, "agent {agent}: {busy}");
 }
 
 /// The second of two load points is invalid: so is the run, and its faster figure is no headline.

@@ -1,5 +1,7 @@
 //! A missing agent makes the result smaller instead of invalid.
 
+use analysis::Finding;
+use analysis::finding::MissingLoad;
 use model::{Arrivals, IntervalRecord, Load};
 
 use crate::record::{
@@ -78,8 +80,10 @@ fn an_agent_that_stops_early_is_reported() {
     let mut recorded = closed();
     recorded.records.retain(|record| record.agent == 0 || record.index < 15);
     let analysis = recorded.analyze();
-    let text = assert_caught(&analysis, "load-agents");
-    assert!(text.starts_with("interval 15 has records of 1 load agents, the first one of 2; and"), "{text}");
+    let found = assert_caught(&analysis, "load-agents");
+    let Finding::MissingLoad(found) = found else { panic!("{found:?}") };
+    assert_eq!(found.first, MissingLoad::Agents { interval: 15, found: 1, expected: 2 });
+    assert!(0 < found.n_more, "{found:?}");
     assert_caught(&analysis, "user-time");
     assert_caught(&analysis, "time-axis");
 }

@@ -1,6 +1,7 @@
 //! A threshold that passes without data: nothing failed, because there was nothing.
 
-use analysis::VerdictState;
+use analysis::finding::EqualTotals;
+use analysis::{Finding, VerdictState};
 use model::Ending;
 use stats::Histogram;
 
@@ -18,8 +19,8 @@ fn a_run_without_operations_is_invalid() {
 #[test]
 fn a_run_without_records_is_invalid() {
     let recorded = RecordedRun { records: Vec::new(), ..RecordedRun::closed() };
-    let text = assert_caught(&recorded.analyze(), "load-points");
-    assert_eq!(text, "load point 1 of 1 has no records");
+    let found = assert_caught(&recorded.analyze(), "load-points");
+    assert_eq!(found, Finding::LoadPointsMissing { missing: vec![0], n_planned: 1 });
     let crashed = RecordedRun { ending: Ending::Missing, ..recorded }.analyze();
     assert_eq!((crashed.verdict.state, crashed.headline), (VerdictState::Incomplete, None));
 }
@@ -28,7 +29,8 @@ fn a_run_without_records_is_invalid() {
 fn a_generator_that_was_not_monitored_is_not_called_healthy() {
     let mut recorded = RecordedRun::closed();
     recorded.records.iter_mut().for_each(|record| record.health = model::Health::default());
-    assert_caught(&recorded.analyze(), "generator-busy");
+    let found = assert_caught(&recorded.analyze(), "generator-busy");
+    assert_eq!(found, Finding::GeneratorUnmeasured { agent: 0 });
 }
 
 #[test]
@@ -36,6 +38,8 @@ fn lateness_that_was_not_recorded_is_not_called_small() {
     let mut recorded = RecordedRun::open(units::Nanos::ZERO);
     assert_valid(&recorded.analyze());
     recorded.records.iter_mut().for_each(|record| record.lateness = Histogram::new());
-    let text = assert_caught(&recorded.analyze(), "conservation");
-    assert!(text.contains("latenesses and started operations differ, 0 and 200"), "{text}");
+    let found = assert_caught(&recorded.analyze(), "conservation");
+    let Finding::Totals(found) = found else { panic!("{found:?}") };
+    let unequal = found.first.fault;
+    assert_eq!((unequal.totals, unequal.found, unequal.expected), (EqualTotals::Latenesses, 0, 200));
 }

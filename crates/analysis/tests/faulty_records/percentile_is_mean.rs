@@ -1,5 +1,8 @@
 //! The 99th percentile equals the mean: a histogram was filled with means instead of values.
 
+use analysis::Finding;
+use analysis::finding::{DetailDifference, TimesExtent, ValueMoment};
+use model::Phase;
 use stats::Histogram;
 use units::Ratio;
 
@@ -39,8 +42,10 @@ fn a_histogram_of_means_cannot_have_the_exact_sum_of_squares() {
     let response = &analysis.load_points[0].response.histogram;
     let apart = response.quantile(Ratio(0.9)).unwrap().as_secs_f64() / response.mean().unwrap().as_secs_f64();
     assert!((apart - 1.0).abs() < 0.05, "p90 is {apart} of the mean");
-    let text = assert_caught(&analysis, "histogram");
-    assert!(text.contains("sum of squares"), "{text}");
+    let found = assert_caught(&analysis, "histogram");
+    let Finding::Histogram { kind, moment, exact, most, .. } = found else { panic!("{found:?}") };
+    assert_eq!((kind, moment), (None, ValueMoment::SumOfSquares));
+    assert!(most < exact, "{exact} of at most {most}");
 }
 
 /// The plain form: one mean per second. Smallest and largest already differ.
@@ -63,6 +68,11 @@ fn details_that_are_not_those_of_the_intervals_are_caught() {
     // The two kinds have the same times here, so that exchanging them changes nothing.
     assert_valid(&analysis);
     let analysis = recorded.analyze_details(|detail| detail.response[0] = Histogram::new());
-    let text = assert_caught(&analysis, "conservation");
-    assert!(text.starts_with("settle phase: response times of kind 0: 0 with sum 0 ns"), "{text}");
+    let found = assert_caught(&analysis, "conservation");
+    let Finding::Details { phase, difference } = found else { panic!("{found:?}") };
+    let DetailDifference::Response { kind, details, intervals } = difference else {
+        panic!("{difference:?}")
+    };
+    assert_eq!((phase, kind, details), (Phase::Settle, 0, TimesExtent::default()));
+    assert!(0 < intervals.n, "{intervals:?}");
 }

@@ -1,5 +1,7 @@
 //! A burst of samples at a phase boundary: samples of another phase are counted in the first second.
 
+use analysis::Finding;
+use analysis::finding::BoundarySecond;
 use model::{Load, Outcome};
 
 use crate::record::{Operation, RecordedRun, assert_caught, assert_valid, ms, plan, s, users};
@@ -31,11 +33,7 @@ fn a_burst_after_the_settle_phase_is_caught() {
     let wave =
         Operation { kind: 0, due: s(0), sent: s(0), done: ms(2_500), connect: ms(1), outcome: Outcome::Ok };
     operations.extend(std::iter::repeat_n(wave, 290));
-    let text = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "phase-boundary");
-    assert!(
-        text.starts_with(
-            "390 operations completed in the first second of the steady phase, 100 in the median"
-        ),
-        "{text}"
-    );
+    let found = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "phase-boundary");
+    let second = BoundarySecond::First;
+    assert_eq!(found, Finding::PhaseBoundary { second, completed: 390, median: 100.0 });
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Analysis, Analyzer, VerdictState};
+use analysis::{Analysis, Analyzer, Finding, VerdictState};
 use model::{
     Arrivals, BenchmarkId, Connection, DetailRecord, Ending, Flow, Headline, Health, HttpVersion,
     IntervalRecord, KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Protocol, Request,
@@ -329,22 +329,23 @@ pub fn assert_valid(analysis: &Analysis) {
     assert!(analysis.headline.is_some());
 }
 
-/// Fails unless the run is invalid and `rule` is among the reasons; returns its text.
+/// Fails unless the run is invalid and `rule` is among the reasons; returns what it found.
 #[track_caller]
-pub fn assert_caught(analysis: &Analysis, rule: &str) -> String {
+pub fn assert_caught(analysis: &Analysis, rule: &str) -> Finding {
     assert_eq!(analysis.verdict.state, VerdictState::Invalid, "{:#?}", analysis.verdict);
-    let reason = analysis.verdict.reasons.iter().find(|reason| reason.rule == rule);
-    reason.unwrap_or_else(|| panic!("no `{rule}` in {:#?}", analysis.verdict.reasons)).text.clone()
+    let reason = analysis.verdict.reasons.iter().find(|reason| reason.rule() == rule);
+    reason.unwrap_or_else(|| panic!("no `{rule}` in {:#?}", analysis.verdict.reasons)).finding.clone()
 }
 
 /// Returns the rules among the reasons, each once.
 pub fn rules_broken(analysis: &Analysis) -> Vec<&'static str> {
-    let rules: BTreeMap<&str, ()> = analysis.verdict.reasons.iter().map(|reason| (reason.rule, ())).collect();
+    let rules: BTreeMap<&str, ()> =
+        analysis.verdict.reasons.iter().map(|reason| (reason.rule(), ())).collect();
     rules.into_keys().collect()
 }
 
-/// Returns the texts of the remarks of a rule.
-pub fn remarks(analysis: &Analysis, rule: &str) -> Vec<String> {
-    let of_rule = analysis.verdict.remarks.iter().filter(|remark| remark.rule == rule);
-    of_rule.map(|remark| remark.text.clone()).collect()
+/// Returns what a rule found that is a remark.
+pub fn remarks(analysis: &Analysis, rule: &str) -> Vec<Finding> {
+    let of_rule = analysis.verdict.remarks.iter().filter(|remark| remark.rule() == rule);
+    of_rule.map(|remark| remark.finding.clone()).collect()
 }

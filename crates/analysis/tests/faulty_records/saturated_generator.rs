@@ -1,7 +1,9 @@
 //! A saturated generator called valid: its own limit is reported as the server's.
 
+use analysis::Finding;
+use analysis::finding::ServerUse;
 use model::SutUse;
-use units::Nanos;
+use units::{Nanos, Ratio};
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, remarks};
 
@@ -15,36 +17,41 @@ fn recorded(generator: u64, server: u64) -> RecordedRun {
     recorded
 }
 
+/// The load threads use 1.9 of 2 s; nine tenths are allowed.
+fn busy(server: ServerUse) -> Finding {
+    Finding::GeneratorBusy { agent: 0, busy: Ratio(0.95), limit: Ratio(0.9), server: Some(server) }
+}
+
 #[test]
 fn a_busy_generator_beside_an_idle_server_is_invalid() {
     assert_valid(&recorded(1_790, 300).analyze());
-    let text = assert_caught(&recorded(1_900, 300).analyze(), "generator-busy");
-    assert_eq!(
-        text,
-        "load agent 0: its CPUs were 95.0 % busy, limit 90.0 %, while the server used 60.0 % of its allowance"
-    );
+    let found = assert_caught(&recorded(1_900, 300).analyze(), "generator-busy");
+    assert_eq!(found, busy(ServerUse::Part(Ratio(0.6))));
 }
 
 #[test]
 fn a_busy_generator_beside_a_saturated_server_is_a_remark() {
     let analysis = recorded(1_900, 490).analyze();
     assert_valid(&analysis);
-    assert!(remarks(&analysis, "generator-busy")[0].contains("the server was saturated as well (98.0 %"));
+    let found = remarks(&analysis, "generator-busy");
+    let [Finding::GeneratorBusy { server: Some(ServerUse::Saturated(used)), .. }] = found[..] else {
+        panic!("{found:?}")
+    };
+    assert!((used.0 - 0.98).abs() < 1e-9, "{used}");
 }
 
 /// The server used 600 of its 500 ms: its allowance is not enforced, so its capacity is not known.
 #[test]
 fn an_allowance_that_is_not_enforced_is_no_excuse() {
-    let text = assert_caught(&recorded(1_900, 600).analyze(), "generator-busy");
-    assert!(text.ends_with("the server's allowance was not enforced, of which it used 120.0 %"), "{text}");
+    let found = assert_caught(&recorded(1_900, 600).analyze(), "generator-busy");
+    assert_eq!(found, busy(ServerUse::Unenforced(Ratio(1.2))));
 }
 
 #[test]
 fn a_server_that_cannot_be_seen_is_no_excuse() {
     let mut blind = recorded(1_900, 490);
     blind.records.iter_mut().for_each(|record| record.sut = None);
-    let text = assert_caught(&blind.analyze(), "generator-busy");
-    assert!(text.ends_with("and the CPU use of the server is not known"), "{text}");
+    assert_eq!(assert_caught(&blind.analyze(), "generator-busy"), busy(ServerUse::Unknown));
 }
 
 /// The threads were ready and had no CPU for 800 of 2,000 ms per second: something else ran there.
@@ -52,8 +59,9 @@ fn a_server_that_cannot_be_seen_is_no_excuse() {
 fn a_generator_that_waits_for_a_cpu_is_invalid() {
     let mut crowded = recorded(1_000, 300);
     crowded.records.iter_mut().for_each(|record| record.health.run_queue = Nanos::from_millis(800));
-    let text = assert_caught(&crowded.analyze(), "generator-run-queue");
-    assert!(text.contains("waited 40.0 % of the time for a CPU, limit 30.0 %"), "{text}");
+    let found = assert_caught(&crowded.analyze(), "generator-run-queue");
+    let Finding::GeneratorRunQueue { waited, limit, others, .. } = found else { panic!("{found:?}") };
+    assert_eq!((waited, limit, others), (Ratio(0.4), Ratio(0.3), None));
 }
 
 /// Every operation of an open loop was sent 8 ms late although slots were free.
@@ -65,6 +73,8 @@ fn a_late_generator_is_invalid() {
         operation.sent += Nanos::from_millis(8);
         operation.done += Nanos::from_millis(8);
     }
-    let text = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "generator-lateness");
-    assert!(text.contains("the 99th percentile of its lateness was 8.0"), "{text}");
+    let found = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "generator-lateness");
+    let Finding::GeneratorLateness { p99, limit, .. } = found else { panic!("{found:?}") };
+    assert!((p99.as_millis_f64() - 8.0).abs() < 0.05, "{p99}");
+    assert_eq!(limit, Nanos::from_millis(5));
 }

@@ -1,6 +1,8 @@
 //! A mix that is not the benchmark's: rates of other operations are not comparable.
 
+use analysis::Finding;
 use model::{Load, Plan};
+use units::Ratio;
 
 use crate::record::{Operation, RecordedRun, assert_caught, assert_valid, ms, plan, rules_broken, scheduled};
 
@@ -19,11 +21,9 @@ fn a_generator_that_prefers_small_files_is_caught() {
     assert_valid(&RecordedRun::of(plan.clone(), &operations).analyze());
     operations.iter_mut().skip(1).step_by(10).for_each(|operation| operation.kind = 0);
     let analysis = RecordedRun::of(plan.clone(), &operations).analyze();
-    let text = assert_caught(&analysis, "mix");
-    assert_eq!(
-        text,
-        "`/small` is 60.0 % of all completed operations, expected 50.0 %; the share may deviate by 5.0 % of itself"
-    );
+    let found = assert_caught(&analysis, "mix");
+    let [share, expected, limit] = [0.6, 0.5, 0.05].map(Ratio);
+    assert_eq!(found, Finding::Mix { kind: "/small".to_owned(), share, expected, limit });
     assert_eq!(rules_broken(&analysis), ["mix"]);
     // A benchmark that sets no limit is not judged by its mix.
     let mut free = plan;

@@ -1,6 +1,9 @@
 //! A damaged file claims more operations than can be counted.
 
+use analysis::finding::OverflowingPart;
+use analysis::{Analysis, Finding};
 use stats::Histogram;
+use units::Nanos;
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms};
 use crate::tamper::steady;
@@ -13,19 +16,28 @@ fn half_of_all_that_can_be_counted() -> Histogram {
     histogram
 }
 
+/// Returns the first part that could not be merged, by the findings of a run.
+#[track_caller]
+fn overflowing(analysis: &Analysis) -> OverflowingPart {
+    assert_caught(analysis, "conservation");
+    let found = analysis.verdict.reasons.iter().find_map(|reason| match &reason.finding {
+        Finding::Overflow(found) => Some(found.first),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("{:#?}", analysis.verdict.reasons))
+}
+
 #[test]
 fn intervals_that_cannot_be_merged_are_caught() {
     let mut recorded = RecordedRun::closed();
     assert_valid(&recorded.analyze());
     steady(&mut recorded).for_each(|record| record.lateness = half_of_all_that_can_be_counted());
-    let text = assert_caught(&recorded.analyze(), "conservation");
-    assert!(text.contains("interval 3 of agent 0: histograms hold too many values to be merged"), "{text}");
+    assert_eq!(overflowing(&recorded.analyze()), OverflowingPart::Interval { interval: 3, agent: 0 });
 }
 
 #[test]
 fn details_that_cannot_be_merged_are_caught() {
     let recorded = RecordedRun::closed();
     let analysis = recorded.analyze_details(|detail| detail.connect = half_of_all_that_can_be_counted());
-    let text = assert_caught(&analysis, "conservation");
-    assert!(text.contains("details of agent 0 from 3.00 s: histograms hold too many values"), "{text}");
+    assert_eq!(overflowing(&analysis), OverflowingPart::Detail { agent: 0, start: Nanos::from_secs(3) });
 }

@@ -1,5 +1,7 @@
 //! Users ÷ response time is not the reported rate: N = X·(R + Z) does not close.
 
+use analysis::Finding;
+use analysis::finding::LittleExplanation;
 use model::Outcome;
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -28,8 +30,9 @@ fn response_times_that_stop_too_early_are_caught() {
         rebuild_response(record);
     }
     let analysis = recorded.analyze();
-    let text = assert_caught(&analysis, "little");
-    assert!(text.contains("for N = 10, a gap of 40.1 %"), "{text}");
+    let gap = assert_caught(&analysis, "little");
+    let Finding::LittleGap { found, users, .. } = gap else { panic!("{gap:?}") };
+    assert!(users == 10 && (found - 5.99).abs() < 0.005, "{gap:?}");
     assert_caught(&analysis, "response-integral");
 }
 
@@ -42,11 +45,12 @@ fn a_gap_that_failures_explain_is_a_remark() {
     operations.iter_mut().step_by(10).for_each(|operation| operation.outcome = Outcome::Reset);
     let analysis = RecordedRun::of(plan, &operations).analyze();
     assert_valid(&analysis);
-    let text = &remarks(&analysis, "little")[0];
-    assert!(
-        text.contains("for N = 10, a gap of 9.9 %") && text.contains("failed operations kept 1.0"),
-        "{text}"
-    );
+    let gap = &remarks(&analysis, "little")[0];
+    let Finding::LittleGapExplained { found, users, by: LittleExplanation::Failures(failed) } = gap else {
+        panic!("{gap:?}")
+    };
+    assert!(*users == 10 && (found - 9.01).abs() < 0.005, "{gap:?}");
+    assert!((0.95..1.05).contains(&failed.users) && 0 < failed.n, "{gap:?}");
     assert!((analysis.load_points[0].little_gap.unwrap() - 0.10).abs() < 0.01);
 }
 
@@ -58,11 +62,11 @@ fn a_gap_that_long_operations_explain_is_a_remark() {
     let operations = users(&plan, 4, |_, _| ms(7_300), ms(0));
     let analysis = RecordedRun::of(plan, &operations).analyze();
     assert_valid(&analysis);
-    let text = &remarks(&analysis, "little")[0];
-    assert!(
-        text.contains("long operations were cut off by the ends of the phase (4 in flight at its end)"),
-        "{text}"
-    );
+    let gap = &remarks(&analysis, "little")[0];
+    let Finding::LittleGapExplained { by: LittleExplanation::Ends(ends), .. } = gap else {
+        panic!("{gap:?}")
+    };
+    assert_eq!(ends.in_flight, 4);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Chapter of one benchmark: results, analysis, methodology, test disclosure and limits of the benchmark.
 
-use analysis::attribute::sentence;
-
 use super::group::{BenchmarkGroup, Entry};
 use super::{bars, curves, scatter, test_disclosure};
+use crate::bottleneck::bottleneck_text;
 use crate::comparison::paragraphs;
 use crate::sections::{method, narrative, production};
 use crate::{Block, Figure, Section, Text, comparison_document, results_table};
@@ -54,7 +53,7 @@ fn results(group: &BenchmarkGroup, entries: &[Entry]) -> Vec<Block> {
 fn analysis(entry: &Entry, fold: bool) -> Vec<Block> {
     let analysis = entry.run.report.analysis;
     let user = analysis.benchmark.headline.user_name();
-    let bound = sentence(&analysis.load_points, user)
+    let bound = bottleneck_text(&analysis.load_points, user)
         .map(|text| Text::from("Bottleneck of ").strong(entry.server).plain(format!(": {text}.")));
     let narrative = narrative::section(&entry.run.report).map_or(Vec::new(), |section| section.blocks);
     let mut blocks: Vec<Block> = bound.map(Block::Paragraph).into_iter().collect();

@@ -1,9 +1,8 @@
 //! Executive overview of a campaign.
 
-use analysis::attribute::Attribution;
-
 use super::group::{BenchmarkGroup, Entry};
 use super::servers;
+use crate::bottleneck::bottleneck_name;
 use crate::comparison::comparison_answer;
 use crate::report::Terms;
 use crate::sections::highlights::highlights;
@@ -134,7 +133,7 @@ fn cells(title: &str, entry: &Entry, terms: Terms, is_priced: bool) -> Vec<Cell>
     let interval = numbers::figure_interval(entry.rate_interval);
     let load = best.map_or(numbers::ABSENT.to_owned(), |point| terms.load_text(point.load));
     let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
-    let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(Attribution::name);
+    let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(bottleneck_name);
     let mut cells: Vec<Cell> = vec![
         title.into(),
         entry.server.into(),

@@ -5,7 +5,7 @@ use languages::escaped;
 use model::{Load, Outcome};
 use units::Nanos;
 
-use crate::Report;
+use crate::{Report, finding_text};
 
 /// Renders the results as CSV with a head row. A value that is absent is an empty field.
 pub fn csv(report: &Report) -> String {
@@ -57,7 +57,8 @@ fn row(report: &Report, point: &LoadPointResult) -> Vec<(String, String)> {
         let n = point.failures.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, n)| *n);
         row.add(&format!("errors_{}", outcome.name().replace(' ', "_")), n.to_string());
     }
-    let reasons: Vec<&str> = point.verdict.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    let reasons = point.verdict.reasons.iter().map(|reason| finding_text(&reason.finding));
+    let reasons: Vec<String> = reasons.collect();
     row.add("reasons", reasons.join("; "));
     row.0
 }

@@ -2,7 +2,6 @@
 //!
 //! Written by hand, so that a renamed field of the program cannot change the format by accident.
 
-use analysis::attribute::sentence;
 use analysis::{
     KindResult, LoadPointResult, Percentile, Reason, SummaryStatistics, TimeSummary, TimelinePoint, Verdict,
     VerdictState,
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use units::Nanos;
 
 use super::{json_price, json_resources, json_steady};
-use crate::Report;
+use crate::{Report, bottleneck_text, finding_hint, finding_text};
 
 /// The version of this format; it rises with every incompatible change.
 pub const FORMAT: u32 = 1;
@@ -39,7 +38,7 @@ pub fn json(report: &Report) -> Value {
             "title": analysis.benchmark.title,
         },
         "verdict": verdict(&analysis.verdict),
-        "bottleneck": sentence(&analysis.load_points, user),
+        "bottleneck": bottleneck_text(&analysis.load_points, user),
         "modifications": analysis.modifications,
         "ending": ending(&analysis.ending),
         "headline": headline,
@@ -90,7 +89,11 @@ pub(super) fn ending(ending: &Ending) -> Value {
 
 pub(super) fn verdict(verdict: &Verdict) -> Value {
     let reasons = |reasons: &[Reason]| {
-        let reason = |reason: &Reason| json!({ "rule": reason.rule, "load_point": reason.load_point, "text": reason.text, "hint": reason.hint });
+        let reason = |reason: &Reason| {
+            let Reason { load_point, finding } = reason;
+            let (text, hint) = (finding_text(finding), finding_hint(finding));
+            json!({ "rule": reason.rule(), "load_point": load_point, "text": text, "hint": hint })
+        };
         reasons.iter().map(reason).collect::<Vec<_>>()
     };
     json!({ "state": state(verdict.state), "reasons": reasons(&verdict.reasons), "remarks": reasons(&verdict.remarks) })

@@ -11,7 +11,7 @@ use languages::is_terminal_control;
 use model::Limit;
 
 use super::json::state;
-use crate::Report;
+use crate::{Report, finding_text};
 
 /// A test case.
 struct TestCase {
@@ -88,7 +88,7 @@ fn limit_case(limit: Limit, point: &LoadPointResult) -> TestCase {
 
 /// Returns `outcome` if the verdict is valid, otherwise an error with the reasons.
 fn judged(verdict: &Verdict, outcome: TestOutcome) -> TestOutcome {
-    let text = |reason: &Reason| format!("{} (rule `{}`)", reason.text, reason.rule);
+    let text = |reason: &Reason| format!("{} (rule `{}`)", finding_text(&reason.finding), reason.rule());
     match verdict.state {
         VerdictState::Valid => outcome,
         other => {

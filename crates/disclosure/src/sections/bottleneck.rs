@@ -1,11 +1,10 @@
 //! Bottleneck of each load point, with its evidence.
 
-use analysis::attribute::{
-    Attribution, CAUSES, Cause, Condition, Indicator, IndicatorUnit, Threshold, sentence,
-};
+use analysis::attribute::{Attribution, CAUSES, Cause, Condition, Indicator, IndicatorUnit, Threshold};
 use analysis::{LoadPointResult, VerdictState};
 
 use super::{attributed, hollow_note, is_doubtful, load_axis};
+use crate::bottleneck::{bottleneck_name, bottleneck_text};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
 use crate::{Block, Column, Figure, Report, Row, RowStyle, Section, Table, Text, numbers};
@@ -24,7 +23,7 @@ const INDICATORS_MAX: usize = 10;
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let user = report.analysis.benchmark.headline.user_name();
-    let said = sentence(&report.analysis.load_points, user)?;
+    let said = bottleneck_text(&report.analysis.load_points, user)?;
     let text = Text::from("Bottleneck: ").strong(said).plain(".");
     let mut blocks = vec![Block::Paragraph(text), Block::Table(table(report))];
     blocks.push(Block::Figure(Box::new(figure(report))));
@@ -53,7 +52,7 @@ fn table(report: &Report) -> Table {
             .collect();
         let style =
             if point.verdict.state == VerdictState::Valid { RowStyle::Plain } else { RowStyle::Invalid };
-        let name = attribution.name();
+        let name = bottleneck_name(attribution);
         Row::plain([load_number(point.load), name, dash(evidence.join("; ")), dash(used.join(", "))])
             .style(style)
     };

@@ -1,6 +1,6 @@
 //! Highlights of a run: sentences that follow from its numbers.
 
-use analysis::attribute::{generator_headroom, sentence};
+use analysis::attribute::generator_headroom;
 use analysis::{Analysis, LoadPointResult, VerdictState};
 
 use crate::report::Terms;
@@ -96,7 +96,7 @@ fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
 }
 
 fn bottleneck(analysis: &Analysis) -> Option<Text> {
-    let said = sentence(&analysis.load_points, analysis.benchmark.headline.user_name())?;
+    let said = crate::bottleneck_text(&analysis.load_points, analysis.benchmark.headline.user_name())?;
     Some(Text::from("Bottleneck: ").strong(said).plain("."))
 }
 

@@ -40,7 +40,7 @@ pub use price::price_text;
 pub use results::results_table;
 
 use crate::charts::{Axis, Format, Mark, Spacing};
-use crate::{Document, Report, Section, Text};
+use crate::{Document, Report, Section, Text, finding_hint, finding_text};
 
 /// Makes a section of a report; `None` if it has nothing to say about this run.
 type SectionBuilder = fn(&Report) -> Option<Section>;
@@ -112,7 +112,7 @@ pub(crate) fn state_text(state: VerdictState) -> &'static str {
 }
 
 /// Writes a reason with its load point, rule and hint.
-fn reason_text(report: &Report, reason: &Reason) -> Text {
+fn reason_entry(report: &Report, reason: &Reason) -> Text {
     let mut text = Text::default();
     if let Some(index) = reason.load_point {
         let load =
@@ -121,8 +121,9 @@ fn reason_text(report: &Report, reason: &Reason) -> Text {
         let load = load.map_or(String::new(), |load| format!(" ({})", report.terms().load_text(load)));
         text = text.strong(format!("Load point {}{load}: ", index + 1));
     }
-    text = text.sentence(&format!("{} (rule ", reason.text)).code(reason.rule).plain(")");
-    match &reason.hint {
+    let found = finding_text(&reason.finding);
+    text = text.sentence(&format!("{found} (rule ")).code(reason.rule()).plain(")");
+    match finding_hint(&reason.finding) {
         Some(hint) => text.sentence(&format!(". Hint: {hint}")),
         None => text,
     }

@@ -3,6 +3,7 @@
 use analysis::attribute::{Attribution, Condition, IndicatorUnit};
 use analysis::{LoadPointResult, VerdictState};
 
+use crate::bottleneck::bottleneck_adjective;
 use crate::report::Terms;
 use crate::{Block, NoteKind, Report, Section, Text, numbers};
 
@@ -158,7 +159,7 @@ fn evidence(here: &[&LoadPointResult]) -> Option<String> {
         let said: Vec<String> =
             one.evidence.iter().take(2).map(|(condition, value)| value_text(condition, *value)).collect();
         let brackets = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
-        format!("{}{brackets}", one.adjective())
+        format!("{}{brackets}", bottleneck_adjective(one))
     };
     let clauses: Vec<String> = found.iter().map(clause).collect();
     (!clauses.is_empty()).then(|| format!("It is {}.", clauses.join(", then ")))

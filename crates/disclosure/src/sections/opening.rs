@@ -3,7 +3,7 @@
 use analysis::{Analysis, VerdictState};
 use model::{Ending, Modification};
 
-use super::{reason_text, state_text};
+use super::{reason_entry, state_text};
 use crate::{Banner, Hero, Report, Text, numbers};
 
 /// Returns what was tested and when, in a line.
@@ -75,7 +75,7 @@ pub(super) fn banner(report: &Report) -> Banner {
     Banner {
         state: verdict.state,
         text: sentence(report),
-        reasons: verdict.reasons.iter().map(|reason| reason_text(report, reason)).collect(),
+        reasons: verdict.reasons.iter().map(|reason| reason_entry(report, reason)).collect(),
         modified: report.analysis.modifications.iter().map(modification_text).collect(),
     }
 }

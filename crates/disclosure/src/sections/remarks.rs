@@ -1,6 +1,6 @@
 //! Warnings: what a reader must know although it breaks no rule.
 
-use super::reason_text;
+use super::reason_entry;
 use crate::{Block, Report, Section, Text};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
@@ -8,7 +8,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let of_points = analysis.load_points.iter().flat_map(|point| &point.verdict.remarks);
     let mut texts: Vec<Text> = Vec::new();
     for remark in analysis.verdict.remarks.iter().chain(of_points) {
-        let text = reason_text(report, remark);
+        let text = reason_entry(report, remark);
         // A run's verdict may repeat what its load points say.
         if !texts.contains(&text) {
             texts.push(text);
@@ -26,7 +26,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 /// Returns the reasons of all load points that are not valid; the banner has only those of the run as a whole.
 fn reasons(report: &Report) -> Option<Block> {
     let of_points = report.analysis.load_points.iter().flat_map(|point| &point.verdict.reasons);
-    let texts: Vec<Text> = of_points.map(|reason| reason_text(report, reason)).collect();
+    let texts: Vec<Text> = of_points.map(|reason| reason_entry(report, reason)).collect();
     let blocks = vec![Block::List(texts.clone())];
     (!texts.is_empty()).then(|| Block::Fold { title: "Reasons why load points are not valid".into(), blocks })
 }

@@ -54,7 +54,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
         format!("of {} operations in all", numbers::count(all + errors)),
     ));
     if let Some(attribution) = &point.attribution {
-        tiles.push(tile("Bottleneck", attribution.name(), at));
+        tiles.push(tile("Bottleneck", crate::bottleneck::bottleneck_name(attribution), at));
     }
     if 1 < report.analysis.load_points.len() {
         tiles.extend(marks(report));

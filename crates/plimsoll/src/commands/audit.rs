@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use analysis::audit::{StatedRow, audit_results};
+use analysis::audit::{StatedRow, TableDifference, audit_results};
 use runfile::Run;
 use serde_json::json;
 use units::Ratio;
@@ -63,13 +63,13 @@ fn run(path: &Path) -> Result<Vec<String>, Failure> {
     let stated = stated_rows(&results.stated);
     if results.analysis.ending == model::Ending::Complete || !stated.is_empty() {
         let differences = audit_results(&stated, &results.analysis, STORED_TOLERANCE);
-        findings
-            .extend(differences.into_iter().map(|finding| format!("{}: {}", finding.check, finding.text)));
+        let line =
+            |one: &TableDifference| format!("{}: {}", one.check(), disclosure::table_difference_text(one));
+        findings.extend(differences.iter().map(line));
     }
-    let broken = ["conservation", "time-axis", "schedule"];
     let reasons = results.analysis.load_points.iter().flat_map(|point| &point.verdict.reasons);
-    for reason in reasons.filter(|reason| broken.contains(&reason.rule)) {
-        findings.push(format!("{}: {}", reason.rule, reason.text));
+    for reason in reasons.filter(|reason| reason.finding.is_contradiction()) {
+        findings.push(format!("{}: {}", reason.rule(), disclosure::finding_text(&reason.finding)));
     }
     Ok(findings)
 }

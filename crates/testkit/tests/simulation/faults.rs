@@ -1,5 +1,7 @@
 //! Injected leaks, errors and refusals are found by the analysis.
 
+use analysis::Finding;
+use analysis::finding::SteadyFigure;
 use model::{Arrivals, Outcome, Page, Phase, Request, Workload};
 use testkit::{
     Law, SimServer, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases, with_seed,
@@ -26,8 +28,10 @@ fn a_leak_is_not_a_steady_state() {
         let found = Simulation::new(plan.clone(), server).analyze();
         let point = &found.load_points[0];
         assert!(remarks(point).contains(&"steady-state"), "{:?}", point.verdict);
-        let text = &point.verdict.remarks.iter().find(|remark| remark.rule == "steady-state").unwrap().text;
-        assert!(text.starts_with("the mean response time rose by 3"), "{text}");
+        let drift =
+            &point.verdict.remarks.iter().find(|remark| remark.rule() == "steady-state").unwrap().finding;
+        let Finding::Drift { figure: SteadyFigure::ResponseMean, by } = drift else { panic!("{drift:?}") };
+        assert!((0.30..0.40).contains(&by.value), "{by:?}");
 
         let healthy = Simulation::new(plan, SimServer { leak: 0.0, ..server }).analyze();
         assert!(!remarks(&healthy.load_points[0]).contains(&"steady-state"), "{:?}", healthy.verdict);

@@ -45,12 +45,12 @@ fn assert_valid(analysis: &Analysis) {
 
 /// Returns the rules that made remarks on a load point.
 fn remarks(point: &LoadPointResult) -> Vec<&'static str> {
-    point.verdict.remarks.iter().map(|remark| remark.rule).collect()
+    point.verdict.remarks.iter().map(|remark| remark.rule()).collect()
 }
 
 /// Returns the rules that made a load point invalid.
 fn reasons(point: &LoadPointResult) -> Vec<&'static str> {
-    point.verdict.reasons.iter().map(|reason| reason.rule).collect()
+    point.verdict.reasons.iter().map(|reason| reason.rule()).collect()
 }
 
 /// Returns quantile `q` of a summary, in s.

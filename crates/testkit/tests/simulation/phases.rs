@@ -130,7 +130,8 @@ fn a_run_that_is_asked_to_stop_ends_early_with_a_partial_interval() {
             (found.verdict.state, found.load_points[0].verdict.state),
             (VerdictState::Incomplete, VerdictState::Incomplete)
         );
-        let reasons: Vec<_> = found.load_points[0].verdict.reasons.iter().map(|reason| reason.rule).collect();
+        let reasons: Vec<_> =
+            found.load_points[0].verdict.reasons.iter().map(|reason| reason.rule()).collect();
         assert_eq!(reasons, ["steady-length"]);
     });
 }

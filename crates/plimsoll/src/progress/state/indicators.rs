@@ -1,10 +1,7 @@
 //! Validity indicators of a running load point: its standings, as `analysis` judges them, in the words of the view.
 
-use analysis::{LoadPointStatus, Measure, RuleGroup, Standing, StandingState};
-use stats::Steadiness;
-use units::{Nanos, Ratio};
-
-use crate::progress::text::percent;
+use analysis::{Finding, LoadPointStatus, RuleGroup, Standing, StandingState};
+use units::Nanos;
 
 /// The status of an indicator, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,61 +57,26 @@ pub fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, IndicatorS
 pub fn problem(status: Option<&LoadPointStatus>) -> Option<&'static str> {
     let Some(status) = status.filter(|status| status.is_over) else { return Some("cut short") };
     let broken = status.standings.iter().find(|one| one.state == StandingState::Broken)?;
-    let rule = broken.reason.as_ref().map(|reason| reason.rule);
-    Some(if rule == Some("steady-length") { "cut short" } else { group_name(broken.group) })
+    let finding = broken.reason.as_ref().map(|reason| &reason.finding);
+    let is_cut_short = matches!(finding, Some(Finding::SteadyLength { .. }));
+    Some(if is_cut_short { "cut short" } else { group_name(broken.group) })
 }
 
 /// Returns the reason of a standing that is not good.
 fn why(standing: &Standing, status: &LoadPointStatus) -> String {
-    match (standing.measure, &standing.reason) {
-        (Some(measure), _) => measure_text(measure, standing.state),
-        (None, Some(reason)) => reason.text.clone(),
-        (None, None) if standing.group == RuleGroup::Sample && Nanos::ZERO < status.length => {
+    match &standing.reason {
+        Some(reason) => disclosure::finding_brief(&reason.finding),
+        None if standing.group == RuleGroup::Sample && Nanos::ZERO < status.length => {
             format!("{} of {} required operations", status.ok, status.ok_needed)
         }
-        (None, None) => String::new(),
-    }
-}
-
-/// Words the numbers of a finding, in less room than a report has.
-fn measure_text(measure: Measure, state: StandingState) -> String {
-    // The generator may be at its limit while the server is at its own.
-    let saturated = if state == StandingState::Remark { "; the server is saturated too" } else { "" };
-    match measure {
-        Measure::Users { seen, present } => format!("X·(R + Z) = {seen:.2} for {present} users"),
-        Measure::GeneratorBusy(busy) => format!("CPU {}{saturated}", percent(busy)),
-        Measure::GeneratorWait(waited) => {
-            format!("waiting for a CPU {} of the time{saturated}", percent(waited))
-        }
-        Measure::GeneratorLateness { p99, limit } => {
-            format!("p99 lateness {p99}, limit {limit}{saturated}")
-        }
-        Measure::GeneratorFaults(n) => format!("{n} operations failed because of the generator's machine"),
-        Measure::Errors { n, ratio, limit } => {
-            let limit = match state {
-                StandingState::Broken => format!(", limit {}", Ratio(limit)),
-                _ => String::new(),
-            };
-            format!("{n} operations failed ({:.2} %){limit}", 100.0 * ratio)
-        }
-        Measure::Delivered { ratio, limit } => {
-            format!("{} of the offered rate completed, at least {} required", percent(ratio), percent(limit))
-        }
-        Measure::RateSteadiness(steadiness) => steadiness_text("rate", steadiness),
-        Measure::ResponseSteadiness(steadiness) => steadiness_text("mean response time", steadiness),
-    }
-}
-
-fn steadiness_text(what: &str, steadiness: Steadiness) -> String {
-    match steadiness {
-        Steadiness::TooFew | Steadiness::Steady { .. } => String::new(),
-        Steadiness::Drifting { by } => format!("the {what} has changed by {:+.1} %", 100.0 * by.value),
-        Steadiness::Unsteady { variation, .. } => format!("the {what} varies by {variation}"),
+        None => String::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use analysis::Reason;
+
     use super::super::super::fixtures;
     use super::*;
 
@@ -130,37 +92,20 @@ mod tests {
         status
     }
 
-    fn standing(group: RuleGroup, state: StandingState, measure: Option<Measure>) -> Standing {
-        Standing { group, state, reason: None, measure }
-    }
-
-    #[track_caller]
-    fn check(state: StandingState, measure: Measure, expected: &str) {
-        let status = with(status(), standing(RuleGroup::Generator, StandingState::Holds, None));
-        let status = with(status, standing(RuleGroup::Errors, state, Some(measure)));
-        let (name, _, why) = most_severe(&status).unwrap();
-        assert_eq!((name, why.as_str()), ("errors", expected));
+    fn standing(group: RuleGroup, state: StandingState, finding: Option<Finding>) -> Standing {
+        let reason = finding.map(|finding| Reason { load_point: Some(0), finding });
+        Standing { group, state, reason }
     }
 
     #[test]
-    fn findings_are_worded_with_their_numbers() {
-        use StandingState::{Broken, Notice, Remark};
-        check(Broken, Measure::Users { seen: 28.5, present: 30.0 }, "X·(R + Z) = 28.50 for 30 users");
-        check(Broken, Measure::GeneratorBusy(0.9), "CPU 90 %");
-        check(Remark, Measure::GeneratorBusy(0.9), "CPU 90 %; the server is saturated too");
-        check(Notice, Measure::GeneratorWait(0.25), "waiting for a CPU 25 % of the time");
-        let (p99, limit) = (Nanos::from_millis(6), Nanos::from_millis(5));
-        check(Broken, Measure::GeneratorLateness { p99, limit }, "p99 lateness 6.00 ms, limit 5.00 ms");
-        check(Broken, Measure::GeneratorFaults(1), "1 operations failed because of the generator's machine");
-        let errors = Measure::Errors { n: 41, ratio: 0.0102, limit: 0.01 };
-        check(Notice, errors, "41 operations failed (1.02 %)");
-        check(Broken, errors, "41 operations failed (1.02 %), limit 1.0 %");
-        let delivered = Measure::Delivered { ratio: 0.872, limit: 0.95 };
-        check(Broken, delivered, "87 % of the offered rate completed, at least 95 % required");
-        let unsteady = Steadiness::Unsteady { variation: Ratio(0.2), by_chance: Ratio(0.01) };
-        check(Remark, Measure::RateSteadiness(unsteady), "the rate varies by 20.0 %");
-        let text = "the mean response time varies by 20.0 %";
-        check(Remark, Measure::ResponseSteadiness(unsteady), text);
+    fn findings_are_worded_briefly() {
+        let finding = Finding::GeneratorFault { outcome: model::Outcome::NoLocalPort, n: 2 };
+        let status = with(status(), standing(RuleGroup::Errors, StandingState::Broken, Some(finding)));
+        let (name, _, why) = most_severe(&status).unwrap();
+        assert_eq!(
+            (name, why.as_str()),
+            ("errors", "2 operations failed because of the generator's machine")
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! The sentence about a run's bottleneck and where it moves, in the manner of historical reports.
+//! The wording of bottlenecks: their names, and the sentence about a run's bottleneck and where it moves, in the manner
+//! of historical reports.
 
+use analysis::LoadPointResult;
+use analysis::attribute::{Attribution, Bottleneck, Certainty, Indicator};
 use model::Load;
-
-use super::{Bottleneck, Certainty, Indicator};
-use crate::LoadPointResult;
 
 /// Neighboring load points with the same bottleneck.
 struct LoadRange<'a> {
@@ -16,7 +16,7 @@ struct LoadRange<'a> {
 /// operations above 40 clients`. `user` names one user. `None` if no load point has an attribution.
 ///
 /// Load points by rising load; those without a limit are left out if there are others.
-pub fn sentence(points: &[LoadPointResult], user: &str) -> Option<String> {
+pub fn bottleneck_text(points: &[LoadPointResult], user: &str) -> Option<String> {
     let mut sorted: Vec<&LoadPointResult> = points.iter().filter(|one| one.attribution.is_some()).collect();
     sorted.sort_by(|one, other| one.load.level().total_cmp(&other.load.level()));
     let ranges = ranges(&sorted);
@@ -28,6 +28,41 @@ pub fn sentence(points: &[LoadPointResult], user: &str) -> Option<String> {
             let clauses: Vec<String> = bound.iter().map(|range| clause(range, &ranges, user)).collect();
             Some(clauses.join("; "))
         }
+    }
+}
+
+/// Returns the form for a sentence: `probably network-bound`.
+pub(crate) fn bottleneck_adjective(attribution: &Attribution) -> String {
+    with_certainty(attribution, adjective(attribution.bottleneck))
+}
+
+/// Returns the name for a table: `probably network`.
+pub(crate) fn bottleneck_name(attribution: &Attribution) -> String {
+    with_certainty(attribution, attribution.bottleneck.name())
+}
+
+fn with_certainty(attribution: &Attribution, word: &str) -> String {
+    match (attribution.certainty, attribution.bottleneck) {
+        (Certainty::Certain, _) | (_, Bottleneck::None | Bottleneck::Undetermined) => word.to_owned(),
+        (Certainty::Probable, _) => format!("probably {word}"),
+    }
+}
+
+/// Returns the form of a bottleneck for a sentence: `processor-bound`.
+fn adjective(bottleneck: Bottleneck) -> &'static str {
+    match bottleneck {
+        Bottleneck::None => "not limited",
+        Bottleneck::Processor => "processor-bound",
+        Bottleneck::Memory => "memory-bound",
+        Bottleneck::DiskOperations => "bound by disk operations",
+        Bottleneck::DiskBandwidth => "bound by disk bandwidth",
+        Bottleneck::Network => "network-bound",
+        Bottleneck::AcceptBacklog => "bound by its accept backlog",
+        Bottleneck::WorkerLimit => "bound by its number of workers",
+        Bottleneck::Scheduler => "scheduler-bound",
+        Bottleneck::Waiting => "bound by a lock or other waiting",
+        Bottleneck::Generator => "limited by the generator",
+        Bottleneck::Undetermined => "without a single bottleneck",
     }
 }
 
@@ -63,7 +98,7 @@ impl LoadRange<'_> {
     fn adjective(&self) -> String {
         let attributions = || self.points.iter().filter_map(|point| point.attribution.as_ref());
         let certain = attributions().find(|one| one.certainty == Certainty::Certain);
-        certain.or_else(|| attributions().next()).map(|one| one.adjective()).unwrap_or_default()
+        certain.or_else(|| attributions().next()).map(bottleneck_adjective).unwrap_or_default()
     }
 }
 

@@ -1,0 +1,49 @@
+//! The wording of findings about the load generator and its machine.
+
+use analysis::finding::{OtherCpuUse, ServerUse};
+
+pub(super) const MORE_CPUS: &str = "give the generator more CPUs (`--load-cpus`) or the server a smaller share (`--sut-quota`, see `plimsoll calibrate`)";
+pub(super) const OFFER_LESS: &str = "offer less, or give the generator CPUs of its own (`--load-cpus`)";
+
+/// The most programs that are named; a program that used less than this of a CPU is not.
+const N_NAMED: usize = 3;
+const SHARE_MIN: f64 = 0.02;
+
+/// Returns a clause about the server, to stand behind a limit of the generator; empty if the limit was not reached.
+pub(super) fn server_clause(server: Option<ServerUse>) -> String {
+    match server {
+        None => String::new(),
+        Some(ServerUse::Unknown) => ", and the CPU use of the server is not known".to_owned(),
+        Some(ServerUse::Part(busy)) => format!(", while the server used {busy} of its allowance"),
+        Some(ServerUse::Saturated(busy)) => {
+            format!("; the server was saturated as well ({busy} of its allowance)")
+        }
+        Some(ServerUse::Unenforced(busy)) => {
+            format!(", and the server's allowance was not enforced, of which it used {busy}")
+        }
+    }
+}
+
+/// Returns the hint where the generator was the limit: not if it was only close to it, or the server was one as well.
+pub(super) fn limit_hint(server: Option<ServerUse>, hint: &'static str) -> Option<&'static str> {
+    match server {
+        None | Some(ServerUse::Saturated(_)) => None,
+        Some(ServerUse::Unknown | ServerUse::Part(_) | ServerUse::Unenforced(_)) => Some(hint),
+    }
+}
+
+/// Returns a clause about the other users of the machine, to stand behind what they may have disturbed.
+pub(super) fn others_clause(used: &OtherCpuUse) -> String {
+    format!("; other programs used {:.2} CPUs ({})", used.total, programs(used))
+}
+
+/// Writes `stress 98 % of one, cc1 40 % of one`: of one CPU each.
+pub(super) fn programs(used: &OtherCpuUse) -> String {
+    let named = used.programs.iter().take(N_NAMED).filter(|program| SHARE_MIN <= program.cpus);
+    let texts: Vec<String> =
+        named.map(|program| format!("{} {:.0} % of one", program.name, 100.0 * program.cpus)).collect();
+    match texts.is_empty() {
+        true => "none of them above 2 % of a CPU".to_owned(),
+        false => texts.join(", "),
+    }
+}

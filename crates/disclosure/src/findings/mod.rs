@@ -1,0 +1,292 @@
+//! The wording of findings: a sentence for each, the hint with the remedy, and a shorter form for the live view.
+//!
+//! This is the only place where a finding of a rule becomes prose.
+//!
+//! - `record`: faults and contradictions of a record
+//! - `generator`: the load generator and other programs
+//! - `brief`: the form for the live view
+//! - `table`: differences that an audit of a result table finds
+
+mod brief;
+mod generator;
+mod record;
+mod table;
+
+use analysis::Finding;
+use analysis::finding::{
+    BoundarySecond, CutOffPart, FailedPart, LittleExplanation, MissingPercentile, SteadyFigure,
+};
+use model::{CLOSE_WAIT_MAX, Outcome};
+
+pub use brief::finding_brief;
+pub use table::table_difference_text;
+
+/// Returns the sentence of a finding: a clause without a full stop, with what was found and what was expected.
+pub fn finding_text(finding: &Finding) -> String {
+    match finding {
+        Finding::Stopped { reason } => format!("the run was stopped: {reason}"),
+        Finding::EndingMissing => {
+            "the run file has no ending: the program or the machine died, or the disk was full".to_owned()
+        }
+        Finding::LoadPointsMissing { missing, n_planned } => {
+            let numbers: Vec<String> = missing.iter().map(|index| (index + 1).to_string()).collect();
+            format!("load point {} of {n_planned} has no records", numbers.join(", "))
+        }
+        Finding::UnplannedLoadPoint(found) => record::with_others(found, |index| {
+            format!("a record belongs to load point {index}, which is not in the plan")
+        }),
+        Finding::SearchUnfinished => "the search did not finish".to_owned(),
+        Finding::SearchWithoutResult => "no load point is valid and within the limits".to_owned(),
+        Finding::Modified { settings } => {
+            format!("differs from the benchmark's definition in: {}", settings.join(", "))
+        }
+        Finding::CertificateUnverified => {
+            "the server's certificate was not verified (`--insecure`): any certificate was accepted"
+                .to_owned()
+        }
+        Finding::SteadyLength { recorded, planned } => {
+            format!("{recorded} of the steady phase were recorded, {planned} were planned")
+        }
+        Finding::TimeAxis(found) => record::with_others(found, record::interval_fault),
+        Finding::EarlyEnd { end, planned } => {
+            format!("the record of the load point ends at {end}, the plan at {planned}")
+        }
+        Finding::MissingLoad(found) => record::with_others(found, record::missing_load),
+        Finding::Flow(found) => record::with_others(found, record::flow_fault),
+        Finding::Totals(found) => record::with_others(found, record::unequal_totals),
+        Finding::Sizes(found) => record::with_others(found, record::kind_sizes),
+        Finding::Overflow(found) => record::with_others(found, record::overflow),
+        Finding::Details { phase, difference } => {
+            format!("{} phase: {}", phase.name(), record::detail_difference(difference))
+        }
+        Finding::Histogram { kind, moment, exact, least, most } => {
+            let of = kind.as_ref().map_or(String::new(), |kind| format!(" of `{kind}`"));
+            let name = record::moment_name(*moment);
+            format!(
+                "response times{of}: their exact {name} is {:.4e}, that of the histogram is between {:.4e} and {:.4e}",
+                *exact as f64, *least as f64, *most as f64
+            )
+        }
+        Finding::ResponseIntegral { summed, integrated, allowed } => format!(
+            "response times sum up to {summed:.3} s, operations in flight and lateness to {integrated:.3} s; \
+             the difference may be at most {allowed:.3} s"
+        ),
+        Finding::UserTime { found, expected } => format!(
+            "users spent {found:.1} s in flight or thinking, but their number times the length is {expected:.1} s"
+        ),
+        Finding::LittleGap { found, users, explained } => format!(
+            "{}; failed operations and those in flight at the ends explain {explained:.2} of it",
+            little_gap(*found, *users)
+        ),
+        Finding::LittleGapExplained { found, users, by } => {
+            format!("{}, explained: {}", little_gap(*found, *users), little_explanation(by))
+        }
+        Finding::ThinkTime { found, expected } => {
+            format!("users thought for {found} on average, {expected} expected")
+        }
+        Finding::InteractiveLaw { rate, users, think, bound } => format!(
+            "users completed {rate:.2} cycles per second; {users} users with a think time of {think} can complete at \
+             most {bound:.2}"
+        ),
+        Finding::Schedule { due, scheduled } => {
+            format!("{due} operations fell due in the steady phase, the schedule has {scheduled}")
+        }
+        Finding::GeneratorUnmeasured { agent } => {
+            format!("no metrics of the load threads of agent {agent} were recorded")
+        }
+        Finding::GeneratorBusy { agent, busy, limit, server } => {
+            let server = generator::server_clause(*server);
+            format!("load agent {agent}: its CPUs were {busy} busy, limit {limit}{server}")
+        }
+        Finding::GeneratorRunQueue { agent, waited, limit, others, server } => {
+            let others = others.as_ref().map_or(String::new(), generator::others_clause);
+            let server = generator::server_clause(*server);
+            format!(
+                "load agent {agent}: its threads waited {waited} of the time for a CPU, limit {limit}{others}{server}"
+            )
+        }
+        Finding::GeneratorLateness { agent, p99, limit, server } => {
+            let server = generator::server_clause(*server);
+            format!(
+                "load agent {agent}: the 99th percentile of its lateness was {p99}, limit {limit}{server}"
+            )
+        }
+        Finding::GeneratorFault { outcome, n } => {
+            format!("{n} operations failed on the generator's side: `{}`", outcome.name())
+        }
+        Finding::OtherPrograms { used, may_be_server } => {
+            let server = if *may_be_server { "; the server may be one of them" } else { "" };
+            let programs = generator::programs(used);
+            format!("other programs used {:.2} CPUs: {programs}{server}", used.total)
+        }
+        Finding::Errors { n, completed, ratio, limit, most_frequent } => {
+            let most = most_frequent.map_or("", Outcome::name);
+            format!(
+                "{n} of {completed} operations failed ({ratio}), mostly `{most}`; at most {limit} are allowed"
+            )
+        }
+        Finding::LeftOpen { n, ok } => format!(
+            "the server left {n} of {ok} connections open after a complete last reply; the load generator waited up to \
+             {CLOSE_WAIT_MAX} for each and then closed it, and the wait is part of the response time"
+        ),
+        Finding::Delivered { rate, offered, limit } => format!(
+            "{rate:.1} of {offered:.1} operations per second were delivered, at least {:.0} % are required",
+            100.0 * limit.0
+        ),
+        Finding::FullSlots { slots, seconds } => format!(
+            "all {slots} slots for operations in flight were taken at the end of {seconds} seconds; \
+             operations that fell due then waited while their response time ran"
+        ),
+        Finding::Mix { kind, share, expected, limit } => format!(
+            "`{kind}` is {share} of all completed operations, expected {expected}; the share may deviate by {limit} of \
+             itself"
+        ),
+        Finding::TooFewOperations { n, needed } => {
+            format!("{n} operations succeeded in the steady phase, at least {needed} are needed")
+        }
+        Finding::MissingPercentiles { n, missing } => {
+            let missing: Vec<String> = missing.iter().map(missing_percentile).collect();
+            format!("{n} response times are too few for some percentiles: {}", missing.join(", "))
+        }
+        Finding::InFlightAtEnd { n, age_mean, of_operations, of_time } => format!(
+            "{n} operations were in flight at the end of the steady phase, on average for {age_mean}: {of_operations} of \
+             its operations and {of_time} of its response time, in no rate and no mean; long operations are affected \
+             more often"
+        ),
+        Finding::PhaseBoundary { second, completed, median } => {
+            let place = match second {
+                BoundarySecond::First => "first",
+                BoundarySecond::Last => "last",
+            };
+            format!(
+                "{completed} operations completed in the {place} second of the steady phase, {median:.0} in the median \
+                 second; they belong to another phase"
+            )
+        }
+        Finding::Drift { figure, by } => format!(
+            "the {} {} by {:.1} % over the steady phase (95 % CI {:+.1} to {:+.1} %); it never reached a steady state",
+            figure_name(*figure),
+            if by.value < 0.0 { "fell" } else { "rose" },
+            100.0 * by.value.abs(),
+            100.0 * by.low,
+            100.0 * by.high
+        ),
+        Finding::Variation { figure, variation, by_chance } => format!(
+            "the {} varied by {variation} between tenths of the steady phase, of which chance explains {by_chance}; it \
+             never reached a steady state",
+            figure_name(*figure)
+        ),
+        Finding::WarmUp { reach, length } => format!(
+            "the warm-up lasted until {:.0} s into the steady phase of {:.0} s (MSER-5); a tenth of it is tolerated",
+            reach.as_secs_f64(),
+            length.as_secs_f64()
+        ),
+    }
+}
+
+/// Returns the remedy for a finding: a clause without a full stop; `None` if there is none.
+pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
+    match finding {
+        Finding::CertificateUnverified => Some("to trust your own certificate authority, use `--ca FILE`"),
+        Finding::MissingLoad(_) => {
+            Some("look for a load machine that stopped or started late, and repeat the run")
+        }
+        Finding::Flow(_)
+        | Finding::Totals(_)
+        | Finding::Sizes(_)
+        | Finding::Overflow(_)
+        | Finding::Details { .. } => {
+            Some("the record contradicts itself; repeat the run, and report this if it happens again")
+        }
+        Finding::Histogram { .. } => {
+            Some("percentiles from such a histogram mean nothing, whatever its mean")
+        }
+        Finding::ResponseIntegral { .. } => {
+            Some("response times that leave out waiting hide a stall (coordinated omission)")
+        }
+        Finding::UserTime { .. } => Some("some users did not run, or the generator was too slow to let them"),
+        Finding::ThinkTime { .. } => Some("the generator was late, or the steady phase is short"),
+        Finding::InteractiveLaw { .. } => Some("users did not think as long as defined"),
+        Finding::Schedule { .. } => Some(
+            "the generator lost or repeated operations; repeat the run, and report this if it happens again",
+        ),
+        Finding::GeneratorBusy { server, .. } | Finding::GeneratorRunQueue { server, .. } => {
+            generator::limit_hint(*server, generator::MORE_CPUS)
+        }
+        Finding::GeneratorLateness { server, .. } => generator::limit_hint(*server, generator::OFFER_LESS),
+        Finding::GeneratorFault { outcome, .. } => Some(match outcome {
+            Outcome::NoLocalPort => "see `plimsoll doctor` on local ports and TIME-WAIT",
+            Outcome::NoDescriptor => "raise the limit of open files, see `plimsoll doctor`",
+            _ => "the target policy forbids this address",
+        }),
+        Finding::LeftOpen { .. } => Some(
+            "make the server close connections on request (RFC 9112 section 9.6), or measure with `--keep-alive`",
+        ),
+        Finding::Delivered { .. } => {
+            Some("the server cannot sustain this rate; offer lower rates with `--rate`")
+        }
+        Finding::Mix { .. } => Some(
+            "failures or a time limit that affect one kind more than the others shift the mix; a longer steady phase \
+             reduces the gap",
+        ),
+        Finding::TooFewOperations { .. } => Some("use a longer steady phase or more load"),
+        Finding::PhaseBoundary { .. } => {
+            Some("use a longer settle phase to keep a start-up burst out of the steady phase")
+        }
+        Finding::Drift { .. } => Some("use a longer settle phase; the server may leak or still warm up"),
+        Finding::Variation { .. } => {
+            Some("see the timeline; another program may run on the server from time to time")
+        }
+        Finding::WarmUp { .. } => Some("use a longer settle phase"),
+        Finding::Stopped { .. }
+        | Finding::EndingMissing
+        | Finding::LoadPointsMissing { .. }
+        | Finding::UnplannedLoadPoint(_)
+        | Finding::SearchUnfinished
+        | Finding::SearchWithoutResult
+        | Finding::Modified { .. }
+        | Finding::SteadyLength { .. }
+        | Finding::TimeAxis(_)
+        | Finding::EarlyEnd { .. }
+        | Finding::LittleGap { .. }
+        | Finding::LittleGapExplained { .. }
+        | Finding::GeneratorUnmeasured { .. }
+        | Finding::OtherPrograms { .. }
+        | Finding::Errors { .. }
+        | Finding::FullSlots { .. }
+        | Finding::MissingPercentiles { .. }
+        | Finding::InFlightAtEnd { .. } => None,
+    }
+}
+
+fn little_gap(found: f64, users: u32) -> String {
+    let n = f64::from(users);
+    format!("X·(R + Z) = {found:.2} for N = {users}, a gap of {:.1} %", 100.0 * (n - found).abs() / n)
+}
+
+fn little_explanation(explanation: &LittleExplanation) -> String {
+    let failed =
+        |part: &FailedPart| format!("{} failed operations kept {:.2} users busy", part.n, part.users);
+    let ends = |part: &CutOffPart| {
+        format!(
+            "long operations were cut off by the ends of the phase ({} in flight at its end), {:.2} users",
+            part.in_flight, part.users
+        )
+    };
+    match explanation {
+        LittleExplanation::Failures(part) => failed(part),
+        LittleExplanation::Ends(part) => ends(part),
+        LittleExplanation::Both(one, other) => format!("{}, and {}", failed(one), ends(other)),
+    }
+}
+
+fn missing_percentile(missing: &MissingPercentile) -> String {
+    format!("p{} needs {}", (missing.q.0 * 1000.0).round() / 10.0, missing.needed)
+}
+
+fn figure_name(figure: SteadyFigure) -> &'static str {
+    match figure {
+        SteadyFigure::Rate => "rate",
+        SteadyFigure::ResponseMean => "mean response time",
+    }
+}

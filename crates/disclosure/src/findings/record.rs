@@ -1,0 +1,144 @@
+//! The wording of faults and contradictions of a record.
+
+use analysis::finding::{
+    DetailDifference, EqualTotals, FirstOccurrence, FlowFault, FlowLaw, InInterval, IntervalFault, KindSizes,
+    MissingLoad, OverflowingPart, SizeFault, TimesExtent, UnequalTotals, ValueMoment,
+};
+
+/// Writes the first occurrence of a fault, and the number of further ones.
+pub(super) fn with_others<T>(found: &FirstOccurrence<T>, text: impl FnOnce(&T) -> String) -> String {
+    let first = text(&found.first);
+    match found.n_more {
+        0 => first,
+        1 => format!("{first}; and 1 more time"),
+        n => format!("{first}; and {n} more times"),
+    }
+}
+
+pub(super) fn interval_fault(found: &InInterval<IntervalFault>) -> String {
+    let fault = match found.fault {
+        IntervalFault::Index { expected } => format!("is in the place of interval {expected}"),
+        IntervalFault::Start { start, end_before } => {
+            format!("begins at {start}, but the one before it ends at {end_before}")
+        }
+        IntervalFault::Length { length, limit } => format!("is {length} long, more than {limit}"),
+        IntervalFault::Phase { start, end, phase, planned } => {
+            let (phase, planned) = (phase.name(), planned.name());
+            format!("from {start} to {end} has phase {phase}; by the plan it begins in {planned}")
+        }
+    };
+    format!("{} {fault}", place(found))
+}
+
+pub(super) fn overflow(part: &OverflowingPart) -> String {
+    let place = match part {
+        OverflowingPart::Interval { interval, agent } => format!("interval {interval} of agent {agent}"),
+        OverflowingPart::Detail { agent, start } => format!("details of agent {agent} from {start}"),
+    };
+    format!("{place}: histograms hold too many values to be merged")
+}
+
+pub(super) fn missing_load(found: &MissingLoad) -> String {
+    match found {
+        MissingLoad::Agents { interval, found, expected } => {
+            format!("interval {interval} has records of {found} load agents, the first one of {expected}")
+        }
+        MissingLoad::Threads { interval, found, planned } => {
+            format!("interval {interval} has {found} load threads, the plan {planned}")
+        }
+    }
+}
+
+pub(super) fn flow_fault(found: &InInterval<FlowFault>) -> String {
+    let fault = match found.fault {
+        FlowFault::Unequal { law, left, right } => {
+            format!("{} does not hold: {left} ≠ {right}", law_name(law))
+        }
+        FlowFault::LeftOpen { left_open, ok } => {
+            format!("{left_open} connections left open by {ok} successes")
+        }
+    };
+    format!("{}: {fault}", place(found))
+}
+
+fn law_name(law: FlowLaw) -> &'static str {
+    match law {
+        FlowLaw::Due => "waiting + due = started + skipped + still waiting",
+        FlowLaw::Started => "in flight + started = ended + still in flight",
+        FlowLaw::Waiting => "waiting at the start = waiting at the end before",
+        FlowLaw::InFlight => "in flight at the start = in flight at the end before",
+    }
+}
+
+pub(super) fn unequal_totals(found: &InInterval<UnequalTotals>) -> String {
+    let UnequalTotals { totals, found: one, expected } = found.fault;
+    format!("{}: {} differ, {one} and {expected}", place(found), totals_name(totals))
+}
+
+fn totals_name(totals: EqualTotals) -> &'static str {
+    match totals {
+        EqualTotals::Kinds => "operation kinds",
+        EqualTotals::Successes => "successes of all kinds and their total",
+        EqualTotals::Failures => "failures of all kinds and their total",
+        EqualTotals::TimedOut => "timed out of all kinds and their total",
+        EqualTotals::InFlight => "in flight of all kinds and their total",
+        EqualTotals::ResponseTimes => "response times and successes",
+        EqualTotals::ServiceTimes => "service times and successes",
+        EqualTotals::Latenesses => "latenesses and started operations",
+        EqualTotals::ResponseSum => "sums of response times (ns)",
+        EqualTotals::ResponseMin => "smallest response times (ns)",
+        EqualTotals::ResponseMax => "largest response times (ns)",
+    }
+}
+
+pub(super) fn kind_sizes(found: &InInterval<KindSizes>) -> String {
+    let fault = match found.fault.fault {
+        SizeFault::Count { replies, bodies, ok } => {
+            format!("{replies} replies and {bodies} bodies have sizes, {ok} succeeded")
+        }
+        SizeFault::Bodies { replies, bodies } => {
+            format!("replies have {replies} bytes, their bodies alone {bodies}")
+        }
+        SizeFault::Objects { bodies, n, least, most } if least == most => {
+            format!("bodies have {bodies} bytes, {n} objects have {least}")
+        }
+        SizeFault::Objects { bodies, n, least, most } => {
+            format!("bodies have {bodies} bytes, {n} objects have {least} to {most}")
+        }
+    };
+    format!("{}, kind {}: {fault}", place(found), found.fault.kind)
+}
+
+pub(super) fn detail_difference(difference: &DetailDifference) -> String {
+    match difference {
+        DetailDifference::Response { kind, details, intervals } => {
+            format!("response times of kind {kind}: {}", extents(details, intervals))
+        }
+        DetailDifference::Connect { details, intervals } => {
+            format!("times to connect: {}", extents(details, intervals))
+        }
+        DetailDifference::Failures { kind, outcome, details, intervals } => {
+            let outcome = outcome.name();
+            format!("failures `{outcome}` of kind {kind}: {details} in details, {intervals} in intervals")
+        }
+    }
+}
+
+fn extents(details: &TimesExtent, intervals: &TimesExtent) -> String {
+    let text = |extent: &TimesExtent| {
+        let TimesExtent { n, sum, min, max } = extent;
+        format!("{n} with sum {sum} ns from {min} to {max} ns")
+    };
+    format!("{} in details, {} in intervals", text(details), text(intervals))
+}
+
+pub(super) fn moment_name(moment: ValueMoment) -> &'static str {
+    match moment {
+        ValueMoment::Sum => "sum",
+        ValueMoment::SumOfSquares => "sum of squares",
+    }
+}
+
+fn place<T>(found: &InInterval<T>) -> String {
+    format!("interval {} of agent {}", found.interval, found.agent)
+}

@@ -1,0 +1,360 @@
+//! The sentence, the hint and the short form of every finding.
+
+use std::collections::BTreeSet;
+
+use analysis::Finding;
+use analysis::audit::{DifferenceKind, TableDifference};
+use analysis::finding::{
+    BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
+    FlowLaw, InInterval, IntervalFault, KindSizes, LittleExplanation, MissingLoad, MissingPercentile,
+    OtherCpuUse, OverflowingPart, ProgramCpuUse, ServerUse, SizeFault, SteadyFigure, TimesExtent,
+    UnequalTotals, ValueMoment,
+};
+use disclosure::{finding_brief, finding_hint, finding_text, table_difference_text};
+use model::{Outcome, Phase};
+use stats::Estimate;
+use units::{Nanos, Ratio};
+
+/// Makes a list of the variants of an enum, and a function that names the variant of a value. A new variant does not
+/// compile until it is in the list, and the test fails until it has a case.
+macro_rules! variants {
+    ($names:ident, $name:ident, $type:ident: $($variant:ident),+ $(,)?) => {
+        const $names: &[&str] = &[$(concat!(stringify!($type), "::", stringify!($variant))),+];
+
+        fn $name(value: &$type) -> &'static str {
+            match value {
+                $($type::$variant { .. } => concat!(stringify!($type), "::", stringify!($variant))),+
+            }
+        }
+    };
+}
+
+variants!(FINDINGS, finding_name, Finding:
+    Stopped, EndingMissing, LoadPointsMissing, UnplannedLoadPoint, SearchUnfinished, SearchWithoutResult, Modified,
+    CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Sizes, Overflow, Details,
+    Histogram,
+    ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, Schedule, GeneratorUnmeasured,
+    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, LeftOpen, Delivered,
+    FullSlots, Mix, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
+);
+variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
+variants!(MISSING_LOADS, missing_load_name, MissingLoad: Agents, Threads);
+variants!(FLOW_FAULTS, flow_fault_name, FlowFault: Unequal, LeftOpen);
+variants!(FLOW_LAWS, flow_law_name, FlowLaw: Due, Started, Waiting, InFlight);
+variants!(EQUAL_TOTALS, equal_totals_name, EqualTotals:
+    Kinds, Successes, Failures, TimedOut, InFlight, ResponseTimes, ServiceTimes, Latenesses, ResponseSum, ResponseMin,
+    ResponseMax,
+);
+variants!(SIZE_FAULTS, size_fault_name, SizeFault: Count, Bodies, Objects);
+variants!(OVERFLOWING_PARTS, overflowing_part_name, OverflowingPart: Interval, Detail);
+variants!(DIFFERENCES, difference_name, DetailDifference: Response, Connect, Failures);
+variants!(MOMENTS, moment_name, ValueMoment: Sum, SumOfSquares);
+variants!(EXPLANATIONS, explanation_name, LittleExplanation: Failures, Ends, Both);
+variants!(SERVER_USES, server_use_name, ServerUse: Unknown, Part, Saturated, Unenforced);
+variants!(DIFFERENCE_KINDS, difference_kind_name, DifferenceKind:
+    ExtraRow, MissingRow, ExchangedColumns, ChangedCell, MissingCell, ExtraCell,
+);
+variants!(SECONDS, second_name, BoundarySecond: First, Last);
+variants!(FIGURES, figure_name, SteadyFigure: Rate, ResponseMean);
+
+/// Returns the variants of which a finding is made.
+fn variants_of(finding: &Finding) -> Vec<&'static str> {
+    let mut names = vec![finding_name(finding)];
+    match finding {
+        Finding::TimeAxis(found) => names.push(interval_fault_name(&found.first.fault)),
+        Finding::MissingLoad(found) => names.push(missing_load_name(&found.first)),
+        Finding::Flow(found) => {
+            names.push(flow_fault_name(&found.first.fault));
+            if let FlowFault::Unequal { law, .. } = &found.first.fault {
+                names.push(flow_law_name(law));
+            }
+        }
+        Finding::Totals(found) => names.push(equal_totals_name(&found.first.fault.totals)),
+        Finding::Sizes(found) => names.push(size_fault_name(&found.first.fault.fault)),
+        Finding::Overflow(found) => names.push(overflowing_part_name(&found.first)),
+        Finding::Details { difference, .. } => names.push(difference_name(difference)),
+        Finding::Histogram { moment, .. } => names.push(moment_name(moment)),
+        Finding::LittleGapExplained { by, .. } => names.push(explanation_name(by)),
+        Finding::GeneratorBusy { server, .. }
+        | Finding::GeneratorRunQueue { server, .. }
+        | Finding::GeneratorLateness { server, .. } => names.extend(server.iter().map(server_use_name)),
+        Finding::PhaseBoundary { second, .. } => names.push(second_name(second)),
+        Finding::Drift { figure, .. } | Finding::Variation { figure, .. } => {
+            names.push(figure_name(figure));
+        }
+        _ => {}
+    }
+    names
+}
+
+fn once<T>(first: T) -> FirstOccurrence<T> {
+    FirstOccurrence { first, n_more: 0 }
+}
+
+fn at<T>(fault: T) -> InInterval<T> {
+    InInterval { interval: 12, agent: 1, fault }
+}
+
+fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(str::to_owned).to_vec()
+}
+
+fn of_run() -> Vec<Finding> {
+    vec![
+        Finding::Stopped { reason: "interrupted".to_owned() },
+        Finding::EndingMissing,
+        Finding::LoadPointsMissing { missing: vec![1, 3], n_planned: 4 },
+        Finding::UnplannedLoadPoint(once(7)),
+        Finding::SearchUnfinished,
+        Finding::SearchWithoutResult,
+        Finding::Modified { settings: texts(["load", "steady phase"]) },
+        Finding::CertificateUnverified,
+    ]
+}
+
+fn of_record() -> Vec<Finding> {
+    let [twelve, thirteen, minute] = [12, 13, 60].map(Nanos::from_secs);
+    let phase =
+        IntervalFault::Phase { start: twelve, end: thirteen, phase: Phase::Steady, planned: Phase::Settle };
+    let mut findings = vec![
+        Finding::SteadyLength { recorded: twelve, planned: minute },
+        Finding::TimeAxis(once(at(IntervalFault::Index { expected: 11 }))),
+        Finding::TimeAxis(FirstOccurrence {
+            first: at(IntervalFault::Start { start: thirteen, end_before: twelve }),
+            n_more: 1,
+        }),
+        Finding::TimeAxis(FirstOccurrence {
+            first: at(IntervalFault::Length { length: minute, limit: Nanos::from_secs(1) }),
+            n_more: 2,
+        }),
+        Finding::TimeAxis(once(at(phase))),
+        Finding::EarlyEnd { end: thirteen, planned: minute },
+        Finding::MissingLoad(once(MissingLoad::Agents { interval: 15, found: 1, expected: 2 })),
+        Finding::MissingLoad(once(MissingLoad::Threads { interval: 15, found: 3, planned: 4 })),
+        Finding::Flow(once(at(FlowFault::LeftOpen { left_open: 9, ok: 8 }))),
+    ];
+    let laws = [FlowLaw::Due, FlowLaw::Started, FlowLaw::Waiting, FlowLaw::InFlight];
+    let unequal = |law| Finding::Flow(once(at(FlowFault::Unequal { law, left: 100, right: 99 })));
+    findings.extend(laws.map(unequal));
+    let totals = [
+        EqualTotals::Kinds,
+        EqualTotals::Successes,
+        EqualTotals::Failures,
+        EqualTotals::TimedOut,
+        EqualTotals::InFlight,
+        EqualTotals::ResponseTimes,
+        EqualTotals::ServiceTimes,
+        EqualTotals::Latenesses,
+        EqualTotals::ResponseSum,
+        EqualTotals::ResponseMin,
+        EqualTotals::ResponseMax,
+    ];
+    let differ = |totals| Finding::Totals(once(at(UnequalTotals { totals, found: 0, expected: 200 })));
+    findings.extend(totals.map(differ));
+    let sizes = [
+        SizeFault::Count { replies: 9, bodies: 10, ok: 10 },
+        SizeFault::Bodies { replies: 4_999, bodies: 5_000 },
+        SizeFault::Objects { bodies: 4_999, n: 10, least: 5_000, most: 5_000 },
+        SizeFault::Objects { bodies: 4_999, n: 10, least: 5_000, most: 6_000 },
+    ];
+    findings.extend(sizes.map(|fault| Finding::Sizes(once(at(KindSizes { kind: 3, fault })))));
+    let overflowing = [
+        OverflowingPart::Interval { interval: 7, agent: 0 },
+        OverflowingPart::Detail { agent: 0, start: Nanos::from_secs(10) },
+    ];
+    findings.extend(overflowing.map(|part| Finding::Overflow(once(part))));
+    let intervals = TimesExtent { n: 10, sum: 1_000, min: 50, max: 150 };
+    let details = TimesExtent::default();
+    let differences = [
+        DetailDifference::Response { kind: 2, details, intervals },
+        DetailDifference::Connect { details, intervals },
+        DetailDifference::Failures { kind: 2, outcome: Outcome::Reset, details: 0, intervals: 5 },
+    ];
+    findings.extend(differences.map(|difference| Finding::Details { phase: Phase::Steady, difference }));
+    let (exact, least, most) = (123_456, 130_000, 140_000);
+    let (all, sum) = (None, ValueMoment::Sum);
+    findings.push(Finding::Histogram { kind: all, moment: sum, exact, least, most });
+    let (one, moment) = (Some("/large".to_owned()), ValueMoment::SumOfSquares);
+    findings.push(Finding::Histogram { kind: one, moment, exact, least, most });
+    findings.push(Finding::ResponseIntegral { summed: 20.0, integrated: 21.5, allowed: 0.215 });
+    findings
+}
+
+fn of_users() -> Vec<Finding> {
+    let (failed, ends) = (FailedPart { n: 27, users: 0.3 }, CutOffPart { in_flight: 4, users: 0.7 });
+    let explained = |by| Finding::LittleGapExplained { found: 9.0, users: 10, by };
+    vec![
+        Finding::UserTime { found: 180.04, expected: 200.0 },
+        Finding::LittleGap { found: 5.99, users: 10, explained: 0.2 },
+        explained(LittleExplanation::Failures(failed)),
+        explained(LittleExplanation::Ends(ends)),
+        explained(LittleExplanation::Both(failed, ends)),
+        Finding::ThinkTime { found: Nanos::from_millis(80), expected: Nanos::from_millis(90) },
+        Finding::InteractiveLaw { rate: 333.3, users: 10, think: Nanos::from_millis(90), bound: 111.111 },
+    ]
+}
+
+fn of_generator() -> Vec<Finding> {
+    let uses = [
+        None,
+        Some(ServerUse::Unknown),
+        Some(ServerUse::Part(Ratio(0.6))),
+        Some(ServerUse::Saturated(Ratio(0.98))),
+        Some(ServerUse::Unenforced(Ratio(1.2))),
+    ];
+    let used = |shares: &[(&str, f64)]| OtherCpuUse {
+        total: shares.iter().map(|(_, cpus)| cpus).sum(),
+        programs: shares
+            .iter()
+            .map(|(name, cpus)| ProgramCpuUse { name: (*name).to_owned(), cpus: *cpus })
+            .collect(),
+    };
+    let several = used(&[("stress", 0.98), ("cc1", 0.4), ("ld", 0.02), ("make", 0.02)]);
+    let many = used(&[("a", 0.019), ("b", 0.019), ("c", 0.019), ("d", 0.019), ("e", 0.019), ("f", 0.019)]);
+    let (busy, limit) = (Ratio(0.95), Ratio(0.9));
+    let mut findings =
+        vec![Finding::Schedule { due: 3_999, scheduled: 4_000 }, Finding::GeneratorUnmeasured { agent: 0 }];
+    findings.extend(uses.map(|server| Finding::GeneratorBusy { agent: 0, busy, limit, server }));
+    let (waited, limit) = (Ratio(0.4), Ratio(0.3));
+    let waiting = |others| Finding::GeneratorRunQueue { agent: 0, waited, limit, others, server: uses[2] };
+    findings.extend([None, Some(several.clone())].map(waiting));
+    let (p99, limit) = (Nanos::from_millis(6), Nanos::from_millis(5));
+    let late = |server| Finding::GeneratorLateness { agent: 0, p99, limit, server };
+    findings.extend([uses[2], uses[3]].map(late));
+    let faults = [Outcome::NoLocalPort, Outcome::NoDescriptor, Outcome::Forbidden];
+    findings.extend(faults.map(|outcome| Finding::GeneratorFault { outcome, n: 3 }));
+    findings.push(Finding::OtherPrograms { used: several, may_be_server: false });
+    findings.push(Finding::OtherPrograms { used: many, may_be_server: true });
+    findings
+}
+
+fn of_operations() -> Vec<Finding> {
+    let errors = |n: u64, limit| Finding::Errors {
+        n,
+        completed: 4_000,
+        ratio: Ratio(n as f64 / 4_000.0),
+        limit: Ratio(limit),
+        most_frequent: Some(Outcome::Reset),
+    };
+    let missing = [(0.99, 368), (0.999, 3_688)].map(|(q, needed)| MissingPercentile { q: Ratio(q), needed });
+    vec![
+        errors(41, 0.01),
+        errors(1, 0.01),
+        Finding::LeftOpen { n: 7, ok: 1_000 },
+        Finding::Delivered { rate: 160.0, offered: 200.0, limit: Ratio(0.95) },
+        Finding::Delivered { rate: 0.0, offered: 0.0, limit: Ratio(0.95) },
+        Finding::FullSlots { slots: 20, seconds: 6 },
+        Finding::Mix {
+            kind: "/small".to_owned(),
+            share: Ratio(0.6),
+            expected: Ratio(0.5),
+            limit: Ratio(0.05),
+        },
+        Finding::TooFewOperations { n: 90, needed: 100 },
+        Finding::MissingPercentiles { n: 300, missing: missing.to_vec() },
+        Finding::InFlightAtEnd {
+            n: 10,
+            age_mean: Nanos::from_millis(1_500),
+            of_operations: Ratio(0.012),
+            of_time: Ratio(0.2),
+        },
+    ]
+}
+
+fn of_steady_phase() -> Vec<Finding> {
+    let boundary = |second| Finding::PhaseBoundary { second, completed: 390, median: 99.6 };
+    let (fall, rise) =
+        (Estimate { value: -0.2, low: -0.25, high: -0.15 }, Estimate { value: 0.351, low: 0.3, high: 0.4 });
+    let (variation, by_chance) = (Ratio(0.2), Ratio(0.01));
+    vec![
+        boundary(BoundarySecond::First),
+        boundary(BoundarySecond::Last),
+        Finding::Drift { figure: SteadyFigure::Rate, by: fall },
+        Finding::Drift { figure: SteadyFigure::ResponseMean, by: rise },
+        Finding::Variation { figure: SteadyFigure::Rate, variation, by_chance },
+        Finding::Variation { figure: SteadyFigure::ResponseMean, variation, by_chance },
+        Finding::WarmUp { reach: Nanos::from_secs(13), length: Nanos::from_secs(58) },
+    ]
+}
+
+fn findings() -> Vec<Finding> {
+    [of_run(), of_record(), of_users(), of_generator(), of_operations(), of_steady_phase()].concat()
+}
+
+#[test]
+fn every_finding_has_a_sentence() {
+    let mut lines = Vec::new();
+    for finding in findings() {
+        let text = finding_text(&finding);
+        lines.push(format!("{}: {text}", finding.rule()));
+        lines.extend(finding_hint(&finding).map(|hint| format!("    hint: {hint}")));
+        let brief = finding_brief(&finding);
+        lines.extend((brief != text).then(|| format!("    brief: {brief}")));
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn every_difference_of_a_table_has_a_sentence() {
+    let column = || "rate_per_s".to_owned();
+    let exchanged = || DifferenceKind::ExchangedColumns { one: "load_factor".to_owned(), other: column() };
+    let (stated, recomputed) = (120.9, 133.0);
+    let cases = [
+        (None, DifferenceKind::MissingRow { load_point: 1 }),
+        (Some(1), DifferenceKind::ExtraRow { load_point: 7 }),
+        (None, exchanged()),
+        (Some(0), exchanged()),
+        (Some(0), DifferenceKind::ChangedCell { column: column(), stated, recomputed }),
+        (Some(0), DifferenceKind::MissingCell { column: column(), recomputed }),
+        (Some(0), DifferenceKind::ExtraCell { column: column(), stated }),
+    ];
+    let differences = cases.map(|(row, kind)| TableDifference { row, kind });
+    let lines = differences.each_ref().map(|one| format!("{}: {}", one.check(), table_difference_text(one)));
+    assert_eq!(
+        lines,
+        [
+            "missing row: load point 2 was recorded, but is not stated",
+            "extra row: load point 8 is stated, but was not recorded",
+            "exchanged columns: `load_factor` and `rate_per_s` are exchanged in every row",
+            "exchanged columns: `load_factor` and `rate_per_s` are exchanged",
+            "changed cell: `rate_per_s` is stated as 120.9, the records give 133",
+            "missing cell: `rate_per_s` is not stated, the records give 133",
+            "extra cell: `rate_per_s` is stated as 120.9, the records give none",
+        ]
+    );
+    let named: BTreeSet<&str> = differences.iter().map(|one| difference_kind_name(&one.kind)).collect();
+    assert_eq!(named.len(), DIFFERENCE_KINDS.len(), "{named:?}");
+}
+
+#[test]
+fn every_variant_is_among_the_sentences() {
+    let cases: BTreeSet<&str> = findings().iter().flat_map(variants_of).collect();
+    let all = [
+        FINDINGS,
+        INTERVAL_FAULTS,
+        MISSING_LOADS,
+        FLOW_FAULTS,
+        FLOW_LAWS,
+        EQUAL_TOTALS,
+        SIZE_FAULTS,
+        OVERFLOWING_PARTS,
+        DIFFERENCES,
+        MOMENTS,
+        EXPLANATIONS,
+        SERVER_USES,
+        SECONDS,
+        FIGURES,
+    ];
+    let missing: Vec<&str> = all.concat().into_iter().filter(|name| !cases.contains(name)).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+#[test]
+fn sentences_and_hints_are_clauses() {
+    for finding in findings() {
+        for text in [Some(finding_text(&finding)), finding_hint(&finding).map(str::to_owned)] {
+            let Some(text) = text else { continue };
+            assert!(!text.ends_with('.') && text.trim() == text && !text.is_empty(), "{text}");
+        }
+    }
+}
