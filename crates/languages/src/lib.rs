@@ -2,6 +2,7 @@
 //!
 //! - [`reader`]: TOML, key by key, with all mistakes at once; [`Diagnostics`] shows them in the text
 //! - [`parse_time`], [`parse_bytes`], [`parse_load`], [`HttpUrl`]: values with units, lists of load levels, URLs
+//! - [`Named`], [`names!`]: the names of choices, one table for all languages
 //! - [`schema`]: shared parts of the JSON Schemas
 //! - [`foreign_text`], [`escaped`]: text from others, safe for a terminal
 //! - [`without_credentials`]: text without the values of credentials
@@ -15,6 +16,7 @@ mod diagnostics;
 mod foreign;
 mod http_url;
 mod load_list;
+mod names;
 mod quantity;
 pub mod reader;
 pub mod schema;
@@ -31,4 +33,5 @@ pub use http_url::{HttpUrl, HttpUrlError, UrlScheme, is_host};
 pub use load_list::{
     LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
 };
+pub use names::Named;
 pub use quantity::{QuantityError, parse_bytes, parse_time, parse_time_up_to, time_text};

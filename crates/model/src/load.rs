@@ -3,6 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU16;
 
+use languages::names;
 use serde::{Deserialize, Serialize};
 
 use crate::POISSON_LANES;
@@ -34,14 +35,15 @@ pub enum Load {
     },
 }
 
-/// The distribution of the due times of an open loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
-    /// At equal distances.
-    Constant,
-    /// At random, with exponential distances.
-    Poisson,
+names! {
+    /// The distribution of the due times of an open loop.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    pub enum Arrivals {
+        /// At equal distances.
+        Constant = "constant",
+        /// At random, with exponential distances.
+        Poisson = "poisson",
+    }
 }
 
 /// Writes the load for people: `1 user`, `50 users`, `1000/s`.

@@ -1,9 +1,9 @@
 //! The plan of a run: all settings explicit, no defaults left to apply.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZeroU16;
 
+use languages::{Named, names};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
@@ -120,18 +120,19 @@ pub struct BenchmarkId {
     pub headline: Headline,
 }
 
-/// The headline figure of a benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Headline {
-    /// Connections per second, with the number of clients and the mean response time.
-    ConnectionRate,
-    /// Operations per second, with the mean response time.
-    OperationRate,
-    /// Requests per second, with the throughput.
-    RequestRate,
-    /// Transactions per second, with the number of users and the mean response time.
-    TransactionRate,
+names! {
+    /// The headline figure of a benchmark.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    pub enum Headline {
+        /// Connections per second, with the number of clients and the mean response time.
+        ConnectionRate = "connection-rate",
+        /// Operations per second, with the mean response time.
+        OperationRate = "operation-rate",
+        /// Requests per second, with the throughput.
+        RequestRate = "request-rate",
+        /// Transactions per second, with the number of users and the mean response time.
+        TransactionRate = "transaction-rate",
+    }
 }
 
 impl Headline {
@@ -171,41 +172,30 @@ pub struct Protocol {
     pub time_limit: Nanos,
 }
 
-/// The version of HTTP that requests name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub enum HttpVersion {
-    /// HTTP/1.0, without `Host`.
-    #[serde(rename = "1.0")]
-    Http10,
-    /// HTTP/1.1.
-    #[serde(rename = "1.1")]
-    Http11,
-    /// HTTP/2, agreed upon by ALPN over TLS, known beforehand without.
-    #[serde(rename = "2")]
-    Http2,
-}
-
-impl HttpVersion {
-    /// Returns the version as it is written after `HTTP/`.
-    pub fn name(self) -> &'static str {
-        match self {
-            HttpVersion::Http10 => "1.0",
-            HttpVersion::Http11 => "1.1",
-            HttpVersion::Http2 => "2",
-        }
+names! {
+    /// The version of HTTP that requests name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    pub enum HttpVersion {
+        /// HTTP/1.0, without `Host`.
+        Http10 = "1.0",
+        /// HTTP/1.1.
+        Http11 = "1.1",
+        /// HTTP/2, agreed upon by ALPN over TLS, known beforehand without.
+        Http2 = "2",
     }
 }
 
-/// The encryption of connections and the kind of their handshakes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tls {
-    /// Plain text.
-    Off,
-    /// TLS; every connection makes a full handshake.
-    Full,
-    /// TLS; a user's connections after its first resume its session where the server offers that.
-    Resumed,
+names! {
+    /// The encryption of connections and the kind of their handshakes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    pub enum Tls {
+        /// Plain text.
+        Off = "off",
+        /// TLS; every connection makes a full handshake.
+        Full = "full",
+        /// TLS; a user's connections after its first resume its session where the server offers that.
+        Resumed = "resumed",
+    }
 }
 
 impl Tls {
@@ -243,6 +233,15 @@ pub enum Connection {
         /// Requests per connection at most; no limit if absent.
         requests_max: Option<u32>,
     },
+}
+
+/// Kept connections have no limit of requests.
+impl Named for Connection {
+    const NAMES: &'static [(&'static str, Connection)] = &[
+        ("per-request", Connection::PerRequest),
+        ("keep-alive", Connection::KeepAlive { requests_max: None }),
+        ("sessions", Connection::Sessions),
+    ];
 }
 
 /// Limits that the verdict of a load point depends on. Ratios are from 0 to 1.
@@ -377,54 +376,24 @@ pub struct Gateway {
     pub workers: u32,
 }
 
-/// An interface between a web server and the programs that generate pages.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum GatewayKind {
-    /// A process per request.
-    Cgi,
-    /// Persistent workers behind FastCGI.
-    #[serde(rename = "fastcgi")]
-    FastCgi,
-    /// PHP scripts by the FastCGI process manager.
-    PhpFpm,
-    /// A Python application behind WSGI.
-    Wsgi,
-    /// A handler within the server.
-    Native,
-    /// An HTTP application behind a reverse proxy.
-    Proxy,
-}
-
-impl GatewayKind {
-    /// All kinds, in the order in which they are listed.
-    pub const ALL: [GatewayKind; 6] = [
-        GatewayKind::Cgi,
-        GatewayKind::FastCgi,
-        GatewayKind::PhpFpm,
-        GatewayKind::Wsgi,
-        GatewayKind::Native,
-        GatewayKind::Proxy,
-    ];
-
-    /// Returns the name that is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            GatewayKind::Cgi => "cgi",
-            GatewayKind::FastCgi => "fastcgi",
-            GatewayKind::PhpFpm => "php-fpm",
-            GatewayKind::Wsgi => "wsgi",
-            GatewayKind::Native => "native",
-            GatewayKind::Proxy => "proxy",
-        }
-    }
-}
-
-impl fmt::Display for GatewayKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+names! {
+    /// An interface between a web server and the programs that generate pages.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+    )]
+    pub enum GatewayKind {
+        /// A process per request.
+        Cgi = "cgi",
+        /// Persistent workers behind FastCGI.
+        FastCgi = "fastcgi",
+        /// PHP scripts by the FastCGI process manager.
+        PhpFpm = "php-fpm",
+        /// A Python application behind WSGI.
+        Wsgi = "wsgi",
+        /// A handler within the server.
+        Native = "native",
+        /// An HTTP application behind a reverse proxy.
+        Proxy = "proxy",
     }
 }
 
@@ -451,6 +420,20 @@ impl SutPlan {
         match (self.quota, cpus) {
             (Some(quota), Some(cpus)) => Some(quota.min(cpus)),
             (quota, cpus) => quota.or(cpus),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_stored_under_the_names_that_are_typed() {
+        for (name, connection) in Connection::NAMES {
+            let stored = serde_json::to_value(connection).unwrap();
+            let kept = serde_json::json!({ "keep-alive": { "requests_max": null } });
+            assert!(stored == *name || (stored == kept && *name == "keep-alive"), "{stored}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The testbed as found: facts about hardware and software, for the disclosure.
 
-use languages::{REDACTED, is_credential_name, without_credentials};
+use languages::{REDACTED, is_credential_name, names, without_credentials};
 use serde::{Deserialize, Serialize};
 
 /// The prefix of the titles of sections about a machine that made the load and did not run the server.
@@ -46,39 +46,25 @@ pub struct Fact {
     pub state: FactState,
 }
 
-/// The state of a fact: found, told by the operator, or not disclosed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FactState {
-    /// Found on the machine.
-    #[default]
-    Found,
-    /// Found, with the system's default value.
-    Usual,
-    /// Found, but redacted: the value is without credentials and without names of persons, machines and networks.
-    Redacted,
-    /// A fact that was not found; the value says why.
-    NotDisclosed,
-    /// Told by the operator in the notes.
-    Told,
+names! {
+    /// The state of a fact: found, told by the operator, or not disclosed.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum FactState {
+        /// Found on the machine.
+        #[default]
+        Found = "found",
+        /// Found, with the system's default value.
+        Usual = "usual",
+        /// Found, but redacted: the value is without credentials and without names of persons, machines and networks.
+        Redacted = "redacted",
+        /// A fact that was not found; the value says why.
+        NotDisclosed = "not-disclosed",
+        /// Told by the operator in the notes.
+        Told = "told",
+    }
 }
 
 impl FactState {
-    /// All states.
-    pub const ALL: [FactState; 5] =
-        [FactState::Found, FactState::Usual, FactState::Redacted, FactState::NotDisclosed, FactState::Told];
-
-    /// Returns the state as it is stored: `not-disclosed`.
-    pub fn name(self) -> &'static str {
-        match self {
-            FactState::Found => "found",
-            FactState::Usual => "usual",
-            FactState::Redacted => "redacted",
-            FactState::NotDisclosed => "not-disclosed",
-            FactState::Told => "told",
-        }
-    }
-
     fn is_found(&self) -> bool {
         *self == FactState::Found
     }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use languages::{LoadListError, RATE_MAX, parse_bytes, parse_load, parse_rates, parse_time};
 use model::{
@@ -13,6 +12,7 @@ use observe::{MonitorSource, MonitorSourceError};
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
+use crate::choice::choice;
 use crate::progress::DisplayKind;
 
 /// Smallest memory limit that is accepted, in bytes: no server starts with less.
@@ -166,8 +166,8 @@ pub struct PlanArguments {
     #[arg(long, value_name = "LIMITS", value_parser = limits)]
     pub limit: Option<LimitList>,
     /// Open loop: distribution of the times between operations
-    #[arg(long, value_enum)]
-    pub arrivals: Option<ArrivalsArgument>,
+    #[arg(long, value_parser = choice(about_arrivals))]
+    pub arrivals: Option<Arrivals>,
     /// Open loop: maximum number of operations in flight
     #[arg(long, value_name = "N")]
     pub in_flight_max: Option<u32>,
@@ -193,14 +193,14 @@ pub struct PlanArguments {
     #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true, conflicts_with = "connection")]
     pub keep_alive: Option<Option<u32>>,
     /// Lifetime of a connection
-    #[arg(long, value_enum)]
-    pub connection: Option<ConnectionArgument>,
+    #[arg(long, value_parser = choice(about_connection))]
+    pub connection: Option<Connection>,
     /// HTTP version
-    #[arg(long, value_enum, value_name = "VERSION")]
-    pub http: Option<HttpArgument>,
+    #[arg(long, value_parser = choice(about_http), value_name = "VERSION")]
+    pub http: Option<HttpVersion>,
     /// Encrypt connections
-    #[arg(long, value_enum)]
-    pub tls: Option<TlsArgument>,
+    #[arg(long, value_parser = choice(about_tls))]
+    pub tls: Option<Tls>,
     /// HTTP/2: number of users that share a connection
     #[arg(long, value_name = "N")]
     pub streams: Option<u32>,
@@ -241,7 +241,7 @@ pub struct SutArguments {
     #[arg(long, value_name = "SIZE", value_parser = memory, requires = "accelerator")]
     pub accelerator_memory: Option<u64>,
     /// How the server runs the programs that generate pages; several are run interleaved and compared
-    #[arg(long, value_name = "KIND", value_parser = gateway(), value_delimiter = ',')]
+    #[arg(long, value_name = "KIND", value_parser = choice::<GatewayKind>(|_| None), value_delimiter = ',')]
     pub gateway: Vec<GatewayKind>,
     /// Number of page workers; several numbers are run interleaved and compared
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -325,7 +325,7 @@ pub struct DisplayArguments {
     /// Progress display; by default `view` on a terminal of at least 80×20, `line` on a smaller one, and `plain` if
     /// standard error is not a terminal or `NO_COLOR` is set
     #[arg(long, value_name = "KIND", value_enum)]
-    pub progress: Option<ProgressArgument>,
+    pub progress: Option<DisplayKind>,
     /// The same as `--progress plain`
     #[arg(long, conflicts_with = "progress")]
     pub plain: bool,
@@ -334,28 +334,7 @@ pub struct DisplayArguments {
 impl DisplayArguments {
     /// Returns the display that was requested.
     pub fn kind(&self) -> Option<DisplayKind> {
-        if self.plain { Some(DisplayKind::Plain) } else { self.progress.map(Into::into) }
-    }
-}
-
-/// `--progress`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ProgressArgument {
-    /// Full-screen charts, numbers and validity indicators.
-    View,
-    /// One updating line.
-    Line,
-    /// One line of text per event.
-    Plain,
-}
-
-impl From<ProgressArgument> for DisplayKind {
-    fn from(argument: ProgressArgument) -> DisplayKind {
-        match argument {
-            ProgressArgument::View => DisplayKind::View,
-            ProgressArgument::Line => DisplayKind::Line,
-            ProgressArgument::Plain => DisplayKind::Plain,
-        }
+        if self.plain { Some(DisplayKind::Plain) } else { self.progress }
     }
 }
 
@@ -592,88 +571,35 @@ pub struct ServeAppArguments {
     pub workers: usize,
 }
 
-/// `--arrivals`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ArrivalsArgument {
-    /// Equal intervals.
-    Constant,
-    /// Exponentially distributed intervals (a Poisson process).
-    Poisson,
+fn about_arrivals(arrivals: &Arrivals) -> Option<&'static str> {
+    Some(match arrivals {
+        Arrivals::Constant => "Equal intervals",
+        Arrivals::Poisson => "Exponentially distributed intervals (a Poisson process)",
+    })
 }
 
-impl From<ArrivalsArgument> for Arrivals {
-    fn from(argument: ArrivalsArgument) -> Arrivals {
-        match argument {
-            ArrivalsArgument::Constant => Arrivals::Constant,
-            ArrivalsArgument::Poisson => Arrivals::Poisson,
-        }
-    }
+fn about_connection(connection: &Connection) -> Option<&'static str> {
+    Some(match connection {
+        Connection::PerRequest => "A new connection for every request",
+        Connection::KeepAlive { .. } => "Persistent until one side closes it",
+        Connection::Sessions => "Persistent for a session; session lengths are those of SPECweb99",
+    })
 }
 
-/// `--connection`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ConnectionArgument {
-    /// A new connection for every request.
-    PerRequest,
-    /// Persistent until one side closes it.
-    KeepAlive,
-    /// Persistent for a session; session lengths are those of SPECweb99.
-    Sessions,
+fn about_http(version: &HttpVersion) -> Option<&'static str> {
+    Some(match version {
+        HttpVersion::Http10 => "HTTP/1.0",
+        HttpVersion::Http11 => "HTTP/1.1",
+        HttpVersion::Http2 => "HTTP/2",
+    })
 }
 
-impl From<ConnectionArgument> for Connection {
-    fn from(argument: ConnectionArgument) -> Connection {
-        match argument {
-            ConnectionArgument::PerRequest => Connection::PerRequest,
-            ConnectionArgument::KeepAlive => Connection::KeepAlive { requests_max: None },
-            ConnectionArgument::Sessions => Connection::Sessions,
-        }
-    }
-}
-
-/// `--http`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum HttpArgument {
-    /// HTTP/1.0.
-    #[value(name = "1.0")]
-    Http10,
-    /// HTTP/1.1.
-    #[value(name = "1.1")]
-    Http11,
-    /// HTTP/2.
-    #[value(name = "2")]
-    Http2,
-}
-
-impl From<HttpArgument> for HttpVersion {
-    fn from(argument: HttpArgument) -> HttpVersion {
-        match argument {
-            HttpArgument::Http10 => HttpVersion::Http10,
-            HttpArgument::Http11 => HttpVersion::Http11,
-            HttpArgument::Http2 => HttpVersion::Http2,
-        }
-    }
-}
-
-/// `--tls`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum TlsArgument {
-    /// No encryption.
-    Off,
-    /// Full handshake for every connection.
-    Full,
-    /// Session resumption where the server supports it.
-    Resumed,
-}
-
-impl From<TlsArgument> for Tls {
-    fn from(argument: TlsArgument) -> Tls {
-        match argument {
-            TlsArgument::Off => Tls::Off,
-            TlsArgument::Full => Tls::Full,
-            TlsArgument::Resumed => Tls::Resumed,
-        }
-    }
+fn about_tls(tls: &Tls) -> Option<&'static str> {
+    Some(match tls {
+        Tls::Off => "No encryption",
+        Tls::Full => "Full handshake for every connection",
+        Tls::Resumed => "Session resumption where the server supports it",
+    })
 }
 
 /// `--monitor`.
@@ -690,13 +616,6 @@ fn monitor(text: &str) -> Result<MonitorArgument, MonitorSourceError> {
         "off" => Ok(MonitorArgument::Off),
         _ => text.parse().map(MonitorArgument::Source),
     }
-}
-
-/// Returns a parser of gateway names that lists them in its error message.
-fn gateway() -> impl TypedValueParser<Value = GatewayKind> {
-    let named = |name: String| GatewayKind::ALL.into_iter().find(|kind| kind.name() == name);
-    PossibleValuesParser::new(GatewayKind::ALL.map(GatewayKind::name))
-        .map(move |name| named(name).expect("one of the possible values"))
 }
 
 /// `--format`.

@@ -5,6 +5,7 @@
 mod arguments;
 mod benchmark;
 mod candidates;
+mod choice;
 mod commands;
 mod exit;
 mod files;

@@ -1,6 +1,7 @@
 //! Rows of the tables as values, in both directions.
 
 use blake3::Hash;
+use languages::Named;
 use model::{
     Counter, Ending, Example, Fact, FactSection, FactState, IntervalRecord, LoadPoint, Machine, MachineRole,
     Outcome, Phase, Plan, ResourceRecord, Series, Testbed,
@@ -300,8 +301,7 @@ fn read_bare_fact(row: &Row) -> rusqlite::Result<Fact> {
 
 fn read_fact(row: &Row) -> rusqlite::Result<Fact> {
     let name: String = row.get("state")?;
-    let state = FactState::ALL.into_iter().find(|state| state.name() == name);
-    let state = state.ok_or_else(|| unknown("state", &name))?;
+    let state = FactState::named(&name).ok_or_else(|| unknown("state", &name))?;
     Ok(Fact { source: row.get("source")?, state, ..read_bare_fact(row)? })
 }
 

@@ -11,7 +11,7 @@ use toml::de::DeTable;
 
 pub use table::{NamedEntry, TomlTable, ValueError, kind};
 
-pub use value::{bytes, flag, id, line, list, one_of, ratio, text, whole, whole_u32};
+pub use value::{bytes, choice, flag, id, line, list, one_of, ratio, text, whole, whole_u32};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use table::TomlSource;

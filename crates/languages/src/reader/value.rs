@@ -7,6 +7,7 @@ use toml::de::DeValue;
 use super::{ValueError, kind};
 use crate::diagnostics::nearest;
 use crate::foreign::is_terminal_control;
+use crate::names::Named;
 
 /// The longest title or summary.
 const LINE_MAX: usize = 500;
@@ -132,6 +133,14 @@ pub fn flag(value: &DeValue) -> Result<bool, ValueError> {
         DeValue::Boolean(flag) => Ok(*flag),
         other => Err(ValueError::new(format!("expected `true` or `false`, found {}", kind(other)))),
     }
+}
+
+/// Reads the name of a value of a choice.
+///
+/// # Errors
+/// It is not one of the names.
+pub fn choice<T: Named>(value: &DeValue) -> Result<T, ValueError> {
+    one_of(T::NAMES)(value)
 }
 
 /// Reads one of several words.

@@ -16,6 +16,7 @@ mod values;
 mod weight;
 mod workload;
 
+use languages::names;
 use schemars::JsonSchema;
 use units::Nanos;
 
@@ -77,12 +78,13 @@ pub struct Definition {
     pub rules: Rules,
 }
 
-/// A kind of server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum Family {
-    /// Web servers.
-    Web,
+names! {
+    /// A kind of server.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+    pub enum Family {
+        /// Web servers.
+        Web = "web",
+    }
 }
 
 /// The workload: a filelist or requests.
@@ -202,7 +204,7 @@ impl Levels {
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OpenLoopDefinition {
     /// The distribution of due times.
-    #[schemars(with = "Option<schema::ArrivalsText>")]
+    #[schemars(with = "Option<Arrivals>")]
     pub arrivals: Arrivals,
     /// The most operations in flight.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]

@@ -1,6 +1,6 @@
 //! The parser of definitions: a definition, or everything that is wrong with its text.
 
-use languages::reader::{TomlTable, ValueError, id, line, one_of, ratio, read_toml, whole, whole_u32};
+use languages::reader::{TomlTable, ValueError, choice, id, line, ratio, read_toml, whole, whole_u32};
 use languages::{Diagnostics, LOAD_POINTS_MAX, USERS_MAX};
 use toml::de::{DeTable, DeValue};
 use units::Nanos;
@@ -8,27 +8,10 @@ use units::Nanos;
 use super::values::{level, rates, time, time_above_zero, users};
 use super::workload::read_workload;
 use super::{
-    DEFINITION_FORMAT, Definition, Family, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
-    ProtocolDefinition, QuickDefinition,
+    DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, ProtocolDefinition,
+    QuickDefinition,
 };
-use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules, Tls};
-
-const FAMILIES: &[(&str, Family)] = &[("web", Family::Web)];
-const HEADLINES: &[(&str, Headline)] = &[
-    ("connection-rate", Headline::ConnectionRate),
-    ("operation-rate", Headline::OperationRate),
-    ("request-rate", Headline::RequestRate),
-    ("transaction-rate", Headline::TransactionRate),
-];
-const HTTP_VERSIONS: &[(&str, HttpVersion)] =
-    &[("1.0", HttpVersion::Http10), ("1.1", HttpVersion::Http11), ("2", HttpVersion::Http2)];
-const TLS: &[(&str, Tls)] = &[("off", Tls::Off), ("full", Tls::Full), ("resumed", Tls::Resumed)];
-const ARRIVALS: &[(&str, Arrivals)] = &[("constant", Arrivals::Constant), ("poisson", Arrivals::Poisson)];
-const CONNECTIONS: &[(&str, Connection)] = &[
-    ("per-request", Connection::PerRequest),
-    ("keep-alive", Connection::KeepAlive { requests_max: None }),
-    ("sessions", Connection::Sessions),
-];
+use crate::{Connection, Phases, Rules, Tls};
 
 /// The most users that may share one HTTP/2 connection.
 pub const STREAMS_MAX: u32 = 1000;
@@ -65,8 +48,8 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let version = top.required("version", whole_u32(1..=u32::MAX));
     let title = top.required("title", line);
     let summary = top.required("summary", line);
-    let family = top.required("family", one_of(FAMILIES));
-    let headline = top.required("headline", one_of(HEADLINES));
+    let family = top.required("family", choice);
+    let headline = top.required("headline", choice);
     let protocol = top.required_table("protocol").and_then(read_protocol);
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);
@@ -102,12 +85,12 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
 }
 
 fn read_protocol(mut table: TomlTable) -> Option<ProtocolDefinition> {
-    let http = table.required("http", one_of(HTTP_VERSIONS));
-    let tls = table.optional("tls", one_of(TLS)).unwrap_or(Tls::Off);
+    let http = table.required("http", choice);
+    let tls = table.optional("tls", choice).unwrap_or(Tls::Off);
     let streams = table.optional("streams", whole_u32(1..=STREAMS_MAX)).unwrap_or(1);
     let connection = match table.value("connection") {
         Some(DeValue::Table(_)) => table.required_table("connection").and_then(read_connection),
-        _ => table.required("connection", one_of(CONNECTIONS)),
+        _ => table.required("connection", choice),
     };
     let time_limit = table.optional("time-limit", time_above_zero).unwrap_or(TIME_LIMIT);
     table.finish();
@@ -157,7 +140,7 @@ fn read_levels(
 
 fn read_open_loop(mut table: TomlTable) -> OpenLoopDefinition {
     let standard = OpenLoopDefinition::default();
-    let arrivals = table.optional("arrivals", one_of(ARRIVALS)).unwrap_or(standard.arrivals);
+    let arrivals = table.optional("arrivals", choice).unwrap_or(standard.arrivals);
     let in_flight_max =
         table.optional("in-flight-max", whole_u32(1..=USERS_MAX)).unwrap_or(standard.in_flight_max);
     table.finish();
@@ -241,7 +224,7 @@ pub(super) fn problems_of_request<const N: usize>(slips: [(&str, &str); N]) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FilelistSource, WorkloadSource};
+    use crate::{Arrivals, FilelistSource, HttpVersion, WorkloadSource};
     use proptest::prelude::*;
 
     fn problem(piece: &str, replacement: &str) -> String {

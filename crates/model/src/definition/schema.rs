@@ -341,16 +341,6 @@ pub(super) struct KeepAliveText {
     requests_max: Option<u32>,
 }
 
-/// The distribution of the due times of an open loop.
-#[derive(JsonSchema)]
-#[schemars(rename = "Arrivals", rename_all = "kebab-case")]
-pub(super) enum ArrivalsText {
-    /// At equal distances.
-    Constant,
-    /// At random, with exponential distances.
-    Poisson,
-}
-
 /// Limits that the verdict of a load point depends on. Ratios are from 0 to 1.
 #[derive(JsonSchema)]
 #[schemars(rename = "Rules", rename_all = "kebab-case", deny_unknown_fields)]

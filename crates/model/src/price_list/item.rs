@@ -1,5 +1,6 @@
 //! One item of a price list.
 
+use languages::{Named, names};
 use units::{Currency, Decimal, Money};
 
 /// A priced item. Its amount follows from what is written, exactly, and is rounded once.
@@ -37,40 +38,21 @@ impl PriceItem {
     }
 }
 
-/// A kind of item, for subtotals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PriceKind {
-    /// Machines and their parts.
-    Hardware,
-    /// Licenses and subscriptions.
-    Software,
-    /// Maintenance of either: support, repair, new versions.
-    Maintenance,
-    /// Rented machines and services.
-    Cloud,
-    /// All else.
-    Other,
-}
-
-impl PriceKind {
-    /// All kinds, in the order of reports.
-    pub const ALL: [PriceKind; 5] = [
-        PriceKind::Hardware,
-        PriceKind::Software,
-        PriceKind::Maintenance,
-        PriceKind::Cloud,
-        PriceKind::Other,
-    ];
-
-    /// Returns the name in lists and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            PriceKind::Hardware => "hardware",
-            PriceKind::Software => "software",
-            PriceKind::Maintenance => "maintenance",
-            PriceKind::Cloud => "cloud",
-            PriceKind::Other => "other",
-        }
+names! {
+    /// The kind of an item.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
+    #[schemars(rename = "Kind")]
+    pub enum PriceKind {
+        /// Machines and their parts.
+        Hardware = "hardware",
+        /// Licenses and subscriptions.
+        Software = "software",
+        /// Maintenance of either: support, repair, new versions.
+        Maintenance = "maintenance",
+        /// Rented machines and services.
+        Cloud = "cloud",
+        /// All else.
+        Other = "other",
     }
 }
 
@@ -108,16 +90,12 @@ pub enum TermUnit {
     Years,
 }
 
-impl TermUnit {
-    /// Returns the name in lists and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            TermUnit::Hours => "hours",
-            TermUnit::Months => "months",
-            TermUnit::Years => "years",
-        }
-    }
+impl Named for TermUnit {
+    const NAMES: &'static [(&'static str, TermUnit)] =
+        &[("hours", TermUnit::Hours), ("months", TermUnit::Months), ("years", TermUnit::Years)];
+}
 
+impl TermUnit {
     /// Returns how many hours one has.
     fn hours(self) -> Decimal {
         let text = match self {

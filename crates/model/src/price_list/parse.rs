@@ -1,15 +1,13 @@
 //! The parser of price lists: a list, or everything that is wrong with its text.
 
-use languages::Diagnostics;
-use languages::reader::{TomlTable, ValueError, kind, line, one_of, read_toml, text, whole_u32};
+use languages::reader::{TomlTable, ValueError, choice, kind, line, read_toml, text, whole_u32};
+use languages::{Diagnostics, Named};
 use toml::de::DeValue;
 use toml::value::Datetime;
 use units::{Currency, Decimal, Money};
 
 use super::item::{maintenance_amount, price_amount};
-use super::{
-    Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
-};
+use super::{Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceList, Term, TermUnit};
 
 /// The most items; more are probably a mistake.
 const ITEMS_MAX: usize = 1000;
@@ -19,17 +17,6 @@ const QUANTITY_MAX: u32 = 1_000_000;
 
 /// The longest term, in years, months or hours; a longer one is probably a mistake.
 const TERM_MAX: u32 = 1_000_000;
-
-const KINDS: [(&str, PriceKind); 5] = [
-    ("hardware", PriceKind::Hardware),
-    ("software", PriceKind::Software),
-    ("maintenance", PriceKind::Maintenance),
-    ("cloud", PriceKind::Cloud),
-    ("other", PriceKind::Other),
-];
-
-const TERMS: [(&str, TermUnit); 3] =
-    [("hours", TermUnit::Hours), ("months", TermUnit::Months), ("years", TermUnit::Years)];
 
 impl PriceList {
     /// Reads a price list; `file_name` is what messages call the text.
@@ -85,7 +72,7 @@ fn read_items(top: &mut TomlTable, standard: &Standard) -> Option<Vec<PriceItem>
 
 fn read_item(mut table: TomlTable, standard: &Standard) -> Option<PriceItem> {
     let name = table.required("name", line);
-    let kind = table.required("kind", one_of(&KINDS));
+    let kind = table.required("kind", choice);
     let quantity = table.optional("quantity", whole_u32(1..=QUANTITY_MAX)).unwrap_or(1);
     let price = read_price(&mut table);
     let discount = table.optional_table("discount").and_then(read_discount);
@@ -130,7 +117,8 @@ fn read_price(table: &mut TomlTable) -> Option<Price> {
 
 /// Reads for how long something is paid by the hour: what else is bought has no such key.
 fn read_term(table: &mut TomlTable) -> Option<Term> {
-    let numbers = TERMS.map(|(key, unit)| (key, unit, table.optional(key, term_number)));
+    let numbers: Vec<_> =
+        TermUnit::NAMES.iter().map(|(key, unit)| (*key, *unit, table.optional(key, term_number))).collect();
     let given: Vec<_> = numbers.into_iter().filter(|(key, _, _)| table.value(key).is_some()).collect();
     let is_hourly = table.value("per-hour").is_some();
     let is_bought = table.value("unit-price").is_some();

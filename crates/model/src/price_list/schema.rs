@@ -7,6 +7,8 @@
 use languages::schema::without_null;
 use schemars::{JsonSchema, Schema};
 
+use super::PriceKind;
+
 /// Returns the JSON Schema (2020-12) of price lists.
 pub fn price_list_schema() -> Schema {
     without_null(schemars::schema_for!(List))
@@ -45,7 +47,7 @@ struct Item {
     #[schemars(length(min = 1, max = 500))]
     name: String,
     /// The kind of the item, for subtotals.
-    kind: Kind,
+    kind: PriceKind,
     /// Number of pieces; if absent: 1.
     #[schemars(range(min = 1, max = 1_000_000))]
     quantity: Option<u32>,
@@ -68,22 +70,6 @@ struct Item {
     source: Option<String>,
     /// The date of the price. If absent: the date of the list.
     date: Option<Day>,
-}
-
-/// The kind of an item.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-enum Kind {
-    /// Machines and their parts.
-    Hardware,
-    /// Licenses and subscriptions.
-    Software,
-    /// Maintenance of either: support, repair, new versions.
-    Maintenance,
-    /// Rented machines and services.
-    Cloud,
-    /// All else.
-    Other,
 }
 
 /// A discount on a price.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use languages::Named;
 use serde::{Deserialize, Serialize};
 use units::Weights;
 
@@ -155,16 +156,26 @@ impl Pick {
     }
 }
 
+/// Each with an example of its numbers, but for the weights.
+impl Named for Pick {
+    const NAMES: &'static [(&'static str, Pick)] = &[
+        ("uniform", Pick::Uniform),
+        ("zipf", Pick::Zipf(1.0)),
+        ("poisson", Pick::Poisson(5.0)),
+        ("weights", Pick::Weights(Vec::new())),
+    ];
+}
+
 /// Writes the distribution as in definitions and on the command line.
 impl fmt::Display for Pick {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
         match self {
-            Pick::Uniform => f.write_str("uniform"),
-            Pick::Zipf(exponent) => write!(f, "zipf:{exponent}"),
-            Pick::Poisson(mean) => write!(f, "poisson:{mean}"),
+            Pick::Uniform => f.write_str(name),
+            Pick::Zipf(number) | Pick::Poisson(number) => write!(f, "{name}:{number}"),
             Pick::Weights(weights) => {
                 let weights: Vec<String> = weights.iter().map(f64::to_string).collect();
-                write!(f, "weights:{}", weights.join(","))
+                write!(f, "{name}:{}", weights.join(","))
             }
         }
     }
@@ -184,16 +195,16 @@ impl FromStr for Pick {
     fn from_str(text: &str) -> Result<Pick, PickError> {
         let number =
             |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && 0.0 <= *number);
-        let pick = match text.split_once(':').unwrap_or((text, "")) {
-            ("uniform", "") => Some(Pick::Uniform),
-            ("zipf", exponent) => number(exponent).filter(|s| *s <= 10.0).map(Pick::Zipf),
-            ("poisson", mean) => number(mean).filter(|m| 0.0 < *m && *m <= 100.0).map(Pick::Poisson),
-            ("weights", list) => {
-                let weights: Option<Vec<f64>> = list.split(',').map(number).collect();
+        let (name, numbers) = text.split_once(':').unwrap_or((text, ""));
+        let pick = Pick::named(name).and_then(|pick| match pick {
+            Pick::Uniform => numbers.is_empty().then_some(Pick::Uniform),
+            Pick::Zipf(_) => number(numbers).filter(|s| *s <= 10.0).map(Pick::Zipf),
+            Pick::Poisson(_) => number(numbers).filter(|m| 0.0 < *m && *m <= 100.0).map(Pick::Poisson),
+            Pick::Weights(_) => {
+                let weights: Option<Vec<f64>> = numbers.split(',').map(number).collect();
                 weights.filter(|weights| are_weights(weights)).map(Pick::Weights)
             }
-            _ => None,
-        };
+        });
         pick.ok_or_else(|| PickError { found: text.to_owned() })
     }
 }

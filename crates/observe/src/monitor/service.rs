@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use languages::names;
 use model::{Counter, Reading};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,14 +23,15 @@ const BYTES_PER_READING: usize = 4096;
 /// Unit of kBytes on Apache's page.
 const KB: u64 = 1024;
 
-/// The format of a status page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StatusKind {
-    /// The format of nginx' `stub_status`.
-    NginxStub,
-    /// The format of Apache's mod_status, requested with `?auto`.
-    ApacheAuto,
+names! {
+    /// The format of a status page.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+    pub enum StatusKind {
+        /// The format of nginx' `stub_status`.
+        NginxStub = "nginx-stub",
+        /// The format of Apache's mod_status, requested with `?auto`.
+        ApacheAuto = "apache-auto",
+    }
 }
 
 /// A monitor of a server's status page.

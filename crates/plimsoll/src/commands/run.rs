@@ -179,7 +179,7 @@ fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Re
 fn tls(plan: &PlanArguments, standard: Tls, candidate: &Candidate) -> Option<Tls> {
     let is_https = matches!(&candidate.server, ChosenServer::External(target) if target.secure);
     match plan.tls {
-        Some(asked) => Some(asked.into()),
+        Some(asked) => Some(asked),
         None => (is_https && standard == Tls::Off).then_some(Tls::Resumed),
     }
 }
@@ -200,7 +200,7 @@ fn check_transport(candidate: &Candidate, protocol: &Protocol) -> Result<(), Fai
 
 fn connection(arguments: &PlanArguments) -> Option<Connection> {
     let kept = arguments.keep_alive.map(|requests_max| Connection::KeepAlive { requests_max });
-    kept.or(arguments.connection.map(Into::into))
+    kept.or(arguments.connection)
 }
 
 fn overrides(
@@ -217,15 +217,15 @@ fn overrides(
         max_load: plan.max_load,
         find_max: plan.find_max,
         limits: plan.limit.as_ref().map_or_else(Vec::new, |limits| limits.0.clone()),
-        arrivals: plan.arrivals.map(Into::into),
+        arrivals: plan.arrivals,
         in_flight_max: plan.in_flight_max,
         ramp_up: plan.ramp_up,
         settle: plan.settle,
         steady: plan.duration,
         ramp_down: plan.ramp_down,
         drain: plan.drain,
-        http: plan.http.map(Into::into),
-        tls: plan.tls.map(Into::into),
+        http: plan.http,
+        tls: plan.tls,
         streams: plan.streams,
         connection: connection(plan),
         picks: plan.pick.clone(),

@@ -1,9 +1,9 @@
 //! Choice of the progress display.
 
 /// The kinds of progress display.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum DisplayKind {
-    /// Full-screen charts and numbers.
+    /// Full-screen charts, numbers and validity indicators.
     View,
     /// One updating line.
     Line,

@@ -19,6 +19,8 @@ mod quantity;
 mod schema;
 mod unit;
 
+use languages::names;
+
 pub use date::CalendarDate;
 pub use expression::{Comparator, Expression, Function, Operator, Reference, Statement};
 pub use number::PrintedNumber;
@@ -113,13 +115,16 @@ pub struct PublishedColumn {
     pub is_constant: bool,
 }
 
-/// The order of rows by a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowOrder {
-    /// From low to high.
-    Rising,
-    /// From high to low.
-    Falling,
+names! {
+    /// The order of rows by a column.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
+    #[schemars(rename = "Order")]
+    pub enum RowOrder {
+        /// From low to high.
+        Rising = "rising",
+        /// From high to low.
+        Falling = "falling",
+    }
 }
 
 /// One figure as printed.
@@ -170,35 +175,20 @@ pub struct Annotation {
     pub kind: AnnotationKind,
 }
 
-/// The kind of an annotation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum AnnotationKind {
-    /// A misprinted word or name.
-    Misprint,
-    /// A date that cannot be.
-    Date,
-    /// Information that should have been disclosed.
-    Disclosure,
-    /// Information attributed to the wrong subject.
-    Attribution,
-    /// Anything else.
-    Remark,
-}
-
-impl AnnotationKind {
-    /// Every kind with its name.
-    pub const NAMES: [(&str, AnnotationKind); 5] = [
-        ("misprint", AnnotationKind::Misprint),
-        ("date", AnnotationKind::Date),
-        ("disclosure", AnnotationKind::Disclosure),
-        ("attribution", AnnotationKind::Attribution),
-        ("remark", AnnotationKind::Remark),
-    ];
-
-    /// Returns its name.
-    pub fn name(self) -> &'static str {
-        AnnotationKind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+names! {
+    /// The kind of an annotation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
+    pub enum AnnotationKind {
+        /// A misprinted word or name.
+        Misprint = "misprint",
+        /// A date that cannot be.
+        Date = "date",
+        /// Information that should have been disclosed.
+        Disclosure = "disclosure",
+        /// Information attributed to the wrong subject.
+        Attribution = "attribution",
+        /// Anything else.
+        Remark = "remark",
     }
 }
 

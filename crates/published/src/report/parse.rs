@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use languages::reader::{TomlTable, ValueError, id, line, list, one_of, read_toml, text, whole_u32};
+use languages::reader::{TomlTable, ValueError, choice, id, line, list, read_toml, text, whole_u32};
 use languages::{Diagnostics, nearest};
 
 use super::check::Scope;
 use super::expression::{Expression, Reference, Statement};
 use super::part::{ReadPart, read_record, read_table};
 use super::{
-    Annotation, AnnotationKind, CalendarDate, Claim, PUBLISHED_FORMAT, PublishedColumn, PublishedReport,
-    PublishedTable, Repeat,
+    Annotation, CalendarDate, Claim, PUBLISHED_FORMAT, PublishedColumn, PublishedReport, PublishedTable,
+    Repeat,
 };
 
 impl PublishedReport {
@@ -341,7 +341,7 @@ fn read_statement(written: &str, table_index: &TableIndex) -> Result<Statement, 
 fn read_annotation(mut table: TomlTable) -> Option<Annotation> {
     let at = table.optional("at", line);
     let words = table.required("text", text);
-    let kind = table.required("kind", one_of(&AnnotationKind::NAMES));
+    let kind = table.required("kind", choice);
     table.finish();
     Some(Annotation { at, text: words?, kind: kind? })
 }
@@ -349,7 +349,7 @@ fn read_annotation(mut table: TomlTable) -> Option<Annotation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{PublishedValue, RowOrder};
+    use crate::report::{AnnotationKind, PublishedValue, RowOrder};
     use proptest::prelude::*;
 
     const EVERY_KEY: &str = include_str!("every_key.toml");

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use languages::reader::{TomlTable, ValueError, flag, id, line, list, one_of, text};
+use languages::reader::{TomlTable, ValueError, choice, flag, id, line, list, text};
 use languages::{nearest, parse_rates};
 use toml::de::DeValue;
 
@@ -10,13 +10,11 @@ use super::expression::Expression;
 use super::unit::PrintedUnit;
 use super::{
     CalendarDate, PrintedNumber, PublishedCell, PublishedColumn, PublishedQuantity, PublishedTable,
-    PublishedValue, QuantityForm, Repeat, RowOrder,
+    PublishedValue, QuantityForm, Repeat,
 };
 
 /// Texts that mark a missing number.
 const ABSENT: [&str; 4] = ["", "-", "NA", "n/a"];
-
-const ORDERS: &[(&str, RowOrder)] = &[("rising", RowOrder::Rising), ("falling", RowOrder::Falling)];
 
 /// The most levels that a report can announce for one column.
 const LEVELS_MAX: usize = 10_000;
@@ -201,7 +199,7 @@ fn read_column(table: &mut TomlTable) -> Option<ReadColumn> {
     };
     let equals = table.optional("equals", expression);
     let within = table.optional("within", expression);
-    let order = table.optional("order", one_of(ORDERS));
+    let order = table.optional("order", choice);
     let levels = table.optional("levels", levels).unwrap_or_default();
     let by = table.optional("by", list(id)).unwrap_or_default();
     let is_constant = table.optional("constant", flag).unwrap_or(false);

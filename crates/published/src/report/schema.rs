@@ -7,7 +7,7 @@
 use languages::schema::without_null;
 use schemars::{JsonSchema, Schema};
 
-use super::AnnotationKind;
+use super::{AnnotationKind, RowOrder};
 
 /// Returns the JSON Schema (2020-12) of published reports.
 pub fn published_schema() -> Schema {
@@ -136,7 +136,7 @@ struct Figure {
     /// The whole of which the figure is a part, an expression.
     within: Option<String>,
     /// The order of the rows by this column that the report announces.
-    order: Option<OrderName>,
+    order: Option<RowOrder>,
     /// The values that the report announces, in order: `10..200/10`; one may come twice.
     levels: Option<String>,
     /// Ids of the columns that determine its value.
@@ -194,15 +194,6 @@ struct Id(#[schemars(regex(pattern = r"^[a-z0-9][a-z0-9.-]{0,63}$"))] String);
 #[derive(JsonSchema)]
 #[schemars(rename = "Quantity")]
 struct QuantityName(#[schemars(regex(pattern = r"^([a-z-]+|percentile-[0-9.]+)$"))] String);
-
-#[derive(JsonSchema)]
-#[schemars(rename = "Order", rename_all = "kebab-case")]
-enum OrderName {
-    /// From low to high.
-    Rising,
-    /// From high to low.
-    Falling,
-}
 
 #[cfg(test)]
 mod tests {

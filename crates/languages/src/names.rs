@@ -1,0 +1,131 @@
+//! Names of choices: one table per enum, which all languages share.
+
+use std::mem::discriminant;
+
+/// A choice among values that people write by name: in TOML, as an argument, in stored plans.
+///
+/// [`names!`](crate::names) implements it for enums without fields; others list a value of each of their cases.
+pub trait Named: Clone + 'static {
+    /// The values with their names, in the order in which they are listed; not empty.
+    const NAMES: &'static [(&'static str, Self)];
+
+    /// Returns the name of a value; values that differ only in their fields have the same.
+    fn name(&self) -> &'static str {
+        let is_same = |(_, value): &&(_, Self)| discriminant(value) == discriminant(self);
+        Self::NAMES.iter().find(is_same).map_or("", |(name, _)| name)
+    }
+
+    /// Returns the value with a name.
+    fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
+    }
+}
+
+/// Defines an enum whose values have names, each written once: `Full = "full"`.
+///
+/// Adds `ALL`, `name()`, `Display` and [`Named`]. The enum derives at least one of `Serialize`, `Deserialize` and
+/// `JsonSchema`, and these use the same names. Names are stored and typed by users, so they never change.
+#[macro_export]
+macro_rules! names {
+    (
+        $(#[$about:meta])*
+        $vis:vis enum $choice:ident { $($(#[$doc:meta])* $value:ident = $name:literal,)+ }
+    ) => {
+        $(#[$about])*
+        $vis enum $choice {
+            $($(#[$doc])* #[serde(rename = $name)] $value,)+
+        }
+
+        impl $choice {
+            /// All values, in the order in which they are listed.
+            $vis const ALL: [$choice; <$choice as $crate::Named>::NAMES.len()] = [$($choice::$value,)+];
+
+            /// Returns the name, as it is written and stored.
+            $vis const fn name(self) -> &'static str {
+                match self {
+                    $($choice::$value => $name,)+
+                }
+            }
+        }
+
+        impl $crate::Named for $choice {
+            const NAMES: &'static [(&'static str, $choice)] = &[$(($name, $choice::$value),)+];
+        }
+
+        impl ::std::fmt::Display for $choice {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::{choice, read_toml};
+    use serde::{Deserialize, Serialize};
+
+    crate::names! {
+        /// A version.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+        enum Version {
+            /// The first.
+            First = "1.0",
+            /// The one after it.
+            Second = "2-beta",
+        }
+    }
+
+    #[derive(Debug, Clone, PartialEq)]
+    enum Lifetime {
+        Once,
+        Kept { requests_max: Option<u32> },
+    }
+
+    impl Named for Lifetime {
+        const NAMES: &'static [(&'static str, Lifetime)] =
+            &[("once", Lifetime::Once), ("kept", Lifetime::Kept { requests_max: None })];
+    }
+
+    #[test]
+    fn one_table_names_a_choice_in_every_language() {
+        for (value, name) in Version::ALL.into_iter().zip(["1.0", "2-beta"]) {
+            assert_eq!((value.name(), value.to_string().as_str()), (name, name));
+            assert_eq!(Version::named(name), Some(value));
+            assert_eq!(serde_json::to_value(value).unwrap(), name);
+            assert_eq!(serde_json::from_value::<Version>(name.into()).unwrap(), value);
+            let text = format!("version = \"{name}\"");
+            let read = read_toml("a test", "t.toml", &text, |mut top| top.required("version", choice));
+            assert_eq!(read, Ok(value));
+        }
+        assert_eq!(Version::named("2.0"), None);
+        let schema = schemars::schema_for!(Version).to_value();
+        let listed = [0, 1].map(|index| schema["oneOf"][index]["const"].clone());
+        assert_eq!(listed, ["1.0", "2-beta"]);
+        assert_eq!(schema["oneOf"][1]["description"], "The one after it.");
+    }
+
+    #[test]
+    fn another_name_is_answered_with_the_nearest() {
+        let read =
+            |text| read_toml("a test", "t.toml", text, |mut top| top.required::<Version>("version", choice));
+        insta::assert_snapshot!(read("version = \"2.beta\"").unwrap_err(), @r#"
+        error: `version` is not valid
+         --> t.toml:1:11
+          |
+        1 | version = "2.beta"
+          |           ^^^^^^^^ expected `1.0` or `2-beta`, found `2.beta`
+          |
+          = hint: did you mean `2-beta`?
+        "#);
+    }
+
+    #[test]
+    fn values_that_differ_in_their_fields_have_the_same_name() {
+        assert_eq!(
+            [Lifetime::Once.name(), Lifetime::Kept { requests_max: Some(5) }.name()],
+            ["once", "kept"]
+        );
+    }
+}
