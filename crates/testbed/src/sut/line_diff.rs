@@ -39,7 +39,7 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 /// Returns at `[i][j]` the number of common lines of the texts from lines i and j on.
-fn common_lengths(first: &[&str], second: &[&str]) -> Vec<Vec<u32>> {
+pub fn common_lengths(first: &[&str], second: &[&str]) -> Vec<Vec<u32>> {
     let mut common = vec![vec![0; second.len() + 1]; first.len() + 1];
     for i in (0..first.len()).rev() {
         for j in (0..second.len()).rev() {

@@ -14,6 +14,7 @@
 //! - `memory_limit`: proof that a memory limit binds
 //! - `running`: all of it as one value
 //! - `listing`: installed servers
+//! - `rendered`: tests of what is given to the servers of all built-in recipes
 
 mod account;
 mod certificate;
@@ -27,6 +28,8 @@ mod memory_limit;
 mod meter;
 mod prepare;
 mod ready;
+#[cfg(test)]
+mod rendered;
 mod resident;
 mod reverse_proxy;
 mod running;

@@ -224,14 +224,14 @@ impl Programs {
 }
 
 /// A builder of managed processes with their files.
-struct ProcessBuilder<'a> {
-    values: &'a Values,
-    work_dir: &'a WorkDir,
-    cpus: Vec<u32>,
+pub struct ProcessBuilder<'a> {
+    pub values: &'a Values,
+    pub work_dir: &'a WorkDir,
+    pub cpus: Vec<u32>,
 }
 
 impl ProcessBuilder<'_> {
-    fn make_directories(&self, recipe: &Recipe) -> Result<(), SutError> {
+    pub fn make_directories(&self, recipe: &Recipe) -> Result<(), SutError> {
         let mut directories = recipe.directories.iter().map(|name| self.values.work_dir.join(name));
         directories.try_for_each(|path| self.work_dir.make_directory(&path))
     }
@@ -244,7 +244,12 @@ impl ProcessBuilder<'_> {
         }
     }
 
-    fn server(&self, recipe: &Recipe, choice: &Choice, program: PathBuf) -> Result<ManagedProcess, SutError> {
+    pub fn server(
+        &self,
+        recipe: &Recipe,
+        choice: &Choice,
+        program: PathBuf,
+    ) -> Result<ManagedProcess, SutError> {
         let launch = Launch {
             announces: recipe.ready == Ready::Announced,
             ..self.launch(&program, &recipe.start, "output.log")
@@ -260,7 +265,7 @@ impl ProcessBuilder<'_> {
         Ok(process)
     }
 
-    fn companion(
+    pub fn companion(
         &self,
         name: &str,
         recipe: &CompanionRecipe,
@@ -357,7 +362,7 @@ fn let_service_through(values: &Values) -> Result<(), SutError> {
     })
 }
 
-fn config_file(recipe: &Recipe) -> String {
+pub fn config_file(recipe: &Recipe) -> String {
     recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default()
 }
 

@@ -1,0 +1,176 @@
+//! Tests of what is started for each built-in recipe: all that a server is given, in every profile, over every
+//! transport, through every gateway.
+//!
+//! One snapshot per recipe. It has the first combination in whole; a further one is a line with the numbers of the
+//! hunks by which it differs from the first. A hunk stands where it occurs first.
+
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use model::{Gateway, GatewayKind};
+
+use super::account::Account;
+use super::choice::Choice;
+use super::line_diff::common_lengths;
+use super::managed_process::ManagedProcess;
+use super::prepare::{ProcessBuilder, config_file, parts};
+use super::values::{Origin, Parts, Values};
+use super::work_dir::WorkDir;
+use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, ProgramRecipe, Recipe};
+
+/// Stands for the directory of a run.
+const WORK_DIR: &str = "/work";
+
+#[test]
+fn servers_are_given_what_their_recipes_say() {
+    for (name, _) in BUILT_IN_RECIPES {
+        let recipe = Recipe::load(name).unwrap();
+        insta::assert_snapshot!(*name, combinations(&recipe, None));
+    }
+}
+
+#[test]
+fn accelerators_are_given_what_their_recipes_say() {
+    let origin = Origin { address: "127.0.0.2:8081".parse().unwrap(), cache_bytes: 100_000_000 };
+    for (name, _) in BUILT_IN_ACCELERATORS {
+        let recipe = Recipe::load_accelerator(name).unwrap();
+        insta::assert_snapshot!(format!("accelerator_{name}"), combinations(&recipe, Some(origin)));
+    }
+}
+
+/// Renders every combination of a recipe.
+fn combinations(recipe: &Recipe, origin: Option<Origin>) -> String {
+    let gateways: Vec<Option<GatewayKind>> =
+        std::iter::once(None).chain(recipe.gateways.keys().copied().map(Some)).collect();
+    let mut first = Vec::new();
+    let mut known: Vec<String> = Vec::new();
+    let mut text = String::new();
+    for profile in recipe.profile_names() {
+        for transport in recipe.transports() {
+            for gateway in &gateways {
+                let kind = gateway.map_or("none", GatewayKind::name);
+                text += &format!("profile {profile}, transport {transport}, gateway {kind}:");
+                let asked = gateway.map(|kind| Gateway { kind, workers: 3 });
+                let choice = Choice::make(recipe, Some(profile), transport, asked).unwrap();
+                let lines = render(recipe, &choice, origin);
+                if first.is_empty() {
+                    text += &format!("\n{}\n\n", lines.join("\n"));
+                    first = lines;
+                    continue;
+                }
+                let mut new = String::new();
+                for hunk in hunks(&first, &lines) {
+                    let number = known.iter().position(|one| *one == hunk).unwrap_or_else(|| {
+                        new += &format!("hunk {}, {hunk}\n", known.len());
+                        known.push(hunk);
+                        known.len() - 1
+                    });
+                    text += &format!(" {number}");
+                }
+                text += &format!("\n{new}");
+            }
+        }
+    }
+    text
+}
+
+/// Renders one combination, line by line.
+fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<String> {
+    let base = tempfile::tempdir().unwrap();
+    let work_dir = WorkDir::create(base.path()).unwrap();
+    let mut values = values(recipe, work_dir.path(), origin);
+    values.parts = parts(choice, &values);
+    let builder = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: Vec::new() };
+    builder.make_directories(recipe).unwrap();
+    let program = || PathBuf::from("/program");
+    let server = builder.server(recipe, choice, program()).unwrap();
+    let mut text = format!("ready {:?}, reset {:?}\n", recipe.ready, recipe.reset);
+    text += &format!("directories {:?}\n", recipe.directories);
+    text += &program_text(&recipe.program);
+    text += &process_text(&server);
+    if let Some(status) = &choice.status {
+        let connections = status.connections_per_worker.as_deref().map(|text| values.fill(text));
+        text += &format!("status page {:?} {}, {connections:?} connections\n", status.kind, status.path);
+    }
+    for (name, template) in &choice.settings {
+        text += &format!("setting {name}: {}\n", values.fill(template));
+    }
+    text += &choice.gateway.iter().map(|(_, gateway)| needs_text(gateway)).collect::<String>();
+    for (name, companion) in &choice.companions {
+        let (process, address) = builder.companion(name, companion, program()).unwrap();
+        text += &format!("companion {name}, listens at {address:?}\n");
+        text += &program_text(&companion.program);
+        text += &process_text(&process);
+    }
+    let text = text.replace(work_dir.path().to_str().unwrap(), WORK_DIR);
+    text.lines().map(str::to_owned).collect()
+}
+
+fn values(recipe: &Recipe, work_dir: &Path, origin: Option<Origin>) -> Values {
+    Values {
+        address: Ipv4Addr::LOCALHOST,
+        port: 8080,
+        work_dir: work_dir.to_owned(),
+        root: PathBuf::from("/files"),
+        config_file: config_file(recipe),
+        user: "operator".to_owned(),
+        workers: 2,
+        open_files: 20_000,
+        service: Account { name: "www-data".to_owned(), gid: 33 },
+        parts: Parts::default(),
+        gateway_workers: 3,
+        gateway_port: 9001,
+        plimsoll: PathBuf::from("/usr/bin/plimsoll"),
+        origin,
+    }
+}
+
+fn program_text(ProgramRecipe { find, install, version }: &ProgramRecipe) -> String {
+    format!("find {find:?}\ninstall {install:?}\nversion {version:?}\n")
+}
+
+fn process_text(process: &ManagedProcess) -> String {
+    let ManagedProcess { title, launch, stop, logs, config, files, .. } = process;
+    let mut text = format!("{title}: {}\n", launch.command_line());
+    for (name, value) in &launch.environment {
+        text += &format!("environment {name}={value}\n");
+    }
+    text += &format!("announces {}, standard input {:?}\n", launch.announces, launch.inherited_socket);
+    text += &format!("stop by {:?} within {} s, logs {logs:?}\n", stop.signal, stop.seconds);
+    for (name, content) in config.iter().chain(files) {
+        text += &format!("file {name}:\n{content}\nend of file {name}\n");
+    }
+    text
+}
+
+fn needs_text(gateway: &GatewayRecipe) -> String {
+    let needs = gateway.needs.iter();
+    needs
+        .map(|need| format!("needs {}: find {:?}, install {:?}\n", need.title, need.find, need.install))
+        .collect()
+}
+
+/// Returns the runs of lines by which a text differs from the first one, each with its line in the first.
+fn hunks(first: &[String], other: &[String]) -> Vec<String> {
+    let texts = [first, other].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let common = common_lengths(&texts[0], &texts[1]);
+    let (mut i, mut j) = (0, 0);
+    let mut hunks = Vec::new();
+    while i < first.len() || j < other.len() {
+        let (start, mut removed, mut added) = (i, String::new(), String::new());
+        while (i < first.len() || j < other.len()) && (first.get(i) != other.get(j)) {
+            if j < other.len() && (i == first.len() || common[i + 1][j] < common[i][j + 1]) {
+                added += &format!("\n+{}", other[j]);
+                j += 1;
+            } else {
+                removed += &format!("\n-{}", first[i]);
+                i += 1;
+            }
+        }
+        if !removed.is_empty() || !added.is_empty() {
+            hunks.push(format!("line {}:{removed}{added}", start + 1));
+        }
+        (i, j) = (i + 1, j + 1);
+    }
+    hunks
+}
