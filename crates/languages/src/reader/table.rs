@@ -62,13 +62,15 @@ impl<'a> TomlSource<'a> {
         self.problems.borrow_mut().push(problem);
     }
 
-    /// Returns the span of a part of a string in the text; `None` if the string has escapes or several lines.
+    /// Returns the span of a part of a string in the text; `None` if it is not written as it is read: with escapes, or
+    /// with line breaks of two bytes.
     fn inside_string(&self, value: &Range<usize>, inside: Range<usize>) -> Option<Range<usize>> {
         let written = self.text.get(value.clone())?;
-        let is_plain =
-            !written.contains('\\') && !written.starts_with("\"\"\"") && !written.starts_with("'''");
-        let start = value.start + 1;
-        is_plain.then_some(start + inside.start..start + inside.end)
+        let opening =
+            ["\"\"\"\n", "'''\n", "\"\"\"", "'''"].into_iter().find(|quotes| written.starts_with(quotes));
+        let is_as_read = (written.starts_with('\'') || !written.contains('\\')) && !written.contains('\r');
+        let start = value.start + opening.map_or(1, str::len);
+        is_as_read.then_some(start + inside.start..start + inside.end)
     }
 }
 
@@ -122,6 +124,39 @@ impl<'a> TomlTable<'a> {
     ) -> Option<T> {
         self.require(key);
         self.optional(key, read)
+    }
+
+    /// Reads the items of an array that may be absent, or empty; each wrong item is reported at its own position.
+    pub fn optional_items<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&DeValue) -> Result<T, ValueError>,
+    ) -> Option<Vec<T>> {
+        let (_, value) = self.entry(key)?;
+        let DeValue::Array(items) = value.get_ref() else {
+            let error = ValueError::new(format!("expected an array, found {}", kind(value.get_ref())));
+            self.reject(key, error);
+            return None;
+        };
+        let read_item = |item: &Spanned<DeValue>| {
+            let report = |error| {
+                self.source.report(format!("`{}` is not valid", self.path_of(key)), item.span(), error);
+            };
+            read(item.get_ref()).map_err(report).ok()
+        };
+        // All are read before the first wrong one ends it.
+        let read: Vec<Option<T>> = items.iter().map(read_item).collect();
+        read.into_iter().collect()
+    }
+
+    /// Reads the items of an array that must be there.
+    pub fn required_items<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&DeValue) -> Result<T, ValueError>,
+    ) -> Option<Vec<T>> {
+        self.require(key);
+        self.optional_items(key, read)
     }
 
     /// Enters a table that may be absent.
@@ -314,5 +349,69 @@ pub fn kind(value: &DeValue) -> &'static str {
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "an array",
         DeValue::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ValueError;
+    use crate::reader::{read_toml, text, whole};
+    use toml::de::DeValue;
+
+    #[test]
+    fn each_wrong_item_of_an_array_is_shown_at_its_position() {
+        let read =
+            |text| read_toml("a test", "t.toml", text, |mut top| top.required_items("n", whole(1..=9)));
+        assert_eq!(read("n = [1, 9]"), Ok(vec![1, 9]));
+        assert_eq!(read("n = []"), Ok(vec![]));
+        insta::assert_snapshot!(read("n = [0, 1,\n  true]").unwrap_err(), @r"
+        error: `n` is not valid
+         --> t.toml:1:6
+          |
+        1 | n = [0, 1,
+          |      ^ expected a whole number from 1 to 9, found 0
+
+        error: `n` is not valid
+         --> t.toml:2:3
+          |
+        2 |   true]
+          |   ^^^^ expected a whole number from 1 to 9, found a boolean
+        ");
+        insta::assert_snapshot!(read("n = 5").unwrap_err(), @r"
+        error: `n` is not valid
+         --> t.toml:1:5
+          |
+        1 | n = 5
+          |     ^ expected an array, found an integer
+        ");
+        assert!(read("").unwrap_err().to_string().contains("`n` is missing"));
+    }
+
+    /// Refuses every text, because of its first `x`.
+    fn without_x(value: &DeValue) -> Result<(), ValueError> {
+        let at = text(value)?.find('x').unwrap_or(0);
+        Err(ValueError::new("no x").at(at..at + 1))
+    }
+
+    #[test]
+    fn a_part_of_a_string_is_shown_unless_the_string_is_written_in_another_way() {
+        let position = |text: &str| {
+            let read = read_toml("a test", "t.toml", text, |mut top| top.required("s", without_x));
+            let diagnostics = read.unwrap_err();
+            let [problem] = &diagnostics.problems[..] else { panic!("{diagnostics}") };
+            (diagnostics.position(problem), text[problem.span.clone()].to_owned())
+        };
+        for (text, line, column) in [
+            ("s = \"ax\"", 1, 7),
+            (r"s = '\ax'", 1, 8),
+            ("s = \"\"\"ax\"\"\"", 1, 9),
+            ("s = \"\"\"\na\nbx\"\"\"", 3, 2),
+            ("s = '''\n\\a\nbx'''", 3, 2),
+        ] {
+            assert_eq!(position(text), ((line, column), "x".to_owned()), "{text}");
+        }
+        for text in [r#"s = "\tax""#, "s = '''\r\nax'''"] {
+            assert_eq!(position(text), ((1, 5), text[4..].to_owned()), "{text}");
+        }
     }
 }
