@@ -5,7 +5,6 @@ use std::time::Duration;
 use languages::names;
 use model::{Counter, Reading};
 use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::fetch::FetchLimits;
 use super::sut::{MonitoredSut, StatusPage};
@@ -25,7 +24,7 @@ const KB: u64 = 1024;
 
 names! {
     /// The format of a status page.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
     pub enum StatusKind {
         /// The format of nginx' `stub_status`.
         NginxStub = "nginx-stub",

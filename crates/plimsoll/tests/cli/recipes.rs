@@ -50,27 +50,27 @@ fn refused(fixture: &Fixture, from: &str, to: &str) -> String {
 fn mistakes_in_a_recipe_are_shown_with_their_position() {
     let fixture = Fixture::new();
     insta::assert_snapshot!(refused(&fixture, "{root}", "{rot}"), @r#"
-    error: unknown placeholder `{rot}`
+    error: `start.arguments` is not valid
       --> ./broken.toml:14:74
        |
     14 | arguments = ["-m", "http.server", "--bind", "127.0.0.1", "--directory", "{rot}", "{port}"]
-       |                                                                          ^^^^^
+       |                                                                          ^^^^^ unknown placeholder `{rot}`
        |
        = hint: did you mean `{root}`?
     "#);
     insta::assert_snapshot!(refused(&fixture, "reset = \"none\"", "reset = \"reboot\""), @r#"
-    error: unknown variant `reboot`, expected `none` or `restart`
+    error: `reset` is not valid
      --> ./broken.toml:6:9
       |
     6 | reset = "reboot"
-      |         ^^^^^^^^
+      |         ^^^^^^^^ expected `none` or `restart`, found `reboot`
     "#);
     insta::assert_snapshot!(refused(&fixture, "[start]", "[start"), @r#"
-    error: unclosed table, expected `]`
+    error: this is not TOML
       --> ./broken.toml:13:7
        |
     13 | [start
-       |       ^
+       |       ^ unclosed table, expected `]`
     "#);
 }
 

@@ -1,11 +1,9 @@
-//! Loading of recipes by name or from text.
+//! Loading of recipes by name.
 
 use std::path::{Path, PathBuf};
 
-use languages::{Diagnostic, Diagnostics, nearest};
-use serde::de::DeserializeOwned;
+use languages::{Diagnostics, nearest};
 
-use super::check::problem;
 use super::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe};
 
 /// A recipe that cannot be loaded.
@@ -75,22 +73,6 @@ impl Recipe {
             false => Err(RecipeError::NoAccelerator { name: name.to_owned() }),
         }
     }
-
-    /// Parses a recipe; `file_name` is used in messages.
-    ///
-    /// # Errors
-    /// The first mistake, with its position: syntax, unknown keys, wrong types, unknown placeholders.
-    pub fn parse(file_name: &str, text: &str) -> Result<Recipe, Diagnostics> {
-        let recipe: Recipe = read(file_name, text)?;
-        match recipe.mistake() {
-            None => Ok(recipe),
-            Some((what, problem)) => {
-                let start = text.find(&what).unwrap_or(0);
-                let span = start..start + what.len();
-                Err(Diagnostics::new(file_name, text, vec![Diagnostic { span, ..problem }]))
-            }
-        }
-    }
 }
 
 /// Names and texts of built-in recipes.
@@ -111,30 +93,6 @@ fn load(name: &str, wanted: &BuiltIn, others: &BuiltIn) -> Result<Recipe, Recipe
     }
 }
 
-/// Parses a TOML text; `file_name` is used in messages.
-pub(super) fn read<T: DeserializeOwned>(file_name: &str, text: &str) -> Result<T, Diagnostics> {
-    toml::from_str(text).map_err(|error| Diagnostics::new(file_name, text, vec![from_toml(text, &error)]))
-}
-
-/// Converts an error of the TOML parser. Its text for a wrong name reads ``unknown field `a`, expected one of
-/// `b`, `c` ``: the names in backquotes after the first are the candidates. Unquoted text is taken for a
-/// number if it begins with `n` or `i`.
-fn from_toml(text: &str, error: &toml::de::Error) -> Diagnostic {
-    let span = error.span().unwrap_or(0..0);
-    let message =
-        error.message().replace("unknown field", "unknown key").replace("missing field", "missing key");
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let is_unknown = message.starts_with("unknown");
-    let near = quoted.next().filter(|_| is_unknown).and_then(|written| nearest(written, quoted));
-    let is_value =
-        message.starts_with("string values must be quoted") || message.starts_with("invalid float");
-    let word = text.get(span.clone()).filter(|word| is_value && word.starts_with(char::is_alphabetic));
-    let hint = near
-        .map(|near| format!("did you mean `{near}`?"))
-        .or_else(|| word.map(|word| format!("texts must be quoted: `\"{word}\"`")));
-    Diagnostic { span, ..problem(message.clone(), hint) }
-}
-
 fn unknown(name: &str, built_in: &BuiltIn) -> RecipeError {
     let names: Vec<&str> = built_in.iter().map(|(name, _)| *name).collect();
     let hint = match nearest(name, names.iter().copied()) {
@@ -147,23 +105,6 @@ fn unknown(name: &str, built_in: &BuiltIn) -> RecipeError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::StopSignal;
-
-    const SMALL: &str = r#"
-format = 1
-name = "mine"
-title = "Mine"
-ready = "connect"
-reset = "none"
-[program]
-find = ["mine"]
-[start]
-arguments = ["--port", "{port}"]
-"#;
-
-    fn complaint(text: &str) -> String {
-        Recipe::parse("mine.toml", text).unwrap_err().to_string()
-    }
 
     #[test]
     fn every_built_in_recipe_is_valid_and_has_its_name() {
@@ -192,69 +133,6 @@ arguments = ["--port", "{port}"]
         }
         let near = Recipe::load_accelerator("varnsih").unwrap_err().to_string();
         assert!(near.contains("did you mean `varnish`?"), "{near}");
-    }
-
-    #[test]
-    fn a_small_recipe_has_defaults() {
-        let recipe = Recipe::parse("mine.toml", SMALL).unwrap();
-        assert_eq!((recipe.stop.signal, recipe.stop.seconds), (StopSignal::Term, 3));
-        assert!(recipe.config.is_none() && !recipe.needs_root());
-    }
-
-    #[test]
-    fn a_mistyped_key_is_reported_in_its_line_with_the_nearest_one() {
-        let message = complaint(&SMALL.replace("find =", "fnid ="));
-        assert!(message.contains("mine.toml:8:1"), "{message}");
-        assert!(
-            message.contains("unknown key `fnid`") && message.contains("did you mean `find`?"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn a_mistyped_choice_is_reported_with_the_nearest_one() {
-        let message = complaint(&SMALL.replace("\"none\"", "\"restrat\""));
-        assert!(
-            message.contains("mine.toml:6:9") && message.contains("did you mean `restart`?"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn a_mistyped_placeholder_is_reported_at_its_position() {
-        let message = complaint(&SMALL.replace("{port}", "{prot}"));
-        assert!(message.contains("mine.toml:10:") && message.contains("did you mean `{port}`?"), "{message}");
-    }
-
-    #[test]
-    fn missing_wrong_and_outside_values_are_refused() {
-        for (from, to, said) in [
-            ("title = \"Mine\"", "", "missing key `title`"),
-            ("format = 1", "format = 2", "format 2 is not supported"),
-            ("format = 1", "format = -1", "mine.toml:2:10"),
-            ("format = 1", "format = 1\ndirectories = [\"../x\"]", "is not below"),
-            ("format = 1", "format = 1\ndirectories = [\"/etc\"]", "is not below"),
-            ("[\"mine\"]", "[]", "lists no program"),
-            ("[start]", "[start", "mine.toml:9:"),
-            ("\"mine\"", "mine", "texts must be quoted: `\"mine\"`"),
-            ("name = \"mine\"", "name = nginx", "texts must be quoted: `\"nginx\"`"),
-            ("[start]", "[stop]\nseconds = 70000\n[start]", "mine.toml:10:"),
-            ("[start]", "[profiles.benchmark]\ntext = \"\"\n[start]", "mine.toml:9:2"),
-            ("[start]", "[profiles.other]\ntext = \"{prot}\"\n[start]", "did you mean `{port}`?"),
-            ("[start]", "[transports]\ntls = \"\"\n[start]", "lacks `plain`"),
-            ("[start]", "[transports]\nssl = \"\"\n[start]", "mine.toml:10:1"),
-            ("[start]", "[gateways.cgi]\ncompanions = [\"php-fmp\"]\n[start]", "did you mean `php-fpm`?"),
-            ("[start]", "[gateways.cig]\n[start]", "did you mean `cgi`?"),
-            ("[start]", "[status]\nkind = \"nginx-stub\"\npath = \"a b\"\n[start]", "mine.toml:11:9"),
-            (
-                "[start]",
-                "[status]\nkind = \"ngnix-stub\"\npath = \"/\"\n[start]",
-                "did you mean `nginx-stub`?",
-            ),
-        ] {
-            let message = complaint(&SMALL.replace(from, to));
-            assert!(message.contains(said), "{to}: {message}");
-        }
     }
 
     #[test]

@@ -5,24 +5,25 @@
 //! - `companion`: built-in companions
 //! - `accelerator`: built-in accelerators
 //! - `status`: the status page of a server
-//! - `load`: loading by name or from text
+//! - `parse`: text → recipe, or everything that is wrong with it; `value` reads single values
 //! - `placeholder`: placeholders in texts
-//! - `check`: checks beyond what types express
+//! - `load`: loading by name
 
 mod accelerator;
-mod check;
 mod companion;
 mod gateway;
 mod load;
+mod parse;
 pub(crate) mod placeholder;
 mod status;
 mod transport;
+mod value;
 
 use std::collections::BTreeMap;
 
+use languages::names;
 use model::GatewayKind;
 use schemars::JsonSchema;
-use serde::Deserialize;
 
 pub use accelerator::BUILT_IN_ACCELERATORS;
 pub use companion::find as find_companion;
@@ -48,8 +49,8 @@ pub const BENCHMARK_PROFILE: &str = "benchmark";
 /// Texts of `[start]`, of configurations and of settings may contain placeholders in braces, which are
 /// replaced when the server is started, such as `{port}`, `{root}` (directory of the file set) or
 /// `{work_dir}`; docs/recipes.md lists them all.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(title = "Plimsoll SUT recipe")]
 pub struct Recipe {
     /// The version of this format: 1.
@@ -66,36 +67,36 @@ pub struct Recipe {
     /// The action between load points.
     pub reset: Reset,
     /// Directories that the server needs below its work directory.
-    #[serde(default)]
+    #[schemars(default)]
     pub directories: Vec<String>,
     /// The program.
     pub program: ProgramRecipe,
     /// The start command.
     pub start: StartRecipe,
     /// The way to stop it.
-    #[serde(default)]
+    #[schemars(default)]
     pub stop: StopRecipe,
     /// Its configuration file, if it needs one.
     pub config: Option<ConfigRecipe>,
     /// Other files that it reads, by name, with placeholders.
-    #[serde(default)]
+    #[schemars(default)]
     pub files: BTreeMap<String, String>,
     /// Settings that the disclosure shows besides the configuration file.
-    #[serde(default)]
+    #[schemars(default)]
     pub settings: BTreeMap<String, String>,
     /// Its status page.
     pub status: Option<StatusRecipe>,
     /// Other configurations, by name; `[config]` and `[settings]` are the profile `benchmark`.
-    #[serde(default)]
+    #[schemars(default)]
     pub profiles: BTreeMap<String, ProfileRecipe>,
     /// Values of `{listen}`, by transport. A recipe without this table supports plain HTTP only.
-    #[serde(default)]
+    #[schemars(default)]
     pub transports: BTreeMap<Transport, String>,
     /// Its gateways to programs that generate pages.
-    #[serde(default)]
+    #[schemars(default)]
     pub gateways: BTreeMap<GatewayKind, GatewayRecipe>,
     /// Programs that run beside the server for a gateway, by name, in addition to the built-in ones.
-    #[serde(default)]
+    #[schemars(default)]
     pub companions: BTreeMap<String, CompanionRecipe>,
 }
 
@@ -115,24 +116,24 @@ impl Recipe {
 }
 
 /// Another configuration of the same server.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProfileRecipe {
     /// Text that replaces that of `[config]`.
     pub text: String,
     /// Settings that replace `[settings]`.
-    #[serde(default)]
+    #[schemars(default)]
     pub settings: BTreeMap<String, String>,
     /// The status page that replaces `[status]`; without it this profile has none.
     pub status: Option<StatusRecipe>,
     /// Values of `{listen}` in this profile, if different.
-    #[serde(default)]
+    #[schemars(default)]
     pub transports: BTreeMap<Transport, String>,
 }
 
 /// The program of a server, and its possible locations.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProgramRecipe {
     /// Names, which are searched on the search path, and paths; the first that exists is used.
     #[schemars(length(min = 1))]
@@ -140,30 +141,30 @@ pub struct ProgramRecipe {
     /// The command that installs it.
     pub install: Option<String>,
     /// Arguments that print its version.
-    #[serde(default)]
+    #[schemars(default)]
     pub version: Vec<String>,
 }
 
 /// The start command of a server.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StartRecipe {
     /// Arguments that keep it in the foreground, where it can be supervised.
     pub arguments: Vec<String>,
     /// Additional environment variables.
-    #[serde(default)]
+    #[schemars(default)]
     pub environment: BTreeMap<String, String>,
 }
 
 /// The way to stop a server.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StopRecipe {
     /// The signal that asks it to terminate.
-    #[serde(default)]
+    #[schemars(default)]
     pub signal: StopSignal,
     /// Time limit in seconds, after which it is killed.
-    #[serde(default = "default_stop_seconds")]
+    #[schemars(default = "default_stop_seconds")]
     #[schemars(range(min = 0, max = 600))]
     pub seconds: u16,
 }
@@ -179,8 +180,8 @@ fn default_stop_seconds() -> u16 {
 }
 
 /// A configuration file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigRecipe {
     /// Its name in the work directory.
     #[schemars(length(min = 1))]
@@ -189,37 +190,40 @@ pub struct ConfigRecipe {
     pub text: String,
 }
 
-/// The readiness check of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ready {
-    /// It answers a GET for the smallest file of the set with status 200.
-    HttpGet,
-    /// It accepts a connection.
-    Connect,
-    /// It announces itself: one line `{"ready": {"address": "127.0.0.1:8080"}}` on its standard output.
-    Announced,
+names! {
+    /// The readiness check of a server.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+    pub enum Ready {
+        /// It answers a GET for the smallest file of the set with status 200.
+        HttpGet = "http-get",
+        /// It accepts a connection.
+        Connect = "connect",
+        /// It announces itself: one line `{"ready": {"address": "127.0.0.1:8080"}}` on its standard output.
+        Announced = "announced",
+    }
 }
 
-/// The action between load points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reset {
-    /// Nothing.
-    None,
-    /// The server is stopped and started again.
-    Restart,
+names! {
+    /// The action between load points.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+    pub enum Reset {
+        /// Nothing.
+        None = "none",
+        /// The server is stopped and started again.
+        Restart = "restart",
+    }
 }
 
-/// A signal that asks a server to terminate.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StopSignal {
-    /// SIGTERM.
-    #[default]
-    Term,
-    /// SIGINT.
-    Int,
-    /// SIGQUIT.
-    Quit,
+names! {
+    /// A signal that asks a server to terminate.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
+    pub enum StopSignal {
+        /// SIGTERM.
+        #[default]
+        Term = "term",
+        /// SIGINT.
+        Int = "int",
+        /// SIGQUIT.
+        Quit = "quit",
+    }
 }

@@ -1,5 +1,7 @@
 //! Placeholders in the texts of recipes.
 
+use super::{CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe};
+
 /// The names of all placeholders; docs/recipes.md explains them.
 pub const PLACEHOLDERS: &[&str] = &[
     "address",
@@ -34,6 +36,71 @@ pub const PLACEHOLDERS: &[&str] = &[
     "cache_bytes",
     "cache_mib",
 ];
+
+impl Recipe {
+    /// Returns whether the server is given the file set: whether its arguments or its configuration use
+    /// `{root}`.
+    pub fn needs_root(&self) -> bool {
+        self.names("root")
+    }
+
+    /// Returns whether it is an accelerator in front of another server: whether it uses `{origin}` or a part
+    /// of it.
+    pub fn is_accelerator(&self) -> bool {
+        ["origin", "origin_host", "origin_port"].into_iter().any(|part| self.names(part))
+    }
+
+    /// Returns whether a placeholder is used.
+    pub fn names(&self, placeholder: &str) -> bool {
+        self.templates().flat_map(placeholders).any(|name| name == placeholder)
+    }
+
+    /// Returns all texts that may contain placeholders.
+    fn templates(&self) -> impl Iterator<Item = &str> {
+        let profiles = self.profiles.values().flat_map(|profile| {
+            std::iter::once(&profile.text).chain(profile.transports.values()).chain(profile.settings.values())
+        });
+        let gateways = self.gateways.values().flat_map(GatewayRecipe::templates);
+        let companions = self.companions.values().flat_map(CompanionRecipe::templates);
+        let start = self.start.arguments.iter().chain(self.start.environment.values());
+        let config = self.config.iter().map(|config| &config.text);
+        let statuses = self.profiles.values().filter_map(|profile| profile.status.as_ref());
+        let statuses = self.status.iter().chain(statuses);
+        let statuses = statuses.filter_map(|status| status.connections_per_worker.as_ref());
+        let values = self.settings.values().chain(self.files.values()).chain(self.transports.values());
+        let values = values.chain(profiles);
+        start
+            .chain(config)
+            .chain(values)
+            .chain(statuses)
+            .map(String::as_str)
+            .chain(gateways)
+            .chain(companions)
+    }
+}
+
+impl GatewayRecipe {
+    fn templates(&self) -> impl Iterator<Item = &str> {
+        [self.config.as_str(), &self.upstream].into_iter().chain(self.settings.values().map(String::as_str))
+    }
+}
+
+impl CompanionRecipe {
+    /// Returns whether a placeholder is used.
+    pub fn names(&self, placeholder: &str) -> bool {
+        self.templates().flat_map(placeholders).any(|name| name == placeholder)
+    }
+
+    fn templates(&self) -> impl Iterator<Item = &str> {
+        let config = self.config.iter().map(|ConfigRecipe { text, .. }| text);
+        let start = self.start.arguments.iter().chain(self.start.environment.values());
+        std::iter::once(&self.listens)
+            .chain(&self.program.find)
+            .chain(start)
+            .chain(config)
+            .map(String::as_str)
+    }
+}
 
 /// Returns the names in braces in a template; other uses of braces contain blanks or line ends.
 pub fn placeholders(template: &str) -> impl Iterator<Item = &str> {

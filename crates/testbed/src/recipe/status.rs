@@ -2,11 +2,10 @@
 
 use observe::StatusKind;
 use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// A status page, which shows how busy a server is, on the port that it serves; read over plain HTTP only.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StatusRecipe {
     /// The format of the page.
     pub kind: StatusKind,

@@ -1,0 +1,401 @@
+//! The parser of recipes: a recipe, or everything that is wrong with its text.
+
+use std::collections::BTreeMap;
+
+use languages::reader::{TomlTable, ValueError, choice, flag, list, read_toml, text, whole_u32};
+use languages::{Diagnostics, Named};
+use model::GatewayKind;
+use toml::de::DeValue;
+
+use super::companion::built_in_names;
+use super::gateway::Need;
+use super::value::{check_path_below, companion_name, path_below, request_path, template};
+use super::{
+    BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, GatewayRecipe, ProfileRecipe, ProgramRecipe, Recipe,
+    StartRecipe, StatusRecipe, StopRecipe, Transport,
+};
+
+/// The version of the recipe format.
+const FORMAT: u32 = 1;
+
+impl Recipe {
+    /// Reads a recipe; `file_name` is what messages call the text.
+    ///
+    /// # Errors
+    /// Everything that is wrong, as far as it can be found at once: syntax, unknown and missing keys, wrong types,
+    /// unknown placeholders.
+    pub fn parse(file_name: &str, text: &str) -> Result<Recipe, Diagnostics> {
+        read_toml("a recipe", file_name, text, read_recipe)
+    }
+}
+
+impl CompanionRecipe {
+    /// Reads a companion from a text of its own, in the same way.
+    pub(super) fn parse(file_name: &str, text: &str) -> Result<CompanionRecipe, Diagnostics> {
+        read_toml("a companion", file_name, text, read_companion)
+    }
+}
+
+/// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
+fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
+    let format = top.required("format", whole_u32(FORMAT..=FORMAT));
+    let name = top.required("name", text);
+    let title = top.required("title", text);
+    let ready = top.required("ready", choice);
+    let reset = top.required("reset", choice);
+    let directories = top.optional_items("directories", path_below);
+    let program = top.required_table("program").and_then(|table| read_program(table, text));
+    let start = top.required_table("start").and_then(read_start);
+    let stop = top.optional_table("stop").map(read_stop);
+    let config = top.optional_table("config").and_then(read_config);
+    let files = top.optional_table("files").map(read_files);
+    let settings = read_templates(&mut top, "settings");
+    let status = top.optional_table("status").and_then(read_status);
+    let profiles = top.optional_table("profiles").map(read_profiles);
+    let transports = top.optional_table("transports").map(read_own_transports);
+    let companions = top.optional_table("companions");
+    let own_names = companions.iter().flat_map(TomlTable::keys);
+    let known: Vec<&str> = own_names.chain(built_in_names()).collect();
+    let companions = companions.map(read_companions);
+    let gateways = top.optional_table("gateways").map(|table| read_gateways(table, &known));
+    top.finish();
+    Some(Recipe {
+        format: format?,
+        name: name?,
+        title: title?,
+        ready: ready?,
+        reset: reset?,
+        directories: directories.unwrap_or_default(),
+        program: program?,
+        start: start?,
+        stop: stop.unwrap_or_default(),
+        config,
+        files: files.unwrap_or_default(),
+        settings,
+        status,
+        profiles: profiles.unwrap_or_default(),
+        transports: transports.unwrap_or_default(),
+        gateways: gateways.unwrap_or_default(),
+        companions: companions.unwrap_or_default(),
+    })
+}
+
+/// Reads a program; `candidate` reads its names and paths.
+fn read_program(
+    mut table: TomlTable,
+    candidate: impl Fn(&DeValue) -> Result<String, ValueError>,
+) -> Option<ProgramRecipe> {
+    let find = table.required("find", list(candidate));
+    let install = table.optional("install", text);
+    let version = table.optional_items("version", text).unwrap_or_default();
+    table.finish();
+    Some(ProgramRecipe { find: find?, install, version })
+}
+
+fn read_start(mut table: TomlTable) -> Option<StartRecipe> {
+    let arguments = table.required_items("arguments", template);
+    let environment = read_templates(&mut table, "environment");
+    table.finish();
+    Some(StartRecipe { arguments: arguments?, environment })
+}
+
+fn read_stop(mut table: TomlTable) -> StopRecipe {
+    let standard = StopRecipe::default();
+    let signal = table.optional("signal", choice).unwrap_or(standard.signal);
+    let seconds = table.optional("seconds", whole_u32(0..=u32::from(u16::MAX)));
+    table.finish();
+    StopRecipe { signal, seconds: seconds.map_or(standard.seconds, |seconds| seconds as u16) }
+}
+
+fn read_config(mut table: TomlTable) -> Option<ConfigRecipe> {
+    let file = table.required("file", path_below);
+    let text = table.required("text", template);
+    table.finish();
+    Some(ConfigRecipe { file: file?, text: text? })
+}
+
+fn read_files(mut table: TomlTable) -> BTreeMap<String, String> {
+    let file = |name: &str, value: &DeValue| check_path_below(name).and_then(|()| template(value));
+    table.named(file).into_iter().collect()
+}
+
+fn read_status(mut table: TomlTable) -> Option<StatusRecipe> {
+    let kind = table.required("kind", choice);
+    let path = table.required("path", request_path);
+    let connections_per_worker = table.optional("connections-per-worker", template);
+    table.finish();
+    Some(StatusRecipe { kind: kind?, path: path?, connections_per_worker })
+}
+
+fn read_profiles(mut table: TomlTable) -> BTreeMap<String, ProfileRecipe> {
+    let mut profiles = BTreeMap::new();
+    for (name, table) in table.named_tables() {
+        if name == BENCHMARK_PROFILE {
+            let error = ValueError::new("this profile is defined by `[config]` and `[settings]`");
+            table.reject_all(error.hint("give this one another name"));
+        }
+        profiles.extend(read_profile(table).map(|profile| (name.to_owned(), profile)));
+    }
+    profiles
+}
+
+fn read_profile(mut table: TomlTable) -> Option<ProfileRecipe> {
+    let text = table.required("text", template);
+    let settings = read_templates(&mut table, "settings");
+    let status = table.optional_table("status").and_then(read_status);
+    let transports = table.optional_table("transports").map(read_transports).unwrap_or_default();
+    table.finish();
+    Some(ProfileRecipe { text: text?, settings, status, transports })
+}
+
+/// Reads the transports of a server: one that has any has plain HTTP, too.
+fn read_own_transports(table: TomlTable) -> BTreeMap<Transport, String> {
+    if !table.is_empty() && table.value(Transport::Plain.name()).is_none() {
+        let label = format!("expected `{}` beside the other transports", Transport::Plain);
+        table.reject_all(ValueError::new(label));
+    }
+    read_transports(table)
+}
+
+fn read_transports(mut table: TomlTable) -> BTreeMap<Transport, String> {
+    let read =
+        |(name, transport): &(&'static str, Transport)| Some((*transport, table.optional(name, template)?));
+    let transports = Transport::NAMES.iter().filter_map(read).collect();
+    table.finish();
+    transports
+}
+
+fn read_gateways(mut table: TomlTable, companions: &[&str]) -> BTreeMap<GatewayKind, GatewayRecipe> {
+    let read = |(name, kind): &(&'static str, GatewayKind)| {
+        Some((*kind, read_gateway(table.optional_table(name)?, companions)))
+    };
+    let gateways = GatewayKind::NAMES.iter().filter_map(read).collect();
+    table.finish();
+    gateways
+}
+
+fn read_gateway(mut table: TomlTable, companions: &[&str]) -> GatewayRecipe {
+    let config = table.optional("config", template).unwrap_or_default();
+    let upstream = table.optional("upstream", template).unwrap_or_default();
+    let companions = table.optional_items("companions", companion_name(companions)).unwrap_or_default();
+    let needs = table.optional_tables("needs").into_iter().flatten().filter_map(read_need).collect();
+    let settings = read_templates(&mut table, "settings");
+    table.finish();
+    GatewayRecipe { config, upstream, companions, needs, settings }
+}
+
+fn read_need(mut table: TomlTable) -> Option<Need> {
+    let title = table.required("title", text);
+    let find = table.required_items("find", text);
+    let install = table.optional("install", text);
+    table.finish();
+    Some(Need { title: title?, find: find?, install })
+}
+
+fn read_companions(mut table: TomlTable) -> BTreeMap<String, CompanionRecipe> {
+    let companion = |(name, table): (&str, TomlTable)| Some((name.to_owned(), read_companion(table)?));
+    table.named_tables().into_iter().filter_map(companion).collect()
+}
+
+fn read_companion(mut table: TomlTable) -> Option<CompanionRecipe> {
+    let title = table.required("title", text);
+    let listens = table.required("listens", template);
+    let inherits_socket = table.optional("inherits-socket", flag).unwrap_or_default();
+    let program = table.required_table("program").and_then(|table| read_program(table, template));
+    let start = table.required_table("start").and_then(read_start);
+    let config = table.optional_table("config").and_then(read_config);
+    table.finish();
+    Some(CompanionRecipe {
+        title: title?,
+        listens: listens?,
+        inherits_socket,
+        program: program?,
+        start: start?,
+        config,
+    })
+}
+
+/// Reads texts with placeholders under names that their writer chose.
+fn read_templates(table: &mut TomlTable, key: &'static str) -> BTreeMap<String, String> {
+    let texts = table.optional_table(key).map(|mut inner| inner.named(|_, value| template(value)));
+    texts.unwrap_or_default().into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::StopSignal;
+    use proptest::prelude::*;
+
+    const SMALL: &str = r#"
+format = 1
+name = "mine"
+title = "Mine"
+ready = "connect"
+reset = "none"
+[program]
+find = ["mine"]
+[start]
+arguments = ["--port", "{port}"]
+"#;
+
+    /// A recipe with every key.
+    const EVERY_KEY: &str = include_str!("every_key.toml");
+
+    /// Returns all problems of a recipe after a piece of it was replaced.
+    fn problems_of(recipe: &str, piece: &str, replacement: &str) -> Vec<String> {
+        assert!(recipe.contains(piece), "{piece}");
+        let text = recipe.replacen(piece, replacement, 1);
+        let diagnostics = Recipe::parse("mine.toml", &text).expect_err(replacement);
+        let describe = |problem: &languages::Diagnostic| {
+            let (line, column) = diagnostics.position(problem);
+            let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+            let written = &text[problem.span.clone()];
+            format!("{line}:{column}, `{written}`: {}: {}{hint}", problem.message, problem.label)
+        };
+        diagnostics.problems.iter().map(describe).collect()
+    }
+
+    /// Returns the only problem of the recipe with every key after each replacement.
+    fn problems<const N: usize>(slips: [(&str, &str); N]) -> String {
+        let problem = |(piece, replacement)| match &problems_of(EVERY_KEY, piece, replacement)[..] {
+            [problem] => problem.clone(),
+            problems => panic!("{replacement}: {problems:#?}"),
+        };
+        slips.map(problem).join("\n")
+    }
+
+    #[test]
+    fn a_small_recipe_has_defaults() {
+        let recipe = Recipe::parse("mine.toml", SMALL).unwrap();
+        assert_eq!((recipe.stop.signal, recipe.stop.seconds), (StopSignal::Term, 3));
+        assert!(recipe.config.is_none() && !recipe.needs_root());
+        assert_eq!(recipe.transports(), [Transport::Plain]);
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let recipe = Recipe::parse("every.toml", EVERY_KEY).unwrap();
+        insta::assert_debug_snapshot!(recipe);
+    }
+
+    #[test]
+    fn mistyped_keys_are_found_in_every_table() {
+        let tables = EVERY_KEY.lines().filter(|line| line.starts_with('['));
+        let own_names = ["[files]", "[settings]", "[profiles.default.settings]"];
+        let tables: Vec<&str> = tables.filter(|line| !own_names.contains(line)).collect();
+        assert_eq!(tables.len(), 12, "{tables:?}");
+        for table in tables {
+            let problems = problems_of(EVERY_KEY, &format!("{table}\n"), &format!("{table}\nflavor = 1\n"));
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(problems[0].contains("unknown key `flavor` in `"), "{problems:?}");
+        }
+        insta::assert_snapshot!(problems([
+            ("version = [\"-v\"]", "versoin = [\"-v\"]"),
+            ("title = \"Every key\"", "title = \"Every key\"\nflavor = 1"),
+            ("tls = \"{tls_key}\"", "ssl = \"{tls_key}\""),
+            ("settings = { \"gateway\" = \"{gateway_workers}\" }", "[gateways.cig]"),
+            ("inherits-socket = true", "inherits_socket = true"),
+        ]));
+    }
+
+    #[test]
+    fn missing_keys_are_found() {
+        insta::assert_snapshot!(problems([
+            ("title = \"Every key\"\n", ""),
+            ("find = [\"every\", \"/opt/every\"]\n", ""),
+            ("arguments = [\"--port\", \"{port}\", '\\d{root}']\n", ""),
+            ("file = \"every.conf\"\n", ""),
+            ("plain = \"{address}\"\n", ""),
+            ("text = \"{access_log}\"\n", ""),
+            ("title = \"A module\"\n", ""),
+            ("listens = \"127.0.0.1:{gateway_port}\"\n", ""),
+            ("path = \"/status?auto\"\n", ""),
+        ]));
+    }
+
+    #[test]
+    fn wrong_values_are_refused() {
+        insta::assert_snapshot!(problems([
+            ("format = 1", "format = 2"),
+            ("format = 1", "format = -1"),
+            ("name = \"every\"", "name = 5"),
+            ("\"http-get\"", "\"https-get\""),
+            ("\"restart\"", "\"reboot\""),
+            ("\"logs/old\"", "\"../old\""),
+            ("\"logs/old\"", "\"/etc\""),
+            ("\"logs/old\"", "5"),
+            ("[\"temp\", \"logs/old\"]", "\"temp\""),
+            ("[\"every\", \"/opt/every\"]", "[]"),
+            ("[\"-v\"]", "\"-v\""),
+            ("\"quit\"", "\"kill\""),
+            ("0x10", "70000"),
+            ("\"every.conf\"", "\"\""),
+            ("\"logs/types\"", "\"/etc/types\""),
+            ("access log\" = \"off\"", "access log\" = false"),
+            ("\"apache-auto\"", "\"apache\""),
+            ("\"/status?auto\"", "\"status\""),
+            ("\"/status?auto\"", "\"/a b\""),
+            ("[profiles.default]\n", "[profiles.benchmark]\ntext = \"\"\n[profiles.default]\n"),
+            ("[\"mine\", \"fcgiwrap\"]", "[\"mine\", \"php-fmp\"]"),
+            ("[\"mine\", \"fcgiwrap\"]", "[\"mine\", \"own\"]"),
+            ("[[gateways.cgi.needs]]", "[gateways.cgi.needs]"),
+            ("inherits-socket = true", "inherits-socket = 1"),
+            ("program = {", "program = 5 # {"),
+        ]));
+    }
+
+    #[test]
+    fn mistyped_placeholders_are_shown_at_their_position() {
+        insta::assert_snapshot!(problems([
+            ("{port}", "{prot}"),
+            ("'\\d{root}'", "'\\d{rot}'"),
+            ("{work_dir}", "{workdir}"),
+            ("{listen}", "{lisetn}"),
+            ("text {user}", "text {uesr}"),
+            ("\"off\"", "\"{flavor}\""),
+            ("\"{connections}\"", "\"{connection}\""),
+            ("\"{address}\"", "\"{adress}\""),
+            ("text = \"{access_log}\"", "text = \"\\\"{acces_log}\\\"\""),
+            ("\"{cgi_program}\"", "\"{cgi-program} {cgi_programm}\""),
+            ("{gateway_port}", "{gateway_prot}"),
+            ("\"{plimsoll}\"", "\"{plimsol}\""),
+            ("{gateway_dir}", "{gateway_dri}"),
+        ]));
+    }
+
+    #[test]
+    fn texts_that_are_not_toml_are_explained() {
+        insta::assert_snapshot!(problems([
+            ("[start]", "[start"),
+            ("name = \"every\"", "name = mine"),
+            ("name = \"every\"", "name = nginx"),
+        ]));
+    }
+
+    #[test]
+    fn a_companion_of_its_own_is_known_even_if_it_is_not_valid() {
+        let problems = problems_of(EVERY_KEY, "title = \"Mine\"\n", "");
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains("`companions.mine.title` is missing"), "{problems:?}");
+    }
+
+    proptest! {
+        /// A piece of a valid recipe is overwritten.
+        #[test]
+        fn any_slip_in_a_recipe_is_answered(at: u16, length in 0usize..12, slip in "\\PC{0,12}") {
+            let mut text = EVERY_KEY.to_owned();
+            let at = usize::from(at) % text.len();
+            text.replace_range(at..(at + length).min(text.len()), &slip);
+            if let Err(diagnostics) = Recipe::parse("any.toml", &text) {
+                prop_assert!(!diagnostics.problems.is_empty());
+                prop_assert!(!diagnostics.to_string().is_empty());
+            }
+        }
+    }
+    #[test]
+    fn all_mistakes_are_shown_at_once() {
+        let text = SMALL.replace("title", "titel").replace("none", "restrat").replace("{port}", "{prot}");
+        insta::assert_snapshot!(Recipe::parse("mine.toml", &text).unwrap_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! Readers of single values of a recipe, with the errors for invalid ones.
+
+use std::path::{Component, Path};
+
+use languages::nearest;
+use languages::reader::{ValueError, text};
+use toml::de::DeValue;
+
+use super::placeholder::{PLACEHOLDERS, placeholders};
+
+/// Reads a text with placeholders.
+pub(super) fn template(value: &DeValue) -> Result<String, ValueError> {
+    let template = text(value)?;
+    let unknown = placeholders(&template).find(|name| !PLACEHOLDERS.contains(name));
+    match unknown.map(|name| unknown_placeholder(&template, name)) {
+        None => Ok(template),
+        Some(error) => Err(error),
+    }
+}
+
+/// Reads a path below the work directory.
+pub(super) fn path_below(value: &DeValue) -> Result<String, ValueError> {
+    let path = text(value)?;
+    check_path_below(&path).map(|()| path)
+}
+
+/// Checks that a path is below the work directory.
+pub(super) fn check_path_below(path: &str) -> Result<(), ValueError> {
+    let is_normal = |part| matches!(part, Component::Normal(_));
+    if !path.is_empty() && Path::new(path).components().all(is_normal) {
+        return Ok(());
+    }
+    let error = ValueError::new(format!("expected a path below the work directory, found `{path}`"));
+    Err(error.hint("write a relative path without `..`"))
+}
+
+/// Reads the path of a request, including a query.
+pub(super) fn request_path(value: &DeValue) -> Result<String, ValueError> {
+    let path = text(value)?;
+    if path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
+        return Ok(path);
+    }
+    let error = ValueError::new(format!("expected the path of a request, found `{path}`"));
+    Err(error.hint("write a path that begins with `/`, without blanks and `#`"))
+}
+
+/// Reads the name of a companion, one of `known`.
+pub(super) fn companion_name(known: &[&str]) -> impl Fn(&DeValue) -> Result<String, ValueError> {
+    move |value| {
+        let name = text(value)?;
+        if known.contains(&name.as_str()) {
+            return Ok(name);
+        }
+        let hint = match nearest(&name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("companions are {}; others are described in `[companions]`", known.join(", ")),
+        };
+        Err(ValueError::new(format!("expected a companion, found `{name}`")).hint(hint))
+    }
+}
+
+fn unknown_placeholder(template: &str, name: &str) -> ValueError {
+    let braced = format!("{{{name}}}");
+    let start = template.find(&braced).unwrap_or(0);
+    let hint = match nearest(name, PLACEHOLDERS.iter().copied()) {
+        Some(near) => format!("did you mean `{{{near}}}`?"),
+        None => format!("placeholders are {}", PLACEHOLDERS.join(", ")),
+    };
+    ValueError::new(format!("unknown placeholder `{braced}`")).at(start..start + braced.len()).hint(hint)
+}
