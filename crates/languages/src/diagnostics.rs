@@ -67,6 +67,28 @@ impl Diagnostics {
         reports.join("\n\n")
     }
 
+    /// Writes the mistakes for a log: a line for each, and its hint on a line of its own.
+    pub fn brief(&self) -> String {
+        let mut lines: Vec<String> =
+            self.problems.iter().take(SHOWN_MAX).map(|problem| self.line(problem)).collect();
+        if SHOWN_MAX < self.problems.len() {
+            lines.push(format!("{} more like these", self.problems.len() - SHOWN_MAX));
+        }
+        lines.join("\n")
+    }
+
+    fn line(&self, problem: &Diagnostic) -> String {
+        let (line, column) = self.position(problem);
+        let mut text = format!("`{}:{line}:{column}`: {}", self.file_name, problem.message);
+        if !problem.label.is_empty() {
+            text = format!("{text}: {}", problem.label);
+        }
+        match &problem.hint {
+            Some(hint) => format!("{text}\nhint: {hint}"),
+            None => text,
+        }
+    }
+
     fn group<'a>(&'a self, problem: &'a Diagnostic) -> Group<'a> {
         let start = self.boundary(problem.span.start);
         let end = self.boundary(problem.span.end.max(start));
@@ -151,6 +173,24 @@ mod tests {
           |
           = hint: did you mean `two`?
         ");
+    }
+
+    #[test]
+    fn a_mistake_takes_a_line_and_one_for_its_hint_in_a_log() {
+        let problem = |span, label: &str, hint: Option<&str>| Diagnostic {
+            message: "`two` is not valid".into(),
+            span,
+            label: label.into(),
+            hint: hint.map(str::to_owned),
+        };
+        let problems = vec![problem(14..15, "expected 1, found 2", Some("write 1")), problem(0..3, "", None)];
+        insta::assert_snapshot!(Diagnostics::new("my.toml", "one = 1\ntwo = 2\n", problems).brief(), @r"
+        `my.toml:1:1`: `two` is not valid
+        `my.toml:2:7`: `two` is not valid: expected 1, found 2
+        hint: write 1
+        ");
+        let many = vec![problem(0..3, "", None); 23];
+        assert!(Diagnostics::new("f", "one = 1\n", many).brief().ends_with("\n3 more like these"));
     }
 
     #[test]

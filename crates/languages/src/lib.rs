@@ -3,6 +3,7 @@
 //! - [`reader`]: TOML, key by key, with all mistakes at once; [`Diagnostics`] shows them in the text
 //! - [`parse_time`], [`parse_bytes`], [`parse_load`], [`HttpUrl`]: values with units, lists of load levels, URLs
 //! - [`Named`], [`names!`]: the names of choices, one table for all languages
+//! - [`spec`]: one list of keys for a table's reader and its JSON Schema
 //! - [`schema`]: shared parts of the JSON Schemas
 //! - [`foreign_text`], [`escaped`]: text from others, safe for a terminal
 //! - [`without_credentials`]: text without the values of credentials
@@ -20,6 +21,7 @@ mod names;
 mod quantity;
 pub mod reader;
 pub mod schema;
+pub mod spec;
 
 pub use credentials::{
     REDACTED, credential_spans, is_credential, is_credential_name, without_credentials,

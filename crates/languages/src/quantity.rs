@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 const DAY_S: u64 = 24 * 3600;
 
 /// Maximum time of [`parse_time`]: a longer one is probably a mistake.
-const TIME_MAX: Nanos = Nanos::from_secs(30 * DAY_S);
+pub(crate) const TIME_MAX: Nanos = Nanos::from_secs(30 * DAY_S);
 
 /// Maximum size, 1 PiB: a larger one is probably a mistake.
 const BYTES_MAX: Bytes = Bytes(1 << 50);

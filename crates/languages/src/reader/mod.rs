@@ -11,7 +11,10 @@ use toml::de::DeTable;
 
 pub use table::{NamedEntry, TomlTable, ValueError, kind};
 
-pub use value::{bytes, choice, flag, id, line, list, one_of, ratio, text, whole, whole_u32};
+pub use value::{
+    above_zero, bytes, choice, flag, id, items, line, list, one_of, ratio, size, text, time, time_above_zero,
+    time_up_to, whole, whole_u32,
+};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use table::TomlSource;

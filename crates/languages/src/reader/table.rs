@@ -166,8 +166,13 @@ impl<'a> TomlTable<'a> {
         match value.get_ref() {
             DeValue::Table(entries) => Some(self.inner(path, name.span(), entries)),
             other => {
-                let error = ValueError::new(format!("expected a table, found {}", kind(other)));
-                self.source.report(format!("`{path}` is not valid"), value.span(), error);
+                let mut error = ValueError::new(format!("expected a table, found {}", kind(other)));
+                if let DeValue::Array(items) = other
+                    && items.iter().all(|item| matches!(item.get_ref(), DeValue::Table(_)))
+                {
+                    error = error.hint(format!("only one is possible: write `[{path}]`"));
+                }
+                self.source.report(format!("`{path}` is not valid"), place(value, name), error);
                 None
             }
         }
@@ -281,6 +286,41 @@ impl<'a> TomlTable<'a> {
         self.source.report(format!("`{}` is not valid", self.path_of(key)), self.span_of(key), error);
     }
 
+    /// Reports a mistake that concerns the value of a key in an inner table; a number in the path is the position of a
+    /// table in an array, from 0. Returns whether there is such a value.
+    pub fn reject_inner(&self, path: &[&str], error: ValueError) -> bool {
+        let Some((span, names)) = self.inner_value(path) else { return false };
+        self.source.report(format!("`{}` is not valid", self.path_of(&names.join("."))), span, error);
+        true
+    }
+
+    /// Returns the span of the value at a path and the names in the path.
+    fn inner_value<'p>(&self, path: &[&'p str]) -> Option<(Range<usize>, Vec<&'p str>)> {
+        let (first, rest) = path.split_first()?;
+        let (name, mut value) = self.entries.get_key_value(*first)?;
+        let (mut span, mut names) = (place(value, name), vec![*first]);
+        for step in rest {
+            (span, value) = match value.get_ref() {
+                DeValue::Table(entries) => {
+                    let (name, value) = entries.get_key_value(*step)?;
+                    names.push(step);
+                    (place(value, name), value)
+                }
+                DeValue::Array(items) => {
+                    let item = items.get(step.parse::<usize>().ok()?)?;
+                    (place(item, name), item)
+                }
+                _ => return None,
+            };
+        }
+        Some((span, names))
+    }
+
+    /// Returns whether a mistake has been reported, in this table or any other of the text.
+    pub fn has_mistake(&self) -> bool {
+        !self.source.problems.borrow().is_empty()
+    }
+
     /// Reports a mistake that concerns the table as a whole.
     pub fn reject_all(&self, error: ValueError) {
         self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), error);
@@ -322,7 +362,7 @@ impl<'a> TomlTable<'a> {
         self.entries.get_key_value(key)
     }
 
-    fn require(&self, key: &'static str) {
+    pub(crate) fn require(&self, key: &'static str) {
         if !self.entries.contains_key(key) {
             let error = ValueError::new(format!("`{key}` must be given here"));
             self.source.report(format!("`{}` is missing", self.path_of(key)), self.span.clone(), error);
@@ -334,9 +374,9 @@ impl<'a> TomlTable<'a> {
     }
 }
 
-/// Returns the span of a table in an array: its own, or that of the array if it has none.
-fn place(item: &Spanned<DeValue>, list: &Spanned<DeString>) -> Range<usize> {
-    if item.span().is_empty() { list.span() } else { item.span() }
+/// Returns the span of a value: its own, or that of its key if it has none, as a table in an array.
+fn place(value: &Spanned<DeValue>, key: &Spanned<DeString>) -> Range<usize> {
+    if value.span().is_empty() { key.span() } else { value.span() }
 }
 
 /// Returns the TOML type of a value, with its article.

@@ -3,11 +3,13 @@
 use std::ops::RangeInclusive;
 
 use toml::de::DeValue;
+use units::{Bytes, Nanos};
 
 use super::{ValueError, kind};
 use crate::diagnostics::nearest;
 use crate::foreign::is_terminal_control;
 use crate::names::Named;
+use crate::quantity::{QuantityError, TIME_MAX, parse_bytes, parse_time_up_to};
 
 /// The longest title or summary.
 const LINE_MAX: usize = 500;
@@ -62,12 +64,15 @@ pub fn whole(limits: RangeInclusive<u64>) -> impl Fn(&DeValue) -> Result<u64, Va
     move |value| {
         let expected = match (limits.start(), limits.end()) {
             (least, most) if least == most => format!("expected {least}"),
+            (least, &u64::MAX) => format!("expected a whole number from {least}"),
             (least, most) => format!("expected a whole number from {least} to {most}"),
         };
         let found = match value {
             DeValue::Integer(number) => {
-                match u64::from_str_radix(number.as_str().trim_start_matches('+'), number.radix()) {
-                    Ok(number) if limits.contains(&number) => return Ok(number),
+                // As wide and signed, so that `+1` and `-0` are read too.
+                let read = i128::from_str_radix(number.as_str(), number.radix()).ok();
+                match read.and_then(|number| u64::try_from(number).ok()) {
+                    Some(number) if limits.contains(&number) => return Ok(number),
                     _ => number.as_str(),
                 }
             }
@@ -111,14 +116,24 @@ pub fn ratio(value: &DeValue) -> Result<f64, ValueError> {
     }
 }
 
-/// Reads a list; `read` reads each item.
+/// Reads a list that is not empty; `read` reads each item.
 pub fn list<T>(
     read: impl Fn(&DeValue) -> Result<T, ValueError>,
 ) -> impl Fn(&DeValue) -> Result<Vec<T>, ValueError> {
+    let read = items(read);
     move |value| match value {
         DeValue::Array(items) if items.is_empty() => {
             Err(ValueError::new("expected an array, found an empty one"))
         }
+        _ => read(value),
+    }
+}
+
+/// Reads a list, which may be empty; `read` reads each item.
+pub fn items<T>(
+    read: impl Fn(&DeValue) -> Result<T, ValueError>,
+) -> impl Fn(&DeValue) -> Result<Vec<T>, ValueError> {
+    move |value| match value {
         DeValue::Array(items) => items.iter().map(|item| read(item.get_ref())).collect(),
         other => Err(ValueError::new(format!("expected an array, found {}", kind(other)))),
     }
@@ -156,5 +171,139 @@ pub fn one_of<T: Clone>(choices: &[(&'static str, T)]) -> impl Fn(&DeValue) -> R
             Some(near) => Err(error.hint(format!("did you mean `{near}`?"))),
             None => Err(error),
         }
+    }
+}
+
+/// Reads a time with its unit, at most 30 days: a longer one is probably a mistake.
+///
+/// # Errors
+/// It is not a string with such a time.
+pub fn time(value: &DeValue) -> Result<Nanos, ValueError> {
+    time_up_to(TIME_MAX)(value)
+}
+
+/// Reads a time with its unit, with another maximum.
+pub fn time_up_to(max: Nanos) -> impl Fn(&DeValue) -> Result<Nanos, ValueError> {
+    move |value| {
+        let number = match value {
+            DeValue::String(text) => return parse_time_up_to(text, max).map_err(quantity_error),
+            DeValue::Integer(number) => number.as_str(),
+            DeValue::Float(number) => number.as_str(),
+            other => return Err(wrong_kind("a time", other, "600 s")),
+        };
+        Err(without_unit(number, parse_time_up_to(number, max).err(), "a time", ("s", "seconds")))
+    }
+}
+
+/// Reads a time that is not zero, at most 30 days.
+///
+/// # Errors
+/// It is not a string with such a time.
+pub fn time_above_zero(value: &DeValue) -> Result<Nanos, ValueError> {
+    above_zero(time(value)?)
+}
+
+/// Refuses a time of zero.
+///
+/// # Errors
+/// The time is zero.
+pub fn above_zero(time: Nanos) -> Result<Nanos, ValueError> {
+    if time == Nanos::ZERO { Err(ValueError::new("expected a time above zero")) } else { Ok(time) }
+}
+
+/// Reads a size with its unit.
+///
+/// # Errors
+/// It is not a string with a size of at most 1 PiB.
+pub fn size(value: &DeValue) -> Result<Bytes, ValueError> {
+    let number = match value {
+        DeValue::String(text) => return parse_bytes(text).map_err(quantity_error),
+        DeValue::Integer(number) => number.as_str(),
+        DeValue::Float(number) => number.as_str(),
+        other => return Err(wrong_kind("a size", other, "64 MiB")),
+    };
+    Err(without_unit(number, parse_bytes(number).err(), "a size", ("B", "bytes")))
+}
+
+fn wrong_kind(expected: &str, found: &DeValue, example: &str) -> ValueError {
+    ValueError::new(format!("expected {expected}, found {}", kind(found)))
+        .hint(format!("write `\"{example}\"`"))
+}
+
+/// Returns the error for a number in place of a quantity, from that of the same number in quotes.
+fn without_unit(
+    number: &str,
+    error: Option<QuantityError>,
+    expected: &str,
+    (unit, units): (&str, &str),
+) -> ValueError {
+    let error =
+        error.map_or_else(|| ValueError::new(format!("expected {expected} in quotes")), quantity_error);
+    match number.starts_with(|c: char| c.is_ascii_digit()) {
+        true => error.hint(format!("write `\"{number} {unit}\"` if {units} are meant")),
+        false => error,
+    }
+}
+
+fn quantity_error(error: QuantityError) -> ValueError {
+    ValueError::new(error.message).hint(error.hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::read_toml;
+
+    /// Reads the value of `v`; the error is shown as a log has it, without its position.
+    fn check<T>(value: &str, read: impl Fn(&DeValue) -> Result<T, ValueError>) -> Result<T, String> {
+        let text = format!("v = {value}");
+        let read = read_toml("a test", "t.toml", &text, |mut top| top.required("v", read));
+        read.map_err(|error| error.brief().replace("`t.toml:1:5`: `v` is not valid: ", ""))
+    }
+
+    #[test]
+    fn times_and_sizes_need_quotes_and_a_unit() {
+        assert_eq!(check("\"1m30s\"", time), Ok(Nanos::from_secs(90)));
+        assert_eq!(
+            check("\"40 d\"", time_up_to(Nanos::from_secs(40 * 86_400))),
+            Ok(Nanos::from_secs(40 * 86_400))
+        );
+        assert_eq!(check("\"64KiB\"", size), Ok(Bytes(65_536)));
+        for (found, expected) in [
+            (
+                check("10", time).err(),
+                "expected a time with its unit, found `10` without one\nhint: write `\"10 s\"` if seconds are meant",
+            ),
+            (check("true", time).err(), "expected a time, found a boolean\nhint: write `\"600 s\"`"),
+            (check("\"0 s\"", time_above_zero).err(), "expected a time above zero"),
+            (
+                check("1.5", size).err(),
+                "expected a size with its unit, found `1.5` without one\nhint: write `\"1.5 B\"` if bytes are meant",
+            ),
+            (check("[]", size).err(), "expected a size, found an array\nhint: write `\"64 MiB\"`"),
+            (
+                check("\"5 MB\"", size).err(),
+                "`MB` is not a unit of size\nhint: write a number and a unit, such as `5 MiB`; units are B, KiB, MiB, GiB, TiB",
+            ),
+        ] {
+            assert_eq!(found.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn lists_may_be_empty_where_that_means_something() {
+        assert_eq!(check("[]", items(flag)), Ok(vec![]));
+        assert_eq!(check("[true, false]", items(flag)), Ok(vec![true, false]));
+        assert_eq!(check("[]", list(flag)).unwrap_err(), "expected an array, found an empty one");
+        assert_eq!(check("[1]", items(flag)).unwrap_err(), "expected `true` or `false`, found an integer");
+    }
+
+    #[test]
+    fn whole_numbers_are_read_in_every_notation() {
+        for (text, number) in [("7", 7), ("+7", 7), ("-0", 0), ("1_000", 1000), ("0x1f", 31), ("0b11", 3)] {
+            assert_eq!(check(text, whole(0..=1000)), Ok(number), "{text}");
+        }
+        assert_eq!(check("-1", whole(1..=u64::MAX)).unwrap_err(), "expected a whole number from 1, found -1");
+        assert_eq!(check("1e3", whole(0..=9)).unwrap_err(), "expected a whole number from 0 to 9, found 1e3");
     }
 }

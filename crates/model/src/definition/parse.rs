@@ -1,11 +1,13 @@
 //! The parser of definitions: a definition, or everything that is wrong with its text.
 
-use languages::reader::{TomlTable, ValueError, choice, id, line, ratio, read_toml, whole, whole_u32};
+use languages::reader::{
+    TomlTable, ValueError, choice, id, line, ratio, read_toml, time, time_above_zero, whole, whole_u32,
+};
 use languages::{Diagnostics, LOAD_POINTS_MAX, USERS_MAX};
 use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
-use super::values::{level, rates, time, time_above_zero, users};
+use super::values::{level, rates, users};
 use super::workload::read_workload;
 use super::{
     DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, ProtocolDefinition,

@@ -1,42 +1,8 @@
-//! Reading single values that only definitions have: times, users and rates.
+//! Reading single values that only definitions have: users and rates.
 
 use languages::reader::{ValueError, kind};
-use languages::{LoadListError, QuantityError, RATE_MAX, parse_load, parse_rates, parse_time};
+use languages::{LoadListError, RATE_MAX, parse_load, parse_rates};
 use toml::de::DeValue;
-use units::Nanos;
-
-/// Reads a time with its unit.
-pub(super) fn time(value: &DeValue) -> Result<Nanos, ValueError> {
-    match value {
-        DeValue::String(text) => parse_time(text).map_err(quantity_error),
-        DeValue::Integer(number) => Err(time_without_unit(number.as_str())),
-        DeValue::Float(number) => Err(time_without_unit(number.as_str())),
-        other => {
-            Err(ValueError::new(format!("expected a time, found {}", kind(other))).hint("write `\"600 s\"`"))
-        }
-    }
-}
-
-/// Reads a time that is not zero.
-pub(super) fn time_above_zero(value: &DeValue) -> Result<Nanos, ValueError> {
-    match time(value)? {
-        Nanos::ZERO => Err(ValueError::new("expected a time above zero")),
-        time => Ok(time),
-    }
-}
-
-fn time_without_unit(number: &str) -> ValueError {
-    let error =
-        parse_time(number).map_or_else(quantity_error, |_| ValueError::new("expected a time in quotes"));
-    match number.starts_with(|c: char| c.is_ascii_digit()) {
-        true => error.hint(format!("write `\"{number} s\"` if seconds are meant")),
-        false => error,
-    }
-}
-
-fn quantity_error(error: QuantityError) -> ValueError {
-    ValueError::new(error.message).hint(error.hint)
-}
 
 /// Reads a list of numbers of users.
 pub(super) fn users(value: &DeValue) -> Result<Vec<f64>, ValueError> {

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use languages::nearest;
-use languages::reader::{TomlTable, ValueError, flag, line, list, text, whole};
+use languages::reader::{TomlTable, ValueError, flag, line, list, text, time_above_zero, whole};
 use toml::de::DeValue;
 use units::Nanos;
 
 use super::request::read_request;
-use super::values::time_above_zero;
 use super::weight::Weight;
 use super::{FilelistSource, WorkloadDefinition, WorkloadSource};
 use crate::workload::{FileSetError, check_objects, file_path_fault};
