@@ -1,13 +1,32 @@
 //! Reasons as enums: one table per enum gives the name of each case and the clause it follows.
 
-/// Defines an enum of reasons from a table: case, name, clause.
+/// Defines an enum of reasons from a table: case, name, and the clause it follows, if every reason follows one.
 ///
-/// Adds `ALL`, `name()` and `clause()`. Names are lower case with dashes: they appear in logs, metrics and
-/// `Cache-Status`, and never change.
+/// Adds `ALL`, `name()` and, with clauses, `clause()`. Names are lower case with dashes: they appear in logs, metrics
+/// and `Cache-Status`, and never change.
+#[macro_export]
 macro_rules! reasons {
     (
         $(#[$about:meta])*
         $reason:ident { $($(#[$doc:meta])* $case:ident = $name:literal, $clause:literal;)+ }
+    ) => {
+        $crate::reasons! {
+            $(#[$about])*
+            $reason { $($(#[$doc])* $case = $name;)+ }
+        }
+
+        impl $reason {
+            /// Returns the clause that the reason follows: `RFC 9111 §3.5`, for example.
+            pub const fn clause(self) -> &'static str {
+                match self {
+                    $($reason::$case => $clause,)+
+                }
+            }
+        }
+    };
+    (
+        $(#[$about:meta])*
+        $reason:ident { $($(#[$doc:meta])* $case:ident = $name:literal;)+ }
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,13 +43,6 @@ macro_rules! reasons {
             pub const fn name(self) -> &'static str {
                 match self {
                     $($reason::$case => $name,)+
-                }
-            }
-
-            /// Returns the clause that the reason follows: `RFC 9111 §3.5`, for example.
-            pub const fn clause(self) -> &'static str {
-                match self {
-                    $($reason::$case => $clause,)+
                 }
             }
         }

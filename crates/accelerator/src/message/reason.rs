@@ -1,32 +1,6 @@
 //! Reasons as enums, for counters, logs and `Cache-Status`.
 
-use cache_policy::{KeyRefused, MissReason, NotStored, PassReason, StaleReason, ValidationReason};
-
-/// Defines an enum of reasons from a table: case, name. Names appear in logs and metrics, and never change.
-macro_rules! reasons {
-    (
-        $(#[$about:meta])*
-        $reason:ident { $($(#[$doc:meta])* $case:ident = $name:literal;)+ }
-    ) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $reason {
-            $($(#[$doc])* $case,)+
-        }
-
-        impl $reason {
-            /// Every reason, in the order of the table.
-            pub const ALL: &'static [$reason] = &[$($reason::$case,)+];
-
-            /// Returns the reason's name in lower case with dashes, as logs and metrics show it.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $($reason::$case => $name,)+
-                }
-            }
-        }
-    };
-}
+use cache_policy::{KeyRefused, MissReason, NotStored, PassReason, StaleReason, ValidationReason, reasons};
 
 reasons! {
     /// A reason of the proxy itself: everything that the caching rules do not decide.
