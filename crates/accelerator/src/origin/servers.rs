@@ -14,7 +14,7 @@ use units::{Clock, Nanos, RealClock, mix_bits};
 use super::health::{Health, HealthEvent, ServerState};
 use super::report::{OnServerChange, ServerChange, ServerReport};
 use super::resolve::Resolver;
-use super::settings::{OriginAddressError, OriginServer, OriginSettings, split_port};
+use super::settings::{OriginAddressError, OriginServer, OriginSettings, host_of_address};
 use super::tls::client_config;
 use super::upstream_request::{is_host, is_target};
 
@@ -143,12 +143,9 @@ impl Server {
         config: Option<&Arc<ClientConfig>>,
     ) -> Result<Server, OriginSettingsError> {
         let address = server.address.clone();
-        let host = match split_port(&address) {
-            Some((host, Some(_))) => host,
-            _ => return Err(OriginAddressError(address).into()),
-        };
+        let Some(host) = host_of_address(&address) else { return Err(OriginAddressError(address).into()) };
         let tls = match config.filter(|_| server.tls) {
-            Some(config) => Some((Arc::clone(config), server_name(host, settings)?)),
+            Some(config) => Some((Arc::clone(config), server_name(&host, settings)?)),
             None => None,
         };
         Ok(Server {

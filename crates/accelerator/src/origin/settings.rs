@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use languages::is_host;
+use languages::{HttpUrl, UrlScheme};
 use thiserror::Error;
 use units::Nanos;
 
@@ -84,34 +84,21 @@ impl FromStr for OriginServer {
     /// The port may be missing if a scheme is given. A single `/` may follow, no other path.
     fn from_str(text: &str) -> Result<OriginServer, OriginAddressError> {
         let error = || OriginAddressError(text.to_owned());
-        let schemes = [("http://", false, Some(80)), ("https://", true, Some(443)), ("", false, None)];
-        let found =
-            schemes.iter().find_map(|(scheme, tls, port)| Some((strip_scheme(text, scheme)?, *tls, *port)));
-        let (rest, tls, default_port) = found.ok_or_else(error)?;
-        let address = if default_port.is_some() { rest.strip_suffix('/').unwrap_or(rest) } else { rest };
-        let (host, port) = split_port(address).ok_or_else(error)?;
-        let port = port.or(default_port).ok_or_else(error)?;
-        Ok(OriginServer { address: format!("{host}:{port}"), weight: 1, tls })
+        let url: HttpUrl = text.parse().map_err(|_| error())?;
+        let is_whole = match url.scheme {
+            Some(_) => matches!(url.target.as_str(), "" | "/"),
+            None => url.target.is_empty() && url.port.is_some(),
+        };
+        let tls = url.scheme == Some(UrlScheme::Https);
+        if is_whole { Ok(OriginServer { address: url.address(), weight: 1, tls }) } else { Err(error()) }
     }
 }
 
-/// Returns the text after a scheme, in any case.
-fn strip_scheme<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
-    let start = text.get(..scheme.len())?;
-    start.eq_ignore_ascii_case(scheme).then(|| &text[scheme.len()..])
-}
-
-/// Splits `host:port`; the port may be missing. `None` if either is not valid.
-pub(super) fn split_port(address: &str) -> Option<(&str, Option<u16>)> {
-    let end_of_host = if address.starts_with('[') { address.find(']')? + 1 } else { 0 };
-    let (host, port) = match address[end_of_host..].rfind(':') {
-        Some(colon) => {
-            let (host, port) = address.split_at(end_of_host + colon);
-            (host, Some(port[1..].parse().ok().filter(|&port| port != 0)?))
-        }
-        None => (address, None),
-    };
-    is_host(host).then_some((host, port))
+/// Returns the host of an address `host:port`; `None` if it is not one.
+pub(super) fn host_of_address(address: &str) -> Option<String> {
+    let url: HttpUrl = address.parse().ok()?;
+    let is_address = url.scheme.is_none() && url.port.is_some() && url.target.is_empty();
+    is_address.then_some(url.host)
 }
 
 /// The load balancing between the servers that are up.

@@ -5,18 +5,14 @@ use std::time::Duration;
 
 use http_lite::{ResponseReader, fetch_blocking};
 use http1::RequestMethod;
-use languages::foreign_text;
+use languages::{HttpUrl, HttpUrlError, UrlScheme, foreign_text};
 use model::{ForbiddenObserver, check_observer};
 
 /// The URL of a page: `http://HOST[:PORT]/PATH?QUERY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageUrl {
     text: String,
-    /// Host and port as in the URL, for the `Host` header.
-    authority: String,
-    /// Host and port, with the default port if none was given.
-    address: String,
-    target: String,
+    parts: HttpUrl,
 }
 
 /// Limits of a fetch.
@@ -34,26 +30,16 @@ impl PageUrl {
     /// # Errors
     /// The URL is not one of plain HTTP; the text says why.
     pub fn parse(url: &str) -> Result<PageUrl, String> {
-        let rest = url.strip_prefix("http://").ok_or("expected a URL that begins with `http://`")?;
-        let (authority, target) = match rest.find(['/', '?']) {
-            None => (rest, "/".to_owned()),
-            Some(at) if rest[at..].starts_with('?') => (&rest[..at], format!("/{}", &rest[at..])),
-            Some(at) => (&rest[..at], rest[at..].to_owned()),
-        };
-        // This comes before any part of the host is shown: the text before `@` may be a password.
-        if authority.contains('@') || !url.bytes().all(|byte| byte.is_ascii_graphic()) || url.contains('#') {
-            return Err("user names, fragments, blanks and non-ASCII characters are not supported".to_owned());
+        let parts: HttpUrl = url.parse().map_err(|why: HttpUrlError| why.to_string())?;
+        match parts.scheme {
+            Some(UrlScheme::Http) => Ok(PageUrl { text: url.to_owned(), parts }),
+            Some(UrlScheme::Https) | None => Err("expected a URL that begins with `http://`".to_owned()),
         }
-        let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
-        let address = match after_host.rsplit_once(':') {
-            None => format!("{authority}:80"),
-            Some((_, port)) if port.parse::<u16>().is_ok() => authority.to_owned(),
-            Some((_, port)) => return Err(format!("`{port}` is not a port")),
-        };
-        if address.starts_with(':') || authority.is_empty() {
-            return Err("it has no host".to_owned());
-        }
-        Ok(PageUrl { text: url.to_owned(), authority: authority.to_owned(), address, target })
+    }
+
+    /// Returns path and query, as in a request.
+    fn target(&self) -> &str {
+        if self.parts.target.is_empty() { "/" } else { &self.parts.target }
     }
 
     /// Resolves the host and checks its addresses. A name without addresses may get some before the page is
@@ -62,7 +48,7 @@ impl PageUrl {
     /// # Errors
     /// An address is forbidden.
     pub fn check(&self) -> Result<(), ForbiddenObserver> {
-        let addresses = self.address.to_socket_addrs();
+        let addresses = self.parts.address().to_socket_addrs();
         check_observer(&addresses.map_or_else(|_| Vec::new(), Iterator::collect::<Vec<_>>))
     }
 
@@ -77,14 +63,15 @@ impl PageUrl {
     /// The page does not arrive completely, within the limits and with status 200; the text says what
     /// happened instead.
     pub fn fetch(&self, limits: FetchLimits) -> Result<String, String> {
-        let addresses = self.address.to_socket_addrs();
-        let addresses = addresses.map_err(|error| format!("`{}`: {error}", self.address))?;
+        let address = self.parts.address();
+        let addresses = address.to_socket_addrs().map_err(|error| format!("`{address}`: {error}"))?;
         let addresses: Vec<SocketAddr> = addresses.collect();
         // The checked addresses are used for the connection: the name is resolved once.
         check_observer(&addresses).map_err(|why| why.to_string())?;
         let request = format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nConnection: close\r\n\r\n",
-            self.target, self.authority
+            self.target(),
+            self.parts.authority()
         );
         let mut response = ResponseReader::new(RequestMethod::Get, limits.bytes);
         let fetched = fetch_blocking(&addresses, request.as_bytes(), &mut response, limits.time);
@@ -196,7 +183,8 @@ mod tests {
             ("http://[::1]/a", "[::1]:80", "/a"),
         ] {
             let parsed = PageUrl::parse(url).unwrap();
-            assert_eq!((&*parsed.address, &*parsed.target, parsed.as_str()), (address, target, url));
+            let found = (parsed.parts.address(), parsed.target(), parsed.as_str());
+            assert_eq!(found, (address.to_owned(), target, url));
         }
         for url in
             ["https://sut/", "sut:80", "http://", "http:///x", "http://:80/", "http://a:b/", "http://a@b/"]
