@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use accelerator::config::{Config, Peers};
+use accelerator::config::{Config, parse_network};
 use accelerator::origin::OriginServer;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
@@ -89,7 +89,7 @@ pub fn addresses(bytes: &[u8]) {
         shown(MonitorSource::from_str(text));
         shown(Endpoint::from_str(text));
         shown(OriginServer::from_str(text));
-        shown(Peers::try_from(text.to_owned()));
+        shown(parse_network(text));
     });
 }
 

@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
-use accelerator::config::{ConfigOverrides, Size, Url};
+use accelerator::config::ConfigOverrides;
+use accelerator::origin::{OriginAddressError, OriginServer};
 use clap::{Args, Parser};
+use languages::parse_bytes;
 use units::Bytes;
 
 /// The smallest cache memory that is accepted.
@@ -32,13 +34,13 @@ pub struct ProgramArguments {
 pub struct AccelerateArguments {
     /// Origin server: `http://127.0.0.1:8080`; may be repeated, requests are then distributed in turn
     #[arg(long, value_name = "URL", value_parser = origin, required_unless_present = "config")]
-    pub origin: Vec<Url>,
+    pub origin: Vec<OriginServer>,
     /// Address to listen on, `127.0.0.1:8000` by default; port 0 picks a free port; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Vec<SocketAddr>,
     /// Cache memory, overhead included: `1 GiB`; 256 MiB by default
     #[arg(long, value_name = "SIZE", value_parser = memory)]
-    pub memory: Option<Size>,
+    pub memory: Option<Bytes>,
     /// Number of worker threads; by default one per CPU
     #[arg(long, value_name = "N")]
     pub workers: Option<NonZeroU16>,
@@ -67,13 +69,13 @@ impl AccelerateArguments {
     }
 }
 
-fn origin(text: &str) -> Result<Url, String> {
-    text.to_owned().try_into()
+fn origin(text: &str) -> Result<OriginServer, OriginAddressError> {
+    text.parse()
 }
 
-fn memory(text: &str) -> Result<Size, String> {
-    let size = Size::try_from(text.to_owned())?;
-    if size.0 < MEMORY_MIN.0 { Err(format!("expected at least {MEMORY_MIN}")) } else { Ok(size) }
+fn memory(text: &str) -> Result<Bytes, String> {
+    let size = parse_bytes(text).map_err(|error| format!("{}\nhint: {}", error.message, error.hint))?;
+    if size < MEMORY_MIN { Err(format!("expected at least {MEMORY_MIN}")) } else { Ok(size) }
 }
 
 #[cfg(test)]
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn cache_memory_is_a_size_of_at_least_1_mib() {
-        assert_eq!(memory("1 GiB"), Ok(Size(1 << 30)));
+        assert_eq!(memory("1 GiB"), Ok(Bytes(1 << 30)));
         assert_eq!(memory("1023 KiB").unwrap_err(), format!("expected at least {MEMORY_MIN}"));
         assert!(memory("5").unwrap_err().contains("hint: "));
     }

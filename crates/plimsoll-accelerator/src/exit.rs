@@ -54,7 +54,7 @@ impl AcceleratorFailure {
 
 impl From<ConfigError> for AcceleratorFailure {
     fn from(error: ConfigError) -> AcceleratorFailure {
-        AcceleratorFailure::new(AcceleratorExit::Usage, error)
+        AcceleratorFailure::new(AcceleratorExit::Usage, error.render())
     }
 }
 

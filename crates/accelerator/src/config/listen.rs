@@ -1,226 +1,253 @@
 //! The sections about clients: `[[listen]]`, `[tls]`, `[http2]`, `[limits]`.
 
-use std::net::SocketAddr;
-use std::num::{NonZeroU32, NonZeroU64};
-use std::path::PathBuf;
+use std::net::{Ipv4Addr, SocketAddr};
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+use languages::reader::ValueError;
+use languages::spec::{NamedChoice, TableSpec, ValueSpec, key, tables};
 use units::Nanos;
 
-use super::quantity::{Peers, Size, Time};
-use super::{Base, bytes, count, size, time};
+use super::values::{address, count, memory_count, memory_size, number, path, peers, size, time, time_limit};
 use crate::frontend::http2::Http2Settings;
-use crate::frontend::tls::{self, CertificateFiles, TlsSettings, UnknownNames};
+use crate::frontend::tls::{CertificateFiles, MinTlsVersion, TlsSettings, UnknownNames};
 use crate::frontend::{ClientLimits, ListenSettings};
 
-/// A listener.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ListenSection {
-    /// Address and port: `0.0.0.0:80`, `[::]:443`; port 0 takes a free one.
-    #[schemars(with = "String")]
-    pub address: SocketAddr,
-    /// Whether clients speak TLS; needs `[tls]`.
-    #[serde(default)]
-    pub tls: bool,
-    /// Whether HTTP/2 is offered: by ALPN over TLS, with prior knowledge without TLS.
-    #[serde(default)]
-    pub http2: bool,
-    /// Peers that begin every connection with the PROXY protocol (versions 1 and 2): load balancers in front of this
-    /// one.
-    ///
-    /// An address or a network: `10.0.0.0/8`. No other peer may send the header.
-    #[serde(default)]
-    pub proxy_from: Vec<Peers>,
+/// The address of a listener until its own is read.
+pub(super) const NO_ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+
+/// The largest flow-control window (RFC 9113 §6.9.1).
+const WINDOW_MAX: u64 = (1 << 31) - 1;
+
+const UNKNOWN_NAMES: &[NamedChoice<UnknownNames>] = &[
+    NamedChoice("first-certificate", "They get the first certificate.", UnknownNames::FirstCertificate),
+    NamedChoice("refused", "The handshake ends with an alert.", UnknownNames::Refused),
+];
+
+const TLS_VERSIONS: &[NamedChoice<MinTlsVersion>] = &[
+    NamedChoice("1.2", "Of 2008.", MinTlsVersion::Tls12),
+    NamedChoice("1.3", "Of 2018.", MinTlsVersion::Tls13),
+];
+
+/// `[[listen]]`.
+pub(super) fn listen() -> TableSpec<ListenSettings> {
+    TableSpec::new(
+        "ListenSection",
+        "A listener.",
+        [
+            key(
+                "address",
+                "Address and port: `0.0.0.0:80`, `[::]:443`; port 0 takes a free one.",
+                address(),
+                |listen: &mut ListenSettings, address| listen.address = address,
+            )
+            .required(),
+            key(
+                "tls",
+                "Whether clients speak TLS; needs `[tls]`.",
+                ValueSpec::flag(),
+                |listen: &mut ListenSettings, tls| {
+                    listen.tls = tls;
+                },
+            )
+            .default_value(false),
+            key(
+                "http2",
+                "Whether HTTP/2 is offered: by ALPN over TLS, with prior knowledge without TLS.",
+                ValueSpec::flag(),
+                |listen: &mut ListenSettings, http2| listen.http2 = http2,
+            )
+            .default_value(false),
+            key(
+                "proxy-from",
+                "Peers that begin every connection with the PROXY protocol (versions 1 and 2): load balancers in \
+                 front of this one.\n\nAn address or a network: `10.0.0.0/8`. No other peer may send the header.",
+                peers().list(),
+                |listen, peers| listen.proxy_from = peers,
+            ),
+        ],
+    )
 }
 
-impl ListenSection {
-    /// Makes a listener of plain HTTP/1.
-    pub fn plain(address: SocketAddr) -> ListenSection {
-        ListenSection { address, tls: false, http2: false, proxy_from: Vec::new() }
-    }
-
-    /// Returns the settings of the listener.
-    pub(super) fn settings(&self) -> ListenSettings {
-        let proxy_from = self.proxy_from.iter().map(|peers| peers.0).collect();
-        ListenSettings { address: self.address, tls: self.tls, http2: self.http2, proxy_from }
-    }
+/// `[tls]`.
+pub(super) fn tls() -> TableSpec<TlsSettings> {
+    TableSpec::new(
+        "TlsSection",
+        "Certificates and TLS settings.",
+        [
+            tables(
+                "certificate",
+                "The certificates; a client gets the one for the server name that it sends.",
+                certificate(),
+                || CertificateFiles { certificate: "".into(), key: "".into() },
+                |tls, certificates| tls.certificates = certificates,
+            ),
+            key(
+                "unknown-names",
+                "The treatment of clients that send no server name, or one without a certificate.",
+                ValueSpec::one_of(
+                    "UnknownNamesChoice",
+                    "The treatment of clients that send an unknown server name.",
+                    UNKNOWN_NAMES,
+                ),
+                |tls, choice| tls.unknown_names = choice,
+            ),
+            key(
+                "version-min",
+                "The oldest version that is accepted, 1.2 by default.",
+                ValueSpec::one_of("TlsVersion", "A version of TLS.", TLS_VERSIONS),
+                |tls, version| tls.version_min = version,
+            ),
+            key("handshake-timeout", "The longest time for a handshake.", time_limit(), |tls, time| {
+                tls.handshake_timeout = time;
+            }),
+        ],
+    )
 }
 
-/// Certificates and TLS settings.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct TlsSection {
-    /// The certificates; a client gets the one for the server name that it sends.
-    #[serde(rename = "certificate")]
-    pub certificates: Vec<CertificateSection>,
-    /// The treatment of clients that send no server name, or one without a certificate.
-    pub unknown_names: Option<UnknownNamesChoice>,
-    /// The oldest version that is accepted, 1.2 by default.
-    pub version_min: Option<TlsVersion>,
-    /// The longest time for a handshake.
-    pub handshake_timeout: Option<Time>,
+/// `[[tls.certificate]]`.
+fn certificate() -> TableSpec<CertificateFiles> {
+    TableSpec::new(
+        "CertificateSection",
+        "A certificate with its key; both files are read again on reload.",
+        [
+            key(
+                "chain",
+                "The certificate and its intermediate certificates (PEM).",
+                path(),
+                |files: &mut CertificateFiles, path| files.certificate = path,
+            )
+            .required(),
+            key("key", "Its key (PEM).", path(), |files: &mut CertificateFiles, path| files.key = path)
+                .required(),
+        ],
+    )
 }
 
-impl TlsSection {
-    /// Returns the TLS settings.
-    pub(super) fn settings(&self, base: &Base) -> TlsSettings {
-        let default_value = TlsSettings::default();
-        let files = |section: &CertificateSection| CertificateFiles {
-            certificate: base.path(&section.chain),
-            key: base.path(&section.key),
-        };
-        TlsSettings {
-            certificates: self.certificates.iter().map(files).collect(),
-            unknown_names: self.unknown_names.map_or(default_value.unknown_names, UnknownNames::from),
-            version_min: self.version_min.map_or(default_value.version_min, tls::MinTlsVersion::from),
-            handshake_timeout: time(self.handshake_timeout, default_value.handshake_timeout),
-        }
-    }
+/// `[http2]`.
+pub(super) fn http2() -> TableSpec<Http2Settings> {
+    let window = || size().and_then(|size| Ok(size.min(WINDOW_MAX) as u32));
+    TableSpec::new(
+        "Http2Section",
+        "The settings of HTTP/2, besides the limits of every connection.",
+        [
+            key(
+                "streams-max",
+                "The most streams that a client may have open at a time.",
+                number(1),
+                |http2, streams| http2.streams_max = streams,
+            ),
+            key(
+                "resets-max",
+                "The most requests that a client may reset before their responses; then the connection ends.",
+                number(0),
+                |http2, resets| http2.resets_max = resets,
+            ),
+            key(
+                "stream-window",
+                "The flow-control window of a stream, for request bodies.",
+                window(),
+                |http2, size| http2.stream_window_bytes = size,
+            ),
+            key("connection-window", "The flow-control window of a connection.", window(), |http2, size| {
+                http2.connection_window_bytes = size;
+            }),
+            key(
+                "send-buffer",
+                "The send buffer of a stream, for responses.",
+                memory_size(),
+                |http2, size| {
+                    http2.send_buffer_bytes = size;
+                },
+            ),
+            key(
+                "ping-interval",
+                "The interval of pings to a silent client; `0 s` for none.",
+                time(),
+                |http2, time| http2.ping_interval = Some(time).filter(|time| *time != Nanos::ZERO),
+            ),
+        ],
+    )
 }
 
-/// A certificate with its key; both files are read again on reload.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct CertificateSection {
-    /// The certificate and its intermediate certificates (PEM).
-    pub chain: PathBuf,
-    /// Its key (PEM).
-    pub key: PathBuf,
+/// `[limits]`.
+pub(super) fn limits() -> TableSpec<ClientLimits> {
+    TableSpec::new(
+        "LimitsSection",
+        "The limits on clients.",
+        [
+            key(
+                "head-timeout",
+                "From the first byte of a request's head to its end.",
+                time_limit(),
+                |limits, time| limits.head_timeout = time,
+            ),
+            key(
+                "body-timeout",
+                "The longest wait for bytes of a request's body.",
+                time_limit(),
+                |limits, time| {
+                    limits.body_timeout = time;
+                },
+            ),
+            key(
+                "idle-timeout",
+                "The longest time between requests of a connection.",
+                time_limit(),
+                |limits, time| {
+                    limits.idle_timeout = time;
+                },
+            ),
+            key(
+                "write-timeout",
+                "The longest wait for the client to take bytes of a response.",
+                time_limit(),
+                |limits, time| limits.write_timeout = time,
+            ),
+            key(
+                "tunnel-timeout",
+                "The longest time without a byte in either direction of a tunnel, a WebSocket for example.",
+                time_limit(),
+                |limits, time| limits.tunnel_timeout = time,
+            ),
+            key(
+                "rate-min",
+                "The minimum rate per second, on average, at which clients send bodies and receive responses.",
+                size(),
+                |limits, rate| limits.rate_min = rate,
+            ),
+            key(
+                "connections-max",
+                "The most connections at a time.",
+                memory_count(),
+                |limits, connections| {
+                    limits.connections_max = connections;
+                },
+            ),
+            key(
+                "connections-per-address",
+                "The most connections at a time from one address; unlimited by default.",
+                memory_count(),
+                |limits, connections| limits.connections_per_address = Some(connections),
+            ),
+            key(
+                "requests-per-connection",
+                "The most requests on one connection; unlimited by default.",
+                count(),
+                |limits, requests| limits.requests_per_connection = Some(requests),
+            ),
+            key("head-max", "The largest head of a request; 64 KiB at most.", head_size(), |limits, size| {
+                limits.head_bytes_max = size;
+            }),
+            key("body-max", "The largest body of a request.", size(), |limits, size| {
+                limits.body_bytes_max = size;
+            }),
+        ],
+    )
 }
 
-/// The treatment of clients that send an unknown server name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum UnknownNamesChoice {
-    /// They get the first certificate.
-    FirstCertificate,
-    /// The handshake ends with an alert.
-    Refused,
-}
-
-impl From<UnknownNamesChoice> for UnknownNames {
-    fn from(choice: UnknownNamesChoice) -> UnknownNames {
-        match choice {
-            UnknownNamesChoice::FirstCertificate => UnknownNames::FirstCertificate,
-            UnknownNamesChoice::Refused => UnknownNames::Refused,
-        }
-    }
-}
-
-/// A version of TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-pub enum TlsVersion {
-    /// Of 2008.
-    #[serde(rename = "1.2")]
-    V12,
-    /// Of 2018.
-    #[serde(rename = "1.3")]
-    V13,
-}
-
-impl From<TlsVersion> for tls::MinTlsVersion {
-    fn from(version: TlsVersion) -> tls::MinTlsVersion {
-        match version {
-            TlsVersion::V12 => tls::MinTlsVersion::Tls12,
-            TlsVersion::V13 => tls::MinTlsVersion::Tls13,
-        }
-    }
-}
-
-/// The settings of HTTP/2, besides the limits of every connection.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Http2Section {
-    /// The most streams that a client may have open at a time.
-    pub streams_max: Option<NonZeroU32>,
-    /// The most requests that a client may reset before their responses; then the connection ends.
-    pub resets_max: Option<u32>,
-    /// The flow-control window of a stream, for request bodies.
-    pub stream_window: Option<Size>,
-    /// The flow-control window of a connection.
-    pub connection_window: Option<Size>,
-    /// The send buffer of a stream, for responses.
-    pub send_buffer: Option<Size>,
-    /// The interval of pings to a silent client; `0 s` for none.
-    pub ping_interval: Option<Time>,
-}
-
-impl Http2Section {
-    /// The largest flow-control window (RFC 9113 §6.9.1).
-    const WINDOW_MAX: u64 = (1 << 31) - 1;
-
-    /// Returns the settings of HTTP/2, with defaults for what is not given.
-    pub(super) fn settings(&self) -> Http2Settings {
-        let default_value = Http2Settings::default();
-        let window = |given: Option<Size>, default_value: u32| {
-            size(given, default_value.into()).min(Self::WINDOW_MAX) as u32
-        };
-        Http2Settings {
-            streams_max: self.streams_max.map_or(default_value.streams_max, NonZeroU32::get),
-            resets_max: self.resets_max.unwrap_or(default_value.resets_max),
-            stream_window_bytes: window(self.stream_window, default_value.stream_window_bytes),
-            connection_window_bytes: window(self.connection_window, default_value.connection_window_bytes),
-            send_buffer_bytes: bytes(self.send_buffer, default_value.send_buffer_bytes),
-            ping_interval: match self.ping_interval {
-                None => default_value.ping_interval,
-                Some(time) => Some(time.0).filter(|time| *time != Nanos::ZERO),
-            },
-        }
-    }
-}
-
-/// The limits on clients.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct LimitsSection {
-    /// From the first byte of a request's head to its end.
-    pub head_timeout: Option<Time>,
-    /// The longest wait for bytes of a request's body.
-    pub body_timeout: Option<Time>,
-    /// The longest time between requests of a connection.
-    pub idle_timeout: Option<Time>,
-    /// The longest wait for the client to take bytes of a response.
-    pub write_timeout: Option<Time>,
-    /// The longest time without a byte in either direction of a tunnel, a WebSocket for example.
-    pub tunnel_timeout: Option<Time>,
-    /// The minimum rate per second, on average, at which clients send bodies and receive responses.
-    pub rate_min: Option<Size>,
-    /// The most connections at a time.
-    pub connections_max: Option<NonZeroU64>,
-    /// The most connections at a time from one address; unlimited by default.
-    pub connections_per_address: Option<NonZeroU64>,
-    /// The most requests on one connection; unlimited by default.
-    pub requests_per_connection: Option<NonZeroU64>,
-    /// The largest head of a request; 64 KiB at most.
-    pub head_max: Option<Size>,
-    /// The largest body of a request.
-    pub body_max: Option<Size>,
-}
-
-impl LimitsSection {
-    /// Returns the limits, with defaults for what is not given.
-    pub(super) fn settings(&self) -> ClientLimits {
-        let default_value = ClientLimits::default();
-        ClientLimits {
-            head_timeout: time(self.head_timeout, default_value.head_timeout),
-            body_timeout: time(self.body_timeout, default_value.body_timeout),
-            idle_timeout: time(self.idle_timeout, default_value.idle_timeout),
-            write_timeout: time(self.write_timeout, default_value.write_timeout),
-            tunnel_timeout: time(self.tunnel_timeout, default_value.tunnel_timeout),
-            rate_min: size(self.rate_min, default_value.rate_min),
-            connections_max: count(self.connections_max, default_value.connections_max),
-            connections_per_address: self
-                .connections_per_address
-                .map(|n| count(Some(n), usize::MAX))
-                .or(default_value.connections_per_address),
-            requests_per_connection: self
-                .requests_per_connection
-                .map(NonZeroU64::get)
-                .or(default_value.requests_per_connection),
-            head_bytes_max: bytes(self.head_max, default_value.head_bytes_max),
-            body_bytes_max: size(self.body_max, default_value.body_bytes_max),
-        }
-    }
+fn head_size() -> ValueSpec<usize> {
+    memory_size().and_then(|size| match size <= http1::HEAD_BYTES_MAX {
+        true => Ok(size),
+        false => Err(ValueError::new("`head-max` of `[limits]` is more than `64 KiB`")
+            .hint("larger heads are never read")),
+    })
 }

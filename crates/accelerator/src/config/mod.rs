@@ -1,97 +1,56 @@
 //! The configuration of an accelerator, in TOML.
 //!
 //! Every key that is left out has the default of the component that it concerns. Files are named relative to the
-//! folder of the configuration.
+//! folder of the configuration. Each section is a table of keys, which reads it and makes its JSON Schema.
 //!
-//! - `quantity`: times, sizes, networks
 //! - `listen`, `origin`, `cache`, `operation`: the sections
-//! - `settings`: from the sections to the components' settings
-//! - `schema`: the JSON Schema that is published
-//! - `error`: errors, with their position and a hint
+//! - `values`: times, sizes, numbers, files, addresses, networks, statuses
+//! - `check`: checks across keys
+//! - `error`: errors, with their positions and hints
 
 mod cache;
+mod check;
 mod error;
 mod listen;
 mod operation;
 mod origin;
-mod quantity;
-mod schema;
-mod settings;
+mod values;
 
-use std::net::SocketAddr;
-use std::num::{NonZeroU16, NonZeroU64};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-use units::Nanos;
+use cache_store::StoreSettings;
+use languages::reader::read_toml;
+use languages::spec::{TableSpec, key, table, tables};
+use schemars::Schema;
+use units::{Bytes, Nanos};
 
-pub use cache::{
-    CacheSection, DetailChoice, DotSegmentsChoice, Fraction, HeuristicSection, SetCookieChoice, StaleSection,
-    StatusKey,
-};
-pub use error::ConfigError;
-pub use listen::{
-    CertificateSection, Http2Section, LimitsSection, ListenSection, TlsSection, TlsVersion,
-    UnknownNamesChoice,
-};
-pub use operation::{AdminSection, DiskSection, LogFormChoice, LogSection, MemorySection};
-pub use origin::{
-    BalanceChoice, ForwardedChoice, HealthSection, OriginSection, OriginTlsSection, ProbeSection,
-    ServerSection,
-};
-pub use quantity::{Peers, Size, Statuses, Time, Url};
-pub use schema::config_schema;
+use crate::exchange::ExchangeSettings;
+use crate::frontend::{FrontendSettings, ListenSettings};
+use crate::operation::Settings;
+use crate::origin::{OriginServer, OriginSettings};
+use operation::AdminSection;
+
+pub use error::{ConfigError, ConfigMistake};
+pub use values::parse_network;
+
+/// The default listener.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8000);
+
+/// The default stop timeout.
+const STOP_TIMEOUT: Nanos = Nanos::from_secs(30);
+
+/// The default memory for responses on their way into the store.
+const FILLING_BYTES_MAX: u64 = 64 << 20;
 
 /// The configuration of an accelerator.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(title = "Plimsoll accelerator configuration")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// The name of this cache in `Via` and `Cache-Status`; `plimsoll` by default. Caches in a chain need different
-    /// names.
-    pub name: Option<String>,
-    /// The number of threads that serve clients; by default the number of CPUs that it may use.
-    pub workers: Option<NonZeroU16>,
-    /// The time that requests in flight get when it is asked to stop; 30 s by default.
-    pub stop_timeout: Option<Time>,
-    /// The host of HTTP/1.0 requests that name none; without it they are refused.
-    pub default_host: Option<String>,
-    /// The listeners; `127.0.0.1:8000` by default.
-    #[serde(rename = "listen")]
-    pub listens: Vec<ListenSection>,
-    /// Certificates.
-    pub tls: TlsSection,
-    /// HTTP/2.
-    pub http2: Http2Section,
-    /// The limits on clients.
-    pub limits: LimitsSection,
-    /// The origin servers.
-    pub origin: OriginSection,
-    /// Storing and reuse of responses.
-    pub cache: CacheSection,
-    /// The memory tier.
-    pub memory: MemorySection,
-    /// The disk tier; none by default.
-    pub disk: Option<DiskSection>,
-    /// The access log; none by default.
-    pub access_log: Option<LogSection>,
-    /// The admin page; off by default.
-    pub admin: Option<AdminSection>,
-    /// The folder that file names are relative to.
-    #[serde(skip)]
-    pub base: Base,
-}
-
-/// The folder that a configuration's file names are relative to; by default the current one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Base(PathBuf);
-
-impl Base {
-    /// Returns the path of a file that a configuration names.
-    pub(crate) fn path(&self, file: &Path) -> PathBuf {
-        self.0.join(file)
-    }
+    /// The settings of all components except the admin page.
+    settings: Settings,
+    /// The admin page, whose token is in a file.
+    admin: Option<AdminSection>,
 }
 
 /// The command-line arguments that replace or supplement a configuration.
@@ -100,81 +59,185 @@ pub struct ConfigOverrides {
     /// The configuration file.
     pub file: Option<PathBuf>,
     /// The origin servers, in place of those of the file.
-    pub origins: Vec<Url>,
+    pub origins: Vec<OriginServer>,
     /// The listeners, in place of those of the file; plain HTTP/1.
     pub listens: Vec<SocketAddr>,
-    /// The memory for stored responses, in bytes.
-    pub memory: Option<Size>,
+    /// The memory for stored responses.
+    pub memory: Option<Bytes>,
     /// The number of threads that serve clients.
     pub workers: Option<NonZeroU16>,
     /// The address of the admin page.
     pub admin: Option<SocketAddr>,
 }
 
+/// Returns the JSON Schema of configurations, with descriptions of all keys.
+pub fn config_schema() -> Schema {
+    config().schema("Plimsoll accelerator configuration")
+}
+
+/// The keys of a configuration.
+fn config() -> TableSpec<Config> {
+    TableSpec::new(
+        "Config",
+        "The configuration of an accelerator.",
+        [
+            key(
+                "name",
+                "The name of this cache in `Via` and `Cache-Status`; `plimsoll` by default. Caches in a chain need \
+                 different names.",
+                values::token(),
+                |config, name| config.settings.exchange.name = name,
+            ),
+            key(
+                "workers",
+                "The number of threads that serve clients; by default the number of CPUs that it may use.",
+                values::small_count(),
+                |config, workers| config.settings.workers = NonZeroUsize::new(workers as usize),
+            ),
+            key(
+                "stop-timeout",
+                "The time that requests in flight get when it is asked to stop; 30 s by default.",
+                values::time(),
+                |config, time| config.settings.stop_timeout = time,
+            ),
+            key(
+                "default-host",
+                "The host of HTTP/1.0 requests that name none; without it they are refused.",
+                values::host(),
+                |config, host| config.settings.exchange.default_host = Some(host),
+            ),
+            tables(
+                "listen",
+                "The listeners; `127.0.0.1:8000` by default.",
+                listen::listen(),
+                || ListenSettings::plain(listen::NO_ADDRESS),
+                |config, listens| config.settings.frontend.listens = listens,
+            ),
+            table("tls", "Certificates.", listen::tls(), |config| {
+                config.settings.tls.get_or_insert_default()
+            }),
+            table("http2", "HTTP/2.", listen::http2(), |config| &mut config.settings.frontend.http2),
+            table("limits", "The limits on clients.", listen::limits(), |config| {
+                &mut config.settings.frontend.limits
+            }),
+            table("origin", "The origin servers.", origin::origin(), |config| config),
+            table("cache", "Storing and reuse of responses.", cache::cache(), |config| {
+                &mut config.settings.exchange
+            }),
+            table("memory", "The memory tier.", operation::memory(), |config| config),
+            table("disk", "The disk tier; none by default.", operation::disk(), |config| {
+                config.settings.store.disk.get_or_insert_with(operation::no_disk)
+            }),
+            table("access-log", "The access log; none by default.", operation::access_log(), |config| {
+                config.settings.log.get_or_insert_with(operation::no_log)
+            }),
+            table("admin", "The admin page; off by default.", operation::admin(), |config| {
+                config.admin.get_or_insert_default()
+            }),
+        ],
+    )
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        let settings = Settings {
+            workers: None,
+            stop_timeout: STOP_TIMEOUT,
+            frontend: FrontendSettings::default(),
+            tls: None,
+            exchange: ExchangeSettings::default(),
+            origin: OriginSettings::default(),
+            store: StoreSettings::default(),
+            filling_bytes_max: FILLING_BYTES_MAX,
+            log: None,
+            admin: None,
+        };
+        Config { settings, admin: None }
+    }
+}
+
 impl Config {
     /// Parses a configuration; `file_name` is for messages.
     ///
     /// # Errors
-    /// The first error, with its position: syntax, an unknown key, a value of the wrong type.
+    /// Everything that is wrong, with its position: syntax, unknown keys, wrong values, conflicts between keys.
     pub fn parse(file_name: &str, text: &str) -> Result<Config, ConfigError> {
-        toml::from_str(text).map_err(|error| ConfigError::of_toml(file_name, text, &error))
-    }
-
-    /// Reads a configuration from its file.
-    ///
-    /// # Errors
-    /// As [`Config::parse`], or if the file cannot be read.
-    pub fn load(file: &Path) -> Result<Config, ConfigError> {
-        let shown = file.display().to_string();
-        let text = std::fs::read_to_string(file)
-            .map_err(|why| ConfigError::new(format!("configuration `{shown}` cannot be read: {why}")))?;
-        let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(Config { base: Base(folder), ..Config::parse(&shown, &text)? })
+        Config::read(file_name, text, &ConfigOverrides::default())
     }
 
     /// Makes the configuration for a command line: its file, if it names one, and its other arguments.
     ///
     /// # Errors
-    /// As [`Config::load`].
+    /// As [`Config::parse`], or if the file cannot be read.
     pub fn of(overrides: &ConfigOverrides) -> Result<Config, ConfigError> {
-        let mut config = match &overrides.file {
-            Some(file) => Config::load(file)?,
-            None => Config::default(),
-        };
-        if !overrides.origins.is_empty() {
-            let server = |url: &Url| ServerSection { url: url.clone(), weight: 1 };
-            config.origin.servers = overrides.origins.iter().map(server).collect();
-        }
-        if !overrides.listens.is_empty() {
-            config.listens = overrides.listens.iter().map(|address| ListenSection::plain(*address)).collect();
-        }
-        config.memory.size = overrides.memory.or(config.memory.size);
-        config.workers = overrides.workers.or(config.workers);
-        if let Some(listen) = overrides.admin {
-            let (token_file, hosts) =
-                config.admin.map(|admin| (admin.token_file, admin.hosts)).unwrap_or_default();
-            config.admin = Some(AdminSection { listen, token_file, hosts });
-        }
+        let Some(file) = &overrides.file else { return Config::read("", "", overrides) };
+        let shown = file.display().to_string();
+        let text = std::fs::read_to_string(file).map_err(|why| {
+            ConfigError::new(format!("configuration `{shown}` cannot be read: {why}"), None)
+        })?;
+        let mut config = Config::read(&shown, &text, overrides)?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        config.files().into_iter().for_each(|file| *file = folder.join(&*file));
         Ok(config)
     }
-}
 
-/// Returns a given time, or the default.
-fn time(given: Option<Time>, default_value: Nanos) -> Nanos {
-    given.map_or(default_value, |time| time.0)
-}
+    fn read(file_name: &str, text: &str, overrides: &ConfigOverrides) -> Result<Config, ConfigError> {
+        let mut elsewhere = Vec::new();
+        let read = read_toml("the configuration", file_name, text, |mut top| {
+            let mut read = Config::default();
+            config().read(&mut top, &mut read);
+            read.replace(overrides);
+            if !top.has_mistake() {
+                let conflicts = read.conflicts(&top, overrides).into_iter();
+                elsewhere = conflicts.filter_map(|conflict| conflict.report(&top)).collect();
+            }
+            Some(read)
+        })?;
+        if elsewhere.is_empty() { Ok(read) } else { Err(ConfigError::Other(elsewhere)) }
+    }
 
-/// Returns a given size, or the default.
-fn size(given: Option<Size>, default_value: u64) -> u64 {
-    given.map_or(default_value, |size| size.0)
-}
+    /// Replaces what the command line says otherwise, and adds what follows from it.
+    fn replace(&mut self, overrides: &ConfigOverrides) {
+        let settings = &mut self.settings;
+        if !overrides.origins.is_empty() {
+            settings.origin.servers.clone_from(&overrides.origins);
+        }
+        if !overrides.listens.is_empty() {
+            settings.frontend.listens =
+                overrides.listens.iter().copied().map(ListenSettings::plain).collect();
+        }
+        if settings.frontend.listens.is_empty() {
+            settings.frontend.listens.push(ListenSettings::plain(LISTEN));
+        }
+        settings.tls.take_if(|tls| tls.certificates.is_empty());
+        if let Some(memory) = overrides.memory {
+            settings.store.bytes = memory.0;
+        }
+        settings.workers = overrides.workers.map(NonZeroUsize::from).or(settings.workers);
+        if let Some(listen) = overrides.admin {
+            self.admin.get_or_insert_default().listen = listen;
+        }
+    }
 
-/// As [`size`], for sizes that fit memory.
-fn bytes(given: Option<Size>, default_value: usize) -> usize {
-    given.map_or(default_value, |size| usize::try_from(size.0).unwrap_or(usize::MAX))
-}
+    /// Returns all file names.
+    fn files(&mut self) -> Vec<&mut PathBuf> {
+        let Config { settings, admin } = self;
+        let certificates = settings.tls.iter_mut().flat_map(|tls| &mut tls.certificates);
+        let mut files: Vec<&mut PathBuf> =
+            certificates.flat_map(|files| [&mut files.certificate, &mut files.key]).collect();
+        files.extend(&mut settings.origin.tls.ca_file);
+        files.extend(settings.store.disk.as_mut().map(|disk| &mut disk.directory));
+        files.extend(settings.log.as_mut().map(|log| &mut log.file));
+        files.extend(admin.as_mut().and_then(|admin| admin.token_file.as_mut()));
+        files
+    }
 
-/// Returns a given number, or the default.
-fn count(given: Option<NonZeroU64>, default_value: usize) -> usize {
-    given.map_or(default_value, |n| usize::try_from(n.get()).unwrap_or(usize::MAX))
+    /// Returns the components' settings; reads the token file, if there is one.
+    ///
+    /// # Errors
+    /// A token that cannot be read.
+    pub fn settings(&self) -> Result<Settings, ConfigError> {
+        let admin = self.admin.as_ref().map(AdminSection::settings).transpose()?;
+        Ok(Settings { admin, ..self.settings.clone() })
+    }
 }

@@ -388,8 +388,13 @@ fn a_configuration_can_be_checked_without_starting() {
         .expect_stderr("The configuration is valid.");
     let ended = check("[[origin.server]]\nurl = \"http://127.0.0.1:1\"\n[cache]\nby-pass = []\n").expect(2);
     insta::assert_snapshot!(ended.stderr, @r"
-    error: `a.toml:4:1`: unknown key `by-pass`
-    hint: did you mean `bypass`?
+    error: unknown key `by-pass` in `cache`
+     --> a.toml:4:1
+      |
+    4 | by-pass = []
+      | ^^^^^^^ not a key of the configuration
+      |
+      = hint: did you mean `bypass`?
     ");
     let ended = check("name = \"a\"\n").expect(2);
     insta::assert_snapshot!(ended.stderr, @r#"
