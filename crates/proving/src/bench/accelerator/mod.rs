@@ -24,7 +24,7 @@ use anyhow::{Context, Result, bail, ensure};
 use self::cases::{AcceleratorCase, CASES};
 use self::fixture::Fixture;
 use super::against::{self, BuildComparison, BuildRound};
-use super::{machine, raise_open_files};
+use super::{machine, require_open_files};
 use crate::build::release_binary;
 use crate::options::{known, number};
 use crate::packages::{Needed, install};
@@ -137,7 +137,7 @@ pub struct CaseResult {
 /// A program is missing and cannot be installed, a measurement fails, or this build is slower than the other.
 pub fn perform(options: &AcceleratorBenchOptions) -> Result<()> {
     install(&NEEDED)?;
-    raise_open_files()?;
+    require_open_files()?;
     let fixture = Fixture::new(&release_binary()?, options.against.as_deref())?;
     if options.against.is_some() {
         let compared: Vec<BuildComparison> = measure(options, &fixture).iter().map(builds).collect();
