@@ -11,7 +11,6 @@
 //! [`price`] divides the price of a system by its performance.
 //! [`audit`] compares stated numbers with their sources.
 
-#![warn(unreachable_pub)]
 // A cast that can lose something is an error. Counts become `f64` by a cast nevertheless: below 2⁵³ they are exact, and
 // beyond it no figure needs their last digits.
 #![cfg_attr(

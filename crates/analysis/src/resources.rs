@@ -74,23 +74,23 @@ impl ResourceUsage {
 
     /// Returns the sum of a counter's instances where the server runs: per second of totals, the mean of levels. `None`
     /// if it was not read.
-    pub fn sut_sum(&self, counter: Counter) -> Option<f64> {
+    pub(crate) fn sut_sum(&self, counter: Counter) -> Option<f64> {
         let values: Vec<f64> = self.of_sut(counter).filter_map(|one| one.value).collect();
         (!values.is_empty()).then(|| values.iter().sum())
     }
 
     /// Returns the value of one instance where the server runs.
-    pub fn sut_value(&self, counter: Counter, instance: &str) -> Option<f64> {
+    pub(crate) fn sut_value(&self, counter: Counter, instance: &str) -> Option<f64> {
         self.of_sut(counter).find(|one| one.series.instance == instance)?.value
     }
 
     /// Returns the share of time (0 to 1) of a counter of µs where the server runs, summed over its instances.
-    pub fn sut_share(&self, counter: Counter) -> Option<f64> {
+    pub(crate) fn sut_share(&self, counter: Counter) -> Option<f64> {
         self.sut_sum(counter).map(|micros| micros / 1e6)
     }
 
     /// Returns the instances of a counter where the server runs.
-    pub fn sut_instances(&self, counter: Counter) -> impl Iterator<Item = &str> {
+    pub(crate) fn sut_instances(&self, counter: Counter) -> impl Iterator<Item = &str> {
         self.of_sut(counter).map(|one| one.series.instance.as_str())
     }
 

@@ -102,7 +102,7 @@ impl RuleGroup {
     ];
 
     /// Returns whether the group has rules for such a load.
-    pub fn applies_to(self, load: Load) -> bool {
+    pub(crate) fn applies_to(self, load: Load) -> bool {
         match self {
             RuleGroup::Little => load.is_closed(),
             RuleGroup::Delivery => !load.is_closed(),

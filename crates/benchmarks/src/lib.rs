@@ -1,7 +1,5 @@
 //! One directory per benchmark: definition, users, data set, rules.
 
-#![warn(unreachable_pub)]
-
 mod benchmark;
 mod dynpage;
 mod one_object;

@@ -12,7 +12,7 @@ impl ResponseMeta {
     ///
     /// Source: RFC 9111 §4.2.3, corrected_initial_age.
     #[inline]
-    pub fn age_on_arrival(&self) -> Nanos {
+    pub(crate) fn age_on_arrival(&self) -> Nanos {
         let apparent = since(self.date, self.times.received);
         let corrected = self.age.saturating_add(since(self.times.requested, self.times.received));
         apparent.max(corrected)

@@ -160,7 +160,7 @@ impl ResponseDirectives {
     }
 
     /// Adds the value of one `Cache-Control` line.
-    pub fn note_line(&mut self, value: &[u8]) {
+    pub(crate) fn note_line(&mut self, value: &[u8]) {
         for (name, argument) in members(value).map(directive) {
             self.note(name, argument);
         }
@@ -169,7 +169,7 @@ impl ResponseDirectives {
 
 impl RequestDirectives {
     /// Adds the value of one `Cache-Control` line. Allocates nothing for what clients send.
-    pub fn note_line(&mut self, value: &[u8]) {
+    pub(crate) fn note_line(&mut self, value: &[u8]) {
         for (name, argument) in members(value).map(directive) {
             let name = Lower::new(name);
             if let Some((_, note)) = OF_REQUESTS.iter().find(|(known, _)| *known == name.as_bytes()) {

@@ -25,12 +25,12 @@ impl EntityTag {
     }
 
     /// Strong comparison (RFC 9110 §8.8.3.2): returns whether both are equal and neither is weak.
-    pub fn strongly_matches(&self, other: &EntityTag) -> bool {
+    pub(crate) fn strongly_matches(&self, other: &EntityTag) -> bool {
         !self.is_weak && self == other
     }
 
     /// Weak comparison (RFC 9110 §8.8.3.2): returns whether both are equal, weak or not.
-    pub fn weakly_matches(&self, other: &EntityTag) -> bool {
+    pub(crate) fn weakly_matches(&self, other: &EntityTag) -> bool {
         self.opaque == other.opaque
     }
 }

@@ -32,7 +32,7 @@ reasons! {
 
 impl LifetimeSource {
     /// Returns whether the origin itself has set the lifetime.
-    pub fn is_explicit(self) -> bool {
+    pub(crate) fn is_explicit(self) -> bool {
         use LifetimeSource::{Expires, InvalidExpires, MaxAge, SMaxAge};
         matches!(self, SMaxAge | MaxAge | Expires | InvalidExpires)
     }

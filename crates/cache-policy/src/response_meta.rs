@@ -113,7 +113,7 @@ impl ResponseMeta {
     }
 
     /// Returns whether the origin can validate the response: it has an entity tag or `Last-Modified`.
-    pub fn has_validator(&self) -> bool {
+    pub(crate) fn has_validator(&self) -> bool {
         self.etag.is_some() || self.last_modified.is_some()
     }
 
@@ -121,7 +121,7 @@ impl ResponseMeta {
     ///
     /// It is if the response was generated at least a second later by the same clock: a later change would then have
     /// another date.
-    pub fn is_last_modified_strong(&self) -> bool {
+    pub(crate) fn is_last_modified_strong(&self) -> bool {
         self.last_modified.is_some_and(|changed| changed.0.saturating_add(1000) <= self.date.0)
     }
 

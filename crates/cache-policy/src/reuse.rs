@@ -134,7 +134,7 @@ fn stale_reason(
 
 impl ResponseMeta {
     /// Returns whether the origin forbids the use of the response once it is stale (RFC 9111 §4.2.4).
-    pub fn forbids_stale(&self, settings: &Settings) -> bool {
+    pub(crate) fn forbids_stale(&self, settings: &Settings) -> bool {
         let directives = &self.directives;
         let is_allowed_by_s_maxage = settings.stale.is_allowed_by_s_maxage
             && (directives.stale_while_revalidate.is_some() || directives.stale_if_error.is_some());

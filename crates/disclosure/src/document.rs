@@ -327,7 +327,7 @@ impl Table {
 
 impl Cell {
     /// Returns whether the value has several lines.
-    pub fn is_listing(&self) -> bool {
+    pub(crate) fn is_listing(&self) -> bool {
         self.text.contains('\n')
     }
 

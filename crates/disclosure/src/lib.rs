@@ -4,8 +4,6 @@
 //! rendered as HTML, Markdown or typst. The CSV and JSON exports take the report itself, because they contain every
 //! number at full precision.
 
-#![warn(unreachable_pub)]
-
 mod bottleneck;
 mod campaign;
 mod comparison;

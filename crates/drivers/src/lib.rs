@@ -1,8 +1,6 @@
 //! Drivers: one module per protocol family performs operations over the network; the target policy limits
 //! their targets.
 
-#![warn(unreachable_pub)]
-
 mod policy;
 pub mod web;
 

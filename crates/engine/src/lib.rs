@@ -16,7 +16,6 @@
 //! The engine knows no protocol (that is the [`Driver`]) and no real time (that is the clock): a
 //! simulated run uses the same code with a [`units::SimClock`] and an executor that moves it.
 
-#![warn(unreachable_pub)]
 // A cast that can lose something is an error. Counts become `f64` by a cast nevertheless: below 2⁵³ they are exact, and
 // beyond it no figure needs their last digits.
 #![cfg_attr(

@@ -61,7 +61,7 @@ impl Timers {
     }
 
     /// Registers the waker to call when a timer is set that is earlier than all others.
-    pub fn wake_on_earlier(&self, waker: &Waker) {
+    pub(crate) fn wake_on_earlier(&self, waker: &Waker) {
         let mut state = self.state.borrow_mut();
         if !state.on_earlier.as_ref().is_some_and(|on_earlier| on_earlier.will_wake(waker)) {
             state.on_earlier = Some(waker.clone());

@@ -8,8 +8,6 @@
 //! machine), `load`, `verify` and `watch` (what it does). `transcripts` holds the order of events against a laboratory
 //! that only writes down what it is asked for.
 
-#![warn(unreachable_pub)]
-
 mod disclosed;
 mod error;
 mod event;

@@ -9,8 +9,6 @@
 //! - `response_reader`: the client's side without sockets
 //! - [`prometheus`]: the text format of metrics
 
-#![warn(unreachable_pub)]
-
 mod client;
 pub mod prometheus;
 mod response_reader;

@@ -20,8 +20,6 @@
 //!
 //! Sources: RFC 9110 (semantics), RFC 9112 (HTTP/1.1 messages).
 
-#![warn(unreachable_pub)]
-
 mod body;
 mod chunk;
 mod error;

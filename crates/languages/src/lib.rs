@@ -10,8 +10,6 @@
 //!
 //! It knows no noun of a run: what a key means is written where the language is.
 
-#![warn(unreachable_pub)]
-
 mod credentials;
 mod diagnostics;
 mod foreign;

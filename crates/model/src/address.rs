@@ -60,7 +60,7 @@ impl AddressKind {
 
     /// Returns whether an observer of a run (a collector, or an exporter of metrics) may have such an address: any
     /// but those of metadata services and those of no single host.
-    pub fn may_observe(self) -> bool {
+    pub(crate) fn may_observe(self) -> bool {
         matches!(self, AddressKind::Loopback | AddressKind::Private | AddressKind::Public)
     }
 

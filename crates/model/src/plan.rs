@@ -351,7 +351,7 @@ pub enum CertificateCheck {
 
 impl CertificateCheck {
     /// Returns whether it is the default.
-    pub fn is_system(&self) -> bool {
+    pub(crate) fn is_system(&self) -> bool {
         *self == CertificateCheck::System
     }
 }

@@ -39,7 +39,7 @@ impl KernelFile {
 
     /// Returns the current text of the file, in a reusable buffer that only grows; `None` if it cannot be
     /// read. Truncated after a megabyte. Invalid UTF-8, which names may contain, is replaced.
-    pub fn text_in<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<Cow<'a, str>> {
+    pub(crate) fn text_in<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<Cow<'a, str>> {
         let mut length = 0;
         // The kernel often returns a page at a time, so only an empty read is the end.
         loop {

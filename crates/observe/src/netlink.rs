@@ -31,7 +31,7 @@ const DUMP: u16 = 0x300;
 
 /// A netlink socket.
 #[derive(Debug)]
-pub struct Socket {
+pub(crate) struct Socket {
     socket: OwnedFd,
     sequence: u32,
     buffer: Vec<u8>,
@@ -39,7 +39,7 @@ pub struct Socket {
 
 impl Socket {
     /// Opens a socket for a protocol; `None` is number 0, `NETLINK_ROUTE`.
-    pub fn open(protocol: Option<Protocol>) -> io::Result<Socket> {
+    pub(crate) fn open(protocol: Option<Protocol>) -> io::Result<Socket> {
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?;
         set_socket_timeout(&socket, Timeout::Recv, Some(ANSWER_MAX))?;
         Ok(Socket { socket, sequence: 0, buffer: vec![0; DATAGRAM_BYTES_MAX] })
@@ -47,7 +47,7 @@ impl Socket {
 
     /// Requests all objects of a kind and passes the payload of each message to `each`. An error from the
     /// kernel, as for an unsupported address family, is an empty answer.
-    pub fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    pub(crate) fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         let message = message(kind, self.sequence, request);
         sendto(&self.socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
@@ -104,7 +104,7 @@ fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
 }
 
 /// Returns type and value of the attributes in a payload, up to the first incomplete one.
-pub fn attributes(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(crate) fn attributes(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     /// The upper bits are flags for the interpretation of the value.
     const KIND: u16 = 0x3fff;
     let mut rest = payload;
@@ -118,12 +118,12 @@ pub fn attributes(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// Returns a number in the byte order of this machine; `None` beyond the end.
-pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
 /// Returns a number in the byte order of this machine; `None` beyond the end.
-pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 

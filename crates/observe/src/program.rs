@@ -50,13 +50,13 @@ pub struct StartedProgram {
 }
 
 #[cfg(test)]
-pub mod testing {
+pub(crate) mod testing {
     use std::process::Child;
 
     use super::*;
 
     /// Starts a program that is killed when its owner is dropped.
-    pub fn start(mut command: Command) -> io::Result<StartedProgram> {
+    pub(crate) fn start(mut command: Command) -> io::Result<StartedProgram> {
         let mut child = command.spawn()?;
         let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         Ok(StartedProgram { owner: Box::new(KilledOnDrop(child)), input, output, errors })

@@ -29,13 +29,6 @@ impl SchedStat {
     }
 }
 
-impl ThreadUse {
-    /// Returns the usage of the calling thread so far; `None` if the kernel has no accounting.
-    pub fn of_current() -> Option<ThreadUse> {
-        SchedStat::open_current()?.read()
-    }
-}
-
 /// Parses `schedstat`: time on a CPU (ns), time on a run queue (ns), number of timeslices.
 ///
 /// Source: Linux, Documentation/scheduler/sched-stats.rst.

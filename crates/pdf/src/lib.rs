@@ -6,8 +6,6 @@
 //! The only inputs are the document and its date: typst has no access to files, packages, fonts or the clock
 //! of the machine. So a report needs no network, and the same report gives the same file, byte for byte.
 
-#![warn(unreachable_pub)]
-
 #[cfg(feature = "typst")]
 mod rendering;
 #[cfg(feature = "typst")]

@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// Reports that the service accepts clients, if a service manager listens.
-pub fn ready() {
+pub(crate) fn ready() {
     notify("READY=1");
 }
 
 /// Reports that the service is stopping, if a service manager listens.
-pub fn stopping() {
+pub(crate) fn stopping() {
     notify("STOPPING=1");
 }
 

@@ -25,7 +25,7 @@ const MEMORY_MIN: u64 = 1 << 20;
 /// `plimsoll run webstone-2.0.1 --quick`: it takes a minute and needs nothing else installed.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, subcommand_required = true, arg_required_else_help = true)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Print results as JSON on standard output
     #[arg(long, global = true)]
     pub json: bool,
@@ -36,7 +36,7 @@ pub struct Arguments {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// List the benchmarks
     List,
     /// Show a benchmark's load plan and workload
@@ -107,7 +107,7 @@ pub enum Command {
 
 /// The benchmark and the files it requests.
 #[derive(Debug, Args)]
-pub struct BenchmarkArguments {
+pub(crate) struct BenchmarkArguments {
     /// Benchmark: an id from `plimsoll list`, or the path of a benchmark definition (TOML)
     #[arg(value_name = "BENCHMARK")]
     pub benchmark: String,
@@ -119,14 +119,14 @@ pub struct BenchmarkArguments {
 
 impl BenchmarkArguments {
     /// Names a benchmark with its default files.
-    pub fn of(benchmark: &str) -> BenchmarkArguments {
+    pub(crate) fn of(benchmark: &str) -> BenchmarkArguments {
         BenchmarkArguments { benchmark: benchmark.to_owned(), filelist: None }
     }
 }
 
 /// The benchmark and how many of its files.
 #[derive(Debug, Args)]
-pub struct FilesArguments {
+pub(crate) struct FilesArguments {
     #[command(flatten)]
     pub benchmark: BenchmarkArguments,
     /// The highest load that will be run; the file sets of some benchmarks grow with it
@@ -136,14 +136,14 @@ pub struct FilesArguments {
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
-pub struct ShowArguments {
+pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub benchmark: BenchmarkArguments,
 }
 
 /// Changes to the benchmark's plan.
 #[derive(Debug, Args)]
-pub struct PlanArguments {
+pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub benchmark: BenchmarkArguments,
     /// Run the benchmark's short form, which takes less than a minute; the result is marked as modified
@@ -215,7 +215,7 @@ pub struct PlanArguments {
 
 /// The server under test and the division of CPUs.
 #[derive(Debug, Args)]
-pub struct SutArguments {
+pub(crate) struct SutArguments {
     /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
@@ -278,7 +278,7 @@ pub struct SutArguments {
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
-pub struct RunArguments {
+pub(crate) struct RunArguments {
     #[command(flatten)]
     pub plan: PlanArguments,
     #[command(flatten)]
@@ -309,7 +309,7 @@ pub struct RunArguments {
 
 /// Disclosure options: the operator's notes and whether identities are shown.
 #[derive(Debug, Args)]
-pub struct DisclosureArguments {
+pub(crate) struct DisclosureArguments {
     /// Operator's notes (TOML): vendor, RAID, who ran the benchmark and other facts that Plimsoll cannot read, and the
     /// fields to withhold
     #[arg(long, value_name = "FILE")]
@@ -321,7 +321,7 @@ pub struct DisclosureArguments {
 
 /// Progress display options.
 #[derive(Debug, Args)]
-pub struct DisplayArguments {
+pub(crate) struct DisplayArguments {
     /// Progress display; by default `view` on a terminal of at least 80×20, `line` on a smaller one, and `plain` if
     /// standard error is not a terminal or `NO_COLOR` is set
     #[arg(long, value_name = "KIND", value_enum)]
@@ -333,14 +333,14 @@ pub struct DisplayArguments {
 
 impl DisplayArguments {
     /// Returns the display that was requested.
-    pub fn kind(&self) -> Option<DisplayKind> {
+    pub(crate) fn kind(&self) -> Option<DisplayKind> {
         if self.plain { Some(DisplayKind::Plain) } else { self.progress }
     }
 }
 
 /// Live metrics options.
 #[derive(Debug, Args)]
-pub struct MetricsArguments {
+pub(crate) struct MetricsArguments {
     /// Serve metrics for Prometheus at `http://ADDRESS/metrics`, for example `127.0.0.1:9464`; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS")]
     pub prometheus: Option<std::net::SocketAddr>,
@@ -351,7 +351,7 @@ pub struct MetricsArguments {
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
-pub struct DoctorArguments {
+pub(crate) struct DoctorArguments {
     /// Benchmark that will be run
     #[arg(value_name = "BENCHMARK", default_value = "webstone-2.0.1")]
     pub benchmark: String,
@@ -368,7 +368,7 @@ pub struct DoctorArguments {
 
 /// Arguments of `runs`.
 #[derive(Debug, Args)]
-pub struct RunsArguments {
+pub(crate) struct RunsArguments {
     /// Directory with run files
     #[arg(value_name = "DIR", default_value = "runs")]
     pub dir: PathBuf,
@@ -376,7 +376,7 @@ pub struct RunsArguments {
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
-pub struct ReportArguments {
+pub(crate) struct ReportArguments {
     /// Run file, or a directory of run files for one report of all of them
     #[arg(value_name = "RUN|DIR")]
     pub run: PathBuf,
@@ -400,7 +400,7 @@ pub struct ReportArguments {
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
-pub struct CompareArguments {
+pub(crate) struct CompareArguments {
     /// Run files, or directories of run files; the first is the baseline
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
@@ -420,7 +420,7 @@ pub struct CompareArguments {
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
-pub struct ExportArguments {
+pub(crate) struct ExportArguments {
     /// Run file
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
@@ -434,7 +434,7 @@ pub struct ExportArguments {
 
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
-pub struct AuditArguments {
+pub(crate) struct AuditArguments {
     /// Run file, or a published report (TOML)
     #[arg(value_name = "RUN|REPORT.toml")]
     pub subject: PathBuf,
@@ -445,7 +445,7 @@ pub struct AuditArguments {
 
 /// Arguments of `seal`.
 #[derive(Debug, Args)]
-pub struct SealArguments {
+pub(crate) struct SealArguments {
     /// Run files to sign
     #[arg(value_name = "RUN", required_unless_present = "new_key")]
     pub runs: Vec<PathBuf>,
@@ -459,7 +459,7 @@ pub struct SealArguments {
 
 /// Arguments of `history`.
 #[derive(Debug, Args)]
-pub struct HistoryArguments {
+pub(crate) struct HistoryArguments {
     /// Show only results of this benchmark
     pub benchmark: Option<String>,
     /// Run file to compare with the published results
@@ -469,7 +469,7 @@ pub struct HistoryArguments {
 
 /// Arguments of `populate`.
 #[derive(Debug, Args)]
-pub struct PopulateArguments {
+pub(crate) struct PopulateArguments {
     #[command(flatten)]
     pub files: FilesArguments,
     /// Directory for the files, to be served as the server's document root
@@ -479,7 +479,7 @@ pub struct PopulateArguments {
 
 /// Arguments of `calibrate`.
 #[derive(Debug, Args)]
-pub struct CalibrateArguments {
+pub(crate) struct CalibrateArguments {
     /// CPUs of the built-in server
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub sut_cpus: Option<CpuList>,
@@ -493,7 +493,7 @@ pub struct CalibrateArguments {
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
-pub struct ServeArguments {
+pub(crate) struct ServeArguments {
     /// The server to run.
     #[command(subcommand)]
     pub server: ServeCommand,
@@ -501,7 +501,7 @@ pub struct ServeArguments {
 
 /// The built-in servers.
 #[derive(Debug, Subcommand)]
-pub enum ServeCommand {
+pub(crate) enum ServeCommand {
     /// Serve a benchmark's file set over HTTP
     ///
     /// Serves HTTP/1, over TLS with `--tls-certificate` and `--tls-key`, and also HTTP/2 with `--http2`.
@@ -522,7 +522,7 @@ pub enum ServeCommand {
 
 /// Arguments of `serve web`.
 #[derive(Debug, Args)]
-pub struct ServeWebArguments {
+pub(crate) struct ServeWebArguments {
     #[command(flatten)]
     pub files: FilesArguments,
     /// Address to listen on; port 0 picks a free port
@@ -551,7 +551,7 @@ pub struct ServeWebArguments {
 
 /// Arguments of `serve gateway`.
 #[derive(Debug, Args)]
-pub struct ServeGatewayArguments {
+pub(crate) struct ServeGatewayArguments {
     /// Address to listen on: `unix:/PATH` or a loopback address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: servers::gateway::GatewayAddress,
@@ -562,7 +562,7 @@ pub struct ServeGatewayArguments {
 
 /// Arguments of `serve app`.
 #[derive(Debug, Args)]
-pub struct ServeAppArguments {
+pub(crate) struct ServeAppArguments {
     /// Address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: std::net::SocketAddr,
@@ -604,7 +604,7 @@ fn about_tls(tls: &Tls) -> Option<&'static str> {
 
 /// `--monitor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MonitorArgument {
+pub(crate) enum MonitorArgument {
     /// No monitoring, not even of this machine.
     Off,
     /// A machine other than this one.
@@ -620,7 +620,7 @@ fn monitor(text: &str) -> Result<MonitorArgument, MonitorSourceError> {
 
 /// `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FormatArgument {
+pub(crate) enum FormatArgument {
     /// One self-contained HTML file.
     Html,
     /// Markdown.
@@ -635,7 +635,7 @@ pub enum FormatArgument {
 
 /// `--format` of `export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
+pub(crate) enum ExportFormat {
     /// All records, one JSON object per line.
     Ndjson,
     /// Response times per second, as an HdrHistogram interval log.
@@ -648,19 +648,19 @@ pub enum ExportFormat {
 
 /// Numbers of users.
 #[derive(Debug, Clone)]
-pub struct UserList(pub Vec<u32>);
+pub(crate) struct UserList(pub Vec<u32>);
 /// Offered rates in operations per second.
 #[derive(Debug, Clone)]
-pub struct RateList(pub Vec<f64>);
+pub(crate) struct RateList(pub Vec<f64>);
 /// Limits that a load point must meet.
 #[derive(Debug, Clone)]
-pub struct LimitList(pub Vec<Limit>);
+pub(crate) struct LimitList(pub Vec<Limit>);
 /// CPU numbers.
 #[derive(Debug, Clone)]
-pub struct CpuList(pub Vec<u32>);
+pub(crate) struct CpuList(pub Vec<u32>);
 /// A CPU quota in CPUs, or none.
 #[derive(Debug, Clone, Copy)]
-pub struct QuotaArgument(pub Option<f64>);
+pub(crate) struct QuotaArgument(pub Option<f64>);
 
 fn load_list(text: &str) -> Result<UserList, String> {
     parse_load(text).map(UserList).map_err(|error| with_pointer(text, &error))

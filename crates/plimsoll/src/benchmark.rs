@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::files::read;
 
 /// A benchmark as the user chose it, with its filelist and the source of its definition.
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// Definition and workload.
     pub benchmark: Benchmark,
     /// The name of the user's own filelist, if there is one.
@@ -21,7 +21,7 @@ pub struct Chosen {
 }
 
 /// The file of a benchmark definition.
-pub struct DefinitionFile {
+pub(crate) struct DefinitionFile {
     /// Its path.
     pub path: PathBuf,
     /// Its content.
@@ -29,7 +29,7 @@ pub struct DefinitionFile {
 }
 
 /// Finds a built-in benchmark or reads a definition, and replaces its filelist by the user's if there is one.
-pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
+pub(crate) fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
     let (mut benchmark, source) = with_source(&arguments.benchmark)?;
     let Some(path) = &arguments.filelist else { return Ok(Chosen { benchmark, filelist: None, source }) };
     let name = path.display().to_string();
@@ -43,7 +43,7 @@ pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
 }
 
 /// Returns the file set of a benchmark for the highest load: that of the arguments, or else that of its load plan.
-pub fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
+pub(crate) fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
     let Benchmark { definition, workload } = choose(&arguments.benchmark)?.benchmark;
     let levels = definition.load.levels.list(arguments.max_load, definition.load.unit);
     let level = arguments.max_load.unwrap_or_else(|| levels.into_iter().fold(0.0, f64::max));
@@ -51,7 +51,7 @@ pub fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
 }
 
 /// Finds a built-in benchmark by id, or reads the definition at a path.
-pub fn by_name(name: &str) -> Result<Benchmark, Failure> {
+pub(crate) fn by_name(name: &str) -> Result<Benchmark, Failure> {
     with_source(name).map(|(benchmark, _)| benchmark)
 }
 

@@ -22,7 +22,7 @@ const CACHE_BYTES_SPARE: u64 = 64 << 20;
 
 /// A server to run, with its settings.
 #[derive(Debug, Clone)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// Name of its run among several: `nginx-php-fpm-4 #2`.
     pub label: String,
     /// Name of the server, the same for all repetitions: `nginx-php-fpm-4`.
@@ -39,7 +39,7 @@ pub struct Candidate {
 
 /// The accelerator that the user chose.
 #[derive(Debug, Clone)]
-pub struct ChosenAccelerator {
+pub(crate) struct ChosenAccelerator {
     /// Its recipe.
     pub recipe: Box<Recipe>,
     /// Cache memory, in bytes; `None` for a cache that holds all files.
@@ -48,7 +48,7 @@ pub struct ChosenAccelerator {
 
 impl ChosenAccelerator {
     /// Returns its part of the plan, in front of a server with these files.
-    pub fn plan(&self, files: &FileSet) -> Accelerator {
+    pub(crate) fn plan(&self, files: &FileSet) -> Accelerator {
         let default_bytes = files.bytes() + files.bytes() / 4 + CACHE_BYTES_SPARE;
         Accelerator { name: self.recipe.name.clone(), cache_bytes: self.cache_bytes.unwrap_or(default_bytes) }
     }
@@ -56,7 +56,7 @@ impl ChosenAccelerator {
 
 /// The server that the user chose.
 #[derive(Debug, Clone)]
-pub enum ChosenServer {
+pub(crate) enum ChosenServer {
     /// A server that is already running.
     External(Target),
     /// An installed server, started by its recipe.
@@ -67,7 +67,7 @@ pub enum ChosenServer {
 
 impl Candidate {
     /// Returns the name of the server in plans.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match &self.server {
             ChosenServer::External(_) => "external",
             ChosenServer::BuiltIn => "built-in",
@@ -76,12 +76,12 @@ impl Candidate {
     }
 
     /// Returns whether Plimsoll starts it, in its own work directory.
-    pub fn is_started(&self) -> bool {
+    pub(crate) fn is_started(&self) -> bool {
         !matches!(self.server, ChosenServer::External(_))
     }
 
     /// Returns the server to use for a plan; `trust` is the set of certificates accepted from a running server.
-    pub fn server(
+    pub(crate) fn server(
         &self,
         benchmark: &BenchmarkArguments,
         plan: &Plan,
@@ -104,7 +104,10 @@ impl Candidate {
 
 /// Lists the servers to run: all combinations of server, gateway, number of workers, accelerator and number of CPUs, each
 /// repeated as requested. `has_dynamic_pages` is whether programs generate pages of the workload.
-pub fn candidates(arguments: &SutArguments, has_dynamic_pages: bool) -> Result<Vec<Candidate>, Failure> {
+pub(crate) fn candidates(
+    arguments: &SutArguments,
+    has_dynamic_pages: bool,
+) -> Result<Vec<Candidate>, Failure> {
     let has_gateway_flags = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
     if has_gateway_flags && !has_dynamic_pages {
         let error = "`--gateway` and `--workers` apply to dynamic pages, and this benchmark has only files";
@@ -135,19 +138,19 @@ pub fn candidates(arguments: &SutArguments, has_dynamic_pages: bool) -> Result<V
 }
 
 /// Returns the name of a server with its settings, as shown everywhere: `nginx-php-fpm-4, profile default`.
-pub fn server_name(server: &str, gateway: Option<Gateway>, profile: Option<&str>) -> String {
+pub(crate) fn server_name(server: &str, gateway: Option<Gateway>, profile: Option<&str>) -> String {
     let gateway = gateway.map(|gateway| format!("-{}-{}", gateway.kind.name(), gateway.workers));
     let profile = profile.map(|profile| format!(", profile {profile}"));
     [Some(server.to_owned()), gateway, profile].into_iter().flatten().collect()
 }
 
 /// Returns the name of a server behind an accelerator: `nginx behind varnish`.
-pub fn behind_name(server: &str, accelerator: &str) -> String {
+pub(crate) fn behind_name(server: &str, accelerator: &str) -> String {
     format!("{server} behind {accelerator}")
 }
 
 /// Returns the name of a server whose runs with different numbers of CPUs are compared: `nginx, 2 CPUs`.
-pub fn with_cpus(server: &str, n_cpus: usize) -> String {
+pub(crate) fn with_cpus(server: &str, n_cpus: usize) -> String {
     format!("{server}, {n_cpus} CPU{}", if n_cpus == 1 { "" } else { "s" })
 }
 
@@ -278,14 +281,14 @@ fn gateways(
 }
 
 /// Returns the name of a candidate's run file: `nginx-php-fpm-4.plim`.
-pub fn file_name(candidate: &Candidate) -> PathBuf {
+pub(crate) fn file_name(candidate: &Candidate) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     let name: String = candidate.label.replace(" × ", "-").replace(", ", "-").chars().map(plain).collect();
     PathBuf::from(format!("{}.plim", name.trim_matches('-')))
 }
 
 /// Returns the built-in web server with the file set and the protocol of a plan.
-pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
+pub(crate) fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
     let program = std::env::current_exe()?;
     let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.benchmark.clone()];
     // Behind an accelerator, this is not the primary address.

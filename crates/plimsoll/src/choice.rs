@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use languages::Named;
 
 /// Returns a parser of the names of a choice; `about` describes each value in the help.
-pub fn choice<T: Named + Send + Sync>(
+pub(crate) fn choice<T: Named + Send + Sync>(
     about: fn(&T) -> Option<&'static str>,
 ) -> impl TypedValueParser<Value = T> {
     let names = T::NAMES.iter().map(|(name, value)| PossibleValue::new(*name).help(about(value)));

@@ -57,7 +57,7 @@ impl Exit {
 
 /// A failed command: the message for the user and the exit code.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     exit: Exit,
     message: String,
     hint: Option<String>,
@@ -67,12 +67,12 @@ pub struct Failure {
 
 impl Failure {
     /// Makes a failure without a hint; `message` may contain its own.
-    pub fn new(exit: Exit, message: impl Display) -> Failure {
+    pub(crate) fn new(exit: Exit, message: impl Display) -> Failure {
         Failure { exit, message: message.to_string(), hint: None, has_prefix: false }
     }
 
     /// Makes a failure that is the user's mistake.
-    pub fn usage(message: impl Display) -> Failure {
+    pub(crate) fn usage(message: impl Display) -> Failure {
         Failure::new(Exit::Usage, message)
     }
 
@@ -82,18 +82,18 @@ impl Failure {
     }
 
     /// Adds a hint: what to do about it.
-    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
     }
 
     /// Returns the message without the hint.
-    pub fn message(&self) -> &str {
+    pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
     /// Prints the failure on standard error and returns the exit code.
-    pub fn report(self) -> Exit {
+    pub(crate) fn report(self) -> Exit {
         match self.has_prefix {
             true => eprint_styled(self.message.trim_end()),
             false => eprint(format!("error: {}", self.message.trim_end())),
@@ -132,7 +132,7 @@ impl From<RunFileError> for Failure {
 
 impl Failure {
     /// Makes a failure of a run; the hint differs if the benchmark is the user's own definition.
-    pub fn of_run(error: FleetError, is_own_definition: bool) -> Failure {
+    pub(crate) fn of_run(error: FleetError, is_own_definition: bool) -> Failure {
         match &error {
             FleetError::Verify(VerifyError::Wrong { .. }) if is_own_definition => {
                 Failure::new(Exit::Testbed, &error).hint(

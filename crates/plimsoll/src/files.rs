@@ -7,13 +7,13 @@ use std::path::Path;
 use crate::exit::Failure;
 
 /// Reads a text file.
-pub fn read(path: &Path) -> Result<String, Failure> {
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
 }
 
 /// Writes a file, whole or not at all; a file that may not be written is not changed.
-pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut file = File::create(path).map_err(|error| cannot_write(path, &error))?;
     file.write_all(content.as_ref()).map_err(|error| {
         discard(path);
@@ -22,14 +22,14 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
 }
 
 /// Removes a partly written file: half a report is worse than none. Errors are ignored.
-pub fn discard(path: &Path) {
+pub(crate) fn discard(path: &Path) {
     if path.is_file() {
         let _ = std::fs::remove_file(path);
     }
 }
 
 /// Returns the failure of a file that cannot be written, with a hint.
-pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::usage(format!("cannot write `{}`: {error}", path.display()));
     failure.hint(match error.kind() {
         ErrorKind::NotFound => "create the directory first, or choose another path",
@@ -39,7 +39,7 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// Refuses to overwrite a run file.
-pub fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
+pub(crate) fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
     match (run.canonicalize(), destination.canonicalize()) {
         (Ok(run), Ok(destination)) if run == destination => {
             Err(Failure::usage(format!("the output would overwrite the run file `{}`", run.display()))

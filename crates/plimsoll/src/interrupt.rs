@@ -57,7 +57,7 @@ const TERMINAL_MAX: Duration = Duration::from_millis(500);
 /// Installs the signal handlers on the first call and returns the flag that a stop request sets.
 ///
 /// If the handlers cannot be installed, the flag is never set and signals have their default action.
-pub fn flag() -> Arc<AtomicBool> {
+pub(crate) fn flag() -> Arc<AtomicBool> {
     static STOP_REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let begin = || {
         let requested = Arc::new(AtomicBool::new(false));
@@ -71,12 +71,12 @@ pub fn flag() -> Arc<AtomicBool> {
 }
 
 /// Has the effect of Ctrl-C, for a terminal in raw mode, which sends no signal for it.
-pub fn request_stop() {
+pub(crate) fn request_stop() {
     stop(&flag(), StopAction::StopOrQuit);
 }
 
 /// Returns whether a stop has been requested.
-pub fn is_stop_requested() -> bool {
+pub(crate) fn is_stop_requested() -> bool {
     flag().load(Ordering::Relaxed)
 }
 

@@ -17,7 +17,10 @@ const OBSERVERS_HINT: &str = "a collector or exporter may be on this machine, in
 address, but not at a link-local address";
 
 /// Checks the addresses that metrics are pushed to and the machines that are monitored, before anything is started.
-pub fn check_observers(metrics: &MetricsArguments, monitors: &[MonitorArgument]) -> Result<(), Failure> {
+pub(crate) fn check_observers(
+    metrics: &MetricsArguments,
+    monitors: &[MonitorArgument],
+) -> Result<(), Failure> {
     let refused = |why: String| Failure::new(Exit::Refused, why).hint(OBSERVERS_HINT);
     metrics.otlp.as_ref().map_or(Ok(()), Endpoint::check).map_err(|why| refused(why.to_string()))?;
     for monitor in monitors {
@@ -30,7 +33,7 @@ pub fn check_observers(metrics: &MetricsArguments, monitors: &[MonitorArgument])
 }
 
 /// An observer that passes the events of runs to the progress display and to telemetry.
-pub struct Observers {
+pub(crate) struct Observers {
     progress: Progress,
     telemetry: Option<Telemetry>,
 }
@@ -38,7 +41,7 @@ pub struct Observers {
 impl Observers {
     /// Creates the observers of runs with these plans and their labels, and prints the address of the metrics endpoint.
     /// `asked` is the progress display that the user requested.
-    pub fn new(
+    pub(crate) fn new(
         plans: &[Plan],
         labels: &[String],
         metrics: &MetricsArguments,
@@ -55,7 +58,7 @@ impl Observers {
     }
 
     /// Closes the display and exports the remaining metrics.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.progress.end();
         self.telemetry.map_or_else(Vec::new, Telemetry::end).into_iter().for_each(warn);
     }

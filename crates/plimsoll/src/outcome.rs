@@ -8,7 +8,7 @@ use crate::exit::Exit;
 
 /// A limit that a load point did not meet.
 #[derive(Debug)]
-pub struct MissedLimit<'a> {
+pub(crate) struct MissedLimit<'a> {
     /// The load point.
     pub point: &'a LoadPointResult,
     /// The measured value against the limit.
@@ -16,7 +16,7 @@ pub struct MissedLimit<'a> {
 }
 
 /// Lists the limits that were missed: by any load point, or by the load point that a search found.
-pub fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<MissedLimit<'a>> {
+pub(crate) fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<MissedLimit<'a>> {
     let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
     let checked = points.flat_map(|point| {
         plan.limits.iter().map(move |limit| MissedLimit { point, found: comply(*limit, point) })
@@ -25,7 +25,7 @@ pub fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<MissedLimit<'a>> {
 }
 
 /// Returns the exit code of a run.
-pub fn exit(plan: &Plan, analysis: &Analysis) -> Exit {
+pub(crate) fn exit(plan: &Plan, analysis: &Analysis) -> Exit {
     let of_run = Exit::of_run(analysis.verdict.state, &analysis.ending);
     let found_none = analysis.found.is_some_and(|found| found.max.is_none());
     match of_run {
@@ -36,7 +36,7 @@ pub fn exit(plan: &Plan, analysis: &Analysis) -> Exit {
 }
 
 /// Returns the result of the search and the limits, one sentence per line; empty if the user asked for neither.
-pub fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
+pub(crate) fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     if let (Some(search), Some(found)) = (plan.search, &analysis.found) {
         lines.push(found_text(search.most, found));

@@ -14,12 +14,12 @@ use crate::exit::{Exit, Failure};
 use crate::shell;
 
 /// Returns the path of the stored calibration: in `$XDG_STATE_HOME`, or else in `~/.local/state`.
-pub fn calibration() -> Result<PathBuf, Failure> {
+pub(crate) fn calibration() -> Result<PathBuf, Failure> {
     Ok(own_dir("XDG_STATE_HOME", ".local/state")?.join("calibration.toml"))
 }
 
 /// Returns the path of the signing key for seals: in `$XDG_CONFIG_HOME`, or else in `~/.config`.
-pub fn seal_key() -> Result<PathBuf, Failure> {
+pub(crate) fn seal_key() -> Result<PathBuf, Failure> {
     Ok(own_dir("XDG_CONFIG_HOME", ".config")?.join("seal.key"))
 }
 
@@ -35,7 +35,7 @@ fn own_dir(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
 }
 
 /// Returns the path of a run file's seal: `NAME.plim.seal`.
-pub fn seal_file(run: &Path) -> PathBuf {
+pub(crate) fn seal_file(run: &Path) -> PathBuf {
     let mut name = run.as_os_str().to_owned();
     name.push(".seal");
     name.into()
@@ -43,7 +43,7 @@ pub fn seal_file(run: &Path) -> PathBuf {
 
 /// Returns the directory below which a started server gets its work directory, on tmpfs if there is one. Only this user
 /// has access; [`make_private`] creates it.
-pub fn work_dir() -> PathBuf {
+pub(crate) fn work_dir() -> PathBuf {
     let memory = Path::new("/dev/shm");
     match memory.is_dir() {
         true => private_folder_in(memory),
@@ -53,12 +53,12 @@ pub fn work_dir() -> PathBuf {
 
 /// Returns the directory of a benchmark's file set, which is kept between runs. Servers read it under another account, so
 /// it is not in a home directory.
-pub fn files_dir(benchmark: &str) -> PathBuf {
+pub(crate) fn files_dir(benchmark: &str) -> PathBuf {
     persistent_dir().join("files").join(benchmark)
 }
 
 /// Returns this user's private directory for files that survive a reboot.
-pub fn persistent_dir() -> PathBuf {
+pub(crate) fn persistent_dir() -> PathBuf {
     private_folder_in(Path::new("/var/tmp"))
 }
 
@@ -66,22 +66,22 @@ pub fn persistent_dir() -> PathBuf {
 ///
 /// # Errors
 /// If it cannot be created, or others have access to it.
-pub fn make_private(folder: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn make_private(folder: &Path) -> Result<PathBuf, Failure> {
     make_private_folder(folder).map_err(|error| Failure::new(Exit::Testbed, error))
 }
 
 /// Returns the directories of `PATH`.
-pub fn search_path() -> Vec<PathBuf> {
+pub(crate) fn search_path() -> Vec<PathBuf> {
     std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect())
 }
 
 /// Returns an unused path for a run file: `runs/webstone-2.0.1-20261121-163000.plim`.
-pub fn run_file(benchmark: &str, now: WallTime) -> PathBuf {
+pub(crate) fn run_file(benchmark: &str, now: WallTime) -> PathBuf {
     unused_path(benchmark, now, ".plim")
 }
 
 /// Returns an unused path for a directory of several runs: `runs/web96-20261121-163000`.
-pub fn campaign(benchmark: &str, now: WallTime) -> PathBuf {
+pub(crate) fn campaign(benchmark: &str, now: WallTime) -> PathBuf {
     unused_path(benchmark, now, "")
 }
 
@@ -94,7 +94,7 @@ fn unused_path(benchmark: &str, now: WallTime, extension: &str) -> PathBuf {
 }
 
 /// Formats a time in the local time zone: `2026-11-21 16:30:00 +01:00`.
-pub fn time_text(time: WallTime) -> String {
+pub(crate) fn time_text(time: WallTime) -> String {
     zoned(time).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
@@ -104,12 +104,12 @@ fn zoned(time: WallTime) -> jiff::Zoned {
 }
 
 /// Returns the program's name and version.
-pub fn program() -> String {
+pub(crate) fn program() -> String {
     format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// Returns the command line, quoted for a shell, without credentials.
-pub fn command_line() -> String {
+pub(crate) fn command_line() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     shell::join(words_without_credentials(words))
 }
@@ -118,7 +118,7 @@ pub fn command_line() -> String {
 ///
 /// # Errors
 /// If it is not set or not UTF-8; the error is the predicate of a sentence.
-pub fn variable(name: &str) -> Result<String, &'static str> {
+pub(crate) fn variable(name: &str) -> Result<String, &'static str> {
     std::env::var(name).map_err(|error| match error {
         VarError::NotPresent => "is not set",
         VarError::NotUnicode(_) => "is not UTF-8",

@@ -16,7 +16,7 @@ const BUILT_IN: &str = "built-in";
 
 /// The CPUs of the server and of the load generator.
 #[derive(Debug, Clone)]
-pub struct CpuPlacement {
+pub(crate) struct CpuPlacement {
     /// CPUs of the server; empty if it may use all.
     pub sut_cpus: Vec<u32>,
     /// CPUs of the load threads, one each; empty if they are not pinned.
@@ -27,7 +27,7 @@ pub struct CpuPlacement {
 
 impl CpuPlacement {
     /// Returns the placement in a plan.
-    pub fn of(plan: &Plan) -> CpuPlacement {
+    pub(crate) fn of(plan: &Plan) -> CpuPlacement {
         CpuPlacement {
             sut_cpus: plan.sut.cpus.clone(),
             load_cpus: plan.load_cpus.clone(),
@@ -41,7 +41,7 @@ impl CpuPlacement {
 ///
 /// # Errors
 /// If a CPU is not available.
-pub fn split_cpus(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
+pub(crate) fn split_cpus(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
     let available = available_cpus();
     for cpu in sut.into_iter().chain(load).flatten() {
         if !available.contains(cpu) {
@@ -69,7 +69,11 @@ pub fn split_cpus(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<CpuPlacem
 ///
 /// # Errors
 /// If a group is empty or too large.
-pub fn cpu_group(groups: &[usize], size: usize, load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
+pub(crate) fn cpu_group(
+    groups: &[usize],
+    size: usize,
+    load: Option<&[u32]>,
+) -> Result<CpuPlacement, Failure> {
     let available = by_core(&available_cpus());
     let largest = groups.iter().copied().max().unwrap_or(size);
     let is_free = |cpu: &u32| load.is_none_or(|load| !load.contains(cpu));
@@ -92,7 +96,7 @@ pub fn cpu_group(groups: &[usize], size: usize, load: Option<&[u32]>) -> Result<
 ///
 /// # Errors
 /// If a CPU is not available.
-pub fn all_for_load(load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
+pub(crate) fn all_for_load(load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
     let load_cpus = match load {
         Some(_) => split_cpus(Some(&[]), load)?.load_cpus,
         None => Vec::new(),
@@ -102,7 +106,7 @@ pub fn all_for_load(load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
 }
 
 /// Returns the server's CPU quota if the arguments determine it; `None` if it follows from a calibration.
-pub fn fixed_quota(arguments: &SutArguments, server: &str) -> Option<CpuQuota> {
+pub(crate) fn fixed_quota(arguments: &SutArguments, server: &str) -> Option<CpuQuota> {
     let quota = |cpus, reason: &str| Some(CpuQuota { cpus, reason: reason.to_owned() });
     if arguments.target.is_some() {
         return quota(None, "Plimsoll does not control this server");
@@ -118,7 +122,7 @@ pub fn fixed_quota(arguments: &SutArguments, server: &str) -> Option<CpuQuota> {
 }
 
 /// Returns the CPU quota of a plan's server that follows from a case of a calibration; `None` if it has no such case.
-pub fn calibrated_quota(plan: &Plan, calibration: &Calibration, case: &str) -> Option<CpuQuota> {
+pub(crate) fn calibrated_quota(plan: &Plan, calibration: &Calibration, case: &str) -> Option<CpuQuota> {
     let costs = calibration.case(case)?;
     let cpus = choose_quota(QuotaBasis {
         placement: quota_placement(plan),
@@ -134,7 +138,7 @@ pub fn calibrated_quota(plan: &Plan, calibration: &Calibration, case: &str) -> O
 }
 
 /// Returns the CPU quota without a calibration.
-pub fn default_quota() -> CpuQuota {
+pub(crate) fn default_quota() -> CpuQuota {
     CpuQuota { cpus: Some(BUILT_IN_QUOTA), reason: "the default without a calibration".to_owned() }
 }
 

@@ -21,7 +21,7 @@ const NEEDED: [&str; 2] = ["open files", "local ports"];
 ///
 /// # Errors
 /// If something is missing; the hint is the remedy.
-pub fn check(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn check(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
     if !matches!(candidate.server, ChosenServer::External(_)) {
         check_programs(arguments, candidate, plan)?;
         check_folders(arguments, candidate)?;
@@ -78,7 +78,7 @@ fn check_machine(plan: &Plan) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If the path is not writable.
-pub fn check_output_path(out: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn check_output_path(out: Option<&Path>) -> Result<(), Failure> {
     let out = out.unwrap_or(Path::new("runs/new.plim"));
     let failed = |folder: &Path, why| {
         let error = format!("cannot write `{}`: `{}`: {why}", out.display(), folder.display());
@@ -98,7 +98,7 @@ pub fn check_output_path(out: Option<&Path>) -> Result<(), Failure> {
 }
 
 /// Returns the total time under load of all plans; for a search, an estimate.
-pub fn load_time(plans: &[Plan]) -> Nanos {
+pub(crate) fn load_time(plans: &[Plan]) -> Nanos {
     let of_plan = |plan: &Plan| {
         let n = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };
         (plan.phases.quiet + plan.phases.issuing()).0.saturating_mul(n as u64)

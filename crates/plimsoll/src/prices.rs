@@ -13,12 +13,12 @@ use crate::stderr::warn;
 const SECTION: &str = "Price list";
 
 /// Reads the price list of `--price`, if given.
-pub fn read(path: Option<&Path>) -> Result<Option<PriceSheet>, Failure> {
+pub(crate) fn read(path: Option<&Path>) -> Result<Option<PriceSheet>, Failure> {
     Ok(read_with_text(path)?.map(|(sheet, _)| sheet))
 }
 
 /// Reads the price list of `--price`, if given, and adds it to the operator's notes, so that the run file stores it.
-pub fn read_into(path: Option<&Path>, notes: Notes) -> Result<Notes, Failure> {
+pub(crate) fn read_into(path: Option<&Path>, notes: Notes) -> Result<Notes, Failure> {
     Ok(match read_with_text(path)? {
         Some((sheet, text)) => notes.with(SECTION, &sheet.file, &text),
         None => notes,
@@ -26,7 +26,7 @@ pub fn read_into(path: Option<&Path>, notes: Notes) -> Result<Notes, Failure> {
 }
 
 /// Returns the price list stored in a run file.
-pub fn stored_in(testbed: &Testbed) -> Option<PriceSheet> {
+pub(crate) fn stored_in(testbed: &Testbed) -> Option<PriceSheet> {
     let section = testbed.sections.iter().find(|section| section.title == SECTION)?;
     let fact = section.facts.first()?;
     // At worst, a later version wrote it: the run can be reported without it.

@@ -13,7 +13,7 @@ const CGI_PROGRAM: &str = "plimsoll-cgi";
 /// Acts on the program's name; `None` if the program should parse its arguments.
 ///
 /// Runs before everything else: a web server starts one process per CGI request, and this cost is measured.
-pub fn perform() -> Option<ExitCode> {
+pub(crate) fn perform() -> Option<ExitCode> {
     let name = std::env::args_os().next()?;
     if Path::new(&name).file_name() != Some(OsStr::new(CGI_PROGRAM)) {
         return None;

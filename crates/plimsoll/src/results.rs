@@ -15,7 +15,7 @@ use crate::stderr::warn;
 use crate::table::table_text;
 
 /// A run file that has been read and analyzed.
-pub struct Results {
+pub(crate) struct Results {
     /// The plan.
     pub plan: Plan,
     /// The inventory of the machines.
@@ -37,7 +37,7 @@ impl Results {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn read(path: &Path) -> Result<Results, RunFileError> {
+    pub(crate) fn read(path: &Path) -> Result<Results, RunFileError> {
         Results::of(&Run::open(path)?, |_| {})
     }
 
@@ -45,7 +45,7 @@ impl Results {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn read_ended(path: &Path, why: Option<&str>) -> Result<Results, RunFileError> {
+    pub(crate) fn read_ended(path: &Path, why: Option<&str>) -> Result<Results, RunFileError> {
         let run = Run::open(path)?;
         let ending = match (run.ending(), why) {
             (Ending::Missing, Some(why)) => Ending::Stopped(why.to_owned()),
@@ -55,7 +55,7 @@ impl Results {
     }
 
     /// Replaces the price list; `None` keeps the one stored in the run file.
-    pub fn priced(self, price: Option<PriceSheet>) -> Results {
+    pub(crate) fn priced(self, price: Option<PriceSheet>) -> Results {
         Results { price: price.or(self.price), ..self }
     }
 
@@ -63,7 +63,7 @@ impl Results {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn of(run: &Run, visit: impl FnMut(&Record)) -> Result<Results, RunFileError> {
+    pub(crate) fn of(run: &Run, visit: impl FnMut(&Record)) -> Result<Results, RunFileError> {
         Results::ended(run, run.ending().clone(), visit)
     }
 
@@ -94,7 +94,7 @@ impl Results {
     }
 
     /// Returns the input of the renderers.
-    pub fn report(&self) -> Report<'_> {
+    pub(crate) fn report(&self) -> Report<'_> {
         Report {
             analysis: &self.analysis,
             plan: &self.plan,
@@ -105,14 +105,14 @@ impl Results {
     }
 
     /// Returns results table, headline and verdict as text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = table_text(&disclosure::results_table(&self.analysis));
         text.push_str(&format!("\n\n{}", self.verdict_text()));
         text
     }
 
     /// Returns the headline with the verdict and its reasons: never one without the other.
-    pub fn verdict_text(&self) -> String {
+    pub(crate) fn verdict_text(&self) -> String {
         let Analysis { verdict, modifications, .. } = &self.analysis;
         let word = match verdict.state {
             VerdictState::Valid => "VALID",
@@ -147,12 +147,12 @@ impl Results {
     }
 
     /// Returns the run as JSON.
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         disclosure::render::json(&self.report())
     }
 
     /// Returns the report as a self-contained HTML file.
-    pub fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         disclosure::render::html(&disclosure::outline(&self.report()))
     }
 }
@@ -161,7 +161,7 @@ impl Results {
 ///
 /// # Errors
 /// If the file cannot be read.
-pub fn records(run: &Run, visit: impl FnMut(Record)) -> Result<(), RunFileError> {
+pub(crate) fn records(run: &Run, visit: impl FnMut(Record)) -> Result<(), RunFileError> {
     if let ReadExtent::Until(why) = run.records(visit)? {
         warn(format!("`{}` is truncated: {why}", run.path().display()));
     }
@@ -169,7 +169,7 @@ pub fn records(run: &Run, visit: impl FnMut(Record)) -> Result<(), RunFileError>
 }
 
 /// Returns the origin of a run's numbers: program, command, file and times.
-pub fn provenance(run: &Run) -> Provenance {
+pub(crate) fn provenance(run: &Run) -> Provenance {
     let header = run.header();
     Provenance {
         program: header.program.clone(),

@@ -18,7 +18,7 @@ const OTHERS: u32 = 0o077;
 const BYTES_MAX: u64 = 4096;
 
 /// Creates a key and its file. An existing file is never overwritten.
-pub fn make(path: &Path) -> Result<SealKey, Failure> {
+pub(crate) fn make(path: &Path) -> Result<SealKey, Failure> {
     let key = SealKey::new(random().map_err(|error| {
         Failure::new(Exit::Testbed, format!("cannot get random numbers from the kernel: {error}"))
     })?);
@@ -35,7 +35,7 @@ pub fn make(path: &Path) -> Result<SealKey, Failure> {
 }
 
 /// Reads a key; refuses one that others have access to.
-pub fn read(path: &Path) -> Result<SealKey, Failure> {
+pub(crate) fn read(path: &Path) -> Result<SealKey, Failure> {
     let name = path.display();
     let cannot_read = |error: io::Error| {
         Failure::usage(format!("cannot read the key `{name}`: {error}"))

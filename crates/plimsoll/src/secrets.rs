@@ -18,7 +18,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// Lists all secrets that cannot be read, each with its key and position in the definition, and never with its value.
-pub fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
+pub(crate) fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
     let mut secrets = Secrets::default();
     // Requests of another filelist have no secrets.
     let Some(source) = chosen.source.as_ref().filter(|_| chosen.filelist.is_none()) else {

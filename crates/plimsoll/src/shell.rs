@@ -1,7 +1,7 @@
 //! Conversion between a list of words and a shell command line.
 
 /// Joins words into a command line that a shell splits into the same words.
-pub fn join(words: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn join(words: impl IntoIterator<Item = String>) -> String {
     words.into_iter().map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
@@ -15,7 +15,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Splits a text of [`join`] into words. A text that no shell would accept is one word.
-pub fn split(text: &str) -> Vec<String> {
+pub(crate) fn split(text: &str) -> Vec<String> {
     shlex::split(text).unwrap_or_else(|| vec![text.to_owned()])
 }
 

@@ -15,14 +15,14 @@ const DIFFERENCES_MAX: usize = 12;
 
 impl Results {
     /// Returns this run for a document of several runs; `name` is the name of the run there, `server` that of its server.
-    pub fn campaign_run<'a>(&'a self, name: &'a str, server: &'a str) -> CampaignRun<'a> {
+    pub(crate) fn campaign_run<'a>(&'a self, name: &'a str, server: &'a str) -> CampaignRun<'a> {
         CampaignRun { name, server, began: &self.began, report: self.report() }
     }
 }
 
 /// Names the servers of runs as `run` does. `names` are the names of the runs. If a server has runs with different numbers
 /// of CPUs, its name includes that number.
-pub fn server_names(read: &[Results], names: &[String]) -> Vec<String> {
+pub(crate) fn server_names(read: &[Results], names: &[String]) -> Vec<String> {
     let bare: Vec<String> = read.iter().zip(names).map(|(run, name)| bare_name(run, name)).collect();
     let n_cpus = |index: usize| read[index].plan.sut.cpus.len();
     let is_one_of_several = |index: usize| {
@@ -53,7 +53,7 @@ fn bare_name(run: &Results, name: &str) -> String {
 
 /// Names runs: by their servers; several runs of one server in one benchmark by their files (`names`), or by a number if
 /// the files are named after the server too.
-pub fn run_names(read: &[Results], servers: &[String], names: &[String]) -> Vec<String> {
+pub(crate) fn run_names(read: &[Results], servers: &[String], names: &[String]) -> Vec<String> {
     let key = |index: usize| {
         let benchmark = &read[index].plan.benchmark;
         (&benchmark.id, benchmark.version, &servers[index])
@@ -85,7 +85,7 @@ fn target(testbed: &Testbed) -> Option<&str> {
 }
 
 /// Prints a comparison: conclusions, metrics by load point and summary, and configuration differences.
-pub fn print_comparison(comparison: &Comparison) -> Result<(), Failure> {
+pub(crate) fn print_comparison(comparison: &Comparison) -> Result<(), Failure> {
     for sentence in disclosure::comparison_text(comparison) {
         print(&format!("\n{sentence}"))?;
     }
@@ -123,7 +123,7 @@ fn configuration_text(mut table: Table) -> String {
 
 /// Makes the full document of a comparison: its conclusions, sections of the runs' reports, and the list of runs. `runs`
 /// are those of the comparison, in the same order.
-pub fn full_comparison(comparison: &Comparison, runs: &[CampaignRun]) -> Document {
+pub(crate) fn full_comparison(comparison: &Comparison, runs: &[CampaignRun]) -> Document {
     let provenance: Vec<Provenance> = runs.iter().map(|run| run.report.provenance.clone()).collect();
     let mut document = disclosure::comparison_document(comparison, &provenance);
     let list = document.sections.pop();

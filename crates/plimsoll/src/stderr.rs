@@ -17,12 +17,12 @@ static BUFFERED: Mutex<Option<VecDeque<String>>> = Mutex::new(None);
 
 /// Prints a line on standard error, with control characters escaped. Write errors are ignored: that nobody reads is no
 /// reason to stop a run.
-pub fn eprint(text: impl Display) {
+pub(crate) fn eprint(text: impl Display) {
     eprint_styled(escaped(&text.to_string()));
 }
 
 /// Prints a line that contains our own colors, and in which everything else is escaped already.
-pub fn eprint_styled(text: impl Display) {
+pub(crate) fn eprint_styled(text: impl Display) {
     match buffered().as_mut() {
         Some(lines) => {
             if lines.len() == BUFFERED_MAX {
@@ -35,17 +35,17 @@ pub fn eprint_styled(text: impl Display) {
 }
 
 /// Prints a warning on standard error.
-pub fn warn(text: impl Display) {
+pub(crate) fn warn(text: impl Display) {
     eprint(format!("warning: {text}"));
 }
 
 /// Starts buffering lines, because the full-screen view owns the terminal.
-pub fn start_buffering() {
+pub(crate) fn start_buffering() {
     buffered().get_or_insert_default();
 }
 
 /// Prints the buffered lines and stops buffering.
-pub fn stop_buffering() {
+pub(crate) fn stop_buffering() {
     let mut buffered = buffered();
     buffered.take().into_iter().flatten().for_each(write);
 }

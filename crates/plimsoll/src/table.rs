@@ -26,7 +26,7 @@ const GAP: usize = 2;
 const WORDS_MIN: usize = 12;
 
 /// Formats a table of the report for standard output: no wider than the terminal, or with all columns without one.
-pub fn table_text(table: &Table) -> String {
+pub(crate) fn table_text(table: &Table) -> String {
     format_table(table, terminal_width())
 }
 

@@ -9,7 +9,7 @@ use crate::arguments::SutArguments;
 use crate::exit::{Exit, Failure};
 
 /// Returns the certificate check to record in the plan.
-pub fn check(arguments: &SutArguments) -> CertificateCheck {
+pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
     match &arguments.ca {
         _ if arguments.insecure => CertificateCheck::Off,
         Some(path) => CertificateCheck::File(path.display().to_string()),
@@ -21,7 +21,7 @@ pub fn check(arguments: &SutArguments) -> CertificateCheck {
 ///
 /// # Errors
 /// If authorities are needed and there are none, or if certificate flags are given for a target without TLS.
-pub fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
+pub(crate) fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
     let is_asked = arguments.insecure || arguments.ca.is_some();
     if !target.secure {
         return match is_asked {

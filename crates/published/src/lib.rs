@@ -5,8 +5,6 @@
 //! - [`audit_report`]: whether all numbers of a report can be true at once
 //! - [`published_results`]: the best result of every system, for comparison with a run
 
-#![warn(unreachable_pub)]
-
 mod archive;
 mod audit;
 mod history;

@@ -5,8 +5,6 @@
 //! [`Run::verify`] tells whether anything in it was changed since, a [`Seal`] who vouches for it.
 //! The file's form and the reasons for it: `docs/design/run-file.md`.
 
-#![warn(unreachable_pub)]
-
 mod chain;
 mod codec;
 mod detail_batch;

@@ -3,8 +3,6 @@
 //! They let every benchmark run with nothing installed, and they misbehave on demand, so that Plimsoll's own
 //! checks can be tested.
 
-#![warn(unreachable_pub)]
-
 pub mod gateway;
 mod listener;
 pub mod web;

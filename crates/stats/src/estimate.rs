@@ -31,7 +31,7 @@ impl Estimate {
     }
 
     /// Returns the estimate in units of `unit`.
-    pub fn relative_to(self, unit: f64) -> Estimate {
+    pub(crate) fn relative_to(self, unit: f64) -> Estimate {
         Estimate { value: self.value / unit, low: self.low / unit, high: self.high / unit }
     }
 }

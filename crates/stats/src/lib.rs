@@ -3,7 +3,6 @@
 //! Only arithmetic: nothing here reads, writes or looks at a clock. Units are in the types
 //! ([`units::Nanos`], [`units::Ratio`]) or, for plain numbers, in the comment: s and operations/s.
 
-#![warn(unreachable_pub)]
 // A cast that can lose something is an error. Counts become `f64` by a cast nevertheless: below 2⁵³ they are exact, and
 // beyond it no figure needs their last digits.
 #![cfg_attr(
@@ -59,9 +58,6 @@ pub use law::{
 pub use median::median;
 pub use moments::Moments;
 pub use regression::FittedLine;
-pub use scaling::{
-    Amdahl, FitError, FitQuality, Prediction, Repeats, ScalingPoint, SpeedUp, Usl, serial_share_of_ratio,
-    speed_ups,
-};
+pub use scaling::{Amdahl, FitError, FitQuality, Prediction, Repeats, ScalingPoint, SpeedUp, Usl, speed_ups};
 pub use steady::{Steadiness, SteadyLimit, steadiness};
 pub use warm_up::{warm_up_cut, warm_up_errors};

@@ -13,8 +13,6 @@
 //! - `server`, `push`: the two ways of export
 //! - `service`: the thread of both
 
-#![warn(unreachable_pub)]
-
 mod endpoint;
 mod families;
 mod otlp;

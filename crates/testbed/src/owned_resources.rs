@@ -46,7 +46,7 @@ enum OwnedResource {
 
 /// An entry of the registry. Dropping it removes it: its resource has ended or is about to.
 #[derive(Debug)]
-pub struct OwnedResourceEntry(u64);
+pub(crate) struct OwnedResourceEntry(u64);
 
 impl Drop for OwnedResourceEntry {
     fn drop(&mut self) {
@@ -61,7 +61,7 @@ pub struct ShutdownGuard(#[allow(dead_code, reason = "held, not read")] MutexGua
 
 /// Starts a process that is registered as long as the entry lives. `leads` says whether it leads a process
 /// group.
-pub fn start(
+pub(crate) fn start(
     leads: bool,
     spawn: impl FnOnce() -> io::Result<Child>,
 ) -> io::Result<(Child, OwnedResourceEntry)> {
@@ -69,12 +69,12 @@ pub fn start(
 }
 
 /// Creates a control group in the same way.
-pub fn make_group(path: &Path) -> io::Result<OwnedResourceEntry> {
+pub(crate) fn make_group(path: &Path) -> io::Result<OwnedResourceEntry> {
     keep(|| fs::create_dir(path), |()| OwnedResource::Group(path.to_owned())).map(|((), entry)| entry)
 }
 
 /// Creates a new folder in the same way.
-pub fn make_folder(path: &Path) -> io::Result<OwnedResourceEntry> {
+pub(crate) fn make_folder(path: &Path) -> io::Result<OwnedResourceEntry> {
     keep(|| fs::create_dir(path), |()| OwnedResource::Folder(path.to_owned())).map(|((), entry)| entry)
 }
 

@@ -37,7 +37,7 @@ pub fn make_private_folder(path: &Path) -> Result<PathBuf, FolderError> {
 ///
 /// # Errors
 /// It cannot be created, or others can change it or its parents.
-pub fn make_own_folder(path: &Path) -> Result<PathBuf, FolderError> {
+pub(crate) fn make_own_folder(path: &Path) -> Result<PathBuf, FolderError> {
     let path = in_safe_parent(path)?;
     match DirBuilder::new().mode(PRIVATE).create(&path) {
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
@@ -54,7 +54,7 @@ pub fn make_own_folder(path: &Path) -> Result<PathBuf, FolderError> {
 ///
 /// # Errors
 /// The system's error.
-pub fn let_group_through(path: &Path, group: u32) -> io::Result<()> {
+pub(crate) fn let_group_through(path: &Path, group: u32) -> io::Result<()> {
     for folder in private_folders_of(path) {
         std::os::unix::fs::chown(folder, None, Some(group))?;
         fs::set_permissions(folder, Permissions::from_mode(PASSABLE))?;

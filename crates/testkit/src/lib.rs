@@ -17,8 +17,6 @@
 //! Besides, [`schema_faults`] validates JSON against the published schemas, [`keys_read`] and [`keys_named`] compare a
 //! schema with its language, and [`consistency`] checks a report for contradictions.
 
-#![warn(unreachable_pub)]
-
 mod conservation;
 pub mod consistency;
 mod driver;

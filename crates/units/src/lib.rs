@@ -3,8 +3,6 @@
 //! The lowest layer: everything here can be used anywhere, and nothing here knows what a
 //! benchmark is.
 
-#![warn(unreachable_pub)]
-
 mod clock;
 mod decimal;
 mod money;

@@ -28,14 +28,14 @@ const SEEDS: [(&str, &str); 4] = [
 ];
 
 /// Options of the command.
-pub struct FuzzOptions {
+pub(crate) struct FuzzOptions {
     target: Option<String>,
     seconds: u32,
 }
 
 impl FuzzOptions {
     /// Parses `[TARGET] [--seconds N]`.
-    pub fn parse(arguments: &[&str]) -> Result<FuzzOptions> {
+    pub(crate) fn parse(arguments: &[&str]) -> Result<FuzzOptions> {
         let mut options = FuzzOptions { target: None, seconds: 20 };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
@@ -56,7 +56,7 @@ impl FuzzOptions {
 }
 
 /// Builds the targets and runs one or all; stops at the first finding.
-pub fn perform(options: &FuzzOptions) -> Result<()> {
+pub(crate) fn perform(options: &FuzzOptions) -> Result<()> {
     let all = targets(&fs::read_to_string(root().join("fuzz/src/main.rs"))?);
     let chosen: Vec<&String> =
         all.iter().filter(|name| options.target.as_ref().is_none_or(|one| one == *name)).collect();

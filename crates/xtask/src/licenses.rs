@@ -10,7 +10,7 @@ use crate::spdx::fulfilled;
 
 /// Checks licenses and duplicates of the packages linked with these features (`plimsoll/pdf`); prints a line
 /// on success.
-pub fn perform(features: &[&str]) -> Result<()> {
+pub(crate) fn perform(features: &[&str]) -> Result<()> {
     let linked = linked(features)?;
     let policy = LicensePolicy::read(&std::fs::read_to_string(root().join("deny.toml"))?)?;
     let mut complaints = policy.licenses(&linked);

@@ -25,7 +25,7 @@ const WORDS: [&str; 7] =
     ["One object", "Contents", "Plimsoll disclosure report", "Results", "Method", "Figure 1.", "Table 1."];
 
 /// Builds, tests and inspects; keeps the PDF for manual inspection.
-pub fn perform() -> Result<()> {
+pub(crate) fn perform() -> Result<()> {
     install(&NEEDED)?;
     licenses::perform(&[FEATURE])?;
     let plimsoll = release_binary_with(&["--features", FEATURE])?;

@@ -18,7 +18,7 @@ const CASES: u32 = 4096;
 
 /// Options of the command: number of cases, seed, crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PropertyOptions {
+pub(crate) struct PropertyOptions {
     cases: u32,
     /// A new one if `None`.
     seed: Option<u64>,
@@ -28,7 +28,7 @@ pub struct PropertyOptions {
 
 impl PropertyOptions {
     /// Parses `[CRATE] [--cases N] [--seed N]`.
-    pub fn parse(arguments: &[&str]) -> Result<PropertyOptions> {
+    pub(crate) fn parse(arguments: &[&str]) -> Result<PropertyOptions> {
         let mut options = PropertyOptions { cases: CASES, seed: None, package: None };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
@@ -67,7 +67,7 @@ enum TestTarget {
 ///
 /// # Errors
 /// One of them does not hold, or was not run.
-pub fn perform(options: &PropertyOptions) -> Result<()> {
+pub(crate) fn perform(options: &PropertyOptions) -> Result<()> {
     let seed = options.seed.map_or_else(fresh_seed, Ok)?;
     let mut properties = find(&root().join("crates"))?;
     if let Some(package) = &options.package {

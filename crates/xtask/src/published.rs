@@ -8,7 +8,7 @@ const ALL: &str = "PLIMSOLL_PUBLISHED_CHANGES";
 
 /// Makes every change, and prints which share of those that contradict the report is found, and which are
 /// missed.
-pub fn perform() -> Result<()> {
+pub(crate) fn perform() -> Result<()> {
     let test = "mutations::changes_that_contradict_something_printed_are_found";
     let arguments =
         ["test", "--release", "-p", "published", "--test", "published", "--", "--exact", test, "--nocapture"];

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 ///
 /// A license with an exception (`Apache-2.0 WITH LLVM-exception`) is allowed if it is listed including the
 /// exception.
-pub fn fulfilled(expression: &str, allowed: &dyn Fn(&str) -> bool) -> Result<bool> {
+pub(crate) fn fulfilled(expression: &str, allowed: &dyn Fn(&str) -> bool) -> Result<bool> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words: Vec<&str> = spaced.split_whitespace().rev().collect();
     let answer = either(&mut words, allowed)?;

@@ -59,7 +59,7 @@ fn steps() -> Vec<Step> {
 }
 
 /// Runs all steps and prints a summary.
-pub fn perform() -> Result<()> {
+pub(crate) fn perform() -> Result<()> {
     install(&NEEDED)?;
     let clock = RealClock::start();
     let mut summary = Vec::new();

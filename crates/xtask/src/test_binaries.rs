@@ -56,7 +56,7 @@ struct Binary {
 ///
 /// # Errors
 /// The binaries that failed.
-pub fn perform() -> Result<()> {
+pub(crate) fn perform() -> Result<()> {
     let binaries = build()?;
     let (computing, alone): (Vec<Binary>, Vec<Binary>) =
         binaries.into_iter().partition(|one| COMPUTING.contains(&one.package.as_str()));

@@ -25,7 +25,10 @@ pub(super) struct CacheRequest {
 impl CacheRequest {
     /// Reads a request; refuses requests without a key, and methods that a gateway must not serve: CONNECT opens
     /// tunnels, and TRACE reveals to scripts the fields that browsers hide from them.
-    pub fn read(mut inbound: Request, settings: &ExchangeSettings) -> Result<CacheRequest, LocalError> {
+    pub(super) fn read(
+        mut inbound: Request,
+        settings: &ExchangeSettings,
+    ) -> Result<CacheRequest, LocalError> {
         if matches!(&inbound.method_name[..], b"CONNECT" | b"TRACE") {
             return Err(LocalError::new(405, ProxyReason::Method));
         }
@@ -42,7 +45,7 @@ impl CacheRequest {
     }
 
     /// Turns the request into a background GET for the same key: other wishes of the client do not count.
-    pub fn into_background_get(mut self) -> CacheRequest {
+    pub(super) fn into_background_get(mut self) -> CacheRequest {
         self.original.method_name = b"GET".to_vec();
         ["cache-control", "pragma"].iter().for_each(|name| self.original.lines.remove(name));
         self.meta.method = RequestMethod::Get;
@@ -52,34 +55,34 @@ impl CacheRequest {
     }
 
     /// Returns the header lines.
-    pub fn lines(&self) -> LinesIter<'_> {
+    pub(super) fn lines(&self) -> LinesIter<'_> {
         self.original.lines.iter()
     }
 
     /// Returns whether it is a HEAD request, whose response has no body.
-    pub fn is_head(&self) -> bool {
+    pub(super) fn is_head(&self) -> bool {
         self.meta.method == RequestMethod::Head
     }
 
     /// Returns the target to send to the origin: that of the key.
-    pub fn target(&self) -> &str {
+    pub(super) fn target(&self) -> &str {
         if self.original.target == b"*" { "*" } else { self.key.target() }
     }
 
     /// Returns the host to send to the origin, with its port unless that is the scheme's default.
-    pub fn authority(&self) -> &str {
+    pub(super) fn authority(&self) -> &str {
         self.key.origin().split_once("//").map_or("", |(_, authority)| authority)
     }
 
     /// Returns the hash of the key; the same on all threads and after a restart of the same build.
-    pub fn key_hash(&self) -> u64 {
+    pub(super) fn key_hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.key.as_str().hash(&mut hasher);
         hasher.finish()
     }
 
     /// Returns whether the request has passed this cache before, so that forwarding it would never end.
-    pub fn is_loop(&self, name: &str) -> bool {
+    pub(super) fn is_loop(&self, name: &str) -> bool {
         passed_through(self.lines(), name)
     }
 
@@ -88,7 +91,7 @@ impl CacheRequest {
     ///
     /// False if it carries credentials or forbids storing: then most likely there is nothing to share. False if it
     /// demands a response from the origin, because a fetch begun earlier does not count as one.
-    pub fn can_collapse(&self, settings: &ExchangeSettings) -> bool {
+    pub(super) fn can_collapse(&self, settings: &ExchangeSettings) -> bool {
         let directives = &self.meta.directives;
         let demands_news = settings.policy.is_obeying_clients && directives.no_cache;
         let is_uncollapsed = self.meta.has_authorization || directives.no_store || demands_news;
@@ -96,7 +99,7 @@ impl CacheRequest {
     }
 
     /// Returns the value of `Max-Forwards` of an OPTIONS request (RFC 9110 §7.6.2); `None` if absent.
-    pub fn max_forwards(&self) -> Option<u64> {
+    pub(super) fn max_forwards(&self) -> Option<u64> {
         if self.meta.method != RequestMethod::Options {
             return None;
         }

@@ -26,7 +26,7 @@ pub(super) struct CacheStatus {
 
 impl CacheStatus {
     /// Makes the status of a fresh hit in this tier.
-    pub fn fresh(path: HitPath, object: &StoredResponse) -> CacheStatus {
+    pub(super) fn fresh(path: HitPath, object: &StoredResponse) -> CacheStatus {
         let (path, reason) = if object.is_negative() {
             (HitPath::Negative, ProxyReason::Negative)
         } else {
@@ -36,12 +36,12 @@ impl CacheStatus {
     }
 
     /// Makes the status of a hit.
-    pub fn hit(path: HitPath, reason: HandlingReason, saved: Nanos) -> CacheStatus {
+    pub(super) fn hit(path: HitPath, reason: HandlingReason, saved: Nanos) -> CacheStatus {
         CacheStatus { handled: Handled::Hit, path, reason, origin_time: Some(saved) }
     }
 
     /// Makes the status of a forwarded request.
-    pub fn forwarded(
+    pub(super) fn forwarded(
         why: Forward,
         path: HitPath,
         reason: HandlingReason,
@@ -52,7 +52,7 @@ impl CacheStatus {
     }
 
     /// Adds the status of the origin's response, if that is not what the client gets.
-    pub fn with_status(mut self, answered: u16) -> CacheStatus {
+    pub(super) fn with_status(mut self, answered: u16) -> CacheStatus {
         if let Handled::Forwarded { status, .. } = &mut self.handled {
             *status = Some(answered);
         }
@@ -60,7 +60,7 @@ impl CacheStatus {
     }
 
     /// Adds whether the response is in the store. Of a response in progress it is not known whether it will be.
-    pub fn with_stored(mut self, stored: bool) -> CacheStatus {
+    pub(super) fn with_stored(mut self, stored: bool) -> CacheStatus {
         if let Handled::Forwarded { is_stored, .. } = &mut self.handled {
             *is_stored = stored;
         }
@@ -68,7 +68,7 @@ impl CacheStatus {
     }
 
     /// Adds that the response was fetched for another request.
-    pub fn with_collapsed(mut self) -> CacheStatus {
+    pub(super) fn with_collapsed(mut self) -> CacheStatus {
         if let Handled::Forwarded { collapsed, .. } = &mut self.handled {
             *collapsed = Some(true);
         }
@@ -76,7 +76,7 @@ impl CacheStatus {
     }
 
     /// Returns the handling, for logs and metrics.
-    pub fn handling(&self) -> Handling {
+    pub(super) fn handling(&self) -> Handling {
         Handling { path: self.path, reason: self.reason, origin_time: self.origin_time }
     }
 
@@ -84,7 +84,7 @@ impl CacheStatus {
     /// on its way into the store, and the time.
     ///
     /// A heuristic lifetime is always disclosed (RFC 9111 §4.2.2).
-    pub fn write(
+    pub(super) fn write(
         &self,
         lines: &mut HeaderLines,
         stored: Option<(&StoredMeta, WallTime)>,

@@ -21,7 +21,7 @@ pub(super) struct LocalError {
 
 impl LocalError {
     /// Makes an error that the proxy itself decides.
-    pub fn new(status: u16, reason: ProxyReason) -> LocalError {
+    pub(super) fn new(status: u16, reason: ProxyReason) -> LocalError {
         LocalError { status, reason: reason.into() }
     }
 }

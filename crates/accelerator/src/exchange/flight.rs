@@ -123,7 +123,7 @@ impl Flights {
 
 impl Flight {
     /// Waits for the outcome; any number of followers may wait at once.
-    pub async fn outcome(&self) -> FlightOutcome {
+    pub(super) async fn outcome(&self) -> FlightOutcome {
         let mut outcome = self.outcome.clone();
         match outcome.wait_for(Option::is_some).await {
             Ok(found) => found.clone().unwrap_or(FlightOutcome::NotShareable),
@@ -134,7 +134,7 @@ impl Flight {
 
 impl Leader {
     /// Announces the outcome. Unless that is a response in progress, the flight ends.
-    pub fn settle(&self, outcome: FlightOutcome) {
+    pub(super) fn settle(&self, outcome: FlightOutcome) {
         if !matches!(outcome, FlightOutcome::Streaming(_)) {
             self.detach();
         }
@@ -142,7 +142,7 @@ impl Leader {
     }
 
     /// Ends the flight for requests to come.
-    pub fn detach(&self) {
+    pub(super) fn detach(&self) {
         let mut table = self.flights.table();
         if table.get(&self.key).is_some_and(|flight| Arc::ptr_eq(flight, &self.flight)) {
             table.remove(&self.key);
@@ -158,19 +158,19 @@ impl Drop for Leader {
 
 impl FillReservation {
     /// Makes an empty reservation.
-    pub fn new(flights: &Arc<Flights>) -> FillReservation {
+    pub(super) fn new(flights: &Arc<Flights>) -> FillReservation {
         FillReservation { flights: Arc::clone(flights), bytes: 0 }
     }
 
     /// Reserves more bytes; `false` if the limit is exceeded.
-    pub fn reserve(&mut self, bytes: u64) -> bool {
+    pub(super) fn reserve(&mut self, bytes: u64) -> bool {
         let before = self.flights.filling_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.bytes += bytes;
         before.saturating_add(bytes) <= self.flights.filling_bytes_max
     }
 
     /// Releases all bytes.
-    pub fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         self.flights.filling_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         self.bytes = 0;
     }

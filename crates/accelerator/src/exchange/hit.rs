@@ -30,7 +30,7 @@ pub(super) struct Hit {
 
 impl Hit {
     /// Returns the cache status to report.
-    pub fn cache_status(&self) -> CacheStatus {
+    pub(super) fn cache_status(&self) -> CacheStatus {
         match self.reuse {
             Reuse::Stale { why, .. } => CacheStatus::hit(HitPath::Stale, why.into(), self.object.origin_time),
             _ => CacheStatus::fresh(self.path, &self.object),
@@ -41,7 +41,7 @@ impl Hit {
     ///
     /// Only for fresh responses to requests without directives: otherwise the answer may depend on the time in more
     /// ways.
-    pub fn memo_kind(&self, request: &CacheRequest) -> Option<MemoKind> {
+    pub(super) fn memo_kind(&self, request: &CacheRequest) -> Option<MemoKind> {
         let is_part =
             matches!(&self.content, ResponseContent::Response(ranges) if *ranges != Ranges::NotAsked);
         let is_plain = !is_part && request.meta.directives == RequestDirectives::default();

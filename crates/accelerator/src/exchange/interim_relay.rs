@@ -15,13 +15,13 @@ pub(super) struct InterimRelay(Option<UnboundedSender<Interim>>);
 
 impl InterimRelay {
     /// Makes a relay whose interim responses can be received.
-    pub fn channel() -> (InterimRelay, UnboundedReceiver<Interim>) {
+    pub(super) fn channel() -> (InterimRelay, UnboundedReceiver<Interim>) {
         let (sender, receiver) = unbounded_channel();
         (InterimRelay(Some(sender)), receiver)
     }
 
     /// Makes a relay that discards interim responses, for a request without a client.
-    pub fn discarding() -> InterimRelay {
+    pub(super) fn discarding() -> InterimRelay {
         InterimRelay(None)
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct OriginFetch {
 
 impl OriginFetch {
     /// Makes a fetch for a request without a matching response; `found` is what is stored under its key all the same.
-    pub fn miss(
+    pub(super) fn miss(
         request: CacheRequest,
         why: MissReason,
         mut found: Vec<Arc<StoredResponse>>,
@@ -49,7 +49,7 @@ impl OriginFetch {
     }
 
     /// Makes a fetch for a request whose matching response must be validated.
-    pub fn validation(
+    pub(super) fn validation(
         request: CacheRequest,
         why: ValidationReason,
         object: Arc<StoredResponse>,
@@ -61,7 +61,7 @@ impl OriginFetch {
     }
 
     /// Makes a background fetch that refreshes a stale response.
-    pub fn refresh(request: CacheRequest, object: Arc<StoredResponse>) -> OriginFetch {
+    pub(super) fn refresh(request: CacheRequest, object: Arc<StoredResponse>) -> OriginFetch {
         OriginFetch {
             reason: ProxyReason::Refresh.into(),
             ..OriginFetch::validation(request.into_background_get(), ValidationReason::Stale, object)
@@ -72,24 +72,24 @@ impl OriginFetch {
     /// response.
     ///
     /// Other variants are validated by entity tag alone: two variants may have changed at the same time.
-    pub fn fill_purpose(&self) -> Purpose {
+    pub(super) fn fill_purpose(&self) -> Purpose {
         let conditional = conditional(&self.stored());
         let if_modified_since = conditional.if_modified_since.filter(|_| self.stale.is_some());
         Purpose::Fill(Conditional { if_modified_since, ..conditional })
     }
 
     /// Returns the purpose of a repeated request, after a validation that led to nothing.
-    pub fn fill_unconditionally() -> Purpose {
+    pub(super) fn fill_unconditionally() -> Purpose {
         Purpose::Fill(Conditional::default())
     }
 
     /// Returns the metadata of the stored responses.
-    pub fn stored(&self) -> Vec<&StoredMeta> {
+    pub(super) fn stored(&self) -> Vec<&StoredMeta> {
         self.against.iter().map(|object| &object.stored).collect()
     }
 
     /// Returns the stored response that may be served when the origin fails, with the reason.
-    pub fn stale_substitute(
+    pub(super) fn stale_substitute(
         &self,
         failure: FetchFailure,
         now: WallTime,

@@ -28,7 +28,7 @@ pub(super) struct PartialResponse<'a> {
 
 impl PartialResponse<'_> {
     /// Returns a 206 with a single range.
-    pub fn single_range(&self, range: ByteRange) -> Response {
+    pub(super) fn single_range(&self, range: ByteRange) -> Response {
         let body = part(&self.object.body, range);
         let mut lines = self.object.lines.with_room(256);
         lines.push(b"Content-Range", self.content_range(Some(range)).as_bytes());
@@ -36,7 +36,7 @@ impl PartialResponse<'_> {
     }
 
     /// Returns a 206 with several ranges, as `multipart/byteranges` (RFC 9110 §14.6).
-    pub fn multiple_ranges(&self, ranges: &[ByteRange]) -> Response {
+    pub(super) fn multiple_ranges(&self, ranges: &[ByteRange]) -> Response {
         let boundary = boundary();
         let content_type = self.object.lines.get("content-type");
         let mut pieces = Vec::with_capacity(2 * ranges.len() + 1);
@@ -57,7 +57,7 @@ impl PartialResponse<'_> {
     }
 
     /// Returns a 416, which tells the length of the whole.
-    pub fn not_satisfiable(&self) -> Response {
+    pub(super) fn not_satisfiable(&self) -> Response {
         let mut lines = of_range_refused(&self.object.lines);
         lines.push(b"Content-Range", self.content_range(None).as_bytes());
         self.response(416, lines, Vec::new())

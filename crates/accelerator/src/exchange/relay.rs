@@ -31,7 +31,7 @@ pub(super) struct BypassReason {
 
 impl BypassReason {
     /// The operator's `bypass` names the target.
-    pub const OPERATOR: BypassReason =
+    pub(super) const OPERATOR: BypassReason =
         BypassReason { why: Forward::Bypass, reason: HandlingReason::Proxy(ProxyReason::Bypass) };
 }
 

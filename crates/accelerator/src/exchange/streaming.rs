@@ -65,7 +65,7 @@ pub(super) struct StreamingReader {
 
 impl StreamingResponse {
     /// Begins a response whose head has arrived, with its first reader.
-    pub fn begin(
+    pub(super) fn begin(
         lines: HeaderLines,
         stored: StoredMeta,
         content_length: Option<u64>,
@@ -87,7 +87,7 @@ impl StreamingResponse {
     }
 
     /// Makes a reader of the whole body; `None` if its beginning was discarded, or if it has failed.
-    pub fn reader(self: &Arc<Self>) -> Option<StreamingReader> {
+    pub(super) fn reader(self: &Arc<Self>) -> Option<StreamingReader> {
         let mut state = self.state();
         if 0 < state.n_discarded || matches!(state.end, Some(Err(_))) {
             return None;
@@ -103,7 +103,7 @@ impl StreamingResponse {
     }
 
     /// Appends a piece.
-    pub fn push(&self, piece: Bytes) {
+    pub(super) fn push(&self, piece: Bytes) {
         let mut state = self.state();
         state.held_bytes += piece.len() as u64;
         state.pieces.push_back(piece);
@@ -112,7 +112,7 @@ impl StreamingResponse {
     }
 
     /// Discards the pieces that all readers have passed, now and from now on: the response is not stored.
-    pub fn discard(&self) {
+    pub(super) fn discard(&self) {
         let mut state = self.state();
         state.is_discarded = true;
         state.trim();
@@ -120,7 +120,7 @@ impl StreamingResponse {
 
     /// Waits until there is room for another piece; at once for a response that is stored. `false` if no reader is
     /// left.
-    pub async fn room(&self) -> bool {
+    pub(super) async fn room(&self) -> bool {
         loop {
             let passed = self.passed.notified();
             {
@@ -140,12 +140,12 @@ impl StreamingResponse {
     }
 
     /// Returns the pieces in memory: the whole body if none was discarded.
-    pub fn pieces(&self) -> Vec<Bytes> {
+    pub(super) fn pieces(&self) -> Vec<Bytes> {
         self.state().pieces.iter().cloned().collect()
     }
 
     /// Replaces the pieces by slices of the stored body, so that readers need no second copy.
-    pub fn share(&self, body: &Bytes) {
+    pub(super) fn share(&self, body: &Bytes) {
         let mut state = self.state();
         let mut start = 0;
         for piece in &mut state.pieces {
@@ -156,23 +156,23 @@ impl StreamingResponse {
     }
 
     /// Notes that the response is in the store.
-    pub fn note_stored(&self) {
+    pub(super) fn note_stored(&self) {
         self.is_stored.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the response is in the store: not before all of it has arrived.
-    pub fn is_stored(&self) -> bool {
+    pub(super) fn is_stored(&self) -> bool {
         self.is_stored.load(Ordering::Relaxed)
     }
 
     /// Ends the body.
-    pub fn end(&self, how: Result<(), BodyError>) {
+    pub(super) fn end(&self, how: Result<(), BodyError>) {
         self.state().end = Some(how);
         self.arrived.notify_waiters();
     }
 
     /// Ends the body with an error unless it has ended.
-    pub fn end_if_open(&self, error: BodyError) {
+    pub(super) fn end_if_open(&self, error: BodyError) {
         self.state().end.get_or_insert(Err(error));
         self.arrived.notify_waiters();
     }
@@ -213,18 +213,18 @@ impl StreamingReader {
     }
 
     /// Limits the reader to this many bytes, after skipping some.
-    pub fn limited(mut self, skipped: u64, length: u64) -> StreamingReader {
+    pub(super) fn limited(mut self, skipped: u64, length: u64) -> StreamingReader {
         (self.skipped, self.left) = (skipped, length);
         self
     }
 
     /// Returns the response that is read.
-    pub fn streaming(&self) -> &Arc<StreamingResponse> {
+    pub(super) fn streaming(&self) -> &Arc<StreamingResponse> {
         &self.streaming
     }
 
     /// Returns the next piece; `None` at the end.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         while 0 < self.left {
             let piece = match self.piece().await? {
                 None => return Ok(None),
@@ -238,7 +238,7 @@ impl StreamingReader {
     }
 
     /// Returns all the rest if the whole body has arrived already.
-    pub fn rest(&mut self) -> Option<Vec<Bytes>> {
+    pub(super) fn rest(&mut self) -> Option<Vec<Bytes>> {
         if self.streaming.state().end != Some(Ok(())) {
             return None;
         }

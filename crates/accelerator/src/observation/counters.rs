@@ -55,13 +55,13 @@ impl WorkerCounters {
 
     /// Counts a client connection that was accepted.
     #[inline]
-    pub fn connection_opened(&self) {
+    pub(crate) fn connection_opened(&self) {
         self.opened.add(1);
     }
 
     /// Counts the end of a client connection that was accepted.
     #[inline]
-    pub fn connection_closed(&self) {
+    pub(crate) fn connection_closed(&self) {
         self.closed.add(1);
     }
 
@@ -172,12 +172,12 @@ impl CounterTotals {
     }
 
     /// Returns the time that the origin was spared: the time that the stored responses took when they were fetched.
-    pub fn origin_time_saved(&self) -> Nanos {
+    pub(crate) fn origin_time_saved(&self) -> Nanos {
         self.origin_time_where(|path| is_hit(path) && path != HitPath::Revalidated)
     }
 
     /// Returns the time that the origin took to answer.
-    pub fn origin_time_taken(&self) -> Nanos {
+    pub(crate) fn origin_time_taken(&self) -> Nanos {
         self.origin_time_where(|path| !is_hit(path) || path == HitPath::Revalidated)
     }
 

@@ -69,7 +69,7 @@ impl Notices {
     }
 
     /// Returns the latest notices, newest last.
-    pub fn recent(&self) -> Vec<Notice> {
+    pub(crate) fn recent(&self) -> Vec<Notice> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 

@@ -16,22 +16,22 @@ use tokio::task::LocalSet;
 use crate::origin::{Origin, ReceivedRequest, Step};
 
 /// Runs a test on one thread, as workers run.
-pub fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(LocalSet::new().run_until(test));
 }
 
-pub struct Fixture {
+pub(crate) struct Fixture {
     pub origin: Origin,
     pub exchange: Rc<Exchange>,
 }
 
 impl Fixture {
-    pub async fn new(script: impl Fn(&ReceivedRequest) -> Vec<Step> + 'static) -> Fixture {
+    pub(crate) async fn new(script: impl Fn(&ReceivedRequest) -> Vec<Step> + 'static) -> Fixture {
         Fixture::with(ExchangeSettings::default(), script).await
     }
 
-    pub async fn with(
+    pub(crate) async fn with(
         settings: ExchangeSettings,
         script: impl Fn(&ReceivedRequest) -> Vec<Step> + 'static,
     ) -> Fixture {
@@ -39,7 +39,7 @@ impl Fixture {
     }
 
     /// Makes a fixture whose store has so many bytes.
-    pub async fn small(
+    pub(crate) async fn small(
         settings: ExchangeSettings,
         store_bytes: u64,
         script: impl Fn(&ReceivedRequest) -> Vec<Step> + 'static,
@@ -54,15 +54,15 @@ impl Fixture {
     }
 
     /// Sends a GET request.
-    pub async fn get(&self, target: &str, lines: &[(&str, &str)]) -> ClientResponse {
+    pub(crate) async fn get(&self, target: &str, lines: &[(&str, &str)]) -> ClientResponse {
         self.ask("GET", target, lines).await
     }
 
-    pub async fn ask(&self, method: &str, target: &str, lines: &[(&str, &str)]) -> ClientResponse {
+    pub(crate) async fn ask(&self, method: &str, target: &str, lines: &[(&str, &str)]) -> ClientResponse {
         ClientResponse::read(self.exchange.handle(request(method, target, lines), NoBody).await).await
     }
 
-    pub async fn send(&self, request: Request, body: &'static str) -> ClientResponse {
+    pub(crate) async fn send(&self, request: Request, body: &'static str) -> ClientResponse {
         let length = body.len() as u64;
         let request = Request { has_body: true, content_length: Some(length), ..request };
         ClientResponse::read(
@@ -72,7 +72,7 @@ impl Fixture {
     }
 
     /// Sends so many requests at once.
-    pub async fn get_concurrently(
+    pub(crate) async fn get_concurrently(
         &self,
         n: usize,
         target: &str,
@@ -94,7 +94,7 @@ impl Fixture {
     }
 
     /// Waits until no response is on its way into the store.
-    pub async fn settled(&self) {
+    pub(crate) async fn settled(&self) {
         while self.exchange.shared().flights.in_progress() != 0 {
             tokio::task::yield_now().await;
         }
@@ -102,14 +102,14 @@ impl Fixture {
 }
 
 /// Makes an exchange in front of an origin.
-pub fn exchange(shared: SharedCache, settings: ExchangeSettings, origin: &str) -> Rc<Exchange> {
+pub(crate) fn exchange(shared: SharedCache, settings: ExchangeSettings, origin: &str) -> Rc<Exchange> {
     let servers = vec![origin.parse::<OriginServer>().unwrap()];
     let settings_of_origin = OriginSettings { servers, ..OriginSettings::default() };
     let servers = Servers::new(settings_of_origin, Box::new(|_| {})).unwrap();
     Exchange::new(shared, Arc::new(settings), OriginClient::new(servers))
 }
 
-pub fn request(method: &str, target: &str, lines: &[(&str, &str)]) -> Request {
+pub(crate) fn request(method: &str, target: &str, lines: &[(&str, &str)]) -> Request {
     let mut all = HeaderLines::new();
     lines.iter().for_each(|(name, value)| all.push(name.as_bytes(), value.as_bytes()));
     Request {
@@ -127,7 +127,7 @@ pub fn request(method: &str, target: &str, lines: &[(&str, &str)]) -> Request {
 
 /// A request body without content that records the interim responses: status and lines.
 #[derive(Debug, Clone, Default)]
-pub struct Listening(pub Rc<RefCell<Vec<(u16, String)>>>);
+pub(crate) struct Listening(pub Rc<RefCell<Vec<(u16, String)>>>);
 
 impl RequestBody for Listening {
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
@@ -142,7 +142,7 @@ impl RequestBody for Listening {
 }
 
 /// A body in one piece.
-pub struct Whole(pub Option<Bytes>);
+pub(crate) struct Whole(pub Option<Bytes>);
 
 impl RequestBody for Whole {
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
@@ -152,7 +152,7 @@ impl RequestBody for Whole {
 
 /// A response to a client.
 #[derive(Debug)]
-pub struct ClientResponse {
+pub(crate) struct ClientResponse {
     pub status: u16,
     pub lines: HeaderLines,
     pub body: Result<String, BodyError>,
@@ -162,7 +162,7 @@ pub struct ClientResponse {
 }
 
 impl ClientResponse {
-    pub async fn read(reply: Response) -> ClientResponse {
+    pub(crate) async fn read(reply: Response) -> ClientResponse {
         let body = read(reply.body).await.map(|body| String::from_utf8_lossy(&body).into_owned());
         if let (Ok(body), Some(length), false) =
             (&body, reply.lines.get("content-length"), body.as_ref().is_ok_and(String::is_empty))
@@ -173,29 +173,29 @@ impl ClientResponse {
         ClientResponse { status: reply.status, lines: reply.lines, body, path, reason, memo: reply.memo }
     }
 
-    pub fn value(&self, name: &str) -> Option<&str> {
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
         self.lines.get(name).map(|value| std::str::from_utf8(value).unwrap())
     }
 
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         self.body.as_deref().unwrap()
     }
 
     /// Returns `Cache-Status` without the time to live, which depends on the duration of the test.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let status = self.value("cache-status").unwrap();
         let parts = status.split("; ").filter(|part| !part.starts_with("ttl="));
         parts.collect::<Vec<_>>().join("; ")
     }
 
     /// Returns the time to live in seconds.
-    pub fn ttl(&self) -> i64 {
+    pub(crate) fn ttl(&self) -> i64 {
         let (_, rest) = self.value("cache-status").unwrap().split_once("ttl=").unwrap();
         rest.split(';').next().unwrap().parse().unwrap()
     }
 
     /// Returns status, body and path.
-    pub fn gist(&self) -> (u16, &str, HitPath) {
+    pub(crate) fn gist(&self) -> (u16, &str, HitPath) {
         (self.status, self.text(), self.path)
     }
 }

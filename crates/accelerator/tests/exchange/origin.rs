@@ -11,7 +11,7 @@ use tokio::task::{AbortHandle, spawn_local};
 
 /// A request that the origin has received.
 #[derive(Debug, Clone)]
-pub struct ReceivedRequest {
+pub(crate) struct ReceivedRequest {
     pub head: String,
     pub body: String,
     /// The number of requests before it.
@@ -19,15 +19,15 @@ pub struct ReceivedRequest {
 }
 
 impl ReceivedRequest {
-    pub fn target(&self) -> &str {
+    pub(crate) fn target(&self) -> &str {
         self.head.split(' ').nth(1).unwrap_or_default()
     }
 
-    pub fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         self.head.split(' ').next().unwrap_or_default()
     }
 
-    pub fn value(&self, name: &str) -> Option<&str> {
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.into_iter().find(|(one, _)| one.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
@@ -35,7 +35,7 @@ impl ReceivedRequest {
 
 /// A step of the origin's script.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub(crate) enum Step {
     Send(Vec<u8>),
     /// Waits until the test opens the latch.
     Wait(Latch),
@@ -45,14 +45,14 @@ pub enum Step {
 
 /// A latch, closed until it is opened.
 #[derive(Debug, Clone)]
-pub struct Latch(Rc<Semaphore>);
+pub(crate) struct Latch(Rc<Semaphore>);
 
 impl Latch {
-    pub fn new() -> Latch {
+    pub(crate) fn new() -> Latch {
         Latch(Rc::new(Semaphore::new(0)))
     }
 
-    pub fn open(&self) {
+    pub(crate) fn open(&self) {
         self.0.close();
     }
 
@@ -63,23 +63,23 @@ impl Latch {
 }
 
 /// Writes a response with a length; `lines` each end with CR LF.
-pub fn reply(status: u16, lines: &str, body: &str) -> Vec<Step> {
+pub(crate) fn reply(status: u16, lines: &str, body: &str) -> Vec<Step> {
     let length = body.len();
     vec![send(&format!("HTTP/1.1 {status} x\r\nContent-Length: {length}\r\n{lines}\r\n{body}"))]
 }
 
 /// A response with a lifetime of a minute.
-pub fn lasting(body: &str) -> Vec<Step> {
+pub(crate) fn lasting(body: &str) -> Vec<Step> {
     reply(200, "Cache-Control: max-age=60\r\n", body)
 }
 
-pub fn send(text: &str) -> Step {
+pub(crate) fn send(text: &str) -> Step {
     Step::Send(text.as_bytes().to_vec())
 }
 
 type Script = Box<dyn Fn(&ReceivedRequest) -> Vec<Step>>;
 
-pub struct Origin {
+pub(crate) struct Origin {
     pub address: SocketAddr,
     state: Rc<State>,
 }
@@ -93,7 +93,7 @@ struct State {
 }
 
 impl Origin {
-    pub async fn start(script: impl Fn(&ReceivedRequest) -> Vec<Step> + 'static) -> Origin {
+    pub(crate) async fn start(script: impl Fn(&ReceivedRequest) -> Vec<Step> + 'static) -> Origin {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let state = Rc::new(State {
@@ -109,16 +109,16 @@ impl Origin {
     }
 
     /// Returns all requests so far.
-    pub fn received(&self) -> Vec<ReceivedRequest> {
+    pub(crate) fn received(&self) -> Vec<ReceivedRequest> {
         self.state.received.borrow().clone()
     }
 
-    pub fn n_received(&self) -> usize {
+    pub(crate) fn n_received(&self) -> usize {
         self.state.n_received.get()
     }
 
     /// Waits until so many requests have arrived.
-    pub async fn wait_for_requests(&self, n: usize) {
+    pub(crate) async fn wait_for_requests(&self, n: usize) {
         loop {
             let arrived = self.state.arrived.notified();
             if n <= self.n_received() {
@@ -129,7 +129,7 @@ impl Origin {
     }
 
     /// Closes everything: from now on connections are refused.
-    pub async fn die(&self) {
+    pub(crate) async fn die(&self) {
         self.state.tasks.borrow_mut().drain(..).for_each(|task| task.abort());
         while TcpStream::connect(self.address).await.is_ok() {
             tokio::task::yield_now().await;

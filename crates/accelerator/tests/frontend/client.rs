@@ -10,14 +10,14 @@ use http1::{BodyReader, Parsed, RequestMethod, Truncated, parse_response};
 const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// A connection to the frontend.
-pub struct Client {
+pub(crate) struct Client {
     pub stream: TcpStream,
     input: Vec<u8>,
 }
 
 /// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientResponse {
+pub(crate) struct ClientResponse {
     pub status: u16,
     pub head: String,
     pub body: Vec<u8>,
@@ -27,19 +27,19 @@ pub struct ClientResponse {
 
 impl ClientResponse {
     /// Returns the value of a header line.
-    pub fn line(&self, name: &str) -> Option<&str> {
+    pub(crate) fn line(&self, name: &str) -> Option<&str> {
         http1::header(self.head.as_bytes(), name).map(|value| std::str::from_utf8(value).unwrap())
     }
 
     /// Returns the body as text.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap()
     }
 }
 
 impl Client {
     /// Connects.
-    pub fn connect(address: SocketAddr) -> Client {
+    pub(crate) fn connect(address: SocketAddr) -> Client {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(TIME_MAX)).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -47,29 +47,29 @@ impl Client {
     }
 
     /// Sends bytes; the server may have closed the connection by then.
-    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Client {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Client {
         let _ = self.stream.write_all(bytes.as_ref());
         self
     }
 
     /// Sends a GET of HTTP/1.1.
-    pub fn get(&mut self, target: &str) -> ClientResponse {
+    pub(crate) fn get(&mut self, target: &str) -> ClientResponse {
         self.send(get(target)).answer()
     }
 
     /// Shuts down the sending side.
-    pub fn end(&mut self) -> &mut Client {
+    pub(crate) fn end(&mut self) -> &mut Client {
         self.stream.shutdown(Shutdown::Write).unwrap();
         self
     }
 
     /// Reads a response to a GET, or to another request whose response may have a body.
-    pub fn answer(&mut self) -> ClientResponse {
+    pub(crate) fn answer(&mut self) -> ClientResponse {
         self.answer_to(RequestMethod::Get).unwrap()
     }
 
     /// Reads a response; its error is that of a truncated body.
-    pub fn answer_to(&mut self, method: RequestMethod) -> Result<ClientResponse, Truncated> {
+    pub(crate) fn answer_to(&mut self, method: RequestMethod) -> Result<ClientResponse, Truncated> {
         let (head, length) = loop {
             match parse_response(&self.input, method).expect("a well formed reply") {
                 Parsed::Complete { head, length } => break (head, length),
@@ -93,7 +93,7 @@ impl Client {
     }
 
     /// Waits for exactly these bytes.
-    pub fn expect(&mut self, bytes: &[u8]) {
+    pub(crate) fn expect(&mut self, bytes: &[u8]) {
         while self.input.len() < bytes.len() {
             assert_ne!(
                 self.read(),
@@ -108,7 +108,7 @@ impl Client {
     }
 
     /// Waits for the end of the connection; any byte before it is an error.
-    pub fn expect_end(&mut self) {
+    pub(crate) fn expect_end(&mut self) {
         let read = self.read();
         assert_eq!(read, 0, "expected the end, found {:?}", self.input.escape_ascii());
     }
@@ -128,11 +128,11 @@ impl Client {
 }
 
 /// Returns a GET request of HTTP/1.1.
-pub fn get(target: &str) -> String {
+pub(crate) fn get(target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")
 }
 
 /// Returns a POST request of HTTP/1.1 with further lines, each ending in CR LF.
-pub fn post(target: &str, lines: &str, body: &str) -> String {
+pub(crate) fn post(target: &str, lines: &str, body: &str) -> String {
     format!("POST {target} HTTP/1.1\r\nHost: h\r\n{lines}\r\n{body}")
 }

@@ -22,10 +22,10 @@ use crate::client::Client;
 use crate::origin::Origin;
 
 /// Longer than any stop takes that is not held up.
-pub const SOON: Nanos = Nanos::from_secs(20);
+pub(crate) const SOON: Nanos = Nanos::from_secs(20);
 
 /// All components.
-pub struct Fixture {
+pub(crate) struct Fixture {
     pub origin: Origin,
     pub store: Arc<Store>,
     pub workers: WorkerPool,
@@ -41,12 +41,12 @@ struct Parts {
 
 impl Fixture {
     /// Starts one worker that listens for plain HTTP/1 on one port, with settings changed by `change`.
-    pub fn start(change: impl FnOnce(&mut FrontendSettings)) -> Fixture {
+    pub(crate) fn start(change: impl FnOnce(&mut FrontendSettings)) -> Fixture {
         Fixture::with(1, None, change)
     }
 
     /// Starts so many workers.
-    pub fn with(
+    pub(crate) fn with(
         workers: usize,
         tls: Option<Arc<TlsContext>>,
         change: impl FnOnce(&mut FrontendSettings),
@@ -67,35 +67,35 @@ impl Fixture {
     }
 
     /// Applies other settings.
-    pub fn reload(&mut self, change: impl FnOnce(&mut FrontendSettings)) {
+    pub(crate) fn reload(&mut self, change: impl FnOnce(&mut FrontendSettings)) {
         self.try_reload(change).unwrap();
     }
 
     /// Tries to apply other settings.
-    pub fn try_reload(&mut self, change: impl FnOnce(&mut FrontendSettings)) -> io::Result<()> {
+    pub(crate) fn try_reload(&mut self, change: impl FnOnce(&mut FrontendSettings)) -> io::Result<()> {
         let config = config(&self.parts, &self.counters, None, ExchangeSettings::default(), change);
         self.workers.reload(config)
     }
 
     /// Applies other settings of the exchange.
-    pub fn reload_exchange(&mut self, settings: ExchangeSettings) {
+    pub(crate) fn reload_exchange(&mut self, settings: ExchangeSettings) {
         let config = config(&self.parts, &self.counters, None, settings, |_| {});
         self.workers.reload(config).unwrap();
     }
 
     /// Logs to a file from now on.
-    pub fn log_to(&self, file: &Path) {
+    pub(crate) fn log_to(&self, file: &Path) {
         let settings = LogSettings { file: file.to_owned(), form: LogFormat::Json };
         self.parts.log.switch_to(Some(LogFile::open(&settings).unwrap()));
     }
 
     /// Writes everything to the log, and ends it.
-    pub fn end_log(&self) {
+    pub(crate) fn end_log(&self) {
         self.parts.log.stop();
     }
 
     /// Returns the totals of all workers, once they are as expected: a response is counted after it has been sent.
-    pub fn settled(&self, is_expected: impl Fn(&CounterTotals) -> bool) -> CounterTotals {
+    pub(crate) fn settled(&self, is_expected: impl Fn(&CounterTotals) -> bool) -> CounterTotals {
         let clock = RealClock::start();
         loop {
             let totals = self.totals();
@@ -108,17 +108,17 @@ impl Fixture {
     }
 
     /// Returns the address of the first listener.
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.workers.addresses()[0]
     }
 
     /// Connects to it.
-    pub fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client::connect(self.address())
     }
 
     /// Returns the totals of all workers.
-    pub fn totals(&self) -> CounterTotals {
+    pub(crate) fn totals(&self) -> CounterTotals {
         CounterTotals::of(self.counters.iter().map(|counters| &**counters))
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use http1::{BodyReader, Framing, Parsed, parse_request};
 
 /// The size of `/large` in bytes: more than the buffers of a connection hold.
-pub const LARGE: usize = 12 * 1024 * 1024;
+pub(crate) const LARGE: usize = 12 * 1024 * 1024;
 
 /// The server.
-pub struct Origin {
+pub(crate) struct Origin {
     pub address: SocketAddr,
     state: Arc<State>,
 }
@@ -27,7 +27,7 @@ struct State {
 
 impl Origin {
     /// Starts the server; it ends with the test's process.
-    pub fn start() -> Origin {
+    pub(crate) fn start() -> Origin {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, state) = (listener.local_addr().unwrap(), Arc::<State>::default());
         let shared = Arc::clone(&state);
@@ -41,31 +41,31 @@ impl Origin {
     }
 
     /// Returns the requests so far.
-    pub fn asked(&self) -> Vec<(String, Vec<u8>)> {
+    pub(crate) fn asked(&self) -> Vec<(String, Vec<u8>)> {
         self.state.asked.lock().unwrap().clone()
     }
 
     /// Returns the request lines so far, without the version.
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let first = |head: &str| head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
         self.asked().iter().map(|(head, _)| first(head)).collect()
     }
 
     /// Waits until so many requests have arrived.
-    pub fn wait_for(&self, n: usize) {
+    pub(crate) fn wait_for(&self, n: usize) {
         let asked = self.state.asked.lock().unwrap();
         drop(self.state.changed.wait_while(asked, |asked| asked.len() < n).unwrap());
     }
 
     /// Lets `/held` be answered.
-    pub fn release(&self) {
+    pub(crate) fn release(&self) {
         *self.state.released.lock().unwrap() = true;
         self.state.release.notify_all();
     }
 }
 
 /// Returns the body of `/large`.
-pub fn large() -> Vec<u8> {
+pub(crate) fn large() -> Vec<u8> {
     (0..LARGE).map(|at| (at / 7 % 251) as u8).collect()
 }
 

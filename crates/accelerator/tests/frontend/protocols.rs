@@ -119,11 +119,11 @@ async fn ask_by_http2(stream: impl AsyncRead + AsyncWrite + Unpin) {
     }
 }
 
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-pub async fn connect(address: SocketAddr) -> tokio::net::TcpStream {
+pub(crate) async fn connect(address: SocketAddr) -> tokio::net::TcpStream {
     tokio::net::TcpStream::connect(address).await.unwrap()
 }
 

@@ -2,40 +2,40 @@
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-pub const DATA: u8 = 0;
-pub const HEADERS: u8 = 1;
-pub const RST_STREAM: u8 = 3;
-pub const SETTINGS: u8 = 4;
-pub const PING: u8 = 6;
-pub const GOAWAY: u8 = 7;
-pub const WINDOW_UPDATE: u8 = 8;
-pub const CONTINUATION: u8 = 9;
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PING: u8 = 6;
+pub(crate) const GOAWAY: u8 = 7;
+pub(crate) const WINDOW_UPDATE: u8 = 8;
+pub(crate) const CONTINUATION: u8 = 9;
 
-pub const END_STREAM: u8 = 1;
-pub const END_HEADERS: u8 = 4;
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
 
-pub const REFUSED_STREAM: u32 = 7;
-pub const CANCEL: u32 = 8;
-pub const ENHANCE_YOUR_CALM: u32 = 11;
+pub(crate) const REFUSED_STREAM: u32 = 7;
+pub(crate) const CANCEL: u32 = 8;
+pub(crate) const ENHANCE_YOUR_CALM: u32 = 11;
 
 /// A frame: length, type, flags, stream, payload (RFC 9113 §4.1).
-pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
 /// A RST_STREAM frame.
-pub fn reset(stream: u32) -> Vec<u8> {
+pub(crate) fn reset(stream: u32) -> Vec<u8> {
     frame(RST_STREAM, 0, stream, &CANCEL.to_be_bytes())
 }
 
 /// The client preface: magic and settings.
-pub fn preface() -> Vec<u8> {
+pub(crate) fn preface() -> Vec<u8> {
     [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(SETTINGS, 0, 0, &[])].concat()
 }
 
 /// Fields, each as a literal without index and without compression (RFC 7541 §6.2.2).
-pub fn pack(fields: &[(&[u8], &[u8])]) -> Vec<u8> {
+pub(crate) fn pack(fields: &[(&[u8], &[u8])]) -> Vec<u8> {
     let mut block = Vec::new();
     for (name, value) in fields {
         block.push(0);
@@ -62,7 +62,7 @@ fn push_number(block: &mut Vec<u8>, number: usize) {
 }
 
 /// A request for a target.
-pub fn request(target: &str) -> Vec<u8> {
+pub(crate) fn request(target: &str) -> Vec<u8> {
     pack(&[
         (b":method", b"GET"),
         (b":scheme", b"https"),
@@ -73,7 +73,7 @@ pub fn request(target: &str) -> Vec<u8> {
 
 /// A frame of interest from the server.
 #[derive(Debug, PartialEq, Eq)]
-pub enum ServerFrame {
+pub(crate) enum ServerFrame {
     /// The first byte of a head; see [`STATUS_200`] and the like.
     Head(u8),
     /// A reset, with its code.
@@ -85,12 +85,12 @@ pub enum ServerFrame {
 }
 
 /// Statuses that HPACK has in its table (RFC 7541, appendix A).
-pub const STATUS_200: u8 = 0x80 | 8;
+pub(crate) const STATUS_200: u8 = 0x80 | 8;
 /// As above.
-pub const STATUS_400: u8 = 0x80 | 12;
+pub(crate) const STATUS_400: u8 = 0x80 | 12;
 
 /// Reads a frame: its type and its payload; `None` at the end.
-pub async fn next_frame(stream: &mut DuplexStream) -> Option<(u8, Vec<u8>)> {
+pub(crate) async fn next_frame(stream: &mut DuplexStream) -> Option<(u8, Vec<u8>)> {
     let mut head = [0; 9];
     stream.read_exact(&mut head).await.ok()?;
     let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
@@ -99,7 +99,7 @@ pub async fn next_frame(stream: &mut DuplexStream) -> Option<(u8, Vec<u8>)> {
 }
 
 /// Reads frames until one of interest.
-pub async fn listen(stream: &mut DuplexStream) -> ServerFrame {
+pub(crate) async fn listen(stream: &mut DuplexStream) -> ServerFrame {
     while let Some((kind, payload)) = next_frame(stream).await {
         if let Some(received) = server_frame(kind, &payload) {
             return received;
@@ -122,7 +122,7 @@ fn server_frame(kind: u8, payload: &[u8]) -> Option<ServerFrame> {
 /// Sends bytes repeatedly until the server takes no more, at most so often; returns the frames of the server.
 ///
 /// Reads meanwhile, as otherwise neither side could go on.
-pub async fn flood(
+pub(crate) async fn flood(
     stream: DuplexStream,
     times: usize,
     mut bytes: impl FnMut(usize) -> Vec<u8>,

@@ -20,14 +20,14 @@ use tokio::task::JoinHandle;
 use units::Nanos;
 
 /// The size of `/large` in bytes.
-pub const LARGE_BYTES: usize = 3 << 20;
+pub(crate) const LARGE_BYTES: usize = 3 << 20;
 
 /// The capacity of the duplex pipe between client and server.
 const PIPE_BYTES: usize = 64 * 1024;
 
 /// The service and its records.
 #[derive(Debug, Default)]
-pub struct Script {
+pub(crate) struct Script {
     pub requests: RefCell<Vec<Request>>,
     /// The outcomes of the bodies that were read.
     pub bodies: RefCell<Vec<Result<Vec<u8>, BodyError>>>,
@@ -88,7 +88,7 @@ fn pieces(parts: &[&'static str]) -> ResponseBody {
 }
 
 /// Returns the body of `/large`.
-pub fn large() -> Vec<u8> {
+pub(crate) fn large() -> Vec<u8> {
     (0..LARGE_BYTES).map(|k| (k % 251) as u8).collect()
 }
 
@@ -145,7 +145,7 @@ impl Service for Script {
 }
 
 /// The server's side of a connection, and the client's end of it.
-pub struct Fixture {
+pub(crate) struct Fixture {
     pub script: Rc<Script>,
     pub serving: JoinHandle<ConnectionEnd>,
     /// Triggers a graceful stop.
@@ -154,12 +154,12 @@ pub struct Fixture {
 }
 
 /// Time limits that no test reaches by chance.
-pub fn limits() -> ClientLimits {
+pub(crate) fn limits() -> ClientLimits {
     ClientLimits { head_bytes_max: 16 * 1024, body_bytes_max: 1000 * 1000, ..ClientLimits::default() }
 }
 
 /// Starts to serve a connection.
-pub fn fixture(limits: ClientLimits, settings: Http2Settings) -> Fixture {
+pub(crate) fn fixture(limits: ClientLimits, settings: Http2Settings) -> Fixture {
     let (near, far) = tokio::io::duplex(PIPE_BYTES);
     let (script, stopping) = (Rc::<Script>::default(), Rc::<Notify>::default());
     let (service, stop) = (Rc::clone(&script), Rc::clone(&stopping));
@@ -171,7 +171,7 @@ pub fn fixture(limits: ClientLimits, settings: Http2Settings) -> Fixture {
 }
 
 /// A client of the `h2` library.
-pub struct Client {
+pub(crate) struct Client {
     pub script: Rc<Script>,
     pub serving: JoinHandle<ConnectionEnd>,
     pub stopping: Rc<Notify>,
@@ -181,7 +181,7 @@ pub struct Client {
 }
 
 /// Connects with a window for bodies of so many bytes.
-pub async fn connect(limits: ClientLimits, settings: Http2Settings, window_bytes: u32) -> Client {
+pub(crate) async fn connect(limits: ClientLimits, settings: Http2Settings, window_bytes: u32) -> Client {
     let Fixture { script, serving, stopping, near } = fixture(limits, settings);
     let mut builder = h2::client::Builder::new();
     builder.initial_window_size(window_bytes).initial_connection_window_size(1 << 20);
@@ -191,25 +191,25 @@ pub async fn connect(limits: ClientLimits, settings: Http2Settings, window_bytes
 }
 
 /// Connects with default settings.
-pub async fn usual() -> Client {
+pub(crate) async fn usual() -> Client {
     connect(limits(), Http2Settings::default(), 65_535).await
 }
 
 /// A request for a target of `example.org`.
-pub fn get(target: &str) -> http::Request<()> {
+pub(crate) fn get(target: &str) -> http::Request<()> {
     http::Request::get(format!("https://example.org{target}")).body(()).unwrap()
 }
 
 /// Status, fields and body of a reply.
 #[derive(Debug)]
-pub struct Got {
+pub(crate) struct Got {
     pub head: http::response::Parts,
     pub body: Vec<u8>,
 }
 
 impl Client {
     /// Sends a request without a body and takes the reply, window by window.
-    pub async fn ask(&mut self, request: http::Request<()>) -> Result<Got, h2::Error> {
+    pub(crate) async fn ask(&mut self, request: http::Request<()>) -> Result<Got, h2::Error> {
         self.send = self.send.clone().ready().await?;
         let (response, _) = self.send.send_request(request, true)?;
         take(response.await?).await
@@ -217,7 +217,7 @@ impl Client {
 }
 
 /// Reads a response to its end.
-pub async fn take(response: http::Response<h2::RecvStream>) -> Result<Got, h2::Error> {
+pub(crate) async fn take(response: http::Response<h2::RecvStream>) -> Result<Got, h2::Error> {
     let (head, mut stream) = response.into_parts();
     let mut body = Vec::new();
     while let Some(piece) = stream.data().await {
@@ -229,11 +229,11 @@ pub async fn take(response: http::Response<h2::RecvStream>) -> Result<Got, h2::E
 }
 
 /// Runs a test on a thread with local tasks; none takes long.
-pub fn run<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
     let runtime = Builder::new_current_thread().enable_time().build_local(LocalOptions::default()).unwrap();
     runtime
         .block_on(async { tokio::time::timeout(std::time::Duration::from_secs(60), future).await.unwrap() })
 }
 
 /// A short time limit, for tests in which one passes.
-pub const SHORT: Nanos = Nanos::from_millis(50);
+pub(crate) const SHORT: Nanos = Nanos::from_millis(50);

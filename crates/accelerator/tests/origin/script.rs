@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 /// A step of a server's script; at the end of the script it closes the connection.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub(crate) enum Step {
     /// Reads up to the end of a head.
     Read,
     /// Reads this many bytes.
@@ -34,24 +34,24 @@ pub enum Step {
 }
 
 /// Sends this text.
-pub fn send(text: &str) -> Step {
+pub(crate) fn send(text: &str) -> Step {
     Step::Send(text.as_bytes().to_vec())
 }
 
 /// A 200 response with this body.
-pub fn reply(body: &str) -> Step {
+pub(crate) fn reply(body: &str) -> Step {
     send(&format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
 }
 
 /// A server that runs one script per connection, and accepts no more after the last.
 #[derive(Debug)]
-pub struct Scripted {
+pub(crate) struct Scripted {
     pub address: SocketAddr,
     received: Arc<Mutex<Vec<String>>>,
 }
 
 impl Scripted {
-    pub async fn start(scripts: Vec<Vec<Step>>) -> Scripted {
+    pub(crate) async fn start(scripts: Vec<Vec<Step>>) -> Scripted {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -70,12 +70,12 @@ impl Scripted {
     }
 
     /// Returns the input of each `Hear`, `HearBody` and `HearEnd`, in the order in which they ended.
-    pub fn received(&self) -> Vec<String> {
+    pub(crate) fn received(&self) -> Vec<String> {
         self.received.lock().unwrap().clone()
     }
 
     /// Waits until so many have ended.
-    pub async fn wait_for_received(&self, n: usize) -> Vec<String> {
+    pub(crate) async fn wait_for_received(&self, n: usize) -> Vec<String> {
         while self.received().len() < n {
             tokio::task::yield_now().await;
         }
@@ -84,7 +84,7 @@ impl Scripted {
 }
 
 /// Runs a script. A broken connection ends it: the test notices by the missing input.
-pub async fn play<S: AsyncRead + AsyncWrite + Unpin>(
+pub(crate) async fn play<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     script: Vec<Step>,
     received: Arc<Mutex<Vec<String>>>,
@@ -142,26 +142,26 @@ async fn take_step<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 /// Settings for these servers.
-pub fn settings(addresses: &[SocketAddr]) -> OriginSettings {
+pub(crate) fn settings(addresses: &[SocketAddr]) -> OriginSettings {
     let server = |address: &SocketAddr| OriginServer { address: address.to_string(), weight: 1, tls: false };
     OriginSettings { servers: addresses.iter().map(server).collect(), ..OriginSettings::default() }
 }
 
 /// Makes the client of one thread, and the shared servers.
-pub fn origins(settings: OriginSettings) -> (OriginClient, Arc<Servers>) {
+pub(crate) fn origins(settings: OriginSettings) -> (OriginClient, Arc<Servers>) {
     let servers = Servers::new(settings, Box::new(|_| ())).unwrap();
     (OriginClient::new(Arc::clone(&servers)), servers)
 }
 
 /// Returns an address at which nothing listens, as long as the returned socket is held.
-pub fn dead_address() -> (SocketAddr, TcpSocket) {
+pub(crate) fn dead_address() -> (SocketAddr, TcpSocket) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     (socket.local_addr().unwrap(), socket)
 }
 
 /// A request without a body for `/`.
-pub fn request(method_name: &str) -> UpstreamRequest {
+pub(crate) fn request(method_name: &str) -> UpstreamRequest {
     UpstreamRequest {
         method_name: method_name.as_bytes().to_vec(),
         target: b"/".to_vec(),
@@ -176,12 +176,12 @@ pub fn request(method_name: &str) -> UpstreamRequest {
 }
 
 /// Requests `/`.
-pub async fn get(origins: &OriginClient) -> Result<UpstreamResponse, OriginFailure> {
+pub(crate) async fn get(origins: &OriginClient) -> Result<UpstreamResponse, OriginFailure> {
     origins.send(&request("GET"), NoBody).await
 }
 
 /// Reads a whole body.
-pub async fn body(reply: &mut UpstreamResponse) -> Result<Vec<u8>, BodyError> {
+pub(crate) async fn body(reply: &mut UpstreamResponse) -> Result<Vec<u8>, BodyError> {
     let mut whole = Vec::new();
     while let Some(piece) = reply.body.next().await? {
         assert!(!piece.is_empty());
@@ -192,14 +192,14 @@ pub async fn body(reply: &mut UpstreamResponse) -> Result<Vec<u8>, BodyError> {
 }
 
 /// Requests `/` and reads the whole body, which must be text.
-pub async fn get_text(origins: &OriginClient) -> String {
+pub(crate) async fn get_text(origins: &OriginClient) -> String {
     String::from_utf8(body(&mut get(origins).await.unwrap()).await.unwrap()).unwrap()
 }
 
 /// The body of a request: these pieces, then an error if there is one.
-pub struct Pieces(VecDeque<Bytes>, Option<BodyError>);
+pub(crate) struct Pieces(VecDeque<Bytes>, Option<BodyError>);
 
-pub fn pieces(pieces: &[&str], error: Option<BodyError>) -> Pieces {
+pub(crate) fn pieces(pieces: &[&str], error: Option<BodyError>) -> Pieces {
     Pieces(pieces.iter().map(|piece| Bytes::copy_from_slice(piece.as_bytes())).collect(), error)
 }
 
@@ -217,7 +217,7 @@ impl RequestBody for Pieces {
 }
 
 /// Runs a test on a runtime like that of the accelerator's threads. A test that would wait for ever fails.
-pub fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let limited = async { tokio::time::timeout(Duration::from_secs(60), test).await };
     runtime.block_on(limited).expect("the test ends");

@@ -33,7 +33,7 @@ fn run_of(steady: u64, n_levels: u32, response: impl Fn(usize) -> Nanos) -> Run 
 }
 
 /// A run of an unknown machine that was not interleaved.
-pub fn seen_as<'a>(name: &'a str, server: &'a str, run: &'a Run) -> RunInput<'a> {
+pub(crate) fn seen_as<'a>(name: &'a str, server: &'a str, run: &'a Run) -> RunInput<'a> {
     RunInput {
         name,
         server,

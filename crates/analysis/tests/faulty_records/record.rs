@@ -12,14 +12,14 @@ use stats::Histogram;
 use units::Nanos;
 
 /// Bytes of every reply's head.
-pub const HEAD_BYTES: u64 = 200;
+pub(crate) const HEAD_BYTES: u64 = 200;
 
 /// Sizes of the two objects, which are the two kinds of operation and a page each.
-pub const OBJECT_BYTES: [u64; 2] = [500, 5125];
+pub(crate) const OBJECT_BYTES: [u64; 2] = [500, 5125];
 
 /// One operation, from due to done.
 #[derive(Debug, Clone, Copy)]
-pub struct Operation {
+pub(crate) struct Operation {
     pub kind: usize,
     pub due: Nanos,
     pub sent: Nanos,
@@ -30,22 +30,22 @@ pub struct Operation {
 
 /// A run as recorded, to be tampered with.
 #[derive(Debug, Clone)]
-pub struct RecordedRun {
+pub(crate) struct RecordedRun {
     pub plan: Plan,
     pub records: Vec<IntervalRecord>,
     pub ending: Ending,
 }
 
-pub fn ms(milliseconds: u64) -> Nanos {
+pub(crate) fn ms(milliseconds: u64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
-pub fn s(seconds: u64) -> Nanos {
+pub(crate) fn s(seconds: u64) -> Nanos {
     Nanos::from_secs(seconds)
 }
 
 /// A plan with one load point, phases of ramp-up 0, settle, steady, ramp-down 0, drain 5 s.
-pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
+pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
     let object = |path: &str, bytes| Request::file(path, bytes);
     let workload = Workload {
         content_seed: 1,
@@ -96,7 +96,7 @@ pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
 impl RecordedRun {
     /// Ten users, settle 2 s, steady 20 s; response 100 ms and 50 ms alternately, so that 1 s is no multiple of a
     /// cycle.
-    pub fn closed() -> RecordedRun {
+    pub(crate) fn closed() -> RecordedRun {
         let plan = plan(Load::Users(10), 2, 20);
         let operations = users(&plan, 10, |_, k| if k % 2 == 0 { ms(100) } else { ms(50) }, Nanos::ZERO);
         RecordedRun::of(plan, &operations)
@@ -104,7 +104,7 @@ impl RecordedRun {
 
     /// 200 operations/s at equal intervals, 20 slots, settle 2 s, steady 20 s, response 5 ms; a server
     /// that does nothing for `stall` from second 10.
-    pub fn open(stall: Nanos) -> RecordedRun {
+    pub(crate) fn open(stall: Nanos) -> RecordedRun {
         let load = Load::Rate { per_second: 200.0, arrivals: Arrivals::Constant, in_flight_max: 20 };
         let plan = plan(load, 2, 20);
         let operations = scheduled(&plan, 0, ms(5), stall);
@@ -112,18 +112,18 @@ impl RecordedRun {
     }
 
     /// Makes the records of the first load point.
-    pub fn of(plan: Plan, operations: &[Operation]) -> RecordedRun {
+    pub(crate) fn of(plan: Plan, operations: &[Operation]) -> RecordedRun {
         let records = records(&plan, 0, 0, operations);
         RecordedRun { plan, records, ending: Ending::Complete }
     }
 
     /// Splits the details off and analyzes.
-    pub fn analyze(&self) -> Analysis {
+    pub(crate) fn analyze(&self) -> Analysis {
         self.analyze_details(|_| {})
     }
 
     /// Analyzes with changed details.
-    pub fn analyze_details(&self, tamper: impl Fn(&mut DetailRecord)) -> Analysis {
+    pub(crate) fn analyze_details(&self, tamper: impl Fn(&mut DetailRecord)) -> Analysis {
         let mut analyzer = Analyzer::new(&self.plan);
         for record in &self.records {
             let mut interval = record.clone();
@@ -137,7 +137,12 @@ impl RecordedRun {
 }
 
 /// Operations of users who start at once and never wait but for `think`; `response` of (user, k).
-pub fn users(plan: &Plan, n: u32, response: impl Fn(u32, usize) -> Nanos, think: Nanos) -> Vec<Operation> {
+pub(crate) fn users(
+    plan: &Plan,
+    n: u32,
+    response: impl Fn(u32, usize) -> Nanos,
+    think: Nanos,
+) -> Vec<Operation> {
     let mut operations = Vec::new();
     for user in 0..n {
         let mut due = think;
@@ -162,7 +167,7 @@ pub fn users(plan: &Plan, n: u32, response: impl Fn(u32, usize) -> Nanos, think:
 
 /// Operations on the schedule of a load point: each takes `service` from its sending, nothing is done
 /// while the server stalls, and one without a free slot waits.
-pub fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: Nanos) -> Vec<Operation> {
+pub(crate) fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: Nanos) -> Vec<Operation> {
     let point = plan.load_points[load_point];
     let schedule = plan.schedule(point).expect("an open loop");
     let (from, to) = (s(10), s(10) + stall);
@@ -182,7 +187,12 @@ pub fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: Nanos) -
 }
 
 /// Folds operations into interval records, one per second and phase, until all are done.
-pub fn records(plan: &Plan, load_point: usize, agent: u32, operations: &[Operation]) -> Vec<IntervalRecord> {
+pub(crate) fn records(
+    plan: &Plan,
+    load_point: usize,
+    agent: u32,
+    operations: &[Operation],
+) -> Vec<IntervalRecord> {
     let last = operations.iter().map(|operation| operation.done).max().unwrap_or_default();
     let mut records = Vec::new();
     let mut start = Nanos::ZERO;
@@ -324,28 +334,28 @@ fn complete(record: &mut IntervalRecord, operation: &Operation, paced: bool) {
 
 /// Fails unless the run and all its load points are valid.
 #[track_caller]
-pub fn assert_valid(analysis: &Analysis) {
+pub(crate) fn assert_valid(analysis: &Analysis) {
     assert_eq!(analysis.verdict.state, VerdictState::Valid, "{:#?}", analysis.verdict.reasons);
     assert!(analysis.headline.is_some());
 }
 
 /// Fails unless the run is invalid and `rule` is among the reasons; returns what it found.
 #[track_caller]
-pub fn assert_caught(analysis: &Analysis, rule: &str) -> Finding {
+pub(crate) fn assert_caught(analysis: &Analysis, rule: &str) -> Finding {
     assert_eq!(analysis.verdict.state, VerdictState::Invalid, "{:#?}", analysis.verdict);
     let reason = analysis.verdict.reasons.iter().find(|reason| reason.rule() == rule);
     reason.unwrap_or_else(|| panic!("no `{rule}` in {:#?}", analysis.verdict.reasons)).finding.clone()
 }
 
 /// Returns the rules among the reasons, each once.
-pub fn rules_broken(analysis: &Analysis) -> Vec<&'static str> {
+pub(crate) fn rules_broken(analysis: &Analysis) -> Vec<&'static str> {
     let rules: BTreeMap<&str, ()> =
         analysis.verdict.reasons.iter().map(|reason| (reason.rule(), ())).collect();
     rules.into_keys().collect()
 }
 
 /// Returns what a rule found that is a remark.
-pub fn remarks(analysis: &Analysis, rule: &str) -> Vec<Finding> {
+pub(crate) fn remarks(analysis: &Analysis, rule: &str) -> Vec<Finding> {
     let of_rule = analysis.verdict.remarks.iter().filter(|remark| remark.rule() == rule);
     of_rule.map(|remark| remark.finding.clone()).collect()
 }

@@ -6,7 +6,7 @@ use stats::Histogram;
 use crate::record::RecordedRun;
 
 /// Recomputes the values that depend on the kinds' histograms after a change of them.
-pub fn rebuild_response(record: &mut IntervalRecord) {
+pub(crate) fn rebuild_response(record: &mut IntervalRecord) {
     record.response = Histogram::new();
     for kind in &record.kinds {
         record.response.merge(&kind.ok.response_histogram).unwrap();
@@ -14,6 +14,6 @@ pub fn rebuild_response(record: &mut IntervalRecord) {
 }
 
 /// The records of the steady phase.
-pub fn steady(recorded: &mut RecordedRun) -> impl Iterator<Item = &mut IntervalRecord> {
+pub(crate) fn steady(recorded: &mut RecordedRun) -> impl Iterator<Item = &mut IntervalRecord> {
     recorded.records.iter_mut().filter(|record| record.phase == Phase::Steady)
 }

@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::words;
 
 /// Asks a case's question and returns the decision in words.
-pub fn decide(case: &Case) -> String {
+pub(crate) fn decide(case: &Case) -> String {
     match case.ask.as_str() {
         "store" => store(case),
         "lifetime" => words::lifetime(cache_policy::lifetime(&only(case).response, &case.settings())),

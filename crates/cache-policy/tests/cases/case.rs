@@ -16,7 +16,7 @@ const EPOCH: i64 = 784_111_777;
 /// The strictness of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mark {
+pub(crate) enum Mark {
     Required,
     Optimal,
     Behaviour,
@@ -33,7 +33,7 @@ struct CaseFile {
 /// One case. Times are seconds since [`EPOCH`]; `@60` in a field is the date of second 60.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
+pub(crate) struct Case {
     #[serde(skip)]
     pub file: String,
     #[serde(skip)]
@@ -69,7 +69,7 @@ pub struct Case {
 /// A stored response, and the request that it answered.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Exchange {
+pub(crate) struct Exchange {
     pub request: Vec<String>,
     pub response: Vec<String>,
     pub requested: i64,
@@ -82,7 +82,7 @@ pub struct Exchange {
 /// Settings that differ from the defaults; times in seconds.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct SettingsTable {
+pub(crate) struct SettingsTable {
     heuristic: Option<f64>,
     heuristic_max: Option<u64>,
     default_lifetime: Option<u64>,
@@ -143,7 +143,7 @@ impl SettingsTable {
 
 /// A head as a case writes it: the start, and the fields.
 #[derive(Debug, Clone)]
-pub struct Head {
+pub(crate) struct Head {
     pub start: String,
     fields: Vec<(String, String)>,
 }
@@ -159,12 +159,12 @@ impl Head {
         Head { start: start.to_owned(), fields: fields.iter().map(split).collect() }
     }
 
-    pub fn lines(&self) -> impl Lines<'_> {
+    pub(crate) fn lines(&self) -> impl Lines<'_> {
         self.fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()))
     }
 
     /// The status of a response.
-    pub fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         self.start.parse().unwrap_or_else(|_| panic!("no status: {}", self.start))
     }
 }
@@ -187,46 +187,46 @@ fn at(seconds: i64) -> WallTime {
 }
 
 impl Case {
-    pub fn expected(&self) -> String {
+    pub(crate) fn expected(&self) -> String {
         with_dates(&self.expect)
     }
 
-    pub fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         self.settings.settings()
     }
 
-    pub fn now(&self) -> WallTime {
+    pub(crate) fn now(&self) -> WallTime {
         at(self.now)
     }
 
-    pub fn request_head(&self) -> Head {
+    pub(crate) fn request_head(&self) -> Head {
         Head::read(&self.request, "GET /")
     }
 
-    pub fn request(&self) -> RequestMeta {
+    pub(crate) fn request(&self) -> RequestMeta {
         let head = self.request_head();
         let method = head.start.split(' ').next().unwrap_or_default();
         RequestMeta::read(method.as_bytes(), head.lines(), self.has_body)
     }
 
     /// The request target; `/` if none is written.
-    pub fn target(&self) -> String {
+    pub(crate) fn target(&self) -> String {
         self.request_head().start.split_once(' ').map_or("/", |(_, target)| target).to_owned()
     }
 
-    pub fn reply_head(&self) -> Head {
+    pub(crate) fn reply_head(&self) -> Head {
         Head::read(&self.reply, "200")
     }
 
     /// Returns the origin's response, requested and received now.
-    pub fn reply(&self) -> ResponseMeta {
+    pub(crate) fn reply(&self) -> ResponseMeta {
         let head = self.reply_head();
         let times = Times { requested: self.now(), received: self.now() };
         ResponseMeta::read(head.status(), head.lines(), times, &self.settings())
     }
 
     /// Returns all exchanges; that of `response` first.
-    pub fn exchanges(&self) -> Vec<Exchange> {
+    pub(crate) fn exchanges(&self) -> Vec<Exchange> {
         let single = self
             .response
             .iter()
@@ -235,17 +235,17 @@ impl Case {
     }
 
     /// Returns the metadata of the stored responses, in the order of the exchanges.
-    pub fn all_stored(&self) -> Vec<StoredMeta> {
+    pub(crate) fn all_stored(&self) -> Vec<StoredMeta> {
         self.exchanges().iter().map(|one| one.stored(&self.settings())).collect()
     }
 }
 
 impl Exchange {
-    pub fn response_head(&self) -> Head {
+    pub(crate) fn response_head(&self) -> Head {
         Head::read(&self.response, "200")
     }
 
-    pub fn response(&self, settings: &Settings) -> ResponseMeta {
+    pub(crate) fn response(&self, settings: &Settings) -> ResponseMeta {
         let head = self.response_head();
         let times = Times { requested: at(self.requested), received: at(self.received) };
         let request = Head::read(&self.request, "GET /");
@@ -265,7 +265,7 @@ impl Exchange {
 }
 
 /// Reads all cases, in the order of their files' names.
-pub fn read_all() -> Vec<Case> {
+pub(crate) fn read_all() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));

@@ -7,22 +7,22 @@ use cache_policy::{
 use units::Nanos;
 
 /// Whole seconds, or tenths where there are any.
-pub fn seconds(time: Nanos) -> String {
+pub(crate) fn seconds(time: Nanos) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-pub fn lifetime(lifetime: Lifetime) -> String {
+pub(crate) fn lifetime(lifetime: Lifetime) -> String {
     format!("{} by {}", seconds(lifetime.length), lifetime.source.name())
 }
 
-pub fn store(decision: StoreDecision) -> String {
+pub(crate) fn store(decision: StoreDecision) -> String {
     match decision {
         StoreDecision::Yes(found) => format!("stored, {}", lifetime(found)),
         StoreDecision::No(why) => format!("not stored: {}", why.name()),
     }
 }
 
-pub fn answer(answer: &CacheDecision) -> String {
+pub(crate) fn answer(answer: &CacheDecision) -> String {
     match answer {
         CacheDecision::Pass(why) => format!("pass: {}", why.name()),
         CacheDecision::Miss(why) => format!("miss: {}", why.name()),
@@ -64,14 +64,14 @@ fn range(range: &ByteRange) -> String {
     format!("{}-{}", range.first, range.last)
 }
 
-pub fn on_failure(decision: FailureDecision) -> String {
+pub(crate) fn on_failure(decision: FailureDecision) -> String {
     match decision {
         FailureDecision::Stale { past, why, .. } => format!("stale by {}: {}", seconds(past), why.name()),
         FailureDecision::PassOn(why) => format!("passed on: {}", why.name()),
     }
 }
 
-pub fn conditional(conditional: &Conditional) -> String {
+pub(crate) fn conditional(conditional: &Conditional) -> String {
     let tags = conditional
         .if_none_match
         .as_deref()
@@ -81,7 +81,7 @@ pub fn conditional(conditional: &Conditional) -> String {
     lines.map(|(name, value): (&str, String)| format!("{name}: {value}")).collect::<Vec<_>>().join(" | ")
 }
 
-pub fn freshened(decision: &Freshened) -> String {
+pub(crate) fn freshened(decision: &Freshened) -> String {
     match decision {
         Freshened::Update(indices) => {
             let indices: Vec<_> = indices.iter().map(|index| format!("#{index}")).collect();
@@ -91,7 +91,7 @@ pub fn freshened(decision: &Freshened) -> String {
     }
 }
 
-pub fn head_update(decision: HeadUpdate) -> String {
+pub(crate) fn head_update(decision: HeadUpdate) -> String {
     match decision {
         HeadUpdate::Update => "update".to_owned(),
         HeadUpdate::Stale(why) => format!("stale: {}", why.name()),
@@ -99,19 +99,19 @@ pub fn head_update(decision: HeadUpdate) -> String {
     }
 }
 
-pub fn superseded(gone: &[(usize, Superseded)]) -> String {
+pub(crate) fn superseded(gone: &[(usize, Superseded)]) -> String {
     let words: Vec<_> = gone.iter().map(|(index, why)| format!("#{index} {}", why.name())).collect();
     words.join(", ")
 }
 
-pub fn invalidation(decision: &Invalidation) -> String {
+pub(crate) fn invalidation(decision: &Invalidation) -> String {
     match decision {
         Invalidation::Keys(keys) => keys.iter().map(|key| key.as_str()).collect::<Vec<_>>().join(" "),
         Invalidation::No(why) => format!("kept: {}", why.name()),
     }
 }
 
-pub fn fields<'a>(lines: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> String {
+pub(crate) fn fields<'a>(lines: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> String {
     let write = |(name, value): (&[u8], &[u8])| {
         format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
     };

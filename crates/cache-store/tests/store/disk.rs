@@ -11,7 +11,7 @@ use cache_store::{Pattern, Purge, Removal, Store, StoreSettings};
 use crate::fixture::{NOW, ResponseSpec, bodies, fetch, insert, key, make, object, replace};
 
 /// Opens a store with a tier on disk.
-pub fn open(directory: &Path, disk_bytes: u64) -> Store {
+pub(crate) fn open(directory: &Path, disk_bytes: u64) -> Store {
     let disk = DiskSettings { directory: directory.to_owned(), bytes: disk_bytes };
     let settings = StoreSettings { bytes: 4 << 20, disk: Some(disk), ..StoreSettings::default() };
     Store::open(&settings).unwrap()

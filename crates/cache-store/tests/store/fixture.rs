@@ -9,15 +9,15 @@ use http1::HeaderLines;
 use units::{Nanos, WallTime};
 
 /// The time of receipt of all responses.
-pub const NOW: WallTime = WallTime(1_000_000);
+pub(crate) const NOW: WallTime = WallTime(1_000_000);
 
 /// Returns the key of a path.
-pub fn key(path: &str) -> Key {
+pub(crate) fn key(path: &str) -> Key {
     Key::parse(&format!("http://a{path}"), DotSegments::Resolved).unwrap()
 }
 
 /// A stored response to make.
-pub struct ResponseSpec<'a> {
+pub(crate) struct ResponseSpec<'a> {
     pub path: &'a str,
     /// Its header lines as `Name: value`; by default its lifetime is a minute.
     pub lines: &'a [&'a str],
@@ -26,12 +26,12 @@ pub struct ResponseSpec<'a> {
 }
 
 /// Makes a stored response for a path.
-pub fn object(store: &Store, path: &str, body: &[u8]) -> Arc<StoredResponse> {
+pub(crate) fn object(store: &Store, path: &str, body: &[u8]) -> Arc<StoredResponse> {
     make(store, ResponseSpec { path, lines: &["Cache-Control: max-age=60"], request: &[] }, body)
 }
 
 /// Makes a stored response.
-pub fn make(store: &Store, spec: ResponseSpec, body: &[u8]) -> Arc<StoredResponse> {
+pub(crate) fn make(store: &Store, spec: ResponseSpec, body: &[u8]) -> Arc<StoredResponse> {
     let lines = lines(spec.lines);
     let response =
         ResponseMeta::read(200, lines.iter(), Times { requested: NOW, received: NOW }, &Settings::default());
@@ -55,17 +55,17 @@ fn lines(lines: &[&str]) -> HeaderLines {
 }
 
 /// Inserts a response into the store; returns whether it was stored.
-pub fn insert(store: &Store, object: &Arc<StoredResponse>) -> bool {
+pub(crate) fn insert(store: &Store, object: &Arc<StoredResponse>) -> bool {
     store.insert(object, store.since(object.key.as_str()), &Settings::default())
 }
 
 /// Replaces a response; returns whether the new one was stored.
-pub fn replace(store: &Store, old: &Arc<StoredResponse>, new: &Arc<StoredResponse>) -> bool {
+pub(crate) fn replace(store: &Store, old: &Arc<StoredResponse>, new: &Arc<StoredResponse>) -> bool {
     store.replace(old, new, store.since(old.key.as_str()))
 }
 
 /// Returns the bodies in memory under a path.
-pub fn bodies(store: &Store, path: &str) -> Vec<Bytes> {
+pub(crate) fn bodies(store: &Store, path: &str) -> Vec<Bytes> {
     let mut bodies: Vec<Bytes> =
         store.lookup(key(path).as_str()).objects.iter().map(|object| object.body.clone()).collect();
     bodies.sort();
@@ -73,7 +73,7 @@ pub fn bodies(store: &Store, path: &str) -> Vec<Bytes> {
 }
 
 /// Returns the responses that a fetch from disk finds under a path, oldest first.
-pub fn fetch(store: &Store, path: &str) -> Vec<Arc<StoredResponse>> {
+pub(crate) fn fetch(store: &Store, path: &str) -> Vec<Arc<StoredResponse>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(store.fetch(&key(path), &Settings::default()))
 }

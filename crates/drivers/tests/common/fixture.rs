@@ -17,20 +17,20 @@ use tokio::runtime::{Builder, LocalOptions};
 use units::{Clock, Nanos, RealClock};
 
 /// Content seed of the workload.
-pub const SEED: u64 = 1999;
+pub(super) const SEED: u64 = 1999;
 
 /// The objects, by number.
-pub const SMALL: u16 = 0;
-pub const EMPTY: u16 = 1;
+pub(crate) const SMALL: u16 = 0;
+pub(crate) const EMPTY: u16 = 1;
 /// A body that takes many reads.
-pub const LARGE: u16 = 2;
+pub(crate) const LARGE: u16 = 2;
 
 const OBJECTS: [(&str, u64); 3] = [("/small.html", 500), ("/empty.html", 0), ("/large.bin", 5_000_000)];
 
 /// Time limit of a test for a single operation, which must never hang.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-pub fn workload() -> Workload {
+pub(crate) fn workload() -> Workload {
     let object = |(path, bytes): (&str, u64)| Request::file(path, bytes);
     Workload {
         content_seed: SEED,
@@ -42,19 +42,19 @@ pub fn workload() -> Workload {
 }
 
 /// The length of an object's body.
-pub fn object_bytes(object: u16) -> u64 {
+pub(crate) fn object_bytes(object: u16) -> u64 {
     OBJECTS[object as usize].1
 }
 
 /// Returns the correct body of an object.
-pub fn content(object: u16) -> Vec<u8> {
+pub(crate) fn content(object: u16) -> Vec<u8> {
     let mut body = vec![0; object_bytes(object) as usize];
     Content::new(SEED).fill(u32::from(object), 0, &mut body);
     body
 }
 
 /// HTTP/1.0 with a connection per request as in WebStone, HTTP/1.1 otherwise.
-pub fn protocol(connection: Connection) -> Protocol {
+pub(crate) fn protocol(connection: Connection) -> Protocol {
     let http = match connection {
         Connection::PerRequest => HttpVersion::Http10,
         Connection::Sessions | Connection::KeepAlive { .. } => HttpVersion::Http11,
@@ -63,13 +63,13 @@ pub fn protocol(connection: Connection) -> Protocol {
 }
 
 /// The clock of the test program.
-pub fn clock() -> RealClock {
+pub(crate) fn clock() -> RealClock {
     static CLOCK: OnceLock<RealClock> = OnceLock::new();
     *CLOCK.get_or_init(RealClock::start)
 }
 
 /// Prepares a workload for a local server, named `localhost`.
-pub fn context(
+pub(crate) fn context(
     address: SocketAddr,
     protocol: &Protocol,
     workload: &Workload,
@@ -92,33 +92,33 @@ pub fn context(
 }
 
 /// A driver and the means to use it directly.
-pub struct Fixture<D = PlainDriver> {
+pub(crate) struct Fixture<D = PlainDriver> {
     driver: D,
     clock: RealClock,
     left_open: u32,
 }
 
 impl Fixture {
-    pub fn new(address: SocketAddr, connection: Connection) -> Fixture {
+    pub(crate) fn new(address: SocketAddr, connection: Connection) -> Fixture {
         Fixture::of(address, &protocol(connection), &workload())
     }
 
-    pub fn kept(address: SocketAddr) -> Fixture {
+    pub(crate) fn kept(address: SocketAddr) -> Fixture {
         Fixture::new(address, Connection::KeepAlive { requests_max: None })
     }
 
-    pub fn of(address: SocketAddr, protocol: &Protocol, workload: &Workload) -> Fixture {
+    pub(crate) fn of(address: SocketAddr, protocol: &Protocol, workload: &Workload) -> Fixture {
         Fixture::with(PlainDriver::new(context(address, protocol, workload, &Trust::Any)))
     }
 }
 
 impl<D: Driver<Operation = WebRequest>> Fixture<D> {
-    pub fn with(driver: D) -> Fixture<D> {
+    pub(crate) fn with(driver: D) -> Fixture<D> {
         Fixture { driver, clock: clock(), left_open: 0 }
     }
 
     /// Runs `work` with this fixture in a runtime like that of a load thread.
-    pub fn run<T>(mut self, work: impl AsyncFnOnce(&mut Fixture<D>) -> T) -> T {
+    pub(crate) fn run<T>(mut self, work: impl AsyncFnOnce(&mut Fixture<D>) -> T) -> T {
         let runtime =
             Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
         let limited = async { tokio::time::timeout(TEST_TIMEOUT, work(&mut self)).await };
@@ -126,7 +126,7 @@ impl<D: Driver<Operation = WebRequest>> Fixture<D> {
     }
 
     /// Fetches an object. Whatever the outcome, the marks that were reached are in order.
-    pub async fn get(&mut self, object: u16) -> Reply {
+    pub(crate) async fn get(&mut self, object: u16) -> Reply {
         let reply = self.perform(&WebRequest::first(object)).await;
         if reply.outcome == Outcome::Ok {
             assert_eq!(reply.body_bytes, object_bytes(object));
@@ -135,7 +135,7 @@ impl<D: Driver<Operation = WebRequest>> Fixture<D> {
     }
 
     /// Does the same for any request of any workload.
-    pub async fn perform(&mut self, request: &WebRequest) -> Reply {
+    pub(crate) async fn perform(&mut self, request: &WebRequest) -> Reply {
         // Bytes that arrived since the last operation are known to the runtime before the next one, as after
         // a think time.
         tokio::task::yield_now().await;
@@ -164,36 +164,36 @@ impl<D: Driver<Operation = WebRequest>> Fixture<D> {
     }
 
     /// Returns how many connections the peers left open.
-    pub fn left_open(&self) -> u32 {
+    pub(crate) fn left_open(&self) -> u32 {
         self.left_open
     }
 
     /// Gives up the operation in progress, as the engine does after the time limit.
-    pub fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.driver.give_up();
     }
 
     /// Performs a request; returns the outcome with its description.
-    pub async fn perform_described(&mut self, request: &WebRequest) -> (Outcome, String) {
+    pub(crate) async fn perform_described(&mut self, request: &WebRequest) -> (Outcome, String) {
         let reply = self.perform(request).await;
         (reply.outcome, self.driver.describe(request, &reply))
     }
 
     /// Fetches an object; returns the outcome with its description.
-    pub async fn get_described(&mut self, object: u16) -> (Outcome, String) {
+    pub(crate) async fn get_described(&mut self, object: u16) -> (Outcome, String) {
         self.perform_described(&WebRequest::first(object)).await
     }
 }
 
 /// Starts a built-in server with this workload and these faults.
-pub fn server(faults: &[&str]) -> WebServer {
+pub(crate) fn server(faults: &[&str]) -> WebServer {
     let mut options = WebOptions::new(workload().file_set(1.0));
     options.faults = FaultPlan::parse(faults.iter().copied()).unwrap();
     WebServer::start(options).unwrap()
 }
 
 /// Returns the correct response for an object, with additional header lines.
-pub fn right_reply(object: u16, lines: &str) -> Vec<u8> {
+pub(crate) fn right_reply(object: u16, lines: &str) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n{lines}\r\n", object_bytes(object));
     [head.as_bytes(), &content(object)].concat()
 }

@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use super::fixture::{EMPTY, LARGE, SMALL, content};
 
 /// The handling of a request.
-pub enum Action {
+pub(crate) enum Action {
     /// Sends the correct response.
     Answer,
     /// Sends the correct response; the connection accepts no further requests.
@@ -40,7 +40,7 @@ pub enum Action {
 type Rule = Arc<dyn Fn(usize, usize, &Request<h2::RecvStream>) -> Action + Send + Sync>;
 
 /// A server whose rule is called for each request with the number of its connection and its number on it.
-pub struct Http2Server {
+pub(crate) struct Http2Server {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
     stop: Option<oneshot::Sender<()>>,
@@ -48,7 +48,7 @@ pub struct Http2Server {
 }
 
 impl Http2Server {
-    pub fn start(
+    pub(crate) fn start(
         tls: Option<Arc<ServerConfig>>,
         rule: impl Fn(usize, usize, &Request<h2::RecvStream>) -> Action + Send + Sync + 'static,
     ) -> Http2Server {
@@ -71,7 +71,7 @@ impl Http2Server {
     }
 
     /// Returns the number of connections so far.
-    pub fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
 }

@@ -9,11 +9,11 @@ mod peer;
 mod run;
 mod tls;
 
-pub use fixture::{
+pub(crate) use fixture::{
     EMPTY, Fixture, LARGE, SMALL, clock, content, context, object_bytes, protocol, right_reply, server,
     workload,
 };
-pub use http2::{Action, Http2Server};
-pub use peer::{Peer, connection, read_request, reset, send_endlessly};
-pub use run::{Collected, RoundRobin, closed, open, phases, run_drivers, run_point};
-pub use tls::{Identity, TlsStream, accept};
+pub(crate) use http2::{Action, Http2Server};
+pub(crate) use peer::{Peer, connection, read_request, reset, send_endlessly};
+pub(crate) use run::{Collected, RoundRobin, closed, open, phases, run_drivers, run_point};
+pub(crate) use tls::{Identity, TlsStream, accept};

@@ -6,14 +6,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A listener whose connections are handled one after another.
-pub struct Peer {
+pub(crate) struct Peer {
     pub address: SocketAddr,
     thread: JoinHandle<()>,
 }
 
 impl Peer {
     /// Handles connections with the given scripts, in order, then stops listening.
-    pub fn start(scripts: Vec<Box<dyn FnOnce(TcpStream) + Send>>) -> Peer {
+    pub(crate) fn start(scripts: Vec<Box<dyn FnOnce(TcpStream) + Send>>) -> Peer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let thread = std::thread::spawn(move || {
@@ -28,18 +28,20 @@ impl Peer {
     }
 
     /// Waits until all scripts have ended; their failed assertions fail the test.
-    pub fn join(self) {
+    pub(crate) fn join(self) {
         self.thread.join().unwrap();
     }
 }
 
 /// Creates a script.
-pub fn connection(script: impl FnOnce(TcpStream) + Send + 'static) -> Box<dyn FnOnce(TcpStream) + Send> {
+pub(crate) fn connection(
+    script: impl FnOnce(TcpStream) + Send + 'static,
+) -> Box<dyn FnOnce(TcpStream) + Send> {
     Box::new(script)
 }
 
 /// Reads up to the end of a request head and returns it; empty if the client has closed instead.
-pub fn read_request(stream: &mut impl Read) -> String {
+pub(crate) fn read_request(stream: &mut impl Read) -> String {
     let mut head = Vec::new();
     let mut piece = vec![0; 64 * 1024];
     while !head.ends_with(b"\r\n\r\n") {
@@ -55,7 +57,7 @@ pub fn read_request(stream: &mut impl Read) -> String {
 }
 
 /// Sends the same bytes until the client closes, at most 256 MiB; returns the number of bytes sent.
-pub fn send_endlessly(stream: &mut TcpStream, bytes: &[u8]) -> u64 {
+pub(crate) fn send_endlessly(stream: &mut TcpStream, bytes: &[u8]) -> u64 {
     let mut sent = 0;
     while sent < 256 << 20 && stream.write_all(bytes).is_ok() {
         sent += bytes.len() as u64;
@@ -64,6 +66,6 @@ pub fn send_endlessly(stream: &mut TcpStream, bytes: &[u8]) -> u64 {
 }
 
 /// Resets a connection.
-pub fn reset(stream: TcpStream) {
+pub(crate) fn reset(stream: TcpStream) {
     rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
 }

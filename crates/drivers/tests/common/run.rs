@@ -16,13 +16,13 @@ use super::fixture::{clock, context, protocol, workload};
 
 /// A user that fetches the same objects in turn, without think time.
 #[derive(Debug, Clone, Copy)]
-pub struct RoundRobin {
+pub(crate) struct RoundRobin {
     pub n_objects: u16,
     next: u16,
 }
 
 impl RoundRobin {
-    pub fn over(n_objects: u16) -> RoundRobin {
+    pub(crate) fn over(n_objects: u16) -> RoundRobin {
         RoundRobin { n_objects, next: 0 }
     }
 }
@@ -60,7 +60,7 @@ impl Mix for RoundRobin {
 
 /// The records of a run.
 #[derive(Debug, Default)]
-pub struct Collected {
+pub(crate) struct Collected {
     pub intervals: Vec<IntervalRecord>,
     pub examples: Vec<Example>,
 }
@@ -77,18 +77,18 @@ impl Sink for Collected {
 
 impl Collected {
     /// Sums a count over all intervals.
-    pub fn sum(&self, count: impl Fn(&Flow) -> u64) -> u64 {
+    pub(crate) fn sum(&self, count: impl Fn(&Flow) -> u64) -> u64 {
         self.intervals.iter().map(|record| count(&record.flow)).sum()
     }
 
     /// Returns how many operations failed with this outcome.
-    pub fn n_failed(&self, outcome: Outcome) -> u64 {
+    pub(crate) fn n_failed(&self, outcome: Outcome) -> u64 {
         let kinds = self.intervals.iter().flat_map(|record| &record.kinds);
         kinds.filter_map(|kind| kind.failed.get(&outcome)).map(|failed| failed.n).sum()
     }
 
     /// Checks that no operation is lost: within each interval, from one to the next, and in total.
-    pub fn check_conservation(&self) {
+    pub(crate) fn check_conservation(&self) {
         let (mut waiting, mut in_flight) = (0, 0);
         for (index, record) in self.intervals.iter().enumerate() {
             let flow = record.flow;
@@ -112,22 +112,22 @@ impl Collected {
 }
 
 /// Phases with only a steady phase and time to drain.
-pub fn phases(steady: Nanos) -> Phases {
+pub(crate) fn phases(steady: Nanos) -> Phases {
     let zero = Nanos::ZERO;
     let drain = Nanos::from_secs(20);
     Phases { quiet: zero, ramp_up: zero, settle: zero, steady, ramp_down: zero, drain }
 }
 
-pub fn closed(users: u32) -> Load {
+pub(crate) fn closed(users: u32) -> Load {
     Load::Users(users)
 }
 
-pub fn open(per_second: f64, in_flight_max: u32) -> Load {
+pub(crate) fn open(per_second: f64, in_flight_max: u32) -> Load {
     Load::Rate { per_second, arrivals: Arrivals::Constant, in_flight_max }
 }
 
 /// Runs one load point on this thread; returns its records and how long it took.
-pub fn run_point(
+pub(crate) fn run_point(
     address: SocketAddr,
     load: Load,
     phases: Phases,
@@ -140,7 +140,7 @@ pub fn run_point(
 }
 
 /// Does the same with any driver.
-pub fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
+pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
     driver: impl FnMut() -> D,
     load: Load,
     phases: Phases,

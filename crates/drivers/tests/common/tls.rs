@@ -9,10 +9,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion};
 
 /// The server's side of a TLS connection.
-pub type TlsStream = StreamOwned<ServerConnection, TcpStream>;
+pub(crate) type TlsStream = StreamOwned<ServerConnection, TcpStream>;
 
 /// A certificate created for a test, with its key.
-pub struct Identity {
+pub(crate) struct Identity {
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
     /// Both in PEM, for servers that read them from files.
@@ -20,7 +20,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    pub fn create() -> Identity {
+    pub(crate) fn create() -> Identity {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
         let pem = [made.cert.pem(), made.signing_key.serialize_pem()];
@@ -28,12 +28,16 @@ impl Identity {
     }
 
     /// Returns trust in this certificate only.
-    pub fn trust(&self) -> Trust {
+    pub(crate) fn trust(&self) -> Trust {
         Trust::Certificate(self.certificate.to_vec())
     }
 
     /// Returns the configuration of a server with this certificate.
-    pub fn config(&self, version: &'static SupportedProtocolVersion, alpn: &[&[u8]]) -> Arc<ServerConfig> {
+    pub(crate) fn config(
+        &self,
+        version: &'static SupportedProtocolVersion,
+        alpn: &[&[u8]],
+    ) -> Arc<ServerConfig> {
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let mut config = builder
             .with_protocol_versions(&[version])
@@ -47,6 +51,6 @@ impl Identity {
 }
 
 /// Wraps an accepted connection in TLS.
-pub fn accept(stream: TcpStream, config: &Arc<ServerConfig>) -> TlsStream {
+pub(crate) fn accept(stream: TcpStream, config: &Arc<ServerConfig>) -> TlsStream {
     StreamOwned::new(ServerConnection::new(Arc::clone(config)).unwrap(), stream)
 }

@@ -145,7 +145,7 @@ impl Pick {
     }
 
     /// Returns the probability of each of `n` values.
-    pub fn probabilities(&self, n: u64) -> Vec<f64> {
+    pub(crate) fn probabilities(&self, n: u64) -> Vec<f64> {
         match self.relative(n) {
             None => vec![1.0 / n as f64; n as usize],
             Some(relative) => {

@@ -87,7 +87,7 @@ impl Request {
     }
 
     /// Returns whether the request has more objects at higher load.
-    pub fn grows_with_load(&self) -> bool {
+    pub(crate) fn grows_with_load(&self) -> bool {
         self.parameters.iter().any(|parameter| matches!(parameter.count, Count::SquareRoot(_)))
     }
 

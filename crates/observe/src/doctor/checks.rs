@@ -22,7 +22,7 @@ const REUSE_AFTER_MS: f64 = 1000.0;
 const STEAL_MAX: Ratio = Ratio(0.01);
 
 /// Returns all checks, in the order in which they are shown.
-pub fn judge(input: &DoctorInput, found: &MachineFindings) -> Vec<Check> {
+pub(super) fn judge(input: &DoctorInput, found: &MachineFindings) -> Vec<Check> {
     let mut checks = vec![open_files(input, found)];
     checks.extend(local_ports(input, found));
     checks.extend(time_wait_entries(input, found));

@@ -12,7 +12,7 @@ use crate::private_folder::{check_private_folder, private_folders_of};
 
 /// Data about the machine; separate from the checks, so that these can be tested by hand.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MachineFindings {
+pub(super) struct MachineFindings {
     pub open_files_max: u64,
     pub port_range: Option<(u16, u16)>,
     pub tw_reuse: Option<u32>,
@@ -34,7 +34,7 @@ pub struct MachineFindings {
 
 impl MachineFindings {
     /// Collects the data, except `quota`, which is given.
-    pub fn collect(input: &DoctorInput, quota: Result<String, String>) -> MachineFindings {
+    pub(super) fn collect(input: &DoctorInput, quota: Result<String, String>) -> MachineFindings {
         let number = |name: &str| sysctl(name)?.parse::<u32>().ok();
         MachineFindings {
             open_files_max: open_files_max(),

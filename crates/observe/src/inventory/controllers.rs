@@ -83,7 +83,7 @@ fn class(files: &MachineFiles, directory: &str) -> Option<u8> {
 }
 
 /// Names the device in a directory of `/sys` by its vendor and device ids.
-pub fn named_device(files: &MachineFiles, directory: &str) -> Option<String> {
+pub(super) fn named_device(files: &MachineFiles, directory: &str) -> Option<String> {
     let (maker, device) = numbers(files, directory)?;
     Some(name_of(&names(files), &maker, &device))
 }

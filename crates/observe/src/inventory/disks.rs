@@ -51,7 +51,7 @@ pub(super) const READERS: &[FieldReader] = &[
 ];
 
 /// Returns the disks, except those backed by files or memory and those without a size.
-pub fn disks(files: &MachineFiles) -> Vec<String> {
+pub(super) fn disks(files: &MachineFiles) -> Vec<String> {
     let is_made_up =
         |name: &str| ["loop", "ram", "zram", "sr", "fd"].iter().any(|kind| name.starts_with(kind));
     let has_size =

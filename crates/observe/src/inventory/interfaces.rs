@@ -36,7 +36,7 @@ pub(super) const READERS: &[FieldReader] = &[
 ];
 
 /// Returns the interfaces; virtual ones only if they are up, without container endpoints.
-pub fn interfaces(files: &MachineFiles) -> Vec<String> {
+pub(super) fn interfaces(files: &MachineFiles) -> Vec<String> {
     let is_made =
         |name: &str| files.link(&format!("{NET}/{name}")).is_ok_and(|target| target.contains("/virtual/"));
     let is_down = |name: &str| of(files, name, "operstate").is_ok_and(|state| state == "down");

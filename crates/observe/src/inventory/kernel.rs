@@ -145,19 +145,19 @@ fn one_blank(text: &str) -> String {
 
 /// Returns a kernel setting; `None` if this kernel does not have it. Several numbers are separated by one
 /// blank.
-pub fn sysctl(name: &str) -> Option<String> {
+pub(crate) fn sysctl(name: &str) -> Option<String> {
     read(path(name)).map(|text| one_blank(&text))
 }
 
 /// Returns the first and last of the ports that the kernel assigns to outgoing connections.
-pub fn port_range() -> Option<(u16, u16)> {
+pub(crate) fn port_range() -> Option<(u16, u16)> {
     let range = sysctl("net.ipv4.ip_local_port_range")?;
     let (first, last) = range.split_once(' ')?;
     Some((first.parse().ok()?, last.parse().ok()?))
 }
 
 /// Returns the kernel's clock source.
-pub fn clock_source() -> Option<String> {
+pub(crate) fn clock_source() -> Option<String> {
     read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 

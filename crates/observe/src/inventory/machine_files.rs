@@ -14,7 +14,7 @@ use super::offloads::{self, Offloads};
 const FILE_BYTES_MAX: u64 = 8 << 20;
 
 /// The value of a field, or the reason why it is unavailable.
-pub type FieldValue = Result<String, Unavailable>;
+pub(super) type FieldValue = Result<String, Unavailable>;
 
 /// The reason why a value is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum Unavailable {
 
 impl Unavailable {
     /// Creates a reason from a text.
-    pub fn because(why: &'static str) -> Unavailable {
+    pub(crate) fn because(why: &'static str) -> Unavailable {
         Unavailable::Because(Cow::Borrowed(why))
     }
 }
@@ -66,7 +66,7 @@ pub struct MachineFiles<'a> {
 
 impl<'a> MachineFiles<'a> {
     /// Returns the files of this machine.
-    pub fn of_this_machine(input: &'a InventoryInput) -> MachineFiles<'a> {
+    pub(crate) fn of_this_machine(input: &'a InventoryInput) -> MachineFiles<'a> {
         MachineFiles::at(Path::new("/"), input)
     }
 
@@ -76,7 +76,7 @@ impl<'a> MachineFiles<'a> {
     }
 
     /// Returns the offloads of an interface, which no file contains.
-    pub fn offloads(&self, interface: &str) -> Result<Offloads, Unavailable> {
+    pub(crate) fn offloads(&self, interface: &str) -> Result<Offloads, Unavailable> {
         let of_all = self.offloads.get_or_init(|| match self.root == Path::new("/") {
             true => offloads::ask(),
             false => Err(Unavailable::because("available only from the machine's own kernel")),
@@ -133,7 +133,7 @@ impl<'a> MachineFiles<'a> {
     }
 
     /// Returns the last component of a symbolic link's target, such as the name of a driver.
-    pub fn link_name(&self, path: &str) -> FieldValue {
+    pub(crate) fn link_name(&self, path: &str) -> FieldValue {
         let target = self.link(path)?;
         Ok(target.rsplit('/').next().unwrap_or(&target).to_owned())
     }
@@ -144,13 +144,13 @@ impl<'a> MachineFiles<'a> {
 }
 
 /// Returns the value after a key in lines `key: value`, as in `/proc/meminfo`.
-pub fn keyed<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+pub(super) fn keyed<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let fields = text.lines().filter_map(|line| line.split_once(':'));
     fields.into_iter().find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
 }
 
 /// Joins texts by commas; `none` is the reason if there are none.
-pub fn joined<T: AsRef<str>>(texts: &[T], none: &'static str) -> FieldValue {
+pub(super) fn joined<T: AsRef<str>>(texts: &[T], none: &'static str) -> FieldValue {
     match texts {
         [] => Err(Unavailable::because(none)),
         texts => Ok(texts.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ")),
@@ -159,14 +159,14 @@ pub fn joined<T: AsRef<str>>(texts: &[T], none: &'static str) -> FieldValue {
 
 /// Machines made of files, for tests.
 #[cfg(test)]
-pub mod testing {
+pub(super) mod testing {
     use std::path::Path;
 
     use super::MachineFiles;
     use crate::inventory::InventoryInput;
 
     /// Writes files below a directory; a text that begins with `→` creates a symbolic link.
-    pub fn write(root: &Path, files: &[(&str, &str)]) {
+    pub(crate) fn write(root: &Path, files: &[(&str, &str)]) {
         for (path, text) in files {
             let place = root.join(path.trim_start_matches('/'));
             std::fs::create_dir_all(place.parent().unwrap()).unwrap();
@@ -178,12 +178,12 @@ pub mod testing {
     }
 
     /// Examines a machine with these files.
-    pub fn with<T>(files: &[(&str, &str)], look: impl FnOnce(&MachineFiles) -> T) -> T {
+    pub(crate) fn with<T>(files: &[(&str, &str)], look: impl FnOnce(&MachineFiles) -> T) -> T {
         with_asked(files, &InventoryInput::default(), look)
     }
 
     /// Examines a machine with these files and other inputs.
-    pub fn with_asked<T>(
+    pub(crate) fn with_asked<T>(
         files: &[(&str, &str)],
         input: &InventoryInput,
         look: impl FnOnce(&MachineFiles) -> T,

@@ -39,7 +39,7 @@ pub(super) const READERS: &[FieldReader] = &[
 ];
 
 /// Returns the NUMA nodes.
-pub fn nodes(files: &MachineFiles) -> Vec<String> {
+pub(super) fn nodes(files: &MachineFiles) -> Vec<String> {
     let mut names = files.names(NODES);
     names.retain(|name| name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok()));
     names
@@ -64,7 +64,7 @@ fn node_memory(meminfo: &str) -> FieldValue {
 }
 
 /// Returns the word in brackets: `madvise` in `always [madvise] never`.
-pub fn chosen(choices: &str) -> String {
+pub(super) fn chosen(choices: &str) -> String {
     let words = choices.split_ascii_whitespace();
     let word = words.into_iter().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
     word.unwrap_or(choices).to_owned()
@@ -75,7 +75,7 @@ fn merging(run: &str) -> String {
 }
 
 /// Converts a module parameter, `Y` or `N`.
-pub fn yes(parameter: &str) -> String {
+pub(super) fn yes(parameter: &str) -> String {
     if ["Y", "1"].contains(&parameter) { "on" } else { "off" }.to_owned()
 }
 

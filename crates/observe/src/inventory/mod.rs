@@ -30,11 +30,13 @@ use std::path::{Path, PathBuf};
 
 use model::{Fact, FactSection, FactState, Field, LOAD_MACHINE};
 
-pub use kernel::{clock_source, port_range, sysctl};
-pub use processor::{governors, model_name};
+pub(crate) use kernel::{clock_source, port_range, sysctl};
+pub(crate) use processor::governors;
+pub use processor::model_name;
 pub use redact::Redactor;
-pub use route::interface_to;
-pub use system::{name_of_user, steal_ratio, user_name};
+pub(crate) use route::interface_to;
+pub use system::user_name;
+pub(crate) use system::{name_of_user, steal_ratio};
 
 use machine_files::{FieldValue, MachineFiles, Unavailable};
 

@@ -31,7 +31,7 @@ const HEADER_BYTES: usize = 4;
 
 /// The offloads of one interface, by kernel name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Offloads {
+pub(crate) struct Offloads {
     /// Those that are on.
     pub on: Vec<String>,
     /// Those that can be on.
@@ -39,7 +39,7 @@ pub struct Offloads {
 }
 
 /// Queries the kernel for the offloads of all interfaces.
-pub fn ask() -> Result<BTreeMap<String, Offloads>, Unavailable> {
+pub(super) fn ask() -> Result<BTreeMap<String, Offloads>, Unavailable> {
     let mut socket = Socket::open(Some(GENERIC))?;
     let family = ethtool_family(&mut socket)?.ok_or(Unavailable::because("not reported by the kernel"))?;
     let mut found = BTreeMap::new();

@@ -40,7 +40,7 @@ fn version<'a>(status: &'a str, package: &str) -> Option<&'a str> {
 /// Returns name and version of the package that a program belongs to.
 ///
 /// Only packages whose names share the program's prefix are searched: `nginx`, `php` for `php-fpm8.2`.
-pub fn package_of(files: &MachineFiles, program: &Path) -> FieldValue {
+pub(super) fn package_of(files: &MachineFiles, program: &Path) -> FieldValue {
     let file = program.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stem: String = file.chars().take_while(char::is_ascii_alphabetic).collect();
     let status = files.text(STATUS)?;

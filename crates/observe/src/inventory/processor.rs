@@ -108,7 +108,7 @@ pub fn model_name() -> Option<String> {
 
 /// Returns the frequency governors in use, without duplicates; empty if the kernel does not control the
 /// frequency.
-pub fn governors() -> Vec<String> {
+pub(crate) fn governors() -> Vec<String> {
     governors_of(&MachineFiles::of_this_machine(&super::InventoryInput::default()))
 }
 
@@ -133,7 +133,7 @@ fn parse_cpuinfo(text: &str) -> CpuInfo {
 }
 
 /// Returns whether the first processor has a flag.
-pub fn has_flag(cpuinfo: &str, flag: &str) -> bool {
+pub(super) fn has_flag(cpuinfo: &str, flag: &str) -> bool {
     keyed(cpuinfo, "flags").is_some_and(|flags| flags.split(' ').any(|one| one == flag))
 }
 
@@ -226,7 +226,7 @@ fn idle_states(files: &MachineFiles) -> FieldValue {
 }
 
 /// Returns the names of the vulnerabilities known to the kernel.
-pub fn vulnerabilities(files: &MachineFiles) -> Vec<String> {
+pub(super) fn vulnerabilities(files: &MachineFiles) -> Vec<String> {
     files.names(VULNERABILITIES)
 }
 

@@ -43,13 +43,13 @@ fn path(files: &MachineFiles) -> FieldValue {
 }
 
 /// Returns whether the server is on this machine, as far as is known; also without a server.
-pub fn leads_here(files: &MachineFiles) -> bool {
+pub(super) fn leads_here(files: &MachineFiles) -> bool {
     files.input.server.is_none() || route(files).is_ok_and(|way| way.interface == "lo")
 }
 
 /// Returns the interface through which this machine reaches an address; `None` if there is no route, or the
 /// tables cannot be read.
-pub fn interface_to(server: IpAddr) -> Option<String> {
+pub(crate) fn interface_to(server: IpAddr) -> Option<String> {
     let input = InventoryInput { server: Some(server), ..InventoryInput::default() };
     route(&MachineFiles::of_this_machine(&input)).ok().map(|way| way.interface)
 }

@@ -203,7 +203,7 @@ fn modules(files: &MachineFiles) -> Result<Vec<Module>, Unavailable> {
 }
 
 /// Lists the modules, grouping equal ones.
-pub fn memory_modules(files: &MachineFiles) -> FieldValue {
+pub(super) fn memory_modules(files: &MachineFiles) -> FieldValue {
     let mut alike: BTreeMap<String, usize> = BTreeMap::new();
     for module in modules(files)? {
         *alike.entry(module.text()).or_default() += 1;
@@ -213,18 +213,18 @@ pub fn memory_modules(files: &MachineFiles) -> FieldValue {
 }
 
 /// Returns the serial numbers of the modules.
-pub fn memory_serials(files: &MachineFiles) -> FieldValue {
+pub(super) fn memory_serials(files: &MachineFiles) -> FieldValue {
     let serials: Vec<String> = modules(files)?.into_iter().filter_map(|module| module.serial).collect();
     joined(&serials, "not reported by the firmware")
 }
 
 /// Returns the total size of the modules.
-pub fn memory_installed(files: &MachineFiles) -> FieldValue {
+pub(super) fn memory_installed(files: &MachineFiles) -> FieldValue {
     Ok(Bytes(modules(files)?.iter().map(|module| module.bytes).sum()).to_string())
 }
 
 /// Returns the number of slots and of modules.
-pub fn memory_slots(files: &MachineFiles) -> FieldValue {
+pub(super) fn memory_slots(files: &MachineFiles) -> FieldValue {
     look(files, MEMORY_DEVICE, |devices| {
         let used = devices.iter().filter(|device| module_bytes(device).is_some()).count();
         (!devices.is_empty()).then(|| format!("{used} of {} used", devices.len()))
@@ -232,7 +232,7 @@ pub fn memory_slots(files: &MachineFiles) -> FieldValue {
 }
 
 /// Returns the maximum memory of the machine.
-pub fn memory_maximum(files: &MachineFiles) -> FieldValue {
+pub(super) fn memory_maximum(files: &MachineFiles) -> FieldValue {
     look(files, MEMORY_ARRAY, |arrays| {
         let sizes = system_arrays(arrays).filter_map(|array| match array.double(0x07)? {
             0x8000_0000 => array.quad(0x0f),
@@ -244,7 +244,7 @@ pub fn memory_maximum(files: &MachineFiles) -> FieldValue {
 }
 
 /// Returns the kind of memory error correction.
-pub fn memory_error_correction(files: &MachineFiles) -> FieldValue {
+pub(super) fn memory_error_correction(files: &MachineFiles) -> FieldValue {
     look(files, MEMORY_ARRAY, |arrays| {
         let mut kinds = system_arrays(arrays).filter_map(|array| error_correction(array.byte(0x06)?));
         kinds.next().map(str::to_owned)
@@ -256,7 +256,7 @@ fn system_arrays<'a>(arrays: &'a [Structure<'a>]) -> impl Iterator<Item = &'a St
 }
 
 /// Returns the names of the populated processor sockets.
-pub fn processor_sockets(files: &MachineFiles) -> FieldValue {
+pub(super) fn processor_sockets(files: &MachineFiles) -> FieldValue {
     look(files, PROCESSOR, |processors| {
         // Bit 6 of the status marks a populated socket.
         let used = processors.iter().filter(|one| one.byte(0x18).is_some_and(|status| status & 0x40 != 0));
@@ -266,7 +266,7 @@ pub fn processor_sockets(files: &MachineFiles) -> FieldValue {
 }
 
 /// Returns the highest processor speed reported by the firmware.
-pub fn processor_speed(files: &MachineFiles) -> FieldValue {
+pub(super) fn processor_speed(files: &MachineFiles) -> FieldValue {
     look(files, PROCESSOR, |processors| {
         let speeds = processors.iter().filter_map(|one| one.word(0x14));
         speeds.max().filter(|speed| *speed != 0).map(|speed| format!("{speed} MHz"))

@@ -71,13 +71,13 @@ pub fn user_name() -> String {
 }
 
 /// Returns the name of a user; the id if it has no name.
-pub fn name_of_user(uid: u32) -> String {
+pub(crate) fn name_of_user(uid: u32) -> String {
     let users = read("/etc/passwd").unwrap_or_default();
     name_of(uid, &users).unwrap_or_else(|| uid.to_string())
 }
 
 /// Returns id and name of this process's effective user.
-pub fn user(files: &MachineFiles) -> Option<(u32, String)> {
+pub(super) fn user(files: &MachineFiles) -> Option<(u32, String)> {
     // Real, effective, saved, file system.
     let uid = status(files, "Uid").ok()?.split_ascii_whitespace().nth(1)?.parse().ok()?;
     let users = files.text("/etc/passwd").unwrap_or_default();
@@ -91,7 +91,7 @@ fn name_of(uid: u32, passwd: &str) -> Option<String> {
 }
 
 /// Returns the share of all CPU time since boot that the host gave to other guests (steal).
-pub fn steal_ratio() -> Option<Ratio> {
+pub(crate) fn steal_ratio() -> Option<Ratio> {
     parse_steal(&read("/proc/stat")?)
 }
 

@@ -27,7 +27,8 @@ mod ssh;
 mod sut;
 
 pub use fetch::PageUrl;
-pub use kernel::{PROC_FILES, Parse};
+pub use kernel::PROC_FILES;
+pub(crate) use kernel::Parse;
 pub use local::{LocalMachine, THIS_MACHINE};
 pub use prometheus::PrometheusMachine;
 pub use service::{ServiceStatus, StatusKind};

@@ -28,7 +28,7 @@ const KERNEL: u32 = 2;
 
 /// A monitor of other programs on this machine.
 #[derive(Debug, Default)]
-pub struct OtherPrograms {
+pub(super) struct OtherPrograms {
     known: HashMap<u32, SeenProcess>,
     /// Ticks since the first reading, by program.
     used: BTreeMap<String, u64>,
@@ -53,7 +53,7 @@ struct SeenProcess {
 impl OtherPrograms {
     /// Reads and reports each program's CPU use since the first reading. `server` is the sorted list of the
     /// server's processes.
-    pub fn read(&mut self, server: &[u32], into: &mut Vec<Reading>) {
+    pub(super) fn read(&mut self, server: &[u32], into: &mut Vec<Reading>) {
         let own = std::process::id();
         let mut pids: Vec<u32> =
             entries().filter(|pid| *pid != own && server.binary_search(pid).is_err()).collect();

@@ -41,7 +41,7 @@ enum ProcessSource {
 
 /// The processes of a system under test.
 #[derive(Debug)]
-pub struct Programs {
+pub(super) struct Programs {
     members: ProcessSource,
     known: HashMap<u32, Process>,
     /// Ticks of ended processes, by program; contains every program ever seen.
@@ -99,7 +99,7 @@ struct ProgramTotals {
 
 impl Programs {
     /// Creates an empty list.
-    pub fn new(sut: &MonitoredSut) -> Programs {
+    pub(super) fn new(sut: &MonitoredSut) -> Programs {
         let members = match sut.group_directory() {
             Some(directory) => ProcessSource::Group(directory.to_owned()),
             None => ProcessSource::Family(sut.leaders.clone()),
@@ -114,7 +114,7 @@ impl Programs {
     }
 
     /// Reads the next batch of processes and reports all programs; returns the ids of all running processes.
-    pub fn read(&mut self, into: &mut Vec<Reading>) -> Vec<u32> {
+    pub(super) fn read(&mut self, into: &mut Vec<Reading>) -> Vec<u32> {
         let mut pids = self.members(into);
         pids.sort_unstable();
         pids.dedup();

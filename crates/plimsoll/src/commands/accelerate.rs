@@ -5,7 +5,7 @@ use plimsoll_accelerator::{AccelerateArguments, AcceleratorExit, AcceleratorFail
 use crate::exit::{Exit, Failure};
 
 /// Runs the accelerator until a signal stops it.
-pub fn perform(arguments: &AccelerateArguments, json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &AccelerateArguments, json: bool) -> Result<Exit, Failure> {
     Ok(plimsoll_accelerator::perform(arguments, json)?.into())
 }
 

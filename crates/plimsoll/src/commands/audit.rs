@@ -17,7 +17,7 @@ use crate::results::Results;
 const STORED_TOLERANCE: Ratio = Ratio(1e-9);
 
 /// Audits a run file or a published report.
-pub fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failure> {
     let path = &arguments.subject;
     if path.extension().is_some_and(|extension| extension == "toml") {
         if arguments.signed_by.is_some() {

@@ -14,7 +14,7 @@ use crate::files;
 const NAME_WIDTH: usize = 14;
 
 /// Audits a published report.
-pub fn perform(path: &Path, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(path: &Path, as_json: bool) -> Result<Exit, Failure> {
     let name = path.display().to_string();
     let text = files::read(path)?;
     if Definition::is_meant(&text) {

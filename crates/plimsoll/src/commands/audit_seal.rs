@@ -11,7 +11,7 @@ use crate::paths;
 
 /// The result of auditing a seal.
 #[derive(Debug)]
-pub struct SealAudit {
+pub(super) struct SealAudit {
     /// Problems of the seal, also that a required seal is missing.
     pub findings: Vec<String>,
     /// The seal if it is valid, whoever signed it.
@@ -20,13 +20,13 @@ pub struct SealAudit {
 
 impl SealAudit {
     /// Returns who sealed the file and when, as a clause; `None` without a valid seal.
-    pub fn text(&self) -> Option<String> {
+    pub(super) fn text(&self) -> Option<String> {
         let seal = self.seal.as_ref()?;
         Some(format!("sealed {} by {}", paths::time_text(seal.at), seal.signer))
     }
 
     /// Returns the seal as JSON; `null` without a valid seal.
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let json =
             |seal: &Seal| json!({ "public_key": seal.signer.to_string(), "sealed_unix_ms": seal.at.0 });
         self.seal.as_ref().map_or(Value::Null, json)
@@ -35,7 +35,7 @@ impl SealAudit {
 
 /// Verifies the seal of a run file. `signed_by` is the required public key: its text, or the path of a file that contains
 /// it; without it, a missing seal is not a finding.
-pub fn audit(run: &Path, signed_by: Option<&str>) -> Result<SealAudit, Failure> {
+pub(super) fn audit(run: &Path, signed_by: Option<&str>) -> Result<SealAudit, Failure> {
     let wanted = signed_by.map(signer).transpose()?;
     let path = paths::seal_file(run);
     let text = match std::fs::read_to_string(&path) {

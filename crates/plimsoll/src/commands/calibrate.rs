@@ -54,7 +54,7 @@ const BRIEF: Nanos = Nanos::from_secs(2);
 const SETTLE: Nanos = Nanos::from_millis(500);
 
 /// Measures all cases and stores them.
-pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Failure> {
     let sut_cpus = arguments.sut_cpus.as_ref().map(|list| list.0.as_slice());
     let load_cpus = arguments.load_cpus.as_ref().map(|list| list.0.as_slice());
     let calibration = measure(&split_cpus(sut_cpus, load_cpus)?, arguments.duration)?;
@@ -94,7 +94,7 @@ pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Fa
 }
 
 /// Returns the stored calibration if it was made on this CPU model; otherwise makes a short one and stores it.
-pub fn stored_or_brief(placement: &CpuPlacement) -> Result<Calibration, Failure> {
+pub(super) fn stored_or_brief(placement: &CpuPlacement) -> Result<Calibration, Failure> {
     if let Some(stored) = stored()? {
         return Ok(stored);
     }
@@ -107,7 +107,7 @@ pub fn stored_or_brief(placement: &CpuPlacement) -> Result<Calibration, Failure>
 }
 
 /// Returns the stored calibration if it was made on this CPU model and has all cases.
-pub fn stored() -> Result<Option<Calibration>, Failure> {
+pub(super) fn stored() -> Result<Option<Calibration>, Failure> {
     let stored = Calibration::load(&paths::calibration()?).map_err(Failure::usage)?;
     let has_all =
         |calibration: &Calibration| CASES.iter().all(|case| calibration.case(&case.name()).is_some());
@@ -115,7 +115,7 @@ pub fn stored() -> Result<Option<Calibration>, Failure> {
 }
 
 /// Returns the name of the case for a run: the same benchmark, or else the most similar one.
-pub fn case_of(benchmark: &str, tls: Tls, connection: Connection) -> String {
+pub(super) fn case_of(benchmark: &str, tls: Tls, connection: Connection) -> String {
     let keeps = Some(connection != Connection::PerRequest);
     let is_similar = |case: &&Case| match tls {
         Tls::Off => case.keep == keeps,

@@ -17,7 +17,7 @@ use crate::side_by_side::{run_names, server_names};
 use crate::{pdf, prices};
 
 /// Writes the report of a campaign.
-pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
     let given = std::iter::once(&arguments.run).chain(&arguments.more);
     let given = given.map(|path| with_subfolders(path)).collect::<Result<Vec<_>, _>>()?.concat();
     let found = find_runs(&given)?;

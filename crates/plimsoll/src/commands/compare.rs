@@ -19,7 +19,7 @@ use crate::side_by_side::{full_comparison, print_comparison, run_names, server_n
 use crate::stderr::warn;
 
 /// Compares runs.
-pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Failure> {
     let (paths, read) = read_found(find_runs(arguments.baseline.iter().chain(&arguments.runs))?)?;
     refuse_copies(&paths, &read)?;
     let names = names(&paths);
@@ -75,7 +75,7 @@ fn write_documents<'a>(
 
 /// The path of a run file, from the command line or found in a directory.
 #[derive(Debug)]
-pub struct FoundRun {
+pub(super) struct FoundRun {
     path: PathBuf,
     /// Whether the file itself was named, and not its directory.
     is_named: bool,
@@ -85,7 +85,7 @@ pub struct FoundRun {
 ///
 /// # Errors
 /// If a directory cannot be listed or has no run files.
-pub fn find_runs<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec<FoundRun>, Failure> {
+pub(super) fn find_runs<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec<FoundRun>, Failure> {
     let mut all: Vec<FoundRun> = Vec::new();
     for path in given {
         let is_named = !path.is_dir();
@@ -106,7 +106,7 @@ pub fn find_runs<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec
 ///
 /// # Errors
 /// If a run that was named cannot be read, or if none can.
-pub fn read_found(found: Vec<FoundRun>) -> Result<(Vec<PathBuf>, Vec<Results>), Failure> {
+pub(super) fn read_found(found: Vec<FoundRun>) -> Result<(Vec<PathBuf>, Vec<Results>), Failure> {
     let (mut paths, mut read) = (Vec::new(), Vec::new());
     let mut last = None;
     for FoundRun { path, is_named } in found {
@@ -151,7 +151,7 @@ fn refuse_copies(paths: &[PathBuf], read: &[Results]) -> Result<(), Failure> {
 }
 
 /// Names the runs by their files; with their directories if two files have the same name.
-pub fn names(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = |path: &PathBuf| {
         let n_same = paths.iter().filter(|other| stem(other) == stem(path)).count();

@@ -15,10 +15,10 @@ use crate::paths;
 const RUN_FILE_BYTES_PER_SECOND: u64 = 2500;
 
 /// Estimated number of load points of a search.
-pub const SEARCH_POINTS: usize = 12;
+pub(crate) const SEARCH_POINTS: usize = 12;
 
 /// Checks this machine.
-pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(crate) fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
     let benchmark = benchmark::by_name(&arguments.benchmark)?;
     let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("built-in")) };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
@@ -40,7 +40,7 @@ pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failu
 }
 
 /// Returns the requirements of a plan on the machine.
-pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
+pub(crate) fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
     let n_points = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };
     let seconds = plan.phases.issuing().as_secs_f64() * n_points as f64;
     let offered = plan.loads().filter(|load| !load.is_closed()).map(|load| load.level());
@@ -76,7 +76,7 @@ fn word(state: CheckState) -> &'static str {
 }
 
 /// Formats a check as a line, with its hint on a second line.
-pub fn line(check: &Check) -> String {
+pub(crate) fn line(check: &Check) -> String {
     let line = format!("{:<8} {:<22} {}", word(check.state), check.name, check.found);
     match check.advice.as_str() {
         "" => line,

@@ -15,7 +15,7 @@ use crate::files::{cannot_write, discard, keep_run_file, write};
 use crate::results::{Results, provenance, records};
 
 /// Exports a run in the requested format.
-pub fn perform(arguments: &ExportArguments) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &ExportArguments) -> Result<Exit, Failure> {
     let run = Run::open(&arguments.run)?;
     let mut out = Output::open(&arguments.run, arguments.out.as_deref())?;
     let read = match arguments.format {
@@ -90,7 +90,7 @@ fn junit(run: &Run, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// Writes the verdicts and limits of runs as JUnit XML; without runs, a file that says so.
-pub fn write_junit<'a>(path: &Path, runs: impl Iterator<Item = &'a Results>) -> Result<(), Failure> {
+pub(super) fn write_junit<'a>(path: &Path, runs: impl Iterator<Item = &'a Results>) -> Result<(), Failure> {
     let reports: Vec<_> = runs.map(Results::report).collect();
     write(path, render::junit(&reports))
 }

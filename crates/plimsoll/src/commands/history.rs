@@ -16,7 +16,7 @@ const CAVEAT: &str = "These results were published by others, with the load gene
 time. Comparing a run with them shows how far servers have come; it does not compare like with like.";
 
 /// Lists published results, or compares a run with them.
-pub fn perform(arguments: &HistoryArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &HistoryArguments, as_json: bool) -> Result<Exit, Failure> {
     let all: Vec<PublishedResult> =
         published::published_reports().iter().flat_map(published_results).collect();
     match &arguments.beside {

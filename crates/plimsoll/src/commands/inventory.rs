@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::files;
 
 /// Lists all facts found, then those not disclosed.
-pub fn perform(arguments: &DisclosureArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &DisclosureArguments, as_json: bool) -> Result<Exit, Failure> {
     let notes = notes(arguments.notes.as_deref())?;
     let asked =
         InventoryInput { disclose_identity: arguments.disclose_identity, ..InventoryInput::default() };
@@ -28,7 +28,7 @@ pub fn perform(arguments: &DisclosureArguments, as_json: bool) -> Result<Exit, F
 }
 
 /// Reads the operator's notes; empty without a file.
-pub fn notes(path: Option<&Path>) -> Result<Notes, Failure> {
+pub(super) fn notes(path: Option<&Path>) -> Result<Notes, Failure> {
     let Some(path) = path else { return Ok(Notes::default()) };
     Ok(Notes::parse(&path.display().to_string(), &files::read(path)?)?)
 }

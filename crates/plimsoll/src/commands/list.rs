@@ -6,7 +6,7 @@ use super::{print, print_json};
 use crate::exit::{Exit, Failure};
 
 /// Lists the benchmarks.
-pub fn perform(as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(as_json: bool) -> Result<Exit, Failure> {
     let definitions: Vec<_> = benchmarks::all().iter().map(|builtin| builtin.load().definition).collect();
     if as_json {
         let list: Vec<_> = definitions

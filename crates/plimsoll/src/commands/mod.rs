@@ -7,7 +7,7 @@ mod audit_seal;
 mod calibrate;
 mod campaign;
 mod compare;
-pub mod doctor;
+pub(crate) mod doctor;
 mod export;
 mod history;
 mod inventory;
@@ -30,7 +30,7 @@ use crate::arguments::{Arguments, Command};
 use crate::exit::{Exit, Failure};
 
 /// Runs the command and returns the exit code.
-pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
+pub(crate) fn perform(arguments: Arguments) -> Result<Exit, Failure> {
     let json = arguments.json;
     match arguments.command {
         Command::List => list::perform(json),
@@ -67,7 +67,7 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
 
 /// Prints a line on standard output, with control characters escaped. A closed pipe (`plimsoll report RUN | head`) is not
 /// a failure and does not change the exit code.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout();
     match writeln!(out, "{}", escaped(text.trim_end())).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

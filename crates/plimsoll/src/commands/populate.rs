@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::ProgressBar;
 
 /// Creates the file set.
-pub fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Failure> {
     let file_set = benchmark::file_set(&arguments.files)?;
     let (files, bytes) = (file_set.files.len(), file_set.bytes());
     let (mut bar, clock) = (ProgressBar::new(), RealClock::start());

@@ -14,7 +14,7 @@ use crate::results::Results;
 use crate::{pdf, prices};
 
 /// Writes a report.
-pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
     if arguments.run.is_dir() || !arguments.more.is_empty() {
         return campaign::perform(arguments, as_json);
     }

@@ -44,7 +44,7 @@ use crate::trust;
 const LONG: Nanos = Nanos::from_secs(600);
 
 /// Runs a benchmark and writes its report.
-pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
     let chosen = benchmark::choose(&arguments.plan.benchmark)?;
     // Mistakes in them are reported before hours are spent.
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;

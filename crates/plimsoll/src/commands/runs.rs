@@ -14,7 +14,7 @@ use crate::paths::time_text;
 use crate::stderr::eprint;
 
 /// Lists the runs of a directory, sorted by file name.
-pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure> {
     let paths = run_files(&arguments.dir)?;
     if as_json {
         let list: Vec<_> = paths.iter().map(|path| json_of(path)).collect();
@@ -35,7 +35,7 @@ pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure
 }
 
 /// Returns the run files of a directory, sorted by name; default names begin with benchmark and time.
-pub fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| {
         Failure::usage(format!("cannot list `{}`: {error}", dir.display())).hint(
             "`plimsoll run` writes run files to `runs`; name another directory with `plimsoll runs DIR`",

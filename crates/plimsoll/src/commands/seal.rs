@@ -15,7 +15,7 @@ use crate::stderr::eprint;
 use crate::{paths, seal_key};
 
 /// Seals run files; creates the key first if requested.
-pub fn perform(arguments: &SealArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &SealArguments, as_json: bool) -> Result<Exit, Failure> {
     let key_file = match &arguments.key {
         Some(path) => path.clone(),
         None => paths::seal_key()?,

@@ -13,7 +13,7 @@ use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
 /// Runs a built-in server until standard input is closed.
-pub fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
     match &arguments.server {
         ServeCommand::Web(arguments) => web(arguments),
         ServeCommand::Gateway(arguments) => gateway(arguments),

@@ -10,7 +10,7 @@ use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
 /// Shows a benchmark.
-pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
     let chosen = benchmark::choose(&arguments.benchmark)?;
     let definition = chosen.benchmark.definition;
     let sut = SutPlan::of("built-in");
@@ -30,7 +30,7 @@ pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure
 }
 
 /// Formats load plan, phases and protocol, one line each.
-pub fn plan_text(plan: &Plan) -> String {
+pub(super) fn plan_text(plan: &Plan) -> String {
     let phases = &plan.phases;
     let named = [
         ("quiet", phases.quiet),

@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::paths;
 
 /// Lists the servers, then the accelerators.
-pub fn perform(as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn perform(as_json: bool) -> Result<Exit, Failure> {
     let (search_path, program) = (paths::search_path(), std::env::current_exe()?);
     let suts = testbed::suts(&search_path, &program);
     let accelerators = testbed::accelerators(&search_path, &program);

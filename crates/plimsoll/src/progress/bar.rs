@@ -16,7 +16,7 @@ const BAR_COLUMNS: usize = 20;
 
 /// A bar with a message after it, on standard error. Nothing is drawn if that is not a terminal.
 #[derive(Debug)]
-pub struct ProgressBar {
+pub(crate) struct ProgressBar {
     is_visible: bool,
     /// The line on the terminal; empty if there is none.
     line: String,
@@ -24,13 +24,13 @@ pub struct ProgressBar {
 
 impl ProgressBar {
     /// Makes a bar, which appears when it is drawn.
-    pub fn new() -> ProgressBar {
+    pub(crate) fn new() -> ProgressBar {
         let terminal = terminal_capabilities();
         ProgressBar { is_visible: terminal.is_terminal && !terminal.is_dumb, line: String::new() }
     }
 
     /// Draws the bar at a fraction from 0 to 1, and a message.
-    pub fn draw(&mut self, fraction: f64, message: &str) {
+    pub(crate) fn draw(&mut self, fraction: f64, message: &str) {
         let line = line(fraction, message);
         if line != self.line {
             self.line = line;
@@ -39,12 +39,12 @@ impl ProgressBar {
     }
 
     /// Prints a line above the bar.
-    pub fn print_above(&mut self, text: &str) {
+    pub(crate) fn print_above(&mut self, text: &str) {
         self.write(&format!("{}\n", escaped(text)));
     }
 
     /// Removes the bar from the terminal.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.line.clear();
         self.write("");
     }

@@ -2,7 +2,7 @@
 
 /// The kinds of progress display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum DisplayKind {
+pub(crate) enum DisplayKind {
     /// Full-screen charts, numbers and validity indicators.
     View,
     /// One updating line.
@@ -16,7 +16,7 @@ const VIEW_MIN: (u16, u16) = (80, 20);
 
 /// The capabilities of the terminal on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TerminalCapabilities {
+pub(super) struct TerminalCapabilities {
     /// Whether standard error is a terminal.
     pub is_terminal: bool,
     /// Whether the terminal has no cursor control: `TERM=dumb`.
@@ -31,7 +31,7 @@ pub struct TerminalCapabilities {
 
 impl TerminalCapabilities {
     /// Returns the display to use if the user requested `asked`.
-    pub fn choose(self, asked: Option<DisplayKind>) -> DisplayKind {
+    pub(super) fn choose(self, asked: Option<DisplayKind>) -> DisplayKind {
         let can_fill = self.is_foreground && self.size.is_some();
         let is_large = self.size.is_some_and(|(columns, rows)| VIEW_MIN.0 <= columns && VIEW_MIN.1 <= rows);
         match asked {

@@ -15,18 +15,18 @@ const SETTLE: u64 = 5;
 const STEADY: u64 = 60;
 
 /// The state of a display, and the analyzers of the runs that it shows: its judges.
-pub struct LiveRuns {
+pub(super) struct LiveRuns {
     pub state: State,
     analyzers: Vec<Analyzer>,
 }
 
 /// Returns a closed loop at 24 s of the steady phase of the third of four load points, with three failed operations.
-pub fn closed() -> State {
+pub(super) fn closed() -> State {
     live_closed().state
 }
 
 /// Returns the same with its judge.
-pub fn live_closed() -> LiveRuns {
+pub(super) fn live_closed() -> LiveRuns {
     let plan = plan(closed_plan(1, &[10, 20, 30, 40], phases(SETTLE, STEADY)));
     let mut live = LiveRuns::new(&[plan], &["nginx".to_owned()]);
     live.ready(0, "nginx 1.26.3", 8080);
@@ -45,7 +45,7 @@ pub fn live_closed() -> LiveRuns {
 }
 
 /// Returns an open loop whose server completes too few operations.
-pub fn open() -> State {
+pub(super) fn open() -> State {
     let plan = plan(open_plan(1, 500.0, Arrivals::Constant, phases(SETTLE, STEADY)));
     let load = plan.load_points[0].load;
     let mut live = LiveRuns::new(&[plan], &["built-in".to_owned()]);
@@ -64,7 +64,7 @@ pub fn open() -> State {
 }
 
 /// Returns two interleaved runs; the second is in the settle phase of its second load point.
-pub fn interleaved() -> State {
+pub(super) fn interleaved() -> State {
     let plan = plan(closed_plan(1, &[10, 20], phases(SETTLE, STEADY)));
     let labels = ["nginx, php-fpm × 4", "apache"].map(str::to_owned);
     let mut live = LiveRuns::new(&[plan.clone(), plan], &labels);
@@ -81,7 +81,7 @@ pub fn interleaved() -> State {
 }
 
 /// Returns a run whose server is being started.
-pub fn preparing() -> State {
+pub(super) fn preparing() -> State {
     let plan = plan(closed_plan(1, &[10, 20, 30, 40], phases(SETTLE, STEADY)));
     let mut state = State::new(&[plan], &["nginx".to_owned()]);
     state.event(&Event::Turn(0));
@@ -121,7 +121,7 @@ impl LiveRuns {
     }
 
     /// Feeds the record of a second of the running load point, as a run does.
-    pub fn second(&mut self, record: IntervalRecord) {
+    pub(super) fn second(&mut self, record: IntervalRecord) {
         let mut record = IntervalRecord { load_point: self.index(), ..record };
         self.state.event(&Event::Interval(&record));
         let detail = record.split_detail();
@@ -132,7 +132,7 @@ impl LiveRuns {
     }
 
     /// Feeds another second of the running load point of [`closed`].
-    pub fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         let second = self.state.point.as_ref().map_or(0, |point| point.at.0 / 1_000_000_000);
         let at = Nanos::from_secs(second);
         self.state.event(&Event::Readings { machine: 0, at, readings: &readings(second) });
@@ -156,7 +156,7 @@ impl LiveRuns {
 }
 
 /// Returns the record of a second in which users complete `rate` operations and are always in flight.
-pub fn closed_second(second: u64, users: u64, rate: u64) -> IntervalRecord {
+pub(super) fn closed_second(second: u64, users: u64, rate: u64) -> IntervalRecord {
     let mut record = spread(second, rate, Nanos(users * 1_000_000_000 / rate));
     record.flow.in_flight_at_end = users;
     record.kinds[0].in_flight_at_end = users;

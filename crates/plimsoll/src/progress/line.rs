@@ -7,24 +7,24 @@ use super::state::{Point, State};
 use super::text::{load_text, percent, time};
 
 /// A progress bar with a message after it.
-pub struct Line {
+pub(super) struct Line {
     bar: ProgressBar,
     fraction: f64,
 }
 
 impl Line {
     /// Makes the display, on standard error.
-    pub fn open() -> Line {
+    pub(super) fn open() -> Line {
         Line { bar: ProgressBar::new(), fraction: 0.0 }
     }
 
     /// Prints a line above the bar.
-    pub fn print_above(&mut self, text: &str) {
+    pub(super) fn print_above(&mut self, text: &str) {
         self.bar.print_above(text);
     }
 
     /// Updates bar and message.
-    pub fn show(&mut self, state: &State) {
+    pub(super) fn show(&mut self, state: &State) {
         let message = match (&state.step, &state.point) {
             (Some(step), _) => step.clone(),
             (None, Some(point)) => message(state, point),
@@ -38,7 +38,7 @@ impl Line {
     }
 
     /// Removes the bar.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.bar.clear();
     }
 }

@@ -22,20 +22,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fleet::{Event, Observer};
 use model::Plan;
 
-pub use bar::ProgressBar;
-pub use display_kind::DisplayKind;
+pub(crate) use bar::ProgressBar;
+pub(crate) use display_kind::DisplayKind;
 use line::Line;
 use plain::ProgressMessage;
 use state::{FinishedPoint, State};
 use text::capitalized;
-pub use text::length;
+pub(crate) use text::length;
 use view::View;
-pub use view::restore_terminal;
+pub(crate) use view::restore_terminal;
 
 use crate::stderr::{eprint, warn};
 
 /// The progress display, on standard error, of one run or of several interleaved runs.
-pub struct Progress {
+pub(crate) struct Progress {
     state: Arc<Mutex<State>>,
     display: Display,
 }
@@ -50,7 +50,7 @@ enum Display {
 
 impl Progress {
     /// Makes a display of the runs of `plans`, which is not empty; `labels` tell them apart.
-    pub fn new(plans: &[Plan], labels: &[String], asked: Option<DisplayKind>) -> Progress {
+    pub(crate) fn new(plans: &[Plan], labels: &[String], asked: Option<DisplayKind>) -> Progress {
         let state = Arc::new(Mutex::new(State::new(plans, labels)));
         let terminal = view::terminal_capabilities();
         let display = match terminal.choose(asked) {
@@ -65,13 +65,13 @@ impl Progress {
     }
 
     /// Makes a display that shows only the warnings of a run.
-    pub fn quiet(plan: &Plan) -> Progress {
+    pub(crate) fn quiet(plan: &Plan) -> Progress {
         let state = State::new(std::slice::from_ref(plan), &[String::new()]);
         Progress { state: Arc::new(Mutex::new(state)), display: Display::Quiet }
     }
 
     /// Removes the bar or the view from the terminal; printed lines stay.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let mut state = lock(&self.state);
         let finished = state.end_point();
         self.display.finished(&state, finished);

@@ -8,7 +8,7 @@ use units::Nanos;
 
 /// A message of the progress display.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProgressMessage {
+pub(super) enum ProgressMessage {
     /// A step of the preparation.
     Step(String),
     /// A line of information.
@@ -18,7 +18,7 @@ pub enum ProgressMessage {
 }
 
 /// Returns the message of an event, if it has one.
-pub fn event_message(event: &Event<'_>) -> Option<ProgressMessage> {
+pub(super) fn event_message(event: &Event<'_>) -> Option<ProgressMessage> {
     match event {
         Event::Preparing(what) => Some(ProgressMessage::Step((*what).to_owned())),
         Event::Ready { address, server } => {
@@ -38,7 +38,7 @@ pub fn event_message(event: &Event<'_>) -> Option<ProgressMessage> {
 }
 
 /// Formats a finished load point; `None` if nothing was measured.
-pub fn finished_text(state: &State, point: &FinishedPoint) -> Option<String> {
+pub(super) fn finished_text(state: &State, point: &FinishedPoint) -> Option<String> {
     if point.length == Nanos::ZERO {
         return None;
     }

@@ -4,35 +4,35 @@ use model::Load;
 use units::{Bytes, Nanos};
 
 /// Placeholder of an unknown value.
-pub const ABSENT: &str = "–";
+pub(super) const ABSENT: &str = "–";
 
 /// Formats a load: `30 users`, `1000/s offered`.
-pub fn load_text(load: Load) -> String {
+pub(super) fn load_text(load: Load) -> String {
     if load.is_closed() { load.to_string() } else { format!("{load} offered") }
 }
 
 /// Formats a rate in 1/s: `1234.5/s`.
-pub fn rate(per_second: f64) -> String {
+pub(super) fn rate(per_second: f64) -> String {
     format!("{per_second:.1}/s")
 }
 
 /// Formats bytes per second: `12.3 MiB/s`.
-pub fn byte_rate(per_second: f64) -> String {
+pub(super) fn byte_rate(per_second: f64) -> String {
     format!("{}/s", Bytes(per_second.round() as u64))
 }
 
 /// Formats a time with a suitable unit. For display only: reports add the sample size and a confidence interval.
-pub fn time(time: Option<Nanos>) -> String {
+pub(super) fn time(time: Option<Nanos>) -> String {
     time.map_or(ABSENT.to_owned(), |time| time.to_string())
 }
 
 /// Formats a ratio as whole percent.
-pub fn percent(ratio: f64) -> String {
+pub(super) fn percent(ratio: f64) -> String {
     format!("{:.0} %", 100.0 * ratio)
 }
 
 /// Formats a duration in whole seconds: `48 s`, `9 min 48 s`, `2 h 05 min`.
-pub fn length(time: Nanos) -> String {
+pub(crate) fn length(time: Nanos) -> String {
     let seconds = time.as_secs_f64().round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
@@ -42,7 +42,7 @@ pub fn length(time: Nanos) -> String {
 }
 
 /// Capitalizes the first letter.
-pub fn capitalized(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }

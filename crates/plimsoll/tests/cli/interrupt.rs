@@ -26,7 +26,7 @@ fn an_interrupted_run_is_kept_and_incomplete() {
     }
 }
 
-pub fn ignores_hangup() -> bool {
+pub(crate) fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() & 1 != 0

@@ -9,11 +9,11 @@ use anyhow::{Context, Result, ensure};
 const RATIO_MAX: f64 = 1.03;
 
 /// Number of rounds unless `--rounds` says otherwise: the median of nine survives four that something else disturbed.
-pub const ROUNDS: usize = 9;
+pub(super) const ROUNDS: usize = 9;
 
 /// The CPU time of a case in both builds, in CPU seconds per million requests.
 #[derive(Debug)]
-pub struct BuildComparison {
+pub(super) struct BuildComparison {
     /// Name of the case.
     pub case: &'static str,
     /// One for each round, in which both builds took a turn.
@@ -22,7 +22,7 @@ pub struct BuildComparison {
 
 /// The CPU times of one round.
 #[derive(Debug, Clone, Copy)]
-pub struct BuildRound {
+pub(super) struct BuildRound {
     /// Of the other build.
     pub before: f64,
     /// Of this one.
@@ -40,14 +40,14 @@ impl BuildComparison {
 ///
 /// # Errors
 /// If there is no such file.
-pub fn binary(path: &str) -> Result<PathBuf> {
+pub(super) fn binary(path: &str) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).with_context(|| format!("`--against {path}`"))?;
     ensure!(absolute.is_file(), "`--against {path}`: expected the program of another build, found no file");
     Ok(absolute)
 }
 
 /// Returns the comparison as a Markdown table.
-pub fn table(cases: &[BuildComparison]) -> String {
+pub(super) fn table(cases: &[BuildComparison]) -> String {
     let mut text = format!(
         "| case | before, CPU s per million | now | ratio, median of rounds | at most {RATIO_MAX} |\n|---|--:|--:|--:|---|\n"
     );
@@ -69,7 +69,7 @@ pub fn table(cases: &[BuildComparison]) -> String {
 ///
 /// # Errors
 /// The cases in which it is, and those without a round.
-pub fn require_no_slowdown(cases: &[BuildComparison]) -> Result<()> {
+pub(super) fn require_no_slowdown(cases: &[BuildComparison]) -> Result<()> {
     let is_slow = |case: &&BuildComparison| case.ratio().is_none_or(|ratio| RATIO_MAX < ratio);
     let slow: Vec<&str> = cases.iter().filter(is_slow).map(|case| case.case).collect();
     ensure!(slow.is_empty(), "slower than the other build, or not measured: {}", slow.join(", "));

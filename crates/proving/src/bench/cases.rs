@@ -11,10 +11,10 @@ use super::site::Site;
 use super::{GeneratorBenchOptions, scripts, tables};
 
 /// The maximum number of connections, and a reserve for those of the previous turn that are still closing.
-pub const OPEN_FILES_MIN: u64 = 16_000;
+pub(super) const OPEN_FILES_MIN: u64 = 16_000;
 
 /// A case, and the ratio to the other generator that Plimsoll has to meet.
-pub struct GeneratorCase {
+pub(super) struct GeneratorCase {
     /// The name for `--case`.
     pub name: &'static str,
     /// The title in the tables.
@@ -30,7 +30,7 @@ pub struct GeneratorCase {
 }
 
 /// The other generator of a case.
-pub enum ReferenceGenerator {
+pub(super) enum ReferenceGenerator {
     /// wrk, a connection for each user.
     Wrk(Requests),
     /// h2load, with this many users on each connection.
@@ -42,7 +42,7 @@ pub enum ReferenceGenerator {
 
 impl ReferenceGenerator {
     /// Returns the name of the program.
-    pub fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             ReferenceGenerator::Wrk(_) => "wrk",
             ReferenceGenerator::H2load { .. } => "h2load",
@@ -51,7 +51,7 @@ impl ReferenceGenerator {
 }
 
 /// The requests of wrk.
-pub enum Requests {
+pub(super) enum Requests {
     /// One file, connections kept.
     Kept(&'static str),
     /// One file, a connection for each request.
@@ -63,15 +63,15 @@ pub enum Requests {
 }
 
 /// Users, and connections where each has one.
-pub const FEW: u32 = 100;
+pub(super) const FEW: u32 = 100;
 /// As above.
-pub const MANY: u32 = 10_000;
+pub(super) const MANY: u32 = 10_000;
 
 /// Names of the cases that determine memory per connection.
-pub const MEMORY: [&str; 2] = ["keep-alive", "keep-alive-10000"];
+pub(super) const MEMORY: [&str; 2] = ["keep-alive", "keep-alive-10000"];
 
 /// All cases.
-pub const CASES: [GeneratorCase; 9] = [
+pub(super) const CASES: [GeneratorCase; 9] = [
     GeneratorCase {
         name: MEMORY[0],
         title: "keep-alive, GET 1 KB, 100 connections",
@@ -157,7 +157,7 @@ pub const CASES: [GeneratorCase; 9] = [
 ];
 
 /// Both turns of a round.
-pub struct Round {
+pub(super) struct Round {
     /// Plimsoll's.
     pub plimsoll: TurnResult,
     /// The other generator's.
@@ -166,13 +166,13 @@ pub struct Round {
 
 impl Round {
     /// Returns Plimsoll's CPU time per request as a multiple of the other generator's.
-    pub fn ratio(&self) -> f64 {
+    pub(super) fn ratio(&self) -> f64 {
         self.plimsoll.cost / self.reference.cost
     }
 }
 
 /// Runs the selected cases, round by round; returns the tables.
-pub fn perform(site: &Site, options: &GeneratorBenchOptions) -> Result<String> {
+pub(super) fn perform(site: &Site, options: &GeneratorBenchOptions) -> Result<String> {
     let mut measured: Vec<(&GeneratorCase, Vec<Round>)> =
         CASES.iter().filter(|case| options.wants(case.name)).map(|case| (case, Vec::new())).collect();
     for n in 0..options.rounds {
@@ -186,7 +186,11 @@ pub fn perform(site: &Site, options: &GeneratorBenchOptions) -> Result<String> {
 }
 
 /// Runs the selected cases with this build and another in turns.
-pub fn against(site: &Site, options: &GeneratorBenchOptions, other: &Path) -> Result<Vec<BuildComparison>> {
+pub(super) fn against(
+    site: &Site,
+    options: &GeneratorBenchOptions,
+    other: &Path,
+) -> Result<Vec<BuildComparison>> {
     let wanted = CASES.iter().filter(|case| options.wants(case.name));
     let mut compared: Vec<(&GeneratorCase, BuildComparison)> =
         wanted.map(|case| (case, BuildComparison { case: case.name, rounds: Vec::new() })).collect();

@@ -4,13 +4,13 @@
 ///
 /// # Panics
 /// Without rounds.
-pub fn over<Round>(rounds: &[Round], value: impl Fn(&Round) -> f64) -> f64 {
+pub(super) fn over<Round>(rounds: &[Round], value: impl Fn(&Round) -> f64) -> f64 {
     let values: Vec<f64> = rounds.iter().map(value).collect();
     stats::median(&values).expect("there are rounds")
 }
 
 /// Returns `met` or `missed`.
-pub fn word(met: bool) -> &'static str {
+pub(super) fn word(met: bool) -> &'static str {
     if met { "met" } else { "**missed**" }
 }
 

@@ -11,7 +11,7 @@ use units::Nanos;
 
 /// Sleeps `rate` times a second for `seconds` on a CPU, without any work. Returns the lateness of each
 /// wake-up.
-pub fn lateness(rate: u64, seconds: u64, cpu: usize) -> Result<Histogram> {
+pub(super) fn lateness(rate: u64, seconds: u64, cpu: usize) -> Result<Histogram> {
     let sleeper = std::thread::spawn(move || {
         let mut set = CpuSet::new();
         set.set(cpu);

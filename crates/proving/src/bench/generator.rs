@@ -15,7 +15,7 @@ const CODES: [Option<i32>; 2] = [Some(0), Some(3)];
 
 /// The result of a generator's turn.
 #[derive(Clone, Copy)]
-pub struct TurnResult {
+pub(super) struct TurnResult {
     /// CPU seconds per million requests.
     pub cost: f64,
     /// As counted by the server.
@@ -26,7 +26,7 @@ pub struct TurnResult {
 
 impl TurnResult {
     /// Creates the result of a finished process.
-    pub fn of(ended: &FinishedProcess, requests: u64) -> TurnResult {
+    pub(super) fn of(ended: &FinishedProcess, requests: u64) -> TurnResult {
         TurnResult { cost: ended.cpu_s * 1e6 / requests as f64, requests, rss_kib: ended.rss_kib }
     }
 }
@@ -34,7 +34,7 @@ impl TurnResult {
 /// Runs Plimsoll with full recording and body checking, in a folder; returns its costs and its results.
 ///
 /// `seconds` is when its memory is read.
-pub fn plimsoll(
+pub(super) fn plimsoll(
     program: &Path,
     folder: &Path,
     arguments: &[&str],
@@ -62,7 +62,7 @@ pub fn plimsoll(
 }
 
 /// Runs wrk with one thread.
-pub fn wrk(
+pub(super) fn wrk(
     folder: &Path,
     connections: u32,
     seconds: u32,
@@ -97,7 +97,7 @@ fn complaint(output: &str) -> Option<&str> {
 }
 
 /// Runs h2load with one thread, over HTTP/2 with prior knowledge.
-pub fn h2load(
+pub(super) fn h2load(
     folder: &Path,
     connections: u32,
     streams: u32,

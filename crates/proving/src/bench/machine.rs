@@ -8,7 +8,7 @@ use super::GeneratorBenchOptions;
 use crate::shell::{line, output, root};
 
 /// Returns the head of the page: setup, machine and programs.
-pub fn facts(options: &GeneratorBenchOptions) -> Result<String> {
+pub(crate) fn facts(options: &GeneratorBenchOptions) -> Result<String> {
     let GeneratorBenchOptions { rounds, seconds, cases, .. } = options;
     let cases: String = cases.iter().map(|name| format!(" --case {name}")).collect();
     let load = std::fs::read_to_string("/proc/loadavg").context("cannot read /proc/loadavg")?;
@@ -36,7 +36,7 @@ pub fn facts(options: &GeneratorBenchOptions) -> Result<String> {
 }
 
 /// Returns the start of a table: processor, kernel, programs.
-pub fn table() -> Result<String> {
+pub(crate) fn table() -> Result<String> {
     let read = |path: &str| std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"));
     let processors = read("/proc/cpuinfo")?;
     let named = |name: &str| processors.lines().filter(|line| line.starts_with(name)).collect::<Vec<_>>();
@@ -63,7 +63,7 @@ fn commit() -> String {
 }
 
 /// Returns the first line of a program's version output on either stream; wrk exits with code 1.
-pub fn version(program: &str, option: &str) -> Result<String> {
+pub(crate) fn version(program: &str, option: &str) -> Result<String> {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(program);
     command.arg(option).env("PATH", format!("{path}:/usr/sbin"));

@@ -84,7 +84,7 @@ impl GeneratorBenchOptions {
     }
 
     /// Returns whether a case is to be measured.
-    pub fn wants(&self, name: &str) -> bool {
+    pub(crate) fn wants(&self, name: &str) -> bool {
         self.cases.is_empty() || self.cases.iter().any(|case| case == name)
     }
 }

@@ -22,7 +22,7 @@ const STATUS_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// The protocol of the listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listen {
+pub(super) enum Listen {
     /// HTTP/1.
     Plain,
     /// HTTP/1 over TLS 1.3, with one cipher for all generators.
@@ -32,7 +32,7 @@ pub enum Listen {
 }
 
 /// A running nginx that serves one benchmark's files.
-pub struct Nginx {
+pub(super) struct Nginx {
     port: u16,
     listen: Listen,
     status_port: u16,
@@ -41,7 +41,7 @@ pub struct Nginx {
 
 impl Nginx {
     /// Starts it and waits until it answers.
-    pub fn start(site: &Site, benchmark: &str, listen: Listen) -> Result<Nginx> {
+    pub(super) fn start(site: &Site, benchmark: &str, listen: Listen) -> Result<Nginx> {
         let (port, status_port) = free_ports()?;
         let text = config(site, &site.path(benchmark), &listen_text(site, listen, port), status_port);
         let path = site.path("nginx.conf");
@@ -66,18 +66,18 @@ impl Nginx {
     }
 
     /// Returns its URL.
-    pub fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         let scheme = if self.listen == Listen::Tls { "https" } else { "http" };
         format!("{scheme}://127.0.0.1:{}/", self.port)
     }
 
     /// Returns the number of requests received, including this query.
-    pub fn requests(&self) -> Result<u64> {
+    pub(super) fn requests(&self) -> Result<u64> {
         requests((Ipv4Addr::LOCALHOST, self.status_port).into(), "/status")
     }
 
     /// Returns the number of requests received during `work`, and its result.
-    pub fn count<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
+    pub(super) fn count<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
         let before = self.requests()?;
         let result = work()?;
         // The second query counts itself.
@@ -86,7 +86,7 @@ impl Nginx {
 }
 
 /// Queries nginx's status page for the number of requests received, including this query.
-pub fn requests(address: SocketAddr, path: &str) -> Result<u64> {
+pub(super) fn requests(address: SocketAddr, path: &str) -> Result<u64> {
     let request = format!("GET {path} HTTP/1.0\r\n\r\n");
     let mut response = ResponseReader::new(RequestMethod::Get, STATUS_BYTES_MAX);
     fetch_blocking(&[address], request.as_bytes(), &mut response, STATUS_TIME_MAX)?;

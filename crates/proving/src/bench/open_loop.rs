@@ -27,7 +27,7 @@ const BUSY_BAR: f64 = 0.6;
 const FLOOR_S: u64 = 10;
 
 /// Runs the measurement and returns the table.
-pub fn perform(site: &Site) -> Result<String> {
+pub(super) fn perform(site: &Site) -> Result<String> {
     println!("open loop");
     let nginx = Nginx::start(site, "one-object", Listen::Plain)?;
     let arguments = ["one-object", "--rate", "10000", "--settle", "1 s", "--duration", "20 s"];
@@ -72,7 +72,7 @@ fn table(point: &Value) -> Result<String> {
 }
 
 /// Returns a percentile of one of the result's distributions, in s.
-pub fn percentile(times: &Value, q: f64) -> Option<f64> {
+pub(super) fn percentile(times: &Value, q: f64) -> Option<f64> {
     let list = times["percentiles"].as_array()?;
     list.iter().find(|one| one["q"] == q)?["value_s"].as_f64()
 }

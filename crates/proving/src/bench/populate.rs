@@ -31,7 +31,7 @@ struct Round {
 }
 
 /// Runs the measurement and returns the table.
-pub fn perform(site: &Site, options: &GeneratorBenchOptions) -> Result<String> {
+pub(super) fn perform(site: &Site, options: &GeneratorBenchOptions) -> Result<String> {
     println!("populate");
     let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in(BASE)?;
     // The first time determines the size, and is not measured.

@@ -12,7 +12,7 @@ use crate::shell::line;
 
 /// The costs and output of a finished process.
 #[derive(Debug)]
-pub struct FinishedProcess {
+pub(super) struct FinishedProcess {
     /// User and system time of all its threads, in s.
     pub cpu_s: f64,
     /// Maximum resident memory until the requested time, in KiB.
@@ -24,14 +24,14 @@ pub struct FinishedProcess {
 }
 
 /// Returns a command pinned to one CPU.
-pub fn pinned(cpu: &str, program: &Path) -> Command {
+pub(super) fn pinned(cpu: &str, program: &Path) -> Command {
     let mut command = Command::new("taskset");
     command.args(["-c", cpu]).arg(program);
     command
 }
 
 /// Runs a command to its end; reads its memory `look_after` its start.
-pub fn measure(command: &mut Command, folder: &Path, look_after: Duration) -> Result<FinishedProcess> {
+pub(super) fn measure(command: &mut Command, folder: &Path, look_after: Duration) -> Result<FinishedProcess> {
     let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
     command.stdin(Stdio::null()).stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
     let mut child = command.spawn().with_context(|| format!("cannot start `{}`", line(command)))?;
@@ -50,7 +50,7 @@ pub fn measure(command: &mut Command, folder: &Path, look_after: Duration) -> Re
 }
 
 /// Returns user and system time of a process and all its threads, in s.
-pub fn cpu_seconds(pid: u32) -> Result<f64> {
+pub(super) fn cpu_seconds(pid: u32) -> Result<f64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let ticks = cpu_ticks(&text).with_context(|| format!("cannot read `{text}`"))?;
     Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
@@ -71,7 +71,7 @@ fn status_kib(pid: u32, name: &str) -> Result<f64> {
 
 /// A background process that is killed when dropped.
 #[derive(Debug)]
-pub struct BackgroundProcess(pub Child);
+pub(super) struct BackgroundProcess(pub Child);
 
 impl Drop for BackgroundProcess {
     fn drop(&mut self) {
@@ -83,13 +83,13 @@ impl Drop for BackgroundProcess {
 
 impl BackgroundProcess {
     /// Starts the process.
-    pub fn start(command: &mut Command) -> Result<BackgroundProcess> {
+    pub(super) fn start(command: &mut Command) -> Result<BackgroundProcess> {
         let child = command.spawn().with_context(|| format!("cannot start `{}`", line(command)))?;
         Ok(BackgroundProcess(child))
     }
 
     /// Fails if the process has ended.
-    pub fn check(&mut self) -> Result<()> {
+    pub(super) fn check(&mut self) -> Result<()> {
         let ended = self.0.try_wait()?;
         ensure!(ended.is_none(), "the server ended: {ended:?}");
         Ok(())

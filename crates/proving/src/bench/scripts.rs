@@ -3,12 +3,12 @@
 use anyhow::{Context, Result};
 
 /// Name of the script for the mix of WebStone 2.0.1.
-pub const WEBSTONE: &str = "webstone.lua";
+pub(super) const WEBSTONE: &str = "webstone.lua";
 /// Name of the script for the mix of web96.
-pub const WEB96: &str = "web96.lua";
+pub(super) const WEB96: &str = "web96.lua";
 
 /// Returns a script that requests the files of a filelist by weight.
-pub fn filelist(filelist: &str) -> Result<String> {
+pub(super) fn filelist(filelist: &str) -> Result<String> {
     let mut entries = String::new();
     let mut total = 0_u32;
     for line in filelist.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
@@ -44,7 +44,7 @@ const ENTRIES: usize = 10_000;
 ///
 /// Classes have the proportions 35 : 50 : 14 : 1, directory i ∝ 1/i, file i ∝ 5ⁱ/i!; shares are whole
 /// multiples of 1/10,000.
-pub fn web96(directories: usize) -> String {
+pub(super) fn web96(directories: usize) -> String {
     let zipf: Vec<f64> = (1..=directories).map(|i| 1.0 / i as f64).collect();
     let bump: Vec<f64> = (1..=9)
         .scan(1.0, |term, i| {

@@ -11,9 +11,9 @@ use super::scripts;
 use crate::shell::{output, root, run};
 
 /// Name of the server's certificate.
-pub const CERTIFICATE: &str = "certificate.pem";
+pub(super) const CERTIFICATE: &str = "certificate.pem";
 /// Name of its key.
-pub const KEY: &str = "key.pem";
+pub(super) const KEY: &str = "key.pem";
 
 /// The one file of 500 bytes, which `webstone-2.0.1` has as well.
 const FILE_500: &str = "/file500.html 1 #500\n";
@@ -22,7 +22,7 @@ const FILE_500: &str = "/file500.html 1 #500\n";
 const DIRECTORIES: usize = 45;
 
 /// A folder in memory with the file sets of the benchmarks, scripts, and a certificate.
-pub struct Site {
+pub(super) struct Site {
     /// The program that is measured.
     pub plimsoll: PathBuf,
     folder: TempDir,
@@ -30,7 +30,7 @@ pub struct Site {
 
 impl Site {
     /// Creates the files.
-    pub fn new(plimsoll: &Path) -> Result<Site> {
+    pub(super) fn new(plimsoll: &Path) -> Result<Site> {
         let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in("/dev/shm")?;
         let site = Site { plimsoll: plimsoll.to_owned(), folder };
         std::fs::write(site.path("500.filelist"), FILE_500)?;
@@ -57,12 +57,12 @@ impl Site {
     }
 
     /// Returns the path of a file in the folder.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Returns the folder.
-    pub fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
 }

@@ -34,7 +34,7 @@ const IN_FLIGHT_MAX: &str = "100";
 const BAR: f64 = 0.01;
 
 /// Runs the measurement and returns the table.
-pub fn perform(site: &Site) -> Result<String> {
+pub(super) fn perform(site: &Site) -> Result<String> {
     println!("stall");
     let mut command = pinned(SERVER_CPU, &site.plimsoll);
     command.args(["serve", "web", "one-object", "--fault", "freeze=10+1"]);

@@ -10,7 +10,7 @@ const MEMORY_BAR: f64 = 2.0;
 type Measured<'a> = [(&'a GeneratorCase, Vec<Round>)];
 
 /// Returns all tables; empty if nothing was measured.
-pub fn all(measured: &Measured) -> String {
+pub(super) fn all(measured: &Measured) -> String {
     if measured.is_empty() {
         String::new()
     } else {

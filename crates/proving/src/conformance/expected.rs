@@ -15,7 +15,7 @@ const NO_REASON: &str = "**no reason is given**";
 
 /// The expected results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpectedResults {
+pub(super) struct ExpectedResults {
     /// The text before the table.
     introduction: String,
     /// The rows, in the order of the suite.
@@ -24,7 +24,7 @@ pub struct ExpectedResults {
 
 /// The expected result of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpectedResult {
+pub(super) struct ExpectedResult {
     /// The test.
     pub id: String,
     /// Its kind.
@@ -37,7 +37,7 @@ pub struct ExpectedResult {
 
 /// A difference from the expected results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Difference {
+pub(super) enum Difference {
     /// A failure.
     Worse {
         /// The test.
@@ -63,7 +63,7 @@ impl ExpectedResults {
     ///
     /// # Errors
     /// A row with another number of cells, or with unknown words.
-    pub fn parse(text: &str) -> Result<ExpectedResults> {
+    pub(super) fn parse(text: &str) -> Result<ExpectedResults> {
         let lines = text.lines();
         let rows = lines
             .filter(|line| line.starts_with(ROW_START))
@@ -74,7 +74,7 @@ impl ExpectedResults {
     }
 
     /// Writes the document.
-    pub fn write(&self) -> String {
+    pub(super) fn write(&self) -> String {
         let rows = self.rows.iter().map(|row| {
             let ExpectedResult { id, kind, outcome, reason } = row;
             format!("{ROW_START}{id}` | {} | {} | {reason} |\n", kind.name(), outcome.name())
@@ -88,7 +88,7 @@ impl ExpectedResults {
     }
 
     /// Returns the results updated with the given ones; reasons stay with their tests.
-    pub fn renewed(&self, found: &[(SuiteTest, TestOutcome)], version: &str) -> ExpectedResults {
+    pub(super) fn renewed(&self, found: &[(SuiteTest, TestOutcome)], version: &str) -> ExpectedResults {
         let reasons: BTreeMap<&str, &str> =
             self.rows.iter().map(|row| (row.id.as_str(), row.reason.as_str())).collect();
         let rows = found.iter().map(|(test, outcome)| {
@@ -111,7 +111,7 @@ impl ExpectedResults {
     }
 
     /// Compares with actual results.
-    pub fn differences(&self, found: &[(SuiteTest, TestOutcome)]) -> Vec<Difference> {
+    pub(super) fn differences(&self, found: &[(SuiteTest, TestOutcome)]) -> Vec<Difference> {
         let rows: BTreeMap<&str, &ExpectedResult> =
             self.rows.iter().map(|row| (row.id.as_str(), row)).collect();
         let mut differences = Vec::new();

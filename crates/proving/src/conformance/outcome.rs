@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// The kind of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TestKind {
+pub(super) enum TestKind {
     /// A requirement for caches.
     Required,
     /// A desirable behavior of a cache.
@@ -18,7 +18,7 @@ pub enum TestKind {
 
 impl TestKind {
     /// Returns the kind's name, as the suite has it.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             TestKind::Required => "required",
             TestKind::Optimal => "optimal",
@@ -41,7 +41,7 @@ impl TryFrom<&str> for TestKind {
 
 /// A test of the suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SuiteTest {
+pub(super) struct SuiteTest {
     /// Its name, such as `freshness-max-age`.
     pub id: String,
     /// The part of the suite that it belongs to.
@@ -54,7 +54,7 @@ pub struct SuiteTest {
 
 /// The outcome of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TestOutcome {
+pub(super) enum TestOutcome {
     /// The test passed.
     Pass,
     /// The test failed.
@@ -71,7 +71,7 @@ pub enum TestOutcome {
 
 impl TestOutcome {
     /// All of them.
-    pub const ALL: [TestOutcome; 6] = [
+    pub(super) const ALL: [TestOutcome; 6] = [
         TestOutcome::Pass,
         TestOutcome::Fail,
         TestOutcome::Yes,
@@ -81,7 +81,7 @@ impl TestOutcome {
     ];
 
     /// Returns the outcome's name.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             TestOutcome::Pass => "pass",
             TestOutcome::Fail => "fail",
@@ -102,7 +102,10 @@ impl TestOutcome {
 ///
 /// # Errors
 /// No result at all, or one that is neither `true` nor a name and a message.
-pub fn outcomes(tests: &[SuiteTest], results: &Map<String, Value>) -> Result<Vec<(SuiteTest, TestOutcome)>> {
+pub(super) fn outcomes(
+    tests: &[SuiteTest],
+    results: &Map<String, Value>,
+) -> Result<Vec<(SuiteTest, TestOutcome)>> {
     let by_id: BTreeMap<&str, &SuiteTest> = tests.iter().map(|test| (test.id.as_str(), test)).collect();
     let run = tests.iter().filter(|test| results.contains_key(&test.id));
     let found: Vec<_> =

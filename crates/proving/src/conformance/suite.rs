@@ -32,14 +32,14 @@ const RUN_SECONDS_MAX: &str = "900";
 
 /// The folder of the suite.
 #[derive(Debug)]
-pub struct Suite {
+pub(super) struct Suite {
     folder: PathBuf,
     client: &'static str,
     server: &'static str,
 }
 
 /// The suite's server; killed when dropped.
-pub struct SuiteServer {
+pub(super) struct SuiteServer {
     /// Its address.
     pub address: SocketAddr,
     _process: Process,
@@ -50,7 +50,7 @@ impl Suite {
     ///
     /// # Errors
     /// One of them is missing; the suite was then not run.
-    pub fn open(folder: &Path) -> Result<Suite> {
+    pub(super) fn open(folder: &Path) -> Result<Suite> {
         let is_there = |path: &str| folder.join(path).is_file();
         let layout = LAYOUTS.into_iter().find(|(client, server)| is_there(client) && is_there(server));
         let Some((client, server)) = layout.filter(|_| is_there("tests/index.mjs")) else {
@@ -67,7 +67,7 @@ impl Suite {
     ///
     /// # Errors
     /// `package.json` is missing or has no version.
-    pub fn version(&self) -> Result<String> {
+    pub(super) fn version(&self) -> Result<String> {
         let text = std::fs::read_to_string(self.folder.join("package.json"))?;
         let package: Value = serde_json::from_str(&text)?;
         Ok(package["version"].as_str().context("no `version` in `package.json`")?.to_owned())
@@ -77,7 +77,7 @@ impl Suite {
     /// Returns all tests.
     /// # Errors
     /// The list cannot be read.
-    pub fn tests(&self) -> Result<Vec<SuiteTest>> {
+    pub(super) fn tests(&self) -> Result<Vec<SuiteTest>> {
         let text = output(self.node(&["--input-type=module", "--eval", LIST]).arg(&self.folder))?;
         let list: Vec<Value> = serde_json::from_str(&text).context("the list of tests")?;
         list.iter().map(read_test).collect()
@@ -87,7 +87,7 @@ impl Suite {
     ///
     /// # Errors
     /// It does not start.
-    pub fn serve(&self, scratch: &Path) -> Result<SuiteServer> {
+    pub(super) fn serve(&self, scratch: &Path) -> Result<SuiteServer> {
         let mut command = self.node(&["--import", ON_LOOPBACK, self.server]);
         command.env("npm_config_protocol", "http").env("npm_config_port", "0");
         command.env("npm_config_pidfile", scratch.join("suite.pid"));
@@ -101,7 +101,7 @@ impl Suite {
     ///
     /// # Errors
     /// The client fails or prints something else.
-    pub fn results(&self, address: SocketAddr) -> Result<Map<String, Value>> {
+    pub(super) fn results(&self, address: SocketAddr) -> Result<Map<String, Value>> {
         let mut command = Command::new("timeout");
         command.args([RUN_SECONDS_MAX, "node", "--no-warnings", self.client]).current_dir(&self.folder);
         command.env("npm_config_base", format!("http://{address}"));

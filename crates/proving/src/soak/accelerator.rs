@@ -30,7 +30,7 @@ const RESPONSE_BYTES_MAX: usize = 1 << 20;
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 /// The accelerator process with its files. It is killed when dropped.
-pub struct AcceleratorProcess {
+pub(super) struct AcceleratorProcess {
     plimsoll: PathBuf,
     folder: PathBuf,
     origin: SocketAddr,
@@ -47,7 +47,7 @@ pub struct AcceleratorProcess {
 
 impl AcceleratorProcess {
     /// Starts it in front of an origin; its files are in `folder`.
-    pub fn start(plimsoll: &Path, folder: &Path, origin: SocketAddr) -> Result<AcceleratorProcess> {
+    pub(super) fn start(plimsoll: &Path, folder: &Path, origin: SocketAddr) -> Result<AcceleratorProcess> {
         let [address, admin] = free_addresses()?;
         std::fs::write(folder.join("token"), TOKEN)?;
         std::fs::write(folder.join("accelerator.toml"), config(address, admin, origin, 0))?;
@@ -67,12 +67,12 @@ impl AcceleratorProcess {
         })
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Kills it at any moment, and restarts it.
-    pub fn kill_and_start(&mut self) -> Result<()> {
+    pub(super) fn kill_and_start(&mut self) -> Result<()> {
         self.check_alive()?;
         self.n_kills += 1;
         self.n_reloads_before = self.n_reloads;
@@ -83,7 +83,7 @@ impl AcceleratorProcess {
     }
 
     /// Makes it reload its configuration, with a changed limit.
-    pub fn reload(&mut self) -> Result<()> {
+    pub(super) fn reload(&mut self) -> Result<()> {
         self.n_reloads += 1;
         let text = config(self.address, self.admin, self.origin, self.n_reloads);
         std::fs::write(self.folder.join("accelerator.toml"), text)?;
@@ -91,7 +91,7 @@ impl AcceleratorProcess {
     }
 
     /// Purges objects, selected by the command number. After that, no older version is acceptable.
-    pub fn purge(&mut self, fixture: &Fixture, n: u64) -> Result<()> {
+    pub(super) fn purge(&mut self, fixture: &Fixture, n: u64) -> Result<()> {
         self.n_purges += 1;
         let base = format!("http://{}/o/", self.address);
         let number = (n * 7919 % u64::from(OBJECTS)) as u32;
@@ -143,13 +143,13 @@ impl AcceleratorProcess {
 
     /// Returns one of its metrics since the start of the process; `name` is without the common prefix, with
     /// labels.
-    pub fn figure(&self, name: &str) -> Result<u64> {
+    pub(super) fn figure(&self, name: &str) -> Result<u64> {
         let page = self.ask("GET", "/metrics", "")?;
         figure(&page, name).with_context(|| format!("no `{name}` in `{page}`"))
     }
 
     /// Waits until the origin is reachable again.
-    pub fn wait_for_origin(&mut self) -> Result<()> {
+    pub(super) fn wait_for_origin(&mut self) -> Result<()> {
         self.n_restarts += 1;
         for _ in 0..LOOKS_MAX {
             let mut connection = ClientConnection::open(self.address)?;
@@ -164,14 +164,14 @@ impl AcceleratorProcess {
     }
 
     /// Fails if the process has ended.
-    pub fn check_alive(&mut self) -> Result<()> {
+    pub(super) fn check_alive(&mut self) -> Result<()> {
         let ended = self.child.try_wait()?;
         ensure!(ended.is_none(), "the accelerator ended: {ended:?}: {}", said(&self.folder));
         Ok(())
     }
 
     /// Fails if a thread panicked, or if reloads are missing; the last one may be pending.
-    pub fn check_conduct(&self) -> Result<()> {
+    pub(super) fn check_conduct(&self) -> Result<()> {
         let said = said(&self.folder);
         ensure!(!said.contains("panicked at"), "a thread of the accelerator panicked: {said}");
         let (ordered, done) = (self.n_reloads - self.n_reloads_before, self.figure("reloads_total")?);
@@ -179,7 +179,7 @@ impl AcceleratorProcess {
         Ok(())
     }
 
-    pub fn resident_bytes(&self) -> Result<u64> {
+    pub(super) fn resident_bytes(&self) -> Result<u64> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no `VmRSS`")?;
         let kib: u64 = line.trim().trim_end_matches(" kB").parse()?;
@@ -187,7 +187,7 @@ impl AcceleratorProcess {
     }
 
     /// Returns the numbers of purges, reloads, restarts of the origin, and kills.
-    pub fn commands(&self) -> String {
+    pub(super) fn commands(&self) -> String {
         let AcceleratorProcess { n_purges, n_reloads, n_restarts, n_kills, .. } = self;
         format!("{n_purges}, {n_reloads}, {n_restarts}, {n_kills}")
     }

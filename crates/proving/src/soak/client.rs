@@ -51,7 +51,7 @@ const REQUEST_KINDS: [(RequestKind, u32); 8] = [
 ];
 
 /// Starts a client; it ends with the fixture.
-pub fn start(fixture: &Arc<Fixture>, address: SocketAddr, seed: u64) -> JoinHandle<()> {
+pub(super) fn start(fixture: &Arc<Fixture>, address: SocketAddr, seed: u64) -> JoinHandle<()> {
     let fixture = Arc::clone(fixture);
     std::thread::spawn(move || {
         let mut rng = Rng::new(1, Purpose::User, seed);

@@ -10,7 +10,7 @@ use http1::{RequestMethod, header};
 
 /// Read timeout: so short that a client that waits in vain does not always overlap with an outage that
 /// excuses it.
-pub const TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Sizes of normal and slow reads, and the pause between slow ones.
 const USUAL_BYTES: usize = 64 * 1024;
@@ -18,7 +18,7 @@ const SLOW_BYTES: usize = 4096;
 const SLOW_PAUSE: Duration = Duration::from_millis(10);
 
 /// A kept connection.
-pub struct ClientConnection {
+pub(super) struct ClientConnection {
     stream: TcpStream,
     address: SocketAddr,
     /// Bytes received but not yet parsed.
@@ -27,7 +27,7 @@ pub struct ClientConnection {
 
 /// The pace of reading a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadPace {
+pub(super) enum ReadPace {
     /// As it arrives.
     Usual,
     /// In small pieces with pauses.
@@ -37,7 +37,7 @@ pub enum ReadPace {
 }
 
 /// A complete response.
-pub struct ClientReply {
+pub(super) struct ClientReply {
     /// Its status.
     pub status: u16,
     /// Whether the connection can be reused.
@@ -50,14 +50,14 @@ pub struct ClientReply {
 
 impl ClientReply {
     /// Returns the value of a field.
-    pub fn field(&self, name: &str) -> Option<&[u8]> {
+    pub(super) fn field(&self, name: &str) -> Option<&[u8]> {
         header(&self.head, name)
     }
 }
 
 impl ClientConnection {
     /// Connects.
-    pub fn open(address: SocketAddr) -> Result<ClientConnection> {
+    pub(super) fn open(address: SocketAddr) -> Result<ClientConnection> {
         let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
@@ -71,7 +71,7 @@ impl ClientConnection {
     /// # Errors
     /// The response is incomplete: an I/O error if the connection failed, timed out or ended, another error
     /// if the bytes are not HTTP.
-    pub fn perform(
+    pub(super) fn perform(
         &mut self,
         method: &str,
         path: &str,

@@ -8,17 +8,17 @@ use model::Content;
 use units::{Clock, Nanos, RealClock};
 
 /// Number of objects; their total size exceeds the accelerator's memory limit.
-pub const OBJECTS: u32 = 4000;
+pub(super) const OBJECTS: u32 = 4000;
 
 /// Time after an outage in which failures are still excused: broken connections are noticed then.
-pub const AFTERMATH: Nanos = Nanos::from_millis(1500);
+pub(super) const AFTERMATH: Nanos = Nanos::from_millis(1500);
 
 /// Maximum number of responses described per kind.
 const DESCRIBED_MAX: usize = 10;
 
 /// The class of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ObjectClass {
+pub(super) enum ObjectClass {
     /// Cacheable for long, with a purge tag.
     Lasting,
     /// Must be validated every second.
@@ -35,7 +35,7 @@ pub enum ObjectClass {
 
 /// A representation of an object: its content at a time, for a variant of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Representation {
+pub(super) struct Representation {
     /// The object.
     pub id: u32,
     /// The version of its content, by time.
@@ -46,12 +46,12 @@ pub struct Representation {
 
 impl Representation {
     /// Returns the entity tag, which identifies the representation: `"12-7-0"`.
-    pub fn tag(&self) -> String {
+    pub(super) fn tag(&self) -> String {
         format!("\"{}-{}-{}\"", self.id, self.version, self.variant)
     }
 
     /// Parses an entity tag.
-    pub fn of_tag(tag: &[u8]) -> Option<Representation> {
+    pub(super) fn of_tag(tag: &[u8]) -> Option<Representation> {
         let text = std::str::from_utf8(tag).ok()?.strip_prefix('"')?.strip_suffix('"')?;
         let mut numbers = text.split('-');
         let mut next = || numbers.next()?.parse::<u64>().ok();
@@ -60,7 +60,7 @@ impl Representation {
     }
 
     /// Returns the length of the body in bytes: some 10 KB, every fiftieth half a megabyte and more.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let id = u64::from(self.id);
         let usual = 200 + id * 7919 % 20_000;
         let bytes = if id % 50 == 49 { usual + 500_000 } else { usual };
@@ -68,13 +68,13 @@ impl Representation {
     }
 
     /// Returns the number from which its content is generated.
-    pub fn object(&self) -> u32 {
+    pub(super) fn object(&self) -> u32 {
         self.id << 16 | self.variant << 15 | (self.version & 0x7fff) as u32
     }
 }
 
 /// Returns the class of an object.
-pub fn class(id: u32) -> ObjectClass {
+pub(super) fn class(id: u32) -> ObjectClass {
     match id % 8 {
         0..=2 => ObjectClass::Lasting,
         3 => ObjectClass::Brief,
@@ -87,7 +87,7 @@ pub fn class(id: u32) -> ObjectClass {
 
 /// Counts of request results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SoakCounts {
+pub(super) struct SoakCounts {
     pub right: u64,
     pub bytes: u64,
     pub unchanged: u64,
@@ -108,10 +108,10 @@ impl fmt::Display for SoakCounts {
 
 /// An outage in which responses may fail, by its number.
 #[must_use]
-pub struct Outage(usize);
+pub(super) struct Outage(usize);
 
 /// State shared by clients, origin and disturbances.
-pub struct Fixture {
+pub(super) struct Fixture {
     clock: RealClock,
     /// The content of all representations.
     pub content: Content,
@@ -126,7 +126,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    pub fn new() -> Fixture {
+    pub(super) fn new() -> Fixture {
         Fixture {
             clock: RealClock::start(),
             content: Content::new(7),
@@ -139,84 +139,84 @@ impl Fixture {
         }
     }
 
-    pub fn now(&self) -> Nanos {
+    pub(super) fn now(&self) -> Nanos {
         self.clock.now()
     }
 
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
     /// Returns the current version of an object: a new one every few seconds, not for all objects at once.
-    pub fn version(&self, id: u32) -> u64 {
+    pub(super) fn version(&self, id: u32) -> u64 {
         let period = if class(id) == ObjectClass::Lasting { 11_000 } else { 3_000 };
         (self.now().0 / 1_000_000 + u64::from(id) * 97) / period
     }
 
     /// Counts a request at the origin.
-    pub fn note_origin_request(&self) {
+    pub(super) fn note_origin_request(&self) {
         self.n_origin_requests.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn n_origin_requests(&self) -> u64 {
+    pub(super) fn n_origin_requests(&self) -> u64 {
         self.n_origin_requests.load(Ordering::Relaxed)
     }
 
     /// Returns the current versions of the objects that a purge `concerns`; call it before the purge, and
     /// [`Fixture::raise_floors`] with its result when the purge is done.
-    pub fn versions(&self, concerns: impl Fn(u32) -> bool) -> Vec<(u32, u64)> {
+    pub(super) fn versions(&self, concerns: impl Fn(u32) -> bool) -> Vec<(u32, u64)> {
         (0..OBJECTS).filter(|id| concerns(*id)).map(|id| (id, self.version(id))).collect()
     }
 
     /// Makes older versions unacceptable.
-    pub fn raise_floors(&self, versions: &[(u32, u64)]) {
+    pub(super) fn raise_floors(&self, versions: &[(u32, u64)]) {
         for (id, version) in versions {
             self.floors[*id as usize].fetch_max(*version, Ordering::Relaxed);
         }
     }
 
     /// Returns the oldest acceptable version for a request that starts now.
-    pub fn floor(&self, id: u32) -> u64 {
+    pub(super) fn floor(&self, id: u32) -> u64 {
         self.floors[id as usize].load(Ordering::Relaxed)
     }
 
-    pub fn begin_outage(&self) -> Outage {
+    pub(super) fn begin_outage(&self) -> Outage {
         let mut troubles = lock(&self.troubles);
         troubles.push((self.now(), Nanos(u64::MAX)));
         Outage(troubles.len() - 1)
     }
 
-    pub fn end_outage(&self, outage: Outage) {
+    pub(super) fn end_outage(&self, outage: Outage) {
         lock(&self.troubles)[outage.0].1 = self.now() + AFTERMATH;
     }
 
     /// Returns whether a request from `begin` to now may have failed because of an outage.
-    pub fn is_excused(&self, begin: Nanos) -> bool {
+    pub(super) fn is_excused(&self, begin: Nanos) -> bool {
         let now = self.now();
         lock(&self.troubles).iter().any(|(from, to)| *from <= now && begin <= *to)
     }
 
     /// Changes the counts.
-    pub fn count(&self, change: impl FnOnce(&mut SoakCounts)) {
+    pub(super) fn count(&self, change: impl FnOnce(&mut SoakCounts)) {
         change(&mut lock(&self.counts));
     }
 
-    pub fn counts(&self) -> SoakCounts {
+    pub(super) fn counts(&self) -> SoakCounts {
         *lock(&self.counts)
     }
 
     /// Records a response that must never occur.
-    pub fn note_wrong(&self, what: String) {
+    pub(super) fn note_wrong(&self, what: String) {
         self.count(|counts| counts.wrong += 1);
         self.describe(0, what);
     }
 
     /// Records a request that failed without a known reason.
-    pub fn note_dropped(&self, what: String) {
+    pub(super) fn note_dropped(&self, what: String) {
         self.count(|counts| counts.dropped += 1);
         self.describe(1, what);
     }
@@ -228,17 +228,17 @@ impl Fixture {
         }
     }
 
-    pub fn wrong(&self) -> Vec<String> {
+    pub(super) fn wrong(&self) -> Vec<String> {
         lock(&self.described)[0].clone()
     }
 
-    pub fn dropped(&self) -> Vec<String> {
+    pub(super) fn dropped(&self) -> Vec<String> {
         lock(&self.described)[1].clone()
     }
 }
 
 /// A thread that panicked left consistent data here.
-pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -10,20 +10,20 @@ const GROWTH_BYTES_MAX: f64 = 4e6;
 
 /// Resident memory of a process over time.
 #[derive(Debug, Clone, Default)]
-pub struct MemoryTrend(Vec<(Nanos, u64)>);
+pub(super) struct MemoryTrend(Vec<(Nanos, u64)>);
 
 impl MemoryTrend {
-    pub fn new() -> MemoryTrend {
+    pub(super) fn new() -> MemoryTrend {
         MemoryTrend::default()
     }
 
     /// Adds a sample of the resident bytes.
-    pub fn note(&mut self, at: Nanos, bytes: u64) {
+    pub(super) fn note(&mut self, at: Nanos, bytes: u64) {
         self.0.push((at, bytes));
     }
 
     /// Returns whether memory did not grow in the second half, by linear regression.
-    pub fn is_flat(&self) -> bool {
+    pub(super) fn is_flat(&self) -> bool {
         self.growth().is_some_and(|growth| growth <= self.growth_max())
     }
 

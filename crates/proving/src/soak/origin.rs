@@ -13,7 +13,7 @@ use http1::{Parsed, header, parse_request};
 use super::fixture::{Fixture, OBJECTS, ObjectClass, Representation, class, lock};
 
 /// Number of objects with the same purge tag.
-pub const TAGS: u32 = 16;
+pub(super) const TAGS: u32 = 16;
 
 /// Number of pieces of a slow response, and the pause between them.
 const PIECES: usize = 10;
@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const CUT_BYTES: (usize, usize) = (50_000, 20_000);
 
 /// The origin server. It keeps its address when it is stopped and restarted.
-pub struct SoakOrigin {
+pub(super) struct SoakOrigin {
     fixture: Arc<Fixture>,
     address: SocketAddr,
     running: Option<Running>,
@@ -37,19 +37,19 @@ struct Running {
 
 impl SoakOrigin {
     /// Starts it.
-    pub fn start(fixture: &Arc<Fixture>) -> Result<SoakOrigin> {
+    pub(super) fn start(fixture: &Arc<Fixture>) -> Result<SoakOrigin> {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let mut origin = SoakOrigin { fixture: Arc::clone(fixture), address: any, running: None };
         origin.listen()?;
         Ok(origin)
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Starts listening, also after a stop.
-    pub fn listen(&mut self) -> Result<()> {
+    pub(super) fn listen(&mut self) -> Result<()> {
         let listener = TcpListener::bind(self.address).with_context(|| format!("at {}", self.address))?;
         self.address = listener.local_addr()?;
         let (is_stopped, streams) = (Arc::new(AtomicBool::new(false)), Arc::default());
@@ -61,7 +61,7 @@ impl SoakOrigin {
     }
 
     /// Stops at once, in the middle of any response.
-    pub fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         let Some(running) = self.running.take() else { return };
         running.is_stopped.store(true, Ordering::Relaxed);
         // The listener notices with the next connection.

@@ -9,7 +9,7 @@ use super::table::EnvironmentKind;
 use crate::shell::run;
 
 /// A running environment, which is torn down when dropped.
-pub struct ThrottleEnvironment {
+pub(super) struct ThrottleEnvironment {
     namespace: Option<String>,
     children: Vec<Child>,
     /// The URL of a server that is already running.
@@ -18,7 +18,10 @@ pub struct ThrottleEnvironment {
 
 impl ThrottleEnvironment {
     /// Sets up the environment of a throttle.
-    pub fn begin(environment: EnvironmentKind, plimsoll: &std::path::Path) -> Result<ThrottleEnvironment> {
+    pub(super) fn begin(
+        environment: EnvironmentKind,
+        plimsoll: &std::path::Path,
+    ) -> Result<ThrottleEnvironment> {
         let mut held = ThrottleEnvironment { namespace: None, children: Vec::new(), target: None };
         match environment {
             EnvironmentKind::Nothing => {}
@@ -30,7 +33,7 @@ impl ThrottleEnvironment {
     }
 
     /// Returns a command that runs in the environment.
-    pub fn command(&self, program: &std::path::Path) -> Command {
+    pub(super) fn command(&self, program: &std::path::Path) -> Command {
         match &self.namespace {
             None => Command::new(program),
             Some(name) => {

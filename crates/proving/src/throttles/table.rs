@@ -1,7 +1,7 @@
 //! The throttles, and the bottlenecks that Plimsoll has to report.
 
 /// A way to throttle a server, or the generator.
-pub struct Throttle {
+pub(super) struct Throttle {
     /// Its name for people.
     pub name: &'static str,
     /// The expected bottleneck of the last load point.
@@ -14,7 +14,7 @@ pub struct Throttle {
 
 /// The kind of environment of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EnvironmentKind {
+pub(super) enum EnvironmentKind {
     /// Nothing.
     Nothing,
     /// A network namespace of its own, whose loopback has this queueing discipline.
@@ -30,7 +30,7 @@ const LOCK: &str = "crates/proving/src/throttles/lock.toml";
 const SLOW: &str = "examples/slow-page.toml";
 
 /// All throttles.
-pub const THROTTLES: &[Throttle] = &[
+pub(super) const THROTTLES: &[Throttle] = &[
     Throttle {
         name: "CPU quota of nginx (control group)",
         bottleneck: "processor",

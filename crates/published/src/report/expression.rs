@@ -180,7 +180,7 @@ impl Expression {
     }
 
     /// Calls `visit` with every figure that it refers to.
-    pub fn references<'a>(&'a self, visit: &mut impl FnMut(&'a Reference)) {
+    pub(crate) fn references<'a>(&'a self, visit: &mut impl FnMut(&'a Reference)) {
         match self {
             Expression::Number(_) | Expression::Text(_) => {}
             Expression::Figure(reference) => visit(reference),

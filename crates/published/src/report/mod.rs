@@ -234,18 +234,18 @@ impl PublishedTable {
     }
 
     /// Returns the key of a row: the printed cells of the key columns, without commas in numbers. Empty for a record.
-    pub fn row_key(&self, row: usize) -> Vec<String> {
+    pub(crate) fn row_key(&self, row: usize) -> Vec<String> {
         self.key.iter().map(|column| self.cell_key(row, *column)).collect()
     }
 
     /// Returns the row with this key, from 0. Keys are compared as a whole, because a cell may hold commas itself.
-    pub fn row_of(&self, key: &[String]) -> Option<usize> {
+    pub(crate) fn row_of(&self, key: &[String]) -> Option<usize> {
         let key = key.join(", ");
         (0..self.rows.len()).find(|row| self.row_key(*row).join(", ") == key)
     }
 
     /// Returns a printed cell as keys write it: without commas in a number.
-    pub fn cell_key(&self, row: usize, column: usize) -> String {
+    pub(crate) fn cell_key(&self, row: usize, column: usize) -> String {
         let cell = &self.rows[row][column].value;
         match cell {
             PublishedValue::Number(number) => number.text.replace(',', ""),

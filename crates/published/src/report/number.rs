@@ -64,7 +64,7 @@ impl PrintedNumber {
     }
 
     /// Returns the number of significant digits that were printed, without leading zeros.
-    pub fn n_digits(&self) -> usize {
+    pub(crate) fn n_digits(&self) -> usize {
         self.digits().chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0').count()
     }
 

@@ -161,27 +161,27 @@ impl PublishedQuantity {
     }
 
     /// Returns whether its values can be below zero: a `figure` or a `score` may be anything.
-    pub fn can_be_negative(self) -> bool {
+    pub(crate) fn can_be_negative(self) -> bool {
         matches!(self, PublishedQuantity::Of(QuantityForm::Figure | QuantityForm::Score))
     }
 
     /// Returns whether its values are whole numbers.
-    pub fn is_counted(self) -> bool {
+    pub(crate) fn is_counted(self) -> bool {
         self.writing() == Writing::Counted
     }
 
     /// Returns whether numbers without decimals are exact.
-    pub fn is_exact(self) -> bool {
+    pub(crate) fn is_exact(self) -> bool {
         matches!(self.writing(), Writing::Counted | Writing::Set(_))
     }
 
     /// Returns whether its values are dates.
-    pub fn is_date(self) -> bool {
+    pub(crate) fn is_date(self) -> bool {
         self.writing() == Writing::Date
     }
 
     /// Returns whether its values are words.
-    pub fn is_words(self) -> bool {
+    pub(crate) fn is_words(self) -> bool {
         self.writing() == Writing::Words
     }
 

@@ -18,7 +18,7 @@ use units::{Nanos, Purpose, Rng, WallTime};
 /// Size in bytes and share in per mille of each file of WebStone 2.0.1.
 const FILES: [(u64, u64); 5] = [(500, 350), (5_125, 500), (51_250, 140), (512_500, 9), (5_248_000, 1)];
 
-pub fn header(n_load_points: u32) -> Header {
+pub(crate) fn header(n_load_points: u32) -> Header {
     Header {
         program: "plimsoll 0.1.0 (test)".to_owned(),
         created: WallTime(1_700_000_000_000),
@@ -92,19 +92,19 @@ fn plan(n_load_points: u32) -> Plan {
 }
 
 /// Makes the records of one run, one after another.
-pub struct Synthesis {
+pub(crate) struct Synthesis {
     rng: Rng,
     /// Successful operations per second.
     rate: u32,
 }
 
 impl Synthesis {
-    pub fn new(seed: u64, rate: u32) -> Synthesis {
+    pub(crate) fn new(seed: u64, rate: u32) -> Synthesis {
         Synthesis { rng: Rng::new(seed, Purpose::Simulation, 0), rate }
     }
 
     /// Makes second `index` of a load point. Every tenth second two operations fail.
-    pub fn second(&mut self, load_point: u32, agent: u32, index: u32, phase: Phase) -> IntervalRecord {
+    pub(crate) fn second(&mut self, load_point: u32, agent: u32, index: u32, phase: Phase) -> IntervalRecord {
         let second = Nanos::from_secs(u64::from(index));
         let mut record = IntervalRecord {
             load_point,
@@ -204,7 +204,7 @@ impl Synthesis {
 }
 
 /// Writes a finished run of `n_load_points` times `n_seconds`, the first two of which are ramp-up.
-pub fn finished_run(path: &Path, n_load_points: u32, n_seconds: u32) {
+pub(crate) fn finished_run(path: &Path, n_load_points: u32, n_seconds: u32) {
     let mut writer = Writer::create(path, &header(n_load_points)).unwrap();
     let mut synthesis = Synthesis::new(1, 40);
     for load_point in 0..n_load_points {
@@ -219,7 +219,7 @@ pub fn finished_run(path: &Path, n_load_points: u32, n_seconds: u32) {
 }
 
 /// Reads everything.
-pub fn records(path: &Path) -> Vec<Record> {
+pub(crate) fn records(path: &Path) -> Vec<Record> {
     let mut records = Vec::new();
     let extent = Run::open(path).unwrap().records(|record| records.push(record)).unwrap();
     assert_eq!(extent, runfile::ReadExtent::All);
@@ -227,7 +227,7 @@ pub fn records(path: &Path) -> Vec<Record> {
 }
 
 /// Returns (load point, index) of every interval, in the order of the file.
-pub fn intervals(run: &Run) -> Vec<(u32, u32)> {
+pub(crate) fn intervals(run: &Run) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     let _ = run
         .records(|record| {

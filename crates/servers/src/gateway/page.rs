@@ -79,7 +79,7 @@ impl Page {
     }
 
     /// Returns the response to methods other than GET.
-    pub fn method_not_allowed() -> Page {
+    pub(crate) fn method_not_allowed() -> Page {
         Page::plain(405, "405 Method Not Allowed\n")
     }
 

@@ -15,12 +15,12 @@ use super::tls;
 
 /// An HTTP/2 connection.
 #[derive(Clone)]
-pub struct Http2 {
+pub(crate) struct Http2 {
     pub sender: SendRequest<Bytes>,
 }
 
 /// Runs a test to completion.
-pub fn run<T>(test: impl Future<Output = T>) -> T {
+pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), test).await.unwrap() })
 }
@@ -34,7 +34,7 @@ async fn connect(address: SocketAddr) -> TcpStream {
 
 impl Http2 {
     /// Connects over TLS, where ALPN must select HTTP/2.
-    pub async fn over_tls(address: SocketAddr) -> Http2 {
+    pub(crate) async fn over_tls(address: SocketAddr) -> Http2 {
         let stream = connect(address).await;
         let connector = TlsConnector::from(tls::config(&["h2", "http/1.1"], None));
         let stream = connector.connect(tls::name(), stream).await.unwrap();
@@ -43,12 +43,12 @@ impl Http2 {
     }
 
     /// Connects with prior knowledge.
-    pub async fn plain(address: SocketAddr) -> Http2 {
+    pub(crate) async fn plain(address: SocketAddr) -> Http2 {
         Http2::with(address, &Builder::new()).await
     }
 
     /// Connects with prior knowledge and these settings.
-    pub async fn with(address: SocketAddr, builder: &Builder) -> Http2 {
+    pub(crate) async fn with(address: SocketAddr, builder: &Builder) -> Http2 {
         Http2::speak(connect(address).await, builder).await
     }
 
@@ -65,27 +65,27 @@ impl Http2 {
     }
 
     /// Sends a request without a body.
-    pub async fn ask(&self, request: Request<()>) -> Result<ResponseFuture, Error> {
+    pub(crate) async fn ask(&self, request: Request<()>) -> Result<ResponseFuture, Error> {
         let mut sender = self.sender.clone().ready().await?;
         Ok(sender.send_request(request, true)?.0)
     }
 
     /// Sends a request without a body and reads the whole response.
-    pub async fn request(&self, request: Request<()>) -> Result<Response<Vec<u8>>, Error> {
+    pub(crate) async fn request(&self, request: Request<()>) -> Result<Response<Vec<u8>>, Error> {
         whole(self.ask(request).await?.await?).await
     }
 
-    pub async fn get(&self, path: &str) -> Result<Response<Vec<u8>>, Error> {
+    pub(crate) async fn get(&self, path: &str) -> Result<Response<Vec<u8>>, Error> {
         self.request(get(path)).await
     }
 }
 
-pub fn get(path: &str) -> Request<()> {
+pub(crate) fn get(path: &str) -> Request<()> {
     Request::get(format!("http://127.0.0.1{path}")).body(()).unwrap()
 }
 
 /// Reads the body of a response.
-pub async fn whole(reply: Response<RecvStream>) -> Result<Response<Vec<u8>>, Error> {
+pub(crate) async fn whole(reply: Response<RecvStream>) -> Result<Response<Vec<u8>>, Error> {
     let (head, mut body) = reply.into_parts();
     let mut bytes = Vec::new();
     while let Some(piece) = body.data().await {

@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses its own part")]
 
-pub mod http2;
-pub mod tls;
+pub(crate) mod http2;
+pub(crate) mod tls;
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,23 +17,23 @@ use servers::web::{WebOptions, WebServer};
 const SEED: u64 = 1999;
 
 /// A file that fits one write, one that needs many, an empty one, and one at the root.
-pub const OBJECTS: [(&str, u64); 4] =
+pub(crate) const OBJECTS: [(&str, u64); 4] =
     [("/small.html", 500), ("/large.bin", 5 * 1024 * 1024), ("/empty.html", 0), ("/", 17)];
 
-pub fn files() -> FileSet {
+pub(crate) fn files() -> FileSet {
     let file = |(object, (path, bytes)): (u32, (&str, u64))| SetFile { object, path: path.to_owned(), bytes };
     FileSet { content_seed: SEED, files: (0..).zip(OBJECTS).map(file).collect() }
 }
 
 /// Starts a server with default options changed by `change`.
-pub fn start(change: impl FnOnce(&mut WebOptions)) -> WebServer {
+pub(crate) fn start(change: impl FnOnce(&mut WebOptions)) -> WebServer {
     let mut options = WebOptions::new(files());
     change(&mut options);
     WebServer::start(options).unwrap()
 }
 
 /// Returns the correct bytes of a file.
-pub fn content(path: &str) -> Vec<u8> {
+pub(crate) fn content(path: &str) -> Vec<u8> {
     let index = OBJECTS.iter().position(|(known, _)| *known == path).unwrap();
     let mut bytes = vec![0; OBJECTS[index].1 as usize];
     Content::new(SEED).fill(index as u32, 0, &mut bytes);
@@ -41,14 +41,14 @@ pub fn content(path: &str) -> Vec<u8> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Reply {
+pub(crate) struct Reply {
     pub head: ResponseHead,
     pub body: Vec<u8>,
 }
 
 /// The reason for a missing response; `Body` has the bytes read until then.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Failure {
+pub(crate) enum Failure {
     NoHead,
     Head(HeadError),
     Truncated(usize),
@@ -62,13 +62,13 @@ impl From<io::Error> for Failure {
     }
 }
 
-pub struct Client<S = TcpStream> {
+pub(crate) struct Client<S = TcpStream> {
     pub stream: S,
     input: Vec<u8>,
 }
 
 impl Client {
-    pub fn connect(address: SocketAddr) -> Client {
+    pub(crate) fn connect(address: SocketAddr) -> Client {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         Client::over(stream)
@@ -76,21 +76,21 @@ impl Client {
 }
 
 impl<S: Read + Write> Client<S> {
-    pub fn over(stream: S) -> Client<S> {
+    pub(crate) fn over(stream: S) -> Client<S> {
         Client { stream, input: Vec::new() }
     }
 
-    pub fn send(&mut self, request: &str) -> &mut Client<S> {
+    pub(crate) fn send(&mut self, request: &str) -> &mut Client<S> {
         self.stream.write_all(request.as_bytes()).unwrap();
         self
     }
 
     /// Sends an HTTP/1.1 GET and reads the response.
-    pub fn get(&mut self, path: &str) -> Result<Reply, Failure> {
+    pub(crate) fn get(&mut self, path: &str) -> Result<Reply, Failure> {
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n")).reply(RequestMethod::Get)
     }
 
-    pub fn reply(&mut self, method: RequestMethod) -> Result<Reply, Failure> {
+    pub(crate) fn reply(&mut self, method: RequestMethod) -> Result<Reply, Failure> {
         let (head, length) = loop {
             match parse_response(&self.input, method).map_err(Failure::Head)? {
                 Parsed::Complete { head, length } => break (head, length),
@@ -104,13 +104,13 @@ impl<S: Read + Write> Client<S> {
     }
 
     /// Reads to the end of the connection.
-    pub fn rest(&mut self) -> String {
+    pub(crate) fn rest(&mut self) -> String {
         while self.read().unwrap() != 0 {}
         String::from_utf8(std::mem::take(&mut self.input)).unwrap()
     }
 
     /// Returns whether the server has closed without sending anything more.
-    pub fn is_closed(&mut self) -> bool {
+    pub(crate) fn is_closed(&mut self) -> bool {
         self.input.is_empty() && matches!(self.read(), Ok(0))
     }
 

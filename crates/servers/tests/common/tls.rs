@@ -10,7 +10,7 @@ use servers::web::Identity;
 
 use super::Client;
 
-pub type TlsClient = Client<StreamOwned<ClientConnection, TcpStream>>;
+pub(crate) type TlsClient = Client<StreamOwned<ClientConnection, TcpStream>>;
 
 struct Made {
     /// Keeps the files alive.
@@ -28,12 +28,12 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
     Made { _folder: folder, identity, certificate: made.cert.der().clone() }
 });
 
-pub fn identity() -> Identity {
+pub(crate) fn identity() -> Identity {
     MADE.identity.clone()
 }
 
 /// Returns a client's configuration: its ALPN protocols, and one version of TLS or all. It caches sessions.
-pub fn config(alpn: &[&str], version: Option<&'static SupportedProtocolVersion>) -> Arc<ClientConfig> {
+pub(crate) fn config(alpn: &[&str], version: Option<&'static SupportedProtocolVersion>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(MADE.certificate.clone()).unwrap();
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
@@ -45,12 +45,12 @@ pub fn config(alpn: &[&str], version: Option<&'static SupportedProtocolVersion>)
 }
 
 /// The name in the certificate.
-pub fn name() -> ServerName<'static> {
+pub(crate) fn name() -> ServerName<'static> {
     ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST))
 }
 
 /// Connects; the handshake happens with the first request.
-pub fn connect(address: SocketAddr, config: &Arc<ClientConfig>) -> TlsClient {
+pub(crate) fn connect(address: SocketAddr, config: &Arc<ClientConfig>) -> TlsClient {
     let stream = Client::connect(address).stream;
     let session = ClientConnection::new(Arc::clone(config), name()).unwrap();
     Client::over(StreamOwned::new(session, stream))

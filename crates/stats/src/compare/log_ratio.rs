@@ -142,7 +142,7 @@ impl LogRatio {
 
     /// Returns the same as if the error were known instead of estimated: the value that more runs or seconds of the
     /// same variation would at least reach. Quantiles of the normal distribution take the place of Student's.
-    pub fn detectable_if_known(&self, alpha: Ratio, power: Ratio) -> Option<Ratio> {
+    pub(crate) fn detectable_if_known(&self, alpha: Ratio, power: Ratio) -> Option<Ratio> {
         self.detectable_by(alpha, power, normal_quantile)
     }
 

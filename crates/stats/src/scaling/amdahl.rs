@@ -49,18 +49,6 @@ impl Amdahl {
     }
 }
 
-/// Returns Amdahl's σ from two sizes p < q alone, where `ratio` is X(q) ÷ X(p).
-///
-/// σ = (q − p·r) ÷ (p·r·(q − 1) − q·(p − 1)). `None` unless 0 < p < q and a σ from 0 to 1 gives that ratio.
-///
-/// Source: the law written for both sizes, divided, solved for σ.
-pub fn serial_share_of_ratio(small: f64, large: f64, ratio: f64) -> Option<f64> {
-    let grown = small * ratio;
-    let share = (large - grown) / (grown * (large - 1.0) - large * (small - 1.0));
-    let possible = 0.0 < small && small < large && (0.0..=1.0).contains(&share);
-    possible.then_some(share)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,31 +135,5 @@ mod tests {
             assert_eq!(fit(&[(1.0, bad)], 0.95), FitError::Impossible { size: 1.0, rate: bad });
         }
         assert!(matches!(fit(&[(1.0, f64::NAN)], 0.95), FitError::Impossible { .. }));
-    }
-
-    /// Golden check: published tpmC and users of an 8-way server and its best 4-way relative. S(8) = 4.7 and 7.2.
-    #[test]
-    fn the_step_from_four_to_eight_gives_a_serial_share() {
-        let found = serial_share_of_ratio(4.0, 8.0, 40_670.0 / 26_680.0).unwrap();
-        assert!(
-            (found - 0.101_84).abs() < 5e-6 && (rate_at(8.0, &[1.0, found]) - 4.7).abs() < 0.05,
-            "{found}"
-        );
-        let found = serial_share_of_ratio(4.0, 8.0, 1.88).unwrap();
-        assert!(
-            (found - 0.016_76).abs() < 5e-6 && (rate_at(8.0, &[1.0, found]) - 7.2).abs() < 0.05,
-            "{found}"
-        );
-    }
-
-    #[test]
-    fn a_ratio_that_no_share_explains_gives_none() {
-        for (small, large, ratio) in
-            [(4.0, 8.0, 2.1), (4.0, 8.0, 0.9), (8.0, 4.0, 1.5), (0.0, 4.0, 1.5), (4.0, 8.0, f64::NAN)]
-        {
-            assert_eq!(serial_share_of_ratio(small, large, ratio), None, "{small} {large} {ratio}");
-        }
-        assert_eq!(serial_share_of_ratio(1.0, 8.0, 1.0), Some(1.0));
-        assert_eq!(serial_share_of_ratio(1.0, 8.0, 8.0), Some(0.0));
     }
 }

@@ -9,7 +9,7 @@ mod repeats;
 mod speed_up;
 mod usl;
 
-pub use amdahl::{Amdahl, serial_share_of_ratio};
+pub use amdahl::Amdahl;
 pub use fit::{FitError, FitQuality, Prediction, ScalingPoint};
 pub use repeats::Repeats;
 pub use speed_up::{SpeedUp, speed_ups};

@@ -3,14 +3,14 @@
 use units::{Purpose, Rng};
 
 /// Operations that the server can complete per second; its mean service time is 10 ms.
-pub const CAPACITY: f64 = 100.0;
+pub(crate) const CAPACITY: f64 = 100.0;
 
 /// The part discarded at the beginning, in s, because the queue begins empty; at least ten times its memory.
 const WARM_UP: f64 = 30.0;
 
 /// The service time of an operation, with mean 1 ÷ [`CAPACITY`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Service {
+pub(crate) enum Service {
     /// Always the same.
     Fixed,
     /// Negative exponential: M/M/1.
@@ -21,7 +21,7 @@ pub enum Service {
 
 impl Service {
     /// Probabilities and means, in units of the mean.
-    pub const BRANCHES: [(f64, f64); 2] = [(0.9, 0.5), (0.1, 5.5)];
+    pub(crate) const BRANCHES: [(f64, f64); 2] = [(0.9, 0.5), (0.1, 5.5)];
 
     fn draw(self, rng: &mut Rng) -> f64 {
         let mean = match self {
@@ -35,7 +35,7 @@ impl Service {
 }
 
 /// Returns the response times (s) of the operations that each of `n` consecutive seconds completes, in order.
-pub fn seconds(seed: u64, service: Service, utilization: f64, n: usize) -> Vec<Vec<f64>> {
+pub(crate) fn seconds(seed: u64, service: Service, utilization: f64, n: usize) -> Vec<Vec<f64>> {
     let mut rng = Rng::new(seed, Purpose::Simulation, 0);
     let mut seconds = vec![Vec::new(); n];
     let (mut due, mut done) = (0.0, 0.0_f64);

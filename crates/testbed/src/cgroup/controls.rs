@@ -15,7 +15,7 @@ type Setting = (&'static str, String);
 ///
 /// # Errors
 /// The first file that could not be written, and the error. Never without a limit.
-pub fn apply(
+pub(super) fn apply(
     version: CgroupVersion,
     controller: Controller,
     directory: &Path,
@@ -31,7 +31,7 @@ pub fn apply(
 }
 
 /// Returns whether any of the limits concerns a controller.
-pub fn is_limited(controller: Controller, limits: &ResourceLimits) -> bool {
+pub(super) fn is_limited(controller: Controller, limits: &ResourceLimits) -> bool {
     match controller {
         Controller::Cpu => limits.quota.is_some(),
         Controller::Cpuacct => false,
@@ -43,7 +43,7 @@ pub fn is_limited(controller: Controller, limits: &ResourceLimits) -> bool {
 
 /// Makes the parent delegate its controllers, which version 2 does only on request. Failures show when a
 /// limit is written, or as missing counters.
-pub fn delegate_controllers(parent: &Path) {
+pub(super) fn delegate_controllers(parent: &Path) {
     let path = parent.join("cgroup.subtree_control");
     let handed = kernel_file::read(&path).unwrap_or_default();
     for name in Controller::ALL.into_iter().filter_map(Controller::name_v2) {

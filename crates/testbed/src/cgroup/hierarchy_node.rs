@@ -20,7 +20,7 @@ const ENTER: &str =
 
 /// A directory created by this process. Dropping it kills its processes and removes it.
 #[derive(Debug)]
-pub struct HierarchyNode {
+pub(super) struct HierarchyNode {
     /// The directory and its controllers.
     pub files: ControllerFiles,
     /// Limits that could not be set, and the reasons.
@@ -31,7 +31,7 @@ pub struct HierarchyNode {
 impl HierarchyNode {
     /// Creates the directory below the best parent: the first that enforces all limits, or else the first
     /// that works.
-    pub fn create(
+    pub(super) fn create(
         hierarchy: &Hierarchy,
         name: &str,
         limits: &ResourceLimits,
@@ -98,14 +98,14 @@ impl Drop for HierarchyNode {
 }
 
 /// Returns a command that starts a program inside groups.
-pub fn enter<'a>(directories: impl Iterator<Item = &'a Path>, program: &Path) -> Command {
+pub(super) fn enter<'a>(directories: impl Iterator<Item = &'a Path>, program: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", ENTER, "sh"]).args(directories).arg("--").arg(program);
     command
 }
 
 /// Kills every process of the groups and waits at most a second until they are empty.
-pub fn kill_all(directories: &[PathBuf]) {
+pub(crate) fn kill_all(directories: &[PathBuf]) {
     for _ in 0..200 {
         let pids: Vec<u32> = directories.iter().flat_map(|directory| members(directory)).collect();
         if pids.is_empty() {
@@ -120,7 +120,7 @@ pub fn kill_all(directories: &[PathBuf]) {
 }
 
 /// Removes empty groups.
-pub fn remove(directories: &[PathBuf]) {
+pub(crate) fn remove(directories: &[PathBuf]) {
     for directory in directories {
         // The kernel releases a group shortly after its last process.
         for _ in 0..200 {

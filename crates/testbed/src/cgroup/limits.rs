@@ -61,7 +61,7 @@ impl fmt::Display for DiskLimits {
 }
 
 /// Formats a memory limit.
-pub fn memory_text(bytes: u64) -> String {
+pub(crate) fn memory_text(bytes: u64) -> String {
     format!("{bytes} bytes ({})", Bytes(bytes))
 }
 

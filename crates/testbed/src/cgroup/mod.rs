@@ -21,8 +21,9 @@ use observe::cgroup::{
     CgroupVersion, Controller, ControllerFiles, CpuAccount, Hierarchy, MemoryUse, PREFIX, hierarchies,
 };
 
-pub use hierarchy_node::{kill_all as kill_groups, remove as remove_groups};
-pub use limits::{DiskLimits, ResourceLimits, memory_text};
+pub(crate) use hierarchy_node::{kill_all as kill_groups, remove as remove_groups};
+pub(crate) use limits::memory_text;
+pub use limits::{DiskLimits, ResourceLimits};
 
 use hierarchy_node::{HierarchyNode, enter, kill_all};
 use quota::Quota;
@@ -30,11 +31,11 @@ use quota::Quota;
 /// The reason why there is no control group.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ControlGroupError(String);
+pub(crate) struct ControlGroupError(String);
 
 /// A control group created by this process. Dropping it kills its processes and removes it.
 #[derive(Debug)]
-pub struct ControlGroup {
+pub(crate) struct ControlGroup {
     nodes: Vec<HierarchyNode>,
     limits: ResourceLimits,
     /// Limits that are not enforced, and the reasons.
@@ -46,7 +47,7 @@ impl ControlGroup {
     ///
     /// # Errors
     /// This machine or this user's rights do not allow a group that accounts CPU time.
-    pub fn create(limits: &ResourceLimits) -> Result<ControlGroup, ControlGroupError> {
+    pub(crate) fn create(limits: &ResourceLimits) -> Result<ControlGroup, ControlGroupError> {
         static N_CREATED: AtomicU32 = AtomicU32::new(0);
         let name = format!("{PREFIX}{}-{}", std::process::id(), N_CREATED.fetch_add(1, Ordering::Relaxed));
         let hierarchies = hierarchies();
@@ -94,28 +95,28 @@ impl ControlGroup {
     }
 
     /// Returns a command that starts a program inside the group.
-    pub fn command(&self, program: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path) -> Command {
         enter(self.nodes.iter().map(|node| node.files.directory.as_path()), program)
     }
 
     /// Opens the CPU accounting.
-    pub fn account(&self) -> Option<CpuAccount> {
+    pub(crate) fn account(&self) -> Option<CpuAccount> {
         let directory = |controller| Some(self.directory(controller)?.to_owned());
         CpuAccount::open(self.version(), &[directory(Controller::Cpu)?, directory(Controller::Cpuacct)?])
     }
 
     /// Returns the memory accounting; `None` if memory is not accounted.
-    pub fn memory(&self) -> Option<MemoryUse> {
+    pub(crate) fn memory(&self) -> Option<MemoryUse> {
         MemoryUse::read(self.version(), self.directory(Controller::Memory)?)
     }
 
     /// Returns the directories of the group.
-    pub fn controller_files(&self) -> Vec<ControllerFiles> {
+    pub(crate) fn controller_files(&self) -> Vec<ControllerFiles> {
         self.nodes.iter().map(|node| node.files.clone()).collect()
     }
 
     /// Returns the enforced limits.
-    pub fn enforced_limits(&self) -> ResourceLimits {
+    pub(crate) fn enforced_limits(&self) -> ResourceLimits {
         let mut held = self.limits.clone();
         for (controller, _) in &self.unheld {
             match controller {
@@ -130,7 +131,7 @@ impl ControlGroup {
     }
 
     /// Describes for the disclosure how the limits of a controller are enforced, or why they are not.
-    pub fn enforcement(&self, controller: Controller) -> String {
+    pub(crate) fn enforcement(&self, controller: Controller) -> String {
         match self.unheld.iter().find(|(unheld, _)| *unheld == controller) {
             None => format!("enforced by {}", self.version().name()),
             Some((_, why)) => format!("not enforced: {why}"),
@@ -138,7 +139,7 @@ impl ControlGroup {
     }
 
     /// Describes for the disclosure how CPU time is limited.
-    pub fn quota_text(&self) -> String {
+    pub(crate) fn quota_text(&self) -> String {
         let Some(cpus) = self.limits.quota else {
             return format!("none; CPU time accounted by {}", self.version().name());
         };
@@ -150,7 +151,7 @@ impl ControlGroup {
     }
 
     /// Kills every process in the group and waits at most a second until it is empty.
-    pub fn kill(&self) {
+    pub(crate) fn kill(&self) {
         let directories: Vec<PathBuf> = self.nodes.iter().map(|node| node.files.directory.clone()).collect();
         kill_all(&directories);
     }

@@ -14,7 +14,7 @@ const PERIOD_US_MAX: u64 = 1_000_000;
 
 /// A CPU quota. Invariant: within the limits of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quota {
+pub(super) struct Quota {
     /// CPU time per period, summed over CPUs, in µs.
     pub quota_us: u64,
     /// Length of the period in µs.
@@ -25,7 +25,7 @@ impl Quota {
     /// Creates a quota of this many CPUs; less than a thousandth becomes a thousandth.
     ///
     /// The period is 10 ms, or longer if the quota of such a period would be below the kernel's minimum.
-    pub fn new(cpus: f64) -> Quota {
+    pub(super) fn new(cpus: f64) -> Quota {
         let cpus = if cpus.is_finite() { cpus.clamp(0.001, 100_000.0) } else { 100_000.0 };
         let period_us = PERIOD_US.max((QUOTA_US_MIN as f64 / cpus).ceil() as u64).min(PERIOD_US_MAX);
         let quota_us = ((cpus * period_us as f64).round() as u64).max(QUOTA_US_MIN);

@@ -12,7 +12,7 @@ const BUILT_IN: &[(&str, &str)] = &[
 ];
 
 /// Returns the companion with this name: the recipe's own one, otherwise the built-in one.
-pub fn find(recipe: &Recipe, name: &str) -> Option<CompanionRecipe> {
+pub(crate) fn find(recipe: &Recipe, name: &str) -> Option<CompanionRecipe> {
     recipe.companions.get(name).cloned().or_else(|| {
         let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
         Some(CompanionRecipe::parse(name, text).expect("a test reads them all"))
@@ -20,7 +20,7 @@ pub fn find(recipe: &Recipe, name: &str) -> Option<CompanionRecipe> {
 }
 
 /// Returns the names of the built-in companions.
-pub fn built_in_names<'a>() -> impl Iterator<Item = &'a str> {
+pub(super) fn built_in_names<'a>() -> impl Iterator<Item = &'a str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 

@@ -26,10 +26,10 @@ use model::GatewayKind;
 use schemars::JsonSchema;
 
 pub use accelerator::BUILT_IN_ACCELERATORS;
-pub use companion::find as find_companion;
-pub use gateway::{CompanionRecipe, GatewayRecipe, Need};
+pub(crate) use companion::find as find_companion;
+pub(crate) use gateway::{CompanionRecipe, GatewayRecipe, Need};
 pub use load::RecipeError;
-pub use status::StatusRecipe;
+pub(crate) use status::StatusRecipe;
 pub use transport::Transport;
 
 /// The built-in recipes: name and text.

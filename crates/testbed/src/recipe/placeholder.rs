@@ -3,7 +3,7 @@
 use super::{CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe};
 
 /// The names of all placeholders; docs/recipes.md explains them.
-pub const PLACEHOLDERS: &[&str] = &[
+pub(crate) const PLACEHOLDERS: &[&str] = &[
     "address",
     "port",
     "root",
@@ -103,7 +103,7 @@ impl CompanionRecipe {
 }
 
 /// Returns the names in braces in a template; other uses of braces contain blanks or line ends.
-pub fn placeholders(template: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn placeholders(template: &str) -> impl Iterator<Item = &str> {
     let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     template.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).filter(is_name)
 }

@@ -8,7 +8,7 @@ const USUAL: [&str; 4] = ["www-data", "http", "apache", "nobody"];
 
 /// A user of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
+pub(crate) struct Account {
     /// Its name.
     pub name: String,
     /// The number of its group.
@@ -18,7 +18,7 @@ pub struct Account {
 impl Account {
     /// Returns the account for servers: for root the first usual one of this machine, for other users their
     /// own.
-    pub fn for_service() -> Account {
+    pub(crate) fn for_service() -> Account {
         let users = kernel_file::read("/etc/passwd").unwrap_or_default();
         let usual = || USUAL.iter().find_map(|name| Account::named(name, &users));
         let other = if geteuid().is_root() { usual() } else { None };

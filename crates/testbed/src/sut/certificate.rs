@@ -11,7 +11,7 @@ const NAMES: [&str; 2] = ["127.0.0.1", "localhost"];
 
 /// A self-signed certificate for 127.0.0.1 and `localhost` with a P-256 key.
 #[derive(Debug, Clone)]
-pub struct Certificate {
+pub(super) struct Certificate {
     /// The certificate in PEM.
     pub pem: String,
     /// The certificate in DER.
@@ -25,7 +25,7 @@ impl Certificate {
     ///
     /// # Errors
     /// The system's random number generator failed.
-    pub fn create() -> Result<Certificate, rcgen::Error> {
+    pub(super) fn create() -> Result<Certificate, rcgen::Error> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let parameters = CertificateParams::new(NAMES.map(str::to_owned).to_vec())?;
         let certificate = parameters.self_signed(&key)?;
@@ -38,7 +38,7 @@ impl Certificate {
 
     /// Returns the configuration of a client that trusts only this certificate and offers `protocols` by
     /// ALPN.
-    pub fn client_config(&self, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>, rustls::Error> {
+    pub(super) fn client_config(&self, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>, rustls::Error> {
         let mut roots = RootCertStore::empty();
         roots.add(self.der.clone())?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -12,7 +12,7 @@ use crate::recipe::{
 
 /// A selection from a recipe.
 #[derive(Debug)]
-pub struct Choice {
+pub(super) struct Choice {
     /// The profile.
     pub profile: String,
     /// The template of the configuration; `None` if the server has none.
@@ -36,7 +36,7 @@ impl Choice {
     ///
     /// # Errors
     /// The recipe does not have what was requested; the error lists what it has.
-    pub fn make(
+    pub(super) fn make(
         recipe: &Recipe,
         profile: Option<&str>,
         transport: Transport,

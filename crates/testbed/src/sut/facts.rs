@@ -27,7 +27,7 @@ const PROGRAM: &str = "the program itself";
 const SET: &str = "set by this run";
 
 /// Returns the sections about the server: its process, its companions, and their configuration.
-pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
+pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
     let address = format!("{}://{}/", sut.choice.transport.scheme(), sut.server_addr());
     let mut facts = vec![fact("server", &sut.recipe.title, RECIPE)];

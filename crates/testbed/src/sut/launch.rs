@@ -21,7 +21,7 @@ use crate::recipe::{Need, ProgramRecipe};
 
 /// The data needed to start a program, and to restart it.
 #[derive(Debug)]
-pub struct Launch {
+pub(super) struct Launch {
     /// The program.
     pub program: PathBuf,
     /// Its arguments, with placeholders replaced.
@@ -43,7 +43,10 @@ impl Launch {
     ///
     /// The starting thread pins itself first and then ends: a child inherits the CPUs of the thread that
     /// forked it, so the server never runs on another CPU, and no thread has to be pinned back.
-    pub fn start(&self, group: Option<&ControlGroup>) -> Result<(Child, OwnedResourceEntry), SutError> {
+    pub(super) fn start(
+        &self,
+        group: Option<&ControlGroup>,
+    ) -> Result<(Child, OwnedResourceEntry), SutError> {
         let spawned = || {
             std::thread::scope(|scope| {
                 let starter = scope.spawn(|| {
@@ -83,7 +86,7 @@ impl Launch {
     }
 
     /// Returns the command as typed in a shell.
-    pub fn command_line(&self) -> String {
+    pub(super) fn command_line(&self) -> String {
         let plain = |text: &str| {
             !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "'\"\\$;&|<>(){}*?".contains(c))
         };
@@ -110,7 +113,7 @@ const USUAL_DIRECTORIES: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/usr/loca
 
 /// Finds a program: names in `search_path` and the usual directories, paths unchanged; the first that exists.
 /// It may be `plimsoll` itself.
-pub fn find_program(
+pub(super) fn find_program(
     title: &str,
     recipe: &ProgramRecipe,
     plimsoll: &Path,
@@ -128,7 +131,7 @@ pub fn find_program(
 ///
 /// # Errors
 /// It is not installed; the error contains the command that installs it.
-pub fn check_installed(need: &Need) -> Result<(), SutError> {
+pub(super) fn check_installed(need: &Need) -> Result<(), SutError> {
     if need.find.iter().any(|path| Path::new(path).exists()) {
         return Ok(());
     }
@@ -147,7 +150,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// Asks a program for its version; returns the first line on either output.
-pub fn version_of(program: &Path, recipe: &ProgramRecipe) -> Option<String> {
+pub(super) fn version_of(program: &Path, recipe: &ProgramRecipe) -> Option<String> {
     if recipe.version.is_empty() {
         return None;
     }

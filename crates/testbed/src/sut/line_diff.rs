@@ -7,7 +7,7 @@ const LINES_MAX: usize = 2000;
 /// the second after `+ `. White space at line ends, empty lines and comments (`#`) are ignored.
 ///
 /// `None` if a text is too long. The common lines are a longest common subsequence.
-pub fn changed_lines(first: &str, second: &str) -> Option<Vec<String>> {
+pub(super) fn changed_lines(first: &str, second: &str) -> Option<Vec<String>> {
     let (first, second) = (lines(first), lines(second));
     if LINES_MAX < first.len().max(second.len()) {
         return None;
@@ -39,7 +39,7 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 /// Returns at `[i][j]` the number of common lines of the texts from lines i and j on.
-pub fn common_lengths(first: &[&str], second: &[&str]) -> Vec<Vec<u32>> {
+pub(super) fn common_lengths(first: &[&str], second: &[&str]) -> Vec<Vec<u32>> {
     let mut common = vec![vec![0; second.len() + 1]; first.len() + 1];
     for i in (0..first.len()).rev() {
         for j in (0..second.len()).rev() {

@@ -20,14 +20,14 @@ use crate::process;
 use crate::recipe::{StopRecipe, StopSignal};
 
 /// The pause between two checks of a program that starts or ends.
-pub const PAUSE: Duration = Duration::from_millis(2);
+pub(super) const PAUSE: Duration = Duration::from_millis(2);
 
 /// Number of log lines shown when a program fails.
 const LOG_LINES: usize = 10;
 
 /// A managed process. Dropping it terminates it and its children.
 #[derive(Debug)]
-pub struct ManagedProcess {
+pub(super) struct ManagedProcess {
     /// The name for people.
     pub title: String,
     /// Its version output.
@@ -49,7 +49,12 @@ pub struct ManagedProcess {
 
 impl ManagedProcess {
     /// Creates one that is not running yet.
-    pub fn new(title: &str, version: Option<String>, launch: Launch, stop: StopRecipe) -> ManagedProcess {
+    pub(super) fn new(
+        title: &str,
+        version: Option<String>,
+        launch: Launch,
+        stop: StopRecipe,
+    ) -> ManagedProcess {
         let logs = vec![launch.output_log.clone()];
         ManagedProcess {
             title: title.to_owned(),
@@ -65,19 +70,19 @@ impl ManagedProcess {
     }
 
     /// Starts it.
-    pub fn start(&mut self, group: Option<&ControlGroup>) -> Result<(), SutError> {
+    pub(super) fn start(&mut self, group: Option<&ControlGroup>) -> Result<(), SutError> {
         let (child, entry) = self.launch.start(group)?;
         (self.child, self.entry) = (Some(child), Some(entry));
         Ok(())
     }
 
     /// Returns its process id; `None` if it does not run.
-    pub fn pid(&self) -> Option<u32> {
+    pub(super) fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
     /// Returns its standard output, once, if it is read.
-    pub fn output(&mut self) -> Option<ChildStdout> {
+    pub(super) fn output(&mut self) -> Option<ChildStdout> {
         self.child.as_mut()?.stdout.take()
     }
 
@@ -85,7 +90,7 @@ impl ManagedProcess {
     ///
     /// # Errors
     /// It has ended; the error contains its exit status and the end of its logs.
-    pub fn check_alive(&self) -> Result<(), SutDied> {
+    pub(super) fn check_alive(&self) -> Result<(), SutDied> {
         match self.ended() {
             None => Ok(()),
             Some(status) => Err(SutDied { title: self.title.clone(), status, log: self.log_end() }),
@@ -105,7 +110,7 @@ impl ManagedProcess {
     }
 
     /// Terminates it, waits for the time of its recipe, and kills what is left.
-    pub fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         let Some(child) = &mut self.child else { return };
         let leader = Pid::from_child(child);
         let family = family_of(&[child.id()]);
@@ -129,7 +134,7 @@ impl ManagedProcess {
     }
 
     /// Returns the last lines of its logs, each on a separate line.
-    pub fn log_end(&self) -> String {
+    pub(super) fn log_end(&self) -> String {
         self.logs.iter().map(|path| last_lines(path)).collect()
     }
 }
@@ -142,7 +147,7 @@ impl Drop for ManagedProcess {
 
 /// The address that a companion listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ListenAddress {
+pub(super) enum ListenAddress {
     /// A TCP address.
     Tcp(SocketAddr),
     /// A Unix socket.
@@ -151,13 +156,13 @@ pub enum ListenAddress {
 
 impl ListenAddress {
     /// Parses `127.0.0.1:8000` or a path.
-    pub fn parse(text: &str) -> ListenAddress {
+    pub(super) fn parse(text: &str) -> ListenAddress {
         text.parse().map_or_else(|_| ListenAddress::Unix(text.into()), ListenAddress::Tcp)
     }
 
     /// Connects; returns the problem on failure. A Unix socket is first opened to all users, because the
     /// server may have dropped root's rights.
-    pub fn attempt(&self) -> Result<(), String> {
+    pub(super) fn attempt(&self) -> Result<(), String> {
         match self {
             ListenAddress::Tcp(address) => ready::connect(*address).map(drop),
             ListenAddress::Unix(path) => {

@@ -9,7 +9,7 @@ use crate::cgroup::ControlGroup;
 
 /// The source of the CPU time.
 #[derive(Debug)]
-pub enum Meter {
+pub(super) enum Meter {
     /// The accounting of the control group, which continues over restarts.
     Group(CpuAccount),
     /// The processes themselves; the time of those before a restart is added.
@@ -23,7 +23,7 @@ pub enum Meter {
 
 impl Meter {
     /// Creates the best available meter; its processes are set later.
-    pub fn new(group: Option<&ControlGroup>) -> Meter {
+    pub(super) fn new(group: Option<&ControlGroup>) -> Meter {
         match group.and_then(ControlGroup::account) {
             Some(account) => Meter::Group(account),
             None => Meter::Family { leaders: Vec::new(), before: Nanos::ZERO },
@@ -31,7 +31,7 @@ impl Meter {
     }
 
     /// Returns the usage so far; `None` if it cannot be read.
-    pub fn read(&self) -> Option<SutUse> {
+    pub(super) fn read(&self) -> Option<SutUse> {
         match self {
             Meter::Group(account) => account.read(),
             Meter::Family { leaders, before } => {
@@ -41,14 +41,14 @@ impl Meter {
     }
 
     /// Follows the processes of these leaders from now on.
-    pub fn follow(&mut self, new_leaders: Vec<u32>) {
+    pub(super) fn follow(&mut self, new_leaders: Vec<u32>) {
         if let Meter::Family { leaders, .. } = self {
             *leaders = new_leaders;
         }
     }
 
     /// Adds the usage of ended processes: of `used`, the part not used by those that keep running.
-    pub fn keep(&mut self, used: Option<SutUse>, going_on: Vec<u32>) {
+    pub(super) fn keep(&mut self, used: Option<SutUse>, going_on: Vec<u32>) {
         if let (Meter::Family { leaders, before }, Some(used)) = (self, used) {
             *before = used.cpu.saturating_sub(family_cpu(&going_on));
             *leaders = going_on;
@@ -56,7 +56,7 @@ impl Meter {
     }
 
     /// Describes the source for the disclosure.
-    pub fn description(&self) -> &'static str {
+    pub(super) fn description(&self) -> &'static str {
         match self {
             Meter::Group(_) => "account of the control group",
             Meter::Family { .. } => "sum over the server's processes, in clock ticks",

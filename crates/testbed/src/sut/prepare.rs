@@ -25,7 +25,7 @@ use crate::recipe::{CompanionRecipe, ConfigRecipe, Ready, Recipe, StartRecipe, S
 const BEHIND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// A system under test that has not been started.
-pub struct Prepared {
+pub(super) struct Prepared {
     pub recipe: Recipe,
     pub choice: Choice,
     pub values: Values,
@@ -41,7 +41,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// Finds all programs, then creates the directory with all files.
-    pub fn make(request: SutRequest) -> Result<Prepared, SutError> {
+    pub(super) fn make(request: SutRequest) -> Result<Prepared, SutError> {
         let origin = request.server.origin();
         let recipe = request.server.into_recipe();
         let proxy_setup = request.accelerator.map(|accelerator| {
@@ -224,14 +224,14 @@ impl Programs {
 }
 
 /// A builder of managed processes with their files.
-pub struct ProcessBuilder<'a> {
+pub(super) struct ProcessBuilder<'a> {
     pub values: &'a Values,
     pub work_dir: &'a WorkDir,
     pub cpus: Vec<u32>,
 }
 
 impl ProcessBuilder<'_> {
-    pub fn make_directories(&self, recipe: &Recipe) -> Result<(), SutError> {
+    pub(super) fn make_directories(&self, recipe: &Recipe) -> Result<(), SutError> {
         let mut directories = recipe.directories.iter().map(|name| self.values.work_dir.join(name));
         directories.try_for_each(|path| self.work_dir.make_directory(&path))
     }
@@ -244,7 +244,7 @@ impl ProcessBuilder<'_> {
         }
     }
 
-    pub fn server(
+    pub(super) fn server(
         &self,
         recipe: &Recipe,
         choice: &Choice,
@@ -265,7 +265,7 @@ impl ProcessBuilder<'_> {
         Ok(process)
     }
 
-    pub fn companion(
+    pub(super) fn companion(
         &self,
         name: &str,
         recipe: &CompanionRecipe,
@@ -307,7 +307,7 @@ impl ProcessBuilder<'_> {
 }
 
 /// Returns the parts of the configuration that depend on the selection; other values are already replaced.
-pub fn parts(choice: &Choice, values: &Values) -> Parts {
+pub(super) fn parts(choice: &Choice, values: &Values) -> Parts {
     let gateway = choice.gateway.as_ref().map(|(_, recipe)| recipe);
     Parts {
         listen: values.fill(&choice.listen),
@@ -362,7 +362,7 @@ fn let_service_through(values: &Values) -> Result<(), SutError> {
     })
 }
 
-pub fn config_file(recipe: &Recipe) -> String {
+pub(super) fn config_file(recipe: &Recipe) -> String {
     recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default()
 }
 

@@ -32,7 +32,7 @@ struct ReadyAt {
 
 /// Reads a server's standard output on a separate thread until it ends, so that the server never blocks;
 /// sends the first announcement.
-pub fn listen(output: ChildStdout) -> Receiver<SocketAddr> {
+pub(super) fn listen(output: ChildStdout) -> Receiver<SocketAddr> {
     let (sender, receiver) = sync_channel(1);
     std::thread::spawn(move || {
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
@@ -51,7 +51,7 @@ fn announced(line: &str) -> Option<SocketAddr> {
 }
 
 /// Connects; returns the problem on failure.
-pub fn connect(address: SocketAddr) -> Result<TcpStream, String> {
+pub(super) fn connect(address: SocketAddr) -> Result<TcpStream, String> {
     let connect = || {
         let stream = TcpStream::connect_timeout(&address, ATTEMPT_MAX)?;
         stream.set_read_timeout(Some(ATTEMPT_MAX))?;
@@ -62,7 +62,7 @@ pub fn connect(address: SocketAddr) -> Result<TcpStream, String> {
 }
 
 /// Connects over TLS; returns the problem on failure.
-pub fn connect_tls(
+pub(super) fn connect_tls(
     address: SocketAddr,
     trusted: &Certificate,
 ) -> Result<StreamOwned<ClientConnection, TcpStream>, String> {
@@ -70,7 +70,7 @@ pub fn connect_tls(
 }
 
 /// Requests a file, over TLS if there is a certificate to trust; returns the answer if it is not status 200.
-pub fn get(address: SocketAddr, path: &str, trusted: Option<&Certificate>) -> Result<(), String> {
+pub(super) fn get(address: SocketAddr, path: &str, trusted: Option<&Certificate>) -> Result<(), String> {
     let line = match trusted {
         None => exchange(connect(address)?, path),
         Some(certificate) => exchange(connect_tls(address, certificate)?, path),
@@ -92,7 +92,7 @@ fn exchange(mut stream: impl Read + Write, path: &str) -> std::io::Result<String
 }
 
 /// Performs a TLS handshake and checks that the server selects HTTP/2; returns the problem on failure.
-pub fn agree_http2(address: SocketAddr, trusted: &Certificate) -> Result<(), String> {
+pub(super) fn agree_http2(address: SocketAddr, trusted: &Certificate) -> Result<(), String> {
     let mut stream = connect(address)?;
     let mut client = tls_client(trusted, &[b"h2"])?;
     client.complete_io(&mut stream).map_err(|error| format!("TLS handshake: {error}"))?;

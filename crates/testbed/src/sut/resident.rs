@@ -19,7 +19,7 @@ struct Shares {
 /// memory, of which only the control group knows those that are not mapped. `None` if no process can be read.
 ///
 /// Source: proc_pid_smaps(5), `smaps_rollup`; memory controller, `shmem` in `memory.stat`.
-pub fn resident_bytes(processes: &[u32], group: Option<&Path>) -> Option<u64> {
+pub(super) fn resident_bytes(processes: &[u32], group: Option<&Path>) -> Option<u64> {
     let rollups = processes.iter().filter_map(|pid| read(format!("/proc/{pid}/smaps_rollup")));
     let mut shares = rollups.filter_map(|text| parse_rollup(&text)).peekable();
     shares.peek()?;

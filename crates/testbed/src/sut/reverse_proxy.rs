@@ -10,7 +10,7 @@ use crate::recipe::{Recipe, Transport};
 /// A reverse proxy in front of a server: it receives the requests, and forwards those that it cannot answer
 /// from its cache. It shares the server's limits, and keeps running when the server is restarted.
 #[derive(Debug)]
-pub struct ReverseProxy {
+pub(super) struct ReverseProxy {
     pub recipe: Recipe,
     pub choice: Choice,
     pub values: Values,
@@ -21,19 +21,24 @@ pub struct ReverseProxy {
 
 impl ReverseProxy {
     /// Creates one that is not running yet.
-    pub fn new(recipe: Recipe, choice: Choice, values: Values, mut process: ManagedProcess) -> ReverseProxy {
+    pub(super) fn new(
+        recipe: Recipe,
+        choice: Choice,
+        values: Values,
+        mut process: ManagedProcess,
+    ) -> ReverseProxy {
         // Its address is known in advance; its output goes to its log.
         process.launch.announces = false;
         ReverseProxy { recipe, choice, values, process, n_warmed: 0 }
     }
 
     /// Returns its address.
-    pub fn address(&self) -> SocketAddr {
+    pub(super) fn address(&self) -> SocketAddr {
         SocketAddr::from((self.values.address, self.values.port))
     }
 
     /// Returns its transport.
-    pub fn transport(&self) -> Transport {
+    pub(super) fn transport(&self) -> Transport {
         self.choice.transport
     }
 }

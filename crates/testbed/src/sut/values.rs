@@ -7,14 +7,14 @@ use super::account::Account;
 use crate::recipe::placeholder::placeholders;
 
 /// Accept backlog of a server; the kernel limits it to `net.core.somaxconn`.
-pub const BACKLOG: u32 = 65_535;
+pub(super) const BACKLOG: u32 = 65_535;
 
 /// More connections per worker only cost memory: there are not as many local ports.
 const CONNECTIONS_MAX: u64 = 65_536;
 
 /// The values of the placeholders for one start of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Values {
+pub(crate) struct Values {
     /// The address it listens on.
     pub address: Ipv4Addr,
     /// Its port; 0 leaves the choice to a server that announces its address.
@@ -48,7 +48,7 @@ pub struct Values {
 
 /// The origin server of an accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// Its address.
     pub address: SocketAddr,
     /// Maximum number of bytes of its responses in the cache.
@@ -57,7 +57,7 @@ pub struct Origin {
 
 /// Parts of a configuration that depend on the selection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parts {
+pub(crate) struct Parts {
     /// The listening sockets.
     pub listen: String,
     /// The upstream servers.
@@ -68,48 +68,48 @@ pub struct Parts {
 
 impl Values {
     /// Returns the path of the configuration file.
-    pub fn config(&self) -> PathBuf {
+    pub(crate) fn config(&self) -> PathBuf {
         self.work_dir.join(&self.config_file)
     }
 
     /// Returns the path of the server's error log.
-    pub fn error_log(&self) -> PathBuf {
+    pub(crate) fn error_log(&self) -> PathBuf {
         self.work_dir.join("error.log")
     }
 
     /// Returns the path of the server's request log.
-    pub fn access_log(&self) -> PathBuf {
+    pub(crate) fn access_log(&self) -> PathBuf {
         self.work_dir.join("access.log")
     }
 
     /// Returns the path of the server's certificate.
-    pub fn tls_certificate(&self) -> PathBuf {
+    pub(crate) fn tls_certificate(&self) -> PathBuf {
         self.work_dir.join("certificate.pem")
     }
 
     /// Returns the path of the key to the server's certificate.
-    pub fn tls_key(&self) -> PathBuf {
+    pub(crate) fn tls_key(&self) -> PathBuf {
         self.work_dir.join("key.pem")
     }
 
     /// Returns the path of the Unix socket of the server's companion.
-    pub fn gateway_socket(&self) -> PathBuf {
+    pub(crate) fn gateway_socket(&self) -> PathBuf {
         self.work_dir.join("gateway.sock")
     }
 
     /// Returns the directory of the page programs.
-    pub fn gateway_dir(&self) -> PathBuf {
+    pub(crate) fn gateway_dir(&self) -> PathBuf {
         self.work_dir.join("gateway")
     }
 
     /// Returns the path of the CGI program. Its name selects Plimsoll's role.
-    pub fn cgi_program(&self) -> PathBuf {
+    pub(crate) fn cgi_program(&self) -> PathBuf {
         self.gateway_dir().join("plimsoll-cgi")
     }
 
     /// Returns the values chosen for this start alone, ports and folders, by the names of their placeholders.
     /// A port chosen by the server itself is not among them.
-    pub fn of_this_start(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn of_this_start(&self) -> Vec<(&'static str, String)> {
         let port = |port: u16| (port != 0).then(|| port.to_string());
         let path = |path: &PathBuf| Some(path.to_string_lossy().into_owned()).filter(|path| !path.is_empty());
         let chosen = [
@@ -122,7 +122,7 @@ impl Values {
     }
 
     /// Returns a template with its placeholders replaced, each once: braces in values are kept.
-    pub fn fill(&self, template: &str) -> String {
+    pub(crate) fn fill(&self, template: &str) -> String {
         let mut filled = String::new();
         let mut rest = template;
         for name in placeholders(template) {
@@ -176,7 +176,7 @@ impl Values {
 }
 
 /// Returns the number of workers for an allowance: one per CPU of the quota, rounded up.
-pub fn workers_for(cpus: usize, quota: Option<f64>) -> u32 {
+pub(super) fn workers_for(cpus: usize, quota: Option<f64>) -> u32 {
     let allowance = quota.unwrap_or(cpus as f64).min(cpus as f64);
     (allowance.ceil() as u32).max(1)
 }

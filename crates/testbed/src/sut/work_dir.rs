@@ -57,7 +57,7 @@ impl WorkDir {
 
     /// Records the leaders of the server's processes, one line each, so that they can be killed after this
     /// process was killed.
-    pub fn note_leaders(&self, pids: &[u32]) {
+    pub(crate) fn note_leaders(&self, pids: &[u32]) {
         let stats = pids.iter().filter_map(|pid| ProcessStat::of(*pid));
         let lines: String = stats.map(|stat| format!("{} {}\n", stat.pid, stat.start_ticks)).collect();
         // Without the record a later cleanup leaves the processes alone, which is no reason to stop now.
@@ -81,7 +81,7 @@ impl WorkDir {
     ///
     /// # Errors
     /// The file exists already, or cannot be written.
-    pub fn write_secret(&self, path: &Path, text: &str) -> Result<(), SutError> {
+    pub(crate) fn write_secret(&self, path: &Path, text: &str) -> Result<(), SutError> {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|source| SutError::File { what: "secret file", path: path.to_owned(), source })
@@ -92,7 +92,7 @@ impl WorkDir {
     ///
     /// # Errors
     /// A directory cannot be created or made readable for servers.
-    pub fn make_directory(&self, path: &Path) -> Result<(), SutError> {
+    pub(crate) fn make_directory(&self, path: &Path) -> Result<(), SutError> {
         let below = path.strip_prefix(&self.path).unwrap_or(path);
         let mut made = self.path.clone();
         for part in below.components() {

@@ -17,7 +17,7 @@ const TOLERANCE: f64 = 0.03;
 const SEARCH_SHARE_MAX: f64 = 0.35;
 
 /// A server and a search goal.
-pub struct Scenario {
+pub(crate) struct Scenario {
     pub name: &'static str,
     pub seed: u64,
     pub kind: LevelKind,
@@ -34,7 +34,7 @@ pub struct Scenario {
 
 /// The source of the seeds of load points.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Noise {
+pub(crate) enum Noise {
     /// The same for all.
     Shared,
     /// A separate one for each.
@@ -43,7 +43,7 @@ pub enum Noise {
 
 impl Scenario {
     /// Simulates one load point, the `run`-th.
-    pub fn run(&self, level: f64, run: u64) -> LoadPointResult {
+    pub(crate) fn run(&self, level: f64, run: u64) -> LoadPointResult {
         let seed = if self.noise == Noise::Fresh { self.seed * 1000 + run } else { self.seed };
         let plan = match self.kind {
             LevelKind::Users => closed_plan(seed, &[level as u32], self.phases),
@@ -60,7 +60,7 @@ impl Scenario {
     }
 
     /// Runs the search.
-    pub fn search(&self) -> SearchResult {
+    pub(crate) fn search(&self) -> SearchResult {
         let range = LevelRange { least: self.least, most: self.most };
         let mut search = FindMax::new(range, FIND_MAX_TOLERANCE, self.kind, self.goal).expect("a search");
         for run in 0.. {
@@ -90,7 +90,7 @@ impl Scenario {
 
     /// Sweeps, searches, prints both and checks that they agree.
     #[track_caller]
-    pub fn check(&self) -> SearchResult {
+    pub(crate) fn check(&self) -> SearchResult {
         let mut answer = None;
         with_seed(self.seed, |_| {
             let (sweep, found) = (self.sweep(), self.search());

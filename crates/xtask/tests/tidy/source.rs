@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 /// A source of ours, without plain comments and the contents of strings.
-pub struct Source {
+pub(crate) struct Source {
     /// From the root of the repository.
     pub path: String,
     /// Trimmed.
@@ -14,7 +14,7 @@ pub struct Source {
 
 impl Source {
     /// Reads a source.
-    pub fn new(path: &str, text: &str) -> Source {
+    pub(crate) fn new(path: &str, text: &str) -> Source {
         Source {
             path: path.to_owned(),
             lines: strip(text).lines().map(|line| line.trim().to_owned()).collect(),
@@ -22,7 +22,7 @@ impl Source {
     }
 
     /// Returns its lines of code, with their numbers from 1: neither doc comments nor modules of tests.
-    pub fn code(&self) -> Vec<(usize, &str)> {
+    pub(crate) fn code(&self) -> Vec<(usize, &str)> {
         let mut kept = Vec::new();
         let mut lines = self.lines.iter().enumerate().peekable();
         while let Some((index, line)) = lines.next() {
@@ -43,31 +43,31 @@ impl Source {
     }
 
     /// Returns the module that it is, as names from the root of its crate; `None` for a file of no library.
-    pub fn module(&self) -> Option<Vec<&str>> {
+    pub(crate) fn module(&self) -> Option<Vec<&str>> {
         let (_, rest) = self.path.strip_prefix("crates/")?.split_once("/src/")?;
         let module = rest.strip_suffix(".rs")?;
         Some(module.strip_suffix("/mod").unwrap_or(module).split('/').collect())
     }
 
     /// Returns whether it is in a folder below its crate's `src`.
-    pub fn is_in_folder(&self) -> bool {
+    pub(crate) fn is_in_folder(&self) -> bool {
         self.path.split_once("/src/").is_some_and(|(_, rest)| rest.contains('/'))
     }
 
     /// Returns the crate whose public names this source can declare: none for tests, examples and fuzz targets.
-    pub fn library(&self) -> Option<&str> {
+    pub(crate) fn library(&self) -> Option<&str> {
         let (name, rest) = self.path.strip_prefix("crates/")?.split_once('/')?;
         rest.starts_with("src/").then_some(name)
     }
 }
 
 /// Returns the root of the repository.
-pub fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
 /// Returns all Rust sources: of the crates, with their tests and examples, and of the fuzz targets.
-pub fn sources() -> &'static [Source] {
+pub(crate) fn sources() -> &'static [Source] {
     static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(read_all);
     &SOURCES
 }
@@ -179,7 +179,7 @@ fn quoted(rest: &str, quote: char) -> usize {
 }
 
 /// Splits a line that declares an item into "is public" (to all crates), keyword and name.
-pub fn item(line: &str) -> Option<(bool, &str, &str)> {
+pub(crate) fn item(line: &str) -> Option<(bool, &str, &str)> {
     let (is_public, rest) = match line.strip_prefix("pub") {
         Some(rest) if rest.starts_with('(') => (false, rest.split_once(')')?.1.trim_start()),
         Some(rest) if rest.starts_with(' ') => (true, rest.trim_start()),
@@ -196,7 +196,7 @@ pub fn item(line: &str) -> Option<(bool, &str, &str)> {
 }
 
 /// Returns the name of the type that a line declares, and whether it is public.
-pub fn declared_type(line: &str) -> Option<(bool, &str)> {
+pub(crate) fn declared_type(line: &str) -> Option<(bool, &str)> {
     let (is_public, keyword, name) = item(line)?;
     ["struct", "enum", "trait", "type", "union"].contains(&keyword).then_some((is_public, name))
 }

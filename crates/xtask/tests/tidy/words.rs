@@ -3,7 +3,7 @@
 use crate::Exception;
 
 /// Words that no type may be called, with the word to use instead.
-pub const OLD_WORDS: &[(&str, &str)] = &[
+pub(crate) const OLD_WORDS: &[(&str, &str)] = &[
     ("Aim", "`ResolvedTarget`"),
     ("Area", "`TimeIntegral`"),
     ("Ask", "`CacheRequest`"),
@@ -61,11 +61,11 @@ pub const OLD_WORDS: &[(&str, &str)] = &[
 ];
 
 /// Types that still have an old word as their name.
-pub const OLD_WORDS_LEFT: &[Exception] =
+pub(crate) const OLD_WORDS_LEFT: &[Exception] =
     &[("crates/fleet/", "Aim"), ("crates/fleet/", "Heard"), ("crates/fleet/", "Told")];
 
 /// Sources whose doc lines still begin with a question word.
-pub const QUESTIONS_LEFT: &[Exception] = &[
+pub(crate) const QUESTIONS_LEFT: &[Exception] = &[
     ("crates/fleet/src/disclosed.rs", ""),
     ("crates/fleet/src/error.rs", ""),
     ("crates/fleet/src/event.rs", ""),
@@ -77,19 +77,15 @@ pub const QUESTIONS_LEFT: &[Exception] = &[
 ];
 
 /// Public types that still share their name with one of another crate.
-pub const SHARED_NAMES_LEFT: &[Exception] = &[
+pub(crate) const SHARED_NAMES_LEFT: &[Exception] = &[
     ("crates/accelerator/", "Accelerator"),
     ("crates/model/", "Accelerator"),
     ("crates/model/", "Gateway"),
     ("crates/servers/", "Gateway"),
     ("crates/model/", "Page"),
     ("crates/servers/", "Page"),
-    ("crates/disclosure/", "Point"),
-    ("crates/plimsoll/", "Point"),
     ("crates/accelerator/", "Request"),
     ("crates/model/", "Request"),
-    ("crates/disclosure/", "Scale"),
-    ("crates/plimsoll/", "Scale"),
     ("crates/disclosure/", "Series"),
     ("crates/model/", "Series"),
 ];

@@ -157,7 +157,7 @@ impl AccessLog {
 impl LogWriter {
     /// Returns whether lines are written; if not, their fields need not be collected.
     #[inline]
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.shared.form.load(Ordering::Relaxed) != 0
     }
 

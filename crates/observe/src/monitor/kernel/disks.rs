@@ -25,7 +25,7 @@ const COLUMNS: [(usize, Counter, u64); 8] = [
 
 /// Parses `diskstats`. Left out are partitions, whose disk is counted, memory-backed disks, and devices that
 /// were never used, such as free loop devices.
-pub fn parse(text: &str, into: &mut Vec<Reading>) {
+pub(crate) fn parse(text: &str, into: &mut Vec<Reading>) {
     let mut disk = "";
     for line in text.lines() {
         let mut fields = line.split_ascii_whitespace().skip(2);
@@ -51,7 +51,7 @@ fn is_memory(name: &str) -> bool {
 }
 
 /// Returns whether a name is that of a partition: `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`.
-pub fn is_partition(name: &str, disk: &str) -> bool {
+pub(crate) fn is_partition(name: &str, disk: &str) -> bool {
     let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else { return false };
     let number =
         if disk.ends_with(|c: char| c.is_ascii_digit()) { rest.strip_prefix('p') } else { Some(rest) };

@@ -13,7 +13,7 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 const NANOS_PER_MICRO: u64 = 1000;
 
 /// The files of version 1, each in the group's directory of one controller.
-pub const V1_FILES: &[(Controller, &str, Parse)] = &[
+pub(crate) const V1_FILES: &[(Controller, &str, Parse)] = &[
     (Controller::Cpuacct, "cpuacct.usage", parse_usage),
     (Controller::Cpuacct, "cpuacct.stat", parse_modes),
     (Controller::Cpu, "cpu.stat", parse_throttling),
@@ -28,7 +28,7 @@ pub const V1_FILES: &[(Controller, &str, Parse)] = &[
 ];
 
 /// The files of version 2, all in one directory.
-pub const V2_FILES: &[(&str, Parse)] = &[
+pub(crate) const V2_FILES: &[(&str, Parse)] = &[
     ("cpu.stat", parse_cpu),
     ("memory.current", parse_memory),
     ("memory.max", parse_memory_max),

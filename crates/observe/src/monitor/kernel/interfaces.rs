@@ -5,7 +5,7 @@ use model::{Counter, Reading};
 /// Parses `net/dev`: after the name eight receive columns, then eight transmit columns.
 ///
 /// Interfaces that never had any traffic are left out.
-pub fn parse(text: &str, into: &mut Vec<Reading>) {
+pub(crate) fn parse(text: &str, into: &mut Vec<Reading>) {
     for line in text.lines() {
         let Some((name, rest)) = line.rsplit_once(':') else { continue };
         let numbers: Vec<u64> = rest.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
@@ -43,7 +43,7 @@ pub fn parse(text: &str, into: &mut Vec<Reading>) {
 }
 
 /// Parses `speed` of one interface: Mbit/s; −1, or an error, if it has none.
-pub fn parse_speed(interface: &str, text: &str, into: &mut Vec<Reading>) {
+pub(crate) fn parse_speed(interface: &str, text: &str, into: &mut Vec<Reading>) {
     let mbits = text.trim().parse::<u64>().ok().filter(|mbits| *mbits != 0);
     into.extend(
         mbits.map(|mbits| Reading::of(Counter::NetSpeed, interface, mbits.saturating_mul(1_000_000))),

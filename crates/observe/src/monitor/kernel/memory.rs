@@ -23,7 +23,7 @@ const PAGES: [(&str, Counter); 3] =
     [("pswpin", Counter::SwappedIn), ("pswpout", Counter::SwappedOut), ("pgmajfault", Counter::MajorFaults)];
 
 /// Parses `meminfo`.
-pub fn parse(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &SIZES, KB, into);
     let size = |wanted: &str| keyed(text).find(|(key, _)| *key == wanted).map(|(_, number)| number);
     if let (Some(total), Some(free)) = (size("SwapTotal:"), size("SwapFree:")) {
@@ -32,7 +32,7 @@ pub fn parse(text: &str, into: &mut Vec<Reading>) {
 }
 
 /// Parses `vmstat`.
-pub fn parse_paging(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse_paging(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &PAGED, KB, into);
     keyed_counters(text, &PAGES, 1, into);
     refaults(text, Counter::Refaults, into);
@@ -40,7 +40,7 @@ pub fn parse_paging(text: &str, into: &mut Vec<Reading>) {
 
 /// Parses refaults, which `vmstat` and `memory.stat` of a control group report alike: in one line before
 /// Linux 5.9, since then in one for file pages and one for others.
-pub fn refaults(text: &str, counter: Counter, into: &mut Vec<Reading>) {
+pub(super) fn refaults(text: &str, counter: Counter, into: &mut Vec<Reading>) {
     let lines = keyed(text).filter(|(key, _)| {
         matches!(*key, "workingset_refault" | "workingset_refault_file" | "workingset_refault_anon")
     });

@@ -13,19 +13,19 @@
 //! - `tcp`: connections, retransmissions, overflows
 //! - `group`: counters of a control group
 
-pub mod disks;
-pub mod group;
-pub mod interfaces;
+pub(super) mod disks;
+pub(super) mod group;
+pub(super) mod interfaces;
 mod memory;
 mod pressure;
-pub mod processor;
+pub(super) mod processor;
 mod tcp;
-pub mod text;
+pub(super) mod text;
 
 use model::{Counter, Reading};
 
 /// A parser that appends the counters it finds in the text of a kernel file; accepts any text.
-pub type Parse = fn(text: &str, into: &mut Vec<Reading>);
+pub(crate) type Parse = fn(text: &str, into: &mut Vec<Reading>);
 
 /// The files of every Linux machine, with their parsers. No file exists in all versions and configurations.
 ///
@@ -54,12 +54,12 @@ fn parse_open_files(text: &str, into: &mut Vec<Reading>) {
 }
 
 #[cfg(test)]
-pub mod testing {
+pub(super) mod testing {
     use super::*;
 
     /// Parses a text and compares the result with values worked out by hand.
     #[track_caller]
-    pub fn check(parse: Parse, text: &str, expected: &[(Counter, &str, u64)]) {
+    pub(crate) fn check(parse: Parse, text: &str, expected: &[(Counter, &str, u64)]) {
         let mut readings = Vec::new();
         parse(text, &mut readings);
         let expected: Vec<Reading> = expected

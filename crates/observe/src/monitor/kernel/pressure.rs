@@ -3,24 +3,24 @@
 use model::{Counter, Reading};
 
 /// Parses the pressure on CPUs. For a whole machine, the time in which all threads were stalled is always 0.
-pub fn parse_cpu(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse_cpu(text: &str, into: &mut Vec<Reading>) {
     parse(text, &[("some", Counter::PressureCpu)], into);
 }
 
 /// Parses the pressure on memory.
-pub fn parse_memory(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse_memory(text: &str, into: &mut Vec<Reading>) {
     parse(text, &[("some", Counter::PressureMemory), ("full", Counter::PressureMemoryFull)], into);
 }
 
 /// Parses the pressure on disks.
-pub fn parse_io(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse_io(text: &str, into: &mut Vec<Reading>) {
     parse(text, &[("some", Counter::PressureIo), ("full", Counter::PressureIoFull)], into);
 }
 
 /// Parses lines `some avg10=0.00 avg60=0.00 avg300=0.00 total=7`: the total is in µs.
 ///
 /// Source: Linux, Documentation/accounting/psi.rst.
-pub fn parse(text: &str, wanted: &[(&str, Counter)], into: &mut Vec<Reading>) {
+pub(super) fn parse(text: &str, wanted: &[(&str, Counter)], into: &mut Vec<Reading>) {
     for line in text.lines() {
         let Some((key, rest)) = line.split_once(' ') else { continue };
         let total = rest.split_once("total=").and_then(|(_, total)| total.trim().parse().ok());

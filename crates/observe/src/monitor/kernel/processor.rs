@@ -28,7 +28,7 @@ const MACHINE: [(&str, Counter); 5] = [
 ];
 
 /// Parses `/proc/stat`. The line of all CPUs is left out: it is the sum of the others.
-pub fn parse(text: &str, into: &mut Vec<Reading>) {
+pub(crate) fn parse(text: &str, into: &mut Vec<Reading>) {
     for line in text.lines() {
         let mut fields = line.split_ascii_whitespace();
         let key = fields.next().unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn parse(text: &str, into: &mut Vec<Reading>) {
 }
 
 /// Parses `scaling_cur_freq` of one CPU: kHz.
-pub fn parse_frequency(cpu: &str, text: &str, into: &mut Vec<Reading>) {
+pub(crate) fn parse_frequency(cpu: &str, text: &str, into: &mut Vec<Reading>) {
     let khz = text.trim().parse::<u64>();
     into.extend(khz.ok().map(|khz| Reading::of(Counter::CpuFrequency, cpu, khz.saturating_mul(1000))));
 }

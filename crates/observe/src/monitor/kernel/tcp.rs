@@ -23,19 +23,19 @@ const NETSTAT: [(&str, Counter); 3] = [
 const SOCKETS: [(&str, Counter); 2] = [("inuse", Counter::TcpInUse), ("tw", Counter::TcpTimeWait)];
 
 /// Parses `snmp`: for each protocol a line of names and one of numbers.
-pub fn parse_snmp(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse_snmp(text: &str, into: &mut Vec<Reading>) {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     two_lines(lines.next(), lines.next(), &SNMP, into);
 }
 
 /// Parses `netstat`, which has the same form.
-pub fn parse_netstat(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse_netstat(text: &str, into: &mut Vec<Reading>) {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt:"));
     two_lines(lines.next(), lines.next(), &NETSTAT, into);
 }
 
 /// Parses `sockstat`: names and numbers in turn.
-pub fn parse_sockets(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse_sockets(text: &str, into: &mut Vec<Reading>) {
     let Some(line) = text.lines().find_map(|line| line.strip_prefix("TCP:")) else { return };
     let mut words = line.split_ascii_whitespace();
     while let (Some(name), Some(number)) = (words.next(), words.next()) {

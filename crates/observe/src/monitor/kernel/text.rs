@@ -3,7 +3,7 @@
 use model::{Counter, Reading};
 
 /// Returns the key and the first number of every line that begins with both: `pgpgin 7`, `MemTotal: 7 kB`.
-pub fn keyed(text: &str) -> impl Iterator<Item = (&str, u64)> {
+pub(crate) fn keyed(text: &str) -> impl Iterator<Item = (&str, u64)> {
     text.lines().filter_map(|line| {
         let mut fields = line.split_ascii_whitespace();
         Some((fields.next()?, fields.next()?.parse().ok()?))
@@ -11,7 +11,7 @@ pub fn keyed(text: &str) -> impl Iterator<Item = (&str, u64)> {
 }
 
 /// Appends the counters whose keys occur in a text, each number multiplied by `scale`.
-pub fn keyed_counters(text: &str, wanted: &[(&str, Counter)], scale: u64, into: &mut Vec<Reading>) {
+pub(crate) fn keyed_counters(text: &str, wanted: &[(&str, Counter)], scale: u64, into: &mut Vec<Reading>) {
     for (key, number) in keyed(text) {
         if let Some((_, counter)) = wanted.iter().find(|(name, _)| *name == key) {
             into.push(Reading::new(*counter, number.saturating_mul(scale)));
@@ -22,7 +22,7 @@ pub fn keyed_counters(text: &str, wanted: &[(&str, Counter)], scale: u64, into: 
 /// Converts clock ticks, of which user space sees 100 a second on nearly every Linux, into microseconds.
 ///
 /// Other machines are assumed to have the same ticks as this one.
-pub fn ticks_to_micros(ticks: u64) -> u64 {
+pub(crate) fn ticks_to_micros(ticks: u64) -> u64 {
     ticks.saturating_mul(1_000_000 / rustix::param::clock_ticks_per_second().clamp(1, 1_000_000))
 }
 

@@ -22,7 +22,7 @@ const SOCKET_ID_BYTES: usize = 48;
 /// Reads the accept queues by port. Several sockets on one port, as with a socket per worker, are added up.
 ///
 /// A full queue may hold one connection more than its limit.
-pub fn read(socket: &mut Socket, ports: &[u16], into: &mut Vec<Reading>) -> io::Result<()> {
+pub(super) fn read(socket: &mut Socket, ports: &[u16], into: &mut Vec<Reading>) -> io::Result<()> {
     let mut queues: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
     for family in FAMILIES {
         socket.dump(SOCK_DIAG_BY_FAMILY, &request(family), |payload| {
@@ -44,7 +44,7 @@ pub fn read(socket: &mut Socket, ports: &[u16], into: &mut Vec<Reading>) -> io::
 
 /// The accept queue of one socket.
 #[derive(Debug, PartialEq, Eq)]
-pub struct AcceptQueue {
+pub(super) struct AcceptQueue {
     port: u16,
     waiting: u32,
     waiting_max: u32,
@@ -60,7 +60,7 @@ fn request(family: u8) -> Vec<u8> {
 
 /// Parses `struct inet_diag_msg`: four bytes, the socket's identity, a timer, then for listening sockets the
 /// length of the accept queue and its limit. The port is in network byte order.
-pub fn parse(payload: &[u8]) -> Option<AcceptQueue> {
+pub(super) fn parse(payload: &[u8]) -> Option<AcceptQueue> {
     let port = u16::from_be_bytes(payload.get(4..6)?.try_into().ok()?);
     Some(AcceptQueue { port, waiting: u32_at(payload, 56)?, waiting_max: u32_at(payload, 60)? })
 }

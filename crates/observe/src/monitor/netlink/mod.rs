@@ -22,7 +22,7 @@ const ROUTE: Option<Protocol> = None;
 
 /// The netlink sockets of the two kinds of counters. A socket that failed is reopened for the next reading.
 #[derive(Debug, Default)]
-pub struct Netlink {
+pub(super) struct Netlink {
     diagnosis: Option<Socket>,
     routes: Option<Socket>,
 }
@@ -30,7 +30,7 @@ pub struct Netlink {
 impl Netlink {
     /// Reads the accept queues of the listeners on `ports`, or of all if it is empty, and the queueing
     /// disciplines of all interfaces. Both belong to the network namespace of the thread that reads first.
-    pub fn read(&mut self, ports: &[u16], into: &mut Vec<Reading>) {
+    pub(super) fn read(&mut self, ports: &[u16], into: &mut Vec<Reading>) {
         with_socket(&mut self.diagnosis, Some(SOCK_DIAG), |socket| listeners::read(socket, ports, into));
         with_socket(&mut self.routes, ROUTE, |socket| queues::read(socket, into));
     }

@@ -18,7 +18,7 @@ const HEADER_BYTES: usize = 20;
 
 /// Reads the disciplines by interface. If several are stacked, the largest number counts: outer ones repeat
 /// the counts of inner ones, or do not count at all.
-pub fn read(socket: &mut Socket, into: &mut Vec<Reading>) -> io::Result<()> {
+pub(super) fn read(socket: &mut Socket, into: &mut Vec<Reading>) -> io::Result<()> {
     let mut interfaces: BTreeMap<u32, QueueStats> = BTreeMap::new();
     socket.dump(GET_QDISC, &[0; HEADER_BYTES], |payload| {
         if let Some((interface, queue)) = parse(payload) {
@@ -40,14 +40,14 @@ pub fn read(socket: &mut Socket, into: &mut Vec<Reading>) -> io::Result<()> {
 
 /// The counters of one discipline.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct QueueStats {
+pub(super) struct QueueStats {
     backlog: u32,
     drops: u32,
     overlimits: u32,
 }
 
 /// Parses the index of an interface and its discipline; `None` if it never queues packets.
-pub fn parse(payload: &[u8]) -> Option<(u32, QueueStats)> {
+pub(super) fn parse(payload: &[u8]) -> Option<(u32, QueueStats)> {
     let interface = u32_at(payload, 4)?;
     let find =
         |bytes, kind| attributes(bytes).find_map(move |(known, value)| (known == kind).then_some(value));

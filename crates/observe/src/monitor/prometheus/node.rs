@@ -14,7 +14,7 @@ const KIB: f64 = 1024.0;
 
 /// The series of each counter.
 #[rustfmt::skip]
-pub const SERIES_SUMS: &[SeriesSum] = &[
+pub(super) const SERIES_SUMS: &[SeriesSum] = &[
     // cpu. Guest time is part of `user` and `nice`, as in /proc/stat.
     each(CpuUser, "cpu", &[plus("node_cpu_seconds_total").only(&[("mode", "user")])]).times(MICROS),
     each(CpuNice, "cpu", &[plus("node_cpu_seconds_total").only(&[("mode", "nice")])]).times(MICROS),

@@ -135,7 +135,7 @@ fn whole_number(value: f64) -> Option<u64> {
 }
 
 /// Describes the contents of a scrape, most frequent first: `312 series of go_*, 8 of process_*`.
-pub fn describe(text: &str) -> String {
+pub(super) fn describe(text: &str) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for sample in Samples::new(text) {
         let prefix = sample.name.split_inclusive('_').next().unwrap_or(sample.name);
@@ -154,7 +154,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Returns the readings of a scrape, one text each: `cpu.user 0 250000`.
-    pub fn read(text: &str) -> (Vec<String>, ScrapeNotes) {
+    pub(crate) fn read(text: &str) -> (Vec<String>, ScrapeNotes) {
         let mut readings = Vec::new();
         let notes = Tables::all().read(text, &mut readings);
         let line = |one: &Reading| format!("{} {} {}", one.counter, one.instance, one.value);

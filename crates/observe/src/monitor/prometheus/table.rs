@@ -3,17 +3,17 @@
 use model::Counter;
 
 /// Microseconds per second: series count time in seconds.
-pub const MICROS: f64 = 1e6;
+pub(super) const MICROS: f64 = 1e6;
 
 /// Bits per byte.
-pub const BITS: f64 = 8.0;
+pub(super) const BITS: f64 = 8.0;
 
 /// A sum of series that gives a counter, in the counter's unit.
 ///
 /// It has a value for every instance with all of its terms. Of several sums for one counter, the first with a
 /// value counts: newer names come first.
 #[derive(Debug)]
-pub struct SeriesSum {
+pub(super) struct SeriesSum {
     /// The counter.
     pub counter: Counter,
     /// The label that names the instance; empty for counters of the whole machine.
@@ -26,7 +26,7 @@ pub struct SeriesSum {
 
 /// Series of one name that are added or subtracted.
 #[derive(Debug)]
-pub struct SeriesTerm {
+pub(super) struct SeriesTerm {
     /// Name of the metric.
     pub name: &'static str,
     /// 1 or −1.
@@ -40,45 +40,49 @@ pub struct SeriesTerm {
 }
 
 /// A counter of the whole machine.
-pub const fn one(counter: Counter, terms: &'static [SeriesTerm]) -> SeriesSum {
+pub(super) const fn one(counter: Counter, terms: &'static [SeriesTerm]) -> SeriesSum {
     each(counter, "", terms)
 }
 
 /// A counter of every value of a label.
-pub const fn each(counter: Counter, instance: &'static str, terms: &'static [SeriesTerm]) -> SeriesSum {
+pub(super) const fn each(
+    counter: Counter,
+    instance: &'static str,
+    terms: &'static [SeriesTerm],
+) -> SeriesSum {
     SeriesSum { counter, instance, factor: 1.0, terms }
 }
 
 /// A term that is added.
-pub const fn plus(name: &'static str) -> SeriesTerm {
+pub(super) const fn plus(name: &'static str) -> SeriesTerm {
     SeriesTerm { name, sign: 1.0, only: &[], over: &[], is_optional: false }
 }
 
 /// A term that is subtracted.
-pub const fn minus(name: &'static str) -> SeriesTerm {
+pub(super) const fn minus(name: &'static str) -> SeriesTerm {
     SeriesTerm { sign: -1.0, ..plus(name) }
 }
 
 impl SeriesSum {
     /// Sets the unit conversion factor.
-    pub const fn times(self, factor: f64) -> SeriesSum {
+    pub(super) const fn times(self, factor: f64) -> SeriesSum {
         SeriesSum { factor, ..self }
     }
 }
 
 impl SeriesTerm {
     /// Selects only series with these labels.
-    pub const fn only(self, only: &'static [(&'static str, &'static str)]) -> SeriesTerm {
+    pub(super) const fn only(self, only: &'static [(&'static str, &'static str)]) -> SeriesTerm {
         SeriesTerm { only, ..self }
     }
 
     /// Sums over these labels.
-    pub const fn over(self, over: &'static [&'static str]) -> SeriesTerm {
+    pub(super) const fn over(self, over: &'static [&'static str]) -> SeriesTerm {
         SeriesTerm { over, ..self }
     }
 
     /// Makes the term optional.
-    pub const fn if_any(self) -> SeriesTerm {
+    pub(super) const fn if_any(self) -> SeriesTerm {
         SeriesTerm { is_optional: true, ..self }
     }
 }

@@ -19,7 +19,7 @@ const MEGA: f64 = 1e6;
 
 /// The series of each counter.
 #[rustfmt::skip]
-pub const SERIES_SUMS: &[SeriesSum] = &[
+pub(super) const SERIES_SUMS: &[SeriesSum] = &[
     // cpu. Privileged time includes interrupts and DPCs ("DPC time is a component of privileged time").
     each(CpuUser, "core", &[plus("windows_cpu_time_total").only(&[("mode", "user")])]).times(MICROS),
     each(CpuSystem, "core", &[plus("windows_cpu_time_total").only(&[("mode", "privileged")]), minus("windows_cpu_time_total").only(&[("mode", "interrupt")]), minus("windows_cpu_time_total").only(&[("mode", "dpc")])]).times(MICROS),

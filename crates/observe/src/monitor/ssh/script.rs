@@ -12,18 +12,18 @@ use model::Reading;
 use crate::monitor::Parse;
 
 /// Kernel files and their parsers.
-pub type Files = [(&'static str, Parse)];
+pub(super) type Files = [(&'static str, Parse)];
 
 /// Maximum number of answers: more than a day of seconds.
-pub const ANSWERS_MAX: u32 = 100_000;
+pub(super) const ANSWERS_MAX: u32 = 100_000;
 
 /// Returns the line before an answer; text before it is a greeting.
-pub fn begin_line(number: u64) -> String {
+pub(super) fn begin_line(number: u64) -> String {
     format!("plimsoll-begin {number}\n")
 }
 
 /// Returns the line after an answer.
-pub fn end_line(number: u64) -> String {
+pub(super) fn end_line(number: u64) -> String {
     format!("plimsoll-end {number}\n")
 }
 
@@ -32,7 +32,7 @@ pub fn end_line(number: u64) -> String {
 /// The braces make the shell read all of it before it starts, so that later input lines are requests. No
 /// request may be sent before the first answer: shells read ahead while they read their script. `/dev/null`
 /// ensures that `grep` has at least two files and prints their names.
-pub fn script(files: &Files, answers_max: u32) -> String {
+pub(super) fn script(files: &Files, answers_max: u32) -> String {
     let mut paths = String::new();
     for (path, _) in files {
         let _ = write!(paths, " '{path}'");
@@ -46,7 +46,7 @@ pub fn script(files: &Files, answers_max: u32) -> String {
 
 /// Parses the output up to the end of answer `number` and appends the readings of its files; accepts any
 /// text.
-pub fn read_answer(printed: &str, number: u64, files: &Files, into: &mut Vec<Reading>) {
+pub(super) fn read_answer(printed: &str, number: u64, files: &Files, into: &mut Vec<Reading>) {
     let Some((_, answer)) = printed.rsplit_once(&begin_line(number)) else { return };
     let mut lines = answer.lines().peekable();
     for (path, parse) in files {

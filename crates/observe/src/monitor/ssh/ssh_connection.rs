@@ -58,14 +58,14 @@ impl Default for SshOptions {
 
 /// A deadline.
 #[derive(Debug, Clone, Copy)]
-pub struct Deadline {
+pub(super) struct Deadline {
     since: Nanos,
     time: Duration,
 }
 
 /// The process and its three streams. The shell on the other machine ends with its input.
 #[derive(Debug)]
-pub struct SshConnection {
+pub(super) struct SshConnection {
     /// Ends the process; dropped before the streams are closed.
     _owner: Box<dyn Debug + Send>,
     input: ChildStdin,
@@ -85,7 +85,7 @@ impl SshConnection {
     ///
     /// # Errors
     /// The program cannot be started.
-    pub fn start(
+    pub(super) fn start(
         options: &SshOptions,
         destination: &str,
         start: StartProgram,
@@ -105,12 +105,12 @@ impl SshConnection {
     }
 
     /// Returns whether the connection has ended, so that a new one is needed.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
 
     /// Creates a deadline that ends after `time`.
-    pub fn within(&self, time: Duration) -> Deadline {
+    pub(super) fn within(&self, time: Duration) -> Deadline {
         Deadline { since: self.clock.now(), time }
     }
 
@@ -118,7 +118,7 @@ impl SshConnection {
     ///
     /// # Errors
     /// Writing fails; not if `ssh` has ended, because waiting for the answer then reports the reason.
-    pub fn send(&mut self, text: &str) -> Result<(), String> {
+    pub(super) fn send(&mut self, text: &str) -> Result<(), String> {
         match self.input.write_all(text.as_bytes()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string()),
             _ => Ok(()),
@@ -129,7 +129,7 @@ impl SshConnection {
     ///
     /// # Errors
     /// The answer does not arrive in time, or `ssh` ends; the text says why.
-    pub fn receive(&mut self, end_line: &str, within: Deadline) -> Result<String, String> {
+    pub(super) fn receive(&mut self, end_line: &str, within: Deadline) -> Result<String, String> {
         while !self.printed.ends_with(end_line.as_bytes()) {
             let left = within.left(self.clock);
             if left == Nanos(0) {

@@ -20,7 +20,7 @@ const MICROS: f64 = 1e6;
 
 /// The latest readings of all machines, and the rates computed from them.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub(crate) struct Counters {
     /// Time and value of the last reading of each total.
     last: BTreeMap<Series, (Nanos, u64)>,
     /// Rate of each total, in its unit per second.
@@ -31,7 +31,7 @@ impl Counters {
     /// Adds readings of a machine; `at` is the time since the load point began.
     ///
     /// A total that fell was reset or wrapped around: it has no rate for this interval.
-    pub fn add(&mut self, machine: u32, at: Nanos, readings: &[Reading]) {
+    pub(crate) fn add(&mut self, machine: u32, at: Nanos, readings: &[Reading]) {
         for Reading { counter, instance, value } in readings {
             let is_shown = Counter::CPU_BUSY.contains(counter) || SHOWN.contains(counter);
             if !is_shown || counter.kind() != CounterKind::Total {
@@ -48,24 +48,24 @@ impl Counters {
     }
 
     /// Starts a new load point, whose time begins at zero. The rates stay until the next readings.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.last.clear();
     }
 
     /// Returns the CPU use of the server, in CPUs; `None` if no machine reports it.
-    pub fn sut_cpus(&self) -> Option<f64> {
+    pub(crate) fn sut_cpus(&self) -> Option<f64> {
         sum(self.of_sut(Counter::SutCpu)).map(|micros| micros / MICROS)
     }
 
     /// Returns the number of busy CPUs and the number of CPUs of the server's machine.
-    pub fn cpus_busy(&self) -> Option<(f64, usize)> {
+    pub(crate) fn cpus_busy(&self) -> Option<(f64, usize)> {
         let n = self.of_sut(Counter::CpuIdle).count();
         let busy = Counter::CPU_BUSY.iter().filter_map(|mode| sum(self.of_sut(*mode))).sum::<f64>() / MICROS;
         (0 < n).then_some((busy, n))
     }
 
     /// Returns the busiest disk of the server's machine and its utilization.
-    pub fn busiest_disk(&self) -> Option<(&str, Ratio)> {
+    pub(crate) fn busiest_disk(&self) -> Option<(&str, Ratio)> {
         let busy = self.of_sut(Counter::DiskBusy).map(|(disk, micros)| (disk, micros / MICROS));
         let idle = self.of_sut(Counter::DiskIdle).map(|(disk, micros)| (disk, 1.0 - micros / MICROS));
         let busiest = busy.chain(idle).max_by(|one, other| one.1.total_cmp(&other.1));
@@ -73,7 +73,7 @@ impl Counters {
     }
 
     /// Returns the traffic of all network interfaces of the server's machine, in bytes per second: received, sent.
-    pub fn network(&self) -> Option<(f64, f64)> {
+    pub(crate) fn network(&self) -> Option<(f64, f64)> {
         Some((sum(self.of_sut(Counter::NetReceivedBytes))?, sum(self.of_sut(Counter::NetSentBytes))?))
     }
 

@@ -9,14 +9,14 @@ use stats::Histogram;
 use units::{Nanos, Ratio};
 
 /// Maximum number of entries, merged or not.
-pub const SECONDS_MAX: usize = 600;
+pub(super) const SECONDS_MAX: usize = 600;
 
 /// Minimum length of an interval in a chart; shorter ones, as at the end of a phase, have no meaningful rate.
 const CHARTED_MIN: Nanos = Nanos::from_millis(500);
 
 /// The displayed values of one second, or of several merged seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Second {
+pub(crate) struct Second {
     /// Start, in seconds under load since the run began: pauses between load points do not count.
     pub from: f64,
     /// End, likewise.
@@ -55,7 +55,7 @@ pub struct Second {
 
 /// The identity of a load point among those of all runs.
 #[derive(Debug, Clone, Copy)]
-pub struct PointKey {
+pub(crate) struct PointKey {
     /// Number of the load point over all runs, from 0.
     pub ordinal: u32,
     /// The offered load.
@@ -67,7 +67,7 @@ pub struct PointKey {
 impl Second {
     /// Merges with the next second: length-weighted means of rates, sums of counts, and the higher of two percentiles,
     /// because a chart must not hide a bad second.
-    pub fn merge(&self, next: &Second) -> Second {
+    pub(crate) fn merge(&self, next: &Second) -> Second {
         let (before, after) = (self.at - self.from, next.at - next.from);
         let mean = |a: f64, b: f64| (a * before + b * after) / (before + after);
         Second {
@@ -87,7 +87,7 @@ impl Second {
 
 /// The history of all runs so far.
 #[derive(Debug, Default)]
-pub struct History {
+pub(crate) struct History {
     /// Oldest first, at most [`SECONDS_MAX`].
     pub seconds: VecDeque<Second>,
     /// Planned length of all load points; `None` if it is not known beforehand, as in a search.
@@ -98,7 +98,7 @@ pub struct History {
 
 impl History {
     /// Adds the record of a second and returns its entry.
-    pub fn add(&mut self, key: PointKey, record: &IntervalRecord) -> Second {
+    pub(crate) fn add(&mut self, key: PointKey, record: &IntervalRecord) -> Second {
         let length = record.end.saturating_sub(record.start);
         self.length = self.length.saturating_add(length);
         let second = second(key, record, self.length.as_secs_f64());

@@ -5,7 +5,7 @@ use units::Nanos;
 
 /// The status of an indicator, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum IndicatorStatus {
+pub(crate) enum IndicatorStatus {
     /// No problem.
     Good,
     /// Not known yet.
@@ -28,7 +28,7 @@ impl From<StandingState> for IndicatorStatus {
 }
 
 /// Returns the name of a group of rules: one word.
-pub fn group_name(group: RuleGroup) -> &'static str {
+pub(crate) fn group_name(group: RuleGroup) -> &'static str {
     match group {
         RuleGroup::Record => "record",
         RuleGroup::Little => "Little",
@@ -42,7 +42,7 @@ pub fn group_name(group: RuleGroup) -> &'static str {
 
 /// Returns the most severe indicator that is not good, with its reason; the first of several. The reason is a clause,
 /// empty if there is none.
-pub fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, IndicatorStatus, String)> {
+pub(crate) fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, IndicatorStatus, String)> {
     let status_of = |standing: &Standing| IndicatorStatus::from(standing.state);
     let not_good = status.standings.iter().rev().filter(|one| IndicatorStatus::Good < status_of(one));
     // Of equal elements, `max_by_key` returns the last.
@@ -54,7 +54,7 @@ pub fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, IndicatorS
 /// not judged at its end was cut short.
 ///
 /// A remark is no problem: it is in the report, and a warning beside a valid load point would contradict the verdict.
-pub fn problem(status: Option<&LoadPointStatus>) -> Option<&'static str> {
+pub(super) fn problem(status: Option<&LoadPointStatus>) -> Option<&'static str> {
     let Some(status) = status.filter(|status| status.is_over) else { return Some("cut short") };
     let broken = status.standings.iter().find(|one| one.state == StandingState::Broken)?;
     let finding = broken.reason.as_ref().map(|reason| &reason.finding);

@@ -5,7 +5,7 @@ mod history;
 mod indicators;
 mod point;
 #[cfg(test)]
-pub mod testing;
+pub(super) mod testing;
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use fleet::Event;
 use model::{IntervalRecord, LoadPoint, Plan};
 use units::{Bytes, Nanos, Ratio};
 
-pub use counters::Counters;
-pub use history::{History, PointKey, Second};
-pub use indicators::{IndicatorStatus, group_name, most_severe};
-pub use point::{FinishedPoint, Point};
+pub(super) use counters::Counters;
+pub(super) use history::{History, PointKey, Second};
+pub(super) use indicators::{IndicatorStatus, group_name, most_severe};
+pub(super) use point::{FinishedPoint, Point};
 
 /// Maximum numbers of stored finished load points and messages.
 const FINISHED_MAX: usize = 500;
@@ -25,7 +25,7 @@ const MESSAGES_MAX: usize = 20;
 
 /// A run whose progress is displayed.
 #[derive(Debug)]
-pub struct WatchedRun {
+pub(super) struct WatchedRun {
     /// Label that tells it from the other runs.
     pub label: String,
     /// Its plan.
@@ -36,7 +36,7 @@ pub struct WatchedRun {
 
 /// The state of the progress display.
 #[derive(Debug)]
-pub struct State {
+pub(super) struct State {
     /// One run, or several interleaved runs. Not empty.
     pub runs: Vec<WatchedRun>,
     /// Index of the current run.
@@ -61,7 +61,7 @@ pub struct State {
 
 impl State {
     /// Makes the state before any event. There is at least one plan.
-    pub fn new(plans: &[Plan], labels: &[String]) -> State {
+    pub(super) fn new(plans: &[Plan], labels: &[String]) -> State {
         let run = |(plan, label): (&Plan, &String)| WatchedRun {
             label: label.clone(),
             plan: plan.clone(),
@@ -83,7 +83,7 @@ impl State {
     }
 
     /// Applies an event; returns the load point that it has ended, if any.
-    pub fn event(&mut self, event: &Event<'_>) -> Option<FinishedPoint> {
+    pub(super) fn event(&mut self, event: &Event<'_>) -> Option<FinishedPoint> {
         let ended = match event {
             Event::Turn(_) | Event::LoadPoint(_) => self.end_point(),
             _ => None,
@@ -93,7 +93,7 @@ impl State {
     }
 
     /// Ends the running load point; returns it, if there is one.
-    pub fn end_point(&mut self) -> Option<FinishedPoint> {
+    pub(super) fn end_point(&mut self) -> Option<FinishedPoint> {
         let point = self.point.as_mut().filter(|point| !point.is_over)?;
         point.is_over = true;
         let finished = FinishedPoint::new(point);
@@ -124,37 +124,37 @@ impl State {
     }
 
     /// Returns the current run.
-    pub fn run(&self) -> &WatchedRun {
+    pub(super) fn run(&self) -> &WatchedRun {
         &self.runs[self.turn]
     }
 
     /// Returns the label of a run; `None` if there is only one run.
-    pub fn label_if_several(&self, run: usize) -> Option<&str> {
+    pub(super) fn label_if_several(&self, run: usize) -> Option<&str> {
         (1 < self.runs.len()).then(|| self.runs[run].label.as_str())
     }
 
     /// Returns the suffix of a load point's number: `/20`, empty in a search.
-    pub fn total_suffix(&self, run: usize) -> String {
+    pub(super) fn total_suffix(&self, run: usize) -> String {
         let plan = &self.runs[run].plan;
         if plan.search.is_some() { String::new() } else { format!("/{}", plan.load_points.len()) }
     }
 
     /// Returns the number of load points of all runs; `None` if it is not known beforehand, as in a search.
-    pub fn n_points(&self) -> Option<u32> {
+    pub(super) fn n_points(&self) -> Option<u32> {
         let counts = self.runs.iter().map(|run| run.plan.load_points.len() as u32);
         let n = counts.sum();
         (0 < n && self.runs.iter().all(|run| run.plan.search.is_none())).then_some(n)
     }
 
     /// Returns the finished fraction of all load points, from 0 to 1; `None` if their number is not known.
-    pub fn fraction_done(&self) -> Option<Ratio> {
+    pub(super) fn fraction_done(&self) -> Option<Ratio> {
         let n = f64::from(self.n_points()?);
         let point = self.point.as_ref().map_or(0.0, |point| 1.0 - point.fraction_done(self).0);
         Some(Ratio(((f64::from(self.n_begun) - point) / n).clamp(0.0, 1.0)))
     }
 
     /// Returns the remaining time according to the plan, without drains and server restarts; `None` in a search.
-    pub fn remaining(&self) -> Option<Nanos> {
+    pub(super) fn remaining(&self) -> Option<Nanos> {
         let phases = self.run().plan.phases;
         let left = f64::from(self.n_points()?.saturating_sub(self.n_begun));
         let point = self.point.as_ref().map_or(0.0, |point| 1.0 - point.fraction_done(self).0);

@@ -10,7 +10,7 @@ use super::indicators::problem;
 
 /// The running load point, or the last one.
 #[derive(Debug)]
-pub struct Point {
+pub(crate) struct Point {
     /// Its index in the plan.
     pub index: u32,
     /// Its identity among the load points of all runs.
@@ -29,7 +29,7 @@ pub struct Point {
 
 /// The summary of a finished load point.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FinishedPoint {
+pub(crate) struct FinishedPoint {
     /// Its index in the plan.
     pub index: u32,
     /// The offered load.
@@ -52,26 +52,26 @@ pub struct FinishedPoint {
 
 impl Point {
     /// Makes a load point that is about to begin.
-    pub fn new(index: u32, key: PointKey, plan: &Plan) -> Point {
+    pub(crate) fn new(index: u32, key: PointKey, plan: &Plan) -> Point {
         let phase = plan.phases.at(Nanos::ZERO);
         let totals = OverallTotals::default();
         Point { index, key, phase, at: Nanos::ZERO, totals, status: None, is_over: false }
     }
 
     /// Adds the record of a second.
-    pub fn add(&mut self, record: &IntervalRecord) {
+    pub(crate) fn add(&mut self, record: &IntervalRecord) {
         self.totals.interval(record);
         self.phase = record.phase;
         self.at = record.end;
     }
 
     /// Returns its status if the steady phase has begun.
-    pub fn measured(&self) -> Option<&LoadPointStatus> {
+    pub(crate) fn measured(&self) -> Option<&LoadPointStatus> {
         self.status.as_ref().filter(|status| Nanos::ZERO < status.length)
     }
 
     /// Returns the elapsed fraction of the time in which operations are started, from 0 to 1.
-    pub fn fraction_done(&self, state: &State) -> Ratio {
+    pub(crate) fn fraction_done(&self, state: &State) -> Ratio {
         let length = state.runs[self.key.run].plan.phases.issuing().as_secs_f64();
         let done = self.at.as_secs_f64() / length.max(1e-9);
         Ratio(if self.is_over { 1.0 } else { done.min(1.0) })
@@ -80,7 +80,7 @@ impl Point {
 
 impl FinishedPoint {
     /// Summarizes a load point.
-    pub fn new(point: &Point) -> FinishedPoint {
+    pub(crate) fn new(point: &Point) -> FinishedPoint {
         let status = point.status.as_ref();
         FinishedPoint {
             index: point.index,

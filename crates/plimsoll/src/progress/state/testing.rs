@@ -9,19 +9,19 @@ const REPLY_BYTES: u64 = 600;
 const BODY_BYTES: u64 = 500;
 
 /// Makes a histogram of equal times.
-pub fn histogram(n: u64, time: Nanos) -> Histogram {
+pub(crate) fn histogram(n: u64, time: Nanos) -> Histogram {
     let mut histogram = Histogram::new();
     (0..n).for_each(|_| histogram.record(time));
     histogram
 }
 
 /// Makes the record of a second with `n` successful operations of 10 ms.
-pub fn record(index: u32, phase: Phase, n: u64) -> IntervalRecord {
+pub(crate) fn record(index: u32, phase: Phase, n: u64) -> IntervalRecord {
     timed(index, phase, (0..n).map(|_| Nanos::from_millis(10)))
 }
 
 /// Makes the record of a second with successful operations of these lengths; generator and server are mostly idle.
-pub fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>) -> IntervalRecord {
+pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>) -> IntervalRecord {
     let mut kind = KindTotals::default();
     let mut response = Histogram::new();
     for time in times {

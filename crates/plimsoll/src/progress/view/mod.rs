@@ -3,7 +3,7 @@
 //! It is a separate thread, so that a slow terminal delays neither the load nor its recording. It runs at a lower
 //! priority than the load threads, as the collector does, and draws seldom.
 
-pub mod draw;
+pub(super) mod draw;
 mod terminal;
 
 use std::io;
@@ -24,7 +24,7 @@ use super::state::State;
 use crate::interrupt;
 use draw::{FrameContext, draw};
 use terminal::FrameWriter;
-pub use terminal::{restore_terminal, terminal_capabilities};
+pub(crate) use terminal::{restore_terminal, terminal_capabilities};
 
 /// Minimum time between frames.
 const FRAME_INTERVAL: Nanos = Nanos::from_millis(250);
@@ -33,7 +33,7 @@ const FRAME_INTERVAL: Nanos = Nanos::from_millis(250);
 const NICE: i32 = 10;
 
 /// An open view.
-pub struct View {
+pub(super) struct View {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -51,7 +51,7 @@ impl View {
     ///
     /// # Errors
     /// If the terminal cannot be taken over; it is then unchanged.
-    pub fn open(state: &Arc<Mutex<State>>, has_color: bool) -> io::Result<View> {
+    pub(super) fn open(state: &Arc<Mutex<State>>, has_color: bool) -> io::Result<View> {
         terminal::enter()?;
         let shared = Arc::new(Shared::default());
         let (state, theirs) = (Arc::clone(state), Arc::clone(&shared));
@@ -61,12 +61,12 @@ impl View {
     }
 
     /// Tells the thread that the state has changed.
-    pub fn wake(&self) {
+    pub(super) fn wake(&self) {
         self.shared.version.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Restores the terminal and prints the buffered lines.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             // If it panicked, the message has been printed.

@@ -18,7 +18,7 @@ use crate::stderr::{start_buffering, stop_buffering};
 static IS_ENTERED: Mutex<bool> = Mutex::new(false);
 
 /// Returns the capabilities of the terminal on standard error.
-pub fn terminal_capabilities() -> TerminalCapabilities {
+pub(crate) fn terminal_capabilities() -> TerminalCapabilities {
     let is_terminal = stderr().is_terminal();
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     TerminalCapabilities {
@@ -34,7 +34,7 @@ pub fn terminal_capabilities() -> TerminalCapabilities {
 ///
 /// # Errors
 /// If there is no terminal, or it refuses; it is then unchanged.
-pub fn enter() -> io::Result<()> {
+pub(super) fn enter() -> io::Result<()> {
     restore_on_panic();
     enable_raw_mode()?;
     start_buffering();
@@ -43,7 +43,7 @@ pub fn enter() -> io::Result<()> {
 }
 
 /// Restores the terminal if it was taken over, and prints the buffered lines. May be called at any time.
-pub fn restore_terminal() {
+pub(crate) fn restore_terminal() {
     if !std::mem::replace(&mut *is_entered(), false) {
         return;
     }
@@ -71,7 +71,7 @@ fn is_entered() -> MutexGuard<'static, bool> {
 
 /// A writer that sends each frame to the terminal in one write, and discards it once the terminal is restored.
 #[derive(Debug, Default)]
-pub struct FrameWriter {
+pub(super) struct FrameWriter {
     frame: Vec<u8>,
 }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
 /// Converts a plan: the catalog follows from the workload.
-pub fn convert_plan(plan: &Value) -> Value {
+pub(super) fn convert_plan(plan: &Value) -> Value {
     assert_eq!(plan["format"], 2);
     let workload: Workload = serde_json::from_value(plan["workload"].clone()).unwrap();
     let mut plan = plan.clone();
@@ -19,7 +19,7 @@ pub fn convert_plan(plan: &Value) -> Value {
 }
 
 /// Converts a finished run file in place, and makes its hashes again.
-pub fn convert_run_file(path: &Path) {
+pub(super) fn convert_run_file(path: &Path) {
     let database = Connection::open(path).unwrap();
     let header_hash = convert_header(&database);
     let last = link_intervals(&database, header_hash);

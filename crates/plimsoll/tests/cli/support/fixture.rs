@@ -15,7 +15,7 @@ use super::Running;
 const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A directory in which commands run and to which they write.
-pub struct Fixture {
+pub(crate) struct Fixture {
     folder: TempDir,
 }
 
@@ -32,7 +32,7 @@ const NOISE: [&str; 6] = [
 
 /// The result of a command that has exited.
 #[derive(Debug)]
-pub struct Ended {
+pub(crate) struct Ended {
     /// The directory in which it ran.
     pub folder: PathBuf,
     pub code: Option<i32>,
@@ -42,16 +42,16 @@ pub struct Ended {
 
 impl Fixture {
     /// Creates the directory; servers that drop root privileges can enter it.
-    pub fn new() -> Fixture {
+    pub(crate) fn new() -> Fixture {
         let open = Permissions::from_mode(0o755);
         Fixture { folder: tempfile::Builder::new().permissions(open).tempdir().unwrap() }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
@@ -59,7 +59,7 @@ impl Fixture {
     }
 
     /// Returns a command that runs the binary in this directory, without the user's settings.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
         self.prepare(&mut command);
         command.args(arguments);
@@ -77,18 +77,18 @@ impl Fixture {
     }
 
     /// Runs the binary and waits for it.
-    pub fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         let mut command = assert_cmd::Command::from_std(self.command(arguments));
         self.ended(&command.timeout(TIMEOUT).output().unwrap())
     }
 
     /// Runs a command of [`Fixture::command`] and waits for it.
-    pub fn end(&self, command: Command) -> Ended {
+    pub(crate) fn end(&self, command: Command) -> Ended {
         self.ended(&assert_cmd::Command::from_std(command).timeout(TIMEOUT).output().unwrap())
     }
 
     /// Runs a shell command line and waits for it; `$plimsoll` is the binary.
-    pub fn shell(&self, line: &str) -> Ended {
+    pub(crate) fn shell(&self, line: &str) -> Ended {
         let mut command = Command::new("bash");
         self.prepare(&mut command);
         command.args(["-c", line]).env("plimsoll", env!("CARGO_BIN_EXE_plimsoll"));
@@ -108,7 +108,7 @@ impl Fixture {
     ///
     /// Its signal handlers are reset: background jobs of a script, as tests may be, ignore some signals, and so do their
     /// children.
-    pub fn start(&self, arguments: &[&str]) -> Running {
+    pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         let plain = self.command(arguments);
         let mut command = Command::new("env");
         self.prepare(&mut command);
@@ -118,7 +118,7 @@ impl Fixture {
     }
 
     /// Starts a built-in web server and returns it with its address.
-    pub fn serve(&self, arguments: &[&str]) -> (Running, String) {
+    pub(crate) fn serve(&self, arguments: &[&str]) -> (Running, String) {
         let server = self.start(&[&["serve", "web"], arguments].concat());
         let line = server.line_of_stdout();
         let ready: Value = serde_json::from_str(&line).unwrap();
@@ -127,13 +127,13 @@ impl Fixture {
     }
 
     /// Returns the report of a run as JSON.
-    pub fn report(&self, run: &Path) -> Value {
+    pub(crate) fn report(&self, run: &Path) -> Value {
         let run = run.to_str().unwrap();
         self.run(&["report", run, "--format", "json"]).expect(0).json()
     }
 
     /// Returns a fact about the machines from a run's report.
-    pub fn fact(&self, run: &Path, section: &str, name: &str) -> Option<String> {
+    pub(crate) fn fact(&self, run: &Path, section: &str, name: &str) -> Option<String> {
         let report = self.report(run);
         let sections = report["testbed"]["sections"].as_array()?;
         let section = sections.iter().find(|one| one["title"] == section)?;
@@ -144,27 +144,27 @@ impl Fixture {
 
 impl Ended {
     #[track_caller]
-    pub fn expect(self, code: i32) -> Ended {
+    pub(crate) fn expect(self, code: i32) -> Ended {
         assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self
     }
 
     /// Expects complete runs that are valid, or invalid only because the machine is busy.
     #[track_caller]
-    pub fn expect_run(self) -> Ended {
+    pub(crate) fn expect_run(self) -> Ended {
         self.assert_run();
         self
     }
 
     /// Does the same without consuming the result.
     #[track_caller]
-    pub fn assert_run(&self) {
+    pub(crate) fn assert_run(&self) {
         self.assert_run_or(&[]);
     }
 
     /// Does the same, and also allows violations of `rules`, because the run is too short or made to violate them.
     #[track_caller]
-    pub fn assert_run_or(&self, rules: &[&str]) {
+    pub(crate) fn assert_run_or(&self, rules: &[&str]) {
         let verdicts = self.verdicts();
         verdicts.iter().for_each(|verdict| verdict.assert_noise_or(rules));
         let shown = format!("{verdicts:?}\nstdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
@@ -184,7 +184,7 @@ impl Ended {
 
     /// Expects a complete run that is invalid only because the machine is busy.
     #[track_caller]
-    pub fn assert_run_is_noise(&self) {
+    pub(crate) fn assert_run_is_noise(&self) {
         self.assert_run();
         let verdicts = self.verdicts();
         assert!(verdicts.iter().any(|verdict| verdict.state != "valid"), "{verdicts:?}");
@@ -203,38 +203,38 @@ impl Ended {
 
     /// Expects a complete run with any verdict.
     #[track_caller]
-    pub fn expect_measured(self) -> Ended {
+    pub(crate) fn expect_measured(self) -> Ended {
         assert!(self.last_line().ends_with(".plim"), "{}\n{}", self.stderr, self.stdout);
         assert!(!self.stderr.contains("error:"), "{}", self.stderr);
         self
     }
 
     #[track_caller]
-    pub fn expect_stderr(self, text: &str) -> Ended {
+    pub(crate) fn expect_stderr(self, text: &str) -> Ended {
         assert!(self.stderr.contains(text), "`{text}` expected in:\n{}", self.stderr);
         self
     }
 
     #[track_caller]
-    pub fn expect_stdout(self, text: &str) -> Ended {
+    pub(crate) fn expect_stdout(self, text: &str) -> Ended {
         assert!(self.stdout.contains(text), "`{text}` expected in:\n{}", self.stdout);
         self
     }
 
     #[track_caller]
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("standard output is not JSON: {error}\n{}", self.stdout))
     }
 
-    pub fn last_line(&self) -> &str {
+    pub(crate) fn last_line(&self) -> &str {
         self.stdout.lines().last().unwrap_or_default()
     }
 }
 
 /// The verdict on a run, from its report.
 #[derive(Debug)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     pub state: String,
     /// The rules that were violated.
     pub rules: Vec<String>,
@@ -250,7 +250,7 @@ const STANDSTILL_MAX: f64 = 0.2;
 impl Verdict {
     /// Reads the verdict on a run file in a directory.
     #[track_caller]
-    pub fn of(folder: &Path, run: &str) -> Verdict {
+    pub(crate) fn of(folder: &Path, run: &str) -> Verdict {
         let mut report = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
         let output = report.current_dir(folder).args(["report", run, "--format", "json"]).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
@@ -274,7 +274,7 @@ impl Verdict {
 
     /// Expects a complete run that is valid, or violates only `rules` and the rules that a busy machine may violate.
     #[track_caller]
-    pub fn assert_noise_or(&self, rules: &[&str]) {
+    pub(crate) fn assert_noise_or(&self, rules: &[&str]) {
         assert_eq!(self.ending["kind"], "complete", "{self:?}");
         assert!(["valid", "invalid"].contains(&self.state.as_str()), "{self:?}");
         assert_eq!(self.state == "valid", self.rules.is_empty(), "{self:?}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::geteuid;
 
 /// Directories, control groups, processes and the listener of a run.
-pub struct Leftovers {
+pub(crate) struct Leftovers {
     pub folders: Vec<PathBuf>,
     pub groups: Vec<PathBuf>,
     /// Processes with the run's directory on their command line.
@@ -17,7 +17,7 @@ pub struct Leftovers {
 
 impl Leftovers {
     /// Finds what the process `pid` left behind, and its server at `url`.
-    pub fn of(pid: u32, url: &str) -> Leftovers {
+    pub(crate) fn of(pid: u32, url: &str) -> Leftovers {
         let folder = format!("plimsoll-sut-{pid}-");
         let base = if Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { std::env::temp_dir() };
         let address = url.trim_start_matches("http://").trim_end_matches('/');
@@ -30,7 +30,7 @@ impl Leftovers {
     }
 
     #[track_caller]
-    pub fn expect_none(&self) {
+    pub(crate) fn expect_none(&self) {
         assert_eq!(self.folders, Vec::<PathBuf>::new());
         assert_eq!(self.groups, Vec::<PathBuf>::new());
         assert_eq!(self.processes, Vec::<String>::new());

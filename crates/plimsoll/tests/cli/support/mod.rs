@@ -12,7 +12,7 @@ mod leftovers;
 mod process;
 mod website;
 
-pub use fixture::{Ended, Fixture, Verdict};
-pub use leftovers::Leftovers;
-pub use process::Running;
-pub use website::{Website, free_port};
+pub(crate) use fixture::{Ended, Fixture, Verdict};
+pub(crate) use leftovers::Leftovers;
+pub(crate) use process::Running;
+pub(crate) use website::{Website, free_port};

@@ -14,7 +14,7 @@ use super::Ended;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A process and its output, line by line. It is killed when dropped.
-pub struct Running {
+pub(crate) struct Running {
     folder: PathBuf,
     child: Child,
     stdout: Receiver<String>,
@@ -22,23 +22,23 @@ pub struct Running {
 }
 
 impl Running {
-    pub fn new(mut child: Child, folder: &Path) -> Running {
+    pub(crate) fn new(mut child: Child, folder: &Path) -> Running {
         let stdout = lines(child.stdout.take().unwrap());
         let stderr: ChildStderr = child.stderr.take().unwrap();
         Running { folder: folder.to_owned(), stdout, stderr: lines(stderr), child }
     }
 
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    pub fn line_of_stdout(&self) -> String {
+    pub(crate) fn line_of_stdout(&self) -> String {
         self.stdout.recv_timeout(TIMEOUT).expect("a line on standard output")
     }
 
     /// Waits for a line on standard error that contains a text.
     #[track_caller]
-    pub fn wait_for(&self, text: &str) -> String {
+    pub(crate) fn wait_for(&self, text: &str) -> String {
         let mut seen = Vec::new();
         while let Ok(line) = self.stderr.recv_timeout(TIMEOUT) {
             if line.contains(text) {
@@ -50,17 +50,17 @@ impl Running {
     }
 
     /// Lets it run for a while, to reach a moment that no output announces.
-    pub fn keep_running_for(&self, time: Duration) {
+    pub(crate) fn keep_running_for(&self, time: Duration) {
         let (_open, nothing) = channel::<()>();
         let _ = nothing.recv_timeout(time);
     }
 
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let _ = kill_process(Pid::from_child(&self.child), signal);
     }
 
     /// Waits for its exit and returns the unread output.
-    pub fn end(mut self) -> Ended {
+    pub(crate) fn end(mut self) -> Ended {
         drop(self.child.stdin.take());
         let stdout = self.stdout.iter().collect::<Vec<_>>().join("\n");
         let stderr = self.stderr.iter().collect::<Vec<_>>().join("\n");

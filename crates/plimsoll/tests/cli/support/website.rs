@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Python's web server, serving a directory. It is killed when dropped.
-pub struct Website {
+pub(crate) struct Website {
     child: Child,
     pub url: String,
 }
 
 impl Website {
-    pub fn start(folder: &Path) -> Website {
+    pub(crate) fn start(folder: &Path) -> Website {
         let port = free_port();
         let mut child = Command::new("/usr/bin/python3")
             .args(["-m", "http.server", "--bind", "127.0.0.1", "--directory"])
@@ -38,6 +38,6 @@ impl Drop for Website {
 }
 
 /// Returns a port that was free a moment ago.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -11,13 +11,13 @@ use super::thundering_herd;
 const LITTLE: u64 = 100_000_000;
 
 /// Time for a cache to settle, in s: nginx checks every 10 s whether it is above its limit.
-pub const SETTLE_S: u32 = 12;
+pub(super) const SETTLE_S: u32 = 12;
 
 /// Connections.
-pub const CONNECTIONS: u32 = 100;
+pub(super) const CONNECTIONS: u32 = 100;
 
 /// A case.
-pub struct AcceleratorCase {
+pub(super) struct AcceleratorCase {
     /// The name for `--case`.
     pub name: &'static str,
     /// The title in the page.
@@ -32,13 +32,13 @@ pub struct AcceleratorCase {
 
 impl AcceleratorCase {
     /// Returns whether its first value is the CPU time per request.
-    pub fn is_cost(&self) -> bool {
+    pub(super) fn is_cost(&self) -> bool {
         self.columns == COST
     }
 }
 
 /// A pass criterion.
-pub enum PassCriterion {
+pub(super) enum PassCriterion {
     /// The first value is at most this multiple of the best competitor's.
     OfBest(f64),
     /// These values are within limits, by column number.
@@ -47,7 +47,7 @@ pub enum PassCriterion {
 
 /// A limit of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ValueLimit {
+pub(super) enum ValueLimit {
     /// A minimum.
     AtLeast(f64),
     /// A maximum.
@@ -56,7 +56,7 @@ pub enum ValueLimit {
 
 impl ValueLimit {
     /// Returns whether a value is within the limit.
-    pub fn is_met(self, value: f64) -> bool {
+    pub(super) fn is_met(self, value: f64) -> bool {
         match self {
             ValueLimit::AtLeast(least) => least <= value,
             ValueLimit::AtMost(most) => value <= most,
@@ -67,7 +67,7 @@ impl ValueLimit {
 const COST: &[(&str, usize)] = &[("CPU s per million", 2), ("requests per s", 0), ("CPU busy", 2)];
 
 /// All cases.
-pub const CASES: [AcceleratorCase; 7] = [
+pub(super) const CASES: [AcceleratorCase; 7] = [
     AcceleratorCase {
         name: "mix",
         title: "the mix, connections kept",

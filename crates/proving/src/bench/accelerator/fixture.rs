@@ -22,19 +22,19 @@ const DIRECTORIES: usize = 100;
 const READY_MAX: Duration = Duration::from_secs(30);
 
 /// Name of the definition with which Plimsoll requests the mix.
-pub const DEFINITION: &str = "mix.toml";
+pub(super) const DEFINITION: &str = "mix.toml";
 /// Name of the script with which wrk requests the mix.
-pub const SCRIPT: &str = "mix.lua";
+pub(super) const SCRIPT: &str = "mix.lua";
 /// The same script with another random seed.
-pub const OTHER_SCRIPT: &str = "other-mix.lua";
+pub(super) const OTHER_SCRIPT: &str = "other-mix.lua";
 
 /// Files of one size, besides the mix.
-pub const SMALL: (&str, u64) = ("/510.bin", 510);
+pub(super) const SMALL: (&str, u64) = ("/510.bin", 510);
 /// As above.
-pub const LARGE: (&str, u64) = ("/512000.bin", 512_000);
+pub(super) const LARGE: (&str, u64) = ("/512000.bin", 512_000);
 
 /// State shared by all turns.
-pub struct Fixture {
+pub(super) struct Fixture {
     /// The program that is measured, and that generates load.
     pub plimsoll: PathBuf,
     /// Another build of it, which runs as the accelerator [`BEFORE`].
@@ -49,7 +49,7 @@ pub struct Fixture {
 impl Fixture {
     /// Creates the files and starts nginx as the origin, on the generator's CPU: with a warm cache it is
     /// idle.
-    pub fn new(plimsoll: &Path, against: Option<&Path>) -> Result<Fixture> {
+    pub(super) fn new(plimsoll: &Path, against: Option<&Path>) -> Result<Fixture> {
         let folder = tempfile::Builder::new()
             .prefix("plimsoll-bench-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -79,29 +79,29 @@ impl Fixture {
     }
 
     /// Returns the folder with everything.
-    pub fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Returns the size of the file set, in files and bytes.
-    pub fn size(&self) -> (u64, u64) {
+    pub(super) fn size(&self) -> (u64, u64) {
         (self.populated.files, self.populated.bytes)
     }
 
     /// Returns a cache size larger than all files, with any overhead per response.
-    pub fn roomy(&self) -> u64 {
+    pub(super) fn roomy(&self) -> u64 {
         self.populated.bytes + self.populated.bytes / 4 + (64 << 20)
     }
 
     /// Returns the number of requests received by the origin, including this query.
-    pub fn requests_behind(&self) -> Result<u64> {
+    pub(super) fn requests_behind(&self) -> Result<u64> {
         nginx::requests(self.server.addr(), "/plimsoll-status")
     }
 
     /// Starts an accelerator in front of the origin, with every file in its cache as far as it fits. Traffic
     /// Server writes to its disk first and takes into memory what it reads from there, so every file is
     /// requested twice.
-    pub fn warm(&self, peer: &str, cache_bytes: u64) -> Result<RunningSut> {
+    pub(super) fn warm(&self, peer: &str, cache_bytes: u64) -> Result<RunningSut> {
         let mut accelerator = self.start(peer, cache_bytes, self.server.addr())?;
         accelerator.warm(&self.files, false)?;
         accelerator.warm(&self.files, false)?;
@@ -109,7 +109,7 @@ impl Fixture {
     }
 
     /// Starts an accelerator in front of an origin, with an empty cache.
-    pub fn start(&self, peer: &str, cache_bytes: u64, origin: SocketAddr) -> Result<RunningSut> {
+    pub(super) fn start(&self, peer: &str, cache_bytes: u64, origin: SocketAddr) -> Result<RunningSut> {
         let (peer, program) = match &self.against {
             Some(other) if peer == BEFORE => (OURS, other),
             _ => (peer, &self.plimsoll),

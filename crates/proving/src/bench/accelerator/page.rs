@@ -10,7 +10,7 @@ use crate::bench::figures::word;
 use crate::bench::{LOAD_CPU, SERVER_CPU};
 
 /// Returns the introduction: the setup and the machine; `machine` is the start of a table.
-pub fn head(options: &AcceleratorBenchOptions, fixture: &Fixture, machine: &str) -> String {
+pub(super) fn head(options: &AcceleratorBenchOptions, fixture: &Fixture, machine: &str) -> String {
     let AcceleratorBenchOptions { rounds, seconds, .. } = options;
     let (files, bytes) = fixture.size();
     let more = options.cases.iter().map(|name| format!(" --case {name}"));
@@ -40,7 +40,7 @@ pub fn head(options: &AcceleratorBenchOptions, fixture: &Fixture, machine: &str)
 }
 
 /// Returns the rest of the table of programs.
-pub fn versions(fixture: &Fixture, peers: &[&str]) -> Result<String> {
+pub(super) fn versions(fixture: &Fixture, peers: &[&str]) -> Result<String> {
     let listed = accelerators(&[], &fixture.plimsoll);
     let mut text = String::new();
     // Plimsoll and nginx are already in the table.
@@ -53,14 +53,14 @@ pub fn versions(fixture: &Fixture, peers: &[&str]) -> Result<String> {
 }
 
 /// Returns the values of a turn.
-pub fn row(case: &AcceleratorCase, values: &[f64]) -> String {
+pub(super) fn row(case: &AcceleratorCase, values: &[f64]) -> String {
     let cells = case.columns.iter().copied().zip(values);
     let cells = cells.map(|((name, decimals), value)| format!("{name} {value:.decimals$}"));
     cells.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the summary and a table for each case.
-pub fn tables(measured: &[CaseResult]) -> String {
+pub(super) fn tables(measured: &[CaseResult]) -> String {
     let mut text = "\n## Criteria\n\n\
         Medians of all rounds. A ratio is the median of the ratios of the rounds, to the other that has the best median.\n\n\
         | case | Plimsoll | best other | | ratio or limit | bar | |\n|---|---:|---:|---|---:|---:|---|\n"

@@ -37,7 +37,7 @@ const SLOW: &str = "/cgi-bin/slow";
 const BODY: [u8; 10_000] = [b'x'; 10_000];
 
 /// Runs a turn.
-pub fn perform(fixture: &Fixture, peer: &str) -> Result<Vec<f64>> {
+pub(super) fn perform(fixture: &Fixture, peer: &str) -> Result<Vec<f64>> {
     let cpu = LOAD_CPU.parse()?;
     let origin = SlowOrigin::start(cpu)?;
     let accelerator = fixture.start(peer, fixture.roomy(), origin.address)?;

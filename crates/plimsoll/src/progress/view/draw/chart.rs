@@ -46,7 +46,7 @@ struct LegendEntry {
 }
 
 /// Draws the rate of operations.
-pub fn draw_rate(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw_rate(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let Some(axis) = axis(state, area) else { return };
     let dots = dots(state, &axis);
     let due = |second: &Second| (!second.load.is_closed()).then_some(second.due_rate);
@@ -73,7 +73,7 @@ pub fn draw_rate(state: &State, context: FrameContext, area: Rect, buffer: &mut 
 }
 
 /// Draws the percentiles of response time.
-pub fn draw_response(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw_response(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let Some(axis) = axis(state, area) else { return };
     let dots = dots(state, &axis);
     type Of = fn(&Second) -> Option<Nanos>;

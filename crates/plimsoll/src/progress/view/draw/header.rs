@@ -12,7 +12,7 @@ use crate::progress::text::{capitalized, length, load_text, percent};
 const WIDE: u16 = 60;
 
 /// Draws the three rows of the header, the most important first.
-pub fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
     let title = Line::from(vec![Span::styled(state.run().plan.benchmark.title.clone(), bold())]);
     let server = state.run().server.clone().unwrap_or_default();
     put(buffer, take_rows(&mut area, 1), &title, &Line::from(server));

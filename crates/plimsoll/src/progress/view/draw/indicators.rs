@@ -12,7 +12,7 @@ use crate::progress::state::{Point, State, group_name, most_severe};
 const ABBREVIATED: usize = 3;
 
 /// Draws the two rows of the indicators.
-pub fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
     let status = state.point.as_ref().and_then(|point| point.status.as_ref());
     let standings = status.map_or(&[][..], |status| &status.standings);
     let full = row(standings, context, "Validity  ", |name| format!(" {name}  "));

@@ -12,7 +12,7 @@ mod table;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-pub use paint::FrameContext;
+pub(crate) use paint::FrameContext;
 
 use crate::progress::state::State;
 use paint::take_rows;
@@ -25,7 +25,7 @@ const WIDE: u16 = 76;
 const GAP: u16 = 2;
 
 /// Draws a frame.
-pub fn draw(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let margin = u16::from(WIDE + 2 <= area.width);
     let area = Rect { x: area.x + margin, width: area.width - 2 * margin, ..area };
     let rows = Rows::fit(state, area.height);

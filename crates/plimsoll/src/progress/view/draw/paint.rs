@@ -10,7 +10,7 @@ use crate::progress::state::IndicatorStatus;
 
 /// The parameters of a frame besides the state.
 #[derive(Debug, Clone, Copy)]
-pub struct FrameContext {
+pub(crate) struct FrameContext {
     /// Time since the view was opened.
     pub elapsed: Nanos,
     /// Whether colors are used; they carry no information of their own.
@@ -21,17 +21,17 @@ pub struct FrameContext {
 
 impl FrameContext {
     /// Returns the style of a color; the default style without colors.
-    pub fn color(self, color: Color) -> Style {
+    pub(crate) fn color(self, color: Color) -> Style {
         if self.has_color { Style::new().fg(color) } else { Style::new() }
     }
 
     /// Returns the style of progress bars.
-    pub fn accent(self) -> Style {
+    pub(crate) fn accent(self) -> Style {
         self.color(Color::Cyan)
     }
 
     /// Returns the symbol and style of an indicator's status.
-    pub fn symbol(self, status: IndicatorStatus) -> (&'static str, Style) {
+    pub(crate) fn symbol(self, status: IndicatorStatus) -> (&'static str, Style) {
         match status {
             IndicatorStatus::Good => ("✓", self.color(Color::Green)),
             IndicatorStatus::Unknown => ("·", dim()),
@@ -42,17 +42,17 @@ impl FrameContext {
 }
 
 /// Returns the style of headings.
-pub fn bold() -> Style {
+pub(super) fn bold() -> Style {
     Style::new().add_modifier(Modifier::BOLD)
 }
 
 /// Returns the style of secondary text.
-pub fn dim() -> Style {
+pub(super) fn dim() -> Style {
     Style::new().add_modifier(Modifier::DIM)
 }
 
 /// Draws `left` in the first row of an area, and `right` at its end if both fit.
-pub fn put(buffer: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
+pub(super) fn put(buffer: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
     let area = area.intersection(buffer.area);
     if area.is_empty() {
         return;
@@ -65,7 +65,7 @@ pub fn put(buffer: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
 }
 
 /// Draws a progress bar in the first row of an area.
-pub fn put_bar(buffer: &mut Buffer, area: Rect, fraction: f64, context: FrameContext) {
+pub(super) fn put_bar(buffer: &mut Buffer, area: Rect, fraction: f64, context: FrameContext) {
     let done = (fraction.clamp(0.0, 1.0) * f64::from(area.width)).round() as usize;
     let left = usize::from(area.width) - done;
     let line = Line::from(vec![
@@ -76,7 +76,7 @@ pub fn put_bar(buffer: &mut Buffer, area: Rect, fraction: f64, context: FrameCon
 }
 
 /// Removes up to `rows` rows from the top of an area and returns them.
-pub fn take_rows(area: &mut Rect, rows: u16) -> Rect {
+pub(super) fn take_rows(area: &mut Rect, rows: u16) -> Rect {
     let height = rows.min(area.height);
     let taken = Rect { height, ..*area };
     *area = Rect { y: area.y + height, height: area.height - height, ..*area };

@@ -10,8 +10,8 @@ use crate::progress::state::{Second, State};
 use crate::progress::text::{ABSENT, byte_rate, percent, rate, time};
 
 /// Number of rows with the heading, in a closed loop and in an open loop.
-pub const ROWS: u16 = 7;
-pub const ROWS_OPEN: u16 = 8;
+pub(super) const ROWS: u16 = 7;
+pub(super) const ROWS_OPEN: u16 = 8;
 
 /// The layout of a block: widths of the names and of each number, in columns.
 struct Block {
@@ -31,7 +31,7 @@ const GAP: u16 = 2;
 type Row = (&'static str, Vec<String>);
 
 /// Draws as many of the three blocks as fit.
-pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let blocks = [
         (LOAD, "Load", vec!["last second".to_owned(), "steady".to_owned()], load(state)),
         (SERVER, "Server", Vec::new(), server(state)),

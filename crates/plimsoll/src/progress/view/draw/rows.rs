@@ -22,7 +22,7 @@ const GAPS: u16 = 5;
 
 /// The number of rows of each part, from the top; 0 for a part that does not fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Rows {
+pub(super) struct Rows {
     /// Benchmark and progress.
     pub header: u16,
     /// The charts.
@@ -43,7 +43,7 @@ pub struct Rows {
 
 impl Rows {
     /// Allocates the rows of a terminal.
-    pub fn fit(state: &State, height: u16) -> Rows {
+    pub(super) fn fit(state: &State, height: u16) -> Rows {
         let is_open = state.run().plan.loads().any(|load| !load.is_closed());
         let mut left = height;
         let mut take = |wanted: u16, least: u16| {

@@ -5,7 +5,7 @@ const ENDS: [f64; 6] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0];
 
 /// A vertical axis with its labels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scale {
+pub(super) struct Scale {
     /// Value at the lower end.
     pub low: f64,
     /// Value at the upper end.
@@ -16,7 +16,7 @@ pub struct Scale {
 
 impl Scale {
     /// Returns as many evenly spaced labels as fit into `rows` rows, padded to `width`.
-    pub fn labels_for(&self, rows: u16, width: usize) -> Vec<String> {
+    pub(super) fn labels_for(&self, rows: u16, width: usize) -> Vec<String> {
         let steps = self.labels.len() - 1;
         let fits = |step: &usize| steps.is_multiple_of(*step) && steps / step < usize::from(rows).max(2);
         let step = (1..=steps).find(fits).unwrap_or(steps);
@@ -25,7 +25,7 @@ impl Scale {
 }
 
 /// Makes a scale from zero to a round number of at least `max`, with a label at the middle.
-pub fn linear(max: f64) -> Scale {
+pub(super) fn linear(max: f64) -> Scale {
     let max = if max.is_finite() { max.max(1.0) } else { 1.0 };
     let power = 10f64.powf(max.log10().floor());
     let end = ENDS.iter().map(|end| end * power).find(|end| max <= *end).unwrap_or(10.0 * power);
@@ -34,7 +34,7 @@ pub fn linear(max: f64) -> Scale {
 }
 
 /// Makes a logarithmic scale of whole decades for times, given as decimal logarithms of seconds.
-pub fn logarithmic(logarithms: impl Iterator<Item = f64>) -> Scale {
+pub(super) fn logarithmic(logarithms: impl Iterator<Item = f64>) -> Scale {
     let (low, high) = logarithms
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (value.min(low), value.max(high)));
     let (low, high) = if low <= high { (low.floor(), high.ceil()) } else { (-3.0, -2.0) };
@@ -56,7 +56,7 @@ fn label(power: i32) -> String {
 
 /// A horizontal axis of time, divided into dots.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TimeAxis {
+pub(super) struct TimeAxis {
     /// Time at the left end, in s.
     pub start: f64,
     /// Number of dots.
@@ -67,7 +67,7 @@ pub struct TimeAxis {
 
 impl TimeAxis {
     /// Makes an axis with `dots` dots: of the whole run if its length is known, otherwise of the last seconds, one per dot.
-    pub fn new(planned: Option<f64>, newest: f64, dots: usize) -> TimeAxis {
+    pub(super) fn new(planned: Option<f64>, newest: f64, dots: usize) -> TimeAxis {
         let width = dots.max(1) as f64;
         match planned {
             // The planned length does not include a drain at the end.
@@ -79,18 +79,18 @@ impl TimeAxis {
     }
 
     /// Returns the time at the right end, in s.
-    pub fn end(&self) -> f64 {
+    pub(super) fn end(&self) -> f64 {
         self.start + self.dots as f64 * self.seconds_per_dot
     }
 
     /// Returns the start and end of a dot, in s.
-    pub fn span(&self, dot: usize) -> (f64, f64) {
+    pub(super) fn span(&self, dot: usize) -> (f64, f64) {
         let from = self.start + dot as f64 * self.seconds_per_dot;
         (from, from + self.seconds_per_dot)
     }
 
     /// Returns the dot that contains a time; `None` if the time is before the axis.
-    pub fn dot_of(&self, from: f64) -> Option<usize> {
+    pub(super) fn dot_of(&self, from: f64) -> Option<usize> {
         let dot = (from - self.start) / self.seconds_per_dot;
         (-1e-6 < dot).then_some((dot + 1e-6) as usize)
     }
@@ -98,7 +98,7 @@ impl TimeAxis {
 
 /// Returns the start of the page of `dots` dots that contains the newest second. A page is filled and then scrolled by
 /// half.
-pub fn page(newest: f64, dots: f64) -> f64 {
+pub(super) fn page(newest: f64, dots: f64) -> f64 {
     let step = (dots / 2.0).floor().max(1.0);
     ((newest - dots) / step).ceil().max(0.0) * step
 }

@@ -12,7 +12,7 @@ use crate::progress::text::{load_text, rate, time};
 const LABEL: usize = 14;
 
 /// Draws as many of the latest load points as fit, oldest first.
-pub fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
     let labels = if state.runs.len() == 1 { 0 } else { LABEL };
     let heading = format!(
         "   # {:<14}{:<labels$}{:>12}{:>10}{:>10}{:>8}  status",
@@ -51,7 +51,7 @@ fn line(point: &FinishedPoint, label: &str, context: FrameContext) -> Line<'stat
 }
 
 /// Draws the latest messages.
-pub fn draw_messages(state: &State, mut area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw_messages(state: &State, mut area: Rect, buffer: &mut Buffer) {
     let hidden = state.messages.len().saturating_sub(usize::from(area.height));
     for message in state.messages.iter().skip(hidden) {
         let first = message.lines().next().unwrap_or_default();
@@ -60,7 +60,7 @@ pub fn draw_messages(state: &State, mut area: Rect, buffer: &mut Buffer) {
 }
 
 /// Draws the footer with the keys.
-pub fn draw_footer(context: FrameContext, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw_footer(context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let text = match context.is_stopping {
         false => "q: stop the run and keep its records",
         true => "Stopping; the records so far are kept. Ctrl-C quits immediately.",
