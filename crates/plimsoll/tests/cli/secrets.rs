@@ -178,7 +178,6 @@ fn secrets_reach_the_server_and_nothing_else() {
     all_is_clean(&fixture, "run.plim");
     let report = fixture.report(&fixture.path("run.plim"));
     let request = &report["plan"]["workload"]["requests"][0];
-    assert_eq!(report["plan"]["format"], 2);
     assert_eq!(request["path"], "/page?api_key=[redacted]&t={t}");
     assert!(request["headers"].as_array().unwrap().iter().any(|pair| pair[1] == "lang=en"), "{request}");
     assert_eq!(request["secrets"][0]["source"]["env"], "PLIMSOLL_TEST_T");
