@@ -5,7 +5,7 @@
 //! the state between intervals is exact, however late the thread was woken.
 
 use model::{
-    FailedTotals, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, Phases, Reply, SliceSchedule,
+    FailedTotals, Health, IntervalRecord, KindTotals, Outcome, Phase, Phases, Reply, SliceSchedule,
     UnitTotals,
 };
 use stats::Histogram;
@@ -64,7 +64,7 @@ impl Recorder {
             is_paced: false,
             upcoming: None,
             n_due: 0,
-            current: empty_interval(setup.point.index, setup.assignment.share),
+            current: IntervalRecord::empty(setup.point.index, setup.assignment.share),
             n_units,
             in_flight: TimeIntegral::default(),
             in_flight_kinds: vec![0; n_kinds],
@@ -304,7 +304,7 @@ impl Recorder {
         let (load_point, agent) = (self.current.load_point, self.current.agent);
         let next = match self.spares.pop() {
             Some(spare) => IntervalRecord { load_point, agent, ..spare },
-            None => empty_interval(load_point, agent),
+            None => IntervalRecord::empty(load_point, agent),
         };
         let closed = std::mem::replace(&mut self.current, next);
         self.begin_interval(closed.end, closed.index + 1);
@@ -322,26 +322,6 @@ impl Recorder {
         self.current.end = if start < phase_end { whole.min(phase_end) } else { whole };
         self.current.kinds.resize_with(self.in_flight_kinds.len(), KindTotals::default);
         self.current.units.resize_with(self.n_units, UnitTotals::default);
-    }
-}
-
-fn empty_interval(load_point: u32, agent: u32) -> IntervalRecord {
-    IntervalRecord {
-        load_point,
-        agent,
-        index: 0,
-        phase: Phase::RampUp,
-        start: Nanos::ZERO,
-        end: Nanos::ZERO,
-        flow: Flow::default(),
-        kinds: Vec::new(),
-        units: Vec::new(),
-        response: Histogram::default(),
-        service: Histogram::default(),
-        lateness: Histogram::default(),
-        connect: Histogram::default(),
-        health: Health::default(),
-        sut: None,
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Catalog {
     /// Names of the kinds of units (groups of operations, such as pages), in the order of records; empty where the
     /// benchmark counts none.
     pub units: Vec<String>,
-    /// What is measured of operations besides their response times, in the order of records.
+    /// The measures of operations besides their response times, in the order of records.
     pub measures: Vec<Measure>,
 }
 

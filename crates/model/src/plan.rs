@@ -24,7 +24,7 @@ pub struct Plan {
     pub seed: u64,
     /// The requests and pages.
     pub workload: Workload,
-    /// What the run counts and measures.
+    /// The kinds of operations and units that the run counts, and the measures of each.
     pub catalog: Catalog,
     /// The protocol of the requests.
     pub protocol: Protocol,
@@ -48,7 +48,7 @@ pub struct Plan {
     /// The number of load threads; at least 1.
     pub load_threads: u32,
     /// Number of independent processes of which Poisson arrivals are the sum ([`crate::POISSON_LANES`]). 1 in plans
-    /// without Poisson arrivals, and in run files from before there were lanes: absent there.
+    /// without Poisson arrivals, which do not store it.
     #[serde(default = "single_lane", skip_serializing_if = "is_single_lane")]
     pub arrival_lanes: NonZeroU16,
     /// Local addresses that connections are made from, in turn; empty: the system chooses.

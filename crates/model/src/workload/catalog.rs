@@ -17,17 +17,15 @@ pub const BODY_BYTES: u16 = 3;
 impl Workload {
     /// Returns what a run of the workload counts and measures.
     pub fn catalog(&self) -> Catalog {
-        let weights = self.request_weights();
-        let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
-        let kind = |(request, weight): (&Request, &u64)| OperationKind {
+        let kind = |(request, share): (&Request, f64)| OperationKind {
             name: request.name.clone(),
-            share: Some(*weight as f64 / total),
+            share: Some(share),
             share_gap_max: request.share_gap_max,
             expected: expected_body(request).into_iter().collect(),
         };
         let page = |index: usize| format!("page {index}");
         Catalog {
-            kinds: self.requests.iter().zip(&weights).map(kind).collect(),
+            kinds: self.requests.iter().zip(self.request_shares()).map(kind).collect(),
             units: if self.counts_pages { (0..self.pages.len()).map(page).collect() } else { Vec::new() },
             measures: MEASURES.map(|(name, unit)| Measure { name: name.to_owned(), unit }).into(),
         }

@@ -130,11 +130,16 @@ impl Workload {
         Some((squares - self.mean_body_bytes()?.powi(2)).max(0.0).sqrt())
     }
 
-    /// Returns the share of all requests that are of a kind, from 0 to 1.
-    pub fn request_share(&self, kind: usize) -> f64 {
+    /// Returns the shares of all requests that are of each kind, from 0 to 1.
+    pub(crate) fn request_shares(&self) -> Vec<f64> {
         let weights = self.request_weights();
         let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
-        weights.get(kind).map_or(0.0, |weight| *weight as f64 / total)
+        weights.iter().map(|weight| *weight as f64 / total).collect()
+    }
+
+    /// Returns the share of all requests that are of a kind, from 0 to 1.
+    pub fn request_share(&self, kind: usize) -> f64 {
+        self.request_shares().get(kind).copied().unwrap_or(0.0)
     }
 
     /// Returns the number that determines the content of an object, see [`Content::object`].
