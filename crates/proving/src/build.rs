@@ -1,14 +1,11 @@
-//! The program that is measured: built for release.
+//! The program that is tried: built for release where it is measured.
 
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::shell::{cargo, line, output};
-
-/// Arguments of cargo that build the program of README's first command.
-pub const RELEASE: [&str; 4] = ["build", "--release", "--package", "plimsoll"];
 
 /// Builds `plimsoll` for release and returns its path.
 ///
@@ -18,13 +15,27 @@ pub fn release_binary() -> Result<PathBuf> {
     release_binary_with(&[])
 }
 
+/// Builds `plimsoll` as its tests do and returns its path. What all its requests go through is optimized.
+///
+/// # Errors
+/// The build fails.
+pub fn development_binary() -> Result<PathBuf> {
+    executable_of(cargo(&["build", "--package", "plimsoll"]))
+}
+
 /// Builds `plimsoll` for release with more arguments for cargo, such as features, and returns its path.
 ///
 /// # Errors
 /// The build fails.
 pub fn release_binary_with(arguments: &[&str]) -> Result<PathBuf> {
-    let mut build = cargo(&RELEASE);
-    build.args(["--message-format", "json"]).args(arguments);
+    let mut build = cargo(&["build", "--release", "--package", "plimsoll"]);
+    build.args(arguments);
+    executable_of(build)
+}
+
+/// Runs a build of `plimsoll` and returns its path.
+fn executable_of(mut build: Command) -> Result<PathBuf> {
+    build.args(["--message-format", "json"]);
     println!("{}", line(&build));
     // Progress and errors are inherited; the messages contain the path of the program.
     let messages = output(build.stderr(Stdio::inherit()))?;

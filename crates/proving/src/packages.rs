@@ -4,10 +4,11 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, ensure};
 
-use crate::shell::run;
+use crate::shell::output;
 
 /// The script that Debian packages ask whether they may start their services.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
@@ -45,11 +46,33 @@ pub const NEEDED: [Needed; 18] = [
 /// No service is started by the installation, and no port used.
 ///
 /// # Errors
-/// Packages are missing, and this user is not root or their installation fails.
-pub fn install(needed: &[Needed]) -> Result<()> {
+/// As for [`begin_installation`] and [`Installation::finish`].
+pub fn install(needed: &'static [Needed]) -> Result<()> {
+    begin_installation(needed)?.finish()
+}
+
+/// An installation of packages beside other work.
+#[must_use]
+pub struct Installation(Option<JoinHandle<Result<()>>>);
+
+impl Installation {
+    /// Waits until all packages are installed.
+    ///
+    /// # Errors
+    /// The installation failed, or a file is still missing.
+    pub fn finish(self) -> Result<()> {
+        self.0.map_or(Ok(()), |thread| thread.join().expect("the thread only runs apt-get"))
+    }
+}
+
+/// Begins to install the packages of missing files.
+///
+/// # Errors
+/// Packages are missing, and this user is not root or has no `apt-get`.
+pub fn begin_installation(needed: &'static [Needed]) -> Result<Installation> {
     let packages = missing(needed, &folders());
     if packages.is_empty() {
-        return Ok(());
+        return Ok(Installation(None));
     }
     let list = packages.join(" ");
     let able = rustix::process::geteuid().is_root() && exists("apt-get", &folders());
@@ -58,11 +81,15 @@ pub fn install(needed: &[Needed]) -> Result<()> {
         "missing: {list}\nhint: `apt-get install --no-install-recommends {list}` as root, then again"
     );
     println!("Installing {list}.");
+    Ok(Installation(Some(thread::spawn(move || install_all(needed, &packages)))))
+}
+
+fn install_all(needed: &[Needed], packages: &[&str]) -> Result<()> {
     let _policy = ServicePolicy::put(Path::new(POLICY))?;
-    let install = || run(apt(&["install", "-qq", "--no-install-recommends"]).args(&packages));
+    let install = || output(apt(&["install", "-qq", "--no-install-recommends"]).args(packages));
     if install().is_err() {
         // The package lists are missing or out of date.
-        run(&mut apt(&["update", "-qq"]))?;
+        output(&mut apt(&["update", "-qq"]))?;
         install()?;
     }
     let packages = missing(needed, &folders());

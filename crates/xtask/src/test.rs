@@ -9,9 +9,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use proving::build::{RELEASE, release_binary};
+use proving::build::development_binary;
 use proving::noise::{AttemptResult, RaisedPriority, is_noise, until_quiet};
-use proving::packages::{NEEDED, install};
+use proving::packages::{Installation, NEEDED, begin_installation};
 use proving::shell::{cargo, line, output, run, say};
 use proving::throttles;
 use units::{Clock, RealClock};
@@ -24,10 +24,12 @@ const NOT_VALID: i32 = 3;
 /// A step: its name and its function.
 type Step = (&'static str, Box<dyn FnOnce() -> Result<()>>);
 
-/// Quick steps first, so that mistakes show at once. Steps that need quiet come when everything is built.
-fn steps() -> Vec<Step> {
-    // Runs beside the other builds: each leaves a CPU idle now and then, and none measures anything.
-    let release = std::thread::spawn(|| output(&mut cargo(&RELEASE)));
+/// Quick steps first, so that mistakes show at once. Steps that need quiet come when everything is built; packages are
+/// installed beside the builds, which need none of them.
+///
+/// Servers are loaded by the build that the tests use: what a release build would add to what is shown here is its own
+/// compilation, which takes as long as all tests together.
+fn steps(installation: Installation) -> Vec<Step> {
     vec![
         ("format", Box::new(|| run(say(&mut cargo(&["fmt", "--all", "--check"]))))),
         ("licenses", Box::new(|| licenses::perform(&[]))),
@@ -45,26 +47,20 @@ fn steps() -> Vec<Step> {
             }),
         ),
         ("test build", Box::new(|| run(say(&mut cargo(&["test", "--workspace", "--no-run"]))))),
-        (
-            "release build",
-            Box::new(|| {
-                println!("{}", line(&cargo(&RELEASE)));
-                release.join().expect("the thread only runs cargo").map(drop)
-            }),
-        ),
+        ("packages", Box::new(|| installation.finish())),
         ("tests", Box::new(test_binaries::perform)),
         ("a real run", Box::new(real_run)),
-        ("throttles", Box::new(throttles::once)),
+        ("throttles", Box::new(|| throttles::once(&development_binary()?))),
     ]
 }
 
 /// Runs all steps and prints a summary.
 pub(crate) fn perform() -> Result<()> {
-    install(&NEEDED)?;
+    let installation = begin_installation(&NEEDED)?;
     let clock = RealClock::start();
     let mut summary = Vec::new();
     let mut n_failed = 0;
-    let steps = steps();
+    let steps = steps(installation);
     let n_steps = steps.len();
     for (name, step) in steps {
         println!("\n== {name}");
@@ -87,10 +83,9 @@ pub(crate) fn perform() -> Result<()> {
     Ok(())
 }
 
-/// Does what README promises, with a release build: a valid run within a minute, and an audit without
-/// findings. If the machine was busy with something else, the verdict rightly says so.
+/// Does what README promises: a valid run within a minute, and an audit without findings. If the machine was busy with something else, the verdict rightly says so.
 fn real_run() -> Result<()> {
-    let plimsoll = release_binary()?;
+    let plimsoll = development_binary()?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("quick.plim");
     let _precedence = RaisedPriority::take();

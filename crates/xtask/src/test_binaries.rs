@@ -213,21 +213,49 @@ fn failures(text: &str) -> Vec<String> {
 /// Runs the examples in documentation, if there are any: finding them by `cargo test --doc` takes longer than
 /// this.
 fn documentation_tests() -> Result<()> {
-    let is_fence =
-        |line: &str| line.trim_start().starts_with("/// ```") || line.trim_start().starts_with("//! ```");
-    for file in shell::sources(&root().join("crates"))? {
-        if fs::read_to_string(&file)?.lines().any(is_fence) {
-            println!("{} has code in its documentation", file.display());
-            return run(say(&mut cargo(&["test", "--workspace", "--doc"])));
+    let crates = root().join("crates");
+    let mut packages = BTreeSet::new();
+    for file in shell::sources(&crates)? {
+        if has_code_in_documentation(&fs::read_to_string(&file)?) {
+            let package = file.strip_prefix(&crates)?.iter().next().context("a source lies in a crate")?;
+            packages.insert(package.to_string_lossy().into_owned());
         }
     }
-    println!("no code in documentation, so no tests of it");
-    Ok(())
+    if packages.is_empty() {
+        println!("no code in documentation, so no tests of it");
+        return Ok(());
+    }
+    let mut test = cargo(&["test", "--doc"]);
+    for package in &packages {
+        test.args(["--package", package]);
+    }
+    run(say(&mut test))
+}
+
+/// Returns whether documentation in a source has a block that is not marked as text.
+fn has_code_in_documentation(source: &str) -> bool {
+    let fence = |line: &'_ str| -> Option<String> {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! "))?;
+        comment.strip_prefix("```").map(str::to_owned)
+    };
+    // Every other fence ends a block.
+    source.lines().filter_map(fence).step_by(2).any(|language| language != "text")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_of_text_in_documentation_are_no_code() {
+        let text = "//! ```text\n//! a → b\n//! ```\n";
+        assert!(!has_code_in_documentation(text));
+        assert!(has_code_in_documentation(&format!(
+            "{text}    /// ```\n    /// assert!(true);\n    /// ```\n"
+        )));
+        assert!(!has_code_in_documentation("let fence = \"```\";\n"));
+    }
 
     const TEXT: &str = "\nrunning 3 tests\ntest a::b ... ok\ntest a::c ... FAILED\ntest d - should panic ... FAILED\n\n\
         failures:\n\n---- a::c stdout ----\ntest fake\n\nfailures:\n    a::c\n    d\n\n\

@@ -84,23 +84,22 @@ impl ThrottleOptions {
 /// Bottlenecks that are recognized by how exactly a rate is met, or does not grow.
 const NEED_TIME: [&str; 2] = ["none", "lock or other waiting"];
 
-/// Tries every throttle once and briefly, for the test command. A wrong result is repeated only if others
+/// Tries every throttle once and briefly with a build of `plimsoll`, for the test command. A wrong result is repeated only if others
 /// used the machine, and all throttles are tried in any case.
 ///
 /// # Errors
 /// The throttles with a wrong result, and those that could not be tried: that is not a success.
-pub fn once() -> Result<()> {
+pub fn once(plimsoll: &Path) -> Result<()> {
     ensure!(
         rustix::process::geteuid().is_root(),
         "not run: control groups and network namespaces need root\nhint: `sudo cargo xtask test`"
     );
-    let plimsoll = release_binary()?;
     let _precedence = RaisedPriority::take();
     let mut wrong = Vec::new();
     for throttle in THROTTLES {
         let attempts = until_quiet(throttle.name, || {
             let changes = if NEED_TIME.contains(&throttle.bottleneck) { &[][..] } else { &BRIEFLY };
-            let one = attempt(throttle, &plimsoll, changes).with_context(|| throttle.name)?;
+            let one = attempt(throttle, plimsoll, changes).with_context(|| throttle.name)?;
             println!("{}: {} ({})", throttle.name, one.named, one.evidence);
             ensure!(one.named != LEFT_OUT, "{}: {LEFT_OUT}", throttle.name);
             let why = format!("called {}, expected {}", one.named, throttle.bottleneck);
