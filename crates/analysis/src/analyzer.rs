@@ -98,17 +98,17 @@ impl Analyzer {
         Some(self.status_of(self.points.get(&index)?, stage))
     }
 
-    /// Folds one interval, split from its detail.
+    /// Folds one interval, with its detail if it has one.
     pub fn interval(&mut self, record: &IntervalRecord) {
         if let Some(point) = self.point(record.load_point) {
             point.interval(record);
         }
     }
 
-    /// Folds the detail of one or several intervals.
+    /// Folds the detail of one or several intervals that were folded without it.
     pub fn detail(&mut self, record: &DetailRecord) {
         if let Some(point) = self.point(record.load_point) {
-            point.detail(record);
+            point.detail(record.agent, record.phase, record.start, &record.detail);
         }
     }
 

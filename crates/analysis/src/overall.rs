@@ -16,8 +16,8 @@ pub struct OverallTotals {
     pub skipped: u64,
     /// Operations that were given up in flight.
     pub abandoned: u64,
-    /// Bytes of the replies of successful operations, heads and bodies.
-    pub reply_bytes: u64,
+    /// The sum of each measure of successful operations, in the order of the catalog.
+    pub measures: Vec<u64>,
     /// CPU time of the load threads.
     pub generator_cpu: Nanos,
     /// CPU time of the SUT; `None` if it was never seen.
@@ -51,13 +51,17 @@ impl OverallTotals {
         self.skipped = self.skipped.saturating_add(flow.skipped);
         self.abandoned = self.abandoned.saturating_add(flow.abandoned);
         for kind in &record.kinds {
-            let failed = kind.failed.iter().map(|(outcome, totals)| (*outcome, totals.n));
-            for (outcome, n) in failed.chain([(Outcome::Ok, kind.ok.response.n)]) {
+            let failed = kind.failed.iter().map(|(outcome, n)| (*outcome, *n));
+            for (outcome, n) in failed.chain([(Outcome::Ok, kind.response.n)]) {
                 let sum = self.completed.entry(outcome).or_default();
                 *sum = sum.saturating_add(n);
             }
-            let bytes = u64::try_from(kind.ok.reply_bytes.sum).unwrap_or(u64::MAX);
-            self.reply_bytes = self.reply_bytes.saturating_add(bytes);
+            if self.measures.len() < kind.measures.len() {
+                self.measures.resize(kind.measures.len(), 0);
+            }
+            for (sum, measure) in self.measures.iter_mut().zip(&kind.measures) {
+                *sum = sum.saturating_add(u64::try_from(measure.sum).unwrap_or(u64::MAX));
+            }
         }
         self.generator_cpu = self.generator_cpu.saturating_add(record.health.cpu);
         if let Some(used) = record.sut {
@@ -96,18 +100,18 @@ impl IntervalFigures {
 
 #[cfg(test)]
 mod tests {
-    use model::{FailedTotals, Flow, Health, KindTotals, SutUse};
+    use model::{Flow, Health, KindTotals, SutUse};
 
     use super::*;
 
     /// By hand: half a second with 40 successes and 4 failures; two load threads used 0.1 s of 1 s, the server 0.3 s.
     fn record() -> IntervalRecord {
-        let mut kind = KindTotals::default();
+        let mut kind = KindTotals::new(2);
         (0..40).for_each(|_| {
-            kind.ok.response.record(1_000_000);
-            kind.ok.reply_bytes.record(700);
+            kind.response.record(1_000_000);
+            kind.measures[1].record(700);
         });
-        kind.failed.insert(Outcome::Reset, FailedTotals { n: 4, ..FailedTotals::default() });
+        kind.failed.insert(Outcome::Reset, 4);
         let flow = Flow { due: 45, ok: 40, failed: 4, in_flight_at_end: 1, ..Flow::default() };
         IntervalRecord {
             end: Nanos::from_millis(500),
@@ -141,7 +145,7 @@ mod tests {
         totals.interval(&record());
         totals.interval(&IntervalRecord { sut: None, ..record() });
         assert_eq!(totals.completed, [(Outcome::Ok, 80), (Outcome::Reset, 8)].into());
-        assert_eq!((totals.due, totals.errors(), totals.reply_bytes), (90, 8, 56_000));
+        assert_eq!((totals.due, totals.errors(), &totals.measures[..]), (90, 8, &[0, 56_000][..]));
         assert_eq!(totals.generator_cpu, Nanos::from_millis(200));
         assert_eq!(totals.sut_cpu, Some(Nanos::from_millis(300)));
     }

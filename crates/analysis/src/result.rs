@@ -172,20 +172,21 @@ pub struct KindResult {
     pub errors: u64,
     /// Pages of this kind that were completed; `None` where the benchmark does not count pages or in a kind's row.
     pub units_ok: Option<u64>,
-    /// Time to connect.
-    pub connect: SummaryStatistics,
-    /// Time to the first byte, from sent.
-    pub first_byte: SummaryStatistics,
     /// Response time.
     pub response: SummaryStatistics,
-    /// Head and body.
-    pub reply_bytes: SummaryStatistics,
-    /// Body.
-    pub body_bytes: SummaryStatistics,
+    /// Each measure, in the order of the catalog.
+    pub measures: Vec<SummaryStatistics>,
     /// Bytes moved: body, head, both.
     pub bytes: BytesTransferred,
     /// Percentiles of the response time.
     pub percentiles: TimeSummary,
+}
+
+impl KindResult {
+    /// Returns the statistics of a measure, by its index in the catalog; empty where there is no such measure.
+    pub fn measure(&self, measure: usize) -> SummaryStatistics {
+        self.measures.get(measure).copied().unwrap_or_default()
+    }
 }
 
 /// Mean, population deviation, least and greatest; all `None` if there were no values.

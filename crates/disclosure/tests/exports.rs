@@ -11,8 +11,8 @@ use disclosure::render::{self, IntervalLog, Ndjson};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use model::{
-    Counter, DetailRecord, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, Machine,
-    MachineRole, Outcome, Phase, ResourceRecord, Series, SutUse, UnitTotals, parse_limits,
+    Counter, Detail, DetailRecord, Example, Flow, Health, IntervalRecord, KindTotals, Machine, MachineRole,
+    Outcome, Phase, ResourceRecord, Series, SutUse, UnitTotals, parse_limits, web_measure,
 };
 use serde_json::{Value, json};
 use stats::Histogram;
@@ -47,7 +47,7 @@ fn interval() -> IntervalRecord {
             in_flight_ns: 1_500_000_000,
             ..Flow::default()
         },
-        kinds: vec![KindTotals::default(); 5],
+        kinds: vec![KindTotals::new(4); 5],
         units: vec![UnitTotals { ok: 3, failed: 1 }],
         response: of(&[1_000_000, 2_000_000, 4_000_000]),
         health: Health { threads: 2, cpu: Nanos::from_millis(40), run_queue: Nanos(7) },
@@ -55,11 +55,11 @@ fn interval() -> IntervalRecord {
         ..IntervalRecord::empty(1, 0)
     };
     for nanos in [1_000_000, 2_000_000, 4_000_000] {
-        record.kinds[0].ok.response.record(nanos);
-        record.kinds[0].ok.reply_bytes.record(687);
-        record.kinds[0].ok.body_bytes.record(500);
+        record.kinds[0].response.record(nanos);
+        record.kinds[0].measures[web_measure::REPLY_BYTES].record(687);
+        record.kinds[0].measures[web_measure::BODY_BYTES].record(500);
     }
-    record.kinds[1].failed.insert(Outcome::Refused, FailedTotals { n: 1, ..FailedTotals::default() });
+    record.kinds[1].failed.insert(Outcome::Refused, 1);
     record
 }
 
@@ -72,9 +72,11 @@ fn detail() -> DetailRecord {
         phase: Phase::Steady,
         start: Nanos::from_secs(2),
         end: Nanos::from_secs(10),
-        response,
-        failed: [((1, Outcome::Refused), of(&[30_000]))].into(),
-        connect: Histogram::new(),
+        detail: Detail {
+            response,
+            failed: [((1, Outcome::Refused), of(&[30_000]))].into(),
+            spreads: vec![Histogram::new()],
+        },
     }
 }
 

@@ -6,8 +6,8 @@ use analysis::Finding;
 use analysis::audit::{DifferenceKind, TableDifference};
 use analysis::finding::{
     BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
-    FlowLaw, InInterval, IntervalFault, KindSizes, LittleExplanation, MissingLoad, MissingPercentile,
-    OtherCpuUse, OverflowingPart, ProgramCpuUse, ServerUse, SizeFault, SteadyFigure, TimesExtent,
+    FlowLaw, InInterval, IntervalFault, KindMeasure, LittleExplanation, MeasureFault, MissingLoad,
+    MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ServerUse, SteadyFigure, TimesExtent,
     UnequalTotals, ValueMoment,
 };
 use disclosure::{finding_brief, finding_hint, finding_text, table_difference_text};
@@ -31,7 +31,7 @@ macro_rules! variants {
 
 variants!(FINDINGS, finding_name, Finding:
     Stopped, EndingMissing, LoadPointsMissing, UnplannedLoadPoint, SearchUnfinished, SearchWithoutResult, Modified,
-    CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Sizes, Overflow, Details,
+    CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, Schedule, GeneratorUnmeasured,
     GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, LeftOpen, Delivered,
@@ -45,9 +45,9 @@ variants!(EQUAL_TOTALS, equal_totals_name, EqualTotals:
     Kinds, Successes, Failures, TimedOut, InFlight, ResponseTimes, ServiceTimes, Latenesses, ResponseSum, ResponseMin,
     ResponseMax,
 );
-variants!(SIZE_FAULTS, size_fault_name, SizeFault: Count, Bodies, Objects);
+variants!(MEASURE_FAULTS, measure_fault_name, MeasureFault: Count, Part, Expected);
 variants!(OVERFLOWING_PARTS, overflowing_part_name, OverflowingPart: Interval, Detail);
-variants!(DIFFERENCES, difference_name, DetailDifference: Response, Connect, Failures);
+variants!(DIFFERENCES, difference_name, DetailDifference: Response, Measure, Failures);
 variants!(MOMENTS, moment_name, ValueMoment: Sum, SumOfSquares);
 variants!(EXPLANATIONS, explanation_name, LittleExplanation: Failures, Ends, Both);
 variants!(SERVER_USES, server_use_name, ServerUse: Unknown, Part, Saturated, Unenforced);
@@ -70,7 +70,7 @@ fn variants_of(finding: &Finding) -> Vec<&'static str> {
             }
         }
         Finding::Totals(found) => names.push(equal_totals_name(&found.first.fault.totals)),
-        Finding::Sizes(found) => names.push(size_fault_name(&found.first.fault.fault)),
+        Finding::Measure(found) => names.push(measure_fault_name(&found.first.fault.fault)),
         Finding::Overflow(found) => names.push(overflowing_part_name(&found.first)),
         Finding::Details { difference, .. } => names.push(difference_name(difference)),
         Finding::Histogram { moment, .. } => names.push(moment_name(moment)),
@@ -151,13 +151,14 @@ fn of_record() -> Vec<Finding> {
     ];
     let differ = |totals| Finding::Totals(once(at(UnequalTotals { totals, found: 0, expected: 200 })));
     findings.extend(totals.map(differ));
-    let sizes = [
-        SizeFault::Count { replies: 9, bodies: 10, ok: 10 },
-        SizeFault::Bodies { replies: 4_999, bodies: 5_000 },
-        SizeFault::Objects { bodies: 4_999, n: 10, least: 5_000, most: 5_000 },
-        SizeFault::Objects { bodies: 4_999, n: 10, least: 5_000, most: 6_000 },
+    let measures = [
+        MeasureFault::Count { values: 9, ok: 10 },
+        MeasureFault::Part { sum: 5_000, whole: "reply bytes".to_owned(), whole_sum: 4_999 },
+        MeasureFault::Expected { sum: 4_999, ok: 10, least: 5_000, most: 5_000 },
+        MeasureFault::Expected { sum: 4_999, ok: 10, least: 5_000, most: 6_000 },
     ];
-    findings.extend(sizes.map(|fault| Finding::Sizes(once(at(KindSizes { kind: 3, fault })))));
+    let of_kind = |fault| KindMeasure { kind: 3, measure: "body bytes".to_owned(), fault };
+    findings.extend(measures.map(|fault| Finding::Measure(once(at(of_kind(fault))))));
     let overflowing = [
         OverflowingPart::Interval { interval: 7, agent: 0 },
         OverflowingPart::Detail { agent: 0, start: Nanos::from_secs(10) },
@@ -167,7 +168,7 @@ fn of_record() -> Vec<Finding> {
     let details = TimesExtent::default();
     let differences = [
         DetailDifference::Response { kind: 2, details, intervals },
-        DetailDifference::Connect { details, intervals },
+        DetailDifference::Measure { name: "connect".to_owned(), details, intervals },
         DetailDifference::Failures { kind: 2, outcome: Outcome::Reset, details: 0, intervals: 5 },
     ];
     findings.extend(differences.map(|difference| Finding::Details { phase: Phase::Steady, difference }));
@@ -336,7 +337,7 @@ fn every_variant_is_among_the_sentences() {
         FLOW_FAULTS,
         FLOW_LAWS,
         EQUAL_TOTALS,
-        SIZE_FAULTS,
+        MEASURE_FAULTS,
         OVERFLOWING_PARTS,
         DIFFERENCES,
         MOMENTS,

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use common::{
     Action, EMPTY, Fixture, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, TlsStream, accept, closed,
-    connection, content, context, phases, protocol, run_drivers, workload,
+    connect_time, connection, content, context, phases, protocol, run_drivers, workload,
 };
 use drivers::web::{HandshakeCounts, Http2Driver, Trust, WebContext};
 use futures::stream::{FuturesUnordered, StreamExt};
 use h2::Reason;
 use http::Response;
-use model::{Connection, HttpVersion, Outcome, Protocol, ReplyBody, Request, Tls, WebRequest};
+use model::{Connection, HttpVersion, Outcome, Protocol, ReplyBody, Request, Tls, WebRequest, web_measure};
 use rustls::version::TLS13;
 use units::Nanos;
 
@@ -51,16 +51,11 @@ fn objects_of_all_sizes_arrive_over_one_connection() {
         let protocol = Protocol { tls, ..over_http2(KEEP_ALIVE, 1) };
         let web = context(server.address, &protocol, &workload(), &identity.trust());
         one_of(&web).run(async |fixture| {
-            let first = fixture.get(SMALL).await.marks;
-            assert!(first.sent < first.connected, "a connection was made");
+            let first = fixture.get(SMALL).await;
+            assert!(connect_time(&first).is_some(), "a connection was made");
             for object in [LARGE, EMPTY, LARGE, LARGE, LARGE, SMALL] {
                 let reply = fixture.get(object).await;
-                assert_eq!(
-                    (reply.outcome, reply.marks.connected),
-                    (Outcome::Ok, reply.marks.sent),
-                    "{tls:?}"
-                );
-                assert_eq!(reply.marks.done, reply.marks.last_byte);
+                assert_eq!((reply.outcome, connect_time(&reply)), (Outcome::Ok, None), "{tls:?}");
             }
         });
         assert_eq!(server.connections(), 1);
@@ -82,7 +77,7 @@ fn users_share_connections_in_groups() {
             let mut n_made = 0;
             while let Some(reply) = gets.next().await {
                 assert_eq!(reply.outcome, Outcome::Ok);
-                n_made += usize::from(reply.marks.sent < reply.marks.connected);
+                n_made += usize::from(connect_time(&reply).is_some());
             }
             assert_eq!(n_made, if round == 0 { 3 } else { 0 });
         }
@@ -107,8 +102,12 @@ fn no_operation_is_lost_with_many_users() {
         let failures = run.sum(|flow| flow.failed + flow.timed_out + flow.abandoned + flow.skipped);
         assert_eq!((failures, run.examples.len()), (0, 0), "{:?}", run.examples);
         assert!(200 <= run.sum(|flow| flow.ok));
-        let connected: u64 =
-            run.intervals.iter().flat_map(|record| &record.kinds).map(|kind| kind.ok.connect.n).sum();
+        let connected: u64 = run
+            .intervals
+            .iter()
+            .flat_map(|record| &record.kinds)
+            .map(|kind| kind.measure(web_measure::CONNECT).n)
+            .sum();
         assert_eq!((server.connections(), connected), (4, 4));
     }
 }

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 use common::{EMPTY, RoundRobin, SMALL, closed, open, phases, read_request, right_reply, run_point, server};
-use model::{CLOSE_WAIT_MAX, Connection, Outcome};
+use model::{CLOSE_WAIT_MAX, Connection, Outcome, web_measure};
 use units::Nanos;
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
@@ -30,9 +30,9 @@ fn no_operation_is_lost_with_many_users() {
         assert!(500 <= ok && run.sum(|flow| flow.started) == ok, "every user had its turn: {ok}");
         let report = server.stop().unwrap();
         let kinds = || run.intervals.iter().flat_map(|record| &record.kinds);
-        let bytes: u128 = kinds().map(|kind| kind.ok.reply_bytes.sum).sum();
+        let bytes: u128 = kinds().map(|kind| kind.measure(web_measure::REPLY_BYTES).sum).sum();
         assert_eq!((report.requests, u128::from(report.bytes_sent)), (ok, bytes));
-        let connected: u64 = kinds().map(|kind| kind.ok.connect.n).sum();
+        let connected: u64 = kinds().map(|kind| kind.measure(web_measure::CONNECT).n).sum();
         assert_eq!(report.connections, connected, "connections are counted where they are opened");
         match connection {
             Connection::PerRequest => assert_eq!(report.connections, ok),
@@ -116,8 +116,8 @@ fn check_timeouts(address: std::net::SocketAddr, connection: Connection) {
     let example = &run.examples[0];
     assert_eq!(example.outcome, Outcome::TimedOut);
     assert!(example.text.starts_with("GET /small.html: no complete reply after "), "{}", example.text);
-    let histograms = run.intervals.iter().flat_map(|record| &record.kinds);
-    let shortest = histograms.filter_map(|kind| kind.failed[&Outcome::TimedOut].response.min()).min();
+    let details = run.intervals.iter().filter_map(|record| record.detail.as_ref());
+    let shortest = details.filter_map(|detail| detail.failed.get(&(0, Outcome::TimedOut))?.min()).min();
     assert!(limit <= shortest.unwrap(), "nothing is given up before its limit");
 }
 
@@ -168,7 +168,7 @@ fn an_open_loop_starts_all_scheduled_operations_and_records_lateness() {
     let counts = [run.sum(|f| f.due), run.sum(|f| f.started), run.sum(|f| f.ok), run.sum(|f| f.skipped)];
     assert_eq!(counts, [4000, 4000, 4000, 0], "{:?}", run.examples);
     for kind in 0..2 {
-        let n: u64 = run.intervals.iter().map(|record| record.kinds[kind].ok.response.n).sum();
+        let n: u64 = run.intervals.iter().map(|record| record.kinds[kind].response.n).sum();
         assert_eq!(n, 2000, "kind {kind}");
     }
     let (mut response, mut service, mut lateness) = (0, 0, 0);

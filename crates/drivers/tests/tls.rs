@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use common::{
-    EMPTY, Fixture, Identity, LARGE, Peer, SMALL, TlsStream, accept, connection, content, context, protocol,
-    read_request, right_reply, workload,
+    EMPTY, Fixture, Identity, LARGE, Peer, SMALL, TlsStream, accept, connect_time, connection, content,
+    context, first_byte_time, protocol, read_request, reply_bytes, right_reply, workload,
 };
 use drivers::web::{HandshakeCounts, TlsDriver, Trust};
 use model::{Connection, Outcome, Protocol, Tls};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
+use units::Nanos;
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 
@@ -69,7 +70,7 @@ fn a_kept_connection_carries_any_number_of_requests_after_one_handshake() {
             for object in [SMALL, LARGE, EMPTY, LARGE, SMALL] {
                 let reply = fixture.get(object).await;
                 assert_eq!(reply.outcome, Outcome::Ok, "{version:?}");
-                assert_eq!(reply.head_bytes as usize + content(object).len(), right_reply(object, "").len());
+                assert_eq!(reply_bytes(&reply) as usize, right_reply(object, "").len());
             }
         });
         assert_eq!(web.handshakes(), HandshakeCounts { full: 1, resumed: 0 });
@@ -83,10 +84,11 @@ fn connected_is_after_the_handshake() {
     let identity = Identity::create();
     let server = server(&identity.config(&TLS13, &[]), 1, false);
     fixture(server.address, KEEP_ALIVE, &identity.trust()).run(async |fixture| {
-        let first = fixture.get(SMALL).await.marks;
-        assert!(first.sent < first.connected && first.connected < first.first_byte);
-        let second = fixture.get(SMALL).await.marks;
-        assert_eq!(second.sent, second.connected);
+        let first = fixture.get(SMALL).await;
+        let connect = connect_time(&first).unwrap();
+        assert!(Nanos::ZERO < connect && connect < first_byte_time(&first), "{first:?}");
+        let second = fixture.get(SMALL).await;
+        assert_eq!(connect_time(&second), None);
     });
     server.join();
 }
@@ -320,7 +322,7 @@ fn close_notify_ends_a_reply_even_if_the_socket_stays_open() {
                     for _ in 0..2 {
                         let reply = fixture.get(SMALL).await;
                         assert_eq!(reply.outcome, Outcome::Ok, "{version:?} {head:?} {connection:?}");
-                        let took = reply.marks.done - reply.marks.sent;
+                        let took = reply.done - reply.sent;
                         assert!(took < model::CLOSE_WAIT_MAX, "{version:?} {head:?} {connection:?}: {took}");
                     }
                     assert_eq!(fixture.left_open(), 0, "it sent `close_notify`");
@@ -384,7 +386,7 @@ fn a_connection_ended_by_close_notify_is_not_reused() {
         assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         let reply = fixture.get(SMALL).await;
         assert_eq!(reply.outcome, Outcome::Ok);
-        assert!(reply.marks.sent < reply.marks.connected, "the last one used a connection of its own");
+        assert!(connect_time(&reply).is_some(), "the last one used a connection of its own");
     });
     peer.join();
 }

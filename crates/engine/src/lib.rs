@@ -8,7 +8,7 @@
 //!   User ── Step ──► closed::user            Schedule ── due ──► Dispatcher ──► open::place
 //!                        │ perform(operation, sent)                    │
 //!                        └───────────────► Driver ◄────────────────────┘
-//!                                            │ Reply with its marks
+//!                                            │ Reply with its measures
 //!                                            ▼
 //!                                         Recorder ── IntervalRecord, one per second ──► Sink
 //! ```

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 
-use model::{CLOSE_WAIT_MAX, Example, IntervalRecord, Kinded, Marks, Outcome, Reply};
+use model::{CLOSE_WAIT_MAX, Example, IntervalRecord, Kinded, MeasuredValues, Outcome, Reply};
 use units::{Clock, Nanos};
 
 use crate::deadlines::{Deadlines, UserIndex};
@@ -103,7 +103,7 @@ impl<C: Clock> PointContext<C> {
         if reply.outcome != Outcome::Ok {
             self.keep_example(driver, operation, &reply);
         }
-        (reply.outcome, reply.marks.done)
+        (reply.outcome, reply.done)
     }
 
     /// Waits for the end of the connection of a complete reply, within the operation's time limit and
@@ -115,14 +115,14 @@ impl<C: Clock> PointContext<C> {
         mut reply: Reply,
         deadline: Nanos,
     ) -> (Reply, bool) {
-        let until = deadline.min(reply.marks.last_byte.saturating_add(CLOSE_WAIT_MAX));
+        let until = deadline.min(reply.done.saturating_add(CLOSE_WAIT_MAX));
         let ended = {
             let work = pin!(driver.close(&mut reply));
             self.deadlines.limit(user, until, work).await
         };
         if ended.is_none() {
             driver.give_up();
-            reply.marks.done = self.clock.now();
+            reply.done = self.clock.now();
         }
         (reply, ended.is_some())
     }
@@ -136,7 +136,7 @@ impl<C: Clock> PointContext<C> {
         self.seen.set(self.seen.get() | bit);
         self.examples.borrow_mut().push(Example {
             load_point: self.load_point,
-            at: reply.marks.done.saturating_sub(self.origin),
+            at: reply.done.saturating_sub(self.origin),
             kind: operation.kind(),
             outcome: reply.outcome,
             text: driver.describe(operation, reply),
@@ -145,6 +145,6 @@ impl<C: Clock> PointContext<C> {
 }
 
 fn timed_out(sent: Nanos, now: Nanos) -> Reply {
-    let marks = Marks { sent, connected: sent, first_byte: sent, last_byte: sent, done: now };
-    Reply { outcome: Outcome::TimedOut, marks, head_bytes: 0, body_bytes: 0, detail: 0 }
+    let measured = MeasuredValues::default();
+    Reply { outcome: Outcome::TimedOut, sent, done: now, measured, detail: 0 }
 }

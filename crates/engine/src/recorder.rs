@@ -5,7 +5,7 @@
 //! the state between intervals is exact, however late the thread was woken.
 
 use model::{
-    FailedTotals, Health, IntervalRecord, KindTotals, Outcome, Phase, Phases, Reply, SliceSchedule,
+    Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, Outcome, Phase, Phases, Reply, SliceSchedule,
     UnitTotals,
 };
 use stats::Histogram;
@@ -31,7 +31,12 @@ pub(crate) struct Recorder {
     /// Number of operations of the schedule that have fallen due, in all intervals.
     n_due: u64,
     current: IntervalRecord,
+    /// Its detail.
+    detail: Detail,
     n_units: usize,
+    n_measures: usize,
+    /// For each measure the index of its spread, if it has one.
+    spreads: [Option<u8>; MEASURES_MAX],
     in_flight: TimeIntegral,
     /// The same, by kind.
     in_flight_kinds: Vec<u64>,
@@ -43,7 +48,7 @@ pub(crate) struct Recorder {
     finished: Vec<IntervalRecord>,
     /// Emptied records to be filled again.
     spares: Vec<IntervalRecord>,
-    /// Emptied histograms of failures, which stand in a record only in seconds with such a failure.
+    /// Emptied histograms of failures, which stand in a detail only in seconds with such a failure.
     spare_histograms: Vec<Histogram>,
     /// Whether the load point has ended: later events are not part of it.
     is_over: bool,
@@ -58,14 +63,24 @@ impl Recorder {
         mut probe: HealthProbe,
     ) -> Recorder {
         let probed = probe();
+        let mut spreads = [None; MEASURES_MAX];
+        for (index, measure) in (0..).zip(setup.catalog.spread_measures()) {
+            spreads[measure] = Some(index);
+        }
         let mut recorder = Recorder {
             origin: setup.origin,
             phases: setup.phases,
             is_paced: false,
             upcoming: None,
             n_due: 0,
-            current: IntervalRecord::empty(setup.point.index, setup.assignment.share),
+            current: IntervalRecord {
+                thread: Some(setup.assignment.share),
+                ..IntervalRecord::empty(setup.point.index, setup.agent)
+            },
+            detail: Detail::default(),
             n_units,
+            n_measures: setup.catalog.measures.len(),
+            spreads,
             in_flight: TimeIntegral::default(),
             in_flight_kinds: vec![0; n_kinds],
             thinking: TimeIntegral::default(),
@@ -160,7 +175,9 @@ impl Recorder {
 
     /// Takes an emptied record to be filled again.
     pub(crate) fn reuse(&mut self, mut spare: IntervalRecord) {
-        self.spare_histograms.extend(spare.take_failure_histograms());
+        if let Some(detail) = &mut spare.detail {
+            self.spare_histograms.extend(std::mem::take(&mut detail.failed).into_values());
+        }
         self.spares.push(spare);
     }
 
@@ -194,33 +211,30 @@ impl Recorder {
     /// Records the end of an operation of kind `kind` that was due at `due`.
     #[inline]
     pub(crate) fn completed(&mut self, kind: u16, due: Nanos, reply: &Reply) {
-        let marks = &reply.marks;
-        self.roll(marks.done);
-        self.in_flight.leave(marks.sent, marks.done);
+        self.roll(reply.done);
+        self.in_flight.leave(reply.sent, reply.done);
         self.in_flight_kinds[usize::from(kind)] -= 1;
-        let response = marks.done.saturating_sub(due);
+        let response = reply.done.saturating_sub(due);
         let flow = &mut self.current.flow;
         if reply.outcome != Outcome::Ok {
             match reply.outcome {
                 Outcome::TimedOut => flow.timed_out += 1,
                 _ => flow.failed += 1,
             }
-            return self.failed(kind, reply, response);
+            return self.failed(kind, reply.outcome, response);
         }
         flow.ok += 1;
-        let ok = &mut self.current.kinds[usize::from(kind)].ok;
-        ok.response.record(response.0);
-        ok.response_histogram.record(response);
-        ok.first_byte.record(marks.first_byte.saturating_sub(marks.sent).0);
-        ok.reply_bytes.record(reply.head_bytes + reply.body_bytes);
-        ok.body_bytes.record(reply.body_bytes);
-        if marks.sent < marks.connected {
-            let connect = marks.connected - marks.sent;
-            ok.connect.record(connect.0);
-            self.current.connect.record(connect);
+        let totals = &mut self.current.kinds[usize::from(kind)];
+        totals.response.record(response.0);
+        self.detail.response[usize::from(kind)].record(response);
+        for (measure, value) in reply.measured.iter() {
+            totals.measures[measure].record(value);
+            if let Some(spread) = self.spreads[measure] {
+                self.detail.spreads[usize::from(spread)].record(Nanos(value));
+            }
         }
         if self.is_paced {
-            self.current.service.record(marks.done.saturating_sub(marks.sent));
+            self.current.service.record(reply.done.saturating_sub(reply.sent));
         }
     }
 
@@ -231,15 +245,10 @@ impl Recorder {
     }
 
     #[cold]
-    fn failed(&mut self, kind: u16, reply: &Reply, response: Nanos) {
-        let totals = &mut self.current.kinds[usize::from(kind)];
-        let failed = totals.failed.entry(reply.outcome).or_insert_with(|| FailedTotals {
-            response: self.spare_histograms.pop().unwrap_or_default(),
-            ..FailedTotals::default()
-        });
-        failed.n += 1;
-        failed.bytes += reply.head_bytes + reply.body_bytes;
-        failed.response.record(response);
+    fn failed(&mut self, kind: u16, outcome: Outcome, response: Nanos) {
+        *self.current.kinds[usize::from(kind)].failed.entry(outcome).or_default() += 1;
+        let times = self.detail.failed.entry((kind, outcome));
+        times.or_insert_with(|| self.spare_histograms.pop().unwrap_or_default()).record(response);
     }
 
     /// Records a unit, such as a page.
@@ -265,8 +274,7 @@ impl Recorder {
     /// Begins to record service times; until now they were the response times.
     fn become_paced(&mut self) {
         self.is_paced = true;
-        for kind in &self.current.kinds {
-            let response = &kind.ok.response_histogram;
+        for response in &self.detail.response {
             self.current.service.merge(response).expect(OPERATIONS_ARE_COUNTABLE);
         }
     }
@@ -295,18 +303,19 @@ impl Recorder {
             run_queue: probed.1.saturating_sub(self.probed.1),
         };
         let has_abandoned = self.current.flow.abandoned != 0;
-        for (kind, in_flight) in self.current.kinds.iter_mut().zip(&self.in_flight_kinds) {
-            let response = &kind.ok.response_histogram;
+        for response in &self.detail.response {
             self.current.response.merge(response).expect(OPERATIONS_ARE_COUNTABLE);
+        }
+        for (kind, in_flight) in self.current.kinds.iter_mut().zip(&self.in_flight_kinds) {
             kind.in_flight_at_end = if has_abandoned { 0 } else { *in_flight };
         }
         (self.in_flight_integral, self.thinking_integral, self.probed) = (in_flight, thinking, probed);
-        let (load_point, agent) = (self.current.load_point, self.current.agent);
-        let next = match self.spares.pop() {
-            Some(spare) => IntervalRecord { load_point, agent, ..spare },
-            None => IntervalRecord::empty(load_point, agent),
-        };
-        let closed = std::mem::replace(&mut self.current, next);
+        let IntervalRecord { load_point, agent, thread, .. } = self.current;
+        let spare = self.spares.pop().unwrap_or_else(|| IntervalRecord::empty(load_point, agent));
+        let mut next = IntervalRecord { load_point, agent, thread, ..spare };
+        let detail = std::mem::replace(&mut self.detail, next.detail.take().unwrap_or_default());
+        let mut closed = std::mem::replace(&mut self.current, next);
+        closed.detail = Some(detail);
         self.begin_interval(closed.end, closed.index + 1);
         self.current.flow.waiting_at_start = closed.flow.waiting_at_end;
         self.current.flow.in_flight_at_start = closed.flow.in_flight_at_end;
@@ -320,14 +329,17 @@ impl Recorder {
         let whole = Nanos((start.0 / INTERVAL.0 + 1) * INTERVAL.0);
         let phase_end = self.phases.end_of(self.current.phase);
         self.current.end = if start < phase_end { whole.min(phase_end) } else { whole };
-        self.current.kinds.resize_with(self.in_flight_kinds.len(), KindTotals::default);
+        let n_kinds = self.in_flight_kinds.len();
+        self.current.kinds.resize_with(n_kinds, || KindTotals::new(self.n_measures));
+        self.detail.response.resize_with(n_kinds, Histogram::new);
+        self.detail.spreads.resize_with(self.spreads.iter().flatten().count(), Histogram::new);
         self.current.units.resize_with(self.n_units, UnitTotals::default);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Assignment, Load, LoadPoint, Marks};
+    use model::{Assignment, Catalog, Load, LoadPoint, MeasuredValues};
 
     use super::*;
 
@@ -338,9 +350,11 @@ mod tests {
             Phases { quiet: S(0), ramp_up: S(0), settle: S(0), steady: S(60), ramp_down: S(0), drain: S(0) };
         let setup = PointSetup {
             point: LoadPoint { index: 0, load: Load::Users(1) },
+            agent: 0,
             assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..1 },
             schedule: None,
             phases,
+            catalog: Catalog::default(),
             seed: 1,
             time_limit: S(1),
             origin: S(0),
@@ -350,10 +364,9 @@ mod tests {
 
     /// Records an operation of a kind that takes `response` from `sent` on.
     fn perform(recorder: &mut Recorder, kind: u16, outcome: Outcome, sent: Nanos, response: Nanos) {
-        let done = sent + response;
-        let marks = Marks { sent, connected: sent, first_byte: done, last_byte: done, done };
+        let measured = MeasuredValues::default();
+        let reply = Reply { outcome, sent, done: sent + response, measured, detail: 0 };
         recorder.started(kind, sent, sent);
-        let reply = Reply { outcome, marks, head_bytes: 0, body_bytes: 0, detail: 0 };
         recorder.completed(kind, sent, &reply);
     }
 
@@ -363,7 +376,9 @@ mod tests {
     fn histograms_of_failures_are_kept_and_emptied() {
         let mut recorder = recorder();
         let memory = |record: &IntervalRecord, kind: usize| -> usize {
-            record.kinds[kind].failed.values().map(|failed| failed.response.memory()).sum()
+            let failed = &record.detail.as_ref().unwrap().failed;
+            let of_kind = failed.iter().filter(|((one, _), _)| usize::from(*one) == kind);
+            of_kind.map(|(_, times)| times.memory()).sum()
         };
         let close = |recorder: &mut Recorder, second: u64| {
             recorder.roll(S(second));
@@ -389,10 +404,10 @@ mod tests {
         perform(&mut recorder, 1, Outcome::TimedOut, S(2), Nanos(300_000));
         let third = close(&mut recorder, 3);
         assert!(one_octave < memory(&third, 1), "the octave of the first second is kept");
-        let failed = &third.kinds[1].failed[&Outcome::TimedOut];
         let mut expected = Histogram::new();
         expected.record(Nanos(300_000));
-        assert_eq!((failed.n, &failed.response), (1, &expected));
+        let times = &third.detail.as_ref().unwrap().failed[&(1, Outcome::TimedOut)];
+        assert_eq!((third.kinds[1].failed[&Outcome::TimedOut], times), (1, &expected));
         assert_eq!(third.kinds[1].failed.len() + third.kinds[0].failed.len(), 1);
     }
 }

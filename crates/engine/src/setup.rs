@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use model::{Assignment, LoadPoint, Phases, Schedule};
+use model::{Assignment, Catalog, LoadPoint, Phases, Schedule};
 use units::Nanos;
 
 use crate::timers::Timers;
@@ -14,12 +14,16 @@ pub type HealthProbe = Box<dyn FnMut() -> (Nanos, Nanos)>;
 pub struct PointSetup {
     /// The load point.
     pub point: LoadPoint,
+    /// Index of the load agent to which the thread belongs.
+    pub agent: u32,
     /// This thread's share of it.
     pub assignment: Assignment,
     /// Its schedule; `None` for a closed loop.
     pub schedule: Option<Schedule>,
     /// Its phases.
     pub phases: Phases,
+    /// The catalog of the run.
+    pub catalog: Catalog,
     /// The run's seed.
     pub seed: u64,
     /// The time limit of an operation.

@@ -234,8 +234,7 @@ fn collect(receiver: &Receiver<Message>, n_threads: u32, with_server: &mut WithS
         match message {
             Message::Interval(original, back) => {
                 let index = original.index;
-                // All threads of this process are one load agent.
-                let record = IntervalRecord { agent: AGENT, ..IntervalRecord::clone(&original) };
+                let record = IntervalRecord { thread: None, ..IntervalRecord::clone(&original) };
                 give_back(*original, &back);
                 let n = match open.get_mut(&index) {
                     Some((n, merged)) => {
@@ -307,9 +306,11 @@ impl LoadThread<'_> {
         let origin = aim.origin(plan, clock)?;
         let setup = PointSetup {
             point,
+            agent: AGENT,
             assignment: self.assignment.clone(),
             schedule: plan.schedule(point),
             phases: *phases,
+            catalog: plan.catalog.clone(),
             seed: *seed,
             time_limit: protocol.time_limit,
             origin: self.origin,

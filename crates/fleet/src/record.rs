@@ -70,11 +70,9 @@ impl Record {
     }
 
     /// Stores an interval, then analyzes it: results may only come from what is in the file.
-    fn interval(&mut self, mut record: IntervalRecord) -> Result<(), RunFileError> {
-        self.writer.interval(record.clone())?;
-        let detail = record.split_detail();
-        self.analyzer.interval(&record);
-        self.analyzer.detail(&detail);
+    fn interval(&mut self, record: &IntervalRecord) -> Result<(), RunFileError> {
+        self.writer.interval(record)?;
+        self.analyzer.interval(record);
         Ok(())
     }
 
@@ -168,7 +166,7 @@ impl<O: Observer + Send> Collector for Watched<'_, O> {
         if self.record.error.is_some() {
             return;
         }
-        match self.record.interval(record) {
+        match self.record.interval(&record) {
             Ok(()) => {
                 if let Some(status) = self.record.status(self.load_point) {
                     self.observer.event(Event::Status(&status));

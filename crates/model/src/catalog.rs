@@ -10,10 +10,8 @@ use std::fmt;
 use languages::is_terminal_control;
 use serde::{Deserialize, Serialize};
 
+use crate::operation::MEASURES_MAX;
 use crate::workload::PATH_MAX;
-
-/// The greatest number of measures.
-const MEASURES_MAX: usize = 32;
 
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
@@ -32,6 +30,8 @@ pub struct Catalog {
     pub units: Vec<String>,
     /// The measures of operations besides their response times, in the order of records.
     pub measures: Vec<Measure>,
+    /// Indexes of the measures whose sum is what operations transfer; their rate is the throughput.
+    pub transferred: Vec<usize>,
 }
 
 /// A kind of operation.
@@ -56,6 +56,12 @@ pub struct Measure {
     pub name: String,
     /// The unit of its values.
     pub unit: MeasureUnit,
+    /// Whether every successful operation has it.
+    pub is_always: bool,
+    /// Whether records have a histogram of its values.
+    pub has_spread: bool,
+    /// Index of the measure of which it is a part, if of any: no operation has more of it than of that one.
+    pub part_of: Option<usize>,
 }
 
 /// The unit of a measure.
@@ -75,7 +81,7 @@ pub enum MeasureUnit {
 #[serde(deny_unknown_fields)]
 pub struct ExpectedMeasure {
     /// Index of the measure.
-    pub measure: u16,
+    pub measure: usize,
     /// The least value.
     pub least: u64,
     /// The greatest value.
@@ -86,8 +92,16 @@ pub struct ExpectedMeasure {
 
 impl Catalog {
     /// Returns what is known beforehand of a measure, by the indexes of kind and measure.
-    pub fn expected(&self, kind: usize, measure: u16) -> Option<&ExpectedMeasure> {
+    pub fn expected(&self, kind: usize, measure: usize) -> Option<&ExpectedMeasure> {
         self.kinds.get(kind)?.expected.iter().find(|expected| expected.measure == measure)
+    }
+
+    /// Returns the indexes of the measures of which records have a histogram, in the order of [`IntervalRecord::spreads`].
+    ///
+    /// [`IntervalRecord::spreads`]: crate::IntervalRecord::spreads
+    pub fn spread_measures(&self) -> impl Iterator<Item = usize> {
+        let measures = self.measures.iter().enumerate();
+        measures.filter(|(_, measure)| measure.has_spread).map(|(index, _)| index)
     }
 
     /// Checks what planning guarantees, of a catalog that comes from a file.
@@ -108,8 +122,27 @@ impl Catalog {
         for (list, names, most) in named {
             check_names(list, &names, most)?;
         }
+        self.check_measures()?;
         self.kinds.iter().try_for_each(|kind| self.check_kind(kind))?;
         self.check_shares()
+    }
+
+    /// Checks that measures belong to each other, and that what is added up has one unit.
+    fn check_measures(&self) -> Result<(), CatalogFault> {
+        let unit = |measure: &usize| self.measures.get(*measure).map(|measure| measure.unit);
+        for (index, measure) in self.measures.iter().enumerate() {
+            let is_part = |whole: usize| whole != index && unit(&whole) == Some(measure.unit);
+            if !measure.part_of.is_none_or(is_part) {
+                return Err(CatalogFault::PartOf { measure: measure.name.clone() });
+            }
+        }
+        let is_bytes = |measure: &usize| unit(measure) == Some(MeasureUnit::Bytes);
+        let once: BTreeSet<_> = self.transferred.iter().collect();
+        if self.transferred.iter().all(is_bytes) && once.len() == self.transferred.len() {
+            Ok(())
+        } else {
+            Err(CatalogFault::Transferred)
+        }
     }
 
     fn check_kind(&self, kind: &OperationKind) -> Result<(), CatalogFault> {
@@ -119,7 +152,7 @@ impl Catalog {
             let (least, most) =
                 (expected.least as f64 * (1.0 - ROUNDING), expected.most as f64 * (1.0 + ROUNDING));
             let is_range = expected.least <= expected.most && (least..=most).contains(&expected.mean);
-            let is_known = usize::from(expected.measure) < self.measures.len();
+            let is_known = expected.measure < self.measures.len();
             if !is_known || !is_range || !measures.insert(expected.measure) {
                 return Err(CatalogFault::Expected { kind: kind.name.clone() });
             }
@@ -174,6 +207,13 @@ pub enum CatalogFault {
         /// Index of the name.
         index: usize,
     },
+    /// A measure is a part of itself, of none, or of one of another unit.
+    PartOf {
+        /// The name of the measure.
+        measure: String,
+    },
+    /// What operations transfer is no sum of different measures in bytes.
+    Transferred,
     /// An expected value belongs to no measure or to one twice, or is not in its range.
     Expected {
         /// The name of the kind.
@@ -189,6 +229,12 @@ impl fmt::Display for CatalogFault {
             CatalogFault::TooMany { list, most } => write!(f, "the catalog has more than {most} {list}"),
             CatalogFault::Name { list, index } => {
                 write!(f, "entry {index} of the {list} in the catalog has no name that can be used")
+            }
+            CatalogFault::PartOf { measure } => {
+                write!(f, "the measure `{}` of the catalog is a part of nothing", languages::escaped(measure))
+            }
+            CatalogFault::Transferred => {
+                f.write_str("the catalog adds up measures that are not bytes, or one of them twice")
             }
             CatalogFault::Expected { kind } => {
                 write!(f, "the catalog expects values of `{}` that cannot be", languages::escaped(kind))

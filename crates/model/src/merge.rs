@@ -2,7 +2,7 @@
 
 use stats::Histogram;
 
-use crate::{FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, UnitTotals};
+use crate::{Detail, Flow, Health, IntervalRecord, KindTotals, UnitTotals};
 
 impl IntervalRecord {
     /// Adds the record of another thread or agent for the same interval of the same load point.
@@ -17,14 +17,17 @@ impl IntervalRecord {
             "only records of the same interval are merged"
         );
         self.end = self.end.max(other.end);
+        self.thread = None;
         self.flow.merge(&other.flow);
         self.kinds.iter_mut().zip(&other.kinds).for_each(|(kind, other)| kind.merge(other));
         self.units.iter_mut().zip(&other.units).for_each(|(unit, other)| unit.merge(*other));
         self.merge_service(other);
         merge(&mut self.response, &other.response);
         merge(&mut self.lateness, &other.lateness);
-        merge(&mut self.connect, &other.connect);
         self.health.merge(other.health);
+        if let Some(other) = &other.detail {
+            self.detail.get_or_insert_default().merge(other);
+        }
     }
 
     /// Adds the service times of another part; a part without any uses its response times.
@@ -70,33 +73,32 @@ impl Flow {
 impl KindTotals {
     /// Adds the totals of another part.
     pub fn merge(&mut self, other: &KindTotals) {
-        self.ok.merge(&other.ok);
-        for (outcome, failed) in &other.failed {
-            self.failed.entry(*outcome).or_default().merge(failed);
+        self.response.merge(&other.response);
+        self.measures.iter_mut().zip(&other.measures).for_each(|(measure, other)| measure.merge(other));
+        for (outcome, n) in &other.failed {
+            *self.failed.entry(*outcome).or_default() += n;
         }
         self.in_flight_at_end += other.in_flight_at_end;
     }
 }
 
-impl OkTotals {
-    /// Adds the totals of another part.
-    pub fn merge(&mut self, other: &OkTotals) {
-        self.response.merge(&other.response);
-        self.connect.merge(&other.connect);
-        self.first_byte.merge(&other.first_byte);
-        self.reply_bytes.merge(&other.reply_bytes);
-        self.body_bytes.merge(&other.body_bytes);
-        merge(&mut self.response_histogram, &other.response_histogram);
+impl Detail {
+    /// Adds the detail of another part, or of the next interval; kinds and spreads that only it has are new.
+    pub fn merge(&mut self, other: &Detail) {
+        merge_all(&mut self.response, &other.response);
+        merge_all(&mut self.spreads, &other.spreads);
+        for (key, histogram) in &other.failed {
+            merge(self.failed.entry(*key).or_default(), histogram);
+        }
     }
 }
 
-impl FailedTotals {
-    /// Adds the totals of another part.
-    pub fn merge(&mut self, other: &FailedTotals) {
-        self.n += other.n;
-        self.bytes += other.bytes;
-        merge(&mut self.response, &other.response);
+/// Adds histograms one by one.
+fn merge_all(histograms: &mut Vec<Histogram>, others: &[Histogram]) {
+    if histograms.len() < others.len() {
+        histograms.resize(others.len(), Histogram::new());
     }
+    histograms.iter_mut().zip(others).for_each(|(histogram, other)| merge(histogram, other));
 }
 
 impl UnitTotals {

@@ -1,5 +1,7 @@
 //! Operations, and the replies of drivers.
 
+use std::fmt;
+
 use units::Nanos;
 
 /// An operation of a kind: an index into the workload's list of kinds.
@@ -136,36 +138,54 @@ impl Outcome {
     }
 }
 
-/// The moments of one operation, on the clock of the run.
-///
-/// Invariant of a successful operation: sent ≤ connected ≤ first_byte ≤ last_byte ≤ done.
-/// A mark that does not apply (connected, on a kept connection) equals the one before it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Marks {
-    /// Before the first byte is written, or before the socket is made where a connection belongs to the operation.
-    pub sent: Nanos,
-    /// After the connection is known to be established, with TLS after its handshake; HTTP/2: equal to `sent` for
-    /// all but the operation that made the connection.
-    pub connected: Nanos,
-    /// After the first byte of the reply was read.
-    pub first_byte: Nanos,
-    /// After the last byte of the reply was read.
-    pub last_byte: Nanos,
-    /// After the connection was closed where it belongs to the operation, else the same as `last_byte`.
-    pub done: Nanos,
+/// The greatest number of measures of an operation.
+pub const MEASURES_MAX: usize = 8;
+
+/// The values of an operation's measures, by the indexes that the measures have in the catalog.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct MeasuredValues {
+    /// A bit per measure that was taken, lowest first.
+    taken: u8,
+    values: [u64; MEASURES_MAX],
 }
 
-/// A driver's reply for one operation.
+impl MeasuredValues {
+    /// Sets the value of a measure, of [`MEASURES_MAX`] at most.
+    pub fn set(&mut self, measure: usize, value: u64) {
+        self.values[measure] = value;
+        self.taken |= 1 << measure;
+    }
+
+    /// Returns the value of a measure; `None` if the operation has none.
+    pub fn get(&self, measure: usize) -> Option<u64> {
+        let is_taken = measure < MEASURES_MAX && self.taken & 1 << measure != 0;
+        is_taken.then(|| self.values[measure])
+    }
+
+    /// Returns the measures that were taken, in order, with their values.
+    pub fn iter(self) -> impl Iterator<Item = (usize, u64)> {
+        let measures = self.values.into_iter().enumerate();
+        measures.filter(move |(measure, _)| self.taken & 1 << measure != 0)
+    }
+}
+
+impl fmt::Debug for MeasuredValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// A driver's reply for one operation. Times are on the clock of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply {
     /// The outcome of the operation.
     pub outcome: Outcome,
-    /// The moments of the operation.
-    pub marks: Marks,
-    /// Bytes of the reply's head, status line included; HTTP/2: 0, as heads are compressed over a whole connection.
-    pub head_bytes: u64,
-    /// Bytes of the reply's body, framing excluded.
-    pub body_bytes: u64,
+    /// The moment before its first byte was written, or before anything else that belongs to the operation.
+    pub sent: Nanos,
+    /// The moment at which it had ended; not before `sent`.
+    pub done: Nanos,
+    /// The values of its measures; they count if it succeeded.
+    pub measured: MeasuredValues,
     /// A detail of the failure (the status found, the position of the wrong byte, an error number); 0 if none.
     pub detail: u64,
 }

@@ -1,4 +1,4 @@
-//! The records of a run: one per agent and second, mergeable.
+//! The records of a run: one per load thread and second, merged into one per load agent.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use units::Nanos;
 
 use crate::{Outcome, Phase};
 
-/// The record of one interval (a second, or less where a phase ends) of one load point on one agent.
+/// The record of one interval (a second, or less where a phase ends) of one load point on one load thread, or on all
+/// of a load agent.
 ///
 /// All times count from the start of the load point.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,8 @@ pub struct IntervalRecord {
     pub load_point: u32,
     /// Index of the load agent.
     pub agent: u32,
+    /// Index of the agent's load thread; `None`: all of them, as in run files.
+    pub thread: Option<u32>,
     /// Index of the interval within the load point, from 0.
     pub index: u32,
     /// The phase that contains the whole interval.
@@ -37,12 +40,12 @@ pub struct IntervalRecord {
     pub service: Histogram,
     /// Lateness (sent − due) of all started operations of an open loop, and of those that followed a think time.
     pub lateness: Histogram,
-    /// Time to connect (connected − sent) of successful operations that made a connection.
-    pub connect: Histogram,
     /// The generator's own state.
     pub health: Health,
     /// The SUT's use of its machine, where that can be seen.
     pub sut: Option<SutUse>,
+    /// The bulky part of the record; `None` where it is elsewhere, as in run files.
+    pub detail: Option<Detail>,
 }
 
 /// The flow of operations in an interval: counts of those started, ended and waiting.
@@ -85,43 +88,17 @@ pub struct Flow {
     pub in_flight_age_ns: u128,
 }
 
-/// The totals of one kind of operation.
+/// The totals of one kind of operation. Times in ns, sizes in bytes; the number of values is in each [`Moments`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KindTotals {
-    /// The totals of successful operations.
-    pub ok: OkTotals,
-    /// The totals of failed operations by outcome.
-    pub failed: BTreeMap<Outcome, FailedTotals>,
+    /// Response time (done − due) of successful operations.
+    pub response: Moments,
+    /// The values of each measure of successful operations, in the order of the catalog.
+    pub measures: Vec<Moments>,
+    /// The number of failed operations by outcome.
+    pub failed: BTreeMap<Outcome, u64>,
     /// Started and not yet completed when the interval ended.
     pub in_flight_at_end: u64,
-}
-
-/// Counts and sums of successful operations of one kind. Times in ns, sizes in bytes; `n` is in each [`Moments`].
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct OkTotals {
-    /// Response time, done − due.
-    pub response: Moments,
-    /// Time to connect, connected − sent; of operations that made a connection.
-    pub connect: Moments,
-    /// Time to the first byte, first_byte − sent.
-    pub first_byte: Moments,
-    /// Size of head and body.
-    pub reply_bytes: Moments,
-    /// Size of the body.
-    pub body_bytes: Moments,
-    /// Response times again, as a histogram.
-    pub response_histogram: Histogram,
-}
-
-/// Counts and sums of operations of one kind that ended with one failure.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FailedTotals {
-    /// Number of operations.
-    pub n: u64,
-    /// Bytes that had arrived; discarded.
-    pub bytes: u64,
-    /// Time from due to the failure.
-    pub response: Histogram,
 }
 
 /// Units of one kind, such as pages.
@@ -168,10 +145,21 @@ pub struct Example {
     pub text: String,
 }
 
-/// The bulky part of a record, too large to keep per second: histograms per kind, over one or several intervals of
-/// one phase.
+/// The bulky part of a record, too large to keep per second: histograms of each kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Detail {
+    /// Response times of successful operations, per kind.
+    pub response: Vec<Histogram>,
+    /// Times from due to failure, per kind and outcome.
+    pub failed: BTreeMap<(u16, Outcome), Histogram>,
+    /// The values of each measure that has a spread ([`crate::Measure::has_spread`]), of successful operations of all
+    /// kinds, in the order of the catalog.
+    pub spreads: Vec<Histogram>,
+}
+
+/// The detail of one or several intervals of one phase.
 ///
-/// Written per second; closing a run file merges them into batches of ten seconds.
+/// Written per second; closing a run file merges it into batches of ten seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DetailRecord {
     /// Index of the load point.
@@ -184,20 +172,18 @@ pub struct DetailRecord {
     pub start: Nanos,
     /// The end of the batch.
     pub end: Nanos,
-    /// Response times of successful operations, per kind.
-    pub response: Vec<Histogram>,
-    /// Times from due to failure, per kind and outcome.
-    pub failed: BTreeMap<(u16, Outcome), Histogram>,
-    /// Time to connect, all kinds.
-    pub connect: Histogram,
+    /// The histograms.
+    pub detail: Detail,
 }
 
 impl IntervalRecord {
-    /// Makes the record of an interval without length in which nothing happened, of no kinds; allocates nothing.
+    /// Makes the record of an interval without length in which nothing happened on any thread, of no kinds and without
+    /// detail; allocates nothing.
     pub fn empty(load_point: u32, agent: u32) -> IntervalRecord {
         IntervalRecord {
             load_point,
             agent,
+            thread: None,
             index: 0,
             phase: Phase::RampUp,
             start: Nanos::ZERO,
@@ -208,65 +194,58 @@ impl IntervalRecord {
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
-            connect: Histogram::new(),
             health: Health::default(),
             sut: None,
+            detail: None,
         }
     }
 
-    /// Empties the record for another interval; histograms keep the memory that they have.
-    ///
-    /// Failures stay, without operations, until [`IntervalRecord::take_failure_histograms`].
+    /// Empties the record for another interval; what it has allocated stays.
     pub fn clear(&mut self) {
         self.flow = Flow::default();
-        for kind in &mut self.kinds {
-            let mut histogram = std::mem::take(&mut kind.ok.response_histogram);
-            histogram.clear();
-            let mut failed = std::mem::take(&mut kind.failed);
-            failed.values_mut().for_each(FailedTotals::clear);
-            *kind = KindTotals { failed, ..KindTotals::default() };
-            kind.ok.response_histogram = histogram;
-        }
+        self.kinds.iter_mut().for_each(KindTotals::clear);
         self.units.fill(UnitTotals::default());
-        for histogram in [&mut self.response, &mut self.service, &mut self.lateness, &mut self.connect] {
+        for histogram in [&mut self.response, &mut self.service, &mut self.lateness] {
             histogram.clear();
         }
         self.health = Health::default();
         self.sut = None;
-    }
-
-    /// Removes the failures of a cleared record, and returns their empty histograms, to be filled again.
-    pub fn take_failure_histograms(&mut self) -> impl Iterator<Item = Histogram> {
-        let failed = self.kinds.iter_mut().flat_map(|kind| std::mem::take(&mut kind.failed));
-        failed.map(|(_, failed)| failed.response)
-    }
-
-    /// Moves the bulky histograms out into a detail record; what stays behind has them empty.
-    pub fn split_detail(&mut self) -> DetailRecord {
-        let mut failed = BTreeMap::new();
-        for (kind, totals) in self.kinds.iter_mut().enumerate() {
-            for (outcome, failure) in &mut totals.failed {
-                failed.insert((kind as u16, *outcome), std::mem::take(&mut failure.response));
-            }
-        }
-        let response = self.kinds.iter_mut().map(|kind| std::mem::take(&mut kind.ok.response_histogram));
-        DetailRecord {
-            load_point: self.load_point,
-            agent: self.agent,
-            phase: self.phase,
-            start: self.start,
-            end: self.end,
-            response: response.collect(),
-            failed,
-            connect: std::mem::take(&mut self.connect),
-        }
+        self.detail.iter_mut().for_each(Detail::clear);
     }
 }
 
-impl FailedTotals {
+impl KindTotals {
+    /// Makes the totals of a kind whose operations have this number of measures.
+    pub fn new(n_measures: usize) -> KindTotals {
+        KindTotals { measures: vec![Moments::default(); n_measures], ..KindTotals::default() }
+    }
+
+    /// Returns the values of a measure, by its index in the catalog; none where the record has no such measure.
+    pub fn measure(&self, measure: usize) -> Moments {
+        self.measures.get(measure).copied().unwrap_or_default()
+    }
+
     fn clear(&mut self) {
-        (self.n, self.bytes) = (0, 0);
-        self.response.clear();
+        self.response = Moments::default();
+        self.measures.fill(Moments::default());
+        self.failed.clear();
+        self.in_flight_at_end = 0;
+    }
+}
+
+impl Detail {
+    /// Makes the detail of operations of some kinds with some spreads; allocates nothing for their histograms.
+    pub fn new(n_kinds: usize, n_spreads: usize) -> Detail {
+        Detail {
+            response: vec![Histogram::new(); n_kinds],
+            failed: BTreeMap::new(),
+            spreads: vec![Histogram::new(); n_spreads],
+        }
+    }
+
+    fn clear(&mut self) {
+        let histograms = self.response.iter_mut().chain(self.failed.values_mut()).chain(&mut self.spreads);
+        histograms.for_each(Histogram::clear);
     }
 }
 

@@ -33,14 +33,14 @@ pub enum RunFileError {
         /// The kind of file found instead.
         found: String,
     },
-    /// The file was written by a newer build.
-    #[error("`{}` has run file format {found}, this build reads up to {known}", .path.display())]
-    Newer {
+    /// The file has another format, from before the first release or from a newer build.
+    #[error("`{}` has run file format {found}, this build reads {known}", .path.display())]
+    OtherFormat {
         /// The run file.
         path: PathBuf,
         /// Format of the file.
         found: u32,
-        /// The newest format that this build knows.
+        /// The format that this build knows.
         known: u32,
     },
     /// The plan in the file has another format, from before the first release or from a newer build.
@@ -112,8 +112,14 @@ impl RunFileError {
             RunFileError::NotARunFile { .. } => {
                 "run files end in `.plim`; `plimsoll runs` lists them".to_owned()
             }
-            RunFileError::Newer { .. } => "install the newest Plimsoll".to_owned(),
-            RunFileError::OtherPlan { .. } => "open it with the build that recorded it".to_owned(),
+            RunFileError::OtherFormat { found, known, .. } | RunFileError::OtherPlan { found, known, .. }
+                if known < found =>
+            {
+                "install the newest Plimsoll".to_owned()
+            }
+            RunFileError::OtherFormat { .. } | RunFileError::OtherPlan { .. } => {
+                "open it with the build that recorded it".to_owned()
+            }
             RunFileError::DiskFull { .. } => {
                 "free some space; the seconds recorded so far are kept and the run counts as incomplete"
                     .to_owned()

@@ -64,8 +64,12 @@ pub(crate) fn is_finished(path: &Path) -> Result<bool, RunFileError> {
             head.application_id
         )));
     }
-    if FORMAT < head.user_version {
-        return Err(RunFileError::Newer { path: path.to_owned(), found: head.user_version, known: FORMAT });
+    if head.user_version != FORMAT {
+        return Err(RunFileError::OtherFormat {
+            path: path.to_owned(),
+            found: head.user_version,
+            known: FORMAT,
+        });
     }
     Ok(!head.may_have_wal)
 }

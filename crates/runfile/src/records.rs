@@ -66,9 +66,6 @@ impl Run {
     }
 
     fn visit_resources(&self, visit: &mut impl FnMut(Record)) -> Result<(), RunFileError> {
-        if !self.has_resources() {
-            return Ok(());
-        }
         let failed = |why| self.damaged("resource", why);
         let mut statement = self.database.prepare(ResourceRow::SELECT).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;

@@ -12,7 +12,6 @@ use units::{Nanos, WallTime};
 
 use crate::Header;
 use crate::chain::header_hash;
-use crate::schema::FORMAT_WITH_SOURCES;
 
 /// The key columns of a record, which its blob does not repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,23 +131,25 @@ pub(crate) const FIGURES: [&str; 8] = [
     "failed",
     "timed_out",
     "in_flight_at_end",
-    "reply_bytes",
+    "transferred_bytes",
     "response_sum_ns",
     "response_max_ns",
 ];
 
-/// Returns the figures of a record, in the order of [`FIGURES`].
-pub(crate) fn figures(record: &IntervalRecord) -> [i64; FIGURES.len()] {
+/// Returns the figures of a record, in the order of [`FIGURES`]; `transferred` are the measures of which the catalog
+/// says so.
+pub(crate) fn figures(record: &IntervalRecord, transferred: &[usize]) -> [i64; FIGURES.len()] {
     let flow = &record.flow;
-    let reply_bytes =
-        record.kinds.iter().fold(0u128, |sum, kind| sum.saturating_add(kind.ok.reply_bytes.sum));
+    let sums =
+        record.kinds.iter().flat_map(|kind| transferred.iter().map(|measure| kind.measure(*measure).sum));
+    let transferred_bytes = sums.fold(0u128, u128::saturating_add);
     [
         stored(flow.started),
         stored(flow.ok),
         stored(flow.failed),
         stored(flow.timed_out),
         stored(flow.in_flight_at_end),
-        stored(reply_bytes),
+        stored(transferred_bytes),
         stored(record.response.sum()),
         stored(record.response.max().unwrap_or(Nanos::ZERO).0),
     ]
@@ -158,7 +159,7 @@ impl IntervalRow {
     pub(crate) const SELECT: &str = "SELECT * FROM interval";
 
     pub(crate) fn insert(&self, database: &Connection) -> rusqlite::Result<()> {
-        let [started, ok, failed, timed_out, in_flight, reply_bytes, response_sum, response_max] =
+        let [started, ok, failed, timed_out, in_flight, transferred, response_sum, response_max] =
             self.figures;
         let RecordKey { load_point, agent, phase, start, end } = self.key;
         let sql = "INSERT INTO interval VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -176,7 +177,7 @@ impl IntervalRow {
             failed,
             timed_out,
             in_flight,
-            reply_bytes,
+            transferred,
             response_sum,
             response_max,
             record,
@@ -278,11 +279,10 @@ pub(crate) fn insert_facts(database: &Connection, section: &FactSection) -> rusq
 }
 
 /// Reads the testbed; facts of sections with the same title are merged.
-pub(crate) fn read_testbed(database: &Connection, format: u32) -> rusqlite::Result<Testbed> {
-    let read = if format < FORMAT_WITH_SOURCES { read_bare_fact } else { read_fact };
+pub(crate) fn read_testbed(database: &Connection) -> rusqlite::Result<Testbed> {
     let facts = all(database, "SELECT * FROM testbed ORDER BY id", [], |row| {
         let section: String = row.get("section")?;
-        Ok((section, read(row)?))
+        Ok((section, read_fact(row)?))
     })?;
     let mut testbed = Testbed::default();
     for (title, fact) in facts {
@@ -294,15 +294,10 @@ pub(crate) fn read_testbed(database: &Connection, format: u32) -> rusqlite::Resu
     Ok(testbed)
 }
 
-fn read_bare_fact(row: &Row) -> rusqlite::Result<Fact> {
-    let (name, value): (String, String) = (row.get("name")?, row.get("value")?);
-    Ok(Fact::found(&name, &value))
-}
-
 fn read_fact(row: &Row) -> rusqlite::Result<Fact> {
     let name: String = row.get("state")?;
     let state = FactState::named(&name).ok_or_else(|| unknown("state", &name))?;
-    Ok(Fact { source: row.get("source")?, state, ..read_bare_fact(row)? })
+    Ok(Fact { name: row.get("name")?, value: row.get("value")?, source: row.get("source")?, state })
 }
 
 pub(crate) fn insert_example(database: &Connection, example: &Example) -> rusqlite::Result<()> {

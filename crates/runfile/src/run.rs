@@ -9,7 +9,6 @@ use rusqlite::Connection;
 use units::WallTime;
 
 use crate::rows::{self, HeaderRow};
-use crate::schema::FORMAT_WITH_RESOURCES;
 use crate::{Header, RunFileError, image};
 
 /// A run file opened for reading: of a finished run, of a killed one, or of one in progress.
@@ -22,8 +21,6 @@ pub struct Run {
     pub(crate) header_row: HeaderRow,
     /// The hash stored in the header's row.
     pub(crate) header_hash: Hash,
-    /// The format of the file.
-    pub(crate) format: u32,
     header: Header,
     ending: Ending,
     ended: Option<WallTime>,
@@ -46,7 +43,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// The file is not there, is not a run file, has a newer format, has a plan of another format, or is damaged
+    /// The file is not there, is not a run file, has another format, has a plan of another format, or is damaged
     /// where the header is.
     pub fn open(path: &Path) -> Result<Run, RunFileError> {
         let database = image::open(path)?;
@@ -56,9 +53,6 @@ impl Run {
             why,
         };
         let in_table = |table: &'static str| move |why: rusqlite::Error| damaged(table, why.to_string());
-        let format = database
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .map_err(in_table("user_version"))?;
         let (header_row, header_hash) = HeaderRow::read(&database).map_err(in_table("header"))?;
         if let Some(found) = header_row.plan_format().filter(|found| *found != PLAN_FORMAT) {
             return Err(RunFileError::OtherPlan { path: path.to_owned(), found, known: PLAN_FORMAT });
@@ -70,7 +64,7 @@ impl Run {
         }
         // Plans of today have none; earlier programs stored them.
         plan.leave_out_credentials();
-        let mut testbed = rows::read_testbed(&database, format).map_err(in_table("testbed"))?;
+        let mut testbed = rows::read_testbed(&database).map_err(in_table("testbed"))?;
         testbed.sections.iter_mut().for_each(FactSection::leave_out_credentials);
         let (ending, ended) = rows::read_ending(&database).map_err(in_table("ending"))?;
         let header = Header {
@@ -80,7 +74,7 @@ impl Run {
             plan,
             testbed,
         };
-        Ok(Run { path: path.to_owned(), database, header_row, header_hash, format, header, ending, ended })
+        Ok(Run { path: path.to_owned(), database, header_row, header_hash, header, ending, ended })
     }
 
     /// Returns the path of the file.
@@ -128,9 +122,6 @@ impl Run {
     ///
     /// The table is damaged.
     pub fn machines(&self) -> Result<Vec<Machine>, RunFileError> {
-        if !self.has_resources() {
-            return Ok(Vec::new());
-        }
         rows::read_machines(&self.database).map_err(|why| self.damaged("machine", why))
     }
 
@@ -140,9 +131,6 @@ impl Run {
     ///
     /// The table is damaged.
     pub fn series(&self) -> Result<Vec<Series>, RunFileError> {
-        if !self.has_resources() {
-            return Ok(Vec::new());
-        }
         rows::read_series(&self.database).map_err(|why| self.damaged("series", why))
     }
 
@@ -179,11 +167,6 @@ impl Run {
         let sql = "SELECT load_point, started_unix_ms FROM load_point ORDER BY load_point";
         rows::all(&self.database, sql, [], |row| Ok((row.get(0)?, WallTime(row.get(1)?))))
             .map_err(|why| self.damaged("load_point", why))
-    }
-
-    /// Returns whether the file has tables for metrics of machines: older formats have none.
-    pub(crate) fn has_resources(&self) -> bool {
-        FORMAT_WITH_RESOURCES <= self.format
     }
 
     pub(crate) fn damaged(&self, place: &str, why: impl ToString) -> RunFileError {

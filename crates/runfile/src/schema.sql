@@ -52,7 +52,7 @@ CREATE TABLE interval (
   failed INTEGER NOT NULL,
   timed_out INTEGER NOT NULL,
   in_flight_at_end INTEGER NOT NULL,
-  reply_bytes INTEGER NOT NULL,
+  transferred_bytes INTEGER NOT NULL,
   response_sum_ns INTEGER NOT NULL,
   response_max_ns INTEGER NOT NULL,
   record BLOB NOT NULL,
@@ -136,14 +136,14 @@ SELECT load_point, agent, interval_index, phase,
   (failed + timed_out) * 1e9 / nullif(end_ns - start_ns, 0) AS failed_per_s,
   response_sum_ns / 1e6 / nullif(ok, 0) AS response_mean_ms,
   response_max_ns / 1e6 AS response_max_ms,
-  reply_bytes * 1e9 / nullif(end_ns - start_ns, 0) AS reply_bytes_per_s,
+  transferred_bytes * 1e9 / nullif(end_ns - start_ns, 0) AS transferred_bytes_per_s,
   in_flight_at_end
 FROM interval;
 
 CREATE VIEW load_point_summary AS
 WITH steady AS (
   SELECT load_point, sum(end_ns - start_ns) / count(DISTINCT agent) / 1e9 AS steady_s,
-    sum(ok) AS ok, sum(failed + timed_out) AS failed, sum(reply_bytes) AS reply_bytes,
+    sum(ok) AS ok, sum(failed + timed_out) AS failed, sum(transferred_bytes) AS transferred_bytes,
     sum(response_sum_ns / 1e9) AS response_sum_s, max(response_max_ns) AS response_max_ns
   FROM interval WHERE phase = 'steady' GROUP BY load_point
 )
@@ -153,5 +153,5 @@ SELECT load_point, offered, round(steady_s, 3) AS steady_s, ok, failed,
   round(1e3 * response_sum_s / nullif(ok, 0), 3) AS response_mean_ms,
   round(response_max_ns / 1e6, 3) AS response_max_ms,
   round(response_sum_s / nullif(steady_s, 0), 2) AS load_factor,
-  round(reply_bytes * 8 / 1048576.0 / nullif(steady_s, 0), 3) AS throughput_mbit_per_s
+  round(transferred_bytes * 8 / 1048576.0 / nullif(steady_s, 0), 3) AS throughput_mbit_per_s
 FROM load_point LEFT JOIN steady USING (load_point) ORDER BY load_point;

@@ -18,8 +18,7 @@ use std::time::Duration;
 
 use blake3::Hash;
 use model::{
-    DetailRecord, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint, Machine, ResourceRecord,
-    Series,
+    Detail, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint, Machine, ResourceRecord, Series,
 };
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
@@ -31,7 +30,7 @@ use crate::rows::{
     DetailRow, HeaderRow, IntervalRow, RecordKey, figures, insert_ending, insert_example, insert_facts,
     insert_machine, insert_resource, insert_series,
 };
-use crate::schema::{APPLICATION_ID, CREATE, FORMAT, hashed_tables};
+use crate::schema::{APPLICATION_ID, CREATE, FORMAT, HASHED_TABLES};
 use crate::{Header, RunFileError};
 
 /// The longest recorded time that is not yet in the file itself.
@@ -51,6 +50,8 @@ pub struct Writer {
     database: Connection,
     /// Hash of the last interval, or of the header.
     chain: Hash,
+    /// The measures whose sum is what operations transfer.
+    transferred: Vec<usize>,
     /// The open batch of detail of each agent.
     batches: BTreeMap<u32, DetailBatch>,
     /// The last readings of each machine.
@@ -84,6 +85,7 @@ impl Writer {
             path: path.to_owned(),
             database,
             chain,
+            transferred: header.plan.catalog.transferred.clone(),
             batches: BTreeMap::new(),
             last_readings: LastReadings::default(),
             checkpoint: (0, Nanos::ZERO),
@@ -109,23 +111,24 @@ impl Writer {
             .map_err(|why| RunFileError::database(&self.path, "limiting", why))
     }
 
-    /// Records one interval. The record comes with its detail; it is split off here.
+    /// Records one interval with its detail.
     ///
     /// Up to two synchronous writes to the disk every five recorded seconds.
     ///
     /// # Errors
     ///
     /// The disk is full, or the interval was recorded before; [`RunFileError::Closed`] after any error.
-    pub fn interval(&mut self, mut record: IntervalRecord) -> Result<(), RunFileError> {
-        let detail = record.split_detail();
-        let (key, index) = (RecordKey::of(&record), record.index);
-        let bytes = encode_interval(&record);
+    pub fn interval(&mut self, record: &IntervalRecord) -> Result<(), RunFileError> {
+        let (key, index) = (RecordKey::of(record), record.index);
+        let bytes = encode_interval(record);
         let hash = link(&self.chain, &key, index, &bytes);
-        let row = IntervalRow { key, index, figures: figures(&record), record: bytes, hash };
+        let figures = figures(record, &self.transferred);
+        let row = IntervalRow { key, index, figures, record: bytes, hash };
         let ended = self.batches.remove(&key.agent);
         let batch = self.write("recording an interval in", |transaction| {
             row.insert(transaction)?;
-            add_detail(transaction, ended, detail, index)
+            let empty = Detail::default();
+            add_detail(transaction, ended, key, record.detail.as_ref().unwrap_or(&empty), index)
         })?;
         self.batches.insert(key.agent, batch);
         self.chain = hash;
@@ -225,7 +228,7 @@ impl Writer {
         let results = std::mem::take(&mut self.results);
         self.write("finishing", |transaction| {
             insert_results(transaction, &results)?;
-            batches.into_values().try_for_each(|batch| join(transaction, batch))?;
+            batches.into_values().try_for_each(|batch| join(transaction, &batch))?;
             insert_ending(transaction, at, ending)?;
             insert_inventory(transaction, chain)
         })?;
@@ -315,36 +318,33 @@ fn checkpoint(database: &Connection) -> rusqlite::Result<()> {
 fn add_detail(
     transaction: &Transaction,
     open: Option<DetailBatch>,
-    detail: DetailRecord,
+    key: RecordKey,
+    detail: &Detail,
     interval: u32,
 ) -> rusqlite::Result<DetailBatch> {
-    let row = detail_row(&detail, interval, interval).insert(None, transaction)?;
+    let record = encode_detail(detail);
+    let row = DetailRow { key, first_interval: interval, last_interval: interval, record };
+    let row = row.insert(None, transaction)?;
     match open {
-        Some(mut batch) if batch.accepts(&detail, interval) => {
-            batch.add(&detail, interval, row);
+        Some(mut batch) if batch.accepts(&key, interval) => {
+            batch.add(&key, detail, interval, row);
             return Ok(batch);
         }
-        Some(batch) => join(transaction, batch)?,
+        Some(batch) => join(transaction, &batch)?,
         None => {}
     }
-    Ok(DetailBatch { detail, first_interval: interval, last_interval: interval, rows: vec![row] })
+    Ok(DetailBatch::new(key, detail.clone(), interval, row))
 }
 
 /// Replaces the rows of a batch by one row with the first one's id, so that rows stay in order.
-fn join(transaction: &Transaction, batch: DetailBatch) -> rusqlite::Result<()> {
+fn join(transaction: &Transaction, batch: &DetailBatch) -> rusqlite::Result<()> {
     let [first, .., last] = batch.rows[..] else { return Ok(()) };
-    let row = detail_row(&batch.detail, batch.first_interval, batch.last_interval);
+    let row = batch.row();
     let agent = row.key.agent;
     // Rows of other agents may lie between them.
     transaction
         .execute("DELETE FROM detail WHERE id BETWEEN ? AND ? AND agent = ?", params![first, last, agent])?;
     row.insert(Some(first), transaction).map(drop)
-}
-
-fn detail_row(detail: &DetailRecord, first_interval: u32, last_interval: u32) -> DetailRow {
-    let DetailRecord { load_point, agent, phase, start, end, .. } = *detail;
-    let key = RecordKey { load_point, agent, phase, start, end };
-    DetailRow { key, first_interval, last_interval, record: encode_detail(detail) }
 }
 
 fn insert_results(transaction: &Transaction, results: &[(u32, String, f64)]) -> rusqlite::Result<()> {
@@ -359,7 +359,7 @@ fn insert_inventory(transaction: &Transaction, chain: Hash) -> rusqlite::Result<
     let n_intervals: i64 = transaction.query_row("SELECT count(*) FROM interval", [], |row| row.get(0))?;
     let mut insert = transaction.prepare("INSERT INTO inventory VALUES (?, ?, ?)")?;
     insert.execute(params!["interval", n_intervals, chain.as_bytes()])?;
-    for table in hashed_tables(FORMAT) {
+    for table in HASHED_TABLES {
         let (n_rows, hash) = table_hash(transaction, table)?;
         insert.execute(params![table, crate::rows::stored(n_rows), hash.as_bytes()])?;
     }
@@ -377,10 +377,9 @@ fn offered(load: Load) -> String {
 #[cfg(test)]
 mod tests {
     use model::{
-        BenchmarkId, Connection as Kept, Flow, Headline, Health, HttpVersion, PLAN_FORMAT, Phase, Phases,
-        Plan, Protocol, Rules, SutPlan, Testbed, Think, Tls, Workload,
+        BenchmarkId, Connection as Kept, Flow, Headline, HttpVersion, PLAN_FORMAT, Phase, Phases, Plan,
+        Protocol, Rules, SutPlan, Testbed, Think, Tls, Workload,
     };
-    use stats::Histogram;
 
     use super::*;
     use crate::Run;
@@ -439,21 +438,14 @@ mod tests {
     fn second(index: u32) -> IntervalRecord {
         let start = Nanos::from_secs(u64::from(index));
         IntervalRecord {
-            load_point: 0,
-            agent: 0,
             index,
             phase: Phase::Steady,
             start,
             end: start + Nanos::from_secs(1),
             flow: Flow { ok: u64::from(index), ..Flow::default() },
-            kinds: vec![],
-            units: vec![],
-            response: Histogram::new(),
-            service: Histogram::new(),
-            lateness: Histogram::new(),
-            connect: Histogram::new(),
-            health: Health::default(),
-            sut: None,
+            // A web workload has one spread.
+            detail: Some(Detail::new(0, 1)),
+            ..IntervalRecord::empty(0, 0)
         }
     }
 
@@ -471,7 +463,7 @@ mod tests {
         let pages: u32 = writer.database.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         writer.database.pragma_update(None, "max_page_count", pages + 6).unwrap();
         for index in 0.. {
-            match writer.interval(second(index)) {
+            match writer.interval(&second(index)) {
                 Ok(()) => {}
                 Err(RunFileError::DiskFull { .. }) => return index,
                 Err(other) => panic!("second {index}: {other}"),
@@ -487,7 +479,7 @@ mod tests {
         let mut writer = Writer::create(&path, &header()).unwrap();
         let taken = fill(&mut writer);
         assert!(CHECKPOINT_EVERY < Nanos::from_secs(taken.into()), "{taken}");
-        assert!(matches!(writer.interval(second(taken + 1)), Err(RunFileError::Closed { .. })));
+        assert!(matches!(writer.interval(&second(taken + 1)), Err(RunFileError::Closed { .. })));
         assert_eq!(n_intervals(&path), taken);
         drop(writer.finish(WallTime(0), &Ending::Stopped("the disk is full".to_owned())));
         assert_eq!(n_intervals(&path), taken);
@@ -513,9 +505,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, cut) = (folder.path().join("run.plim"), folder.path().join("cut.plim"));
         let mut writer = Writer::create(&path, &header()).unwrap();
-        (0..15).for_each(|index| writer.interval(second(index)).unwrap());
+        (0..15).for_each(|index| writer.interval(&second(index)).unwrap());
         writer.checkpoint = (0, Nanos::MAX);
-        (15..27).for_each(|index| writer.interval(second(index)).unwrap());
+        (15..27).for_each(|index| writer.interval(&second(index)).unwrap());
         let old = fs::read(&path).unwrap();
         fs::copy(folder.path().join("run.plim-wal"), folder.path().join("cut.plim-wal")).unwrap();
         checkpoint(&writer.database).unwrap();

@@ -60,7 +60,7 @@ fn write_until_killed(folder: &Path) -> ! {
     for run in 0.. {
         let mut writer = Writer::create(&folder.join(format!("{run}.plim")), &header(1)).unwrap();
         for index in 0..SECONDS {
-            writer.interval(synthesis.second(0, 0, index, Phase::Steady)).unwrap();
+            writer.interval(&synthesis.second(0, 0, index, Phase::Steady)).unwrap();
             println!("second {run} {}", index + 1);
         }
         writer.finish(WallTime(0), &Ending::Complete).unwrap();

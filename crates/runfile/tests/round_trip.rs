@@ -107,7 +107,9 @@ fn intervals_are_read_back_without_detail_and_details_as_their_sum() {
         for index in 0..25 {
             let phase = if index < 2 { Phase::RampUp } else { Phase::Steady };
             let mut record = synthesis.second(load_point, 0, index, phase);
-            details.push(record.split_detail());
+            let IntervalRecord { load_point, agent, phase, start, end, .. } = record;
+            let detail = record.detail.take().unwrap();
+            details.push(DetailRecord { load_point, agent, phase, start, end, detail });
             intervals.push(record);
         }
     }
@@ -133,13 +135,13 @@ fn totals(details: &[DetailRecord]) -> BTreeMap<(u32, Phase, Option<u16>, Option
     let mut add = |key, histogram| totals.entry(key).or_default().merge(histogram).unwrap();
     for detail in details {
         let key = |kind, outcome| (detail.load_point, detail.phase, kind, outcome);
-        for (kind, histogram) in detail.response.iter().enumerate() {
+        for (kind, histogram) in detail.detail.response.iter().enumerate() {
             add(key(Some(kind as u16), Some(Outcome::Ok)), histogram);
         }
-        for ((kind, outcome), histogram) in &detail.failed {
+        for ((kind, outcome), histogram) in &detail.detail.failed {
             add(key(Some(*kind), Some(*outcome)), histogram);
         }
-        add(key(None, None), &detail.connect);
+        add(key(None, None), &detail.detail.spreads[0]);
     }
     totals
 }
@@ -154,7 +156,7 @@ fn records_of_several_agents_keep_their_order_and_join_apart() {
     for load_point in 0..2 {
         for index in 0..12 {
             for agent in 0..2 {
-                writer.interval(synthesis.second(load_point, agent, index, Phase::Steady)).unwrap();
+                writer.interval(&synthesis.second(load_point, agent, index, Phase::Steady)).unwrap();
             }
         }
     }
@@ -202,10 +204,10 @@ fn no_interval_is_accepted_twice_and_an_error_ends_the_recording() {
     let mut writer = Writer::create(&path, &header(1)).unwrap();
     let mut synthesis = Synthesis::new(3, 10);
     let record = synthesis.second(0, 0, 0, Phase::Steady);
-    writer.interval(record.clone()).unwrap();
-    assert!(matches!(writer.interval(record), Err(RunFileError::Database { .. })));
+    writer.interval(&record).unwrap();
+    assert!(matches!(writer.interval(&record), Err(RunFileError::Database { .. })));
     let next = synthesis.second(0, 0, 1, Phase::Steady);
-    assert!(matches!(writer.interval(next), Err(RunFileError::Closed { .. })));
+    assert!(matches!(writer.interval(&next), Err(RunFileError::Closed { .. })));
     writer.finish(WallTime(0), &Ending::Stopped("a second came twice".to_owned())).unwrap();
     let run = Run::open(&path).unwrap();
     assert_eq!(support::intervals(&run), [(0, 0)]);

@@ -77,7 +77,7 @@ fn a_file_with_recomputed_hashes_does_not_match_its_seal() {
     let mut other = header(1);
     other.plan.seed = 5;
     let mut writer = Writer::create(&path, &other).unwrap();
-    writer.interval(Synthesis::new(1, 3).second(0, 0, 0, Phase::Steady)).unwrap();
+    writer.interval(&Synthesis::new(1, 3).second(0, 0, 0, Phase::Steady)).unwrap();
     writer.finish(WallTime(0), &Ending::Complete).unwrap();
     assert_eq!(Run::open(&path).unwrap().verify(), []);
     let found = findings(&seal, &path);
@@ -118,7 +118,7 @@ fn a_run_without_an_end_is_not_sealed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     let mut writer = Writer::create(&path, &header(1)).unwrap();
-    writer.interval(Synthesis::new(1, 3).second(0, 0, 0, Phase::Steady)).unwrap();
+    writer.interval(&Synthesis::new(1, 3).second(0, 0, 0, Phase::Steady)).unwrap();
     let error = Seal::new(&Run::open(&path).unwrap(), &key(), AT).unwrap_err();
     assert!(error.to_string().contains("has no ending"), "{error}");
 }

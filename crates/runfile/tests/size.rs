@@ -20,7 +20,7 @@ fn size(seconds: u32, rate: u32) -> f64 {
     let mut synthesis = Synthesis::new(7, rate);
     for load_point in [0, 10, 19] {
         for index in 0..seconds {
-            writer.interval(synthesis.second(load_point, 0, index, Phase::Steady)).unwrap();
+            writer.interval(&synthesis.second(load_point, 0, index, Phase::Steady)).unwrap();
         }
     }
     writer.finish(WallTime(0), &Ending::Complete).unwrap();

@@ -77,7 +77,7 @@ fn a_deleted_second_is_found() {
             missing,
             "detail of load point 0, agent 0, from interval 2: response times differ from the intervals'",
             "detail of load point 0, agent 0, from interval 2: response times per kind differ from the intervals'",
-            "detail of load point 0, agent 0, from interval 2: times to connect differ from the intervals'",
+            "detail of load point 0, agent 0, from interval 2: spreads of measures differ from the intervals'",
             "load point 0, agent 0: 14 intervals, detail for 15",
             "table `interval` has 29 rows, had 30 when the run ended",
         ],
@@ -151,6 +151,7 @@ fn detail_of_another_batch_is_found() {
             "detail of load point 0, agent 0, from interval 2: response times differ from the intervals'",
             "detail of load point 0, agent 0, from interval 2: response times per kind differ from the intervals'",
             "detail of load point 0, agent 0, from interval 2: failures differ from the intervals'",
+            "detail of load point 0, agent 0, from interval 2: spreads of measures differ from the intervals'",
             "table `detail` was changed after the run ended",
         ],
     );
@@ -168,7 +169,7 @@ fn a_record_that_cannot_be_read_is_a_finding_and_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     finished_run(&path, 1, 5);
-    tamper(&path, "UPDATE interval SET record = x'0102' WHERE interval_index = 3");
+    tamper(&path, "UPDATE interval SET record = x'0202' WHERE interval_index = 3");
     let run = Run::open(&path).unwrap();
     let text: Vec<String> = run.verify().iter().map(VerifyFinding::to_string).collect();
     assert_eq!(text[0], "interval 3 of load point 0, agent 0: its hash does not follow from the one before");

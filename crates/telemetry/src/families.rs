@@ -9,7 +9,7 @@
 //! A name in Prometheus' form is the OTLP name with underscores, the unit, and `_total`: the rule by which collectors
 //! translate, so that both exports give the same series.
 
-use model::{Load, Outcome};
+use model::{Load, Outcome, web_measure};
 
 use crate::response_histogram::ResponseHistogram;
 use crate::totals::RunTotals;
@@ -108,7 +108,9 @@ pub(crate) const FAMILIES: &[MetricFamily] = &[
         BYTES,
         MetricKind::Total,
         "Replies of successful operations, heads and bodies.",
-        |run, _| one(MetricValue::Count(run.sums.reply_bytes)),
+        |run, _| {
+            one(MetricValue::Count(run.sums.measures.get(web_measure::REPLY_BYTES).copied().unwrap_or(0)))
+        },
     ),
     family(
         "plimsoll.response",

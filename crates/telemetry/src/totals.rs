@@ -75,7 +75,7 @@ impl RunTotals {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use model::{FailedTotals, Flow, Health, KindTotals, Load, SutUse};
+    use model::{Flow, Health, KindTotals, Load, SutUse, web_measure};
     use stats::Histogram;
     use units::Nanos;
 
@@ -83,14 +83,14 @@ pub(crate) mod tests {
 
     /// A second of 20 users: three operations of 1.1, 2 and 4 ms, one refused, one in flight.
     pub(crate) fn second() -> IntervalRecord {
-        let mut kind = KindTotals::default();
+        let mut kind = KindTotals::new(4);
         let mut response = Histogram::new();
         for nanos in [1_100_000, 2_000_000, 4_000_000] {
-            kind.ok.response.record(nanos);
-            kind.ok.reply_bytes.record(687);
+            kind.response.record(nanos);
+            kind.measures[web_measure::REPLY_BYTES].record(687);
             response.record(Nanos(nanos));
         }
-        kind.failed.insert(Outcome::Refused, FailedTotals { n: 1, ..FailedTotals::default() });
+        kind.failed.insert(Outcome::Refused, 1);
         let flow = Flow { due: 5, ok: 3, failed: 1, in_flight_at_end: 1, ..Flow::default() };
         IntervalRecord {
             phase: Phase::Steady,

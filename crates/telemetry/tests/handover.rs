@@ -21,7 +21,7 @@ fn scraped() -> Telemetry {
 /// A second in which `n` operations succeeded.
 fn second(n: u64) -> IntervalRecord {
     let mut kind = KindTotals::default();
-    (0..n).for_each(|_| kind.ok.response.record(1_000_000));
+    (0..n).for_each(|_| kind.response.record(1_000_000));
     IntervalRecord {
         phase: Phase::Steady,
         end: Nanos::from_secs(1),

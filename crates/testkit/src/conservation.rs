@@ -10,13 +10,13 @@ use model::{Flow, IntervalRecord, Outcome};
 /// An identity is broken.
 pub fn assert_conserved(records: &[IntervalRecord]) {
     assert!(!records.is_empty(), "nothing was recorded");
-    let n_shares = records.iter().map(|record| record.agent).max().unwrap_or(0) + 1;
-    for agent in 0..n_shares {
+    let n_threads = records.iter().filter_map(|record| record.thread).max().unwrap_or(0) + 1;
+    for thread in 0..n_threads {
         let mut before = Flow::default();
         let mut end = units::Nanos::ZERO;
-        let share: Vec<_> = records.iter().filter(|record| record.agent == agent).collect();
+        let share: Vec<_> = records.iter().filter(|record| record.thread == Some(thread)).collect();
         for (index, record) in share.into_iter().enumerate() {
-            let place = format!("share {agent}, interval {index}");
+            let place = format!("thread {thread}, interval {index}");
             assert_eq!(record.index as usize, index, "{place}: order");
             assert_eq!(record.start, end, "{place}: begins where the one before ended");
             assert!(record.start < record.end, "{place}: has a length");
@@ -45,12 +45,10 @@ fn assert_flow(flow: &Flow, place: &str) {
 fn assert_sums(record: &IntervalRecord, place: &str) {
     let failures = |timed_out: bool| -> u64 {
         let all = record.kinds.iter().flat_map(|kind| &kind.failed);
-        all.filter(|(outcome, _)| (**outcome == Outcome::TimedOut) == timed_out)
-            .map(|(_, failed)| failed.n)
-            .sum()
+        all.filter(|(outcome, _)| (**outcome == Outcome::TimedOut) == timed_out).map(|(_, n)| n).sum()
     };
-    let ok: u64 = record.kinds.iter().map(|kind| kind.ok.response.n).sum();
-    let responses: u128 = record.kinds.iter().map(|kind| kind.ok.response.sum).sum();
+    let ok: u64 = record.kinds.iter().map(|kind| kind.response.n).sum();
+    let responses: u128 = record.kinds.iter().map(|kind| kind.response.sum).sum();
     assert_eq!(ok, record.flow.ok, "{place}: successes");
     assert_eq!(failures(false), record.flow.failed, "{place}: failures");
     assert_eq!(failures(true), record.flow.timed_out, "{place}: timed out");

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::{Driver, Timers};
-use model::{Marks, Outcome, Reply, WebRequest};
+use model::{MeasuredValues, Outcome, Reply, WebRequest, web_measure};
 use units::{Clock, Nanos, SimClock};
 
 use crate::server::ServerState;
@@ -38,8 +38,14 @@ impl Driver for SimDriver {
             Outcome::WrongStatus => (HEAD_BYTES, WRONG_STATUS),
             _ => (0, 0),
         };
-        let marks = Marks { sent, connected, first_byte: done, last_byte: done, done };
-        Reply { outcome: fate.outcome, marks, head_bytes, body_bytes: fate.body_bytes, detail }
+        let mut measured = MeasuredValues::default();
+        if sent < connected {
+            measured.set(web_measure::CONNECT, (connected - sent).0);
+        }
+        measured.set(web_measure::FIRST_BYTE, (done - sent).0);
+        measured.set(web_measure::REPLY_BYTES, head_bytes + fate.body_bytes);
+        measured.set(web_measure::BODY_BYTES, fate.body_bytes);
+        Reply { outcome: fate.outcome, sent, done, measured, detail }
     }
 
     fn give_up(&mut self) {}

@@ -72,10 +72,10 @@ impl Simulation {
                     merging
                         .add(record, self.plan.load_threads)
                         .into_iter()
-                        .for_each(|whole| fold(&mut analyzer, whole));
+                        .for_each(|whole| analyzer.interval(&whole));
                 }
             });
-            merging.open.into_values().for_each(|(_, rest)| fold(&mut analyzer, rest));
+            merging.open.into_values().for_each(|(_, rest)| analyzer.interval(&rest));
         }
         let ending = match self.stop_at {
             Some(_) => Ending::Stopped("asked to".to_owned()),
@@ -145,9 +145,11 @@ impl Simulation {
         let runtime = Runtime { clock, timers, spawn: executor.spawner(), probe };
         let setup = PointSetup {
             point,
+            agent: 0,
             assignment,
             schedule: self.plan.schedule(point),
             phases: self.plan.phases,
+            catalog: self.plan.catalog.clone(),
             seed: self.plan.seed,
             time_limit: self.plan.protocol.time_limit,
             origin: START,
@@ -184,8 +186,7 @@ impl IntervalMerger {
                 merged.merge(&record);
                 (n + 1, merged)
             }
-            // The merged record belongs to one agent, whichever of its threads came first.
-            None => (1, IntervalRecord { agent: 0, ..record }),
+            None => (1, IntervalRecord { thread: None, ..record }),
         };
         if whole.0 == n_shares {
             return Some(whole.1);
@@ -193,12 +194,6 @@ impl IntervalMerger {
         self.open.insert(index, whole);
         None
     }
-}
-
-fn fold(analyzer: &mut Analyzer, mut record: IntervalRecord) {
-    let detail = record.split_detail();
-    analyzer.interval(&record);
-    analyzer.detail(&detail);
 }
 
 #[derive(Clone, Default)]

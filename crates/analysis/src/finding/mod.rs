@@ -14,8 +14,8 @@ use units::{Nanos, Ratio};
 pub(crate) use first_occurrence::FaultCounter;
 pub use first_occurrence::FirstOccurrence;
 pub use record::{
-    DetailDifference, EqualTotals, FlowFault, FlowLaw, InInterval, IntervalFault, KindSizes, MissingLoad,
-    OverflowingPart, SizeFault, TimesExtent, UnequalTotals, ValueMoment,
+    DetailDifference, EqualTotals, FlowFault, FlowLaw, InInterval, IntervalFault, KindMeasure, MeasureFault,
+    MissingLoad, OverflowingPart, TimesExtent, UnequalTotals, ValueMoment,
 };
 
 /// A finding of a rule about a load point or a run, with its numbers. Those without a type of their own are in the
@@ -74,8 +74,8 @@ pub enum Finding {
     Flow(FirstOccurrence<InInterval<FlowFault>>),
     /// Totals of an interval contradict each other.
     Totals(FirstOccurrence<InInterval<UnequalTotals>>),
-    /// The sizes of a kind's replies in an interval contradict each other or the workload.
-    Sizes(FirstOccurrence<InInterval<KindSizes>>),
+    /// A measure of a kind in an interval contradicts another one, or the catalog.
+    Measure(FirstOccurrence<InInterval<KindMeasure>>),
     /// Histograms could not be merged.
     Overflow(FirstOccurrence<OverflowingPart>),
     /// The details of a phase contradict its intervals.
@@ -430,7 +430,7 @@ impl Finding {
             Finding::MissingLoad(_) => "load-agents",
             Finding::Flow(_)
             | Finding::Totals(_)
-            | Finding::Sizes(_)
+            | Finding::Measure(_)
             | Finding::Overflow(_)
             | Finding::Details { .. } => "conservation",
             Finding::Histogram { .. } => "histogram",
@@ -467,7 +467,7 @@ impl Finding {
                 | Finding::EarlyEnd { .. }
                 | Finding::Flow(_)
                 | Finding::Totals(_)
-                | Finding::Sizes(_)
+                | Finding::Measure(_)
                 | Finding::Overflow(_)
                 | Finding::Details { .. }
                 | Finding::Schedule { .. }

@@ -164,41 +164,43 @@ pub struct UnequalTotals {
     pub expected: u128,
 }
 
-/// A fault in the sizes of a kind's successful replies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KindSizes {
+/// A fault in a measure of a kind's successful operations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindMeasure {
     /// Index of the kind.
     pub kind: usize,
+    /// The name of the measure.
+    pub measure: String,
     /// The fault.
-    pub fault: SizeFault,
+    pub fault: MeasureFault,
 }
 
-/// A fault in the sizes of successful replies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SizeFault {
-    /// Their numbers differ.
+/// A fault in a measure of successful operations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MeasureFault {
+    /// Not every operation has a value where each must have one, or there are more values than operations.
     Count {
-        /// Replies with a size.
-        replies: u64,
-        /// Bodies with a size.
-        bodies: u64,
+        /// Values.
+        values: u64,
         /// Successful operations.
         ok: u64,
     },
-    /// Their bodies are larger than they are themselves. In bytes.
-    Bodies {
-        /// Replies.
-        replies: u128,
-        /// Their bodies.
-        bodies: u128,
+    /// It is part of another measure, and greater than that.
+    Part {
+        /// Its sum.
+        sum: u128,
+        /// The name of the other measure.
+        whole: String,
+        /// The sum of that.
+        whole_sum: u128,
     },
-    /// Their bodies are not those of the objects. In bytes.
-    Objects {
-        /// Bodies.
-        bodies: u128,
-        /// The number of objects.
-        n: u64,
-        /// The least that their sizes allow.
+    /// Its sum is not that of values which are known beforehand.
+    Expected {
+        /// Its sum.
+        sum: u128,
+        /// Successful operations.
+        ok: u64,
+        /// The least that they allow.
         least: u128,
         /// The most that they allow.
         most: u128,
@@ -206,7 +208,7 @@ pub enum SizeFault {
 }
 
 /// A sum in which the details of a phase differ from its intervals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DetailDifference {
     /// The response times of a kind.
     Response {
@@ -217,8 +219,10 @@ pub enum DetailDifference {
         /// In the intervals.
         intervals: TimesExtent,
     },
-    /// The times to connect.
-    Connect {
+    /// The values of a measure, all kinds.
+    Measure {
+        /// Its name.
+        name: String,
         /// In the details.
         details: TimesExtent,
         /// In the intervals.

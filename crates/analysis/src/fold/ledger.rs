@@ -3,30 +3,29 @@
 use std::collections::BTreeMap;
 
 use model::{
-    BODY_BYTES, DetailRecord, ExpectedMeasure, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase,
-    Plan,
+    Catalog, Detail, ExpectedMeasure, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase, Plan,
 };
 use stats::{Histogram, Moments};
+use units::Nanos;
 
 use crate::finding::{
-    DetailDifference, EqualTotals, FaultCounter, FlowFault, FlowLaw, InInterval, KindSizes, OverflowingPart,
-    SizeFault, TimesExtent, UnequalTotals,
+    DetailDifference, EqualTotals, FaultCounter, FlowFault, FlowLaw, InInterval, KindMeasure, MeasureFault,
+    OverflowingPart, TimesExtent, UnequalTotals,
 };
 
 /// The bookkeeping of a load point: identities checked interval by interval, and sums per phase, with
 /// which the details must agree.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    /// Expected sizes of the bodies of each kind.
-    bodies: Vec<Option<ExpectedMeasure>>,
+    catalog: Catalog,
     open_loop: bool,
     phases: BTreeMap<Phase, Sums>,
     /// Intervals whose flow breaks one of its laws.
     pub(crate) flow: FaultCounter<InInterval<FlowFault>>,
     /// Intervals in which a sum over kinds, or over a histogram, is not the total.
     pub(crate) totals: FaultCounter<InInterval<UnequalTotals>>,
-    /// Kinds whose replies do not have the sizes of their objects.
-    pub(crate) sizes: FaultCounter<InInterval<KindSizes>>,
+    /// Measures that contradict each other or the catalog.
+    pub(crate) measures: FaultCounter<InInterval<KindMeasure>>,
     /// Parts of the record whose histograms could not be merged with those before.
     pub(crate) overflows: FaultCounter<OverflowingPart>,
 }
@@ -35,7 +34,8 @@ pub(crate) struct Ledger {
 #[derive(Debug, Default)]
 struct Sums {
     response: BTreeMap<u16, Pair>,
-    connect: Pair,
+    /// By index of the spread.
+    spreads: BTreeMap<usize, Pair>,
     failed: BTreeMap<(u16, Outcome), [u64; 2]>,
 }
 
@@ -49,14 +49,12 @@ struct Pair {
 impl Ledger {
     pub(crate) fn new(plan: &Plan, point: LoadPoint) -> Ledger {
         Ledger {
-            bodies: (0..plan.catalog.kinds.len())
-                .map(|kind| plan.catalog.expected(kind, BODY_BYTES).copied())
-                .collect(),
+            catalog: plan.catalog.clone(),
             open_loop: !point.load.is_closed(),
             phases: BTreeMap::new(),
             flow: FaultCounter::default(),
             totals: FaultCounter::default(),
-            sizes: FaultCounter::default(),
+            measures: FaultCounter::default(),
             overflows: FaultCounter::default(),
         }
     }
@@ -71,17 +69,16 @@ impl Ledger {
             self.totals.note(InInterval { interval, agent, fault });
         }
         for (kind, totals) in record.kinds.iter().enumerate() {
-            let expected = self.bodies.get(kind).copied().flatten();
-            if let Some(fault) = size_fault(totals, expected) {
-                self.sizes.note(InInterval { interval, agent, fault: KindSizes { kind, fault } });
+            if let Some(fault) = measure_fault(&self.catalog, kind, totals) {
+                self.measures.note(InInterval { interval, agent, fault });
             }
         }
-        self.phases.entry(record.phase).or_default().interval(record);
+        self.phases.entry(record.phase).or_default().interval(record, &self.catalog);
     }
 
-    /// Adds a batch of detail.
-    pub(crate) fn detail(&mut self, record: &DetailRecord) {
-        self.phases.entry(record.phase).or_default().detail(record);
+    /// Adds the detail of one or several intervals of a phase.
+    pub(crate) fn detail(&mut self, phase: Phase, detail: &Detail) {
+        self.phases.entry(phase).or_default().detail(detail);
     }
 
     /// Notes an interval whose histograms could not be merged with those before it.
@@ -91,13 +88,13 @@ impl Ledger {
     }
 
     /// Notes the same of a batch of detail.
-    pub(crate) fn overflow_of_detail(&mut self, record: &DetailRecord) {
-        self.overflows.note(OverflowingPart::Detail { agent: record.agent, start: record.start });
+    pub(crate) fn overflow_of_detail(&mut self, agent: u32, start: Nanos) {
+        self.overflows.note(OverflowingPart::Detail { agent, start });
     }
 
     /// Returns the first phase whose details differ from its intervals, with the difference.
     pub(crate) fn details_difference(&self) -> Option<(Phase, DetailDifference)> {
-        self.phases.iter().find_map(|(phase, sums)| Some((*phase, sums.difference()?)))
+        self.phases.iter().find_map(|(phase, sums)| Some((*phase, sums.difference(&self.catalog)?)))
     }
 
     /// Returns the first sum over kinds, or over a histogram, that is not the total.
@@ -106,16 +103,16 @@ impl Ledger {
         let failed = |timed_out: bool| -> u128 {
             let all = record.kinds.iter().flat_map(|kind| &kind.failed);
             let chosen = all.filter(|(outcome, _)| (**outcome == Outcome::TimedOut) == timed_out);
-            chosen.map(|(_, failed)| u128::from(failed.n)).sum()
+            chosen.map(|(_, n)| u128::from(*n)).sum()
         };
         let mut responses = Moments::default();
-        record.kinds.iter().for_each(|kind| responses.merge(&kind.ok.response));
+        record.kinds.iter().for_each(|kind| responses.merge(&kind.response));
         let (response, kinds) = (extent_of(&record.response), extent_of_moments(&responses));
         let late = if self.open_loop { u128::from(flow.started) } else { u128::from(record.lateness.n()) };
         let service = if record.service.n() == 0 { flow.ok } else { record.service.n() };
         let flying = record.kinds.iter().map(|kind| u128::from(kind.in_flight_at_end)).sum::<u128>();
         let counts = [
-            (EqualTotals::Kinds, record.kinds.len() as u128, self.bodies.len() as u128),
+            (EqualTotals::Kinds, record.kinds.len() as u128, self.catalog.kinds.len() as u128),
             (EqualTotals::Successes, u128::from(kinds.n), u128::from(flow.ok)),
             (EqualTotals::Failures, failed(false), u128::from(flow.failed)),
             (EqualTotals::TimedOut, failed(true), u128::from(flow.timed_out)),
@@ -152,54 +149,74 @@ fn flow_fault(flow: &Flow, before: Flow) -> Option<FlowFault> {
     unequal.or_else(|| (ok < left_open).then_some(FlowFault::LeftOpen { left_open, ok }))
 }
 
-/// Returns the fault in the sizes of a kind's successful replies, all of which carry the whole object.
-fn size_fault(totals: &KindTotals, expected: Option<ExpectedMeasure>) -> Option<SizeFault> {
-    let (reply, body, n) = (totals.ok.reply_bytes, totals.ok.body_bytes, totals.ok.response.n);
-    if reply.n != n || body.n != n {
-        return Some(SizeFault::Count { replies: reply.n, bodies: body.n, ok: n });
-    }
-    if reply.sum < body.sum {
-        return Some(SizeFault::Bodies { replies: reply.sum, bodies: body.sum });
-    }
-    let ExpectedMeasure { least, most, .. } = expected?;
-    let (least, most) = (u128::from(n) * u128::from(least), u128::from(n) * u128::from(most));
-    let is_whole = (least..=most).contains(&body.sum);
-    (!is_whole).then_some(SizeFault::Objects { bodies: body.sum, n, least, most })
+/// Returns the first measure of a kind that contradicts another one, or the catalog.
+fn measure_fault(catalog: &Catalog, kind: usize, totals: &KindTotals) -> Option<KindMeasure> {
+    let ok = totals.response.n;
+    catalog.measures.iter().enumerate().find_map(|(index, measure)| {
+        let found = totals.measure(index);
+        let is_complete = if measure.is_always { found.n == ok } else { found.n <= ok };
+        let whole = measure.part_of.map(|whole| (whole, totals.measure(whole).sum));
+        let fault = if !is_complete {
+            Some(MeasureFault::Count { values: found.n, ok })
+        } else if let Some((whole, whole_sum)) = whole.filter(|(_, whole_sum)| *whole_sum < found.sum) {
+            let whole = catalog.measures[whole].name.clone();
+            Some(MeasureFault::Part { sum: found.sum, whole, whole_sum })
+        } else {
+            catalog.expected(kind, index).and_then(|expected| expected_fault(found.sum, ok, *expected))
+        };
+        fault.map(|fault| KindMeasure { kind, measure: measure.name.clone(), fault })
+    })
+}
+
+/// Returns the fault in the sum of values that are known beforehand.
+fn expected_fault(sum: u128, ok: u64, expected: ExpectedMeasure) -> Option<MeasureFault> {
+    let ExpectedMeasure { least, most, .. } = expected;
+    let (least, most) = (u128::from(ok) * u128::from(least), u128::from(ok) * u128::from(most));
+    (!(least..=most).contains(&sum)).then_some(MeasureFault::Expected { sum, ok, least, most })
 }
 
 impl Sums {
-    fn interval(&mut self, record: &IntervalRecord) {
+    fn interval(&mut self, record: &IntervalRecord, catalog: &Catalog) {
         for (kind, totals) in (0u16..).zip(&record.kinds) {
-            let response = extent_of_moments(&totals.ok.response);
+            let response = extent_of_moments(&totals.response);
             add(&mut self.response.entry(kind).or_default().intervals, response);
-            add(&mut self.connect.intervals, extent_of_moments(&totals.ok.connect));
+            for (spread, measure) in catalog.spread_measures().enumerate() {
+                let values = extent_of_moments(&totals.measure(measure));
+                add(&mut self.spreads.entry(spread).or_default().intervals, values);
+            }
             for (outcome, failed) in &totals.failed {
                 let [n, _] = self.failed.entry((kind, *outcome)).or_default();
-                *n = n.saturating_add(failed.n);
+                *n = n.saturating_add(*failed);
             }
         }
     }
 
-    fn detail(&mut self, record: &DetailRecord) {
-        for (kind, histogram) in (0u16..).zip(&record.response) {
+    fn detail(&mut self, detail: &Detail) {
+        for (kind, histogram) in (0u16..).zip(&detail.response) {
             add(&mut self.response.entry(kind).or_default().details, extent_of(histogram));
         }
-        add(&mut self.connect.details, extent_of(&record.connect));
-        for (place, histogram) in &record.failed {
+        for (spread, histogram) in detail.spreads.iter().enumerate() {
+            add(&mut self.spreads.entry(spread).or_default().details, extent_of(histogram));
+        }
+        for (place, histogram) in &detail.failed {
             let [_, n] = self.failed.entry(*place).or_default();
             *n = n.saturating_add(histogram.n());
         }
     }
 
     /// Returns the first sum in which details and intervals differ.
-    fn difference(&self) -> Option<DetailDifference> {
+    fn difference(&self, catalog: &Catalog) -> Option<DetailDifference> {
         let response = self.response.iter().find(|(_, pair)| pair.differs()).map(|(kind, pair)| {
             let Pair { details, intervals } = *pair;
             DetailDifference::Response { kind: *kind, details, intervals }
         });
-        let connect = || {
-            let Pair { details, intervals } = self.connect;
-            self.connect.differs().then_some(DetailDifference::Connect { details, intervals })
+        let spread = || {
+            let (spread, pair) = self.spreads.iter().find(|(_, pair)| pair.differs())?;
+            let Pair { details, intervals } = *pair;
+            let measure = catalog.spread_measures().nth(*spread);
+            let name =
+                measure.map_or_else(|| spread.to_string(), |index| catalog.measures[index].name.clone());
+            Some(DetailDifference::Measure { name, details, intervals })
         };
         let failed = || {
             let differs = self.failed.iter().find(|(_, [intervals, details])| intervals != details);
@@ -210,7 +227,7 @@ impl Sums {
                 intervals,
             })
         };
-        response.or_else(connect).or_else(failed)
+        response.or_else(spread).or_else(failed)
     }
 }
 

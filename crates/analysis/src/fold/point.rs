@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, Example, IntervalRecord, LoadPoint, Outcome, Phase, Plan};
+use model::{Detail, Example, IntervalRecord, LoadPoint, Outcome, Phase, Plan};
+use units::Nanos;
 
 use super::ledger::Ledger;
 use super::time_axis::TimeAxis;
@@ -50,12 +51,15 @@ impl PointFold {
         if self.seconds.interval(record).and(steady).is_err() {
             self.ledger.overflow(record);
         }
+        if let Some(detail) = &record.detail {
+            self.detail(record.agent, record.phase, record.start, detail);
+        }
     }
 
-    pub(crate) fn detail(&mut self, record: &DetailRecord) {
-        self.ledger.detail(record);
-        if record.phase == Phase::Steady && self.steady.detail(record).is_err() {
-            self.ledger.overflow_of_detail(record);
+    pub(crate) fn detail(&mut self, agent: u32, phase: Phase, start: Nanos, detail: &Detail) {
+        self.ledger.detail(phase, detail);
+        if phase == Phase::Steady && self.steady.detail(detail).is_err() {
+            self.ledger.overflow_of_detail(agent, start);
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{BODY_BYTES, DetailRecord, IntervalRecord, KindTotals, Outcome, Plan};
+use model::{Detail, IntervalRecord, KindTotals, Outcome, Plan};
 use stats::{Histogram, HistogramOverflow, Moments};
-use units::{Nanos, saturating_u64};
+use units::Nanos;
 
 use super::AgentTotals;
 use super::time_axis::LastInterval;
@@ -42,8 +42,8 @@ pub(crate) struct SteadyTotals {
     pub(crate) service: Histogram,
     /// Lateness of started operations, all agents.
     pub(crate) lateness: Histogram,
-    /// Time to connect, all kinds; from the details.
-    pub(crate) connect: Histogram,
+    /// The values of each measure that has a spread, all kinds; from the details.
+    pub(crate) spreads: Vec<Histogram>,
     /// Per load agent.
     pub(crate) agents: BTreeMap<u32, AgentTotals>,
     /// CPU time of the SUT, and the length over which it was seen.
@@ -57,14 +57,8 @@ pub(crate) struct SteadyTotals {
 pub(crate) struct KindSums {
     /// Response time of successes, in ns.
     pub(crate) response: Moments,
-    /// Time to connect, in ns.
-    pub(crate) connect: Moments,
-    /// Time to the first byte, in ns.
-    pub(crate) first_byte: Moments,
-    /// Head and body.
-    pub(crate) reply_bytes: Moments,
-    /// Body.
-    pub(crate) body_bytes: Moments,
+    /// The values of each measure of successes, in the order of the catalog.
+    pub(crate) measures: Vec<Moments>,
     /// Failures per outcome.
     pub(crate) failed: BTreeMap<Outcome, u64>,
     /// Response times again; from the details.
@@ -86,13 +80,13 @@ impl SteadyTotals {
             left_open: 0,
             in_flight_ns: 0,
             thinking_ns: 0,
-            kinds: vec![KindSums::default(); plan.catalog.kinds.len()],
+            kinds: vec![KindSums::new(plan.catalog.measures.len()); plan.catalog.kinds.len()],
             units_ok: 0,
             units_failed: 0,
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
-            connect: Histogram::new(),
+            spreads: vec![Histogram::new(); plan.catalog.spread_measures().count()],
             agents: BTreeMap::new(),
             sut_cpu: Nanos::ZERO,
             sut_length: Nanos::ZERO,
@@ -137,17 +131,17 @@ impl SteadyTotals {
         self.lateness.merge(&record.lateness)
     }
 
-    /// Adds a batch of detail.
-    pub(crate) fn detail(&mut self, record: &DetailRecord) -> Result<(), HistogramOverflow> {
-        for ((kind, _), histogram) in &record.failed {
+    /// Adds the detail of one or several intervals.
+    pub(crate) fn detail(&mut self, detail: &Detail) -> Result<(), HistogramOverflow> {
+        for ((kind, _), histogram) in &detail.failed {
             if let Some(sums) = self.kinds.get_mut(usize::from(*kind)) {
                 sums.failed_ns = sums.failed_ns.saturating_add(histogram.sum());
             }
         }
-        for (sums, histogram) in self.kinds.iter_mut().zip(&record.response) {
+        for (sums, histogram) in self.kinds.iter_mut().zip(&detail.response) {
             sums.histogram.merge(histogram)?;
         }
-        self.connect.merge(&record.connect)
+        self.spreads.iter_mut().zip(&detail.spreads).try_for_each(|(spread, other)| spread.merge(other))
     }
 
     /// Returns an amount per second of the recorded phase; zero before it begins.
@@ -205,17 +199,15 @@ impl SteadyTotals {
         saturating_sum(self.agents.values().map(|agent| agent.end.waiting_at_end))
     }
 
-    /// Returns the body bytes of the replies to the operations in flight at the end of the phase, by the defined mean
-    /// sizes.
-    pub(crate) fn in_flight_body_bytes(&self, plan: &Plan) -> u64 {
-        let kinds = 0..plan.catalog.kinds.len();
-        let bytes = kinds.map(|kind| plan.catalog.expected(kind, BODY_BYTES).map_or(0.0, |body| body.mean));
-        let bytes: Vec<f64> = bytes.collect();
-        let of_agent = |agent: &AgentTotals| {
-            let kinds = agent.in_flight_kinds.iter().zip(&bytes);
-            saturating_sum(kinds.map(|(n, bytes)| saturating_u64((*n as f64 * bytes).round())))
-        };
-        saturating_sum(self.agents.values().map(of_agent))
+    /// Returns the numbers of operations in flight at the end of the phase, per kind.
+    pub(crate) fn in_flight_kinds(&self) -> Vec<u64> {
+        let mut sums = vec![0u64; self.kinds.len()];
+        for agent in self.agents.values() {
+            for (sum, n) in sums.iter_mut().zip(&agent.in_flight_kinds) {
+                *sum = sum.saturating_add(*n);
+            }
+        }
+        sums
     }
 
     /// Returns the summed ages of those operations at that moment, in ns.
@@ -235,15 +227,17 @@ impl SteadyTotals {
 }
 
 impl KindSums {
+    /// Makes the empty sums of a kind whose operations have this number of measures.
+    pub(crate) fn new(n_measures: usize) -> KindSums {
+        KindSums { measures: vec![Moments::default(); n_measures], ..KindSums::default() }
+    }
+
     fn add(&mut self, totals: &KindTotals) {
-        self.response.merge(&totals.ok.response);
-        self.connect.merge(&totals.ok.connect);
-        self.first_byte.merge(&totals.ok.first_byte);
-        self.reply_bytes.merge(&totals.ok.reply_bytes);
-        self.body_bytes.merge(&totals.ok.body_bytes);
+        self.response.merge(&totals.response);
+        self.measures.iter_mut().zip(&totals.measures).for_each(|(measure, other)| measure.merge(other));
         for (outcome, failed) in &totals.failed {
             let n = self.failed.entry(*outcome).or_default();
-            *n = n.saturating_add(failed.n);
+            *n = n.saturating_add(*failed);
         }
     }
 

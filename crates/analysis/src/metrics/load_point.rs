@@ -1,10 +1,10 @@
 //! The numbers of one load point.
 
-use model::{Connection, Plan};
+use model::Plan;
 use stats::{MBIT, little_gap, load_factor};
 
 use super::times::summary;
-use super::{PointFigures, kinds, ratio, timeline};
+use super::{PointFigures, kinds, ratio, timeline, web};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
 use crate::{LoadPointResult, ResourceUsage, TimeSummary, Verdict, VerdictState};
 
@@ -52,11 +52,11 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         client_throughput_mbit: (0.0 < sum_response).then(|| bits / MBIT / sum_response),
         pages_per_minute: total.units_ok.map(|pages| 60.0 * per_second(pages as f64)),
         service: summary(totals.service.clone()),
-        receive_mean: receive_mean(totals),
+        receive_mean: web::receive_mean(totals),
         lateness: lateness(totals, load.is_closed()),
-        connect: connect(plan, totals),
+        connect: web::connect(plan, totals),
         in_flight_at_end: figures.in_flight_at_end,
-        in_flight_body_bytes: totals.in_flight_body_bytes(plan),
+        in_flight_body_bytes: web::in_flight_body_bytes(plan, totals),
         in_flight_age: figures.in_flight_age,
         left_open: totals.left_open,
         failures: figures.failures,
@@ -86,13 +86,6 @@ fn response(fold: &PointFold) -> TimeSummary {
     response
 }
 
-/// Returns the mean time from the first byte to the end, in s, from exact sums.
-fn receive_mean(totals: &SteadyTotals) -> Option<f64> {
-    let first_byte: f64 = totals.kinds.iter().map(|kind| kind.first_byte.sum as f64).sum();
-    let n = totals.service.n();
-    (0 < n).then(|| (totals.service.sum() as f64 - first_byte) / 1e9 / n as f64)
-}
-
 /// Returns the gap in N = X·(R + Z); all of it where nothing was completed.
 fn closed_gap(users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
     let turn = totals.users_seen() / rate;
@@ -102,11 +95,6 @@ fn closed_gap(users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
 fn lateness(totals: &SteadyTotals, closed: bool) -> Option<TimeSummary> {
     let lateness = &totals.lateness;
     (!closed || 0 < lateness.n()).then(|| summary(lateness.clone()))
-}
-
-fn connect(plan: &Plan, totals: &SteadyTotals) -> Option<TimeSummary> {
-    let belongs = plan.protocol.connection == Connection::PerRequest;
-    belongs.then(|| summary(totals.connect.clone()))
 }
 
 /// Returns CPU time, run-queue time and available time of all load threads, in s.

@@ -7,6 +7,7 @@ mod marks;
 mod steady;
 mod timeline;
 mod times;
+mod web;
 
 pub(crate) use figures::PointFigures;
 pub(crate) use load_point::measure;

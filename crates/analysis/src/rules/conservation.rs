@@ -11,7 +11,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let found = [
         ledger.flow.found().map(Finding::Flow),
         ledger.totals.found().map(Finding::Totals),
-        ledger.sizes.found().map(Finding::Sizes),
+        ledger.measures.found().map(Finding::Measure),
         ledger.overflows.found().map(Finding::Overflow),
         details.map(|(phase, difference)| Finding::Details { phase, difference }),
     ];

@@ -41,9 +41,7 @@ fn run(points: &[(u32, u64, Shown)]) -> Analysis {
         let operations = users(&plan, *n, |_, _| ms(*response), Nanos::ZERO);
         for mut interval in records(&plan, index, 0, &operations) {
             interval.sut = None;
-            let detail = interval.split_detail();
             analyzer.interval(&interval);
-            analyzer.detail(&detail);
         }
         (0..=14).for_each(|second| analyzer.resource(&reading(index as u32, second, *shown)));
     }
@@ -138,9 +136,7 @@ fn with_interfaces(length: u64, interfaces: &[(&str, u64, u64, Option<bool>)]) -
     }
     for mut interval in records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(60), Nanos::ZERO)) {
         interval.sut = None;
-        let detail = interval.split_detail();
         analyzer.interval(&interval);
-        analyzer.detail(&detail);
     }
     for second in 0..=length + 2 {
         let mut values = vec![500_000 * second, 500_000 * second];

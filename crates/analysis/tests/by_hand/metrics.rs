@@ -1,7 +1,7 @@
 //! The numbers of a load point that is small enough to be worked out on paper.
 
 use analysis::{Analysis, LoadPointResult, SummaryStatistics};
-use model::{Connection, Load, Outcome};
+use model::{Connection, Load, Outcome, web_measure};
 use stats::MBIT;
 use units::{Nanos, Ratio};
 
@@ -87,12 +87,12 @@ fn webstones_statistics_in_total() {
     let analysis = recorded(&operations()).analyze();
     let total = &only(&analysis).total;
     four(&total.response, 6.5 / 9.0, 0.415_739_710, 0.5, 1.5);
-    four(&total.connect, 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
-    four(&total.first_byte, 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
+    four(&total.measure(web_measure::CONNECT), 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
+    four(&total.measure(web_measure::FIRST_BYTE), 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
     // The rest of the service time: (6.5 − 0.013) ÷ 9.
     near(only(&analysis).receive_mean.unwrap(), 6.487 / 9.0);
-    four(&total.body_bytes, 1_527.777_778, 1_922.796_156, 500.0, 5_125.0);
-    four(&total.reply_bytes, 1_727.777_778, 1_922.796_156, 700.0, 5_325.0);
+    four(&total.measure(web_measure::BODY_BYTES), 1_527.777_778, 1_922.796_156, 500.0, 5_125.0);
+    four(&total.measure(web_measure::REPLY_BYTES), 1_727.777_778, 1_922.796_156, 700.0, 5_325.0);
     assert_eq!((total.name.as_str(), total.object_bytes), ("all", None));
 }
 

@@ -15,10 +15,7 @@ fn statuses(recorded: &RecordedRun, is_cut_short: bool) -> (Vec<LoadPointStatus>
     let mut analyzer = Analyzer::new(&recorded.plan);
     let mut running = vec![analyzer.status(0).unwrap()];
     for record in &recorded.records {
-        let mut interval = record.clone();
-        let detail = interval.split_detail();
-        analyzer.interval(&interval);
-        analyzer.detail(&detail);
+        analyzer.interval(record);
         running.push(analyzer.status(0).unwrap());
     }
     let at_end = analyzer.final_status(0, is_cut_short).unwrap();

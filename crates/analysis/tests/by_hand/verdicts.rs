@@ -1,8 +1,8 @@
 //! Endings of runs, and their verdicts.
 
-use analysis::finding::{InInterval, SizeFault, SteadyFigure};
+use analysis::finding::{InInterval, MeasureFault, SteadyFigure};
 use analysis::{Finding, VerdictState};
-use model::{Ending, Load, LoadPoint, Modification};
+use model::{Ending, Load, LoadPoint, Modification, web_measure};
 use stats::Steadiness;
 use units::{Nanos, Ratio};
 
@@ -287,13 +287,13 @@ fn a_warm_up_that_reaches_into_the_steady_phase_is_a_remark() {
 #[test]
 fn bytes_that_are_not_those_of_the_objects_are_caught() {
     let mut recorded = two_load_points();
-    recorded.records[3].kinds[1].ok.body_bytes.sum -= 1;
+    recorded.records[3].kinds[1].measures[web_measure::BODY_BYTES].sum -= 1;
     let found = assert_caught(&recorded.analyze(), "conservation");
-    let Finding::Sizes(found) = found else { panic!("{found:?}") };
+    let Finding::Measure(found) = found else { panic!("{found:?}") };
     let InInterval { interval, agent, fault } = found.first;
-    assert_eq!((interval, agent, fault.kind), (3, 0, 1));
-    let SizeFault::Objects { bodies, least, most, .. } = fault.fault else { panic!("{fault:?}") };
-    assert_eq!((bodies, most), (least - 1, least));
+    assert_eq!((interval, agent, fault.kind, fault.measure.as_str()), (3, 0, 1, "body bytes"));
+    let MeasureFault::Expected { sum, least, most, .. } = fault.fault else { panic!("{fault:?}") };
+    assert_eq!((sum, most), (least - 1, least));
 }
 
 /// Each field of the flow, one too many in one second of the steady phase.
@@ -333,13 +333,10 @@ fn damaged_records_are_invalid_and_no_more() {
         let moments =
             stats::Moments { n: most, sum: u128::MAX, sum_squares: u128::MAX, min: most, max: most };
         for kind in &mut record.kinds {
-            kind.ok = model::OkTotals {
-                response: moments,
-                connect: moments,
-                body_bytes: moments,
-                ..kind.ok.clone()
-            };
-            kind.failed.entry(model::Outcome::Reset).or_default().n = most;
+            kind.response = moments;
+            kind.measures[web_measure::CONNECT] = moments;
+            kind.measures[web_measure::BODY_BYTES] = moments;
+            kind.failed.insert(model::Outcome::Reset, most);
         }
         record.units.iter_mut().for_each(|unit| unit.ok = most);
         (record.start, record.end) = (Nanos(most), Nanos(most - 1));

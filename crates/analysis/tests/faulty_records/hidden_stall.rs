@@ -1,6 +1,7 @@
 //! Latency that hides a stall (coordinated omission): service time reported as response time.
 
 use analysis::Finding;
+use model::web_measure;
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, remarks, s};
 use crate::tamper::rebuild_response;
@@ -12,25 +13,30 @@ fn response_times_from_sending_are_caught_where_operations_waited() {
     assert_valid(&recorded.analyze());
     for record in &mut recorded.records {
         // The tool knows service times only: the histograms are exchanged, and the exact sums follow.
+        let responses = &mut record.detail.as_mut().unwrap().response;
+        responses.fill(stats::Histogram::new());
         for kind in &mut record.kinds {
-            kind.ok.response = stats::Moments::default();
-            kind.ok.response_histogram = stats::Histogram::new();
+            kind.response = stats::Moments::default();
         }
         let service: Vec<_> = record.service.buckets().collect();
         for (place, bucket) in service.iter().flat_map(|bucket| (0..bucket.count).map(move |k| (k, bucket))) {
-            let kind = &mut record.kinds[place as usize % 2];
-            kind.ok.response.record(bucket.high.0);
-            kind.ok.response_histogram.record(bucket.high);
+            let kind = place as usize % 2;
+            record.kinds[kind].response.record(bucket.high.0);
+            responses[kind].record(bucket.high);
         }
         for kind in &mut record.kinds {
-            let n = kind.ok.response.n;
-            let size = if n == 0 { 0 } else { kind.ok.body_bytes.max };
-            kind.ok.body_bytes = stats::Moments::default();
-            kind.ok.reply_bytes = stats::Moments::default();
-            (0..n).for_each(|_| {
-                kind.ok.body_bytes.record(size);
-                kind.ok.reply_bytes.record(size + crate::record::HEAD_BYTES);
-            });
+            let n = kind.response.n;
+            let size = if n == 0 { 0 } else { kind.measures[web_measure::BODY_BYTES].max };
+            // All measures that every operation has follow.
+            let head_bytes = crate::record::HEAD_BYTES;
+            for (measure, value) in [
+                (web_measure::FIRST_BYTE, 1),
+                (web_measure::BODY_BYTES, size),
+                (web_measure::REPLY_BYTES, size + head_bytes),
+            ] {
+                kind.measures[measure] = stats::Moments::default();
+                (0..n).for_each(|_| kind.measures[measure].record(value));
+            }
         }
         rebuild_response(record);
     }

@@ -33,8 +33,8 @@ fn a_histogram_of_means_cannot_have_the_exact_sum_of_squares() {
     let mut recorded = RecordedRun::closed();
     assert_valid(&recorded.analyze());
     for record in &mut recorded.records {
-        for kind in &mut record.kinds {
-            kind.ok.response_histogram = flatten(&kind.ok.response_histogram);
+        for response in &mut record.detail.as_mut().unwrap().response {
+            *response = flatten(response);
         }
         rebuild_response(record);
     }

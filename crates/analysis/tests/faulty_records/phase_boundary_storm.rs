@@ -14,11 +14,10 @@ fn samples_counted_late_break_conservation() {
     assert_valid(&recorded.analyze());
     let (before, after) = recorded.records.split_at_mut(2);
     for (kind, early) in after[0].kinds.iter_mut().zip(&before[1].kinds) {
-        kind.ok.response.merge(&early.ok.response);
-        kind.ok.response_histogram.merge(&early.ok.response_histogram).unwrap();
-        kind.ok.reply_bytes.merge(&early.ok.reply_bytes);
-        kind.ok.body_bytes.merge(&early.ok.body_bytes);
+        kind.response.merge(&early.response);
+        kind.measures.iter_mut().zip(&early.measures).for_each(|(measure, early)| measure.merge(early));
     }
+    after[0].detail.as_mut().unwrap().merge(before[1].detail.as_ref().unwrap());
     let early = before[1].response.clone();
     after[0].response.merge(&early).unwrap();
     after[0].flow.ok += early.n();

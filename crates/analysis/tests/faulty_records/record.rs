@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use analysis::{Analysis, Analyzer, Finding, VerdictState};
 use model::{
-    Arrivals, BenchmarkId, Connection, DetailRecord, Ending, Flow, Headline, Health, HttpVersion,
-    IntervalRecord, KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Protocol, Request,
-    Rules, SutPlan, SutUse, Think, Tls, UnitTotals, Workload,
+    Arrivals, BenchmarkId, Connection, Detail, Ending, Flow, Headline, Health, HttpVersion, IntervalRecord,
+    KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Protocol, Request, Rules, SutPlan,
+    SutUse, Think, Tls, UnitTotals, Workload, web_measure,
 };
 use stats::Histogram;
 use units::Nanos;
@@ -117,20 +117,18 @@ impl RecordedRun {
         RecordedRun { plan, records, ending: Ending::Complete }
     }
 
-    /// Splits the details off and analyzes.
+    /// Analyzes the records.
     pub(crate) fn analyze(&self) -> Analysis {
         self.analyze_details(|_| {})
     }
 
     /// Analyzes with changed details.
-    pub(crate) fn analyze_details(&self, tamper: impl Fn(&mut DetailRecord)) -> Analysis {
+    pub(crate) fn analyze_details(&self, tamper: impl Fn(&mut Detail)) -> Analysis {
         let mut analyzer = Analyzer::new(&self.plan);
         for record in &self.records {
             let mut interval = record.clone();
-            let mut detail = interval.split_detail();
-            tamper(&mut detail);
+            interval.detail.iter_mut().for_each(&tamper);
             analyzer.interval(&interval);
-            analyzer.detail(&detail);
         }
         analyzer.finish(self.ending.clone())
     }
@@ -237,23 +235,24 @@ impl Window {
         let mut record = IntervalRecord {
             load_point: load_point as u32,
             agent,
+            thread: None,
             index,
             phase: plan.phases.at(self.start),
             start: self.start,
             end: self.end,
             flow: self.flow(plan.load_points[load_point].load, operations),
-            kinds: vec![KindTotals::default(); plan.workload.requests.len()],
+            kinds: vec![KindTotals::new(plan.catalog.measures.len()); plan.workload.requests.len()],
             units: vec![UnitTotals::default(); plan.workload.pages.len()],
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
-            connect: Histogram::new(),
             health: Health {
                 threads: plan.load_threads,
                 cpu: Nanos(length.0),
                 run_queue: Nanos(length.0 / 50),
             },
             sut: Some(SutUse { cpu: Nanos(length.0 / 4), throttled: Nanos::ZERO }),
+            detail: Some(Detail::new(plan.workload.requests.len(), 1)),
         };
         for operation in operations {
             if paced && self.has(operation.sent) {
@@ -311,22 +310,22 @@ fn complete(record: &mut IntervalRecord, operation: &Operation, paced: bool) {
     let response = operation.done - operation.due;
     let kind = &mut record.kinds[operation.kind];
     let unit = &mut record.units[operation.kind];
+    let detail = record.detail.as_mut().unwrap();
     if operation.outcome != Outcome::Ok {
-        let failed = kind.failed.entry(operation.outcome).or_default();
-        failed.n += 1;
-        failed.response.record(response);
+        *kind.failed.entry(operation.outcome).or_default() += 1;
+        detail.failed.entry((operation.kind as u16, operation.outcome)).or_default().record(response);
         unit.failed += 1;
         return;
     }
     unit.ok += 1;
-    kind.ok.response.record(response.0);
-    kind.ok.response_histogram.record(response);
-    kind.ok.connect.record(operation.connect.0);
-    kind.ok.first_byte.record(operation.connect.0);
-    kind.ok.body_bytes.record(OBJECT_BYTES[operation.kind]);
-    kind.ok.reply_bytes.record(OBJECT_BYTES[operation.kind] + HEAD_BYTES);
+    kind.response.record(response.0);
+    detail.response[operation.kind].record(response);
+    kind.measures[web_measure::CONNECT].record(operation.connect.0);
+    detail.spreads[0].record(operation.connect);
+    kind.measures[web_measure::FIRST_BYTE].record(operation.connect.0);
+    kind.measures[web_measure::BODY_BYTES].record(OBJECT_BYTES[operation.kind]);
+    kind.measures[web_measure::REPLY_BYTES].record(OBJECT_BYTES[operation.kind] + HEAD_BYTES);
     record.response.record(response);
-    record.connect.record(operation.connect);
     if paced {
         record.service.record(operation.done - operation.sent);
     }

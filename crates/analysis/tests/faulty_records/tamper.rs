@@ -8,8 +8,8 @@ use crate::record::RecordedRun;
 /// Recomputes the values that depend on the kinds' histograms after a change of them.
 pub(crate) fn rebuild_response(record: &mut IntervalRecord) {
     record.response = Histogram::new();
-    for kind in &record.kinds {
-        record.response.merge(&kind.ok.response_histogram).unwrap();
+    for response in &record.detail.as_ref().unwrap().response {
+        record.response.merge(response).unwrap();
     }
 }
 

@@ -38,6 +38,6 @@ fn intervals_that_cannot_be_merged_are_caught() {
 #[test]
 fn details_that_cannot_be_merged_are_caught() {
     let recorded = RecordedRun::closed();
-    let analysis = recorded.analyze_details(|detail| detail.connect = half_of_all_that_can_be_counted());
+    let analysis = recorded.analyze_details(|detail| detail.spreads[0] = half_of_all_that_can_be_counted());
     assert_eq!(overflowing(&analysis), OverflowingPart::Detail { agent: 0, start: Nanos::from_secs(3) });
 }

@@ -15,17 +15,18 @@ fn response_times_that_stop_too_early_are_caught() {
     let mut recorded = RecordedRun::closed();
     assert_valid(&recorded.analyze());
     for record in &mut recorded.records {
-        for kind in &mut record.kinds {
+        let responses = &mut record.detail.as_mut().unwrap().response;
+        for (kind, response) in record.kinds.iter_mut().zip(responses) {
             let mut histogram = Histogram::new();
             let mut moments = Moments::default();
-            for bucket in kind.ok.response_histogram.buckets() {
+            for bucket in response.buckets() {
                 let short = Nanos(bucket.high.0 * 6 / 10);
                 (0..bucket.count).for_each(|_| {
                     histogram.record(short);
                     moments.record(short.0);
                 });
             }
-            (kind.ok.response_histogram, kind.ok.response) = (histogram, moments);
+            (*response, kind.response) = (histogram, moments);
         }
         rebuild_response(record);
     }

@@ -54,7 +54,7 @@ pub fn finding_text(finding: &Finding) -> String {
         Finding::MissingLoad(found) => record::with_others(found, record::missing_load),
         Finding::Flow(found) => record::with_others(found, record::flow_fault),
         Finding::Totals(found) => record::with_others(found, record::unequal_totals),
-        Finding::Sizes(found) => record::with_others(found, record::kind_sizes),
+        Finding::Measure(found) => record::with_others(found, record::kind_measure),
         Finding::Overflow(found) => record::with_others(found, record::overflow),
         Finding::Details { phase, difference } => {
             format!("{} phase: {}", phase.name(), record::detail_difference(difference))
@@ -193,7 +193,7 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         }
         Finding::Flow(_)
         | Finding::Totals(_)
-        | Finding::Sizes(_)
+        | Finding::Measure(_)
         | Finding::Overflow(_)
         | Finding::Details { .. } => {
             Some("the record contradicts itself; repeat the run, and report this if it happens again")

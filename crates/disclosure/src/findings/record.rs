@@ -1,8 +1,8 @@
 //! The wording of faults and contradictions of a record.
 
 use analysis::finding::{
-    DetailDifference, EqualTotals, FirstOccurrence, FlowFault, FlowLaw, InInterval, IntervalFault, KindSizes,
-    MissingLoad, OverflowingPart, SizeFault, TimesExtent, UnequalTotals, ValueMoment,
+    DetailDifference, EqualTotals, FirstOccurrence, FlowFault, FlowLaw, InInterval, IntervalFault,
+    KindMeasure, MeasureFault, MissingLoad, OverflowingPart, TimesExtent, UnequalTotals, ValueMoment,
 };
 
 /// Writes the first occurrence of a fault, and the number of further ones.
@@ -91,22 +91,21 @@ fn totals_name(totals: EqualTotals) -> &'static str {
     }
 }
 
-pub(super) fn kind_sizes(found: &InInterval<KindSizes>) -> String {
-    let fault = match found.fault.fault {
-        SizeFault::Count { replies, bodies, ok } => {
-            format!("{replies} replies and {bodies} bodies have sizes, {ok} succeeded")
+pub(super) fn kind_measure(found: &InInterval<KindMeasure>) -> String {
+    let KindMeasure { kind, measure, fault } = &found.fault;
+    let fault = match fault {
+        MeasureFault::Count { values, ok } => format!("{values} values, {ok} operations succeeded"),
+        MeasureFault::Part { sum, whole, whole_sum } => {
+            format!("{sum} in all, more than {whole}, of which they are part: {whole_sum}")
         }
-        SizeFault::Bodies { replies, bodies } => {
-            format!("replies have {replies} bytes, their bodies alone {bodies}")
+        MeasureFault::Expected { sum, ok, least, most } if least == most => {
+            format!("{sum} in all, {ok} operations have {least}")
         }
-        SizeFault::Objects { bodies, n, least, most } if least == most => {
-            format!("bodies have {bodies} bytes, {n} objects have {least}")
-        }
-        SizeFault::Objects { bodies, n, least, most } => {
-            format!("bodies have {bodies} bytes, {n} objects have {least} to {most}")
+        MeasureFault::Expected { sum, ok, least, most } => {
+            format!("{sum} in all, {ok} operations have {least} to {most}")
         }
     };
-    format!("{}, kind {}: {fault}", place(found), found.fault.kind)
+    format!("{}, kind {kind}, {measure}: {fault}", place(found))
 }
 
 pub(super) fn detail_difference(difference: &DetailDifference) -> String {
@@ -114,8 +113,8 @@ pub(super) fn detail_difference(difference: &DetailDifference) -> String {
         DetailDifference::Response { kind, details, intervals } => {
             format!("response times of kind {kind}: {}", extents(details, intervals))
         }
-        DetailDifference::Connect { details, intervals } => {
-            format!("times to connect: {}", extents(details, intervals))
+        DetailDifference::Measure { name, details, intervals } => {
+            format!("{name}: {}", extents(details, intervals))
         }
         DetailDifference::Failures { kind, outcome, details, intervals } => {
             let outcome = outcome.name();

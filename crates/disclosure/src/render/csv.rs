@@ -2,7 +2,7 @@
 
 use analysis::{LoadPointResult, TimeSummary};
 use languages::escaped;
-use model::{Load, Outcome};
+use model::{Load, Outcome, web_measure};
 use units::Nanos;
 
 use crate::{Report, finding_text};
@@ -110,7 +110,7 @@ fn figures(point: &LoadPointResult, row: &mut Fields) {
     row.number("throughput_mbit_per_s", point.throughput_mbit);
     row.number("body_throughput_kb_per_s", point.body_throughput_kb);
     row.number("receive_mean_s", point.receive_mean);
-    row.number("first_byte_mean_s", point.total.first_byte.mean);
+    row.number("first_byte_mean_s", point.total.measure(web_measure::FIRST_BYTE).mean);
     row.number("client_throughput_mbit_per_s", point.client_throughput_mbit);
     row.number("pages_per_min", point.pages_per_minute);
     row.number("in_flight_mean", point.in_flight_mean);

@@ -80,7 +80,7 @@ impl IntervalLog {
     pub fn detail(&mut self, record: &DetailRecord) -> String {
         let DetailRecord { load_point, phase, start, end, .. } = *record;
         let place = TaggedSpan { load_point, phase, start, end };
-        let happened = record.response.iter().enumerate().filter(|(_, response)| 0 < response.n());
+        let happened = record.detail.response.iter().enumerate().filter(|(_, response)| 0 < response.n());
         happened.map(|(kind, response)| self.line(&place, Some(kind), response)).collect()
     }
 

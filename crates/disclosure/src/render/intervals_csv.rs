@@ -1,6 +1,6 @@
 //! CSV (RFC 4180) of the intervals of a run: one row per second, units in the column names.
 
-use model::{IntervalRecord, Load, LoadPoint, Plan, SutUse};
+use model::{IntervalRecord, Load, LoadPoint, Plan, SutUse, web_measure};
 use stats::Quantile;
 use units::{Nanos, Ratio};
 
@@ -37,7 +37,9 @@ const COLUMNS: &[(&str, Field)] = &[
     ("n_abandoned", |row| some(row.record.flow.abandoned)),
     ("in_flight_at_end", |row| some(row.record.flow.in_flight_at_end)),
     ("n_left_open", |row| some(row.record.flow.left_open)),
-    ("reply_bytes", |row| some(row.record.kinds.iter().map(|kind| kind.ok.reply_bytes.sum).sum::<u128>())),
+    ("reply_bytes", |row| {
+        some(row.record.kinds.iter().map(|kind| kind.measure(web_measure::REPLY_BYTES).sum).sum::<u128>())
+    }),
     ("response_n", |row| some(row.record.response.n())),
     ("response_mean_s", |row| time(row.record.response.mean())),
     ("response_p50_s", |row| time(row.p50.map(|found| found.value))),

@@ -6,11 +6,11 @@ use analysis::{
     KindResult, LoadPointResult, Percentile, Reason, SummaryStatistics, TimeSummary, TimelinePoint, Verdict,
     VerdictState,
 };
-use model::{Ending, Load};
+use model::{Catalog, Ending, Load, MeasureUnit};
 use serde_json::{Value, json};
 use units::Nanos;
 
-use super::{json_price, json_resources, json_steady};
+use super::{json_price, json_resources, json_steady, measure_key};
 use crate::{Report, bottleneck_text, finding_hint, finding_text};
 
 /// The version of this format; it rises with every incompatible change.
@@ -30,6 +30,8 @@ pub fn json(report: &Report) -> Value {
         })
     });
     let user = analysis.benchmark.headline.user_name();
+    let catalog = &report.plan.catalog;
+    let load_points = analysis.load_points.iter().map(|point| load_point(point, catalog));
     json!({
         "format": FORMAT,
         "benchmark": {
@@ -48,7 +50,7 @@ pub fn json(report: &Report) -> Value {
             "knee": analysis.curve.knee,
         },
         "response_mean_s": analysis.response_mean(),
-        "load_points": analysis.load_points.iter().map(load_point).collect::<Vec<_>>(),
+        "load_points": load_points.collect::<Vec<_>>(),
         "price": json_price::price(report),
         "provenance": provenance(report),
         "plan": report.plan,
@@ -99,15 +101,15 @@ pub(super) fn verdict(verdict: &Verdict) -> Value {
     json!({ "state": state(verdict.state), "reasons": reasons(&verdict.reasons), "remarks": reasons(&verdict.remarks) })
 }
 
-fn load_point(point: &LoadPointResult) -> Value {
+fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
     let mut value = figures(point);
     let more = json!({
         "response": times(Some(&point.response)),
         "service": times(Some(&point.service)),
         "lateness": times(point.lateness.as_ref()),
         "connect": times(point.connect.as_ref()),
-        "total": kind(&point.total),
-        "kinds": point.kinds.iter().map(kind).collect::<Vec<_>>(),
+        "total": kind(&point.total, catalog),
+        "kinds": point.kinds.iter().map(|one| kind(one, catalog)).collect::<Vec<_>>(),
         "failures": point.failures.iter().map(|(outcome, n)| json!({ "outcome": outcome.name(), "n": n })).collect::<Vec<_>>(),
         "examples": point.examples.iter().map(|example| json!({
             "outcome": example.outcome.name(),
@@ -199,21 +201,23 @@ fn times(summary: Option<&TimeSummary>) -> Value {
     })
 }
 
-fn kind(kind: &KindResult) -> Value {
-    json!({
+fn kind(kind: &KindResult, catalog: &Catalog) -> Value {
+    let mut value = json!({
         "name": kind.name,
         "object_bytes": kind.object_bytes,
         "n": kind.n,
         "errors": kind.errors,
         "pages": kind.units_ok,
-        "connect_s": four(kind.connect),
-        "first_byte_s": four(kind.first_byte),
         "response_s": four(kind.response),
-        "reply_bytes": four(kind.reply_bytes),
-        "body_bytes": four(kind.body_bytes),
         "bytes_moved": { "body": kind.bytes.body, "head": kind.bytes.head, "total": kind.bytes.total },
         "response": times(Some(&kind.percentiles)),
-    })
+    });
+    for (measure, statistics) in catalog.measures.iter().zip(&kind.measures) {
+        let key = measure_key(&measure.name);
+        let key = if measure.unit == MeasureUnit::Nanoseconds { format!("{key}_s") } else { key };
+        value[key] = four(*statistics);
+    }
+    value
 }
 
 fn four(four: SummaryStatistics) -> Value {

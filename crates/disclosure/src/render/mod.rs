@@ -33,3 +33,8 @@ pub use typst::{FONTS as TYPST_FONTS, TypstFile, TypstSource, typst};
 
 /// Confidence level of the intervals of recorded percentiles.
 const CONFIDENCE: units::Ratio = units::Ratio(0.95);
+
+/// Returns the name of a measure as a key, to which a unit may be added: `first_byte`, `reply_bytes`.
+fn measure_key(name: &str) -> String {
+    name.replace(' ', "_")
+}

@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 use analysis::Analysis;
 use languages::escaped_json;
 use model::{
-    CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, Plan, ResourceRecord, Series,
-    SutUse,
+    CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, MeasureUnit, Plan,
+    ResourceRecord, Series, SutUse,
 };
 use serde_json::{Map, Value, json};
-use stats::{Histogram, Moments};
+use stats::Histogram;
 use units::{Nanos, Ratio, WallTime};
 
-use super::CONFIDENCE;
 use super::json::{ending, load, seconds, verdict};
+use super::{CONFIDENCE, measure_key};
 use crate::Provenance;
 
 /// The version of this format; it rises with every incompatible change.
@@ -120,24 +120,30 @@ impl Ndjson<'_> {
     /// Returns the line of a stretch, with the times of each kind of operation.
     pub fn detail(&self, record: &DetailRecord) -> String {
         let mut kinds: BTreeMap<usize, (Value, Map<String, Value>)> = BTreeMap::new();
-        for (kind, response) in record.response.iter().enumerate().filter(|(_, response)| 0 < response.n()) {
+        for (kind, response) in
+            record.detail.response.iter().enumerate().filter(|(_, response)| 0 < response.n())
+        {
             kinds.entry(kind).or_default().0 = times(response);
         }
-        for ((kind, outcome), histogram) in record.failed.iter().filter(|(_, one)| 0 < one.n()) {
+        for ((kind, outcome), histogram) in record.detail.failed.iter().filter(|(_, one)| 0 < one.n()) {
             let (_, failed) = kinds.entry(usize::from(*kind)).or_default();
             failed.insert(outcome.name().to_owned(), times(histogram));
         }
         let kind = |(kind, (response, failed)): (usize, (Value, Map<String, Value>))| json!({ "name": self.kind_name(kind), "response": response, "failed": failed });
-        line(&json!({
+        let mut value = json!({
             "type": "detail",
             "load_point": record.load_point,
             "agent": record.agent,
             "phase": record.phase.name(),
             "start_s": seconds(record.start),
             "end_s": seconds(record.end),
-            "connect": times(&record.connect),
             "kinds": kinds.into_iter().map(kind).collect::<Vec<_>>(),
-        }))
+        });
+        let measures = self.plan.catalog.spread_measures().zip(&record.detail.spreads);
+        for (measure, spread) in measures {
+            value[measure_key(&self.plan.catalog.measures[measure].name)] = times(spread);
+        }
+        line(&value)
     }
 
     /// Returns the line of what a machine told at one moment.
@@ -196,19 +202,22 @@ impl Ndjson<'_> {
     }
 
     fn kind(&self, kind: usize, totals: &KindTotals) -> Value {
-        let failed =
-            totals.failed.iter().map(|(outcome, failed)| (outcome.name().to_owned(), failed.n.into()));
-        let mean = |moments: &Moments| moments.mean();
-        json!({
+        let failed = totals.failed.iter().map(|(outcome, n)| (outcome.name().to_owned(), (*n).into()));
+        let mut value = json!({
             "name": self.kind_name(kind),
-            "ok": totals.ok.response.n,
+            "ok": totals.response.n,
             "failed": failed.collect::<Map<String, Value>>(),
-            "response_mean_ns": mean(&totals.ok.response),
-            "connect_mean_ns": mean(&totals.ok.connect),
-            "first_byte_mean_ns": mean(&totals.ok.first_byte),
-            "reply_bytes": number(totals.ok.reply_bytes.sum),
-            "body_bytes": number(totals.ok.body_bytes.sum),
-        })
+            "response_mean_ns": totals.response.mean(),
+        });
+        for (index, measure) in self.plan.catalog.measures.iter().enumerate() {
+            let key = measure_key(&measure.name);
+            let values = totals.measure(index);
+            match measure.unit {
+                MeasureUnit::Nanoseconds => value[format!("{key}_mean_ns")] = values.mean().into(),
+                MeasureUnit::Bytes | MeasureUnit::Count => value[key] = number(values.sum).into(),
+            }
+        }
+        value
     }
 
     fn kind_name(&self, kind: usize) -> Option<&str> {
@@ -221,7 +230,7 @@ fn line(value: &Value) -> String {
 }
 
 fn has_ended_any(totals: &KindTotals) -> bool {
-    0 < totals.ok.response.n || totals.failed.values().any(|failed| 0 < failed.n)
+    0 < totals.response.n || totals.failed.values().any(|n| 0 < *n)
 }
 
 /// Returns the figures of a histogram; `null` if it is empty. A percentile comes with its interval, or not at all.

@@ -1,7 +1,7 @@
 //! Throughput and times per client, in the form of WebBench's results.
 
 use analysis::LoadPointResult;
-use model::Headline;
+use model::{Headline, web_measure};
 
 use super::{is_doubtful, state_text};
 use crate::report::load_number;
@@ -33,8 +33,8 @@ fn table(report: &Report) -> Table {
             load_number(point.load),
             numbers::figure(point.body_throughput_kb),
             numbers::figure(heads),
-            numbers::seconds(point.total.connect.mean),
-            numbers::seconds(point.total.first_byte.mean),
+            numbers::seconds(point.total.measure(web_measure::CONNECT).mean),
+            numbers::seconds(point.total.measure(web_measure::FIRST_BYTE).mean),
             numbers::seconds(point.receive_mean),
             numbers::figure(point.rate_per_user),
             state_text(point.verdict.state).to_owned(),

@@ -1,6 +1,7 @@
 //! Per-file statistics, as WebStone prints them for every file and in total.
 
 use analysis::{KindResult, LoadPointResult, SummaryStatistics};
+use model::web_measure;
 
 use crate::report::load_number;
 use crate::{Block, Column, NoteKind, Report, Row, RowStyle, Section, Table, numbers};
@@ -124,10 +125,10 @@ fn lines(kind: &KindResult, style: RowStyle) -> impl Iterator<Item = Row> + use<
     let seconds = |q: f64| numbers::time(kind.percentiles.percentile(q).map(|one| one.value));
     let none = || [String::new(), String::new()];
     let lines = [
-        ("connect time", times(kind.connect), none()),
+        ("connect time", times(kind.measure(web_measure::CONNECT)), none()),
         ("response time", times(kind.response), [seconds(0.5), seconds(0.99)]),
-        ("response size (B)", sizes(kind.reply_bytes), none()),
-        ("body size (B)", sizes(kind.body_bytes), none()),
+        ("response size (B)", sizes(kind.measure(web_measure::REPLY_BYTES)), none()),
+        ("body size (B)", sizes(kind.measure(web_measure::BODY_BYTES)), none()),
     ];
     let names = [kind.name.clone(), String::new(), String::new(), String::new()];
     names.into_iter().zip(lines).map(move |(name, (what, four, percentiles))| {

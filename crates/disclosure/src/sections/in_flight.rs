@@ -1,6 +1,7 @@
 //! Operations that the end of the steady phase cut off.
 
 use analysis::LoadPointResult;
+use model::web_measure;
 
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, numbers};
@@ -42,7 +43,7 @@ fn table(report: &Report) -> Table {
             numbers::fixed(share, 3),
             numbers::count(point.in_flight_body_bytes),
             numbers::seconds(age),
-            numbers::figure(point.total.body_bytes.mean),
+            numbers::figure(point.total.measure(web_measure::BODY_BYTES).mean),
         ];
         cells.extend(expected.map(numbers::figure));
         Row::plain(cells)

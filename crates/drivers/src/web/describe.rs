@@ -23,7 +23,7 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
         Outcome::OversizedHead => {
             format!("no end of the head within {HEAD_BYTES_MAX} bytes and {HEADERS_MAX} lines")
         }
-        Outcome::TimedOut => format!("no complete reply after {}", reply.marks.done - reply.marks.sent),
+        Outcome::TimedOut => format!("no complete reply after {}", reply.done - reply.sent),
         Outcome::Forbidden if !web.policy.allows(web.address.ip()) => {
             format!("the target policy does not allow `{}`", web.address.ip())
         }

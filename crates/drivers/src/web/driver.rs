@@ -5,13 +5,14 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use engine::Driver;
-use model::{Connection, Marks, Outcome, Reply, WebRequest};
+use model::{Connection, Outcome, Reply, WebRequest, web_measure};
 use tokio::task::AbortHandle;
 use units::{Clock, Nanos};
 
 use super::context::WebContext;
 use super::describe::describe;
 use super::failure::OperationFailure;
+use super::marks::Marks;
 use super::reply::{Progress, ReplyReader};
 use super::tcp::{Received, TcpTransport};
 use super::tls::TlsTransport;
@@ -157,7 +158,7 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
         }
         let ExchangeResult { progress, mut transport, end, .. } = result;
         let requests = transport.as_mut().map_or(0, |transport| transport.tcp().requests);
-        marks.done = marks.last_byte;
+        let mut done = marks.last_byte;
         match (progress, transport) {
             // The end of the connection is still to come, and part of the operation.
             (Progress::Done { .. }, Some(transport)) if closes && end == ConnectionEnd::Outstanding => {
@@ -173,14 +174,15 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
                     self.close_transport(transport, end);
                 }
                 // A connection that is not kept is closed by now, which is part of the operation.
-                marks.done = web.clock.now();
+                done = web.clock.now();
             }
         }
         let (outcome, detail) = match progress {
             Progress::Failed(failure) => (failure.outcome, failure.detail),
             Progress::Done { .. } | Progress::Open => (Outcome::Ok, 0),
         };
-        Reply { outcome, marks, head_bytes: reply.head_bytes, body_bytes: reply.body_bytes, detail }
+        let measured = marks.measured(reply.head_bytes, reply.body_bytes);
+        Reply { outcome, sent, done, measured, detail }
     }
 
     fn is_closing(&self) -> bool {
@@ -190,12 +192,13 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
     async fn close(&mut self, reply: &mut Reply) {
         let web = Rc::clone(&self.web);
         if let Some(mut transport) = self.closing.take() {
-            match wait_for_end(&web, &mut transport, reply.body_bytes).await {
+            let body_bytes = reply.measured.get(web_measure::BODY_BYTES).unwrap_or_default();
+            match wait_for_end(&web, &mut transport, body_bytes).await {
                 Ok(end) => self.close_transport(transport, end),
                 Err(failure) => (reply.outcome, reply.detail) = (failure.outcome, failure.detail),
             }
         }
-        reply.marks.done = web.clock.now();
+        reply.done = web.clock.now();
     }
 
     fn give_up(&mut self) {

@@ -9,6 +9,7 @@
 //! - `reply`: an incremental parser and checker of HTTP/1 responses, without a socket.
 //! - `transport`: the transport of HTTP/1: `tcp`, or `tls`.
 //! - `http2`: streams on shared connections.
+//! - `marks`: the moments of a request, and the measures that follow from them.
 //! - `failure`: failures of operations; `describe`: their descriptions for people.
 
 mod body_check;
@@ -17,6 +18,7 @@ mod describe;
 mod driver;
 mod failure;
 mod http2;
+mod marks;
 mod reply;
 mod request;
 mod target;

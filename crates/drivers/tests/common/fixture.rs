@@ -10,7 +10,7 @@ use drivers::web::{PlainDriver, Target, Trust, WebContext, WebContextOptions};
 use engine::Driver;
 use model::{
     CLOSE_WAIT_MAX, Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Secrets,
-    Think, Tls, WebRequest, Workload,
+    Think, Tls, WebRequest, Workload, web_measure,
 };
 use servers::web::{FaultPlan, WebOptions, WebServer};
 use tokio::runtime::{Builder, LocalOptions};
@@ -91,10 +91,31 @@ pub(crate) fn context(
     WebContext::new(setup).unwrap()
 }
 
+/// Returns the time to connect; `None` for a request on a kept connection.
+pub(crate) fn connect_time(reply: &Reply) -> Option<Nanos> {
+    reply.measured.get(web_measure::CONNECT).map(Nanos)
+}
+
+/// Returns the time to the first byte of the reply.
+pub(crate) fn first_byte_time(reply: &Reply) -> Nanos {
+    Nanos(reply.measured.get(web_measure::FIRST_BYTE).unwrap())
+}
+
+/// Returns the length of head and body.
+pub(crate) fn reply_bytes(reply: &Reply) -> u64 {
+    reply.measured.get(web_measure::REPLY_BYTES).unwrap()
+}
+
+/// Returns the length of the body.
+pub(crate) fn body_bytes(reply: &Reply) -> u64 {
+    reply.measured.get(web_measure::BODY_BYTES).unwrap()
+}
+
 /// A driver and the means to use it directly.
 pub(crate) struct Fixture<D = PlainDriver> {
     driver: D,
     clock: RealClock,
+    complete: Nanos,
     left_open: u32,
 }
 
@@ -114,7 +135,7 @@ impl Fixture {
 
 impl<D: Driver<Operation = WebRequest>> Fixture<D> {
     pub(crate) fn with(driver: D) -> Fixture<D> {
-        Fixture { driver, clock: clock(), left_open: 0 }
+        Fixture { driver, clock: clock(), complete: Nanos::ZERO, left_open: 0 }
     }
 
     /// Runs `work` with this fixture in a runtime like that of a load thread.
@@ -125,11 +146,11 @@ impl<D: Driver<Operation = WebRequest>> Fixture<D> {
         runtime.block_on(limited).expect("no operation hangs")
     }
 
-    /// Fetches an object. Whatever the outcome, the marks that were reached are in order.
+    /// Fetches an object. Whatever the outcome, the moments that were reached are in order.
     pub(crate) async fn get(&mut self, object: u16) -> Reply {
         let reply = self.perform(&WebRequest::first(object)).await;
         if reply.outcome == Outcome::Ok {
-            assert_eq!(reply.body_bytes, object_bytes(object));
+            assert_eq!(body_bytes(&reply), object_bytes(object));
         }
         reply
     }
@@ -141,14 +162,15 @@ impl<D: Driver<Operation = WebRequest>> Fixture<D> {
         tokio::task::yield_now().await;
         let sent = self.clock.now();
         let mut reply = self.driver.perform(request, sent).await;
+        self.complete = reply.done;
         if self.driver.is_closing() {
             self.close(&mut reply).await;
         }
-        let marks = reply.marks;
-        assert!(marks.sent == sent && sent <= marks.done && marks.done <= self.clock.now(), "{marks:?}");
+        assert!(reply.sent == sent && sent <= reply.done && reply.done <= self.clock.now(), "{reply:?}");
         if reply.outcome == Outcome::Ok {
-            assert!(sent <= marks.connected && marks.connected <= marks.first_byte, "{marks:?}");
-            assert!(marks.first_byte <= marks.last_byte && marks.last_byte <= marks.done, "{marks:?}");
+            let first_byte = first_byte_time(&reply);
+            assert!(connect_time(&reply).unwrap_or_default() <= first_byte, "{reply:?}");
+            assert!(sent + first_byte <= self.complete && self.complete <= reply.done, "{reply:?}");
         }
         reply
     }
@@ -158,9 +180,14 @@ impl<D: Driver<Operation = WebRequest>> Fixture<D> {
         let limit = Duration::from_nanos(CLOSE_WAIT_MAX.0);
         if tokio::time::timeout(limit, self.driver.close(reply)).await.is_err() {
             self.driver.give_up();
-            reply.marks.done = self.clock.now();
+            reply.done = self.clock.now();
             self.left_open += 1;
         }
+    }
+
+    /// Returns the moment at which the last reply was complete, whatever was still to be waited for.
+    pub(crate) fn complete(&self) -> Nanos {
+        self.complete
     }
 
     /// Returns how many connections the peers left open.

@@ -10,8 +10,8 @@ mod run;
 mod tls;
 
 pub(crate) use fixture::{
-    EMPTY, Fixture, LARGE, SMALL, clock, content, context, object_bytes, protocol, right_reply, server,
-    workload,
+    EMPTY, Fixture, LARGE, SMALL, body_bytes, clock, connect_time, content, context, first_byte_time,
+    object_bytes, protocol, reply_bytes, right_reply, server, workload,
 };
 pub(crate) use http2::{Action, Http2Server};
 pub(crate) use peer::{Peer, connection, read_request, reset, send_endlessly};

@@ -84,7 +84,7 @@ impl Collected {
     /// Returns how many operations failed with this outcome.
     pub(crate) fn n_failed(&self, outcome: Outcome) -> u64 {
         let kinds = self.intervals.iter().flat_map(|record| &record.kinds);
-        kinds.filter_map(|kind| kind.failed.get(&outcome)).map(|failed| failed.n).sum()
+        kinds.filter_map(|kind| kind.failed.get(&outcome)).sum()
     }
 
     /// Checks that no operation is lost: within each interval, from one to the next, and in total.
@@ -97,8 +97,8 @@ impl Collected {
             assert_eq!(waiting + flow.due, flow.started + flow.skipped + flow.waiting_at_end, "{flow:?}");
             let left = flow.ok + flow.failed + flow.timed_out + flow.abandoned;
             assert_eq!(in_flight + flow.started, left + flow.in_flight_at_end, "{flow:?}");
-            let ok: u64 = record.kinds.iter().map(|kind| kind.ok.response.n).sum();
-            let failed: u64 = record.kinds.iter().flat_map(|kind| kind.failed.values()).map(|f| f.n).sum();
+            let ok: u64 = record.kinds.iter().map(|kind| kind.response.n).sum();
+            let failed: u64 = record.kinds.iter().flat_map(|kind| kind.failed.values()).sum();
             assert_eq!((ok, failed), (flow.ok, flow.failed + flow.timed_out));
             assert_eq!(record.response.n(), ok);
             (waiting, in_flight) = (flow.waiting_at_end, flow.in_flight_at_end);
@@ -152,9 +152,11 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
     let (point, seed) = (LoadPoint { index: 0, load }, 1);
     let setup = PointSetup {
         point,
+        agent: 0,
         assignment: partition(0, load, 1).remove(0),
         schedule: Schedule::new(point, &phases, seed, POISSON_LANES),
         phases,
+        catalog: workload().catalog(),
         seed,
         time_limit,
         origin: clock.now() + Nanos::from_millis(20),

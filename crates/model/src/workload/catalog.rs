@@ -3,16 +3,34 @@
 use super::{Request, Workload};
 use crate::{Catalog, ExpectedMeasure, Measure, MeasureUnit, OperationKind};
 
-/// The measures of a request besides its response time, in the order of records.
-const MEASURES: [(&str, MeasureUnit); 4] = [
-    ("connect", MeasureUnit::Nanoseconds),
-    ("first byte", MeasureUnit::Nanoseconds),
-    ("reply bytes", MeasureUnit::Bytes),
-    ("body bytes", MeasureUnit::Bytes),
-];
+/// The measures of a request besides its response time, by their indexes in the catalog.
+pub mod web_measure {
+    /// The time to connect, from sent; of requests that made a connection.
+    pub const CONNECT: usize = 0;
+    /// The time to the first byte of the reply, from sent.
+    pub const FIRST_BYTE: usize = 1;
+    /// The size of the reply, head and body.
+    pub const REPLY_BYTES: usize = 2;
+    /// The size of the reply's body.
+    pub const BODY_BYTES: usize = 3;
+}
 
-/// Index of the measure of a reply's body.
-pub const BODY_BYTES: u16 = 3;
+/// Returns the measures in the order of their indexes.
+fn measures() -> Vec<Measure> {
+    let always = |name: &str, unit| Measure {
+        name: name.to_owned(),
+        unit,
+        is_always: true,
+        has_spread: false,
+        part_of: None,
+    };
+    vec![
+        Measure { is_always: false, has_spread: true, ..always("connect", MeasureUnit::Nanoseconds) },
+        always("first byte", MeasureUnit::Nanoseconds),
+        always("reply bytes", MeasureUnit::Bytes),
+        Measure { part_of: Some(web_measure::REPLY_BYTES), ..always("body bytes", MeasureUnit::Bytes) },
+    ]
+}
 
 impl Workload {
     /// Returns what a run of the workload counts and measures.
@@ -27,7 +45,8 @@ impl Workload {
         Catalog {
             kinds: self.requests.iter().zip(self.request_shares()).map(kind).collect(),
             units: if self.counts_pages { (0..self.pages.len()).map(page).collect() } else { Vec::new() },
-            measures: MEASURES.map(|(name, unit)| Measure { name: name.to_owned(), unit }).into(),
+            measures: measures(),
+            transferred: vec![web_measure::REPLY_BYTES],
         }
     }
 }
@@ -36,7 +55,7 @@ impl Workload {
 fn expected_body(request: &Request) -> Option<ExpectedMeasure> {
     let (least, most) = request.body_limits()?;
     let (mean, _) = request.body_moments()?;
-    Some(ExpectedMeasure { measure: BODY_BYTES, least, most, mean })
+    Some(ExpectedMeasure { measure: web_measure::BODY_BYTES, least, most, mean })
 }
 
 #[cfg(test)]
@@ -65,11 +84,21 @@ mod tests {
         let catalog = workload().catalog();
         let [file, any] = &catalog.kinds[..] else { panic!("{catalog:?}") };
         assert_eq!((file.name.as_str(), file.share, file.share_gap_max), ("/a", Some(2.0 / 3.0), Some(0.1)));
-        let body = ExpectedMeasure { measure: BODY_BYTES, least: 500, most: 500, mean: 500.0 };
-        assert_eq!((catalog.expected(0, BODY_BYTES), catalog.expected(0, 0)), (Some(&body), None));
+        let body = ExpectedMeasure { measure: web_measure::BODY_BYTES, least: 500, most: 500, mean: 500.0 };
+        let expected = |measure| catalog.expected(0, measure);
+        assert_eq!((expected(web_measure::BODY_BYTES), expected(web_measure::CONNECT)), (Some(&body), None));
         assert!(any.expected.is_empty() && any.share == Some(1.0 / 3.0));
         assert_eq!(catalog.units, ["page 0", "page 1"]);
-        assert_eq!(catalog.measures[usize::from(BODY_BYTES)].name, "body bytes");
+        let names = catalog.measures.iter().map(|measure| measure.name.as_str()).collect::<Vec<_>>();
+        let index = |name| names.iter().position(|one| *one == name).unwrap();
+        let indexes = ["connect", "first byte", "reply bytes", "body bytes"].map(index);
+        let constants = [
+            web_measure::CONNECT,
+            web_measure::FIRST_BYTE,
+            web_measure::REPLY_BYTES,
+            web_measure::BODY_BYTES,
+        ];
+        assert_eq!(indexes, constants);
         assert_eq!(catalog.check(), Ok(()));
 
         let uncounted = Workload { counts_pages: false, ..workload() }.catalog();
@@ -89,8 +118,18 @@ mod tests {
         assert_eq!(refused(|catalog| catalog.units[0].clear()), name("units", 0));
         assert_eq!(refused(|catalog| catalog.measures[2].name = "\u{1b}[2J".into()), name("measures", 2));
         assert_eq!(refused(|catalog| catalog.units[1] = "x".repeat(2001)), name("units", 1));
-        let many = |catalog: &mut Catalog| catalog.measures = vec![catalog.measures[0].clone(); 33];
-        assert_eq!(refused(many), CatalogFault::TooMany { list: "measures", most: 32 });
+        let many = |catalog: &mut Catalog| catalog.measures = vec![catalog.measures[0].clone(); 9];
+        assert_eq!(refused(many), CatalogFault::TooMany { list: "measures", most: 8 });
+        for part_of in [3, 4, 1] {
+            let mut catalog = workload().catalog();
+            catalog.measures[3].part_of = Some(part_of);
+            let fault = CatalogFault::PartOf { measure: "body bytes".into() };
+            assert_eq!(catalog.check(), Err(fault), "of {part_of}");
+        }
+        for transferred in [vec![1], vec![4], vec![2, 2]] {
+            let catalog = Catalog { transferred, ..workload().catalog() };
+            assert_eq!(catalog.check(), Err(CatalogFault::Transferred));
+        }
         assert_eq!(refused(|catalog| catalog.kinds[0].expected[0].measure = 4), expected("/a"));
         assert_eq!(refused(|catalog| catalog.kinds[0].expected[0].mean = 501.0), expected("/a"));
         assert_eq!(refused(|catalog| catalog.kinds[0].expected[0].least = 501), expected("/a"));

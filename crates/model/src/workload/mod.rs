@@ -17,7 +17,7 @@ mod sampler;
 use serde::{Deserialize, Serialize};
 use units::{Nanos, Weights};
 
-pub use catalog::BODY_BYTES;
+pub use catalog::web_measure;
 pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
 pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
 pub use path::{PathPattern, PathPatternError, PathValue};

@@ -2,9 +2,7 @@
 
 use analysis::Analyzer;
 use fleet::Event;
-use model::{
-    Arrivals, Counter, FailedTotals, IntervalRecord, Load, LoadPoint, Outcome, Phase, Plan, Reading,
-};
+use model::{Arrivals, Counter, IntervalRecord, Load, LoadPoint, Outcome, Phase, Plan, Reading};
 use testkit::{closed_plan, open_plan, phases};
 use units::Nanos;
 
@@ -122,12 +120,9 @@ impl LiveRuns {
 
     /// Feeds the record of a second of the running load point, as a run does.
     pub(super) fn second(&mut self, record: IntervalRecord) {
-        let mut record = IntervalRecord { load_point: self.index(), ..record };
+        let record = IntervalRecord { load_point: self.index(), ..record };
         self.state.event(&Event::Interval(&record));
-        let detail = record.split_detail();
-        let analyzer = &mut self.analyzers[self.state.turn];
-        analyzer.interval(&record);
-        analyzer.detail(&detail);
+        self.analyzers[self.state.turn].interval(&record);
         self.judge();
     }
 
@@ -180,8 +175,9 @@ fn with_failures(mut record: IntervalRecord, n: u64) -> IntervalRecord {
     record.flow.failed = n;
     record.flow.due += n;
     record.flow.started += n;
-    let failed = FailedTotals { n, bytes: 0, response: testing::histogram(n, Nanos::from_millis(1)) };
-    record.kinds[0].failed.insert(Outcome::Reset, failed);
+    record.kinds[0].failed.insert(Outcome::Reset, n);
+    let detail = record.detail.as_mut().unwrap();
+    detail.failed.insert((0, Outcome::Reset), testing::histogram(n, Nanos::from_millis(1)));
     record
 }
 

@@ -1,43 +1,44 @@
-//! The stored form of a detail record.
+//! The stored form of detail.
 //!
 //! Layout, all numbers of variable length: version; number of kinds, and for each the histogram of
 //! the response times of its successful operations; number of failure histograms, and for each
-//! kind, outcome and histogram, in that order; the histogram of the times to connect. Each
+//! kind, outcome and histogram, in that order; number of spreads of measures, and the histogram of each. Each
 //! histogram stands behind its length.
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, Outcome};
+use model::{Detail, DetailRecord, Outcome};
+use stats::Histogram;
 
 use super::CodecError;
 use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
 /// The current version; any change of the layout raises it.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
-pub(crate) fn encode_detail(record: &DetailRecord) -> Vec<u8> {
+pub(crate) fn encode_detail(detail: &Detail) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4096);
     let into = &mut bytes;
     put(VERSION, into);
-    put(record.response.len() as u64, into);
-    record.response.iter().for_each(|histogram| put_histogram(histogram, into));
-    put(record.failed.len() as u64, into);
-    for ((kind, outcome), histogram) in &record.failed {
+    put(detail.response.len() as u64, into);
+    detail.response.iter().for_each(|histogram| put_histogram(histogram, into));
+    put(detail.failed.len() as u64, into);
+    for ((kind, outcome), histogram) in &detail.failed {
         put(*kind, into);
         put(*outcome as u8, into);
         put_histogram(histogram, into);
     }
-    put_histogram(&record.connect, into);
+    put(detail.spreads.len() as u64, into);
+    detail.spreads.iter().for_each(|histogram| put_histogram(histogram, into));
     bytes
 }
 
 /// Reads a record back. Any bytes are safe to pass.
 pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecord, CodecError> {
-    let (mut from, _) = ByteReader::new(bytes, VERSION..=VERSION)?;
-    let n_kinds = from.count()?;
-    let response = (0..n_kinds).map(|_| from.histogram()).collect::<Result<_, _>>()?;
+    let mut from = ByteReader::new(bytes, VERSION)?;
+    let response = histograms(&mut from)?;
     let mut failed = BTreeMap::new();
     for _ in 0..from.count()? {
         let (kind, number) = (from.u16()?, from.u64()?);
@@ -48,7 +49,7 @@ pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecor
         }
         failed.insert(key, from.histogram()?);
     }
-    let connect = from.histogram()?;
+    let spreads = histograms(&mut from)?;
     from.finish()?;
     Ok(DetailRecord {
         load_point: key.load_point,
@@ -56,8 +57,10 @@ pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecor
         phase: key.phase,
         start: key.start,
         end: key.end,
-        response,
-        failed,
-        connect,
+        detail: Detail { response, failed, spreads },
     })
+}
+
+fn histograms(from: &mut ByteReader) -> Result<Vec<Histogram>, CodecError> {
+    (0..from.count()?).map(|_| from.histogram()).collect()
 }

@@ -1,11 +1,10 @@
-//! The stored form of an interval record whose detail was split off.
+//! The stored form of an interval record without its detail.
 //!
 //! Layout, all numbers of variable length: version; the fields of the flow in the order of their
-//! declaration; number of kinds, and for each the five moments of its successful operations, the
-//! number of its failures, and for each outcome, n and bytes; number of unit kinds, and for each
-//! ok and failed; histograms of response time, service time and lateness, each behind its length;
-//! threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time. Version 2 goes on with the number
-//! of connections that the peer left open; where that is zero, which is the rule, version 1 is written.
+//! declaration; number of kinds, and for each the moments of the response times of its successful operations, the
+//! number of its measures and the moments of each, the number of its failures, and for each outcome and n; number of
+//! unit kinds, and for each ok and failed; histograms of response time, service time and lateness, each behind its
+//! length; threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
 //!
 //! A moment is n, and if that is not zero: the smallest value a, and unless all values are a: the
 //! largest less a, the sum less n·a, and Σ(x − a)², which are small where values are close together.
@@ -15,26 +14,22 @@
 
 use std::collections::BTreeMap;
 
-use model::{FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, Outcome, SutUse, UnitTotals};
-use stats::{Histogram, Moments};
+use model::{Flow, Health, IntervalRecord, KindTotals, Outcome, SutUse, UnitTotals};
+use stats::Moments;
 use units::Nanos;
 
 use super::CodecError;
 use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
-/// The version of intervals in which no connection was left open.
-const VERSION: u64 = 1;
-
-/// The newest version; any change of the layout raises it.
-const VERSION_WITH_LEFT_OPEN: u64 = 2;
+/// The version; any change of the layout raises it.
+const VERSION: u64 = 2;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2048);
     let into = &mut bytes;
-    let left_open = record.flow.left_open;
-    put(if left_open == 0 { VERSION } else { VERSION_WITH_LEFT_OPEN }, into);
+    put(VERSION, into);
     put_flow(&record.flow, into);
     put(record.kinds.len() as u64, into);
     record.kinds.iter().for_each(|kind| put_kind(kind, into));
@@ -48,9 +43,6 @@ pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     }
     put_health(&record.health, into);
     put_sut(record.sut.as_ref(), into);
-    if left_open != 0 {
-        put(left_open, into);
-    }
     bytes
 }
 
@@ -60,10 +52,11 @@ pub(crate) fn decode_interval(
     index: u32,
     bytes: &[u8],
 ) -> Result<IntervalRecord, CodecError> {
-    let (mut from, version) = ByteReader::new(bytes, VERSION..=VERSION_WITH_LEFT_OPEN)?;
-    let mut record = IntervalRecord {
+    let mut from = ByteReader::new(bytes, VERSION)?;
+    let record = IntervalRecord {
         load_point: key.load_point,
         agent: key.agent,
+        thread: None,
         index,
         phase: key.phase,
         start: key.start,
@@ -74,20 +67,17 @@ pub(crate) fn decode_interval(
         response: from.histogram()?,
         service: from.histogram()?,
         lateness: from.histogram()?,
-        connect: Histogram::new(),
         health: Health { threads: from.u32()?, cpu: Nanos(from.u64()?), run_queue: Nanos(from.u64()?) },
         sut: sut(&mut from)?,
+        detail: None,
     };
-    if version == VERSION_WITH_LEFT_OPEN {
-        record.flow.left_open = from.u64()?;
-    }
     from.finish()?;
     Ok(record)
 }
 
 fn list<T>(
     from: &mut ByteReader,
-    item: impl Fn(&mut ByteReader) -> Result<T, CodecError>,
+    mut item: impl FnMut(&mut ByteReader) -> Result<T, CodecError>,
 ) -> Result<Vec<T>, CodecError> {
     let count = from.count()?;
     (0..count).map(|_| item(from)).collect()
@@ -106,6 +96,7 @@ fn put_flow(flow: &Flow, into: &mut Vec<u8>) {
         flow.timed_out,
         flow.abandoned,
         flow.in_flight_at_end,
+        flow.left_open,
     ] {
         put(count, into);
     }
@@ -127,7 +118,7 @@ fn flow(from: &mut ByteReader) -> Result<Flow, CodecError> {
         timed_out: from.u64()?,
         abandoned: from.u64()?,
         in_flight_at_end: from.u64()?,
-        left_open: 0,
+        left_open: from.u64()?,
         in_flight_ns: from.u128()?,
         thinking_ns: from.u128()?,
         in_flight_age_ns: from.u128()?,
@@ -135,36 +126,35 @@ fn flow(from: &mut ByteReader) -> Result<Flow, CodecError> {
 }
 
 fn put_kind(kind: &KindTotals, into: &mut Vec<u8>) {
-    let ok = &kind.ok;
-    let mut n_before = 0;
-    for moments in [&ok.response, &ok.connect, &ok.first_byte, &ok.reply_bytes, &ok.body_bytes] {
-        put_moments(moments, n_before, into);
-        n_before = moments.n;
+    put_moments(&kind.response, 0, into);
+    put(kind.measures.len() as u64, into);
+    let mut n_before = kind.response.n;
+    for measure in &kind.measures {
+        put_moments(measure, n_before, into);
+        n_before = measure.n;
     }
     put(kind.failed.len() as u64, into);
-    for (outcome, failed) in &kind.failed {
+    for (outcome, n) in &kind.failed {
         put(*outcome as u8, into);
-        put(failed.n, into);
-        put(failed.bytes, into);
+        put(*n, into);
     }
     put(kind.in_flight_at_end, into);
 }
 
 fn kind(from: &mut ByteReader) -> Result<KindTotals, CodecError> {
     let response = moments(0, from)?;
-    let connect = moments(response.n, from)?;
-    let first_byte = moments(connect.n, from)?;
-    let reply_bytes = moments(first_byte.n, from)?;
-    let body_bytes = moments(reply_bytes.n, from)?;
-    let response_histogram = Histogram::new();
-    let ok = OkTotals { response, connect, first_byte, reply_bytes, body_bytes, response_histogram };
+    let mut n_before = response.n;
+    let measures = list(from, |from| {
+        let measure = moments(n_before, from)?;
+        n_before = measure.n;
+        Ok(measure)
+    })?;
     let mut failed = BTreeMap::new();
     for _ in 0..from.count()? {
         let outcome = outcome_after(failed.last_key_value().map(|(last, _)| *last), from.u64()?)?;
-        let totals = FailedTotals { n: from.u64()?, bytes: from.u64()?, response: Histogram::new() };
-        failed.insert(outcome, totals);
+        failed.insert(outcome, from.u64()?);
     }
-    Ok(KindTotals { ok, failed, in_flight_at_end: from.u64()? })
+    Ok(KindTotals { response, measures, failed, in_flight_at_end: from.u64()? })
 }
 
 /// Returns the outcome with a number if it comes after the last one: each occurs once, in order.

@@ -25,12 +25,12 @@ pub enum CodecError {
     #[error("record is followed by {0} more bytes")]
     Trailing(usize),
     /// The first number names a version that this build does not know.
-    #[error("record has version {found}, expected at most {newest}")]
+    #[error("record has version {found}, expected {expected}")]
     Version {
         /// The version stored.
         found: u64,
-        /// The newest version that this build reads.
-        newest: u64,
+        /// The version that this build reads.
+        expected: u64,
     },
     /// A number does not fit its range.
     #[error("record holds a number that is too large")]

@@ -1,7 +1,5 @@
 //! Variable-length integers, and lengths that are limited to the bytes that are left.
 
-use std::ops::RangeInclusive;
-
 use stats::Histogram;
 
 use super::CodecError;
@@ -27,17 +25,11 @@ pub(crate) fn put_histogram(histogram: &Histogram, into: &mut Vec<u8>) {
 pub(crate) struct ByteReader<'a>(&'a [u8]);
 
 impl<'a> ByteReader<'a> {
-    /// Begins at the first byte and checks that the record is of one of the versions given; returns which.
-    pub(crate) fn new(
-        bytes: &'a [u8],
-        versions: RangeInclusive<u64>,
-    ) -> Result<(ByteReader<'a>, u64), CodecError> {
+    /// Begins at the first byte and checks that the record is of a version.
+    pub(crate) fn new(bytes: &'a [u8], version: u64) -> Result<ByteReader<'a>, CodecError> {
         let mut source = ByteReader(bytes);
         let found = source.u64()?;
-        match versions.contains(&found) {
-            true => Ok((source, found)),
-            false => Err(CodecError::Version { found, newest: *versions.end() }),
-        }
+        if found == version { Ok(source) } else { Err(CodecError::Version { found, expected: version }) }
     }
 
     pub(crate) fn u128(&mut self) -> Result<u128, CodecError> {

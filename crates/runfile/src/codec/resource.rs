@@ -70,7 +70,7 @@ pub(crate) fn decode_resource(
     bytes: &[u8],
 ) -> Result<Vec<(u32, u64)>, CodecError> {
     let last = last_readings.of(load_point, machine);
-    let (mut from, _) = ByteReader::new(bytes, VERSION..=VERSION)?;
+    let mut from = ByteReader::new(bytes, VERSION)?;
     let mut series = 0u32;
     for _ in 0..from.count()? {
         series = series.checked_add(from.u32()?).ok_or(CodecError::TooLarge)?;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, Outcome, Phase};
-use model::{SutUse, UnitTotals};
+use model::{
+    Detail, DetailRecord, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, SutUse, UnitTotals,
+};
 use proptest::prelude::*;
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -39,19 +40,10 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 }
 
 fn kind() -> impl Strategy<Value = KindTotals> {
-    let failed = (any::<u64>(), any::<u64>()).prop_map(|(n, bytes)| FailedTotals {
-        n,
-        bytes,
-        response: Histogram::new(),
-    });
-    let failed = prop::collection::btree_map(outcome(), failed, 0..3);
-    let five =
-        [moments().boxed(), moments().boxed(), moments().boxed(), moments().boxed(), moments().boxed()];
-    (five, failed, any::<u64>()).prop_map(|(moments, failed, in_flight_at_end)| {
-        let [response, connect, first_byte, reply_bytes, body_bytes] = moments;
-        let response_histogram = Histogram::new();
-        let ok = OkTotals { response, connect, first_byte, reply_bytes, body_bytes, response_histogram };
-        KindTotals { ok, failed, in_flight_at_end }
+    let failed = prop::collection::btree_map(outcome(), any::<u64>(), 0..3);
+    let measures = prop::collection::vec(moments(), 0..4);
+    (moments(), measures, failed, any::<u64>()).prop_map(|(response, measures, failed, in_flight_at_end)| {
+        KindTotals { response, measures, failed, in_flight_at_end }
     })
 }
 
@@ -91,6 +83,7 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
         IntervalRecord {
             load_point: KEY.load_point,
             agent: KEY.agent,
+            thread: None,
             index,
             phase: KEY.phase,
             start: KEY.start,
@@ -101,18 +94,20 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
             response,
             service,
             lateness,
-            connect: Histogram::new(),
             health: Health { threads, cpu, run_queue },
             sut: sut.map(|(cpu, throttled)| SutUse { cpu: Nanos(cpu), throttled: Nanos(throttled) }),
+            detail: None,
         }
     })
 }
 
 fn detail() -> impl Strategy<Value = DetailRecord> {
     let failed = prop::collection::btree_map((any::<u16>(), outcome()), histogram(), 0..3);
-    (prop::collection::vec(histogram(), 0..3), failed, histogram()).prop_map(|(response, failed, connect)| {
+    let histograms = || prop::collection::vec(histogram(), 0..3);
+    (histograms(), failed, histograms()).prop_map(|(response, failed, spreads)| {
         let RecordKey { load_point, agent, phase, start, end } = KEY;
-        DetailRecord { load_point, agent, phase, start, end, response, failed, connect }
+        let detail = Detail { response, failed, spreads };
+        DetailRecord { load_point, agent, phase, start, end, detail }
     })
 }
 
@@ -128,14 +123,13 @@ proptest! {
 
     #[test]
     fn details_are_read_back_unchanged(record in detail()) {
-        prop_assert_eq!(decode_detail(&KEY, &encode_detail(&record)), Ok(record));
+        prop_assert_eq!(decode_detail(&KEY, &encode_detail(&record.detail)), Ok(record));
     }
 
     #[test]
     fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let versioned = [&[1], bytes.as_slice()].concat();
-        let newer = [&[2], bytes.as_slice()].concat();
-        for bytes in [&bytes, &versioned, &newer] {
+        let versioned = [&[2], bytes.as_slice()].concat();
+        for bytes in [&bytes, &versioned] {
             let _ = decode_interval(&KEY, 0, bytes);
             let _ = decode_detail(&KEY, bytes);
         }
@@ -152,65 +146,41 @@ proptest! {
 }
 
 /// By hand: 3, 3, 3 has n 3, three above nothing, which is position 6 of 0, −1, 1, −2 …, so 2·6 + 1 for a constant; a
-/// 3. 1, 5 has n 2, one below 3, which is position 1, so 2·1; a 1, range 4, Σ(x − a) 4, Σ(x − a)² 16. Then n 0, two
-/// below 2, which is position 3, so 2·3 + 1, as nothing is constant; and twice the same n again.
+/// 3. Then there are three measures. 1, 5 has n 2, one below 3, which is position 1, so 2·1; a 1, range 4, Σ(x − a) 4,
+/// Σ(x − a)² 16. Then n 0, two below 2, which is position 3, so 2·3 + 1, as nothing is constant; and the same n again.
 #[test]
 fn moments_are_stored_as_distances_from_the_smallest() {
     let mut record = IntervalRecord { kinds: vec![KindTotals::default()], ..empty() };
-    [3, 3, 3].into_iter().for_each(|value| record.kinds[0].ok.response.record(value));
-    [1, 5].into_iter().for_each(|value| record.kinds[0].ok.connect.record(value));
+    [3, 3, 3].into_iter().for_each(|value| record.kinds[0].response.record(value));
+    record.kinds[0].measures = vec![Moments::default(); 3];
+    [1, 5].into_iter().for_each(|value| record.kinds[0].measures[0].record(value));
     let bytes = encode_interval(&record);
-    // Version, 14 numbers of the flow, one kind.
-    assert_eq!(bytes[..16], [&[1], [0; 14].as_slice(), &[1]].concat());
-    assert_eq!(bytes[16..26], [13, 3, 2, 1, 4, 4, 16, 7, 1, 1]);
+    // Version, 15 numbers of the flow, one kind.
+    assert_eq!(bytes[..17], [&[2], [0; 15].as_slice(), &[1]].concat());
+    assert_eq!(bytes[17..27], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
 }
 
 #[test]
-fn a_newer_form_is_named() {
-    assert_eq!(decode_interval(&KEY, 0, &[3, 0, 0]), Err(CodecError::Version { found: 3, newest: 2 }));
-}
-
-/// An interval without connections that were left open has the bytes that it always had; others have one more number.
-#[test]
-fn connections_left_open_are_stored_behind_all_else() {
-    let before = encode_interval(&empty());
-    let left = IntervalRecord { flow: Flow { left_open: 300, ..Flow::default() }, ..empty() };
-    let bytes = encode_interval(&left);
-    assert_eq!((before[0], bytes[0]), (1, 2));
-    assert_eq!(bytes[1..], [&before[1..], &[0xac, 0x02]].concat());
-    let key = RecordKey::of(&left);
-    assert_eq!(decode_interval(&key, 0, &bytes), Ok(left));
+fn another_form_is_named() {
+    for found in [1, 3] {
+        let refused = Err(CodecError::Version { found, expected: 2 });
+        assert_eq!(decode_interval(&KEY, 0, &[found as u8, 0, 0]), refused);
+    }
 }
 
 fn empty() -> IntervalRecord {
-    IntervalRecord {
-        load_point: 0,
-        agent: 0,
-        index: 0,
-        phase: Phase::Steady,
-        start: Nanos::ZERO,
-        end: Nanos::ZERO,
-        flow: Flow::default(),
-        kinds: Vec::new(),
-        units: Vec::new(),
-        response: Histogram::new(),
-        service: Histogram::new(),
-        lateness: Histogram::new(),
-        connect: Histogram::new(),
-        health: Health::default(),
-        sut: None,
-    }
+    IntervalRecord::empty(0, 0)
 }
 
 /// Failures stand in order of their outcomes, each once: so one record has one form.
 #[test]
 fn a_repeated_outcome_is_refused() {
-    let failed = BTreeMap::from([(Outcome::Reset, FailedTotals { n: 1, ..FailedTotals::default() })]);
+    let failed = BTreeMap::from([(Outcome::Reset, 1)]);
     let kinds = vec![KindTotals { failed, ..KindTotals::default() }];
     let mut bytes = encode_interval(&IntervalRecord { kinds, ..empty() });
-    // Behind version, flow, number of kinds and five empty moments: number of failures, outcome, n, bytes.
-    assert_eq!(bytes[21..25], [1, Outcome::Reset as u8, 1, 0]);
-    bytes[21] = 2;
-    bytes.splice(25..25, [Outcome::Reset as u8, 1, 0]);
+    // Behind version, flow, number of kinds, empty moments and no measures: number of failures, outcome, n.
+    assert_eq!(bytes[19..22], [1, Outcome::Reset as u8, 1]);
+    bytes[19] = 2;
+    bytes.splice(22..22, [Outcome::Reset as u8, 1]);
     assert_eq!(decode_interval(&KEY, 0, &bytes), Err(CodecError::Outcome(2)));
 }

@@ -18,7 +18,8 @@ struct Covered {
     same_phase: bool,
     response: Histogram,
     kinds: Vec<Moments>,
-    n_connect: u64,
+    /// The measures that have a spread.
+    spreads: Vec<Moments>,
     failed: BTreeMap<(u16, Outcome), u64>,
 }
 
@@ -81,27 +82,27 @@ fn verify_coverage(
 
 /// Returns the parts in which a detail differs from its intervals.
 fn differences(run: &Run, row: &DetailRow) -> Result<Vec<&'static str>, RunFileError> {
-    let detail = run.detail_of(row)?;
+    let DetailRecord { start, end, detail, .. } = run.detail_of(row)?;
     let covered = covered_by(run, row)?;
     let mut response = Histogram::new();
     let overflow = |why: HistogramOverflow| run.damaged("detail", why);
     detail.response.iter().try_for_each(|histogram| response.merge(histogram)).map_err(overflow)?;
     let failed: BTreeMap<_, _> = detail.failed.iter().map(|(key, histogram)| (*key, histogram.n())).collect();
     let checks = [
-        (covered.ends == Some((detail.start.0, detail.end.0)) && covered.same_phase, "times or phase"),
+        (covered.ends == Some((start.0, end.0)) && covered.same_phase, "times or phase"),
         (response == covered.response, "response times"),
-        (kinds_match(&detail, &covered.kinds), "response times per kind"),
+        (all_match(&detail.response, &covered.kinds), "response times per kind"),
         (failed == covered.failed, "failures"),
-        (detail.connect.n() == covered.n_connect, "times to connect"),
+        (all_match(&detail.spreads, &covered.spreads), "spreads of measures"),
     ];
     Ok(checks.into_iter().filter(|(same, _)| !same).map(|(_, what)| what).collect())
 }
 
-/// Each kind's histogram must have the count, sum and extremes that the intervals' moments have.
-fn kinds_match(detail: &DetailRecord, kinds: &[Moments]) -> bool {
+/// Each histogram must have the count, sum and extremes that the intervals' moments have.
+fn all_match(histograms: &[Histogram], moments: &[Moments]) -> bool {
     let extremes = |h: &Histogram| (h.min().unwrap_or_default().0, h.max().unwrap_or_default().0);
-    detail.response.len() == kinds.len()
-        && detail.response.iter().zip(kinds).all(|(histogram, moments)| {
+    histograms.len() == moments.len()
+        && histograms.iter().zip(moments).all(|(histogram, moments)| {
             (histogram.n(), histogram.sum(), extremes(histogram))
                 == (moments.n, moments.sum, (moments.min, moments.max))
         })
@@ -116,17 +117,19 @@ fn covered_by(run: &Run, row: &DetailRow) -> Result<Covered, RunFileError> {
     let mut statement = run.database.prepare(&sql).map_err(failed)?;
     let range = params![row.key.load_point, row.key.agent, row.first_interval, row.last_interval];
     let mut rows = statement.query(range).map_err(failed)?;
-    let mut covered = Covered { same_phase: true, ..Covered::default() };
+    let spread_measures: Vec<usize> = run.plan().catalog.spread_measures().collect();
+    let spreads = vec![Moments::default(); spread_measures.len()];
+    let mut covered = Covered { same_phase: true, spreads, ..Covered::default() };
     while let Some(interval) = rows.next().map_err(failed)? {
         let interval = run.interval_of(&IntervalRow::of(interval).map_err(failed)?)?;
         covered.same_phase &= interval.phase == row.key.phase;
-        covered.add(&interval).map_err(|why| run.damaged("interval", why))?;
+        covered.add(&interval, &spread_measures).map_err(|why| run.damaged("interval", why))?;
     }
     Ok(covered)
 }
 
 impl Covered {
-    fn add(&mut self, interval: &IntervalRecord) -> Result<(), HistogramOverflow> {
+    fn add(&mut self, interval: &IntervalRecord, spread_measures: &[usize]) -> Result<(), HistogramOverflow> {
         self.n_intervals += 1;
         let start = self.ends.map_or(interval.start.0, |(start, _)| start);
         self.ends = Some((start, interval.end.0));
@@ -134,11 +137,13 @@ impl Covered {
             self.kinds.resize(interval.kinds.len(), Moments::default());
         }
         for (index, kind) in interval.kinds.iter().enumerate() {
-            self.kinds[index].merge(&kind.ok.response);
-            self.n_connect = self.n_connect.saturating_add(kind.ok.connect.n);
+            self.kinds[index].merge(&kind.response);
+            for (spread, measure) in self.spreads.iter_mut().zip(spread_measures) {
+                spread.merge(&kind.measure(*measure));
+            }
             for (outcome, failed) in &kind.failed {
                 let n = self.failed.entry((index as u16, *outcome)).or_default();
-                *n = n.saturating_add(failed.n);
+                *n = n.saturating_add(*failed);
             }
         }
         self.response.merge(&interval.response)

@@ -50,7 +50,7 @@ fn verify_columns(run: &Run, row: &IntervalRow, findings: &mut Vec<VerifyFinding
         Ok(record) => record,
         Err(why) => return findings.push(unreadable(why)),
     };
-    let recorded = figures(&record);
+    let recorded = figures(&record, &run.plan().catalog.transferred);
     for (index, column) in FIGURES.into_iter().enumerate() {
         let (stored, recorded) = (row.figures[index], recorded[index]);
         if stored != recorded {

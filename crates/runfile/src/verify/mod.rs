@@ -11,7 +11,7 @@ use rusqlite::OptionalExtension;
 
 use crate::chain::{header_hash, table_hash};
 use crate::rows::HeaderRow;
-use crate::schema::hashed_tables;
+use crate::schema::HASHED_TABLES;
 use crate::{Run, RunFileError};
 
 impl Run {
@@ -57,7 +57,7 @@ impl Run {
             return Ok(());
         }
         self.compare("interval", chain.n_rows, chain.last, findings)?;
-        for table in hashed_tables(self.format) {
+        for table in HASHED_TABLES {
             let (n_rows, hash) = table_hash(&self.database, table)?;
             self.compare(table, n_rows, hash, findings)?;
         }

@@ -7,9 +7,9 @@ use std::f64::consts::TAU;
 use std::path::Path;
 
 use model::{
-    BenchmarkId, Connection, Ending, FactSection, Flow, Headline, Health, HttpVersion, IntervalRecord,
-    KindTotals, Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases, Plan, Protocol,
-    Request, Rules, SutPlan, SutUse, Testbed, Think, Tls, UnitTotals, Workload,
+    BenchmarkId, Connection, Detail, Ending, FactSection, Flow, Headline, Health, HttpVersion,
+    IntervalRecord, KindTotals, Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases,
+    Plan, Protocol, Request, Rules, SutPlan, SutUse, Testbed, Think, Tls, UnitTotals, Workload, web_measure,
 };
 use runfile::{Header, Record, Run, Writer};
 use stats::Histogram;
@@ -109,17 +109,17 @@ impl Synthesis {
         let mut record = IntervalRecord {
             load_point,
             agent,
+            thread: None,
             index,
             phase,
             start: second,
             end: second + Nanos::from_secs(1),
             flow: Flow::default(),
-            kinds: vec![KindTotals::default(); FILES.len()],
+            kinds: vec![KindTotals::new(4); FILES.len()],
             units: vec![UnitTotals { ok: 0, failed: 0 }; FILES.len()],
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
-            connect: Histogram::new(),
             health: Health {
                 threads: 1,
                 cpu: Nanos(300_000_000 + self.rng.below(50_000_000)),
@@ -129,6 +129,7 @@ impl Synthesis {
                 cpu: Nanos(380_000_000 + self.rng.below(20_000_000)),
                 throttled: Nanos(self.rng.below(600_000_000)),
             }),
+            detail: Some(Detail::new(FILES.len(), 1)),
         };
         // The load grows with the load point, and so do the times.
         let median_ms = 20.0 + 4.0 * f64::from(load_point);
@@ -150,25 +151,29 @@ impl Synthesis {
         let connect = self.lognormal(0.3, 0.5);
         let first_byte = Nanos(connect.0 + (response.0 - connect.0.min(response.0)) / 2);
         let (body, head) = (FILES[kind].0, 180 + FILES[kind].0.ilog10() as u64);
-        let ok = &mut record.kinds[kind].ok;
-        ok.response.record(response.0);
-        ok.response_histogram.record(response);
-        ok.connect.record(connect.0);
-        ok.first_byte.record(first_byte.0);
-        ok.reply_bytes.record(head + body);
-        ok.body_bytes.record(body);
+        let totals = &mut record.kinds[kind];
+        totals.response.record(response.0);
+        for (measure, value) in [
+            (web_measure::CONNECT, connect.0),
+            (web_measure::FIRST_BYTE, first_byte.0),
+            (web_measure::REPLY_BYTES, head + body),
+            (web_measure::BODY_BYTES, body),
+        ] {
+            totals.measures[measure].record(value);
+        }
         record.response.record(response);
-        record.connect.record(connect);
+        let detail = record.detail.as_mut().unwrap();
+        detail.response[kind].record(response);
+        detail.spreads[0].record(connect);
         record.units[kind].ok += 1;
         record.flow.ok += 1;
     }
 
     fn fail(&mut self, record: &mut IntervalRecord, outcome: Outcome, response: Nanos) {
         let kind = self.kind();
-        let failed = record.kinds[kind].failed.entry(outcome).or_default();
-        failed.n += 1;
-        failed.bytes += 17;
-        failed.response.record(response);
+        *record.kinds[kind].failed.entry(outcome).or_default() += 1;
+        let detail = record.detail.as_mut().unwrap();
+        detail.failed.entry((kind as u16, outcome)).or_default().record(response);
         record.units[kind].failed += 1;
         match outcome {
             Outcome::TimedOut => record.flow.timed_out += 1,
@@ -212,7 +217,7 @@ pub(crate) fn finished_run(path: &Path, n_load_points: u32, n_seconds: u32) {
         writer.load_point(point, WallTime(1_700_000_001_000)).unwrap();
         for index in 0..n_seconds {
             let phase = if index < 2 { Phase::RampUp } else { Phase::Steady };
-            writer.interval(synthesis.second(load_point, 0, index, phase)).unwrap();
+            writer.interval(&synthesis.second(load_point, 0, index, phase)).unwrap();
         }
     }
     writer.finish(WallTime(1_700_000_099_000), &Ending::Complete).unwrap();

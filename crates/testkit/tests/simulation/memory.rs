@@ -19,7 +19,7 @@ fn the_histograms_of_a_second_take_the_memory_of_the_octaves_in_use() {
         plan.workload.pages = (0..20).map(|kind| Page { weight: 1, requests: vec![kind] }).collect();
         let recording = Simulation::new(plan, SimServer::new(Law::Exponential(us(800)), None)).record();
         for record in &recording.intervals[..3] {
-            assert!(30_000 < record.flow.ok && record.kinds.iter().all(|kind| kind.ok.response.n > 1_000));
+            assert!(30_000 < record.flow.ok && record.kinds.iter().all(|kind| kind.response.n > 1_000));
             let memory = memory(record);
             assert!((20 * 5 * 8_192..20 * 16 * 8_192).contains(&memory), "{memory} bytes");
         }
@@ -28,10 +28,10 @@ fn the_histograms_of_a_second_take_the_memory_of_the_octaves_in_use() {
 
 /// Returns the memory of all histograms of a record, in bytes.
 fn memory(record: &IntervalRecord) -> usize {
-    let all = [&record.response, &record.service, &record.lateness, &record.connect];
-    let kinds = record.kinds.iter().flat_map(|kind| {
-        let failed = kind.failed.values().map(|failed| &failed.response);
-        failed.chain([&kind.ok.response_histogram])
-    });
-    all.into_iter().chain(kinds).map(Histogram::memory).sum()
+    let all = [&record.response, &record.service, &record.lateness];
+    let detail = record
+        .detail
+        .iter()
+        .flat_map(|detail| detail.response.iter().chain(detail.failed.values()).chain(&detail.spreads));
+    all.into_iter().chain(detail).map(Histogram::memory).sum()
 }

@@ -10,10 +10,8 @@ use crate::{ms, us};
 #[track_caller]
 fn check(plan: &Plan, server: SimServer) {
     let mut analyzer = Analyzer::new(plan);
-    for mut record in Simulation::new(plan.clone(), server).record().intervals {
-        let detail = record.split_detail();
+    for record in Simulation::new(plan.clone(), server).record().intervals {
         analyzer.interval(&record);
-        analyzer.detail(&detail);
         let status = analyzer.status(0).unwrap();
         let broken = status.standings.iter().find(|standing| standing.state == StandingState::Broken);
         assert_eq!(broken, None, "after {}", status.length);

@@ -13,7 +13,7 @@ use h2::client::{ResponseFuture, SendRequest};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, Response};
 use http1::{INTERIM_BYTES_MAX, names_content_coding};
-use model::{Marks, Outcome, Reply, WebRequest};
+use model::{Outcome, Reply, WebRequest};
 use units::{Clock, Nanos};
 
 use super::failure::{came_too_late, failure};
@@ -22,6 +22,7 @@ use crate::web::body_check::BodyCheck;
 use crate::web::context::WebContext;
 use crate::web::describe::describe;
 use crate::web::failure::OperationFailure;
+use crate::web::marks::Marks;
 use crate::web::request::PreparedRequest;
 
 /// The most connections that a request is tried on, if earlier ones ended gracefully without processing it.
@@ -177,11 +178,11 @@ impl Driver for Http2Driver {
         {
             self.leave();
         }
-        let OperationProgress { mut marks, body_bytes } = progress;
-        marks.done = if result.is_ok() { marks.last_byte } else { web.clock.now() };
+        let OperationProgress { marks, body_bytes } = progress;
+        let done = if result.is_ok() { marks.last_byte } else { web.clock.now() };
         let (outcome, detail) =
             result.map_or_else(|failure| (failure.outcome, failure.detail), |()| (Outcome::Ok, 0));
-        Reply { outcome, marks, head_bytes: 0, body_bytes, detail }
+        Reply { outcome, sent, done, measured: marks.measured(0, body_bytes), detail }
     }
 
     /// The connection may be dead or only this stream: the next request uses another connection.

@@ -1,6 +1,6 @@
 //! Records for tests.
 
-use model::{Flow, Health, IntervalRecord, KindTotals, Phase, SutUse};
+use model::{Detail, Flow, Health, IntervalRecord, KindTotals, Phase, SutUse, web_measure};
 use stats::Histogram;
 use units::Nanos;
 
@@ -22,20 +22,22 @@ pub(crate) fn record(index: u32, phase: Phase, n: u64) -> IntervalRecord {
 
 /// Makes the record of a second with successful operations of these lengths; generator and server are mostly idle.
 pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>) -> IntervalRecord {
-    let mut kind = KindTotals::default();
+    let (mut kind, mut detail) = (KindTotals::new(4), Detail::new(1, 1));
     let mut response = Histogram::new();
     for time in times {
         response.record(time);
-        kind.ok.response.record(time.0);
-        kind.ok.response_histogram.record(time);
-        kind.ok.reply_bytes.record(REPLY_BYTES);
-        kind.ok.body_bytes.record(BODY_BYTES);
+        kind.response.record(time.0);
+        detail.response[0].record(time);
+        kind.measures[web_measure::FIRST_BYTE].record(time.0);
+        kind.measures[web_measure::REPLY_BYTES].record(REPLY_BYTES);
+        kind.measures[web_measure::BODY_BYTES].record(BODY_BYTES);
     }
     let n = response.n();
     let start = Nanos::from_secs(u64::from(index));
     IntervalRecord {
         load_point: 0,
         agent: 0,
+        thread: None,
         index,
         phase,
         start,
@@ -46,8 +48,8 @@ pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>
         response,
         service: Histogram::new(),
         lateness: Histogram::new(),
-        connect: Histogram::new(),
         health: Health { threads: 1, cpu: Nanos::from_millis(300), run_queue: Nanos::from_millis(20) },
         sut: Some(SutUse { cpu: Nanos::from_millis(250), throttled: Nanos::ZERO }),
+        detail: Some(detail),
     }
 }

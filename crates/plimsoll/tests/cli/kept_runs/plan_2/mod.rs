@@ -1,4 +1,7 @@
-//! Run files of plan format 2, converted to the format of today. The program itself refuses them.
+//! Run files of plan format 2 and run file format 4, converted to the formats of today. The program itself refuses
+//! them.
+
+mod records;
 
 use std::path::Path;
 
@@ -21,9 +24,19 @@ pub(super) fn convert_plan(plan: &Value) -> Value {
 /// Converts a finished run file in place, and makes its hashes again.
 pub(super) fn convert_run_file(path: &Path) {
     let database = Connection::open(path).unwrap();
+    database
+        .execute_batch(
+            "DROP VIEW seconds; DROP VIEW load_point_summary;
+             ALTER TABLE interval RENAME COLUMN reply_bytes TO transferred_bytes;
+             PRAGMA user_version = 5;",
+        )
+        .unwrap();
     let header_hash = convert_header(&database);
+    convert_records(&database, "interval", records::convert_interval);
+    convert_records(&database, "detail", records::convert_detail);
     let last = link_intervals(&database, header_hash);
     list(&database, "interval", last);
+    list(&database, "detail", table_hash(&database, "detail"));
     list(&database, "header", table_hash(&database, "header"));
     database.close().unwrap();
 }
@@ -44,6 +57,16 @@ fn convert_header(database: &Connection) -> Hash {
     ]);
     database.execute("UPDATE header SET plan_json = ?, blake3 = ?", params![plan, hash.as_bytes()]).unwrap();
     hash
+}
+
+fn convert_records(database: &Connection, table: &str, convert: fn(&[u8]) -> Vec<u8>) {
+    let mut statement = database.prepare(&format!("SELECT id, record FROM {table}")).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let records: Vec<(i64, Vec<u8>)> = rows.map(Result::unwrap).collect();
+    for (id, record) in records {
+        let sql = format!("UPDATE {table} SET record = ? WHERE id = ?");
+        database.execute(&sql, params![convert(&record), id]).unwrap();
+    }
 }
 
 /// Makes the chain of intervals again, and returns its last hash.
