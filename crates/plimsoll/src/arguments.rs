@@ -517,7 +517,7 @@ pub(crate) enum ServeCommand {
     ///
     /// Serves the same pages as `gateway`, over persistent connections. Prints one line of JSON with its address once it is
     /// listening, and exits when its standard input is closed.
-    App(ServeAppArguments),
+    Pages(ServePagesArguments),
 }
 
 /// Arguments of `serve web`.
@@ -560,9 +560,9 @@ pub(crate) struct ServeGatewayArguments {
     pub workers: usize,
 }
 
-/// Arguments of `serve app`.
+/// Arguments of `serve pages`.
 #[derive(Debug, Args)]
-pub(crate) struct ServeAppArguments {
+pub(crate) struct ServePagesArguments {
     /// Address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: std::net::SocketAddr,

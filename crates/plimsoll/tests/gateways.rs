@@ -60,7 +60,7 @@ fn a_gateway_creates_and_removes_its_unix_socket() {
 
 #[test]
 fn an_app_server_generates_pages_over_http() {
-    let (child, address) = serve(&["app", "--workers", "2"]);
+    let (child, address) = serve(&["pages", "--workers", "2"]);
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"GET /dyn?size=8 HTTP/1.0\r\n\r\n").unwrap();
     let mut reply = String::new();
@@ -79,5 +79,5 @@ fn an_invalid_address_or_number_of_workers_is_a_usage_error() {
     };
     says(&["gateway", "--listen", "0.0.0.0:9000"], "expected `unix:/PATH` or a loopback address");
     says(&["gateway", "--workers", "0"], "expected a number from 1 to 1024");
-    says(&["app", "--workers", "many"], "expected a number from 1 to 1024");
+    says(&["pages", "--workers", "many"], "expected a number from 1 to 1024");
 }

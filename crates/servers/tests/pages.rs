@@ -1,4 +1,4 @@
-//! Generated pages, from the web server itself and from the application server.
+//! Generated pages, from the web server itself and from the page server.
 
 mod common;
 
@@ -10,7 +10,7 @@ use common::{Client, start};
 use http1::{Framing, RequestMethod};
 use model::GeneratedText;
 use servers::gateway::Page;
-use servers::web::{AppOptions, AppServer, FaultPlan};
+use servers::web::{FaultPlan, PagesOptions, PagesServer};
 use units::{Clock, Nanos, RealClock};
 
 const QUERIES: [(&str, &str); 6] = [
@@ -85,8 +85,8 @@ fn a_slow_reader_of_a_page_does_not_block_others() {
     assert_eq!((body.len(), GeneratedText::new(1).matches(&body)), (10_485_760, Ok(())));
 }
 
-fn start_app(workers: usize) -> AppServer {
-    AppServer::start(&AppOptions { listen: "127.0.0.1:0".parse().unwrap(), workers }).unwrap()
+fn start_app(workers: usize) -> PagesServer {
+    PagesServer::start(&PagesOptions { listen: "127.0.0.1:0".parse().unwrap(), workers }).unwrap()
 }
 
 /// Goal: one event loop generates other pages, and serves files, while a page is paused.
@@ -143,7 +143,7 @@ fn an_app_server_serves_more_connections_than_it_has_workers() {
 fn a_number_of_workers_out_of_range_is_refused() {
     for workers in [0, 1025] {
         let listen = "127.0.0.1:0".parse().unwrap();
-        let error = AppServer::start(&AppOptions { listen, workers }).unwrap_err();
+        let error = PagesServer::start(&PagesOptions { listen, workers }).unwrap_err();
         assert_eq!(error.to_string(), format!("expected from 1 to 1024 workers, found {workers}"));
     }
 }

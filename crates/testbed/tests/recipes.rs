@@ -13,7 +13,7 @@ use rustls::version::{TLS12, TLS13};
 use testbed::{Recipe, RunningSut, Server, SutRequest};
 
 /// A Python stand-in for Plimsoll's page generation, because the binary is not built when these tests run:
-/// CGI when started by a web server, and `serve app --listen ADDRESS`. The real one is covered by the tests
+/// CGI when started by a web server, and `serve pages --listen ADDRESS`. The real one is covered by the tests
 /// of the binary.
 const STAND_IN: &str = r#"#!/usr/bin/python3
 import os, sys
@@ -25,7 +25,7 @@ if "GATEWAY_INTERFACE" in os.environ:
     os.environ["SCRIPT_NAME"] = ""
     os.environ["PATH_INFO"] = os.environ["REQUEST_URI"].split("?")[0]
     CGIHandler().run(application)
-elif sys.argv[1:3] == ["serve", "app"]:
+elif sys.argv[1:3] == ["serve", "pages"]:
     from wsgiref.simple_server import make_server
     host, port = sys.argv[sys.argv.index("--listen") + 1].split(":")
     make_server(host, int(port), application).serve_forever()

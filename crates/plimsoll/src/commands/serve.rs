@@ -3,11 +3,11 @@
 use std::io::Read;
 
 use servers::gateway::{Gateway, GatewayOptions};
-use servers::web::{AppOptions, AppServer, FaultPlan, Identity, WebOptions, serve};
+use servers::web::{FaultPlan, Identity, PagesOptions, PagesServer, WebOptions, serve};
 use units::Ratio;
 
 use crate::arguments::{
-    ServeAppArguments, ServeArguments, ServeCommand, ServeGatewayArguments, ServeWebArguments,
+    ServeArguments, ServeCommand, ServeGatewayArguments, ServePagesArguments, ServeWebArguments,
 };
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
@@ -17,7 +17,7 @@ pub(super) fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
     match &arguments.server {
         ServeCommand::Web(arguments) => web(arguments),
         ServeCommand::Gateway(arguments) => gateway(arguments),
-        ServeCommand::App(arguments) => app(arguments),
+        ServeCommand::Pages(arguments) => pages(arguments),
     }
 }
 
@@ -63,12 +63,12 @@ fn gateway(arguments: &ServeGatewayArguments) -> Result<Exit, Failure> {
     Ok(Exit::Valid)
 }
 
-fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
+fn pages(arguments: &ServePagesArguments) -> Result<Exit, Failure> {
     testbed::raise_open_files();
     let failure =
-        |error| Failure::new(Exit::Testbed, format!("application server at {}: {error}", arguments.listen));
-    let options = AppOptions { listen: arguments.listen, workers: arguments.workers };
-    let server = AppServer::start(&options).map_err(failure)?;
+        |error| Failure::new(Exit::Testbed, format!("page server at {}: {error}", arguments.listen));
+    let options = PagesOptions { listen: arguments.listen, workers: arguments.workers };
+    let server = PagesServer::start(&options).map_err(failure)?;
     print_ready(&server.address());
     wait_for_end_of_input();
     server.stop().map_err(failure)?;

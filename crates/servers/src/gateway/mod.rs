@@ -10,7 +10,7 @@
 //! | FastCGI | [`Gateway`] | a fixed number of workers, one request at a time each |
 //! | PHP | `gateways/dyn.php` | as configured in PHP-FPM |
 //! | WSGI | `gateways/dyn.py` | as configured in its server |
-//! | HTTP behind a proxy | [`AppServer`](crate::web::AppServer) | a fixed number of event loops |
+//! | HTTP behind a proxy | [`PagesServer`](crate::web::PagesServer) | a fixed number of event loops |
 //! | native | [`WebServer`](crate::web::WebServer) | none: the web server itself generates the page |
 //!
 //! | path | query | type | body |

@@ -3,8 +3,8 @@
 //! It answers GET and HEAD of HTTP/1.0 and 1.1, keeps connections where both versions allow it, accepts
 //! pipelined requests, and closes first where the connection ends with the response (so that the TIME-WAIT
 //! entries are the server's, as with the servers it represents). Replies carry no `Date`: each except a page
-//! is a constant built at startup. Without files and on several threads it is the application server behind a
-//! reverse proxy, see [`AppServer`].
+//! is a constant built at startup. Without files and on several threads it is the page server behind a
+//! reverse proxy, see [`PagesServer`].
 //!
 //! Two features make it part of a measuring instrument: it limits itself to a CPU allowance (see
 //! [`WebOptions::cpu_allowance`]), so that it saturates rather than the load generator beside it; and it can
@@ -33,7 +33,6 @@
 //! HTTP/2 connection is one task as well; see `http2`.
 
 mod allowance;
-mod app;
 mod connection;
 mod fault;
 mod handshake;
@@ -41,14 +40,15 @@ mod http2;
 mod metered_stream;
 mod modified;
 mod options;
+mod pages;
 mod server;
 mod site;
 mod socket;
 mod tls;
 
 pub use allowance::{CARRY, PAUSE_MIN};
-pub use app::{AppOptions, AppServer};
 pub use fault::{ClientProtocol, Fault, FaultPlan, FaultPlanError, FaultRule, Freeze};
 pub use options::{Identity, ServeReport, WebOptions};
+pub use pages::{PagesOptions, PagesServer};
 pub use server::{WebServer, serve};
 pub use site::DATASET_BYTES_MAX;

@@ -7,8 +7,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("fcgiwrap", include_str!("../../../../recipes/companions/fcgiwrap.toml")),
     ("gunicorn", include_str!("../../../../recipes/companions/gunicorn.toml")),
     ("php-fpm", include_str!("../../../../recipes/companions/php-fpm.toml")),
-    ("plimsoll-app", include_str!("../../../../recipes/companions/plimsoll-app.toml")),
     ("plimsoll-gateway", include_str!("../../../../recipes/companions/plimsoll-gateway.toml")),
+    ("plimsoll-pages", include_str!("../../../../recipes/companions/plimsoll-pages.toml")),
 ];
 
 /// Returns the companion with this name: the recipe's own one, otherwise the built-in one.

@@ -142,7 +142,7 @@ mod tests {
         assert!(choice.config_text.unwrap().contains("worker_connections 768"));
         assert!(choice.settings["access log"].starts_with("on"));
         assert!(choice.settings["gateway"].contains("{gateway_workers}"));
-        assert_eq!(choice.companions[0].0, "plimsoll-app");
+        assert_eq!(choice.companions[0].0, "plimsoll-pages");
         let usual = Choice::make(&recipe, None, Transport::Tls, None).unwrap();
         assert!(usual.listen.contains("reuseport") && usual.companions.is_empty());
     }

@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(nginx.transports, Transport::ALL);
         let proxy = nginx.gateways.iter().find(|gateway| gateway.kind == GatewayKind::Proxy).unwrap();
         let titles: Vec<&str> = proxy.missing.iter().map(|missing| missing.title.as_str()).collect();
-        assert_eq!(titles, ["Plimsoll's application server"]);
+        assert_eq!(titles, ["Plimsoll's page server"]);
     }
 
     #[test]

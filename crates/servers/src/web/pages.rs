@@ -1,4 +1,4 @@
-//! The application server behind a reverse proxy: pages over HTTP/1, on a fixed number of event loops.
+//! The page server behind a reverse proxy: pages of dynamic benchmarks over HTTP/1, on a fixed number of event loops.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,9 +16,9 @@ use crate::listener::{BACKLOG, address_of, listen_tcp};
 /// Idle timeout of connections: longer than that of proxies, so that the proxy closes first.
 const IDLE_TIMEOUT: Nanos = Nanos::from_secs(300);
 
-/// Options of an application server.
+/// Options of a page server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppOptions {
+pub struct PagesOptions {
     /// Address to listen on; port 0 lets the kernel choose.
     pub listen: SocketAddr,
     /// Number of worker threads, and so the most pages that are generated at once; from 1 to
@@ -28,31 +28,31 @@ pub struct AppOptions {
     pub workers: usize,
 }
 
-/// A running application server; dropping it stops it without waiting.
+/// A running page server; dropping it stops it without waiting.
 #[derive(Debug)]
-pub struct AppServer {
+pub struct PagesServer {
     address: SocketAddr,
     workers: Vec<(oneshot::Sender<()>, JoinHandle<io::Result<ServeReport>>)>,
 }
 
-impl AppServer {
+impl PagesServer {
     /// Starts a server, which listens when this returns.
     ///
     /// # Errors
     ///
     /// The number of workers is out of range, the address cannot be listened on, or no more threads can be
     /// created.
-    pub fn start(options: &AppOptions) -> io::Result<AppServer> {
+    pub fn start(options: &PagesOptions) -> io::Result<PagesServer> {
         check_workers(options.workers)?;
         let listener = listen_tcp(options.listen, BACKLOG)?;
         let address = address_of(&listener)?;
-        let mut server = AppServer { address, workers: Vec::new() };
+        let mut server = PagesServer { address, workers: Vec::new() };
         let lock = Arc::new(PageLock::default());
         for _ in 0..options.workers {
             let (listener, (stop, stopped)) = (listener.try_clone()?, oneshot::channel());
             let one = Server::pages_only(IDLE_TIMEOUT, Arc::clone(&lock));
             let body = move || one.run(listener, |_| {}, stopped);
-            let thread = std::thread::Builder::new().name("app".to_owned()).spawn(body)?;
+            let thread = std::thread::Builder::new().name("pages".to_owned()).spawn(body)?;
             server.workers.push((stop, thread));
         }
         Ok(server)
