@@ -96,9 +96,8 @@ impl Catalog {
         self.kinds.get(kind)?.expected.iter().find(|expected| expected.measure == measure)
     }
 
-    /// Returns the indexes of the measures of which records have a histogram, in the order of [`IntervalRecord::spreads`].
-    ///
-    /// [`IntervalRecord::spreads`]: crate::IntervalRecord::spreads
+    /// Returns the indexes of the measures of which records have a histogram, in the order of
+    /// [`Detail::spreads`](crate::Detail::spreads).
     pub fn spread_measures(&self) -> impl Iterator<Item = usize> {
         let measures = self.measures.iter().enumerate();
         measures.filter(|(_, measure)| measure.has_spread).map(|(index, _)| index)
