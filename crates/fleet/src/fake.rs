@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use drivers::web::HandshakeCounts;
 use engine::StopRequest as _;
-use model::{LoadPoint, Machine, MachineRole, Plan, Testbed};
+use model::{LimitInForce, LoadPoint, Machine, MachineRole, Plan, Testbed};
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};
 use testkit::{Law, SimServer, Simulation};
@@ -115,6 +115,10 @@ impl Drop for FakeLab {
 impl Laboratory for FakeLab {
     fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    fn limits_in_force(&self) -> &[LimitInForce] {
+        &[]
     }
 
     fn described(&self) -> (String, String) {

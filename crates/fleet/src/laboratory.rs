@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use drivers::web::HandshakeCounts;
-use model::{Example, IntervalRecord, LoadPoint, Machine, Plan};
+use model::{Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan};
 use runfile::{Header, RunFileError, Writer};
 use units::Nanos;
 
@@ -23,6 +23,9 @@ use crate::watch::Told;
 pub(crate) trait Laboratory {
     /// Returns the plan with the limits that are in force.
     fn plan(&self) -> &Plan;
+
+    /// Returns the limits that are not as the request plans them.
+    fn limits_in_force(&self) -> &[LimitInForce];
 
     /// Returns the address of the system under test, and a line that names it.
     fn described(&self) -> (String, String);

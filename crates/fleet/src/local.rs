@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use drivers::web::{HandshakeCounts, Target, Trust};
 use drivers::{TargetPolicy, TargetPolicyError};
-use model::{FileSet, HttpVersion, LoadPoint, Machine, Plan, Protocol, Secrets, Tls};
+use model::{
+    FileSet, HttpVersion, LimitInForce, LoadPoint, Machine, Plan, Protocol, Secrets, ServerLimit, Tls,
+};
 use observe::disk_of;
 use testbed::{
     DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
@@ -31,6 +33,7 @@ const READY_MAX: Duration = Duration::from_secs(20);
 pub(crate) struct LocalLab {
     /// With the limits that are in force.
     plan: Plan,
+    limits: Vec<LimitInForce>,
     clock: RealClock,
     /// What this run started; `None` if the server was there already.
     sut: Option<RunningSut>,
@@ -55,7 +58,10 @@ impl LocalLab {
         let clock = RealClock::start();
         let mut sut = start_server(request, observer, stop)?;
         sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
-        let plan = with_enforced_limits(request, sut.as_ref(), observer);
+        let limits: Vec<LimitInForce> =
+            unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
+        let mut plan = request.plan.clone();
+        limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let remarks = prove_memory_limit(sut.as_mut(), &plan, observer, stop)?.into_iter().collect();
         let aim = match (&sut, &request.server) {
             (Some(sut), _) => aim_at_sut(sut)?,
@@ -63,13 +69,17 @@ impl LocalLab {
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
         let aim = Aim { secrets: request.secrets.clone(), ..aim };
-        Ok(LocalLab { plan, clock, sut, aim, watchers: Vec::new(), remarks, prepared: None })
+        Ok(LocalLab { plan, limits, clock, sut, aim, watchers: Vec::new(), remarks, prepared: None })
     }
 }
 
 impl Laboratory for LocalLab {
     fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    fn limits_in_force(&self) -> &[LimitInForce] {
+        &self.limits
     }
 
     fn described(&self) -> (String, String) {
@@ -223,22 +233,22 @@ pub(crate) fn limits_itself(server: &ServerChoice) -> bool {
     matches!(server, ServerChoice::Start(Server::BuiltIn { .. }, None))
 }
 
-/// Returns the plan with the quota that is in force: one that this machine does not allow is none.
-fn with_enforced_limits(
+/// Returns the CPU quota that is in force where this machine does not allow the planned one: none.
+fn unenforced_quota(
     request: &RunRequest<'_>,
     sut: Option<&RunningSut>,
     observer: &mut dyn Observer,
-) -> Plan {
-    let mut plan = request.plan.clone();
-    let Some(held) = sut.map(RunningSut::held) else { return plan };
-    if let Some(quota) = plan.sut.quota.filter(|_| !limits_itself(&request.server) && held.quota.is_none()) {
-        plan.sut.quota = None;
-        plan.sut.quota_reason = format!("{quota} CPUs were wanted, but cannot be enforced on this machine");
-        let warning =
-            format!("server not limited: its quota of {quota} CPUs cannot be enforced on this machine");
-        observer.event(Event::Warning(warning));
-    }
-    plan
+) -> Option<LimitInForce> {
+    let held = sut.map(RunningSut::held)?;
+    let is_unenforced = !limits_itself(&request.server) && held.quota.is_none();
+    let quota = request.plan.sut.quota.filter(|_| is_unenforced)?;
+    let warning = format!("server not limited: its quota of {quota} CPUs cannot be enforced on this machine");
+    observer.event(Event::Warning(warning));
+    Some(LimitInForce {
+        limit: ServerLimit::CpuQuota,
+        value: None,
+        reason: format!("{quota} CPUs were wanted, but cannot be enforced on this machine"),
+    })
 }
 
 /// Has a server whose memory is limited meet its limit before load begins, and warns where it does not. Returns what

@@ -6,7 +6,9 @@ use std::collections::btree_map::Entry;
 use analysis::audit::StatedRow;
 use analysis::{Analyzer, LoadPointResult, LoadPointStatus};
 use drivers::web::HandshakeCounts;
-use model::{Ending, Example, IntervalRecord, LoadPoint, Machine, Plan, Reading, ResourceRecord, Series};
+use model::{
+    Ending, Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan, Reading, ResourceRecord, Series,
+};
 use runfile::{RunFileError, Writer};
 use units::{Nanos, wall};
 
@@ -35,6 +37,11 @@ impl Record {
     pub(crate) fn begin(&mut self, point: LoadPoint) -> Result<(), RunFileError> {
         self.analyzer.load_point(point);
         self.writer.load_point(point, wall())
+    }
+
+    /// Writes down a limit of the server that is not as planned.
+    pub(crate) fn limit_in_force(&mut self, limit: &LimitInForce) -> Result<(), RunFileError> {
+        self.writer.limit_in_force(limit)
     }
 
     /// Writes down something that happened now.

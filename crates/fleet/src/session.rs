@@ -47,11 +47,12 @@ impl<L: Laboratory> Session<L> {
             program: request.program.clone(),
             created: wall(),
             command_line: disclosed.command_line,
-            plan: lab.plan().clone(),
+            plan: request.plan.clone(),
             testbed: disclosed.testbed,
         };
         let search = find_max::begin(lab.plan()).transpose()?;
         let mut record = Record::new(lab.create(request.run_file, &header)?, lab.plan());
+        lab.limits_in_force().iter().try_for_each(|limit| record.limit_in_force(limit))?;
         machines.iter().try_for_each(|machine| record.machine(machine))?;
         lab.remarks().iter().try_for_each(|remark| record.event(remark))?;
         Ok(Session { lab, search, n_begun: 0, clock: RealClock::start(), record, is_fresh: true })

@@ -55,7 +55,8 @@ pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
 pub use plan::{
     Accelerator, BenchmarkId, CLOSE_WAIT_MAX, CertificateCheck, Connection, CpuQuota, Gateway, GatewayKind,
-    Headline, HttpVersion, Modification, PLAN_FORMAT, Plan, Protocol, Rules, Search, SutPlan, Tls,
+    Headline, HttpVersion, LimitInForce, Modification, PLAN_FORMAT, Plan, Protocol, Rules, Search,
+    ServerLimit, SutPlan, Tls,
 };
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,

@@ -336,6 +336,26 @@ pub struct CpuQuota {
     pub reason: String,
 }
 
+names! {
+    /// A limit of a server.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum ServerLimit {
+        /// CPU time per second, in CPUs: [`SutPlan::quota`].
+        CpuQuota = "cpu-quota",
+    }
+}
+
+/// A limit of a server as it is in force, where that is not what the plan asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitInForce {
+    /// The limit.
+    pub limit: ServerLimit,
+    /// Its value, in the unit of the plan; `None`: there is no limit.
+    pub value: Option<f64>,
+    /// The reason why it is not as planned: a clause without a full stop.
+    pub reason: String,
+}
+
 /// The certificates that are accepted from an external server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -411,6 +431,16 @@ impl SutPlan {
             gateway: None,
             accelerator: None,
             certificates: CertificateCheck::System,
+        }
+    }
+
+    /// Replaces a limit by the one that is in force.
+    pub fn enforce(&mut self, in_force: &LimitInForce) {
+        match in_force.limit {
+            ServerLimit::CpuQuota => {
+                self.quota = in_force.value;
+                self.quota_reason.clone_from(&in_force.reason);
+            }
         }
     }
 

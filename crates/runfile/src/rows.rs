@@ -3,8 +3,8 @@
 use blake3::Hash;
 use languages::Named;
 use model::{
-    Counter, Ending, Example, Fact, FactSection, FactState, IntervalRecord, LoadPoint, Machine, MachineRole,
-    Outcome, Phase, Plan, ResourceRecord, Series, Testbed,
+    Counter, Ending, Example, Fact, FactSection, FactState, IntervalRecord, LimitInForce, LoadPoint, Machine,
+    MachineRole, Outcome, Phase, Plan, ResourceRecord, Series, ServerLimit, Testbed,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
@@ -298,6 +298,20 @@ fn read_fact(row: &Row) -> rusqlite::Result<Fact> {
     let name: String = row.get("state")?;
     let state = FactState::named(&name).ok_or_else(|| unknown("state", &name))?;
     Ok(Fact { name: row.get("name")?, value: row.get("value")?, source: row.get("source")?, state })
+}
+
+pub(crate) fn insert_limit(database: &Connection, limit: &LimitInForce) -> rusqlite::Result<()> {
+    let LimitInForce { limit, value, reason } = limit;
+    let values = params![limit.name(), value, reason];
+    database.execute("INSERT INTO limit_in_force VALUES (NULL, ?, ?, ?)", values).map(drop)
+}
+
+pub(crate) fn read_limits(database: &Connection) -> rusqlite::Result<Vec<LimitInForce>> {
+    all(database, "SELECT name, value, reason FROM limit_in_force ORDER BY id", [], |row| {
+        let name: String = row.get("name")?;
+        let limit = ServerLimit::named(&name).ok_or_else(|| unknown("name", &name))?;
+        Ok(LimitInForce { limit, value: row.get("value")?, reason: row.get("reason")? })
+    })
 }
 
 pub(crate) fn insert_example(database: &Connection, example: &Example) -> rusqlite::Result<()> {

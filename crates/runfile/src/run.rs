@@ -62,6 +62,8 @@ impl Run {
         if plan.search.is_some() {
             plan.load_points = rows::read_load_points(&database).map_err(in_table("load_point"))?;
         }
+        let limits = rows::read_limits(&database).map_err(in_table("limit_in_force"))?;
+        limits.iter().for_each(|limit| plan.sut.enforce(limit));
         // Plans of today have none; earlier programs stored them.
         plan.leave_out_credentials();
         let mut testbed = rows::read_testbed(&database).map_err(in_table("testbed"))?;
@@ -87,7 +89,7 @@ impl Run {
         &self.header
     }
 
-    /// Returns the plan.
+    /// Returns the plan, with the load points that a search added and the limits that were in force.
     pub fn plan(&self) -> &Plan {
         &self.header.plan
     }

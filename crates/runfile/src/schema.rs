@@ -10,9 +10,10 @@ pub(crate) const FORMAT: u32 = 5;
 pub(crate) const CREATE: &str = include_str!("schema.sql");
 
 /// The tables that are counted and hashed as a whole when the run ends; the rows of `interval` are chained.
-pub(crate) const HASHED_TABLES: [&str; 11] = [
+pub(crate) const HASHED_TABLES: [&str; 12] = [
     "header",
     "testbed",
+    "limit_in_force",
     "load_point",
     "detail",
     "example",

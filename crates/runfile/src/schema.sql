@@ -32,6 +32,13 @@ CREATE TABLE testbed (
   state TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE limit_in_force (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  value REAL,
+  reason TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE load_point (
   load_point INTEGER PRIMARY KEY,
   offered TEXT NOT NULL,

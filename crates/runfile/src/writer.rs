@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use blake3::Hash;
 use model::{
-    Detail, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint, Machine, ResourceRecord, Series,
+    Detail, Ending, Example, FactSection, IntervalRecord, LimitInForce, Load, LoadPoint, Machine,
+    ResourceRecord, Series,
 };
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
@@ -28,7 +29,7 @@ use crate::codec::{LastReadings, encode_detail, encode_interval, encode_resource
 use crate::detail_batch::DetailBatch;
 use crate::rows::{
     DetailRow, HeaderRow, IntervalRow, RecordKey, figures, insert_ending, insert_example, insert_facts,
-    insert_machine, insert_resource, insert_series,
+    insert_limit, insert_machine, insert_resource, insert_series,
 };
 use crate::schema::{APPLICATION_ID, CREATE, FORMAT, HASHED_TABLES};
 use crate::{Header, RunFileError};
@@ -133,6 +134,15 @@ impl Writer {
         self.batches.insert(key.agent, batch);
         self.chain = hash;
         self.checkpoint_if_due(key.load_point, key.end)
+    }
+
+    /// Records a limit of the server that is not in force as planned.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
+    pub fn limit_in_force(&mut self, limit: &LimitInForce) -> Result<(), RunFileError> {
+        self.write("recording a limit in", |transaction| insert_limit(transaction, limit))
     }
 
     /// Records that a load point begins.

@@ -5,8 +5,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use model::{
-    Counter, DetailRecord, Ending, Example, Fact, FactSection, FactState, IntervalRecord, Load, LoadPoint,
-    Machine, MachineRole, Outcome, Phase, ResourceRecord, Search, Series,
+    Counter, DetailRecord, Ending, Example, Fact, FactSection, FactState, IntervalRecord, LimitInForce, Load,
+    LoadPoint, Machine, MachineRole, Outcome, Phase, Plan, ResourceRecord, Search, Series, ServerLimit,
 };
 use runfile::{Header, Record, Run, RunFileError, Writer, summary};
 use rusqlite::Connection;
@@ -241,4 +241,25 @@ fn the_plan_of_a_search_has_the_load_points_that_began() {
     }
     writer.finish(WallTime(8), &Ending::Complete).unwrap();
     assert_eq!(Run::open(&path).unwrap().plan().load_points, points);
+}
+
+/// Goal: what a machine does not allow stands beside the plan, which stays as it was made.
+#[test]
+fn limits_in_force_replace_those_of_the_plan_for_readers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let mut writer = Writer::create(&path, &header(1)).unwrap();
+    let limit =
+        LimitInForce { limit: ServerLimit::CpuQuota, value: None, reason: "no control groups".to_owned() };
+    writer.limit_in_force(&limit).unwrap();
+    writer.finish(WallTime(8), &Ending::Complete).unwrap();
+    let run = Run::open(&path).unwrap();
+    assert_eq!((run.plan().sut.quota, run.plan().sut.quota_reason.as_str()), (None, "no control groups"));
+    assert_eq!(run.verify(), []);
+    let plan: String = Connection::open(&path)
+        .unwrap()
+        .query_row("SELECT plan_json FROM header", [], |row| row.get(0))
+        .unwrap();
+    let plan: Plan = serde_json::from_str(&plan).unwrap();
+    assert_eq!(plan.sut.quota, Some(0.4));
 }

@@ -28,6 +28,12 @@ pub(super) fn convert_run_file(path: &Path) {
         .execute_batch(
             "DROP VIEW seconds; DROP VIEW load_point_summary;
              ALTER TABLE interval RENAME COLUMN reply_bytes TO transferred_bytes;
+             CREATE TABLE limit_in_force (
+               id INTEGER PRIMARY KEY,
+               name TEXT NOT NULL,
+               value REAL,
+               reason TEXT NOT NULL
+             ) STRICT;
              PRAGMA user_version = 5;",
         )
         .unwrap();
@@ -36,6 +42,10 @@ pub(super) fn convert_run_file(path: &Path) {
     convert_records(&database, "detail", records::convert_detail);
     let last = link_intervals(&database, header_hash);
     list(&database, "interval", last);
+    let no_limits = table_hash(&database, "limit_in_force");
+    database
+        .execute("INSERT INTO inventory VALUES ('limit_in_force', 0, ?)", params![no_limits.as_bytes()])
+        .unwrap();
     list(&database, "detail", table_hash(&database, "detail"));
     list(&database, "header", table_hash(&database, "header"));
     database.close().unwrap();
