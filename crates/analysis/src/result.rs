@@ -1,6 +1,6 @@
 //! The results of the analysis of a run: metrics per load point, the verdict, and their sources.
 
-use model::{BenchmarkId, Ending, Example, Load, Modification, Outcome, Phase};
+use model::{BenchmarkId, Ending, Example, FailureCodes, Load, Modification, Outcome, Phase};
 use stats::{Histogram, Steadiness};
 use units::Nanos;
 
@@ -123,6 +123,8 @@ pub struct LoadPointResult {
     pub left_open: u64,
     /// Failures per outcome, most frequent first.
     pub failures: Vec<(Outcome, u64)>,
+    /// Failures by protocol code, of those that have one.
+    pub codes: FailureCodes,
     /// The first example of each failure.
     pub examples: Vec<Example>,
     /// CPU use of the load threads, from 0 to 1 of their CPUs.

@@ -34,7 +34,7 @@ variants!(FINDINGS, finding_name, Finding:
     CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, Schedule, GeneratorUnmeasured,
-    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, LeftOpen, Delivered,
+    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, LeftOpen, Delivered,
     FullSlots, Mix, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
@@ -42,7 +42,7 @@ variants!(MISSING_LOADS, missing_load_name, MissingLoad: Agents, Threads);
 variants!(FLOW_FAULTS, flow_fault_name, FlowFault: Unequal, LeftOpen);
 variants!(FLOW_LAWS, flow_law_name, FlowLaw: Due, Started, Waiting, InFlight);
 variants!(EQUAL_TOTALS, equal_totals_name, EqualTotals:
-    Kinds, Successes, Failures, TimedOut, InFlight, ResponseTimes, ServiceTimes, Latenesses, ResponseSum, ResponseMin,
+    Kinds, Successes, Failures, TimedOut, Codes, InFlight, ResponseTimes, ServiceTimes, Latenesses, ResponseSum, ResponseMin,
     ResponseMax,
 );
 variants!(MEASURE_FAULTS, measure_fault_name, MeasureFault: Count, Part, Expected);
@@ -141,6 +141,7 @@ fn of_record() -> Vec<Finding> {
         EqualTotals::Successes,
         EqualTotals::Failures,
         EqualTotals::TimedOut,
+        EqualTotals::Codes,
         EqualTotals::InFlight,
         EqualTotals::ResponseTimes,
         EqualTotals::ServiceTimes,
@@ -241,6 +242,7 @@ fn of_operations() -> Vec<Finding> {
     vec![
         errors(41, 0.01),
         errors(1, 0.01),
+        Finding::UncountedCodes { n: 44 },
         Finding::LeftOpen { n: 7, ok: 1_000 },
         Finding::Delivered { rate: 160.0, offered: 200.0, limit: Ratio(0.95) },
         Finding::Delivered { rate: 0.0, offered: 0.0, limit: Ratio(0.95) },

@@ -49,8 +49,8 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
         while sent < lifetime.until {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(operation) => {
-                    let (outcome, done) = point.perform(&mut driver, index, &operation, due, sent).await;
-                    (due, sent, last) = (done, done, Some(outcome));
+                    let (answer, done) = point.perform(&mut driver, index, &operation, due, sent).await;
+                    (due, sent, last) = (done, done, Some(answer));
                 }
                 Step::Think(time) => {
                     due = due.saturating_add(time);

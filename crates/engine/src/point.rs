@@ -19,12 +19,13 @@ const TICK: Nanos = Nanos::from_millis(50);
 /// The period at which the thread looks for the end of a drain.
 const DRAIN_TICK: Nanos = Nanos::from_millis(2);
 
-/// Runs a thread's share of one load point. The caller drops the tasks that are left at its end.
+/// Runs a thread's share of one load point, with the drivers that `driver` makes for its users by their numbers (in an
+/// open loop for its slots for operations in flight). The caller drops the tasks that are left at its end.
 pub async fn run_point<C, S, D, M>(
     setup: &PointSetup,
     runtime: Runtime<C, S>,
     mix: Rc<M>,
-    driver: impl FnMut() -> D,
+    driver: impl FnMut(u32) -> D,
     sink: &mut impl Sink,
     stop: &impl StopRequest,
 ) where
@@ -59,7 +60,7 @@ fn start_users<C, D, M>(
     point: &Rc<PointContext<C>>,
     setup: &PointSetup,
     mix: &M,
-    mut driver: impl FnMut() -> D,
+    mut driver: impl FnMut(u32) -> D,
     spawn: &impl Spawn,
 ) where
     C: Clock + 'static,
@@ -70,7 +71,13 @@ fn start_users<C, D, M>(
     for user in setup.assignment.users.clone() {
         let stream = u64::from(setup.point.index) << 32 | u64::from(user);
         let rng = Rng::new(setup.seed, Purpose::User, stream);
-        spawn.spawn(closed::user(Rc::clone(point), driver(), mix.user(), rng, lifetime_of(user, setup)));
+        spawn.spawn(closed::user(
+            Rc::clone(point),
+            driver(user),
+            mix.user(user),
+            rng,
+            lifetime_of(user, setup),
+        ));
     }
 }
 
@@ -93,16 +100,16 @@ fn start_places<C, D, M>(
     setup: &PointSetup,
     dispatcher: &Rc<Dispatcher>,
     mix: &Rc<M>,
-    mut driver: impl FnMut() -> D,
+    mut driver: impl FnMut(u32) -> D,
     spawn: &impl Spawn,
 ) where
     C: Clock + 'static,
     D: Driver + 'static,
     M: Mix<Operation = D::Operation> + 'static,
 {
-    for _ in setup.assignment.users.clone() {
+    for place in setup.assignment.users.clone() {
         let (point, dispatcher, mix) = (Rc::clone(point), Rc::clone(dispatcher), Rc::clone(mix));
-        spawn.spawn(open::place(point, dispatcher, driver(), mix));
+        spawn.spawn(open::place(point, dispatcher, driver(place), mix));
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 
-use model::{CLOSE_WAIT_MAX, Example, IntervalRecord, Kinded, MeasuredValues, Outcome, Reply};
+use model::{Answer, CLOSE_WAIT_MAX, Example, IntervalRecord, Kinded, MeasuredValues, Outcome, Reply};
 use units::{Clock, Nanos};
 
 use crate::deadlines::{Deadlines, UserIndex};
@@ -66,7 +66,7 @@ impl<C: Clock> PointContext<C> {
         })
     }
 
-    /// Performs one operation and records it. Returns its outcome and the time at which it was done.
+    /// Performs one operation and records it. Returns its answer and the time at which it was done.
     pub(crate) async fn perform<D: Driver>(
         &self,
         driver: &mut D,
@@ -74,7 +74,7 @@ impl<C: Clock> PointContext<C> {
         operation: &D::Operation,
         due: Nanos,
         sent: Nanos,
-    ) -> (Outcome, Nanos) {
+    ) -> (Answer, Nanos) {
         self.recorder.borrow_mut().started(operation.kind(), due, sent);
         let deadline = sent.saturating_add(self.time_limit);
         let reply = {
@@ -103,7 +103,7 @@ impl<C: Clock> PointContext<C> {
         if reply.outcome != Outcome::Ok {
             self.keep_example(driver, operation, &reply);
         }
-        (reply.outcome, reply.done)
+        (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
     }
 
     /// Waits for the end of the connection of a complete reply, within the operation's time limit and
@@ -146,5 +146,5 @@ impl<C: Clock> PointContext<C> {
 
 fn timed_out(sent: Nanos, now: Nanos) -> Reply {
     let measured = MeasuredValues::default();
-    Reply { outcome: Outcome::TimedOut, sent, done: now, measured, detail: 0 }
+    Reply { outcome: Outcome::TimedOut, sent, done: now, measured, answer: 0, code: 0, detail: 0 }
 }

@@ -221,7 +221,7 @@ impl Recorder {
                 Outcome::TimedOut => flow.timed_out += 1,
                 _ => flow.failed += 1,
             }
-            return self.failed(kind, reply.outcome, response);
+            return self.failed(kind, reply, response);
         }
         flow.ok += 1;
         let totals = &mut self.current.kinds[usize::from(kind)];
@@ -245,9 +245,13 @@ impl Recorder {
     }
 
     #[cold]
-    fn failed(&mut self, kind: u16, outcome: Outcome, response: Nanos) {
-        *self.current.kinds[usize::from(kind)].failed.entry(outcome).or_default() += 1;
-        let times = self.detail.failed.entry((kind, outcome));
+    fn failed(&mut self, kind: u16, reply: &Reply, response: Nanos) {
+        let totals = &mut self.current.kinds[usize::from(kind)];
+        *totals.failed.entry(reply.outcome).or_default() += 1;
+        if reply.code != 0 {
+            totals.codes.add(reply.outcome, reply.code, 1);
+        }
+        let times = self.detail.failed.entry((kind, reply.outcome));
         times.or_insert_with(|| self.spare_histograms.pop().unwrap_or_default()).record(response);
     }
 
@@ -365,7 +369,8 @@ mod tests {
     /// Records an operation of a kind that takes `response` from `sent` on.
     fn perform(recorder: &mut Recorder, kind: u16, outcome: Outcome, sent: Nanos, response: Nanos) {
         let measured = MeasuredValues::default();
-        let reply = Reply { outcome, sent, done: sent + response, measured, detail: 0 };
+        let code = if outcome == Outcome::WrongStatus { 503 } else { 0 };
+        let reply = Reply { outcome, sent, done: sent + response, measured, answer: 0, code, detail: 0 };
         recorder.started(kind, sent, sent);
         recorder.completed(kind, sent, &reply);
     }
@@ -402,12 +407,15 @@ mod tests {
         assert!(second.kinds.iter().all(|kind| kind.failed.is_empty()));
 
         perform(&mut recorder, 1, Outcome::TimedOut, S(2), Nanos(300_000));
+        perform(&mut recorder, 0, Outcome::WrongStatus, S(2), Nanos(300_000));
         let third = close(&mut recorder, 3);
+        let codes: Vec<_> = third.kinds[0].codes.iter().collect();
+        assert_eq!((codes, third.kinds[1].codes.n()), (vec![(Outcome::WrongStatus, 503, 1)], 0));
         assert!(one_octave < memory(&third, 1), "the octave of the first second is kept");
         let mut expected = Histogram::new();
         expected.record(Nanos(300_000));
         let times = &third.detail.as_ref().unwrap().failed[&(1, Outcome::TimedOut)];
         assert_eq!((third.kinds[1].failed[&Outcome::TimedOut], times), (1, &expected));
-        assert_eq!(third.kinds[1].failed.len() + third.kinds[0].failed.len(), 1);
+        assert_eq!((third.kinds[1].failed.len(), third.kinds[0].failed.len()), (1, 1));
     }
 }

@@ -41,7 +41,7 @@ pub fn run_point_on_this_thread<D, M>(
     clock: RealClock,
     probe: HealthProbe,
     mix: M,
-    driver: impl FnMut() -> D,
+    driver: impl FnMut(u32) -> D,
     sink: &mut impl Sink,
     stop: &impl StopRequest,
 ) -> io::Result<()>

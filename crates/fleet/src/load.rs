@@ -320,10 +320,12 @@ impl LoadThread<'_> {
         // The only choice of a driver: behind it everything is known to the compiler.
         match (protocol.http, protocol.tls) {
             (HttpVersion::Http2, _) => {
-                self.run_with(&setup, mix, || Http2Driver::new(Rc::clone(&origin)), &mut outbox)
+                self.run_with(&setup, mix, |_| Http2Driver::new(Rc::clone(&origin)), &mut outbox)
             }
-            (_, Tls::Off) => self.run_with(&setup, mix, || PlainDriver::new(Rc::clone(&origin)), &mut outbox),
-            _ => self.run_with(&setup, mix, || TlsDriver::new(Rc::clone(&origin)), &mut outbox),
+            (_, Tls::Off) => {
+                self.run_with(&setup, mix, |_| PlainDriver::new(Rc::clone(&origin)), &mut outbox)
+            }
+            _ => self.run_with(&setup, mix, |_| TlsDriver::new(Rc::clone(&origin)), &mut outbox),
         }?;
         Ok(origin.handshakes())
     }
@@ -332,7 +334,7 @@ impl LoadThread<'_> {
         &self,
         setup: &PointSetup,
         mix: Pages,
-        driver: impl FnMut() -> D,
+        driver: impl FnMut(u32) -> D,
         outbox: &mut Outbox,
     ) -> io::Result<()> {
         run_point_on_this_thread(setup, self.work.clock, probe(), mix, driver, outbox, self.stop)

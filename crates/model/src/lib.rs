@@ -49,7 +49,7 @@ pub use limit::{
 pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
-pub use operation::{Kinded, MEASURES_MAX, MeasuredValues, Outcome, Reply, WebRequest};
+pub use operation::{CODES_MAX, Kinded, MEASURES_MAX, MeasuredValues, Outcome, Reply, WebRequest};
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
@@ -63,13 +63,14 @@ pub use price_list::{
     price_list_schema,
 };
 pub use record::{
-    Detail, DetailRecord, Ending, Example, Flow, Health, IntervalRecord, KindTotals, SutUse, UnitTotals,
+    Detail, DetailRecord, Ending, Example, FailureCodes, Flow, Health, IntervalRecord, KindTotals, SutUse,
+    UnitTotals,
 };
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::{POISSON_LANES, Schedule, SliceSchedule};
 pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
-pub use user::{Mix, Step, User};
+pub use user::{Answer, Mix, Step, User};
 pub use workload::{
     Count, FILES_MAX, FileSet, FileSetError, Page, Parameter, ParameterError, PathPattern, PathPatternError,
     PathValue, Pick, PickError, ReplyBody, Request, Sampler, SetFile, Think, Workload, file_path_fault,

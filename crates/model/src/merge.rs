@@ -78,6 +78,7 @@ impl KindTotals {
         for (outcome, n) in &other.failed {
             *self.failed.entry(*outcome).or_default() += n;
         }
+        self.codes.merge(&other.codes);
         self.in_flight_at_end += other.in_flight_at_end;
     }
 }
@@ -123,6 +124,7 @@ mod tests {
     use units::Nanos;
 
     use super::*;
+    use crate::{FailureCodes, Outcome};
 
     fn histogram(values: &[u64]) -> Histogram {
         let mut histogram = Histogram::new();
@@ -133,6 +135,22 @@ mod tests {
     fn record(response: &[u64], service: &[u64]) -> IntervalRecord {
         let (response, service) = (histogram(response), histogram(service));
         IntervalRecord { end: Nanos::from_secs(1), response, service, ..IntervalRecord::empty(0, 0) }
+    }
+
+    /// Goal: a server that makes codes up cannot fill the memory, and no failure is lost in a sum.
+    #[test]
+    fn codes_are_counted_as_long_as_there_is_room() {
+        let mut codes = FailureCodes::default();
+        (0..300).for_each(|code| codes.add(Outcome::WrongStatus, code, 2));
+        codes.add(Outcome::WrongStatus, 255, 1);
+        codes.add(Outcome::Reset, 1, 1);
+        assert_eq!((codes.iter().len(), codes.others, codes.n()), (256, 2 * 44 + 1, 602));
+        assert_eq!(codes.iter().last(), Some((Outcome::WrongStatus, 255, 3)));
+        let mut other = FailureCodes::default();
+        other.add(Outcome::WrongStatus, 0, 5);
+        other.add(Outcome::TimedOut, 9, 7);
+        codes.merge(&other);
+        assert_eq!((codes.iter().next(), codes.others), (Some((Outcome::WrongStatus, 0, 7)), 96));
     }
 
     /// Goal: a thread without think times yet records no service times of its own; the merged record has all of them.

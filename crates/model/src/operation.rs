@@ -138,6 +138,9 @@ impl Outcome {
     }
 }
 
+/// The greatest number of different protocol codes that are counted for one kind of operation.
+pub const CODES_MAX: usize = 256;
+
 /// The greatest number of measures of an operation.
 pub const MEASURES_MAX: usize = 8;
 
@@ -151,6 +154,7 @@ pub struct MeasuredValues {
 
 impl MeasuredValues {
     /// Sets the value of a measure, of [`MEASURES_MAX`] at most.
+    #[inline]
     pub fn set(&mut self, measure: usize, value: u64) {
         self.values[measure] = value;
         self.taken |= 1 << measure;
@@ -163,9 +167,15 @@ impl MeasuredValues {
     }
 
     /// Returns the measures that were taken, in order, with their values.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = (usize, u64)> {
-        let measures = self.values.into_iter().enumerate();
-        measures.filter(move |(measure, _)| self.taken & 1 << measure != 0)
+        let mut left = self.taken;
+        std::iter::from_fn(move || {
+            let measure = left.trailing_zeros() as usize;
+            // The lowest bit is taken out; without any bit, `measure` is the width of the set.
+            left &= left.wrapping_sub(1);
+            self.values.get(measure).map(|value| (measure, *value))
+        })
     }
 }
 
@@ -186,6 +196,27 @@ pub struct Reply {
     pub done: Nanos,
     /// The values of its measures; they count if it succeeded.
     pub measured: MeasuredValues,
+    /// The value for its user ([`crate::Answer::value`]); 0 if the family has none.
+    pub answer: u64,
+    /// The protocol's own code of the failure, as its family defines it: an HTTP status; 0 if it has none.
+    pub code: u32,
     /// A detail of the failure (the status found, the position of the wrong byte, an error number); 0 if none.
     pub detail: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_are_returned_in_order_with_their_values() {
+        let mut measured = MeasuredValues::default();
+        assert_eq!((measured.iter().count(), measured.get(0)), (0, None));
+        measured.set(7, 70);
+        measured.set(0, 5);
+        measured.set(3, 0);
+        measured.set(0, 6);
+        assert_eq!(measured.iter().collect::<Vec<_>>(), [(0, 6), (3, 0), (7, 70)]);
+        assert_eq!((measured.get(3), measured.get(4), measured.get(8)), (Some(0), None, None));
+    }
 }

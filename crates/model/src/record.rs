@@ -1,11 +1,12 @@
 //! The records of a run: one per load thread and second, merged into one per load agent.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use stats::{Histogram, Moments};
 use units::Nanos;
 
-use crate::{Outcome, Phase};
+use crate::{CODES_MAX, Outcome, Phase};
 
 /// The record of one interval (a second, or less where a phase ends) of one load point on one load thread, or on all
 /// of a load agent.
@@ -97,8 +98,19 @@ pub struct KindTotals {
     pub measures: Vec<Moments>,
     /// The number of failed operations by outcome.
     pub failed: BTreeMap<Outcome, u64>,
+    /// The protocol codes of failed operations.
+    pub codes: FailureCodes,
     /// Started and not yet completed when the interval ended.
     pub in_flight_at_end: u64,
+}
+
+/// The numbers of failed operations by outcome and protocol code, of those that have one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FailureCodes {
+    /// At most [`CODES_MAX`] of them.
+    counted: BTreeMap<(Outcome, u32), u64>,
+    /// Operations whose codes found no room.
+    pub others: u64,
 }
 
 /// Units of one kind, such as pages.
@@ -229,7 +241,37 @@ impl KindTotals {
         self.response = Moments::default();
         self.measures.fill(Moments::default());
         self.failed.clear();
+        self.codes = FailureCodes::default();
         self.in_flight_at_end = 0;
+    }
+}
+
+impl FailureCodes {
+    /// Counts operations that ended with a code. Saturates, as a damaged file may have made the numbers too large.
+    pub fn add(&mut self, outcome: Outcome, code: u32, n: u64) {
+        let has_room = self.counted.len() < CODES_MAX;
+        let count = match self.counted.entry((outcome, code)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) if has_room => new.insert(0),
+            Entry::Vacant(_) => &mut self.others,
+        };
+        *count = count.saturating_add(n);
+    }
+
+    /// Adds the codes of another part.
+    pub fn merge(&mut self, other: &FailureCodes) {
+        other.iter().for_each(|(outcome, code, n)| self.add(outcome, code, n));
+        self.others = self.others.saturating_add(other.others);
+    }
+
+    /// Returns the codes that are counted, in order of outcome and code, with the numbers of operations.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Outcome, u32, u64)> {
+        self.counted.iter().map(|((outcome, code), n)| (*outcome, *code, *n))
+    }
+
+    /// Returns the operations that have a code.
+    pub fn n(&self) -> u64 {
+        self.counted.values().fold(self.others, |sum, n| sum.saturating_add(*n))
     }
 }
 

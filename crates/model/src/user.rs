@@ -22,13 +22,29 @@ pub enum Step<O> {
     Leave,
 }
 
+/// The part of a reply that its user sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// The outcome of the operation.
+    pub outcome: Outcome,
+    /// The value that the operation asked for, as its family defines it: a number of messages, an order number.
+    pub value: u64,
+}
+
+impl Answer {
+    /// Makes the answer of an operation that asks for no value.
+    pub fn of(outcome: Outcome) -> Answer {
+        Answer { outcome, value: 0 }
+    }
+}
+
 /// A virtual user: a pure state machine, strictly sequential.
 pub trait User {
     /// The operation that the user performs.
     type Operation;
 
-    /// Returns the next step. `last` is the outcome of the operation performed just before, if any.
-    fn next(&mut self, last: Option<Outcome>, rng: &mut Rng) -> Step<Self::Operation>;
+    /// Returns the next step. `last` is the answer to the operation performed just before, if any.
+    fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<Self::Operation>;
 }
 
 /// The source of users and of scheduled operations: the part of a benchmark that the engine needs.
@@ -38,8 +54,8 @@ pub trait Mix {
     /// Users of a closed loop.
     type User: User<Operation = Self::Operation>;
 
-    /// Makes the state machine of a user; every user begins in the same state.
-    fn user(&self) -> Self::User;
+    /// Makes the state machine of a user, by its number among all users of the load point, from 0.
+    fn user(&self, user: u32) -> Self::User;
 
     /// Returns operation `k` of an open-loop schedule, a function of the run's seed and k alone.
     fn scheduled(&self, k: u64) -> Self::Operation;

@@ -13,7 +13,7 @@ use crate::server::ServerState;
 pub(crate) const HEAD_BYTES: u64 = 100;
 
 /// The status of wrong replies.
-const WRONG_STATUS: u64 = 503;
+const WRONG_STATUS: u32 = 503;
 
 /// The connection of one user, or of one in-flight slot of an open loop, to the simulated server.
 pub(crate) struct SimDriver {
@@ -33,10 +33,9 @@ impl Driver for SimDriver {
         // As in a real driver, the reply is done when the generator sees it, which is later if it is paused.
         let done = self.clock.now();
         let connected = self.origin + fate.connected;
-        let (head_bytes, detail) = match fate.outcome {
-            Outcome::Ok => (HEAD_BYTES, 0),
-            Outcome::WrongStatus => (HEAD_BYTES, WRONG_STATUS),
-            _ => (0, 0),
+        let head_bytes = match fate.outcome {
+            Outcome::Ok | Outcome::WrongStatus => HEAD_BYTES,
+            _ => 0,
         };
         let mut measured = MeasuredValues::default();
         if sent < connected {
@@ -45,7 +44,8 @@ impl Driver for SimDriver {
         measured.set(web_measure::FIRST_BYTE, (done - sent).0);
         measured.set(web_measure::REPLY_BYTES, head_bytes + fate.body_bytes);
         measured.set(web_measure::BODY_BYTES, fate.body_bytes);
-        Reply { outcome: fate.outcome, sent, done, measured, detail }
+        let code = if fate.outcome == Outcome::WrongStatus { WRONG_STATUS } else { 0 };
+        Reply { outcome: fate.outcome, sent, done, measured, answer: 0, code, detail: code.into() }
     }
 
     fn give_up(&mut self) {}

@@ -33,7 +33,7 @@ pub struct Simulation {
 /// The records of a simulated run.
 #[derive(Debug, Default)]
 pub struct Recording {
-    /// In the order of load point, index and share (as `agent`).
+    /// Of each load thread, in the order of load point, index and thread.
     pub intervals: Vec<IntervalRecord>,
     /// In order of arrival.
     pub examples: Vec<Example>,
@@ -57,7 +57,7 @@ impl Simulation {
             });
             all.requests.extend(requests);
         }
-        all.intervals.sort_by_key(|record| (record.load_point, record.index, record.agent));
+        all.intervals.sort_by_key(|record| (record.load_point, record.index, record.thread));
         all
     }
 
@@ -130,15 +130,14 @@ impl Simulation {
         let ShareContext { server_state, mix, mut outbox, n_running } = context.clone();
         let (clock, timers) = (executor.clock.clone(), Rc::clone(&executor.timers));
         let stop = StopAt { clock: clock.clone(), at: self.stop_at.map(|at| START + at) };
-        let mut users = assignment.users.clone();
         let driver = {
             let (clock, timers) = (clock.clone(), Rc::clone(&timers));
-            move || SimDriver {
+            move |user| SimDriver {
                 server_state: Rc::clone(&server_state),
                 timers: Rc::clone(&timers),
                 clock: clock.clone(),
                 origin: START,
-                user: users.next().expect("one driver for each user"),
+                user,
             }
         };
         let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));

@@ -230,6 +230,11 @@ pub enum Finding {
         /// The most frequent failure; `None` if there is none.
         most_frequent: Option<Outcome>,
     },
+    /// Failed operations whose protocol codes are not counted, because there were too many different ones.
+    UncountedCodes {
+        /// Such operations.
+        n: u64,
+    },
     /// The server left connections open that were to end with their reply.
     LeftOpen {
         /// Such connections.
@@ -446,6 +451,7 @@ impl Finding {
             Finding::GeneratorFault { .. } => "generator-fault",
             Finding::OtherPrograms { .. } => "other-programs",
             Finding::Errors { .. } => "errors",
+            Finding::UncountedCodes { .. } => "failure-codes",
             Finding::LeftOpen { .. } => "left-open",
             Finding::Delivered { .. } => "delivered",
             Finding::FullSlots { .. } => "places",

@@ -137,6 +137,8 @@ pub enum EqualTotals {
     Failures,
     /// Timeouts: of all kinds, and in total.
     TimedOut,
+    /// Protocol codes of failures of all kinds, and the failures, where there are fewer of them.
+    Codes,
     /// Operations in flight at the end: of all kinds, and in total.
     InFlight,
     /// Response times and successes.

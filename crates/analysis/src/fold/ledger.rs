@@ -111,11 +111,15 @@ impl Ledger {
         let late = if self.open_loop { u128::from(flow.started) } else { u128::from(record.lateness.n()) };
         let service = if record.service.n() == 0 { flow.ok } else { record.service.n() };
         let flying = record.kinds.iter().map(|kind| u128::from(kind.in_flight_at_end)).sum::<u128>();
+        let failures = u128::from(flow.failed) + u128::from(flow.timed_out);
+        let codes = record.kinds.iter().map(|kind| u128::from(kind.codes.n())).sum::<u128>();
         let counts = [
             (EqualTotals::Kinds, record.kinds.len() as u128, self.catalog.kinds.len() as u128),
             (EqualTotals::Successes, u128::from(kinds.n), u128::from(flow.ok)),
             (EqualTotals::Failures, failed(false), u128::from(flow.failed)),
             (EqualTotals::TimedOut, failed(true), u128::from(flow.timed_out)),
+            // Not every failure has a code, but nothing else has one.
+            (EqualTotals::Codes, codes, codes.min(failures)),
             (EqualTotals::InFlight, flying, u128::from(flow.in_flight_at_end)),
             (EqualTotals::ResponseTimes, u128::from(response.n), u128::from(flow.ok)),
             (EqualTotals::ServiceTimes, u128::from(service), u128::from(flow.ok)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Detail, IntervalRecord, KindTotals, Outcome, Plan};
+use model::{Detail, FailureCodes, IntervalRecord, KindTotals, Outcome, Plan};
 use stats::{Histogram, HistogramOverflow, Moments};
 use units::Nanos;
 
@@ -61,6 +61,8 @@ pub(crate) struct KindSums {
     pub(crate) measures: Vec<Moments>,
     /// Failures per outcome.
     pub(crate) failed: BTreeMap<Outcome, u64>,
+    /// Their protocol codes.
+    pub(crate) codes: FailureCodes,
     /// Response times again; from the details.
     pub(crate) histogram: Histogram,
     /// Time from due to failure, summed over all failures, in ns; from the details.
@@ -239,6 +241,7 @@ impl KindSums {
             let n = self.failed.entry(*outcome).or_default();
             *n = n.saturating_add(*failed);
         }
+        self.codes.merge(&totals.codes);
     }
 
     /// Returns the failures of all outcomes.

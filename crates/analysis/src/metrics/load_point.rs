@@ -1,6 +1,6 @@
 //! The numbers of one load point.
 
-use model::Plan;
+use model::{FailureCodes, Plan};
 use stats::{MBIT, little_gap, load_factor};
 
 use super::times::summary;
@@ -60,6 +60,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         in_flight_age: figures.in_flight_age,
         left_open: totals.left_open,
         failures: figures.failures,
+        codes: codes(totals),
         examples: fold.examples.values().cloned().collect(),
         generator_busy: ratio(cpu, thread_seconds),
         generator_run_queue: ratio(run_queue, thread_seconds),
@@ -74,6 +75,13 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         total,
         response,
     }
+}
+
+/// Returns the protocol codes of the failures of all kinds.
+fn codes(totals: &SteadyTotals) -> FailureCodes {
+    let mut codes = FailureCodes::default();
+    totals.kinds.iter().for_each(|kind| codes.merge(&kind.codes));
+    codes
 }
 
 /// Summarizes the response time, with intervals that allow for autocorrelation of seconds.

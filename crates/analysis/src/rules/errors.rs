@@ -1,4 +1,4 @@
-//! The limit on failures of a benchmark, and failures whose fault is the generator's.
+//! The limit on failures of a benchmark, failures whose fault is the generator's, and those without a counted code.
 
 use units::Ratio;
 
@@ -23,6 +23,14 @@ pub(super) fn too_many(evidence: &Evidence) -> Vec<RuleFinding> {
         most_frequent: evidence.figures.failures.first().map(|(outcome, _)| *outcome),
     };
     vec![RuleFinding::new(severity, finding)]
+}
+
+/// Remarks on failures whose protocol codes are missing in the record.
+pub(super) fn uncounted_codes(evidence: &Evidence) -> Vec<RuleFinding> {
+    let kinds = evidence.fold.steady.kinds.iter();
+    let n = kinds.fold(0, |sum: u64, kind| sum.saturating_add(kind.codes.others));
+    let finding = (0 < n).then(|| RuleFinding::remark(Finding::UncountedCodes { n }));
+    finding.into_iter().collect()
 }
 
 /// Reports failures whose fault lies with the generator's own machine.

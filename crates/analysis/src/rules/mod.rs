@@ -99,6 +99,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Generator, End, other_programs::check),
     rule(RuleGroup::Errors, SteadyPhase, errors::too_many),
     rule(RuleGroup::Generator, SteadyPhase, errors::ours),
+    rule(RuleGroup::Errors, SteadyPhase, errors::uncounted_codes),
     rule(RuleGroup::Delivery, Data(delivery::is_decided), delivery::delivered),
     rule(RuleGroup::Sample, End, mix::check),
     rule(RuleGroup::Steady, End, boundary::check),

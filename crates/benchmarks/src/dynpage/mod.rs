@@ -19,7 +19,7 @@ pub(crate) const DYNPAGE: Builtin = Builtin {
 mod tests {
     use std::sync::Arc;
 
-    use model::{Connection, Outcome, Step, Think, User};
+    use model::{Answer, Connection, Outcome, Step, Think, User};
     use units::{Nanos, Purpose, Rng};
 
     use super::*;
@@ -60,7 +60,7 @@ mod tests {
                     (sum, squares, n) = (sum + seconds, squares + seconds * seconds, n + 1);
                     longest = longest.max(seconds);
                 }
-                Step::Perform(_) => last = Some(Outcome::Ok),
+                Step::Perform(_) => last = Some(Answer::of(Outcome::Ok)),
                 _ => {}
             }
         }

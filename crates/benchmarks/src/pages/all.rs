@@ -32,7 +32,7 @@ impl Mix for Pages {
     type Operation = WebRequest;
     type User = PageUser;
 
-    fn user(&self) -> PageUser {
+    fn user(&self, _: u32) -> PageUser {
         PageUser::new(Arc::clone(&self.mix))
     }
 

@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use model::{Outcome, Step, User, WebRequest};
+use model::{Answer, Outcome, Step, User, WebRequest};
 use units::Rng;
 
 use super::PageMix;
@@ -69,10 +69,10 @@ impl User for PageUser {
     /// Returns the next step; see the table of the module.
     ///
     /// # Panics
-    /// The outcome of the last operation is missing, or a page has no request.
-    fn next(&mut self, last: Option<Outcome>, rng: &mut Rng) -> Step<WebRequest> {
+    /// The answer to the last operation is missing, or a page has no request.
+    fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<WebRequest> {
         if let State::Fetching { page, request_index } = self.state {
-            let ok = last.expect("an operation was performed") == Outcome::Ok;
+            let ok = last.expect("an operation was performed").outcome == Outcome::Ok;
             if ok && let Some(kind) = self.mix.kind(page, request_index + 1) {
                 return self.fetch(page, request_index + 1, kind, rng);
             }
@@ -115,7 +115,7 @@ mod tests {
                     let path = &workload.requests[usize::from(kind)].name;
                     let outcome = if broken.contains(&path.as_str()) { Outcome::Reset } else { Outcome::Ok };
                     lines.push(format!("get {path}: {}", outcome.name()));
-                    last = Some(outcome);
+                    last = Some(Answer::of(outcome));
                 }
                 Step::Unit { kind, ok } => {
                     lines.push(format!("page {kind} {}", if ok { "ok" } else { "failed" }))
@@ -170,7 +170,7 @@ mod tests {
             if let Step::Perform(request) = user.next(last.take(), &mut rng) {
                 bytes += workload.requests[usize::from(request.kind)].body_bytes(request.number).unwrap();
                 n += 1;
-                last = Some(Outcome::Ok);
+                last = Some(Answer::of(Outcome::Ok));
             }
         }
         bytes as f64 / 1e6
@@ -204,7 +204,7 @@ mod tests {
                     if request.closes {
                         lengths.push(std::mem::take(&mut length));
                     }
-                    last = Some(Outcome::Ok);
+                    last = Some(Answer::of(Outcome::Ok));
                 }
                 Step::Unit { .. } => {
                     assert_eq!(user.next(None, &mut rng), Step::Think(Nanos::from_millis(5)));

@@ -16,7 +16,7 @@ use analysis::Finding;
 use analysis::finding::{
     BoundarySecond, CutOffPart, FailedPart, LittleExplanation, MissingPercentile, SteadyFigure,
 };
-use model::{CLOSE_WAIT_MAX, Outcome};
+use model::{CLOSE_WAIT_MAX, CODES_MAX, Outcome};
 
 pub use brief::finding_brief;
 pub use table::table_difference_text;
@@ -125,6 +125,10 @@ pub fn finding_text(finding: &Finding) -> String {
                 "{n} of {completed} operations failed ({ratio}), mostly `{most}`; at most {limit} are allowed"
             )
         }
+        Finding::UncountedCodes { n } => format!(
+            "{n} operations failed with protocol codes beyond the {CODES_MAX} different ones that are counted per kind; \
+             their failures are counted, their codes are not"
+        ),
         Finding::LeftOpen { n, ok } => format!(
             "the server left {n} of {ok} connections open after a complete last reply; the load generator waited up to \
              {CLOSE_WAIT_MAX} for each and then closed it, and the wait is part of the response time"
@@ -219,6 +223,9 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
             Outcome::NoDescriptor => "raise the limit of open files, see `plimsoll doctor`",
             _ => "the target policy forbids this address",
         }),
+        Finding::UncountedCodes { .. } => {
+            Some("look at the examples: few servers have so many codes to send")
+        }
         Finding::LeftOpen { .. } => Some(
             "make the server close connections on request (RFC 9112 section 9.6), or measure with `--keep-alive`",
         ),

@@ -81,6 +81,7 @@ fn totals_name(totals: EqualTotals) -> &'static str {
         EqualTotals::Successes => "successes of all kinds and their total",
         EqualTotals::Failures => "failures of all kinds and their total",
         EqualTotals::TimedOut => "timed out of all kinds and their total",
+        EqualTotals::Codes => "protocol codes of failures and failures",
         EqualTotals::InFlight => "in flight of all kinds and their total",
         EqualTotals::ResponseTimes => "response times and successes",
         EqualTotals::ServiceTimes => "service times and successes",

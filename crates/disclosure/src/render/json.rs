@@ -6,7 +6,7 @@ use analysis::{
     KindResult, LoadPointResult, Percentile, Reason, SummaryStatistics, TimeSummary, TimelinePoint, Verdict,
     VerdictState,
 };
-use model::{Catalog, Ending, Load, MeasureUnit};
+use model::{Catalog, Ending, Load, MeasureUnit, Outcome};
 use serde_json::{Value, json};
 use units::Nanos;
 
@@ -110,7 +110,7 @@ fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
         "connect": times(point.connect.as_ref()),
         "total": kind(&point.total, catalog),
         "kinds": point.kinds.iter().map(|one| kind(one, catalog)).collect::<Vec<_>>(),
-        "failures": point.failures.iter().map(|(outcome, n)| json!({ "outcome": outcome.name(), "n": n })).collect::<Vec<_>>(),
+        "failures": point.failures.iter().map(|(outcome, n)| failure(point, *outcome, *n)).collect::<Vec<_>>(),
         "examples": point.examples.iter().map(|example| json!({
             "outcome": example.outcome.name(),
             "kind": example.kind,
@@ -123,6 +123,17 @@ fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
     });
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
         value.extend(more);
+    }
+    value
+}
+
+/// Returns a failure; its protocol codes only if it has some.
+fn failure(point: &LoadPointResult, outcome: Outcome, n: u64) -> Value {
+    let mut value = json!({ "outcome": outcome.name(), "n": n });
+    let codes = point.codes.iter().filter(|(one, ..)| *one == outcome);
+    let codes: Vec<Value> = codes.map(|(_, code, n)| json!({ "code": code, "n": n })).collect();
+    if !codes.is_empty() {
+        value["codes"] = codes.into();
     }
     value
 }

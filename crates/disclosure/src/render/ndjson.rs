@@ -209,6 +209,14 @@ impl Ndjson<'_> {
             "failed": failed.collect::<Map<String, Value>>(),
             "response_mean_ns": totals.response.mean(),
         });
+        let codes: Vec<Value> = totals
+            .codes
+            .iter()
+            .map(|(outcome, code, n)| json!({ "outcome": outcome.name(), "code": code, "n": n }))
+            .collect();
+        if !codes.is_empty() {
+            value["codes"] = codes.into();
+        }
         for (index, measure) in self.plan.catalog.measures.iter().enumerate() {
             let key = measure_key(&measure.name);
             let values = totals.measure(index);

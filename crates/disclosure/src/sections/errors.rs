@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::LoadPointResult;
-use model::{Example, Outcome};
+use model::{Example, FailureCodes, Outcome};
 
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, numbers};
@@ -14,7 +14,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let blocks = if outcomes.is_empty() {
         vec![Block::Paragraph("No operation failed in a steady phase.".into())]
     } else {
-        vec![Block::Table(counts(report, &outcomes))]
+        let codes = codes(points).map(|codes| Block::Table(codes_table(report, &codes)));
+        [Block::Table(counts(report, &outcomes))].into_iter().chain(codes).collect()
     };
     let examples = examples(report);
     let blocks = blocks.into_iter().chain(examples).collect();
@@ -47,6 +48,39 @@ fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
     let rows = report.analysis.load_points.iter().map(row).collect();
     Table::new("Failed operations by kind", columns, rows)
         .note("Failed operations count in no rate, throughput or percentile.")
+}
+
+/// The most codes that the report lists.
+const CODES_LISTED: usize = 16;
+
+/// Returns the codes that occurred, the most frequent of the run first; `None` if no failure had one.
+fn codes(points: &[LoadPointResult]) -> Option<Vec<(Outcome, u32)>> {
+    let mut sums = FailureCodes::default();
+    points.iter().for_each(|point| sums.merge(&point.codes));
+    let mut codes: Vec<(Outcome, u32, u64)> = sums.iter().collect();
+    codes.sort_by_key(|(outcome, code, n)| (std::cmp::Reverse(*n), *outcome, *code));
+    let codes: Vec<_> = codes.into_iter().map(|(outcome, code, _)| (outcome, code)).collect();
+    (!codes.is_empty()).then_some(codes)
+}
+
+fn codes_table(report: &Report, codes: &[(Outcome, u32)]) -> Table {
+    let listed = &codes[..codes.len().min(CODES_LISTED)];
+    let mut columns = vec![Column::numbers(report.terms().load, "")];
+    columns.extend(listed.iter().map(|(_, code)| Column::numbers(code.to_string(), "")));
+    columns.push(Column::numbers("others", ""));
+    let row = |point: &LoadPointResult| {
+        let n = |one: &(Outcome, u32)| {
+            let found = point.codes.iter().find(|(outcome, code, _)| (*outcome, *code) == *one);
+            found.map_or(0, |(.., n)| n)
+        };
+        let counts: Vec<u64> = listed.iter().map(n).collect();
+        let others = point.codes.n().saturating_sub(counts.iter().fold(0, |sum, n| sum.saturating_add(*n)));
+        let cells = counts.into_iter().chain([others]).map(numbers::count);
+        Row::plain([load_number(point.load)].into_iter().chain(cells))
+    };
+    let rows = report.analysis.load_points.iter().map(row).collect();
+    Table::new("Failed operations by protocol code", columns, rows)
+        .note("Only operations to which the server replied have a code: the HTTP status of the response.")
 }
 
 fn examples(report: &Report) -> Option<Block> {

@@ -177,12 +177,12 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
                 done = web.clock.now();
             }
         }
-        let (outcome, detail) = match progress {
-            Progress::Failed(failure) => (failure.outcome, failure.detail),
-            Progress::Done { .. } | Progress::Open => (Outcome::Ok, 0),
+        let failure = match progress {
+            Progress::Failed(failure) => failure,
+            Progress::Done { .. } | Progress::Open => OperationFailure::NONE,
         };
         let measured = marks.measured(reply.head_bytes, reply.body_bytes);
-        Reply { outcome, sent, done, measured, detail }
+        failure.into_reply(sent, done, measured)
     }
 
     fn is_closing(&self) -> bool {

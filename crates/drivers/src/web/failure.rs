@@ -1,7 +1,8 @@
 //! The failure of an operation.
 
-use model::Outcome;
+use model::{MeasuredValues, Outcome, Reply};
 use rustix::io::Errno;
+use units::Nanos;
 
 /// The failure of an operation. Text that does not fit a number is stored by `WebContext::explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +13,21 @@ pub struct OperationFailure {
 }
 
 impl OperationFailure {
+    /// No failure: the operation succeeded.
+    pub(crate) const NONE: OperationFailure = OperationFailure { outcome: Outcome::Ok, detail: 0 };
+
     pub(crate) fn new(outcome: Outcome, detail: u64) -> OperationFailure {
         OperationFailure { outcome, detail }
+    }
+
+    /// Makes the reply of the operation. Its code is the status where that is what is wrong.
+    pub(crate) fn into_reply(self, sent: Nanos, done: Nanos, measured: MeasuredValues) -> Reply {
+        let OperationFailure { outcome, detail } = self;
+        let code = match outcome {
+            Outcome::WrongStatus => u32::try_from(detail).unwrap_or(0),
+            _ => 0,
+        };
+        Reply { outcome, sent, done, measured, answer: 0, code, detail }
     }
 }
 

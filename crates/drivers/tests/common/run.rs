@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use drivers::web::{PlainDriver, Trust};
 use engine::{Driver, PointSetup, Sink, run_point_on_this_thread};
 use model::{
-    Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome, POISSON_LANES,
-    Phases, Schedule, Step, User, WebRequest, partition,
+    Answer, Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome,
+    POISSON_LANES, Phases, Schedule, Step, User, WebRequest, partition,
 };
 use units::{Clock, Nanos, Rng};
 
@@ -30,7 +30,7 @@ impl RoundRobin {
 impl User for RoundRobin {
     type Operation = WebRequest;
 
-    fn next(&mut self, _: Option<Outcome>, _: &mut Rng) -> Step<WebRequest> {
+    fn next(&mut self, _: Option<Answer>, _: &mut Rng) -> Step<WebRequest> {
         let object = self.next;
         self.next = (self.next + 1) % self.n_objects;
         Step::Perform(WebRequest::first(object))
@@ -41,7 +41,7 @@ impl Mix for RoundRobin {
     type Operation = WebRequest;
     type User = RoundRobin;
 
-    fn user(&self) -> RoundRobin {
+    fn user(&self, _: u32) -> RoundRobin {
         *self
     }
 
@@ -141,7 +141,7 @@ pub(crate) fn run_point(
 
 /// Does the same with any driver.
 pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
-    driver: impl FnMut() -> D,
+    mut driver: impl FnMut() -> D,
     load: Load,
     phases: Phases,
     time_limit: Nanos,
@@ -164,6 +164,6 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
     let mut collected = Collected::default();
     let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
     let stop = AtomicBool::new(false);
-    run_point_on_this_thread(&setup, clock, probe, mix, driver, &mut collected, &stop).unwrap();
+    run_point_on_this_thread(&setup, clock, probe, mix, |_| driver(), &mut collected, &stop).unwrap();
     (collected, clock.now() - began)
 }

@@ -2,7 +2,8 @@
 //!
 //! Layout, all numbers of variable length: version; the fields of the flow in the order of their
 //! declaration; number of kinds, and for each the moments of the response times of its successful operations, the
-//! number of its measures and the moments of each, the number of its failures, and for each outcome and n; number of
+//! number of its measures and the moments of each, the number of its failures, and for each outcome and n, number of its protocol codes, and for each outcome, code
+//! and n, and the n of codes without room; number of
 //! unit kinds, and for each ok and failed; histograms of response time, service time and lateness, each behind its
 //! length; threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
 //!
@@ -14,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Flow, Health, IntervalRecord, KindTotals, Outcome, SutUse, UnitTotals};
+use model::{CODES_MAX, FailureCodes, Flow, Health, IntervalRecord, KindTotals, Outcome, SutUse, UnitTotals};
 use stats::Moments;
 use units::Nanos;
 
@@ -138,6 +139,13 @@ fn put_kind(kind: &KindTotals, into: &mut Vec<u8>) {
         put(*outcome as u8, into);
         put(*n, into);
     }
+    put(kind.codes.iter().len() as u64, into);
+    for (outcome, code, n) in kind.codes.iter() {
+        put(outcome as u8, into);
+        put(code, into);
+        put(n, into);
+    }
+    put(kind.codes.others, into);
     put(kind.in_flight_at_end, into);
 }
 
@@ -154,16 +162,38 @@ fn kind(from: &mut ByteReader) -> Result<KindTotals, CodecError> {
         let outcome = outcome_after(failed.last_key_value().map(|(last, _)| *last), from.u64()?)?;
         failed.insert(outcome, from.u64()?);
     }
-    Ok(KindTotals { response, measures, failed, in_flight_at_end: from.u64()? })
+    let codes = codes(from)?;
+    Ok(KindTotals { response, measures, failed, codes, in_flight_at_end: from.u64()? })
+}
+
+/// Reads protocol codes: each occurs once, in order, and no more of them than are ever counted.
+fn codes(from: &mut ByteReader) -> Result<FailureCodes, CodecError> {
+    let mut codes = FailureCodes::default();
+    let mut last = None;
+    let count = from.count()?;
+    for _ in 0..count {
+        let number = from.u64()?;
+        let outcome = outcome_of(number)?;
+        let code = from.u32()?;
+        if Some((outcome, code)) <= last || CODES_MAX < count {
+            return Err(CodecError::Outcome(number));
+        }
+        codes.add(outcome, code, from.u64()?);
+        last = Some((outcome, code));
+    }
+    codes.others = from.u64()?;
+    Ok(codes)
+}
+
+fn outcome_of(number: u64) -> Result<Outcome, CodecError> {
+    let outcome = u8::try_from(number).ok().and_then(Outcome::from_number);
+    outcome.ok_or(CodecError::Outcome(number))
 }
 
 /// Returns the outcome with a number if it comes after the last one: each occurs once, in order.
 fn outcome_after(last: Option<Outcome>, number: u64) -> Result<Outcome, CodecError> {
-    u8::try_from(number)
-        .ok()
-        .and_then(Outcome::from_number)
-        .filter(|outcome| last < Some(*outcome))
-        .ok_or(CodecError::Outcome(number))
+    let outcome = outcome_of(number)?;
+    if last < Some(outcome) { Ok(outcome) } else { Err(CodecError::Outcome(number)) }
 }
 
 fn put_moments(moments: &Moments, n_before: u64, into: &mut Vec<u8>) {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Detail, DetailRecord, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, SutUse, UnitTotals,
+    Detail, DetailRecord, FailureCodes, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, SutUse,
+    UnitTotals,
 };
 use proptest::prelude::*;
 use stats::{Histogram, Moments};
@@ -42,8 +43,13 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 fn kind() -> impl Strategy<Value = KindTotals> {
     let failed = prop::collection::btree_map(outcome(), any::<u64>(), 0..3);
     let measures = prop::collection::vec(moments(), 0..4);
-    (moments(), measures, failed, any::<u64>()).prop_map(|(response, measures, failed, in_flight_at_end)| {
-        KindTotals { response, measures, failed, in_flight_at_end }
+    let codes = (prop::collection::vec((outcome(), any::<u32>(), any::<u64>()), 0..3), any::<u64>());
+    let parts = (moments(), measures, failed, codes, any::<u64>());
+    parts.prop_map(|(response, measures, failed, (counted, others), in_flight_at_end)| {
+        let mut codes = FailureCodes::default();
+        codes.others = others;
+        counted.into_iter().for_each(|(outcome, code, n)| codes.add(outcome, code, n));
+        KindTotals { response, measures, failed, codes, in_flight_at_end }
     })
 }
 

@@ -180,9 +180,8 @@ impl Driver for Http2Driver {
         }
         let OperationProgress { marks, body_bytes } = progress;
         let done = if result.is_ok() { marks.last_byte } else { web.clock.now() };
-        let (outcome, detail) =
-            result.map_or_else(|failure| (failure.outcome, failure.detail), |()| (Outcome::Ok, 0));
-        Reply { outcome, sent, done, measured: marks.measured(0, body_bytes), detail }
+        let failure = result.map_or_else(|failure| failure, |()| OperationFailure::NONE);
+        failure.into_reply(sent, done, marks.measured(0, body_bytes))
     }
 
     /// The connection may be dead or only this stream: the next request uses another connection.

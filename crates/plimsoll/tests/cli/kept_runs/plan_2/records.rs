@@ -22,6 +22,9 @@ pub(super) fn convert_interval(old: &[u8]) -> Vec<u8> {
             let (_outcome, _n) = (from.copy(&mut into), from.copy(&mut into));
             let _bytes = from.next();
         }
+        // No protocol codes.
+        put(0, &mut into);
+        put(0, &mut into);
         let _in_flight = from.copy(&mut into);
     }
     let n_units = from.copy(&mut into);
