@@ -83,12 +83,12 @@ impl<C: Clock> PointContext<C> {
         };
         let mut is_left_open = false;
         let reply = match reply {
-            Some(reply) if driver.is_closing() => {
-                let (reply, has_ended) = self.close(driver, user, reply, deadline).await;
-                is_left_open = !has_ended;
+            Some(mut reply) => {
+                if driver.is_closing() {
+                    is_left_open = !self.close(driver, user, &mut reply, deadline).await;
+                }
                 reply
             }
-            Some(reply) => reply,
             None => {
                 driver.give_up();
                 timed_out(sent, self.clock.now())
@@ -107,24 +107,24 @@ impl<C: Clock> PointContext<C> {
     }
 
     /// Waits for the end of the connection of a complete reply, within the operation's time limit and
-    /// [`CLOSE_WAIT_MAX`]. Returns the reply as it is then, and whether the peer has ended the connection.
+    /// [`CLOSE_WAIT_MAX`], which completes the reply. Returns whether the peer has ended the connection.
     async fn close<D: Driver>(
         &self,
         driver: &mut D,
         user: UserIndex,
-        mut reply: Reply,
+        reply: &mut Reply,
         deadline: Nanos,
-    ) -> (Reply, bool) {
+    ) -> bool {
         let until = deadline.min(reply.done.saturating_add(CLOSE_WAIT_MAX));
         let ended = {
-            let work = pin!(driver.close(&mut reply));
+            let work = pin!(driver.close(reply));
             self.deadlines.limit(user, until, work).await
         };
         if ended.is_none() {
             driver.give_up();
             reply.done = self.clock.now();
         }
-        (reply, ended.is_some())
+        ended.is_some()
     }
 
     #[cold]
