@@ -24,7 +24,7 @@ pub fn interval(bytes: &[u8]) {
 /// The same for a detail.
 pub fn detail(bytes: &[u8]) {
     if let Ok(record) = decode_detail(&KEY, bytes) {
-        let again = encode_detail(&record);
+        let again = encode_detail(&record.detail);
         assert_eq!(decode_detail(&KEY, &again).as_ref(), Ok(&record));
     }
 }
