@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Detail, DetailRecord, Outcome};
+use model::{Detail, DetailRecord};
 use stats::Histogram;
 
 use super::CodecError;
@@ -41,11 +41,10 @@ pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecor
     let response = histograms(&mut from)?;
     let mut failed = BTreeMap::new();
     for _ in 0..from.count()? {
-        let (kind, number) = (from.u16()?, from.u64()?);
-        let outcome = u8::try_from(number).ok().and_then(Outcome::from_number);
-        let key = (kind, outcome.ok_or(CodecError::Outcome(number))?);
+        let (kind, outcome) = (from.u16()?, from.outcome()?);
+        let key = (kind, outcome);
         if failed.last_key_value().is_some_and(|(last, _)| key <= *last) {
-            return Err(CodecError::Outcome(number));
+            return Err(CodecError::Outcome(outcome as u64));
         }
         failed.insert(key, from.histogram()?);
     }

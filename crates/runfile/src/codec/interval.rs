@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{CODES_MAX, FailureCodes, Flow, Health, IntervalRecord, KindTotals, Outcome, SutUse, UnitTotals};
+use model::{CODES_MAX, FailureCodes, Flow, Health, IntervalRecord, KindTotals, SutUse, UnitTotals};
 use stats::Moments;
 use units::Nanos;
 
@@ -159,7 +159,10 @@ fn kind(from: &mut ByteReader) -> Result<KindTotals, CodecError> {
     })?;
     let mut failed = BTreeMap::new();
     for _ in 0..from.count()? {
-        let outcome = outcome_after(failed.last_key_value().map(|(last, _)| *last), from.u64()?)?;
+        let outcome = from.outcome()?;
+        if failed.last_key_value().is_some_and(|(last, _)| outcome <= *last) {
+            return Err(CodecError::Outcome(outcome as u64));
+        }
         failed.insert(outcome, from.u64()?);
     }
     let codes = codes(from)?;
@@ -172,28 +175,15 @@ fn codes(from: &mut ByteReader) -> Result<FailureCodes, CodecError> {
     let mut last = None;
     let count = from.count()?;
     for _ in 0..count {
-        let number = from.u64()?;
-        let outcome = outcome_of(number)?;
-        let code = from.u32()?;
+        let (outcome, code) = (from.outcome()?, from.u32()?);
         if Some((outcome, code)) <= last || CODES_MAX < count {
-            return Err(CodecError::Outcome(number));
+            return Err(CodecError::Outcome(outcome as u64));
         }
         codes.add(outcome, code, from.u64()?);
         last = Some((outcome, code));
     }
     codes.others = from.u64()?;
     Ok(codes)
-}
-
-fn outcome_of(number: u64) -> Result<Outcome, CodecError> {
-    let outcome = u8::try_from(number).ok().and_then(Outcome::from_number);
-    outcome.ok_or(CodecError::Outcome(number))
-}
-
-/// Returns the outcome with a number if it comes after the last one: each occurs once, in order.
-fn outcome_after(last: Option<Outcome>, number: u64) -> Result<Outcome, CodecError> {
-    let outcome = outcome_of(number)?;
-    if last < Some(outcome) { Ok(outcome) } else { Err(CodecError::Outcome(number)) }
 }
 
 fn put_moments(moments: &Moments, n_before: u64, into: &mut Vec<u8>) {

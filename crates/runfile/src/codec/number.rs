@@ -1,5 +1,6 @@
 //! Variable-length integers, and lengths that are limited to the bytes that are left.
 
+use model::Outcome;
 use stats::Histogram;
 
 use super::CodecError;
@@ -59,6 +60,13 @@ impl<'a> ByteReader<'a> {
 
     pub(crate) fn u16(&mut self) -> Result<u16, CodecError> {
         self.u128()?.try_into().map_err(|_| CodecError::TooLarge)
+    }
+
+    /// Reads an outcome, stored as its number.
+    pub(crate) fn outcome(&mut self) -> Result<Outcome, CodecError> {
+        let number = self.u64()?;
+        let outcome = u8::try_from(number).ok().and_then(Outcome::from_number);
+        outcome.ok_or(CodecError::Outcome(number))
     }
 
     /// Reads the number of items that follow; each takes at least one byte, so there cannot be more than bytes are
