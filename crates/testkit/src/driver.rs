@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::{Driver, Timers};
-use model::{MeasuredValues, Outcome, Reply, WebRequest, web_measure};
+use model::{Outcome, Reply, WebRequest, web_measure};
 use units::{Clock, Nanos, SimClock};
 
 use crate::server::ServerState;
@@ -37,13 +37,8 @@ impl Driver for SimDriver {
             Outcome::Ok | Outcome::WrongStatus => HEAD_BYTES,
             _ => 0,
         };
-        let mut measured = MeasuredValues::default();
-        if sent < connected {
-            measured.set(web_measure::CONNECT, (connected - sent).0);
-        }
-        measured.set(web_measure::FIRST_BYTE, (done - sent).0);
-        measured.set(web_measure::REPLY_BYTES, head_bytes + fate.body_bytes);
-        measured.set(web_measure::BODY_BYTES, fate.body_bytes);
+        let connect = connected.saturating_sub(sent);
+        let measured = web_measure::measured(connect, done - sent, head_bytes, fate.body_bytes);
         let code = if fate.outcome == Outcome::WrongStatus { WRONG_STATUS } else { 0 };
         Reply { outcome: fate.outcome, sent, done, measured, answer: 0, code, detail: code.into() }
     }

@@ -24,13 +24,7 @@ impl Marks {
     /// Returns the measures of a reply with a head and a body of these lengths. The head has none where heads are
     /// compressed over a whole connection (HTTP/2).
     pub(super) fn measured(&self, head_bytes: u64, body_bytes: u64) -> MeasuredValues {
-        let mut measured = MeasuredValues::default();
-        if self.sent < self.connected {
-            measured.set(web_measure::CONNECT, (self.connected - self.sent).0);
-        }
-        measured.set(web_measure::FIRST_BYTE, self.first_byte.saturating_sub(self.sent).0);
-        measured.set(web_measure::REPLY_BYTES, head_bytes + body_bytes);
-        measured.set(web_measure::BODY_BYTES, body_bytes);
-        measured
+        let since_sent = |moment: Nanos| moment.saturating_sub(self.sent);
+        web_measure::measured(since_sent(self.connected), since_sent(self.first_byte), head_bytes, body_bytes)
     }
 }

@@ -5,6 +5,10 @@ use crate::{Catalog, ExpectedMeasure, Measure, MeasureUnit, OperationKind};
 
 /// The measures of a request besides its response time, by their indexes in the catalog.
 pub mod web_measure {
+    use units::Nanos;
+
+    use crate::MeasuredValues;
+
     /// The time to connect, from sent; of requests that made a connection.
     pub const CONNECT: usize = 0;
     /// The time to the first byte of the reply, from sent.
@@ -13,6 +17,19 @@ pub mod web_measure {
     pub const REPLY_BYTES: usize = 2;
     /// The size of the reply's body.
     pub const BODY_BYTES: usize = 3;
+
+    /// Returns the measures of a request that was connected and had its first byte at these times after it was sent; a
+    /// time to connect of zero is none, as on a kept connection.
+    pub fn measured(connect: Nanos, first_byte: Nanos, head_bytes: u64, body_bytes: u64) -> MeasuredValues {
+        let mut measured = MeasuredValues::default();
+        if connect != Nanos::ZERO {
+            measured.set(CONNECT, connect.0);
+        }
+        measured.set(FIRST_BYTE, first_byte.0);
+        measured.set(REPLY_BYTES, head_bytes + body_bytes);
+        measured.set(BODY_BYTES, body_bytes);
+        measured
+    }
 }
 
 /// Returns the measures in the order of their indexes.
