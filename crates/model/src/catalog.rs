@@ -211,7 +211,7 @@ pub enum CatalogFault {
         /// The name of the measure.
         measure: String,
     },
-    /// What operations transfer is no sum of different measures in bytes.
+    /// The measures that add up to what operations transfer are not different ones in bytes.
     Transferred,
     /// An expected value belongs to no measure or to one twice, or is not in its range.
     Expected {

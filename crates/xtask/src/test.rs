@@ -83,7 +83,8 @@ pub(crate) fn perform() -> Result<()> {
     Ok(())
 }
 
-/// Does what README promises: a valid run within a minute, and an audit without findings. If the machine was busy with something else, the verdict rightly says so.
+/// Does what README promises: a valid run within a minute, and an audit without findings. If the machine was busy with
+/// something else, the verdict rightly says so.
 fn real_run() -> Result<()> {
     let plimsoll = development_binary()?;
     let folder = tempfile::tempdir()?;

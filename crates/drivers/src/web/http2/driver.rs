@@ -180,7 +180,7 @@ impl Driver for Http2Driver {
         }
         let OperationProgress { marks, body_bytes } = progress;
         let done = if result.is_ok() { marks.last_byte } else { web.clock.now() };
-        let failure = result.map_or_else(|failure| failure, |()| OperationFailure::NONE);
+        let failure = result.err().unwrap_or(OperationFailure::NONE);
         failure.into_reply(sent, done, marks.measured(0, body_bytes))
     }
 
