@@ -1,6 +1,6 @@
 //! Verdicts on load points and runs, from the findings of the rules.
 
-use model::{CertificateCheck, Ending, Plan, Tls};
+use model::{CertificateCheck, Ending, Plan};
 
 use crate::find_max::SearchResult;
 use crate::finding::{FaultCounter, Finding};
@@ -155,6 +155,6 @@ fn modified(plan: &Plan) -> Option<Finding> {
 
 /// Reports that the server was not verified, where its certificate was not checked.
 fn unverified(plan: &Plan) -> Option<Finding> {
-    let is_unverified = plan.protocol.tls != Tls::Off && plan.sut.certificates == CertificateCheck::Off;
+    let is_unverified = plan.workload.is_encrypted() && plan.sut.certificates == CertificateCheck::Off;
     is_unverified.then_some(Finding::CertificateUnverified)
 }

@@ -93,29 +93,20 @@ pub struct LoadPointResult {
     pub thinking_mean: f64,
     /// Gap in N = X·(R + Z), relative to N; `None` in an open loop.
     pub little_gap: Option<f64>,
-    /// Heads and bodies received by successful operations, in 2²⁰ bits per second.
+    /// Bytes that successful operations transferred, in 2²⁰ bits per second.
     pub throughput_mbit: f64,
-    /// Bodies received by successful operations, in KB of 1024 bytes per second, as WebBench counts.
-    pub body_throughput_kb: f64,
     /// Throughput while an operation is under way: 8·Σb / (Σr·2²⁰), in 2²⁰ bits per second.
     pub client_throughput_mbit: Option<f64>,
-    /// Complete pages per minute: 60·P / T; `None` where the benchmark does not count pages, and in an open loop.
-    pub pages_per_minute: Option<f64>,
+    /// Complete units (pages) per minute: 60·P / T; `None` where the benchmark counts none, and in an open loop.
+    pub units_per_minute: Option<f64>,
     /// Response time of all successful operations.
     pub response: TimeSummary,
     /// Service time; equal to the response time where everything was sent when due.
     pub service: TimeSummary,
-    /// Mean time from the first byte of a reply to the operation's end, in seconds: (Σ service − Σ first byte) / n;
-    /// `None` if none succeeded.
-    pub receive_mean: Option<f64>,
     /// Lateness of started operations; `None` where nothing could be late (closed loop without think time).
     pub lateness: Option<TimeSummary>,
-    /// Time to connect; `None` where no connection belongs to an operation.
-    pub connect: Option<TimeSummary>,
     /// Operations in flight at the end of the steady phase: not counted in any rate.
     pub in_flight_at_end: u64,
-    /// Body bytes of the replies to those operations, by the sizes of their objects.
-    pub in_flight_body_bytes: u64,
     /// The summed time that those operations had been in flight by then.
     pub in_flight_age: Nanos,
     /// Successful operations whose connection was to end with the reply and was left open by the peer; the driver
@@ -147,6 +138,23 @@ pub struct LoadPointResult {
     pub timeline: Vec<TimelinePoint>,
     /// Response times of successful operations in classes, of the same seconds.
     pub time_classes: Vec<TimeClasses>,
+    /// The figures that only the web family has; `None` of another family.
+    pub web: Option<WebFigures>,
+}
+
+/// The figures of a load point that only the web family has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WebFigures {
+    /// Bodies received by successful operations, in KB of 1024 bytes per second, as WebBench counts.
+    pub body_throughput_kb: f64,
+    /// Mean time from the first byte of a reply to the operation's end, in seconds: (Σ service − Σ first byte) / n;
+    /// `None` if none succeeded.
+    pub receive_mean: Option<f64>,
+    /// Time to connect; `None` where no connection belongs to an operation.
+    pub connect: Option<TimeSummary>,
+    /// Body bytes of the replies to the operations in flight at the end of the steady phase, by the sizes of their
+    /// objects.
+    pub in_flight_body_bytes: u64,
 }
 
 impl LoadPointResult {
@@ -164,10 +172,8 @@ impl LoadPointResult {
 /// The statistics that WebStone prints per file and in total. Times in seconds, sizes in bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KindResult {
-    /// Path of the object, or `all`.
+    /// Name of the kind, or `all`.
     pub name: String,
-    /// Size of the object as defined; `None` for the total.
-    pub object_bytes: Option<u64>,
     /// Successful operations.
     pub n: u64,
     /// Failed operations.
@@ -178,10 +184,12 @@ pub struct KindResult {
     pub response: SummaryStatistics,
     /// Each measure, in the order of the catalog.
     pub measures: Vec<SummaryStatistics>,
-    /// Bytes moved: body, head, both.
-    pub bytes: BytesTransferred,
+    /// Bytes that its successful operations transferred: the sum of the measures that the catalog adds up.
+    pub transferred: u64,
     /// Percentiles of the response time.
     pub percentiles: TimeSummary,
+    /// The figures that only the web family has; `None` of another family.
+    pub web: Option<WebKindFigures>,
 }
 
 impl KindResult {
@@ -204,15 +212,15 @@ pub struct SummaryStatistics {
     pub max: Option<f64>,
 }
 
-/// Bytes received by successful operations.
+/// The figures of a kind of request that only the web family has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BytesTransferred {
-    /// Bodies.
+pub struct WebKindFigures {
+    /// Size of the object as defined; `None` where it is not known, and for the total.
+    pub object_bytes: Option<u64>,
+    /// Bytes of bodies received by successful operations.
     pub body: u64,
-    /// Heads.
+    /// Bytes of heads received by them.
     pub head: u64,
-    /// Both.
-    pub total: u64,
 }
 
 /// Mean and percentiles of a time, with intervals. The whole histogram is kept for charts and merges.

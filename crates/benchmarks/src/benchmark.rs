@@ -3,17 +3,31 @@
 use std::io;
 
 use languages::{Diagnostics, nearest};
-use model::{Definition, FilelistSource, Workload, WorkloadSource};
+use model::{
+    Definition, FilelistSource, WebDefinition, WebWorkload, Workload, WorkloadDefinition, WorkloadSource,
+};
 
-use crate::dynpage::DYNPAGE;
-use crate::one_object::ONE_OBJECT;
-use crate::web_modern::WEB_MODERN;
-use crate::web96::WEB96;
-use crate::webbench::{WEBBENCH_1_0, WEBBENCH_LATER};
-use crate::webstone::{Filelist, FilelistFormat, WEBSTONE_1_1, WEBSTONE_2_0_1};
+#[cfg(feature = "echo")]
+use crate::echo::ECHO;
+use crate::web::dynpage::DYNPAGE;
+use crate::web::one_object::ONE_OBJECT;
+use crate::web::web_modern::WEB_MODERN;
+use crate::web::web96::WEB96;
+use crate::web::webbench::{WEBBENCH_1_0, WEBBENCH_LATER};
+use crate::web::webstone::{Filelist, FilelistFormat, WEBSTONE_1_1, WEBSTONE_2_0_1};
 
-static ALL: [Builtin; 8] =
-    [WEBSTONE_1_1, WEBSTONE_2_0_1, WEB96, WEBBENCH_1_0, WEBBENCH_LATER, DYNPAGE, WEB_MODERN, ONE_OBJECT];
+static ALL: &[Builtin] = &[
+    WEBSTONE_1_1,
+    WEBSTONE_2_0_1,
+    WEB96,
+    WEBBENCH_1_0,
+    WEBBENCH_LATER,
+    DYNPAGE,
+    WEB_MODERN,
+    ONE_OBJECT,
+    #[cfg(feature = "echo")]
+    ECHO,
+];
 
 /// A built-in benchmark: its files as they are in the source.
 #[derive(Debug)]
@@ -95,7 +109,7 @@ pub enum BenchmarkLoadError {
 
 /// Returns all built-in benchmarks, in the order of listings.
 pub fn all() -> &'static [Builtin] {
-    &ALL
+    ALL
 }
 
 /// Returns the built-in benchmark with an id.
@@ -125,16 +139,18 @@ pub fn from_definition(
     read_file: impl FnOnce(&str) -> io::Result<String>,
 ) -> Result<Benchmark, BenchmarkLoadError> {
     let definition = Definition::parse(file_name, text)?;
-    let workload = match &definition.workload.source {
-        WorkloadSource::Requests(requests, pages) => Workload {
-            content_seed: definition.workload.content_seed,
-            requests: requests.clone(),
-            pages: pages.clone(),
-            counts_pages: definition.workload.counts_pages,
-            think: definition.workload.think,
-        },
+    let web = match &definition.workload {
+        WorkloadDefinition::Web(web) => web,
+        #[cfg(feature = "echo")]
+        WorkloadDefinition::Echo(echo) => {
+            let workload = Workload::Echo(echo.clone());
+            return Ok(Benchmark { definition, workload });
+        }
+    };
+    let workload = match &web.source {
+        WorkloadSource::Requests(requests, pages) => web.workload(requests.clone(), pages.clone()),
         WorkloadSource::Filelist(FilelistSource::Text(text)) => {
-            workload(&definition, &format!("{file_name} (filelist)"), text)?
+            filelist_workload(web, &format!("{file_name} (filelist)"), text)?
         }
         WorkloadSource::Filelist(FilelistSource::File(name)) => {
             let unreadable = |source| BenchmarkLoadError::Unreadable {
@@ -142,25 +158,24 @@ pub fn from_definition(
                 filelist: name.clone(),
                 source,
             };
-            workload(&definition, name, &read_file(name).map_err(unreadable)?)?
+            filelist_workload(web, name, &read_file(name).map_err(unreadable)?)?
         }
     };
-    Ok(Benchmark { definition, workload })
+    Ok(Benchmark { workload: workload.into(), definition })
 }
 
-/// Creates a workload from the text of a filelist in either format, for the benchmark of a definition.
+/// Creates a workload from the text of a filelist in either format, for a web benchmark.
 ///
 /// # Errors
 /// All mistakes in the filelist.
-pub fn workload(definition: &Definition, file_name: &str, text: &str) -> Result<Workload, Diagnostics> {
+pub fn filelist_workload(
+    web: &WebDefinition,
+    file_name: &str,
+    text: &str,
+) -> Result<WebWorkload, Diagnostics> {
     let filelist = Filelist::parse(file_name, text)?;
-    Ok(Workload {
-        content_seed: definition.workload.content_seed,
-        counts_pages: definition.workload.counts_pages || filelist.format == FilelistFormat::Pages,
-        requests: filelist.requests,
-        pages: filelist.pages,
-        think: definition.workload.think,
-    })
+    let counts_pages = web.counts_pages || filelist.format == FilelistFormat::Pages;
+    Ok(WebWorkload { counts_pages, ..web.workload(filelist.requests, filelist.pages) })
 }
 
 #[cfg(test)]
@@ -170,8 +185,8 @@ mod tests {
 
     use super::*;
 
-    fn workload_of(id: &str) -> Workload {
-        find(id).unwrap().load().workload
+    fn workload_of(id: &str) -> WebWorkload {
+        find(id).unwrap().load().workload.web().unwrap().clone()
     }
 
     fn plan(builtin: &Builtin, quick: bool) -> model::Plan {
@@ -239,8 +254,8 @@ mod tests {
             let plan = plan(find(id).unwrap(), false);
             assert_eq!(plan.phases.steady, Nanos::from_secs(seconds));
             assert_eq!(plan.phases.issuing(), plan.phases.steady);
-            assert_eq!(plan.protocol.connection, Connection::PerRequest);
-            assert_eq!(plan.protocol.time_limit, Nanos::from_secs(60));
+            assert_eq!(plan.workload.web().unwrap().protocol.connection, Connection::PerRequest);
+            assert_eq!(plan.time_limit, Nanos::from_secs(60));
         }
     }
 
@@ -286,8 +301,9 @@ mod tests {
         );
         let no_file = |_: &str| -> io::Result<String> { Err(io::ErrorKind::NotFound.into()) };
         let benchmark = from_definition("my.toml", &inline, no_file).unwrap();
-        assert_eq!(benchmark.workload.requests[0].body_bytes(0), Some(2048));
-        assert!(benchmark.workload.counts_pages, "a filelist with pages counts pages");
+        let web = benchmark.workload.web().unwrap();
+        assert_eq!(web.requests[0].body_bytes(0), Some(2048));
+        assert!(web.counts_pages, "a filelist with pages counts pages");
 
         let named = find("one-object").unwrap().definition;
         let error = from_definition("my.toml", named, no_file).unwrap_err();

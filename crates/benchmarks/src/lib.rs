@@ -1,15 +1,11 @@
-//! One directory per benchmark: definition, users, data set, rules.
+//! A directory per family, and in it one per benchmark: definition, users, data set, rules.
 
 mod benchmark;
-mod dynpage;
-mod one_object;
-pub mod pages;
-mod web96;
-mod web_modern;
-mod webbench;
-pub mod webstone;
+#[cfg(feature = "echo")]
+pub mod echo;
+pub mod web;
 
 pub use benchmark::{
-    Benchmark, BenchmarkLoadError, Builtin, BuiltinFilelist, UnknownBenchmark, all, builtin_filelist, find,
-    from_definition, workload,
+    Benchmark, BenchmarkLoadError, Builtin, BuiltinFilelist, UnknownBenchmark, all, builtin_filelist,
+    filelist_workload, find, from_definition,
 };

@@ -1,7 +1,7 @@
 //! Input of a report.
 
 use analysis::{Analysis, LoadPointResult};
-use model::{Headline, Load, Plan, PriceList, Testbed};
+use model::{Headline, Load, Plan, PriceList, Testbed, WebWorkload};
 
 use crate::numbers;
 
@@ -68,6 +68,11 @@ impl Report<'_> {
     /// Returns the size of the file set in bytes.
     pub(crate) fn file_set_bytes(&self) -> u64 {
         self.plan.workload.file_bytes(self.plan.level_max())
+    }
+
+    /// Returns the web workload; `None` of another family.
+    pub(crate) fn web(&self) -> Option<&WebWorkload> {
+        self.plan.workload.web()
     }
 
     /// Returns whether the load is an open loop.

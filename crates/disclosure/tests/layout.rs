@@ -129,7 +129,7 @@ fn only_what_imitates_a_benchmark_says_so() {
     assert!(markdown(&fixture::quick()).contains("in the manner of that benchmark"));
     let mut own = fixture::thinking();
     own.plan.benchmark.title = "My blog".into();
-    own.plan.workload.requests[0].reply = model::ReplyBody::Seen;
+    own.plan.workload.web_mut().unwrap().requests[0].reply = model::ReplyBody::Seen;
     let text = markdown(&own);
     assert!(!text.contains("in the manner of") && !text.contains("original program"), "{text}");
     assert!(text.contains("Data set: no files, body length not known in advance"), "{text}");

@@ -389,7 +389,7 @@ const COMMANDS: &str = "\u{1b}[31mRED\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}\u{7f}";
 fn no_form_passes_on_commands_to_a_terminal() {
     let mut fixture = fixture::hostile();
     let bad = COMMANDS;
-    fixture.plan.workload.requests[0].name = bad.into();
+    fixture.plan.workload.web_mut().unwrap().requests[0].name = bad.into();
     fixture.plan.benchmark.title = bad.into();
     fixture.analysis.benchmark.title = bad.into();
     fixture.analysis.verdict.reasons[0].finding = Finding::Stopped { reason: bad.into() };

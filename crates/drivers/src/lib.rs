@@ -1,7 +1,13 @@
 //! Drivers: one module per protocol family performs operations over the network; the target policy limits
 //! their targets.
+//!
+//! - `net`: what all of them need: the policy, TCP, failures of operations
+//! - [`web`]: the web family
+//! - `echo`: a family for tests
 
-mod policy;
+#[cfg(feature = "echo")]
+pub mod echo;
+mod net;
 pub mod web;
 
-pub use policy::{TargetPolicy, TargetPolicyError};
+pub use net::{Endpoint, EndpointError, TargetPolicy, TargetPolicyError};

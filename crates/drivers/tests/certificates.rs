@@ -10,7 +10,7 @@ use common::{
     Fixture, Peer, SMALL, accept, connection, context, protocol, read_request, right_reply, workload,
 };
 use drivers::web::{Authorities, CertificateProblem, TlsDriver, Trust};
-use model::{Connection, Outcome, Protocol, Tls};
+use model::{Connection, Outcome, Tls, WebProtocol};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, PKCS_ECDSA_P256_SHA256,
     date_time_ymd,
@@ -85,7 +85,7 @@ fn ask(shown: &ServerCertificate, trust: &Trust) -> (Outcome, String, Option<Cer
         })
     };
     let peer = Peer::start(vec![script(), script()]);
-    let protocol = Protocol { tls: Tls::Full, ..protocol(Connection::PerRequest) };
+    let protocol = WebProtocol { tls: Tls::Full, ..protocol(Connection::PerRequest) };
     let web = context(peer.address, &protocol, &workload(), trust);
     let (outcome, text) = Fixture::with(TlsDriver::new(Rc::clone(&web))).run(async |fixture| {
         let first = fixture.get_described(SMALL).await;

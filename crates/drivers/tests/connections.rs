@@ -10,7 +10,7 @@ use common::{
     EMPTY, Fixture, LARGE, Peer, SMALL, connect_time, connection, protocol, read_request, reply_bytes,
     right_reply, server, workload,
 };
-use model::{Connection, HttpVersion, Outcome, Protocol, Request};
+use model::{Connection, HttpVersion, Outcome, Request, WebProtocol};
 use servers::web::{WebOptions, WebServer};
 use units::Nanos;
 
@@ -50,7 +50,7 @@ fn every_http_version_works_with_every_connection_setting() {
         (HttpVersion::Http11, keep_alive, 1),
     ] {
         let server = server(&[]);
-        let protocol = Protocol { http, ..protocol(connection) };
+        let protocol = WebProtocol { http, ..protocol(connection) };
         let bytes = Fixture::of(server.address(), &protocol, &workload()).run(async |fixture| {
             let mut bytes = 0;
             for object in [SMALL, LARGE, EMPTY, LARGE, EMPTY, SMALL] {

@@ -16,14 +16,16 @@ use drivers::web::{HandshakeCounts, Http2Driver, Trust, WebContext};
 use futures::stream::{FuturesUnordered, StreamExt};
 use h2::Reason;
 use http::Response;
-use model::{Connection, HttpVersion, Outcome, Protocol, ReplyBody, Request, Tls, WebRequest, web_measure};
+use model::{
+    Connection, HttpVersion, Outcome, ReplyBody, Request, Tls, WebProtocol, WebRequest, web_measure,
+};
 use rustls::version::TLS13;
 use units::Nanos;
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 
-fn over_http2(connection: Connection, streams: u32) -> Protocol {
-    Protocol { http: HttpVersion::Http2, streams, ..protocol(connection) }
+fn over_http2(connection: Connection, streams: u32) -> WebProtocol {
+    WebProtocol { http: HttpVersion::Http2, streams, ..protocol(connection) }
 }
 
 fn context_for(server: &Http2Server, connection: Connection, streams: u32) -> Rc<WebContext> {
@@ -48,7 +50,7 @@ fn objects_of_all_sizes_arrive_over_one_connection() {
     for tls in [Tls::Off, Tls::Full] {
         let config = (tls != Tls::Off).then(|| identity.config(&TLS13, &[b"h2"]));
         let server = Http2Server::start(config, |_, _, _| Action::Answer);
-        let protocol = Protocol { tls, ..over_http2(KEEP_ALIVE, 1) };
+        let protocol = WebProtocol { tls, ..over_http2(KEEP_ALIVE, 1) };
         let web = context(server.address, &protocol, &workload(), &identity.trust());
         one_of(&web).run(async |fixture| {
             let first = fixture.get(SMALL).await;
@@ -93,7 +95,7 @@ fn no_operation_is_lost_with_many_users() {
     for tls in [Tls::Off, Tls::Full] {
         let config = (tls != Tls::Off).then(|| identity.config(&TLS13, &[b"h2"]));
         let server = Http2Server::start(config, |_, _, _| Action::Answer);
-        let protocol = Protocol { tls, ..over_http2(KEEP_ALIVE, 50) };
+        let protocol = WebProtocol { tls, ..over_http2(KEEP_ALIVE, 50) };
         let web = context(server.address, &protocol, &workload(), &identity.trust());
         let driver = || Http2Driver::new(Rc::clone(&web));
         let (steady, limit) = (phases(Nanos::from_millis(500)), Nanos::from_secs(60));
@@ -282,7 +284,7 @@ fn a_connection_ended_by_close_notify_is_replaced() {
         answers(2, true, tell.clone()),
         answers(1, true, tell),
     ]);
-    let protocol = Protocol { tls: Tls::Full, ..over_http2(KEEP_ALIVE, 1) };
+    let protocol = WebProtocol { tls: Tls::Full, ..over_http2(KEEP_ALIVE, 1) };
     let web = context(peer.address, &protocol, &workload(), &identity.trust());
     one_of(&web).run(async |fixture| {
         for n in 0..5 {
@@ -458,7 +460,7 @@ fn a_tls_server_without_http2_is_refused() {
     let identity = Identity::create();
     for (alpn, outcome) in [(&[][..], Outcome::Http2Failed), (&[&b"http/1.1"[..]][..], Outcome::TlsFailed)] {
         let server = Http2Server::start(Some(identity.config(&TLS13, alpn)), |_, _, _| Action::Answer);
-        let protocol = Protocol { tls: Tls::Full, ..over_http2(KEEP_ALIVE, 1) };
+        let protocol = WebProtocol { tls: Tls::Full, ..over_http2(KEEP_ALIVE, 1) };
         let web = context(server.address, &protocol, &workload(), &identity.trust());
         let (found, text) = one_of(&web).run(async |fixture| fixture.get_described(SMALL).await);
         assert_eq!(found, outcome, "{text}");

@@ -10,15 +10,15 @@ use common::{Fixture, Peer, SMALL, clock, connection, protocol, read_request, ri
 use drivers::TargetPolicy;
 use drivers::web::{PlainDriver, Target, Trust, WebContext, WebContextOptions};
 use model::{
-    Connection, Count, GeneratedText, HttpVersion, Outcome, Parameter, Protocol, ReplyBody, Request, Secrets,
-    WebRequest, Workload,
+    Connection, Count, GeneratedText, HttpVersion, Outcome, Parameter, ReplyBody, Request, Secrets,
+    WebProtocol, WebRequest, WebWorkload,
 };
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 
 /// Returns a workload of one request.
-fn asking(request: Request) -> Workload {
-    Workload { requests: vec![request], ..workload() }
+fn asking(request: Request) -> WebWorkload {
+    WebWorkload { requests: vec![request], ..workload() }
 }
 
 /// Two parameters: a directory and, varying fastest, one of 9 files with different sizes.
@@ -41,8 +41,8 @@ fn reply(body: &[u8]) -> Vec<u8> {
 /// Sends the requests over one connection, whose peer sends the replies in turn. Returns the requests as
 /// sent, and their outcomes.
 fn exchange(
-    protocol: &Protocol,
-    workload: &Workload,
+    protocol: &WebProtocol,
+    workload: &WebWorkload,
     requests: &[WebRequest],
     replies: Vec<Vec<u8>>,
 ) -> (Vec<String>, Vec<(Outcome, String)>) {
@@ -152,7 +152,7 @@ fn the_last_request_of_a_session_sends_close_and_waits_for_it() {
             })
         };
         let peer = Peer::start(vec![session(), session()]);
-        let protocol = Protocol { http, ..protocol(Connection::Sessions) };
+        let protocol = WebProtocol { http, ..protocol(Connection::Sessions) };
         Fixture::of(peer.address, &protocol, &workload()).run(async |fixture| {
             for closes in [false, true, false, true] {
                 let reply = fixture.perform(&WebRequest { closes, ..WebRequest::first(SMALL) }).await;
@@ -255,14 +255,13 @@ fn secrets_are_sent_but_not_shown() {
         asked
     });
     let target = Target { host: "localhost".to_owned(), port: address.port(), secure: false };
-    let workload = asking(request);
+    let workload = WebWorkload { protocol: protocol(KEEP_ALIVE), ..asking(request) };
     let setup = WebContextOptions {
         target: &target,
         address,
         policy: TargetPolicy,
         workload: &workload,
         secrets: &secrets,
-        protocol: &protocol(KEEP_ALIVE),
         source_addresses: &[],
         trust: &Trust::Any,
         clock: clock(),
@@ -284,15 +283,14 @@ fn secrets_are_sent_but_not_shown() {
 }
 
 /// Returns the error of a context that cannot be created.
-fn refused(workload: &Workload, secure: bool, sources: &[IpAddr]) -> String {
+fn refused(workload: &WebWorkload, secure: bool, sources: &[IpAddr]) -> String {
     let target = Target { host: "localhost".to_owned(), port: 80, secure };
     let setup = WebContextOptions {
         target: &target,
         address: "127.0.0.1:80".parse().unwrap(),
         policy: TargetPolicy,
-        workload,
+        workload: &WebWorkload { protocol: protocol(KEEP_ALIVE), ..workload.clone() },
         secrets: &Secrets::default(),
-        protocol: &protocol(KEEP_ALIVE),
         source_addresses: sources,
         trust: &Trust::Any,
         clock: clock(),
@@ -354,7 +352,6 @@ fn connections_are_made_from_the_source_addresses_in_turn() {
         policy: TargetPolicy,
         workload: &workload(),
         secrets: &Secrets::default(),
-        protocol: &protocol(Connection::PerRequest),
         source_addresses: &sources.map(|source| source.parse().unwrap()),
         trust: &Trust::Any,
         clock: clock(),

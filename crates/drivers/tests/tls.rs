@@ -13,7 +13,7 @@ use common::{
     context, first_byte_time, protocol, read_request, reply_bytes, right_reply, workload,
 };
 use drivers::web::{HandshakeCounts, TlsDriver, Trust};
-use model::{Connection, Outcome, Protocol, Tls};
+use model::{Connection, Outcome, Tls, WebProtocol};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 use units::Nanos;
@@ -22,8 +22,8 @@ const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 
 const BOTH: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
 
-fn over_tls(tls: Tls, connection: Connection) -> Protocol {
-    Protocol { tls, ..protocol(connection) }
+fn over_tls(tls: Tls, connection: Connection) -> WebProtocol {
+    WebProtocol { tls, ..protocol(connection) }
 }
 
 /// Creates a fixture with one driver over TLS.

@@ -7,7 +7,7 @@ use observe::{
 };
 use testbed::RunningSut;
 
-use crate::load::Aim;
+use crate::family::ResolvedTarget;
 use crate::local::limits_itself;
 use crate::request::RunRequest;
 
@@ -22,13 +22,13 @@ pub(crate) fn disclosed(
     request: &RunRequest<'_>,
     sut: Option<&RunningSut>,
     plan: &Plan,
-    aim: &Aim,
+    target: &ResolvedTarget,
 ) -> Disclosed {
-    let asked = asked(request, sut, aim);
-    let redactor = redactor(&asked).and(&aim.target.host, "server");
+    let asked = asked(request, sut, target);
+    let redactor = redactor(&asked).and(target.host(), "server");
     let mut sections = match sut {
         Some(sut) => sut.facts(),
-        None => vec![elsewhere(aim, plan), unknown_server()],
+        None => vec![elsewhere(target, plan), unknown_server()],
     };
     own_allowance(&mut sections, request, plan);
     sections.push(tuning(plan, sut));
@@ -40,10 +40,10 @@ pub(crate) fn disclosed(
     Disclosed { command_line, testbed: Testbed { sections } }
 }
 
-fn asked(request: &RunRequest<'_>, sut: Option<&RunningSut>, aim: &Aim) -> InventoryInput {
+fn asked(request: &RunRequest<'_>, sut: Option<&RunningSut>, target: &ResolvedTarget) -> InventoryInput {
     InventoryInput {
         disclose_identity: request.disclose_identity,
-        server: Some(aim.address.ip()),
+        server: Some(target.address().ip()),
         files: sut.map(|_| request.files_dir.clone()),
         work: sut.map(|_| request.work_dir.clone()),
         run_file: std::path::absolute(request.run_file).ok(),
@@ -65,16 +65,16 @@ fn own_allowance(sections: &mut [FactSection], request: &RunRequest<'_>, plan: &
     }
 }
 
-fn elsewhere(aim: &Aim, plan: &Plan) -> FactSection {
+fn elsewhere(target: &ResolvedTarget, plan: &Plan) -> FactSection {
     let mut section = FactSection::new(
         "System under test",
         [
             ("server", "not started by this run: nothing is known of its configuration".to_owned()),
-            ("target", aim.target.to_string()),
-            ("address", aim.address.to_string()),
+            ("target", target.name()),
+            ("address", target.address().to_string()),
         ],
     );
-    if aim.target.secure {
+    if target.is_encrypted() {
         let certificate = match &plan.sut.certificates {
             CertificateCheck::System => {
                 "verified: name, dates, and an authority that the load machine trusts"
@@ -117,27 +117,28 @@ mod tests {
     use testkit::{closed_plan, phases};
 
     use super::*;
+    use crate::family::WebTarget;
 
     #[test]
     fn what_names_a_machine_is_left_out_of_what_is_said_about_a_server_elsewhere() {
-        let aim = Aim {
+        let target = ResolvedTarget::Web(WebTarget {
             target: "http://10.1.2.3:8080/".parse().unwrap(),
             address: "10.1.2.3:8080".parse().unwrap(),
             trust: drivers::web::Trust::Any,
             secrets: model::Secrets::default(),
-        };
+        });
         let plan = closed_plan(1, &[1], phases(0, 1));
-        let mut section = elsewhere(&aim, &plan);
+        let mut section = elsewhere(&target, &plan);
         redact(&mut section, &redactor(&InventoryInput::default()));
         for fact in &section.facts[1..] {
             assert!(!fact.value.contains("10.1.2.3") && fact.value.contains(":8080"), "{fact:?}");
             assert_eq!(fact.state, FactState::Redacted);
         }
-        let mut open = elsewhere(&aim, &plan);
+        let mut open = elsewhere(&target, &plan);
         redact(
             &mut open,
             &redactor(&InventoryInput { disclose_identity: true, ..InventoryInput::default() }),
         );
-        assert_eq!(open, elsewhere(&aim, &plan));
+        assert_eq!(open, elsewhere(&target, &plan));
     }
 }

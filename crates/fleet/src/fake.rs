@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use drivers::web::HandshakeCounts;
 use engine::StopRequest as _;
 use model::{LimitInForce, LoadPoint, Machine, MachineRole, Plan, Testbed};
 use runfile::{Header, RunFileError, Writer};
@@ -15,6 +14,7 @@ use units::Nanos;
 use crate::disclosed::Disclosed;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
+use crate::family::Counts;
 use crate::laboratory::{Collector, Laboratory};
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
@@ -180,7 +180,7 @@ impl Laboratory for FakeLab {
         &mut self,
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
-    ) -> Result<HandshakeCounts, FleetError> {
+    ) -> Result<Counts, FleetError> {
         let point = self.prepared.take().expect("prepared");
         let plan = Plan { load_points: vec![point], ..self.plan.clone() };
         let server = SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(4));
@@ -189,7 +189,7 @@ impl Laboratory for FakeLab {
         for record in intervals {
             if stop.is_requested() {
                 self.add(&format!("collect: asked to stop after {n} intervals"));
-                return Ok(HandshakeCounts::default());
+                return Ok(Counts::default());
             }
             collector.interval(record);
             n += 1;
@@ -204,7 +204,7 @@ impl Laboratory for FakeLab {
             }
         }
         self.add(&format!("collect: {n} intervals"));
-        Ok(HandshakeCounts::default())
+        Ok(Counts::default())
     }
 
     fn stop(self) {}

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use drivers::web::HandshakeCounts;
 use model::{Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan};
 use runfile::{Header, RunFileError, Writer};
 use units::Nanos;
@@ -11,6 +10,7 @@ use units::Nanos;
 use crate::disclosed::Disclosed;
 use crate::error::FleetError;
 use crate::event::Observer;
+use crate::family::Counts;
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
 use crate::watch::Told;
@@ -68,8 +68,8 @@ pub(crate) trait Laboratory {
     /// Begins the load point that was prepared.
     fn go(&mut self);
 
-    /// Hands over what is recorded of the load point until it is over, or `stop` is set and obeyed. Returns the TLS
-    /// handshakes that were made.
+    /// Hands over what is recorded of the load point until it is over, or `stop` is set and obeyed. Returns what the
+    /// family counts beside the records.
     ///
     /// # Errors
     /// If the load side fails; what was handed over until then stays.
@@ -77,7 +77,7 @@ pub(crate) trait Laboratory {
         &mut self,
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
-    ) -> Result<HandshakeCounts, FleetError>;
+    ) -> Result<Counts, FleetError>;
 
     /// Stops what was started.
     fn stop(self);

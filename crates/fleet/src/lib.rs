@@ -11,6 +11,7 @@
 mod disclosed;
 mod error;
 mod event;
+mod family;
 mod laboratory;
 mod load;
 mod local;
@@ -30,8 +31,10 @@ mod transcripts;
 
 pub use error::{FleetError, INTERRUPTED};
 pub use event::{Event, Observer};
+#[cfg(feature = "echo")]
+pub use family::EchoServer;
+pub use family::{ExternalServer, SetupError, transport};
 pub use load::LoadError;
-pub use local::transport;
 pub use request::{Monitoring, RunRequest, ServerChoice};
 pub use run::run;
 pub use verify::{VerifyError, WrongObject};

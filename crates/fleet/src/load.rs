@@ -2,27 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::SocketAddr;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use benchmarks::pages::Pages;
-use drivers::TargetPolicy;
-use drivers::web::{
-    HandshakeCounts, Http2Driver, PlainDriver, Target, TlsDriver, Trust, WebContext, WebContextOptions,
-    WebSetupError,
-};
-use engine::{Driver, HealthProbe, PointSetup, Sink, run_point_on_this_thread};
-use model::{
-    Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Secrets, SutUse, Tls, WebRequest,
-    partition,
-};
+use engine::{HealthProbe, PointSetup, Sink};
+use model::{Assignment, Example, IntervalRecord, LoadPoint, Plan, SutUse, partition};
 use observe::SchedStat;
 use testbed::{RunningSut, SutError, lower_priority, pin_current_thread};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
+use crate::family::{Counts, ResolvedTarget, SetupError, ThreadFailure, ThreadWork};
 use crate::laboratory::Collector;
 use crate::stop::StopSwitch;
 use crate::watch::{Told, Watcher};
@@ -40,36 +30,6 @@ const AGENT: u32 = 0;
 /// which would be lateness for a load thread on the same CPU. Not lower, or it would starve beside a busy one.
 const COLLECTOR_NICE: i32 = 10;
 
-/// What load is sent to.
-#[derive(Debug, Clone)]
-pub(crate) struct Aim {
-    /// The server as named.
-    pub(crate) target: Target,
-    /// One of its addresses, allowed by the policy.
-    pub(crate) address: SocketAddr,
-    /// Which certificate is right.
-    pub(crate) trust: Trust,
-    /// The values of the workload's secrets.
-    pub(crate) secrets: Secrets,
-}
-
-impl Aim {
-    /// Makes ready what all connections of a thread share.
-    pub(crate) fn origin(&self, plan: &Plan, clock: RealClock) -> Result<Rc<WebContext>, WebSetupError> {
-        WebContext::new(WebContextOptions {
-            target: &self.target,
-            address: self.address,
-            policy: TargetPolicy,
-            workload: &plan.workload,
-            secrets: &self.secrets,
-            protocol: &plan.protocol,
-            source_addresses: &plan.source_addresses,
-            trust: &self.trust,
-            clock,
-        })
-    }
-}
-
 /// Why a load point could not be run.
 #[derive(Debug, Error)]
 pub enum LoadError {
@@ -81,9 +41,9 @@ pub enum LoadError {
         /// What the system said.
         source: io::Error,
     },
-    /// The workload cannot be fetched.
+    /// The load side cannot be set up for the workload.
     #[error(transparent)]
-    Origin(#[from] WebSetupError),
+    Setup(#[from] SetupError),
 }
 
 /// What load threads send to the controller.
@@ -101,7 +61,7 @@ pub(crate) struct PointWork<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) point: LoadPoint,
     /// What load is sent to.
-    pub(crate) aim: &'a Aim,
+    pub(crate) target: &'a ResolvedTarget,
     /// The clock of the run.
     pub(crate) clock: RealClock,
 }
@@ -129,8 +89,8 @@ impl Prepared {
     }
 }
 
-/// Runs one load point; returns when its last phase is over or `stop` was set and obeyed, with the TLS handshakes that
-/// were made.
+/// Runs one load point; returns when its last phase is over or `stop` was set and obeyed, with what the family counts
+/// beside the records.
 ///
 /// # Errors
 /// If a thread cannot be started or set up; what was collected until then stays collected.
@@ -141,7 +101,7 @@ pub(crate) fn collect_load_point(
     sut: Option<&mut RunningSut>,
     collector: &mut (dyn Collector + Send),
     stop: &StopSwitch<'_>,
-) -> Result<HandshakeCounts, LoadError> {
+) -> Result<Counts, LoadError> {
     let PointWork { plan, clock, .. } = *work;
     let Prepared { assignments, origin, .. } = prepared;
     let origin = origin.expect("a load point has begun before its records are collected");
@@ -175,13 +135,11 @@ pub(crate) fn collect_load_point(
         let joined = threads.into_iter().map(|thread| thread.join().expect("a load thread does not panic"));
         let results: Vec<_> = joined.collect();
         over.store(true, Ordering::Relaxed);
-        let mut handshakes = HandshakeCounts::default();
+        let mut counts = Counts::default();
         for result in results {
-            let of_thread = result?;
-            handshakes.full += of_thread.full;
-            handshakes.resumed += of_thread.resumed;
+            counts.add(&result?);
         }
-        Ok(handshakes)
+        Ok(counts)
     })
 }
 
@@ -284,7 +242,7 @@ struct LoadThread<'a> {
 }
 
 impl LoadThread<'_> {
-    fn run(self, sender: Sender<Message>) -> Result<HandshakeCounts, LoadError> {
+    fn run(self, sender: Sender<Message>) -> Result<Counts, LoadError> {
         let thread = self.assignment.share;
         let result = self.run_here(sender);
         if result.is_err() {
@@ -292,74 +250,34 @@ impl LoadThread<'_> {
             self.stop.fail();
         }
         result.map_err(|error| match error {
-            Failure::System(source) => LoadError::Thread { thread, source },
-            Failure::Origin(error) => LoadError::Origin(error),
+            ThreadFailure::System(source) => LoadError::Thread { thread, source },
+            ThreadFailure::Setup(error) => LoadError::Setup(error),
         })
     }
 
-    fn run_here(&self, sender: Sender<Message>) -> Result<HandshakeCounts, Failure> {
-        let PointWork { plan, point, aim, clock } = self.work;
+    fn run_here(&self, sender: Sender<Message>) -> Result<Counts, ThreadFailure> {
+        let PointWork { plan, point, target, clock } = self.work;
         if let Some(cpu) = plan.load_cpus.get(self.assignment.share as usize) {
             pin_current_thread(&[*cpu])?;
         }
-        let Plan { protocol, phases, seed, .. } = plan;
-        let origin = aim.origin(plan, clock)?;
         let setup = PointSetup {
             point,
             agent: AGENT,
             assignment: self.assignment.clone(),
             schedule: plan.schedule(point),
-            phases: *phases,
+            phases: plan.phases,
             catalog: plan.catalog.clone(),
-            seed: *seed,
-            time_limit: protocol.time_limit,
+            seed: plan.seed,
+            time_limit: plan.time_limit,
             origin: self.origin,
         };
-        let mix = Pages::new(plan, point.load);
-        let mut outbox = Outbox::new(sender);
-        // The only choice of a driver: behind it everything is known to the compiler.
-        match (protocol.http, protocol.tls) {
-            (HttpVersion::Http2, _) => {
-                self.run_with(&setup, mix, |_| Http2Driver::new(Rc::clone(&origin)), &mut outbox)
-            }
-            (_, Tls::Off) => {
-                self.run_with(&setup, mix, |_| PlainDriver::new(Rc::clone(&origin)), &mut outbox)
-            }
-            _ => self.run_with(&setup, mix, |_| TlsDriver::new(Rc::clone(&origin)), &mut outbox),
-        }?;
-        Ok(origin.handshakes())
-    }
-
-    fn run_with<D: Driver<Operation = WebRequest> + 'static>(
-        &self,
-        setup: &PointSetup,
-        mix: Pages,
-        driver: impl FnMut(u32) -> D,
-        outbox: &mut Outbox,
-    ) -> io::Result<()> {
-        run_point_on_this_thread(setup, self.work.clock, probe(), mix, driver, outbox, self.stop)
-    }
-}
-
-enum Failure {
-    System(io::Error),
-    Origin(WebSetupError),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::System(error)
-    }
-}
-
-impl From<WebSetupError> for Failure {
-    fn from(error: WebSetupError) -> Failure {
-        Failure::Origin(error)
+        let work = ThreadWork { plan, setup, clock, stop: self.stop };
+        target.run(&work, &mut Outbox::new(sender))
     }
 }
 
 /// Reads the calling thread's CPU time and its wait for a CPU; without `schedstat` the wait is not known and zero.
-fn probe() -> HealthProbe {
+pub(crate) fn probe() -> HealthProbe {
     let stat = SchedStat::open_current();
     Box::new(move || {
         let run_queue = stat.as_ref().and_then(SchedStat::read).map_or(Nanos::ZERO, |used| used.run_queue);
@@ -368,7 +286,7 @@ fn probe() -> HealthProbe {
 }
 
 /// What a load thread hands over, and the emptied records that come back.
-struct Outbox {
+pub(crate) struct Outbox {
     messages: Sender<Message>,
     back: Sender<IntervalRecord>,
     returned: Receiver<IntervalRecord>,

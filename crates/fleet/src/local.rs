@@ -3,27 +3,23 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use drivers::web::{HandshakeCounts, Target, Trust};
-use drivers::{TargetPolicy, TargetPolicyError};
-use model::{
-    FileSet, HttpVersion, LimitInForce, LoadPoint, Machine, Plan, Protocol, Secrets, ServerLimit, Tls,
-};
+use model::{FileSet, LimitInForce, LoadPoint, Machine, Plan, ServerLimit};
 use observe::disk_of;
 use testbed::{
     DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
-    Transport, clean_stale, populate_unless,
+    clean_stale, populate_unless,
 };
 use units::RealClock;
 
 use crate::disclosed::{Disclosed, disclosed};
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
+use crate::family::{self, Counts, ResolvedTarget};
 use crate::laboratory::{Collector, Laboratory};
-use crate::load::{Aim, PointWork, Prepared, collect_load_point};
+use crate::load::{PointWork, Prepared, collect_load_point};
 use crate::request::{RunRequest, ServerChoice};
 use crate::stop::StopSwitch;
-use crate::verify::{VerifyError, verify};
-use crate::wait::{first_that_answers, unless_stopped};
+use crate::verify::VerifyError;
 use crate::watch::{Watcher, follow, watchers};
 
 /// The longest that a server may take until it answers.
@@ -37,7 +33,7 @@ pub(crate) struct LocalLab {
     clock: RealClock,
     /// What this run started; `None` if the server was there already.
     sut: Option<RunningSut>,
-    aim: Aim,
+    target: ResolvedTarget,
     watchers: Vec<Watcher>,
     /// What was found about limits, and not recorded yet.
     remarks: Vec<String>,
@@ -63,13 +59,13 @@ impl LocalLab {
         let mut plan = request.plan.clone();
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let remarks = prove_memory_limit(sut.as_mut(), &plan, observer, stop)?.into_iter().collect();
-        let aim = match (&sut, &request.server) {
-            (Some(sut), _) => aim_at_sut(sut)?,
-            (None, ServerChoice::External(target, trust)) => aim_at(target, trust.clone(), clock, stop)?,
+        let secrets = request.secrets.clone();
+        let target = match (&sut, &request.server) {
+            (Some(sut), _) => ResolvedTarget::of_sut(sut, secrets)?,
+            (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
-        let aim = Aim { secrets: request.secrets.clone(), ..aim };
-        Ok(LocalLab { plan, limits, clock, sut, aim, watchers: Vec::new(), remarks, prepared: None })
+        Ok(LocalLab { plan, limits, clock, sut, target, watchers: Vec::new(), remarks, prepared: None })
     }
 }
 
@@ -87,20 +83,20 @@ impl Laboratory for LocalLab {
             Some(_) => self.plan.sut.name.clone(),
             None => "a server that was already there".to_owned(),
         };
-        (self.aim.target.to_string(), name)
+        (self.target.name(), name)
     }
 
     fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
-        Ok(verify(&self.plan, &self.aim, self.clock, stop)?)
+        Ok(self.target.probe(&self.plan, self.clock, stop)?)
     }
 
     fn watch(&mut self, request: &RunRequest<'_>) -> Result<Vec<Machine>, FleetError> {
-        self.watchers = watchers(&request.monitoring, self.sut.as_ref(), &self.aim)?;
+        self.watchers = watchers(&request.monitoring, self.sut.as_ref(), &self.target)?;
         Ok(self.watchers.iter().map(|watcher| watcher.machine.clone()).collect())
     }
 
     fn disclose(&self, request: &RunRequest<'_>) -> Disclosed {
-        disclosed(request, self.sut.as_ref(), &self.plan, &self.aim)
+        disclosed(request, self.sut.as_ref(), &self.plan, &self.target)
     }
 
     fn remarks(&mut self) -> Vec<String> {
@@ -111,8 +107,8 @@ impl Laboratory for LocalLab {
         let Some(sut) = &mut self.sut else { return Ok(()) };
         sut.reset()?;
         self.remarks.extend(prove_memory_limit(Some(sut), &self.plan, observer, stop)?);
-        self.aim = Aim { secrets: std::mem::take(&mut self.aim.secrets), ..aim_at_sut(sut)? };
-        follow(&mut self.watchers, sut, &self.aim);
+        self.target = ResolvedTarget::of_sut(sut, self.target.take_secrets())?;
+        follow(&mut self.watchers, sut, &self.target);
         Ok(())
     }
 
@@ -130,9 +126,10 @@ impl Laboratory for LocalLab {
         &mut self,
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
-    ) -> Result<HandshakeCounts, FleetError> {
+    ) -> Result<Counts, FleetError> {
         let prepared = self.prepared.take().expect("a load point is prepared before it begins");
-        let work = PointWork { plan: &self.plan, point: prepared.point, aim: &self.aim, clock: self.clock };
+        let work =
+            PointWork { plan: &self.plan, point: prepared.point, target: &self.target, clock: self.clock };
         Ok(collect_load_point(&work, prepared, &mut self.watchers, self.sut.as_mut(), collector, stop)?)
     }
 
@@ -171,7 +168,7 @@ fn start_server(
         port: None,
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
-        transport: transport(&plan.protocol),
+        transport: family::transport(&plan.workload),
         gateway: plan.sut.gateway,
         program: request.executable.clone(),
         accelerator: accelerator.clone(),
@@ -180,7 +177,7 @@ fn start_server(
     go_on_unless(stop)?;
     if accelerator.is_some() {
         observer.event(Event::Preparing("having the accelerator fetch every file once"));
-        sut.warm_unless(&files, plan.protocol.http == HttpVersion::Http10, stop)?;
+        sut.warm_unless(&files, family::is_http10(plan), stop)?;
         go_on_unless(stop)?;
     }
     Ok(Some(sut))
@@ -198,15 +195,6 @@ fn lay_out(
     match populate_unless(&request.files_dir, files, stop, progress) {
         Err(PopulateError::Stopped) => Err(VerifyError::Interrupted.into()),
         populated => Ok(populated.map_err(SutError::from)?),
-    }
-}
-
-/// Returns how requests of a protocol travel, as recipes name it.
-pub fn transport(protocol: &Protocol) -> Transport {
-    match (protocol.tls, protocol.http) {
-        (Tls::Off, _) => Transport::Plain,
-        (_, HttpVersion::Http2) => Transport::TlsHttp2,
-        _ => Transport::Tls,
     }
 }
 
@@ -261,8 +249,7 @@ fn prove_memory_limit(
 ) -> Result<Option<String>, FleetError> {
     let Some(sut) = sut.filter(|sut| sut.held().memory.is_some()) else { return Ok(None) };
     observer.event(Event::Preparing("having the server meet its limit on memory"));
-    let is_http10 = plan.protocol.http == HttpVersion::Http10;
-    let proof = sut.prove_memory_limit(&plan.file_set(), is_http10, stop)?;
+    let proof = sut.prove_memory_limit(&plan.file_set(), family::is_http10(plan), stop)?;
     let text = proof
         .map_or("does not bind: its control group keeps no account".to_owned(), |proof| proof.to_string());
     let text = format!("limit on the server's memory {text}");
@@ -273,22 +260,6 @@ fn prove_memory_limit(
         observer.event(Event::Warning(warning));
     }
     Ok(Some(text))
-}
-
-fn aim_at_sut(sut: &RunningSut) -> Result<Aim, TargetPolicyError> {
-    // Without TLS it has none, and none is asked for.
-    let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
-    let target: Target = sut.url().parse().expect("our own URL");
-    let addresses = TargetPolicy.resolve(&target.host, target.port)?;
-    Ok(Aim { target, address: addresses[0], trust, secrets: Secrets::default() })
-}
-
-fn aim_at(target: &Target, trust: Trust, clock: RealClock, stop: &AtomicBool) -> Result<Aim, FleetError> {
-    let (host, port) = (target.host.clone(), target.port);
-    let addresses =
-        unless_stopped(stop, move || TargetPolicy.resolve(&host, port)).ok_or(VerifyError::Interrupted)??;
-    let address = first_that_answers(&addresses, clock, stop).ok_or(VerifyError::Interrupted)?;
-    Ok(Aim { target: target.clone(), address, trust, secrets: Secrets::default() })
 }
 
 /// Ends the preparation if `stop` is set.

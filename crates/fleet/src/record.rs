@@ -5,7 +5,6 @@ use std::collections::btree_map::Entry;
 
 use analysis::audit::StatedRow;
 use analysis::{Analyzer, LoadPointResult, LoadPointStatus};
-use drivers::web::HandshakeCounts;
 use model::{
     Ending, Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan, Reading, ResourceRecord, Series,
 };
@@ -14,6 +13,7 @@ use units::{Nanos, wall};
 
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
+use crate::family::Counts;
 use crate::laboratory::Collector;
 use crate::stop::StopSwitch;
 use crate::watch::Told;
@@ -49,16 +49,13 @@ impl Record {
         self.writer.event(wall(), text)
     }
 
-    /// Writes down the TLS handshakes of a load point, ramps and all.
-    pub(crate) fn handshakes(
-        &mut self,
-        point: LoadPoint,
-        handshakes: HandshakeCounts,
-    ) -> Result<(), RunFileError> {
-        let HandshakeCounts { full, resumed } = handshakes;
-        let text =
-            format!("load point {}: {full} full and {resumed} resumed TLS handshakes", point.index + 1);
-        self.writer.event(wall(), &text)
+    /// Writes down what the family counted at a load point, ramps and all.
+    pub(crate) fn counts(&mut self, point: LoadPoint, counts: &Counts) -> Result<(), RunFileError> {
+        let texts: Vec<String> = counts.iter().map(|(name, n)| format!("{n} {name}")).collect();
+        if texts.is_empty() {
+            return Ok(());
+        }
+        self.writer.event(wall(), &format!("load point {}: {}", point.index + 1, texts.join(", ")))
     }
 
     /// Returns the result of a load point that is over.

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use drivers::web::{Target, Trust};
 use model::{Notes, Plan, Secrets};
 use observe::MonitorSource;
 use testbed::{Acceleration, Server};
+
+use crate::family::ExternalServer;
 
 /// What a run needs besides its plan.
 pub struct RunRequest<'a> {
@@ -53,6 +54,6 @@ pub enum Monitoring {
 pub enum ServerChoice {
     /// One that this run starts and stops, and what stands in front of it.
     Start(Server, Option<Acceleration>),
-    /// One that is there already, and which certificates it may show over TLS.
-    External(Target, Trust),
+    /// One that is there already.
+    External(ExternalServer),
 }

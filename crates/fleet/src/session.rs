@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::find_max::{self, FindMax};
-use model::{Ending, LoadPoint, Tls};
+use model::{Ending, LoadPoint};
 use runfile::Header;
 use units::{Clock, RealClock, wall};
 
@@ -97,10 +97,8 @@ impl<L: Laboratory> Session<L> {
         let switch = StopSwitch::new(stop);
         let mut watched = Watched::new(point.index, &mut self.record, observer, &switch);
         self.lab.go();
-        let handshakes = self.lab.collect(&mut watched, &switch)?;
-        if self.lab.plan().protocol.tls != Tls::Off {
-            self.record.handshakes(point, handshakes)?;
-        }
+        let counts = self.lab.collect(&mut watched, &switch)?;
+        self.record.counts(point, &counts)?;
         if let Some(error) = self.record.error.take() {
             return Err(error);
         }

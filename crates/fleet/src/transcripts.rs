@@ -9,6 +9,7 @@ use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
 
 use crate::fake::{FakeLab, Transcript, Trouble};
+use crate::family::ExternalServer;
 use crate::request::{Monitoring, RunRequest, ServerChoice};
 use crate::run::run_in;
 
@@ -55,7 +56,10 @@ fn request<'a>(plan: &Plan, run_file: &'a Path) -> RunRequest<'a> {
     let folder = run_file.parent().unwrap();
     RunRequest {
         plan: plan.clone(),
-        server: ServerChoice::External("http://127.0.0.1:1/".parse().unwrap(), Trust::Any),
+        server: ServerChoice::External(ExternalServer::Web(
+            "http://127.0.0.1:1/".parse().unwrap(),
+            Trust::Any,
+        )),
         secrets: Secrets::default(),
         run_file,
         program: "test".to_owned(),

@@ -8,7 +8,7 @@ use observe::{LocalMachine, MonitorError, ResourceMonitor, ServiceStatus, THIS_M
 use testbed::{RunningSut, start_program};
 use units::{Clock, Nanos, RealClock};
 
-use crate::load::Aim;
+use crate::family::ResolvedTarget;
 use crate::request::Monitoring;
 use crate::wait::wait_until;
 
@@ -77,10 +77,10 @@ fn make_printable(name: &mut String) {
 pub(crate) fn watchers(
     monitoring: &Monitoring,
     sut: Option<&RunningSut>,
-    aim: &Aim,
+    target: &ResolvedTarget,
 ) -> Result<Vec<Watcher>, MonitorError> {
     let Monitoring::On { others } = monitoring else { return Ok(Vec::new()) };
-    let mut watchers = here(sut, aim);
+    let mut watchers = here(sut, target);
     for source in others {
         watchers.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(start_program)?));
     }
@@ -89,20 +89,20 @@ pub(crate) fn watchers(
 }
 
 /// Watches this machine and the server's own account of itself anew, after the server was reset.
-pub(crate) fn follow(watchers: &mut [Watcher], sut: &RunningSut, aim: &Aim) {
+pub(crate) fn follow(watchers: &mut [Watcher], sut: &RunningSut, target: &ResolvedTarget) {
     if watchers.is_empty() {
         return;
     }
-    watchers.iter_mut().zip(here(Some(sut), aim)).for_each(|(watcher, new)| watcher.watch = new.watch);
+    watchers.iter_mut().zip(here(Some(sut), target)).for_each(|(watcher, new)| watcher.watch = new.watch);
 }
 
 /// Returns what is watched on this machine; the same for the same server.
-fn here(sut: Option<&RunningSut>, aim: &Aim) -> Vec<Watcher> {
-    let is_here = sut.is_some() || aim.address.ip().is_loopback();
+fn here(sut: Option<&RunningSut>, target: &ResolvedTarget) -> Vec<Watcher> {
+    let is_here = sut.is_some() || target.address().ip().is_loopback();
     let role = if is_here { MachineRole::Both } else { MachineRole::Load };
     let watched = sut.map(RunningSut::watched);
     let status = watched.as_ref().and_then(ServiceStatus::new);
-    let machine = LocalMachine::new(watched).toward(aim.address.ip());
+    let machine = LocalMachine::new(watched).toward(target.address().ip());
     let mut watchers = vec![Watcher::new(THIS_MACHINE, role, Box::new(machine))];
     watchers.extend(
         status.map(|status| Watcher::new("the server's own account", MachineRole::Sut, Box::new(status))),

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::web::{Target, Trust};
 use fleet::{
-    Event, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice, VerifyError, run,
+    Event, ExternalServer, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice,
+    VerifyError, run,
 };
 use model::{Ending, FileSet, IntervalRecord, Notes, Phase, Plan, Secrets};
 use runfile::{ReadExtent, Record, Run};
@@ -61,7 +62,7 @@ fn request<'a>(plan: &Plan, target: &Target, run_file: &'a Path) -> RunRequest<'
     let folder = run_file.parent().unwrap();
     RunRequest {
         plan: plan.clone(),
-        server: ServerChoice::External(target.clone(), Trust::Any),
+        server: ServerChoice::External(ExternalServer::Web(target.clone(), Trust::Any)),
         secrets: Secrets::default(),
         run_file,
         program: "test".to_owned(),

@@ -37,7 +37,7 @@ pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, Definition, Family, FilelistSource, Levels, LoadDefinition, LoadUnit,
-    OpenLoopDefinition, ProtocolDefinition, QuickDefinition, STREAMS_MAX, WorkloadDefinition, WorkloadSource,
+    OpenLoopDefinition, QuickDefinition, STREAMS_MAX, WebDefinition, WorkloadDefinition, WorkloadSource,
     definition_schema,
 };
 pub use disk_share::{DiskShare, DiskShareError};
@@ -54,9 +54,8 @@ pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
 pub use plan::{
-    Accelerator, BenchmarkId, CLOSE_WAIT_MAX, CertificateCheck, Connection, CpuQuota, Gateway, GatewayKind,
-    Headline, HttpVersion, LimitInForce, Modification, PLAN_FORMAT, Plan, Protocol, Rules, Search,
-    ServerLimit, SutPlan, Tls,
+    Accelerator, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, Headline, LimitInForce,
+    Modification, PLAN_FORMAT, Plan, Rules, Search, ServerLimit, SutPlan,
 };
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
@@ -72,7 +71,9 @@ pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource,
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use workload::{
-    Count, FILES_MAX, FileSet, FileSetError, Page, Parameter, ParameterError, PathPattern, PathPatternError,
-    PathValue, Pick, PickError, ReplyBody, Request, Sampler, SetFile, Think, Workload, file_path_fault,
-    web_measure,
+    CLOSE_WAIT_MAX, Connection, Count, FILES_MAX, FileSet, FileSetError, HttpVersion, Page, Parameter,
+    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, ReplyBody, Request, Sampler,
+    SetFile, Think, Tls, WebProtocol, WebWorkload, Workload, file_path_fault, web_measure,
 };
+#[cfg(feature = "echo")]
+pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

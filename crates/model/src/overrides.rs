@@ -95,4 +95,17 @@ impl Overrides {
             source_addresses: Vec::new(),
         }
     }
+
+    /// Returns the names of the given settings that only web benchmarks have.
+    pub(crate) fn web_settings(&self) -> Vec<&'static str> {
+        let given = [
+            ("http", self.http.is_some()),
+            ("tls", self.tls.is_some()),
+            ("streams", self.streams.is_some()),
+            ("connection", self.connection.is_some()),
+            ("pick", !self.picks.is_empty()),
+            ("filelist", self.filelist.is_some()),
+        ];
+        given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+    }
 }

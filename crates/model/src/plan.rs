@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::num::NonZeroU16;
 
-use languages::{Named, names};
+use languages::names;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
@@ -22,12 +22,13 @@ pub struct Plan {
     pub benchmark: BenchmarkId,
     /// The seed of all random choices of users and schedules.
     pub seed: u64,
-    /// The requests and pages.
+    /// The operations of virtual users, in the terms of their family.
     pub workload: Workload,
     /// The kinds of operations and units that the run counts, and the measures of each.
     pub catalog: Catalog,
-    /// The protocol of the requests.
-    pub protocol: Protocol,
+    /// The longest that one operation may take, measured from its sending.
+    #[serde(rename = "time_limit_ns", with = "with_serde::nanos")]
+    pub time_limit: Nanos,
     /// The load points in the order in which they are run; indexes 0, 1, 2… Not empty, but for a search that has not
     /// begun: it adds them one by one.
     pub load_points: Vec<LoadPoint>,
@@ -92,7 +93,7 @@ impl Plan {
 
     /// Removes values that look like credentials and are not disclosed on purpose.
     pub fn leave_out_credentials(&mut self) {
-        self.workload.requests.iter_mut().for_each(|request| drop(request.take_credentials()));
+        self.workload.leave_out_credentials();
     }
 
     /// Returns the schedule of a load point; `None` for a closed loop.
@@ -153,95 +154,6 @@ impl Headline {
             Headline::OperationRate | Headline::TransactionRate => "user",
         }
     }
-}
-
-/// The protocol of operations.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Protocol {
-    /// The version that requests are made in.
-    pub http: HttpVersion,
-    /// Whether connections are encrypted.
-    pub tls: Tls,
-    /// The lifetime of a connection.
-    pub connection: Connection,
-    /// HTTP/2: the number of users that share a connection, each with one stream at a time; at least 1.
-    pub streams: u32,
-    /// The longest that one operation may take, measured from its sending.
-    #[serde(rename = "time_limit_ns", with = "with_serde::nanos")]
-    pub time_limit: Nanos,
-}
-
-names! {
-    /// The version of HTTP that requests name.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-    pub enum HttpVersion {
-        /// HTTP/1.0, without `Host`.
-        Http10 = "1.0",
-        /// HTTP/1.1.
-        Http11 = "1.1",
-        /// HTTP/2, agreed upon by ALPN over TLS, known beforehand without.
-        Http2 = "2",
-    }
-}
-
-names! {
-    /// The encryption of connections and the kind of their handshakes.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-    pub enum Tls {
-        /// Plain text.
-        Off = "off",
-        /// TLS; every connection makes a full handshake.
-        Full = "full",
-        /// TLS; a user's connections after its first resume its session where the server offers that.
-        Resumed = "resumed",
-    }
-}
-
-impl Tls {
-    /// Returns the text after the version of HTTP, for people; empty without encryption.
-    pub fn clause(self) -> &'static str {
-        match self {
-            Tls::Off => "",
-            Tls::Full => " over TLS with full handshakes",
-            Tls::Resumed => " over TLS with resumed sessions",
-        }
-    }
-}
-
-/// The longest wait for the end of a connection after its complete last reply.
-///
-/// If each operation has its own connection, the peer closes it, and the operation is done when it is closed
-/// (WebStone counts to after the close). A peer that leaves it open does not make a complete reply a failure: after
-/// this time the driver closes it, the wait is part of the response time, and the record counts it
-/// ([`crate::Flow::left_open`]). A server that closes connections does so within an iteration of its event loop,
-/// which may be delayed if the server is throttled; a second is longer than that, and shorter than the 5 s and more
-/// for which servers keep idle connections.
-pub const CLOSE_WAIT_MAX: Nanos = Nanos::from_secs(1);
-
-/// The lifetime of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Connection {
-    /// A new one for every request; the body ends with it.
-    PerRequest,
-    /// Kept for a session, whose number of requests each user draws: 1 for 30 % of the sessions, 5 to 15 for
-    /// 6.36 % each, as in SPECweb99; closed loop only.
-    Sessions,
-    /// Kept until one side closes it or it has carried so many requests.
-    KeepAlive {
-        /// Requests per connection at most; no limit if absent.
-        requests_max: Option<u32>,
-    },
-}
-
-/// Kept connections have no limit of requests.
-impl Named for Connection {
-    const NAMES: &'static [(&'static str, Connection)] = &[
-        ("per-request", Connection::PerRequest),
-        ("keep-alive", Connection::KeepAlive { requests_max: None }),
-        ("sessions", Connection::Sessions),
-    ];
 }
 
 /// Limits that the verdict of a load point depends on. Ratios are from 0 to 1.
@@ -450,20 +362,6 @@ impl SutPlan {
         match (self.quota, cpus) {
             (Some(quota), Some(cpus)) => Some(quota.min(cpus)),
             (quota, cpus) => quota.or(cpus),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn connections_are_stored_under_the_names_that_are_typed() {
-        for (name, connection) in Connection::NAMES {
-            let stored = serde_json::to_value(connection).unwrap();
-            let kept = serde_json::json!({ "keep-alive": { "requests_max": null } });
-            assert!(stored == *name || (stored == kept && *name == "keep-alive"), "{stored}");
         }
     }
 }

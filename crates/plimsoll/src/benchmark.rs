@@ -38,7 +38,12 @@ pub(crate) fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> 
         Some(built_in) => built_in.text.to_owned(),
         None => read(path)?,
     };
-    benchmark.workload = benchmarks::workload(&benchmark.definition, &name, &text)?;
+    let Some(web) = benchmark.definition.workload.web() else {
+        let error =
+            format!("`--filelist` applies to web benchmarks, and `{}` is not one", arguments.benchmark);
+        return Err(Failure::usage(error));
+    };
+    benchmark.workload = benchmarks::filelist_workload(web, &name, &text)?.into();
     Ok(Chosen { benchmark, filelist: Some(name), source })
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use drivers::TargetPolicy;
 use drivers::web::{Target, Trust};
-use fleet::{FleetError, ServerChoice};
-use model::{Accelerator, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
+use fleet::{ExternalServer, FleetError, ServerChoice};
+use model::{Accelerator, Family, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
 use testbed::{Acceleration, Recipe, Server, SutError};
 
 use crate::arguments::{BenchmarkArguments, SutArguments};
@@ -58,7 +58,7 @@ impl ChosenAccelerator {
 #[derive(Debug, Clone)]
 pub(crate) enum ChosenServer {
     /// A server that is already running.
-    External(Target),
+    External(ExternalServer),
     /// An installed server, started by its recipe.
     Recipe(Box<Recipe>),
     /// The built-in server.
@@ -75,6 +75,14 @@ impl Candidate {
         }
     }
 
+    /// Returns the URL of a web server that is already running.
+    pub(crate) fn web_target(&self) -> Option<&Target> {
+        match &self.server {
+            ChosenServer::External(ExternalServer::Web(target, _)) => Some(target),
+            _ => None,
+        }
+    }
+
     /// Returns whether Plimsoll starts it, in its own work directory.
     pub(crate) fn is_started(&self) -> bool {
         !matches!(self.server, ChosenServer::External(_))
@@ -88,7 +96,11 @@ impl Candidate {
         trust: &Trust,
     ) -> Result<ServerChoice, Failure> {
         Ok(match &self.server {
-            ChosenServer::External(target) => ServerChoice::External(target.clone(), trust.clone()),
+            ChosenServer::External(server) => ServerChoice::External(match server {
+                ExternalServer::Web(target, _) => ExternalServer::Web(target.clone(), trust.clone()),
+                #[cfg(feature = "echo")]
+                ExternalServer::Echo(_) => server.clone(),
+            }),
             ChosenServer::Recipe(recipe) => {
                 ServerChoice::Start(Server::Recipe(recipe.clone()), self.acceleration(plan))
             }
@@ -106,6 +118,7 @@ impl Candidate {
 /// repeated as requested. `has_dynamic_pages` is whether programs generate pages of the workload.
 pub(crate) fn candidates(
     arguments: &SutArguments,
+    family: Family,
     has_dynamic_pages: bool,
 ) -> Result<Vec<Candidate>, Failure> {
     let has_gateway_flags = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
@@ -113,7 +126,7 @@ pub(crate) fn candidates(
         let error = "`--gateway` and `--workers` apply to dynamic pages, and this benchmark has only files";
         return Err(Failure::usage(error));
     }
-    let servers = servers(arguments)?;
+    let servers = servers(arguments, family)?;
     let accelerators = accelerators(arguments)?;
     let mut bare = Vec::new();
     for (name, server) in &servers {
@@ -224,12 +237,13 @@ fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator
     }
 }
 
-fn servers(arguments: &SutArguments) -> Result<Vec<(String, ChosenServer)>, Failure> {
+fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, ChosenServer)>, Failure> {
     if let Some(url) = &arguments.target {
-        let target: Target = url.parse().map_err(Failure::usage)?;
-        // A forbidden address is refused before anything else happens.
-        TargetPolicy.resolve(&target.host, target.port).map_err(FleetError::from)?;
-        return Ok(vec![(url.clone(), ChosenServer::External(target))]);
+        return Ok(vec![(url.clone(), ChosenServer::External(external(url, family)?))]);
+    }
+    if family != Family::Web {
+        let error = format!("this benchmark loads {family} servers, and Plimsoll starts web servers only");
+        return Err(Failure::usage(error).hint("name a running server: `--target HOST:PORT`"));
     }
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
@@ -240,6 +254,26 @@ fn servers(arguments: &SutArguments) -> Result<Vec<(String, ChosenServer)>, Fail
         [] => Ok(vec![("built-in".to_owned(), ChosenServer::BuiltIn)]),
         names => names.iter().map(named).collect(),
     }
+}
+
+/// Returns the server that a target names, in the notation of the family.
+fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
+    let (server, host, port) = match family {
+        Family::Web => {
+            let target: Target = target.parse().map_err(Failure::usage)?;
+            let (host, port) = (target.host.clone(), target.port);
+            (ExternalServer::Web(target, Trust::Any), host, port)
+        }
+        #[cfg(feature = "echo")]
+        Family::Echo => {
+            let server: fleet::EchoServer = target.parse().map_err(Failure::usage)?;
+            let (host, port) = (server.host.clone(), server.port);
+            (ExternalServer::Echo(server), host, port)
+        }
+    };
+    // A forbidden address is refused before anything else happens.
+    TargetPolicy.resolve(&host, port).map_err(FleetError::from)?;
+    Ok(server)
 }
 
 fn gateways(
@@ -301,13 +335,13 @@ pub(crate) fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Se
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
     // An accelerator terminates TLS.
-    let is_bare = plan.sut.accelerator.is_none();
-    if is_bare && plan.protocol.tls != Tls::Off {
+    let protocol = plan.workload.web().map(|web| web.protocol).filter(|_| plan.sut.accelerator.is_none());
+    if protocol.is_some_and(|protocol| protocol.tls != Tls::Off) {
         // The testbed replaces the placeholders by the files it creates for the run.
         let files = ["--tls-certificate", "{tls_certificate}", "--tls-key", "{tls_key}"];
         args.extend(files.map(str::to_owned));
     }
-    if is_bare && plan.protocol.http == HttpVersion::Http2 {
+    if protocol.is_some_and(|protocol| protocol.http == HttpVersion::Http2) {
         args.push("--http2".to_owned());
     }
     Ok(Server::BuiltIn { program, args })

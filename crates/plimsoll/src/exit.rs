@@ -180,8 +180,8 @@ impl From<FleetError> for Failure {
                 Failure { hint: why.hint().or_else(other_path), ..failure(exit) }
             }
             FleetError::Search(_)
-            | FleetError::Verify(VerifyError::Origin(_))
-            | FleetError::Load(LoadError::Origin(_)) => {
+            | FleetError::Verify(VerifyError::Setup(_))
+            | FleetError::Load(LoadError::Setup(_)) => {
                 failure(Exit::Usage)
             }
         }

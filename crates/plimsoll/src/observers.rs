@@ -2,7 +2,7 @@
 
 use fleet::{Event, Observer};
 use model::Plan;
-use telemetry::{Endpoint, RunLabels, Telemetry, TelemetryError, TelemetryOptions};
+use telemetry::{Endpoint, MonitoredRun, Telemetry, TelemetryError, TelemetryOptions};
 
 use crate::arguments::{MetricsArguments, MonitorArgument};
 use crate::exit::{Exit, Failure};
@@ -65,10 +65,11 @@ impl Observers {
 }
 
 fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Result<Telemetry, Failure> {
-    let name = |(plan, label): (&Plan, &String)| RunLabels {
+    let name = |(plan, label): (&Plan, &String)| MonitoredRun {
         benchmark: plan.benchmark.id.clone(),
         version: plan.benchmark.version,
         server: label.clone(),
+        transferred: plan.catalog.transferred.clone(),
     };
     let options = TelemetryOptions {
         listen: metrics.prometheus,

@@ -25,11 +25,13 @@ pub(crate) fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
         return Ok(secrets);
     };
     let mut problems = Vec::new();
-    for placed in &chosen.benchmark.definition.workload.secrets {
+    let (definition, workload) = (&chosen.benchmark.definition.workload, &chosen.benchmark.workload);
+    let (Some(definition), Some(workload)) = (definition.web(), workload.web()) else { return Ok(secrets) };
+    for placed in &definition.secrets {
         match value(placed, &source.path) {
             Ok(value) => secrets.insert(placed.kind, &placed.secret.part, value),
             Err((label, hint)) => {
-                let request = &chosen.benchmark.workload.requests[placed.kind].name;
+                let request = &workload.requests[placed.kind].name;
                 problems.push(Diagnostic {
                     message: format!("`{}` of request `{request}` has no value", placed.secret.part.key()),
                     span: placed.span.clone(),

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use drivers::web::{Authorities, Target, Trust};
+use drivers::web::{Authorities, Trust};
+use fleet::ExternalServer;
 use model::CertificateCheck;
 
 use crate::arguments::SutArguments;
@@ -21,9 +22,14 @@ pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
 ///
 /// # Errors
 /// If authorities are needed and there are none, or if certificate flags are given for a target without TLS.
-pub(crate) fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
+pub(crate) fn of_server(arguments: &SutArguments, server: &ExternalServer) -> Result<Trust, Failure> {
     let is_asked = arguments.insecure || arguments.ca.is_some();
-    if !target.secure {
+    let is_encrypted = match server {
+        ExternalServer::Web(target, _) => target.secure,
+        #[cfg(feature = "echo")]
+        ExternalServer::Echo(_) => false,
+    };
+    if !is_encrypted {
         return match is_asked {
             true => {
                 Err(Failure::usage("`--ca` and `--insecure` require TLS, and the target does not use it")

@@ -387,8 +387,8 @@ fn offered(load: Load) -> String {
 #[cfg(test)]
 mod tests {
     use model::{
-        BenchmarkId, Connection as Kept, Flow, Headline, HttpVersion, PLAN_FORMAT, Phase, Phases, Plan,
-        Protocol, Rules, SutPlan, Testbed, Think, Tls, Workload,
+        BenchmarkId, Connection as Kept, Flow, Headline, PLAN_FORMAT, Phase, Phases, Plan, Rules, SutPlan,
+        Testbed, Think, WebProtocol, WebWorkload,
     };
 
     use super::*;
@@ -397,12 +397,13 @@ mod tests {
     /// The smallest possible plan; the writer reads only its load points.
     fn header() -> Header {
         let (zero, text) = (Nanos::ZERO, String::new);
-        let workload = Workload {
+        let workload = WebWorkload {
             content_seed: 0,
             requests: vec![],
             pages: vec![],
             counts_pages: false,
             think: Think::None,
+            protocol: WebProtocol::plain(Kept::PerRequest),
         };
         let plan = Plan {
             format: PLAN_FORMAT,
@@ -414,14 +415,8 @@ mod tests {
             },
             seed: 0,
             catalog: workload.catalog(),
-            workload,
-            protocol: Protocol {
-                http: HttpVersion::Http11,
-                tls: Tls::Off,
-                connection: Kept::PerRequest,
-                streams: 1,
-                time_limit: zero,
-            },
+            workload: workload.into(),
+            time_limit: zero,
             load_points: vec![],
             phases: Phases {
                 quiet: zero,

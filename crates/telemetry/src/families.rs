@@ -9,7 +9,7 @@
 //! A name in Prometheus' form is the OTLP name with underscores, the unit, and `_total`: the rule by which collectors
 //! translate, so that both exports give the same series.
 
-use model::{Load, Outcome, web_measure};
+use model::{Load, Outcome};
 
 use crate::response_histogram::ResponseHistogram;
 use crate::totals::RunTotals;
@@ -104,13 +104,11 @@ pub(crate) const FAMILIES: &[MetricFamily] = &[
         |run, _| one(MetricValue::Count(run.sums.abandoned)),
     ),
     family(
-        "plimsoll.reply",
+        "plimsoll.transferred",
         BYTES,
         MetricKind::Total,
-        "Replies of successful operations, heads and bodies.",
-        |run, _| {
-            one(MetricValue::Count(run.sums.measures.get(web_measure::REPLY_BYTES).copied().unwrap_or(0)))
-        },
+        "Bytes that successful operations transferred.",
+        |run, _| one(MetricValue::Count(run.transferred())),
     ),
     family(
         "plimsoll.response",
@@ -201,8 +199,8 @@ fn info(run: &RunTotals, is_current: bool) -> Vec<DataPoint<'_>> {
         return Vec::new();
     }
     let mut labels = vec![
-        ("benchmark", run.name.benchmark.clone()),
-        ("benchmark_version", run.name.version.to_string()),
+        ("benchmark", run.run.benchmark.clone()),
+        ("benchmark_version", run.run.version.to_string()),
         ("phase", run.phase.map_or("preparation", model::Phase::name).to_owned()),
     ];
     if let Some(point) = run.point {

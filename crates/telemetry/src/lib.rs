@@ -25,4 +25,4 @@ mod totals;
 
 pub use endpoint::{Endpoint, EndpointError};
 pub use service::{Telemetry, TelemetryError, TelemetryOptions};
-pub use totals::RunLabels;
+pub use totals::MonitoredRun;

@@ -35,7 +35,7 @@ fn metric(family: &MetricFamily, snapshot: &Snapshot, now: WallTime) -> Option<J
     let mut points = Vec::new();
     for (index, run) in snapshot.runs.iter().enumerate() {
         let of_run = (family.points)(run, index == snapshot.current);
-        points.extend(of_run.iter().map(|point| data_point(point, &run.name.server, snapshot.began, now)));
+        points.extend(of_run.iter().map(|point| data_point(point, &run.run.server, snapshot.began, now)));
     }
     let (kind, mut data) = match family.kind {
         MetricKind::Total => ("sum", json!({ "aggregationTemporality": CUMULATIVE, "isMonotonic": true })),
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_hostile_name_is_exported_as_plain_text() {
         let request = request(&hostile(), WallTime(0));
-        let attribute = &named(&request, "plimsoll.reply")["sum"]["dataPoints"][0]["attributes"][0];
+        let attribute = &named(&request, "plimsoll.transferred")["sum"]["dataPoints"][0]["attributes"][0];
         assert_eq!(attribute["value"]["stringValue"], "a\"b\\c\nd");
     }
 }

@@ -21,7 +21,7 @@ fn text_of_family(family: &MetricFamily, snapshot: &Snapshot) -> String {
         for (index, run) in snapshot.runs.iter().enumerate() {
             for point in (family.points)(run, index == snapshot.current) {
                 let more = point.labels.iter().map(|(label, value)| (*label, value.as_str()));
-                let labels = std::iter::once(("server", run.name.server.as_str())).chain(more);
+                let labels = std::iter::once(("server", run.run.server.as_str())).chain(more);
                 match point.value {
                     MetricValue::Count(count) => samples.number(labels, count),
                     MetricValue::Number(number) => samples.number(labels, number),

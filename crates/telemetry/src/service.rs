@@ -16,7 +16,7 @@ use units::wall;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::push::{closed, push_until_closed};
 use crate::server::serve;
-use crate::totals::{RunLabels, RunTotals, Snapshot};
+use crate::totals::{MonitoredRun, RunTotals, Snapshot};
 
 /// The receivers of metrics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Telemetry {
     /// The address cannot be listened on, the collector is not allowed, or no thread can be started.
     pub fn start(
         options: TelemetryOptions,
-        runs: Vec<RunLabels>,
+        runs: Vec<MonitoredRun>,
         prepare: impl FnOnce() + Send + 'static,
     ) -> Result<Telemetry, TelemetryError> {
         options.push.as_ref().map_or(Ok(()), Endpoint::check)?;

@@ -6,15 +6,17 @@ use units::WallTime;
 
 use crate::response_histogram::ResponseHistogram;
 
-/// The labels by which one of several interleaved runs is told apart.
+/// One of several interleaved runs: the labels by which it is told apart, and what it transfers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunLabels {
+pub struct MonitoredRun {
     /// The benchmark's id.
     pub benchmark: String,
     /// The benchmark's version.
     pub version: u32,
     /// The label of the server.
     pub server: String,
+    /// Indexes of the measures whose sum is what its operations transfer ([`model::Catalog::transferred`]).
+    pub transferred: Vec<usize>,
 }
 
 /// The state of all runs at one moment.
@@ -33,7 +35,7 @@ pub(crate) struct Snapshot {
 /// The totals of one run, in all phases.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunTotals {
-    pub(crate) name: RunLabels,
+    pub(crate) run: MonitoredRun,
     /// The current load point, or the last one.
     pub(crate) point: Option<LoadPoint>,
     /// The phase of the last interval.
@@ -50,10 +52,16 @@ pub(crate) struct RunTotals {
 
 impl RunTotals {
     /// Makes the totals of a run that has not begun.
-    pub(crate) fn new(name: RunLabels) -> RunTotals {
+    pub(crate) fn new(run: MonitoredRun) -> RunTotals {
         // The counter exists from the beginning, so that the first operations are an increase and not a new series.
         let sums = OverallTotals { completed: [(Outcome::Ok, 0)].into(), ..OverallTotals::default() };
-        RunTotals { name, sums, ..RunTotals::default() }
+        RunTotals { run, sums, ..RunTotals::default() }
+    }
+
+    /// Returns the bytes that successful operations have transferred.
+    pub(crate) fn transferred(&self) -> u64 {
+        let sums = self.run.transferred.iter().filter_map(|measure| self.sums.measures.get(*measure));
+        sums.fold(0, |total, sum| total.saturating_add(*sum))
     }
 
     /// Begins a load point.
@@ -75,11 +83,14 @@ impl RunTotals {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use model::{Flow, Health, KindTotals, Load, SutUse, web_measure};
+    use model::{Flow, Health, KindTotals, Load, SutUse};
     use stats::Histogram;
     use units::Nanos;
 
     use super::*;
+
+    /// The measure of a run that counts as transferred.
+    const TRANSFERRED: usize = 2;
 
     /// A second of 20 users: three operations of 1.1, 2 and 4 ms, one refused, one in flight.
     pub(crate) fn second() -> IntervalRecord {
@@ -87,7 +98,7 @@ pub(crate) mod tests {
         let mut response = Histogram::new();
         for nanos in [1_100_000, 2_000_000, 4_000_000] {
             kind.response.record(nanos);
-            kind.measures[web_measure::REPLY_BYTES].record(687);
+            kind.measures[TRANSFERRED].record(687);
             response.record(Nanos(nanos));
         }
         kind.failed.insert(Outcome::Refused, 1);
@@ -104,8 +115,13 @@ pub(crate) mod tests {
         }
     }
 
-    fn name(server: &str) -> RunLabels {
-        RunLabels { benchmark: "web96".to_owned(), version: 1, server: server.to_owned() }
+    fn name(server: &str) -> MonitoredRun {
+        MonitoredRun {
+            benchmark: "web96".to_owned(),
+            version: 1,
+            server: server.to_owned(),
+            transferred: vec![TRANSFERRED],
+        }
     }
 
     fn of(runs: Vec<RunTotals>) -> Snapshot {

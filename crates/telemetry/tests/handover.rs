@@ -6,11 +6,16 @@ use std::thread::JoinHandle;
 
 use model::{Flow, IntervalRecord, KindTotals, Load, LoadPoint, Phase};
 use serde_json::Value;
-use telemetry::{RunLabels, Telemetry, TelemetryError, TelemetryOptions};
+use telemetry::{MonitoredRun, Telemetry, TelemetryError, TelemetryOptions};
 use units::Nanos;
 
 fn start(options: TelemetryOptions) -> Telemetry {
-    let run = RunLabels { benchmark: "web96".to_owned(), version: 1, server: "nginx".to_owned() };
+    let run = MonitoredRun {
+        benchmark: "web96".to_owned(),
+        version: 1,
+        server: "nginx".to_owned(),
+        transferred: vec![2],
+    };
     Telemetry::start(options, vec![run], || {}).unwrap()
 }
 

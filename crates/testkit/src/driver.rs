@@ -1,12 +1,14 @@
 //! A driver for a simulated server.
 
 use std::cell::RefCell;
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 use engine::{Driver, Timers};
-use model::{Outcome, Reply, WebRequest, web_measure};
+use model::{Outcome, Reply};
 use units::{Clock, Nanos, SimClock};
 
+use crate::family::{SimExchange, SimOperation};
 use crate::server::ServerState;
 
 /// Size of every reply's head.
@@ -16,19 +18,20 @@ pub(crate) const HEAD_BYTES: u64 = 100;
 const WRONG_STATUS: u32 = 503;
 
 /// The connection of one user, or of one in-flight slot of an open loop, to the simulated server.
-pub(crate) struct SimDriver {
+pub(crate) struct SimDriver<O> {
     pub(crate) server_state: Rc<RefCell<ServerState>>,
     pub(crate) timers: Rc<Timers>,
     pub(crate) clock: SimClock,
     pub(crate) origin: Nanos,
     pub(crate) user: u32,
+    pub(crate) operation: PhantomData<O>,
 }
 
-impl Driver for SimDriver {
-    type Operation = WebRequest;
+impl<O: SimOperation> Driver for SimDriver<O> {
+    type Operation = O;
 
-    async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
-        let fate = self.server_state.borrow_mut().admit(self.user, *operation, sent - self.origin);
+    async fn perform(&mut self, operation: &O, sent: Nanos) -> Reply {
+        let fate = self.server_state.borrow_mut().admit(self.user, operation.kind(), sent - self.origin);
         self.timers.sleep_until(self.origin + fate.done).await;
         // As in a real driver, the reply is done when the generator sees it, which is later if it is paused.
         let done = self.clock.now();
@@ -37,15 +40,19 @@ impl Driver for SimDriver {
             Outcome::Ok | Outcome::WrongStatus => HEAD_BYTES,
             _ => 0,
         };
-        let connect = connected.saturating_sub(sent);
-        let measured = web_measure::measured(connect, done - sent, head_bytes, fate.body_bytes);
+        let measured = O::measured(&SimExchange {
+            connect: connected.saturating_sub(sent),
+            first_byte: done - sent,
+            head_bytes,
+            body_bytes: fate.body_bytes,
+        });
         let code = if fate.outcome == Outcome::WrongStatus { WRONG_STATUS } else { 0 };
         Reply { outcome: fate.outcome, sent, done, measured, answer: 0, code, detail: code.into() }
     }
 
     fn give_up(&mut self) {}
 
-    fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
-        format!("object {}: {} ({})", operation.kind, reply.outcome.name(), reply.detail)
+    fn describe(&self, operation: &O, reply: &Reply) -> String {
+        format!("object {}: {} ({})", operation.kind(), reply.outcome.name(), reply.detail)
     }
 }

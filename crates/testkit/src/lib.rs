@@ -21,6 +21,7 @@ mod conservation;
 pub mod consistency;
 mod driver;
 mod executor;
+mod family;
 pub mod golden;
 mod json_schema;
 mod law;

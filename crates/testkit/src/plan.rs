@@ -3,8 +3,8 @@
 use std::num::NonZeroU16;
 
 use model::{
-    Arrivals, BenchmarkId, Connection, Headline, HttpVersion, Load, LoadPoint, PLAN_FORMAT, Page, Phases,
-    Plan, Protocol, Request, Rules, SutPlan, Think, Tls, Workload,
+    Arrivals, BenchmarkId, Connection, Headline, Load, LoadPoint, PLAN_FORMAT, Page, Phases, Plan, Request,
+    Rules, SutPlan, Think, WebProtocol, WebWorkload, Workload,
 };
 use units::Nanos;
 
@@ -33,18 +33,20 @@ pub fn open_plan(seed: u64, per_second: f64, arrivals: Arrivals, phases: Phases)
 }
 
 /// Returns a workload of one object of 500 bytes, which is a page.
-pub fn one_object() -> Workload {
-    Workload {
+pub fn one_object() -> WebWorkload {
+    WebWorkload {
         content_seed: 1,
         requests: vec![Request::file("/object", 500)],
         pages: vec![Page { weight: 1, requests: vec![0] }],
         counts_pages: true,
         think: Think::None,
+        protocol: WebProtocol::plain(Connection::PerRequest),
     }
 }
 
 /// Returns the plan with another workload.
-pub fn with_workload(plan: Plan, workload: Workload) -> Plan {
+pub fn with_workload(plan: Plan, workload: impl Into<Workload>) -> Plan {
+    let workload = workload.into();
     Plan { catalog: workload.catalog(), workload, ..plan }
 }
 
@@ -64,14 +66,8 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
         },
         seed,
         catalog: workload.catalog(),
-        workload,
-        protocol: Protocol {
-            http: HttpVersion::Http10,
-            tls: Tls::Off,
-            connection: Connection::PerRequest,
-            streams: 1,
-            time_limit: Nanos::from_secs(60),
-        },
+        workload: workload.into(),
+        time_limit: Nanos::from_secs(60),
         load_points,
         phases,
         rules: Rules::default(),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use model::{Outcome, WebRequest};
+use model::Outcome;
 use units::{Nanos, Purpose, Rng};
 
 use crate::law::Law;
@@ -101,8 +101,8 @@ impl ServerState {
 
     /// Computes the reply to a request. Requests arrive in the order in which they are sent, and the network
     /// delays all equally, so that the first sent is the first served.
-    pub(crate) fn admit(&mut self, user: u32, request: WebRequest, sent: Nanos) -> SimReply {
-        self.requests.push(SimRequest { sent, user, object: u32::from(request.kind) });
+    pub(crate) fn admit(&mut self, user: u32, kind: u16, sent: Nanos) -> SimReply {
+        self.requests.push(SimRequest { sent, user, object: u32::from(kind) });
         let SimServer { law, network, leak, error_ratio, refusal_ratio, .. } = self.server;
         let round_trip = network + network;
         let refused = self.rng.uniform() < refusal_ratio;
@@ -118,7 +118,7 @@ impl ServerState {
             outcome: if wrong { Outcome::WrongStatus } else { Outcome::Ok },
             connected: sent + round_trip,
             done: self.serve(arrival, work) + network,
-            body_bytes: if wrong { 0 } else { self.object_bytes[usize::from(request.kind)] },
+            body_bytes: if wrong { 0 } else { self.object_bytes[usize::from(kind)] },
         }
     }
 
@@ -149,15 +149,13 @@ fn after_freeze(freeze: Option<TimeWindow>, start: Nanos, work: Nanos) -> Nanos 
 mod tests {
     use super::*;
 
-    const REQUEST: WebRequest = WebRequest { kind: 0, closes: false, number: 0 };
-
     fn ms(milliseconds: u64) -> Nanos {
         Nanos::from_millis(milliseconds)
     }
 
     fn done(server: SimServer, sent: &[u64]) -> Vec<u64> {
         let mut server_state = ServerState::new(server, vec![500], 1, 0);
-        sent.iter().map(|at| server_state.admit(0, REQUEST, ms(*at)).done.0 / 1_000_000).collect()
+        sent.iter().map(|at| server_state.admit(0, 0, ms(*at)).done.0 / 1_000_000).collect()
     }
 
     #[test]

@@ -2,16 +2,22 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 use analysis::{Analysis, Analyzer};
-use benchmarks::pages::Pages;
+#[cfg(feature = "echo")]
+use benchmarks::echo::Messages;
+use benchmarks::web::pages::Pages;
 use engine::{PointSetup, Runtime, Sink, StopRequest, run_point};
-use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, partition};
+#[cfg(feature = "echo")]
+use model::EchoMessageKind;
+use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Mix, Plan, Workload, partition};
 use units::{Clock, Nanos, SimClock};
 
 use crate::driver::SimDriver;
 use crate::executor::SimExecutor;
+use crate::family::SimOperation;
 use crate::server::{ServerState, SimRequest, SimServer, TimeWindow};
 
 /// Start of load points on the clock: not zero, so that a forgotten offset shows.
@@ -98,17 +104,20 @@ impl Simulation {
             .generator_pause
             .map(|TimeWindow { from, to }| TimeWindow { from: START + from, to: START + to });
         let mut executor = SimExecutor::new(START, pause);
-        let object_bytes =
-            self.plan.workload.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect();
-        let server_state = ServerState::new(self.server, object_bytes, self.plan.seed, point.index);
         let context = ShareContext {
-            server_state: Rc::new(RefCell::new(server_state)),
-            mix: Rc::new(Pages::new(&self.plan, point.load)),
+            server_state: Rc::new(RefCell::new(self.server_state(point))),
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.plan.load_threads)),
         };
-        for assignment in partition(point.index, point.load, self.plan.load_threads) {
-            self.start_share(&executor, &context, point, assignment);
+        let seed = self.plan.seed;
+        match &self.plan.workload {
+            Workload::Web(web) => {
+                self.start_shares(&executor, &context, point, Pages::new(web, seed, point.load));
+            }
+            #[cfg(feature = "echo")]
+            Workload::Echo(echo) => {
+                self.start_shares(&executor, &context, point, Messages::new(echo, seed));
+            }
         }
         loop {
             executor.settle();
@@ -120,24 +129,50 @@ impl Simulation {
         }
     }
 
-    fn start_share(
+    fn server_state(&self, point: LoadPoint) -> ServerState {
+        let object_bytes = match &self.plan.workload {
+            Workload::Web(web) => {
+                web.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect()
+            }
+            #[cfg(feature = "echo")]
+            Workload::Echo(echo) => echo.messages.iter().map(EchoMessageKind::wire_bytes).collect(),
+        };
+        ServerState::new(self.server, object_bytes, self.plan.seed, point.index)
+    }
+
+    /// Starts the share of every load thread.
+    fn start_shares<M>(&self, executor: &SimExecutor, context: &ShareContext, point: LoadPoint, mix: M)
+    where
+        M: Mix<Operation: SimOperation, User: 'static> + 'static,
+    {
+        let mix = Rc::new(mix);
+        for assignment in partition(point.index, point.load, self.plan.load_threads) {
+            self.start_share(executor, context, point, assignment, Rc::clone(&mix));
+        }
+    }
+
+    fn start_share<M>(
         &self,
         executor: &SimExecutor,
         context: &ShareContext,
         point: LoadPoint,
         assignment: Assignment,
-    ) {
-        let ShareContext { server_state, mix, mut outbox, n_running } = context.clone();
+        mix: Rc<M>,
+    ) where
+        M: Mix<Operation: SimOperation, User: 'static> + 'static,
+    {
+        let ShareContext { server_state, mut outbox, n_running } = context.clone();
         let (clock, timers) = (executor.clock.clone(), Rc::clone(&executor.timers));
         let stop = StopAt { clock: clock.clone(), at: self.stop_at.map(|at| START + at) };
         let driver = {
             let (clock, timers) = (clock.clone(), Rc::clone(&timers));
-            move |user| SimDriver {
+            move |user| SimDriver::<M::Operation> {
                 server_state: Rc::clone(&server_state),
                 timers: Rc::clone(&timers),
                 clock: clock.clone(),
                 origin: START,
                 user,
+                operation: PhantomData,
             }
         };
         let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
@@ -150,7 +185,7 @@ impl Simulation {
             phases: self.plan.phases,
             catalog: self.plan.catalog.clone(),
             seed: self.plan.seed,
-            time_limit: self.plan.protocol.time_limit,
+            time_limit: self.plan.time_limit,
             origin: START,
         };
         engine::Spawn::spawn(&executor.spawner(), async move {
@@ -164,7 +199,6 @@ impl Simulation {
 #[derive(Clone)]
 struct ShareContext {
     server_state: Rc<RefCell<ServerState>>,
-    mix: Rc<Pages>,
     outbox: Outbox,
     n_running: Rc<Cell<u32>>,
 }

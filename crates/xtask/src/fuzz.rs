@@ -24,7 +24,7 @@ const SEEDS: [(&str, &str); 4] = [
     ("definition", "examples"),
     ("accelerator", "examples"),
     ("recipe", "recipes"),
-    ("filelist", "crates/benchmarks/src/webstone"),
+    ("filelist", "crates/benchmarks/src/web/webstone"),
 ];
 
 /// Options of the command.

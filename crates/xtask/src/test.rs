@@ -49,6 +49,7 @@ fn steps(installation: Installation) -> Vec<Step> {
         ("test build", Box::new(|| run(say(&mut cargo(&["test", "--workspace", "--no-run"]))))),
         ("packages", Box::new(|| installation.finish())),
         ("tests", Box::new(test_binaries::perform)),
+        ("a sixth family", Box::new(sixth_family)),
         ("a real run", Box::new(real_run)),
         ("throttles", Box::new(|| throttles::once(&development_binary()?))),
     ]
@@ -81,6 +82,14 @@ pub(crate) fn perform() -> Result<()> {
     println!("\n== summary, {seconds:.0} s in all\n{}", summary.join("\n"));
     ensure!(n_failed == 0, "{n_failed} of {n_steps} steps failed");
     Ok(())
+}
+
+/// Tests the protocol family that only tests have, and with it that the other crates know a family by its catalog.
+fn sixth_family() -> Result<()> {
+    let features = ["--features", "plimsoll/echo,testkit/echo", "--test", "echo"];
+    run(say(&mut cargo(
+        &[&["test", "--package", "plimsoll", "--package", "testkit"][..], &features].concat(),
+    )))
 }
 
 /// Does what README promises: a valid run within a minute, and an audit without findings. If the machine was busy with

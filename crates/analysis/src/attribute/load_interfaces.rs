@@ -47,7 +47,7 @@ impl LoadInterfaces {
 
 /// Returns the interfaces that sent or received enough to have carried the load.
 fn carriers(point: &LoadPointResult, uses: &ResourceUsage) -> Vec<String> {
-    let brought = point.total.bytes.total as f64 / point.length.as_secs_f64();
+    let brought = point.total.transferred as f64 / point.length.as_secs_f64();
     let carried = |name: &str| {
         let of = |counter| uses.sut_value(counter, name).unwrap_or(0.0);
         of(Counter::NetSentBytes).max(of(Counter::NetReceivedBytes))

@@ -13,6 +13,7 @@ mod metric;
 mod plan_difference;
 mod run_values;
 mod sides;
+mod web;
 
 use std::fmt::Write;
 

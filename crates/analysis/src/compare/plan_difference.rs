@@ -5,10 +5,10 @@
 
 use std::fmt;
 
-use model::{Modification, Phases, Plan, Protocol, Request, Workload};
+use model::{Modification, Phases, Plan, Workload};
 use units::Nanos;
 
-use super::RunInput;
+use super::{RunInput, web};
 
 /// A difference between two runs other than the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl fmt::Display for PlanDifference {
 }
 
 /// A check: its name, whether both plans agree, and the setting of each where that fits into a line.
-type Check = (&'static str, bool, [String; 2]);
+pub(super) type Check = (&'static str, bool, [String; 2]);
 
 /// Returns the settings that must be the same and differ.
 pub(super) fn differences(first: &RunInput, other: &RunInput) -> Vec<PlanDifference> {
@@ -67,24 +67,15 @@ fn benchmark(a: &Plan, b: &Plan) -> [Check; 2] {
     ]
 }
 
-fn workload(a: &Workload, b: &Workload) -> [Check; 3] {
-    let kinds = |workload: &Workload| {
-        let requests: Vec<Request> = workload.requests.iter().map(without_path).collect();
-        (workload.content_seed, requests)
-    };
-    let mix = |workload: &Workload| (workload.pages.clone(), workload.counts_pages);
-    [
-        ("files or requests", kinds(a) == kinds(b), nothing()),
-        ("mix", mix(a) == mix(b), nothing()),
-        ("think time", a.think == b.think, nothing()),
-    ]
+/// Checks what the users do, which each family has in its own terms.
+fn workload(a: &Workload, b: &Workload) -> Vec<Check> {
+    match (a.web(), b.web()) {
+        (Some(a), Some(b)) => web::differences(a, b).into(),
+        _ => vec![("workload", a == b, nothing())],
+    }
 }
 
-fn without_path(request: &Request) -> Request {
-    Request { name: String::new(), path: "/".parse().expect("a plain path"), ..request.clone() }
-}
-
-/// Checks the offered load, its protocol and length, and the rules of the result.
+/// Checks the offered load, its time limit and length, and the rules of the result.
 fn course(a: &Plan, b: &Plan) -> [Check; 8] {
     // The load points of a search follow from its results.
     let load = |plan: &Plan| {
@@ -95,7 +86,7 @@ fn course(a: &Plan, b: &Plan) -> [Check; 8] {
     [
         ("load points", load(a) == load(b), both(a, b, load_text)),
         ("limits of the search", limits(a) == limits(b), nothing()),
-        ("protocol", a.protocol == b.protocol, both(a, b, |plan| protocol_text(&plan.protocol))),
+        ("time limit", a.time_limit == b.time_limit, both(a, b, |plan| plan.time_limit.to_string())),
         ("phases", a.phases == b.phases, phases_text(&a.phases, &b.phases)),
         (
             "arrival lanes",
@@ -138,7 +129,7 @@ fn both(a: &Plan, b: &Plan, of: impl Fn(&Plan) -> String) -> [String; 2] {
     [of(a), of(b)]
 }
 
-fn nothing() -> [String; 2] {
+pub(super) fn nothing() -> [String; 2] {
     [String::new(), String::new()]
 }
 
@@ -151,18 +142,6 @@ fn load_text(plan: &Plan) -> String {
         [only] => only.load.to_string(),
         [first, .., last] => format!("{} from {} to {}", plan.load_points.len(), first.load, last.load),
     }
-}
-
-fn protocol_text(protocol: &Protocol) -> String {
-    let connection = match protocol.connection {
-        model::Connection::PerRequest => "a connection per request",
-        model::Connection::Sessions => "a connection per session",
-        model::Connection::KeepAlive { requests_max: None } => "keep-alive connections",
-        model::Connection::KeepAlive { requests_max: Some(_) } => {
-            "keep-alive connections with a request limit"
-        }
-    };
-    format!("HTTP/{}{}, {connection}", protocol.http.name(), protocol.tls.clause())
 }
 
 /// Lists the phases whose lengths differ.

@@ -6,7 +6,7 @@ use stats::Moments;
 use super::times::{four, summary};
 use super::web;
 use crate::fold::{KindSums, SteadyTotals};
-use crate::{KindResult, TimeSummary};
+use crate::{KindResult, TimeSummary, WebKindFigures};
 
 /// Times are recorded in ns and reported in s.
 const NANOS: f64 = 1e9;
@@ -15,9 +15,11 @@ const NANOS: f64 = 1e9;
 pub(super) fn kinds(plan: &Plan, totals: &SteadyTotals) -> Vec<KindResult> {
     let kinds = plan.catalog.kinds.iter().zip(&totals.kinds).enumerate();
     kinds
-        .map(|(index, (kind, sums))| KindResult {
-            object_bytes: web::object_bytes(plan, index),
-            ..statistics(plan, &kind.name, sums, summary(sums.histogram.clone()))
+        .map(|(index, (kind, sums))| {
+            let result = statistics(plan, &kind.name, sums, summary(sums.histogram.clone()));
+            let web =
+                result.web.map(|web| WebKindFigures { object_bytes: web::object_bytes(plan, index), ..web });
+            KindResult { web, ..result }
         })
         .collect()
 }
@@ -44,15 +46,17 @@ fn statistics(plan: &Plan, name: &str, sums: &KindSums, percentiles: TimeSummary
         MeasureUnit::Nanoseconds => four(moments, NANOS),
         MeasureUnit::Bytes | MeasureUnit::Count => four(moments, 1.0),
     };
+    let transferred = plan.catalog.transferred.iter().filter_map(|measure| sums.measures.get(*measure));
+    let transferred = transferred.map(|moments| moments.sum).fold(0, u128::saturating_add);
     KindResult {
         name: name.to_owned(),
-        object_bytes: None,
         n: sums.response.n,
         errors: sums.errors(),
         units_ok: None,
         response: four(&sums.response, NANOS),
         measures: plan.catalog.measures.iter().zip(&sums.measures).map(measure).collect(),
-        bytes: web::transferred(sums),
+        transferred: u64::try_from(transferred).unwrap_or(u64::MAX),
         percentiles,
+        web: web::of_kind(plan, sums),
     }
 }

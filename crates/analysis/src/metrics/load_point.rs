@@ -8,9 +8,6 @@ use super::{PointFigures, kinds, ratio, timeline, web};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
 use crate::{LoadPointResult, ResourceUsage, TimeSummary, Verdict, VerdictState};
 
-/// Bytes of a KB, as WebBench has it.
-const KB: f64 = 1024.0;
-
 /// Makes all numbers of a load point, without its verdict, from those that rules judge.
 ///
 /// Only the records of the steady phase count, divided by the recorded length T of that phase.
@@ -24,7 +21,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
     let thinking_mean = per_second(totals.thinking_ns as f64 / 1e9);
     let response = response(fold);
     let total = kinds::total(plan, load, totals, &response);
-    let bits = 8.0 * total.bytes.total as f64;
+    let bits = 8.0 * total.transferred as f64;
     let (cpu, run_queue, thread_seconds) = generator(totals);
     let sut_cpus = figures.sut_cpus;
     let per_operation = |seconds: f64| (0.0 < n + errors).then(|| seconds / (n + errors));
@@ -48,15 +45,11 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         thinking_mean,
         little_gap: load.is_closed().then(|| closed_gap(load.level(), figures.rate, totals)),
         throughput_mbit: per_second(bits / MBIT),
-        body_throughput_kb: per_second(total.bytes.body as f64 / KB),
         client_throughput_mbit: (0.0 < sum_response).then(|| bits / MBIT / sum_response),
-        pages_per_minute: total.units_ok.map(|pages| 60.0 * per_second(pages as f64)),
+        units_per_minute: total.units_ok.map(|units| 60.0 * per_second(units as f64)),
         service: summary(totals.service.clone()),
-        receive_mean: web::receive_mean(totals),
         lateness: lateness(totals, load.is_closed()),
-        connect: web::connect(plan, totals),
         in_flight_at_end: figures.in_flight_at_end,
-        in_flight_body_bytes: web::in_flight_body_bytes(plan, totals),
         in_flight_age: figures.in_flight_age,
         left_open: totals.left_open,
         failures: figures.failures,
@@ -72,6 +65,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         attribution: None,
         timeline: timeline::timeline(&fold.seconds),
         time_classes: fold.seconds.classes.clone(),
+        web: web::figures(plan, totals),
         total,
         response,
     }

@@ -1,20 +1,33 @@
 //! The web family's own figures, which the catalog alone does not give.
 
-use model::{Connection, Plan, web_measure};
+use model::{Connection, Plan, WebWorkload, web_measure};
 use units::saturating_u64;
 
 use super::times::summary;
 use crate::fold::{KindSums, SteadyTotals};
-use crate::{BytesTransferred, TimeSummary};
+use crate::{TimeSummary, WebFigures, WebKindFigures};
 
-/// Returns the bytes that operations of a kind received.
-pub(super) fn transferred(sums: &KindSums) -> BytesTransferred {
-    let whole = |measure: usize| {
-        let sum = sums.measures.get(measure).map_or(0, |moments| moments.sum);
-        u64::try_from(sum).unwrap_or(u64::MAX)
-    };
-    let (body, total) = (whole(web_measure::BODY_BYTES), whole(web_measure::REPLY_BYTES));
-    BytesTransferred { body, head: total.saturating_sub(body), total }
+/// Bytes of a KB, as WebBench has it.
+const KB: f64 = 1024.0;
+
+/// Makes the figures of a load point; `None` of another family.
+pub(super) fn figures(plan: &Plan, totals: &SteadyTotals) -> Option<WebFigures> {
+    let web = plan.workload.web()?;
+    let bodies = totals.kinds.iter().map(|kind| sum(kind, web_measure::BODY_BYTES));
+    let bodies = bodies.fold(0, u64::saturating_add);
+    Some(WebFigures {
+        body_throughput_kb: totals.per_second(bodies as f64 / KB),
+        receive_mean: receive_mean(totals),
+        connect: connect(plan, web, totals),
+        in_flight_body_bytes: in_flight_body_bytes(plan, totals),
+    })
+}
+
+/// Makes the figures of a kind of request, without the size of its object; `None` of another family.
+pub(super) fn of_kind(plan: &Plan, sums: &KindSums) -> Option<WebKindFigures> {
+    plan.workload.web()?;
+    let (body, total) = (sum(sums, web_measure::BODY_BYTES), sum(sums, web_measure::REPLY_BYTES));
+    Some(WebKindFigures { object_bytes: None, body, head: total.saturating_sub(body) })
 }
 
 /// Returns the length of the body of each kind's replies; `None` if they differ or are not known.
@@ -23,8 +36,13 @@ pub(super) fn object_bytes(plan: &Plan, kind: usize) -> Option<u64> {
     (body.least == body.most).then_some(body.least)
 }
 
+fn sum(sums: &KindSums, measure: usize) -> u64 {
+    let sum = sums.measures.get(measure).map_or(0, |moments| moments.sum);
+    u64::try_from(sum).unwrap_or(u64::MAX)
+}
+
 /// Returns the mean time from the first byte to the end, in s, from exact sums.
-pub(super) fn receive_mean(totals: &SteadyTotals) -> Option<f64> {
+fn receive_mean(totals: &SteadyTotals) -> Option<f64> {
     let first_byte =
         |kind: &KindSums| kind.measures.get(web_measure::FIRST_BYTE).map_or(0.0, |one| one.sum as f64);
     let first_byte: f64 = totals.kinds.iter().map(first_byte).sum();
@@ -33,15 +51,15 @@ pub(super) fn receive_mean(totals: &SteadyTotals) -> Option<f64> {
 }
 
 /// Summarizes the time to connect; `None` where connections do not belong to operations.
-pub(super) fn connect(plan: &Plan, totals: &SteadyTotals) -> Option<TimeSummary> {
+fn connect(plan: &Plan, web: &WebWorkload, totals: &SteadyTotals) -> Option<TimeSummary> {
     let spread = plan.catalog.spread_measures().position(|measure| measure == web_measure::CONNECT)?;
-    let belongs = plan.protocol.connection == Connection::PerRequest;
+    let belongs = web.protocol.connection == Connection::PerRequest;
     belongs.then(|| summary(totals.spreads[spread].clone()))
 }
 
 /// Returns the body bytes of the replies to the operations in flight at the end of the phase, by the defined mean
 /// sizes.
-pub(super) fn in_flight_body_bytes(plan: &Plan, totals: &SteadyTotals) -> u64 {
+fn in_flight_body_bytes(plan: &Plan, totals: &SteadyTotals) -> u64 {
     let bytes = |(kind, n): (usize, u64)| {
         let mean = plan.catalog.expected(kind, web_measure::BODY_BYTES).map_or(0.0, |body| body.mean);
         saturating_u64((n as f64 * mean).round())

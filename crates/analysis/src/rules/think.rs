@@ -14,7 +14,7 @@ const ERRORS: f64 = 3.0;
 
 /// Compares the measured mean think time with the nominal one, and the cycle rate of users with its bound.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let think = evidence.plan.workload.think;
+    let think = evidence.plan.workload.think();
     let Load::Users(users) = evidence.load() else { return Vec::new() };
     if think.mean() == Nanos::ZERO {
         return Vec::new();

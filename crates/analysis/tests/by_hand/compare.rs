@@ -201,11 +201,11 @@ fn runs_of_different_plans_are_refused_with_what_differs() {
     other.0.seed = 7;
     other.0.phases.steady = ms(9_000);
     other.0.load_threads = 1;
-    other.0.workload.pages[0].weight = 9;
+    other.0.workload.web_mut().unwrap().pages[0].weight = 9;
     other.0.modifications =
         vec![Modification { what: "steady phase".into(), standard: "12 s".into(), ours: "9 s".into() }];
     // Where a server has its programs is its own affair.
-    other.0.workload.requests[0].path = "/cgi-bin/small".parse().unwrap();
+    other.0.workload.web_mut().unwrap().requests[0].path = "/cgi-bin/small".parse().unwrap();
     let both = [compared("one", &one), compared("other", &other)];
     let why = compare(&both, MismatchPolicy::Refuse).unwrap_err();
     assert_eq!(

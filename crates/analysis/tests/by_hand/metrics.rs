@@ -58,7 +58,7 @@ fn webstones_rates_and_loads() {
     assert_eq!(point.error_level, Some(0.0));
     near(point.response.mean.unwrap(), 6.5 / 9.0);
     near(point.load_factor, 6.5 / 4.0);
-    near(point.pages_per_minute.unwrap(), 60.0 * 9.0 / 4.0);
+    near(point.units_per_minute.unwrap(), 60.0 * 9.0 / 4.0);
     assert_eq!(point.total.units_ok, Some(9));
     assert_eq!((point.offered_rate, point.delivered_ratio), (None, None));
     near(analysis.response_mean().unwrap(), 6.5 / 9.0);
@@ -69,12 +69,12 @@ fn webstones_rates_and_loads() {
 fn webstones_throughputs_in_2_to_the_20_bits() {
     let analysis = recorded(&operations()).analyze();
     let point = only(&analysis);
-    let bytes = point.total.bytes;
-    assert_eq!((bytes.body, bytes.head, bytes.total), (13_750, 1_800, 15_550));
+    let web = point.total.web.unwrap();
+    assert_eq!((web.body, web.head, point.total.transferred), (13_750, 1_800, 15_550));
     near(point.throughput_mbit, 124_400.0 / (4.0 * MBIT));
     near(point.client_throughput_mbit.unwrap(), 124_400.0 / (6.5 * MBIT));
     // WebBench counts bodies in KB of 1024 B.
-    near(point.body_throughput_kb, 13_750.0 / (4.0 * 1024.0));
+    near(point.web.as_ref().unwrap().body_throughput_kb, 13_750.0 / (4.0 * 1024.0));
     near(point.t1_lines(), point.throughput_mbit / 1.4);
 }
 
@@ -90,20 +90,21 @@ fn webstones_statistics_in_total() {
     four(&total.measure(web_measure::CONNECT), 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
     four(&total.measure(web_measure::FIRST_BYTE), 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
     // The rest of the service time: (6.5 − 0.013) ÷ 9.
-    near(only(&analysis).receive_mean.unwrap(), 6.487 / 9.0);
+    near(only(&analysis).web.as_ref().unwrap().receive_mean.unwrap(), 6.487 / 9.0);
     four(&total.measure(web_measure::BODY_BYTES), 1_527.777_778, 1_922.796_156, 500.0, 5_125.0);
     four(&total.measure(web_measure::REPLY_BYTES), 1_727.777_778, 1_922.796_156, 700.0, 5_325.0);
-    assert_eq!((total.name.as_str(), total.object_bytes), ("all", None));
+    assert_eq!((total.name.as_str(), total.web.unwrap().object_bytes), ("all", None));
 }
 
 #[test]
 fn webstones_statistics_per_file() {
     let analysis = recorded(&operations()).analyze();
     let [small, large] = &only(&analysis).kinds[..] else { panic!("two kinds") };
-    assert_eq!((small.name.as_str(), small.object_bytes, small.n), ("/small", Some(500), 7));
-    assert_eq!((large.name.as_str(), large.object_bytes, large.n), ("/large", Some(5125), 2));
+    assert_eq!((small.name.as_str(), small.web.unwrap().object_bytes, small.n), ("/small", Some(500), 7));
+    assert_eq!((large.name.as_str(), large.web.unwrap().object_bytes, large.n), ("/large", Some(5125), 2));
     four(&large.response, 1.5, 0.0, 1.5, 1.5);
-    assert_eq!((large.bytes.body, large.bytes.head, large.bytes.total), (10_250, 400, 10_650));
+    let web = large.web.unwrap();
+    assert_eq!((web.body, web.head, large.transferred), (10_250, 400, 10_650));
     assert_eq!(small.percentiles.histogram.n(), 7);
     // Six values are needed for a median with an interval: seven are enough, two are not.
     let medians =
@@ -139,10 +140,10 @@ fn failures_count_in_rates_of_their_own() {
     near(point.error_rate, 0.25);
     near(point.error_level.unwrap(), 1.0 / 8.0);
     near(point.load_factor, 5.0 / 4.0);
-    near(point.pages_per_minute.unwrap(), 60.0 * 8.0 / 4.0);
+    near(point.units_per_minute.unwrap(), 60.0 * 8.0 / 4.0);
     assert_eq!(point.failures, [(Outcome::Reset, 1)]);
     assert_eq!((point.kinds[1].n, point.kinds[1].errors), (1, 1));
-    assert_eq!(point.total.bytes.body, 7 * 500 + 5_125);
+    assert_eq!(point.total.web.unwrap().body, 7 * 500 + 5_125);
 }
 
 /// The records have: 1 s of CPU time per second on 2 threads, 20 ms in the run queue; the server uses
@@ -162,14 +163,18 @@ fn the_machines_use() {
 #[test]
 fn unknown_values_are_none() {
     let mut recorded = recorded(&operations());
-    recorded.plan.protocol.connection = Connection::KeepAlive { requests_max: None };
+    recorded.plan.workload.web_mut().unwrap().protocol.connection =
+        Connection::KeepAlive { requests_max: None };
     recorded.plan.catalog.units.clear();
     recorded.plan.sut.quota = None;
     recorded.records[2].sut = None;
     let analysis = recorded.analyze();
     let point = only(&analysis);
     assert_eq!((point.sut_cpus, point.sut_busy, point.sut_cpu_per_operation), (None, None, None));
-    assert_eq!((&point.connect, &point.lateness, point.pages_per_minute), (&None, &None, None));
+    assert_eq!(
+        (&point.web.as_ref().unwrap().connect, &point.lateness, point.units_per_minute),
+        (&None, &None, None)
+    );
     assert_eq!((point.rate_interval, point.response.mean_interval), (None, None));
 }
 
@@ -248,10 +253,10 @@ fn an_open_loop_has_offered_rate_and_lateness() {
     near(point.load_factor, 1.0);
     assert_eq!(point.little_gap, None);
     // Single operations are scheduled, so there are no pages although the benchmark counts them.
-    assert_eq!((point.total.units_ok, point.pages_per_minute), (None, None));
+    assert_eq!((point.total.units_ok, point.units_per_minute), (None, None));
     let lateness = point.lateness.as_ref().unwrap();
     assert_eq!((lateness.histogram.n(), lateness.max), (4_000, Some(Nanos::ZERO)));
     assert_eq!(point.service.histogram, point.response.histogram);
-    let connect = point.connect.as_ref().unwrap();
+    let connect = point.web.as_ref().unwrap().connect.as_ref().unwrap();
     assert_eq!((connect.histogram.n(), connect.max), (4_000, Some(ms(1))));
 }

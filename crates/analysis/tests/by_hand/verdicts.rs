@@ -87,7 +87,7 @@ fn a_certificate_that_was_not_verified_is_a_remark() {
     let mut recorded = two_load_points();
     recorded.plan.sut.certificates = model::CertificateCheck::Off;
     assert!(remarks(&recorded.analyze(), "certificate").is_empty(), "there is none without TLS");
-    recorded.plan.protocol.tls = model::Tls::Full;
+    recorded.plan.workload.web_mut().unwrap().protocol.tls = model::Tls::Full;
     let analysis = recorded.analyze();
     assert_valid(&analysis);
     assert_eq!(remarks(&analysis, "certificate"), [Finding::CertificateUnverified]);

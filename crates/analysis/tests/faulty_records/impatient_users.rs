@@ -9,7 +9,7 @@ use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks,
 /// Ten users, 30 ms of response; the defined think time is 90 ms.
 fn recorded(think: Think, thought: Nanos) -> RecordedRun {
     let mut plan: Plan = plan(Load::Users(10), 2, 20);
-    plan.workload.think = think;
+    plan.workload.web_mut().unwrap().think = think;
     let operations = users(&plan, 10, |_, _| ms(30), thought);
     RecordedRun::of(plan, &operations)
 }
@@ -40,7 +40,7 @@ fn a_think_time_that_is_off_is_a_remark() {
 #[test]
 fn being_late_is_not_thinking_longer() {
     let mut late = plan(Load::Users(10), 2, 20);
-    late.workload.think = Think::Fixed(ms(90));
+    late.workload.web_mut().unwrap().think = Think::Fixed(ms(90));
     let mut operations = users(&late, 10, |_, _| ms(42), ms(90));
     operations.iter_mut().for_each(|operation| operation.sent += ms(12));
     let analysis = RecordedRun::of(late, &operations).analyze();

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use analysis::{Analysis, Analyzer, Finding, VerdictState};
 use model::{
-    Arrivals, BenchmarkId, Connection, Detail, Ending, Flow, Headline, Health, HttpVersion, IntervalRecord,
-    KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Protocol, Request, Rules, SutPlan,
-    SutUse, Think, Tls, UnitTotals, Workload, web_measure,
+    Arrivals, BenchmarkId, Connection, Detail, Ending, Flow, Headline, Health, IntervalRecord, KindTotals,
+    Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Request, Rules, SutPlan, SutUse, Think, UnitTotals,
+    WebProtocol, WebWorkload, web_measure,
 };
 use stats::Histogram;
 use units::Nanos;
@@ -47,12 +47,13 @@ pub(crate) fn s(seconds: u64) -> Nanos {
 /// A plan with one load point, phases of ramp-up 0, settle, steady, ramp-down 0, drain 5 s.
 pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
     let object = |path: &str, bytes| Request::file(path, bytes);
-    let workload = Workload {
+    let workload = WebWorkload {
         content_seed: 1,
         requests: vec![object("/small", OBJECT_BYTES[0]), object("/large", OBJECT_BYTES[1])],
         pages: vec![Page { weight: 1, requests: vec![0] }, Page { weight: 1, requests: vec![1] }],
         counts_pages: true,
         think: Think::None,
+        protocol: WebProtocol::plain(Connection::PerRequest),
     };
     Plan {
         format: model::PLAN_FORMAT,
@@ -64,14 +65,8 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         },
         seed: 1,
         catalog: workload.catalog(),
-        workload,
-        protocol: Protocol {
-            http: HttpVersion::Http10,
-            connection: Connection::PerRequest,
-            tls: Tls::Off,
-            streams: 1,
-            time_limit: s(60),
-        },
+        workload: workload.into(),
+        time_limit: s(60),
         load_points: vec![LoadPoint { index: 0, load }],
         phases: Phases {
             quiet: s(0),
@@ -230,7 +225,7 @@ impl Window {
     ) -> IntervalRecord {
         let length = self.end - self.start;
         let open = !plan.load_points[load_point].load.is_closed();
-        let thinking = plan.workload.think != Think::None;
+        let thinking = plan.workload.think() != Think::None;
         let paced = open || thinking || operations.iter().any(|one| one.due < one.sent);
         let mut record = IntervalRecord {
             load_point: load_point as u32,
@@ -241,8 +236,8 @@ impl Window {
             start: self.start,
             end: self.end,
             flow: self.flow(plan.load_points[load_point].load, operations),
-            kinds: vec![KindTotals::new(plan.catalog.measures.len()); plan.workload.requests.len()],
-            units: vec![UnitTotals::default(); plan.workload.pages.len()],
+            kinds: vec![KindTotals::new(plan.catalog.measures.len()); plan.catalog.kinds.len()],
+            units: vec![UnitTotals::default(); plan.catalog.units.len()],
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
@@ -252,7 +247,7 @@ impl Window {
                 run_queue: Nanos(length.0 / 50),
             },
             sut: Some(SutUse { cpu: Nanos(length.0 / 4), throttled: Nanos::ZERO }),
-            detail: Some(Detail::new(plan.workload.requests.len(), 1)),
+            detail: Some(Detail::new(plan.catalog.kinds.len(), 1)),
         };
         for operation in operations {
             if paced && self.has(operation.sent) {

@@ -16,7 +16,7 @@ const DIRECTORIES: usize = 100;
 
 /// Shares of the classes in percent, and the size of the first file of each in bytes; file i has i times that.
 ///
-/// Source: crates/benchmarks/src/web96; there the sizes of class 0 are rounded down from multiples of 102.4.
+/// Source: crates/benchmarks/src/web/web96; there the sizes of class 0 are rounded down from multiples of 102.4.
 const CLASSES: [(u64, usize); 4] = [(35, 102), (50, 1024), (14, 10_240), (1, 102_400)];
 
 /// Files of a class, by weights of 5^i / i!, as whole numbers.

@@ -23,9 +23,9 @@ pub(super) fn facts(report: &Report) -> Vec<(String, Text)> {
         ("Length of a load point", phase(plan.phases.end_of(Phase::Drain))),
         ("Think time", think_text(report)),
         ("Protocol", Some(protocol_text(report))),
-        ("Data set", Some(data_set_text(report))),
+        ("Data set", data_set_text(report)),
         ("Load threads", Some(threads_text(plan))),
-        ("Seed", Some(format!("{}, content {}", plan.seed, plan.workload.content_seed))),
+        ("Seed", Some(seed_text(report))),
         ("Modifications of the benchmark", Some(modifications(report))),
     ];
     facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Text::from(value?)))).collect()
@@ -37,12 +37,17 @@ fn phase(length: Nanos) -> Option<String> {
 }
 
 fn think_text(report: &Report) -> Option<String> {
-    match report.plan.workload.think {
+    match report.plan.workload.think() {
         _ if report.is_open() => None,
         Think::None => Some("none".to_owned()),
         Think::Fixed(time) => Some(format!("{}, constant", numbers::time(time))),
         Think::Exponential(time) => Some(format!("negative exponential, mean {}", numbers::time(time))),
     }
+}
+
+fn seed_text(report: &Report) -> String {
+    let content = report.web().map(|web| format!(", content {}", web.content_seed));
+    format!("{}{}", report.plan.seed, content.unwrap_or_default())
 }
 
 fn threads_text(plan: &Plan) -> String {

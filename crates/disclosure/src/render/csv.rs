@@ -51,7 +51,7 @@ fn row(report: &Report, point: &LoadPointResult) -> Vec<(String, String)> {
     times("response", Some(&point.response), &mut row);
     times("service", Some(&point.service), &mut row);
     times("lateness", point.lateness.as_ref(), &mut row);
-    times("connect", point.connect.as_ref(), &mut row);
+    times("connect", point.web.as_ref().and_then(|web| web.connect.as_ref()), &mut row);
     resources(point, &mut row);
     for outcome in Outcome::ALL.into_iter().filter(|outcome| *outcome != Outcome::Ok) {
         let n = point.failures.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, n)| *n);
@@ -108,16 +108,19 @@ fn figures(point: &LoadPointResult, row: &mut Fields) {
     row.number("error_level_ratio", point.error_level);
     row.number("load_factor", point.load_factor);
     row.number("throughput_mbit_per_s", point.throughput_mbit);
-    row.number("body_throughput_kb_per_s", point.body_throughput_kb);
-    row.number("receive_mean_s", point.receive_mean);
-    row.number("first_byte_mean_s", point.total.measure(web_measure::FIRST_BYTE).mean);
+    // Of another family these cells are empty.
+    let web = point.web.as_ref();
+    let first_byte = web.and_then(|_| point.total.measure(web_measure::FIRST_BYTE).mean);
+    row.number("body_throughput_kb_per_s", web.map(|web| web.body_throughput_kb));
+    row.number("receive_mean_s", web.and_then(|web| web.receive_mean));
+    row.number("first_byte_mean_s", first_byte);
     row.number("client_throughput_mbit_per_s", point.client_throughput_mbit);
-    row.number("pages_per_min", point.pages_per_minute);
+    row.number("pages_per_min", point.units_per_minute);
     row.number("in_flight_mean", point.in_flight_mean);
     row.number("thinking_mean", point.thinking_mean);
     row.number("little_gap_ratio", point.little_gap);
     row.add("in_flight_at_end", point.in_flight_at_end);
-    row.add("in_flight_body_bytes", point.in_flight_body_bytes);
+    row.add("in_flight_body_bytes", web.map_or(String::new(), |web| web.in_flight_body_bytes.to_string()));
     row.number("in_flight_age_s", point.in_flight_age.as_secs_f64());
     row.add("left_open", point.left_open);
 }

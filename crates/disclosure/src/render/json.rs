@@ -107,7 +107,7 @@ fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
         "response": times(Some(&point.response)),
         "service": times(Some(&point.service)),
         "lateness": times(point.lateness.as_ref()),
-        "connect": times(point.connect.as_ref()),
+        "connect": times(point.web.as_ref().and_then(|web| web.connect.as_ref())),
         "total": kind(&point.total, catalog),
         "kinds": point.kinds.iter().map(|one| kind(one, catalog)).collect::<Vec<_>>(),
         "failures": point.failures.iter().map(|(outcome, n)| failure(point, *outcome, *n)).collect::<Vec<_>>(),
@@ -139,7 +139,7 @@ fn failure(point: &LoadPointResult, outcome: Outcome, n: u64) -> Value {
 }
 
 fn figures(point: &LoadPointResult) -> Value {
-    json!({
+    let mut value = json!({
         "index": point.index,
         "load": load(point.load),
         "verdict": verdict(&point.verdict),
@@ -158,12 +158,9 @@ fn figures(point: &LoadPointResult) -> Value {
         "thinking_mean": point.thinking_mean,
         "little_gap_ratio": point.little_gap,
         "throughput_mbit_per_s": point.throughput_mbit,
-        "body_throughput_kb_per_s": point.body_throughput_kb,
-        "receive_mean_s": point.receive_mean,
         "client_throughput_mbit_per_s": point.client_throughput_mbit,
-        "pages_per_min": point.pages_per_minute,
+        "pages_per_min": point.units_per_minute,
         "in_flight_at_end": point.in_flight_at_end,
-        "in_flight_body_bytes": point.in_flight_body_bytes,
         "in_flight_age_s": seconds(point.in_flight_age),
         "left_open": point.left_open,
         "generator": {
@@ -176,7 +173,13 @@ fn figures(point: &LoadPointResult) -> Value {
             "busy_ratio": point.sut_busy,
             "cpu_per_operation_s": point.sut_cpu_per_operation,
         },
-    })
+    });
+    if let Some(web) = &point.web {
+        value["body_throughput_kb_per_s"] = json!(web.body_throughput_kb);
+        value["receive_mean_s"] = json!(web.receive_mean);
+        value["in_flight_body_bytes"] = json!(web.in_flight_body_bytes);
+    }
+    value
 }
 
 pub(super) fn load(load: Load) -> Value {
@@ -215,14 +218,17 @@ fn times(summary: Option<&TimeSummary>) -> Value {
 fn kind(kind: &KindResult, catalog: &Catalog) -> Value {
     let mut value = json!({
         "name": kind.name,
-        "object_bytes": kind.object_bytes,
         "n": kind.n,
         "errors": kind.errors,
         "pages": kind.units_ok,
         "response_s": four(kind.response),
-        "bytes_moved": { "body": kind.bytes.body, "head": kind.bytes.head, "total": kind.bytes.total },
+        "bytes_moved": { "total": kind.transferred },
         "response": times(Some(&kind.percentiles)),
     });
+    if let Some(web) = kind.web {
+        value["object_bytes"] = json!(web.object_bytes);
+        value["bytes_moved"] = json!({ "body": web.body, "head": web.head, "total": kind.transferred });
+    }
     for (measure, statistics) in catalog.measures.iter().zip(&kind.measures) {
         let key = measure_key(&measure.name);
         let key = if measure.unit == MeasureUnit::Nanoseconds { format!("{key}_s") } else { key };

@@ -9,6 +9,7 @@ use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let counts_requests = report.plan.benchmark.headline == Headline::RequestRate;
+    report.web()?;
     if !counts_requests || report.is_open() || report.analysis.load_points.is_empty() {
         return None;
     }
@@ -28,14 +29,15 @@ fn table(report: &Report) -> Table {
         Column::words("Verdict"),
     ];
     let row = |point: &LoadPointResult| {
-        let heads = point.total.bytes.head as f64 / 1024.0 / point.length.as_secs_f64();
+        let web = point.web.as_ref();
+        let heads = point.total.web.map(|web| web.head as f64 / 1024.0 / point.length.as_secs_f64());
         Row::plain([
             load_number(point.load),
-            numbers::figure(point.body_throughput_kb),
+            numbers::figure(web.map(|web| web.body_throughput_kb)),
             numbers::figure(heads),
             numbers::seconds(point.total.measure(web_measure::CONNECT).mean),
             numbers::seconds(point.total.measure(web_measure::FIRST_BYTE).mean),
-            numbers::seconds(point.receive_mean),
+            numbers::seconds(web.and_then(|web| web.receive_mean)),
             numbers::figure(point.rate_per_user),
             state_text(point.verdict.state).to_owned(),
         ])

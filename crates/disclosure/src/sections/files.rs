@@ -13,7 +13,7 @@ const ROWS_MAX: usize = 300;
 const SHORT_MAX: usize = 400;
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let main = report.main_point()?;
+    let main = report.main_point().filter(|_| report.web().is_some())?;
     let mut blocks = vec![at_load(report, main)];
     let n_rows: usize = report.analysis.load_points.iter().map(|point| 5 * (point.kinds.len() + 1)).sum();
     let others = report.analysis.load_points.iter().filter(|point| point.index != main.index);
@@ -80,6 +80,7 @@ fn counts(report: &Report, point: &LoadPointResult) -> Table {
     ];
     let all = point.total.n + point.total.errors;
     let row = |kind: &KindResult, expected: Option<f64>| {
+        let web = kind.web.unwrap_or_default();
         let share = (0 < all).then(|| (kind.n + kind.errors) as f64 / all as f64);
         Row::plain([
             kind.name.clone(),
@@ -87,15 +88,14 @@ fn counts(report: &Report, point: &LoadPointResult) -> Table {
             numbers::count(kind.errors),
             numbers::fixed(share.map(|share| share * 100.0), 2),
             numbers::fixed(expected.map(|share| share * 100.0), 2),
-            numbers::count(kind.object_bytes),
-            numbers::count(kind.bytes.body),
-            numbers::count(kind.bytes.head),
-            numbers::count(kind.bytes.total),
+            numbers::count(web.object_bytes),
+            numbers::count(web.body),
+            numbers::count(web.head),
+            numbers::count(kind.transferred),
         ])
     };
-    let workload = &report.plan.workload;
-    let expected = |kind: &KindResult| workload.requests.iter().position(|request| request.name == kind.name);
-    let share = |kind: &KindResult| expected(kind).map(|index| workload.request_share(index));
+    let kinds = &report.plan.catalog.kinds;
+    let share = |result: &KindResult| kinds.iter().find(|kind| kind.name == result.name)?.share;
     let mut rows: Vec<Row> = point.kinds.iter().map(|kind| row(kind, share(kind))).collect();
     rows.push(row(&point.total, Some(1.0)).style(RowStyle::Total));
     Table::new("Hits and bytes per file", columns, rows)

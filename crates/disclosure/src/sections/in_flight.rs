@@ -1,7 +1,7 @@
 //! Operations that the end of the steady phase cut off.
 
 use analysis::LoadPointResult;
-use model::web_measure;
+use model::{WebWorkload, web_measure};
 
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, numbers};
@@ -10,9 +10,17 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     if report.analysis.load_points.is_empty() {
         return None;
     }
-    let text = "Operations in flight at the end of the steady phase count in no rate and no percentile. Long operations are cut \
-                off more often than short ones, so the mean size of completed responses is slightly below that of the \
-                requested ones; the table shows by how much.";
+    let text = match report.web() {
+        Some(_) => {
+            "Operations in flight at the end of the steady phase count in no rate and no percentile. Long operations are cut \
+             off more often than short ones, so the mean size of completed responses is slightly below that of the \
+             requested ones; the table shows by how much."
+        }
+        None => {
+            "Operations in flight at the end of the steady phase count in no rate and no percentile. Long operations are cut \
+             off more often than short ones; the table shows how many there were."
+        }
+    };
     let blocks = vec![Block::Paragraph(text.into()), Block::Table(table(report))];
     Some(Section { id: "in-flight", title: "In flight at the end".into(), blocks })
 }
@@ -23,12 +31,13 @@ fn table(report: &Report) -> Table {
         Column::numbers("Completed", ""),
         Column::numbers("In flight at the end", ""),
         Column::numbers("of all", "%"),
-        Column::numbers("Their bodies", "B"),
-        Column::numbers("Mean age", ""),
-        Column::numbers("Mean body, completed", "B"),
     ];
+    let web = report.web();
+    columns.extend(web.map(|_| Column::numbers("Their bodies", "B")));
+    columns.push(Column::numbers("Mean age", ""));
+    columns.extend(web.map(|_| Column::numbers("Mean body, completed", "B")));
     // Responses whose length is not known in advance have no expected mean.
-    let expected = report.plan.workload.mean_body_bytes();
+    let expected = web.and_then(WebWorkload::mean_body_bytes);
     columns.extend(expected.map(|_| Column::numbers("Mean body, expected", "B")));
     let row = |point: &LoadPointResult| {
         let completed = point.total.n + point.total.errors;
@@ -41,10 +50,11 @@ fn table(report: &Report) -> Table {
             numbers::count(completed),
             numbers::count(point.in_flight_at_end),
             numbers::fixed(share, 3),
-            numbers::count(point.in_flight_body_bytes),
-            numbers::seconds(age),
-            numbers::figure(point.total.measure(web_measure::BODY_BYTES).mean),
         ];
+        cells.extend(point.web.as_ref().map(|web| numbers::count(web.in_flight_body_bytes)));
+        cells.push(numbers::seconds(age));
+        let mean_body = |_| numbers::figure(point.total.measure(web_measure::BODY_BYTES).mean);
+        cells.extend(point.web.as_ref().map(mean_body));
         cells.extend(expected.map(numbers::figure));
         Row::plain(cells)
     };

@@ -1,12 +1,13 @@
 //! Users who think: the interactive law.
 
 use analysis::LoadPointResult;
+use model::WebWorkload;
 
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let think = report.plan.workload.think.mean().as_secs_f64();
+    let think = report.plan.workload.think().mean().as_secs_f64();
     if report.is_open() || think == 0.0 || report.analysis.load_points.is_empty() {
         return None;
     }
@@ -29,9 +30,9 @@ fn table(report: &Report) -> Table {
         Column::numbers("N ÷ X − Z", ""),
         Column::numbers("Think time, mean", ""),
     ];
-    let think = report.plan.workload.think.mean().as_secs_f64();
-    // Users think once per page.
-    let per_page = report.plan.workload.requests_per_page();
+    let think = report.plan.workload.think().mean().as_secs_f64();
+    // Users think once per page, or after each operation.
+    let per_page = report.web().map_or(1.0, WebWorkload::requests_per_page);
     let percent = |ratio: Option<f64>| numbers::fixed(ratio.map(|ratio| ratio * 100.0), 1);
     let row = |point: &LoadPointResult| {
         let users = point.load.level();

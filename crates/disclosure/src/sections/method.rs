@@ -106,6 +106,7 @@ fn load(report: &Report) -> Vec<Text> {
             .to_owned(),
     };
     let after = match report.is_open() {
+        _ if report.web().is_none() => "Failed operations are not retried.",
         true => "Failed operations are not retried.",
         false => "If a request fails, the rest of its page is skipped. Nothing is retried.",
     };
@@ -129,7 +130,7 @@ fn phases(report: &Report) -> Table {
 }
 
 fn measurement(report: &Report) -> Vec<Text> {
-    let limit = numbers::length(report.plan.protocol.time_limit);
+    let limit = numbers::length(report.plan.time_limit);
     let texts = [
         "Counted operations: those that complete within the steady phase. Operations in flight at its end do not count. \
          Rates are divided by the recorded length of the phase."
@@ -146,7 +147,7 @@ fn measurement(report: &Report) -> Vec<Text> {
 
 /// Says what of the end of connections belongs to an operation; empty where nothing does.
 fn connections(report: &Report) -> String {
-    let protocol = &report.plan.protocol;
+    let Some(protocol) = report.web().map(|web| web.protocol) else { return String::new() };
     let which = match (protocol.http, protocol.connection) {
         (HttpVersion::Http2, _) | (_, Connection::KeepAlive { .. }) => return String::new(),
         (_, Connection::PerRequest) => "every request has its own connection",
@@ -167,7 +168,10 @@ fn connections(report: &Report) -> String {
 
 /// Says what of replies was checked: all of it where the body is known beforehand.
 fn verification(report: &Report) -> String {
-    let requests = &report.plan.workload.requests;
+    let Some(web) = report.web() else {
+        return "Verification: every response is checked against what was asked for; a wrong one is an error.".to_owned();
+    };
+    let requests = &web.requests;
     let names = |is: fn(&ReplyBody) -> bool| {
         let names = requests.iter().filter(|one| is(&one.reply)).map(|one| format!("“{}”", one.name));
         names.collect::<Vec<_>>().join(", ")
@@ -232,15 +236,15 @@ fn rules(report: &Report) -> Table {
         ("conservation", "exact".to_owned()),
     ];
     let mut rows: Vec<Row> = rows.map(|(what, limit)| Row::plain([what.to_owned(), limit])).into();
-    let shares = report.plan.workload.requests.iter().filter_map(|request| {
+    let shares = report.plan.catalog.kinds.iter().filter_map(|kind| {
         let limit = format!(
             "within {} of the expected share, or chance (4 σ, from 25 expected on)",
-            numbers::percent(request.share_gap_max?, 0)
+            numbers::percent(kind.share_gap_max?, 0)
         );
-        Some(Row::plain([format!("share of “{}”", request.name), limit]))
+        Some(Row::plain([format!("share of “{}”", kind.name), limit]))
     });
     rows.extend(shares);
-    if !report.is_open() && report.plan.workload.think != Think::None {
+    if !report.is_open() && report.plan.workload.think() != Think::None {
         rows.push(Row::plain(["user iterations per second", "at most N ÷ Z, within 2 % and chance (3 σ)"]));
     }
     Table::new("Limits", vec![Column::words("What"), Column::words("Limit")], rows)

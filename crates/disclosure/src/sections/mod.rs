@@ -12,6 +12,7 @@ mod heat_map;
 pub(crate) mod highlights;
 mod in_flight;
 mod interactive;
+mod kinds;
 mod machine;
 pub(crate) mod method;
 pub(crate) mod narrative;
@@ -60,6 +61,7 @@ const SECTIONS: &[SectionBuilder] = &[
     percentiles::section,
     timeline::section,
     files::section,
+    kinds::section,
     resources::section,
     demand::section,
     machine::section,

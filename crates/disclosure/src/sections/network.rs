@@ -14,8 +14,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let mut facts = load(report);
     facts.extend(network(report));
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), Text::from(value))).collect();
-    let title = "Load, file set and network".into();
-    Some(Section { id: "network", title, blocks: vec![Block::Facts(facts)] })
+    let title = if report.web().is_some() { "Load, file set and network" } else { "Load and network" };
+    Some(Section { id: "network", title: title.into(), blocks: vec![Block::Facts(facts)] })
 }
 
 fn load(report: &Report) -> Vec<(&'static str, String)> {
@@ -26,14 +26,11 @@ fn load(report: &Report) -> Vec<(&'static str, String)> {
     if let Some(load) = run.max_by(|one, other| one.level().total_cmp(&other.level())) {
         facts.push(("Maximum requested load", report.terms().load_text(load)));
     }
-    facts.push((
-        "Maximum file set",
-        format!(
-            "{}, {} files",
-            numbers::bytes(report.file_set_bytes()),
-            numbers::count(plan.workload.n_files(plan.level_max()))
-        ),
-    ));
+    if report.web().is_some() {
+        let n_files = numbers::count(plan.workload.n_files(plan.level_max()));
+        let bytes = numbers::bytes(report.file_set_bytes());
+        facts.push(("Maximum file set", format!("{bytes}, {n_files} files")));
+    }
     let addresses: Vec<String> = plan.source_addresses.iter().map(ToString::to_string).collect();
     if !addresses.is_empty() {
         facts.push(("Addresses of the load generator", addresses.join(", ")));
@@ -98,7 +95,7 @@ fn time_wait_entries(report: &Report) -> Option<String> {
     if let Some(counted) = counted {
         return Some(format!("{}, as counted", numbers::figure(counted)));
     }
-    if report.plan.protocol.connection != Connection::PerRequest {
+    if report.web()?.protocol.connection != Connection::PerRequest {
         return None;
     }
     let entries = (peak.rate * f64::from(LINUX_TIME_WAIT_S)).round() as u64;

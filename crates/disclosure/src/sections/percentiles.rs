@@ -33,7 +33,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         blocks.push(Block::Table(side_by_side(report)));
     }
     blocks.extend(other_table(report, "Lateness", |point| point.lateness.as_ref()));
-    blocks.extend(other_table(report, "Connect time", |point| point.connect.as_ref()));
+    blocks.extend(other_table(report, "Connect time", |point| point.web.as_ref()?.connect.as_ref()));
     Some(Section { id: "percentiles", title: "Percentiles of response time".into(), blocks })
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn notes(report: &Report) -> Vec<Text> {
     let notes = [
         Some(users(report)),
         Some(arrivals(report)),
-        Some(connections(report)),
+        connections(report),
         encryption(report),
         content(report),
         files(report),
@@ -37,7 +37,7 @@ pub(crate) fn notes(report: &Report) -> Vec<Text> {
 type Note = (&'static str, String);
 
 fn users(report: &Report) -> Note {
-    let text = match (report.is_open(), report.plan.workload.think) {
+    let text = match (report.is_open(), report.plan.workload.think()) {
         (true, _) => "Operations follow a schedule; no users leave, come back or press reload.".to_owned(),
         (false, Think::None) => format!(
             "Users never pause, so each of them makes as many requests as many people who read what they get. Do not read the \
@@ -68,8 +68,8 @@ fn arrivals(report: &Report) -> Note {
     ("Arrivals", text.to_owned())
 }
 
-fn connections(report: &Report) -> Note {
-    let text = match report.plan.protocol.connection {
+fn connections(report: &Report) -> Option<Note> {
+    let text = match report.web()?.protocol.connection {
         Connection::PerRequest => {
             "Every request has its own connection, so the cost of opening and closing connections weighs heavily; browsers \
              and proxies reuse theirs."
@@ -83,11 +83,11 @@ fn connections(report: &Report) -> Note {
         }
     };
     let slow = "Clients read responses as fast as they arrive: none has a slow line.";
-    ("Connections", format!("{text} {slow}"))
+    Some(("Connections", format!("{text} {slow}")))
 }
 
 fn encryption(report: &Report) -> Option<Note> {
-    let protocol = &report.plan.protocol;
+    let protocol = report.web()?.protocol;
     let text = match (protocol.tls, protocol.http) {
         (Tls::Off, HttpVersion::Http2) => {
             "Nothing is encrypted. Public web servers use TLS, which costs CPU time."
@@ -102,7 +102,7 @@ fn encryption(report: &Report) -> Option<Note> {
 }
 
 fn content(report: &Report) -> Option<Note> {
-    let requests = &report.plan.workload.requests;
+    let requests = &report.web()?.requests;
     let is_file = |request: &Request| matches!(request.reply, ReplyBody::File(_) | ReplyBody::Empty);
     let is_made = |request: &Request| matches!(request.reply, ReplyBody::Letters { .. });
     let text = match (requests.iter().all(is_file), requests.iter().any(is_made)) {

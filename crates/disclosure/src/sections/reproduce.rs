@@ -26,7 +26,7 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
         ("Program", Some(provenance.program.clone())),
         ("Benchmark", Some(format!("{}, version {}", plan.benchmark.id, plan.benchmark.version))),
         ("Seed", Some(plan.seed.to_string())),
-        ("Content seed", Some(plan.workload.content_seed.to_string())),
+        ("Content seed", report.web().map(|web| web.content_seed.to_string())),
         ("Load threads", Some(format!("{}, {pinned}", plan.load_threads))),
         ("Plan format", Some(plan.format.to_string())),
         ("Run file", provenance.run_file.clone()),

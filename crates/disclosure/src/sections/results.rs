@@ -23,7 +23,7 @@ pub fn results_table(analysis: &Analysis) -> Table {
 fn table(analysis: &Analysis, intervals: bool) -> Table {
     let terms = Terms::of(analysis);
     let points = &analysis.load_points;
-    let pages = points.iter().any(|point| point.pages_per_minute.is_some());
+    let pages = points.iter().any(|point| point.units_per_minute.is_some());
     let best = analysis.headline.as_ref().map(|headline| headline.load_point);
     let rows = points.iter().enumerate().map(|(index, point)| {
         let row = Row { cells: cells(point, pages, intervals), style: RowStyle::Plain };
@@ -79,7 +79,7 @@ fn cells(point: &LoadPointResult, pages: bool, intervals: bool) -> Vec<Cell> {
         numbers::figure(point.error_level.map(|level| level * 100.0)).into(),
     ];
     if pages {
-        cells.push(numbers::figure(point.pages_per_minute).into());
+        cells.push(numbers::figure(point.units_per_minute).into());
     }
     cells.push(state_text(point.verdict.state).into());
     cells

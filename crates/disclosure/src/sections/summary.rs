@@ -81,33 +81,33 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
     let plan = report.plan;
     let terms = report.terms();
     let loads: Vec<Load> = plan.load_points.iter().map(|point| point.load).collect();
+    let benchmark =
+        format!("{} ({}, version {})", plan.benchmark.title, plan.benchmark.id, plan.benchmark.version);
     let rows = [
-        (
-            "Benchmark",
-            format!("{} ({}, version {})", plan.benchmark.title, plan.benchmark.id, plan.benchmark.version),
-        ),
-        ("System under test", sut_text(report)),
-        ("Load", load_text(&loads, terms.load)),
-        ("Steady phase", format!("{} per load point", numbers::length(plan.phases.steady))),
-        ("Protocol", protocol_text(report)),
+        ("Benchmark", Some(benchmark)),
+        ("System under test", Some(sut_text(report))),
+        ("Load", Some(load_text(&loads, terms.load))),
+        ("Steady phase", Some(format!("{} per load point", numbers::length(plan.phases.steady)))),
+        ("Protocol", Some(protocol_text(report))),
         ("Data set", data_set_text(report)),
-        ("Verdicts", verdicts(report)),
+        ("Verdicts", Some(verdicts(report))),
     ];
-    rows.map(|(name, value)| (name.to_owned(), value.into())).into()
+    rows.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))).collect()
 }
 
-pub(crate) fn data_set_text(report: &Report) -> String {
-    let workload = &report.plan.workload;
+/// Describes the data set; `None` where the benchmark has none.
+pub(crate) fn data_set_text(report: &Report) -> Option<String> {
+    let workload = report.web()?;
     let files = match workload.n_files(report.plan.level_max()) {
         0 => "no files".to_owned(),
         1 => format!("1 file of {}", numbers::bytes(report.file_set_bytes())),
         n => format!("{} files, {} in all", numbers::count(n), numbers::bytes(report.file_set_bytes())),
     };
     // Of a site that is there already nobody knows it beforehand.
-    match workload.mean_body_bytes() {
+    Some(match workload.mean_body_bytes() {
         Some(mean) => format!("{files}, mean body {} B", numbers::figure(mean)),
         None => format!("{files}, body length not known in advance"),
-    }
+    })
 }
 
 fn sut_text(report: &Report) -> String {
@@ -169,7 +169,10 @@ pub(crate) fn load_text(loads: &[Load], word: &str) -> String {
 }
 
 pub(crate) fn protocol_text(report: &Report) -> String {
-    let protocol = &report.plan.protocol;
+    let limit = format!("time limit {}", numbers::length(report.plan.time_limit));
+    let Some(protocol) = report.web().map(|web| web.protocol) else {
+        return format!("{}, {limit}", report.plan.workload.family());
+    };
     let (version, tls) = (protocol.http.name(), protocol.tls.clause());
     let connection = match protocol.connection {
         Connection::PerRequest => "one connection per request".to_owned(),
@@ -183,7 +186,7 @@ pub(crate) fn protocol_text(report: &Report) -> String {
         1 => String::new(),
         users => format!(", each shared by {users} users"),
     };
-    format!("HTTP/{version}{tls}, {connection}{shared}, time limit {}", numbers::length(protocol.time_limit))
+    format!("HTTP/{version}{tls}, {connection}{shared}, {limit}")
 }
 
 fn verdicts(report: &Report) -> String {

@@ -1,24 +1,57 @@
 //! The workload: its requests, their shares and the expected responses.
 
-use model::{Connection, Count, Page, Parameter, ReplyBody, Request, Think, Workload};
+use model::{Connection, Count, OperationKind, Page, Parameter, ReplyBody, Request, Think, WebWorkload};
 
+use super::kinds::{in_unit, measure_unit};
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, Text, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let workload = &report.plan.workload;
+    match report.web() {
+        Some(workload) => Some(web_section(report, workload)),
+        None => Some(catalog_section(report)),
+    }
+}
+
+/// Makes the section of a workload of which the report knows only the catalog.
+fn catalog_section(report: &Report) -> Section {
+    let catalog = &report.plan.catalog;
+    let expected: Vec<usize> = (0..catalog.measures.len())
+        .filter(|measure| (0..catalog.kinds.len()).any(|kind| catalog.expected(kind, *measure).is_some()))
+        .collect();
+    let mut columns = vec![Column::words("Operation"), Column::numbers("Share", "%")];
+    columns.extend(expected.iter().map(|measure| {
+        let measure = &catalog.measures[*measure];
+        Column::numbers(format!("Expected {}", measure.name), measure_unit(measure.unit))
+    }));
+    let row = |(index, kind): (usize, &OperationKind)| {
+        let share = numbers::fixed(kind.share.map(|share| share * 100.0), 2);
+        let values = expected.iter().map(|measure| {
+            let expected = catalog.expected(index, *measure);
+            numbers::figure(expected.map(|one| in_unit(one.mean, catalog.measures[*measure].unit)))
+        });
+        Row::plain([kind.name.clone(), share].into_iter().chain(values))
+    };
+    let rows = catalog.kinds.iter().enumerate().map(row).collect();
+    let mut blocks = Vec::new();
+    blocks.extend(think(report, "operation").map(|text| Block::Paragraph(text.into())));
+    blocks.push(Block::Table(Table::new("Operations", columns, rows)));
+    Section { id: "workload", title: "Workload".into(), blocks }
+}
+
+fn web_section(report: &Report, workload: &WebWorkload) -> Section {
     let plain = workload.requests.iter().all(is_plain_file);
-    let mut blocks = vec![Block::Paragraph(Text::from(introduction(report)))];
-    blocks.extend(behavior(report).map(|text| Block::Paragraph(text.into())));
+    let mut blocks = vec![Block::Paragraph(Text::from(introduction(report, workload)))];
+    blocks.extend(behavior(report, workload).map(|text| Block::Paragraph(text.into())));
     if !plain {
-        blocks.push(Block::Table(requests(report)));
-        blocks.extend(parameters(report).map(Block::Table));
+        blocks.push(Block::Table(requests(report, workload)));
+        blocks.extend(parameters(report, workload).map(Block::Table));
     }
     let grouped = workload.pages.iter().any(|page| 1 < page.requests.len());
     if plain || grouped {
-        blocks.push(Block::Table(pages(report)));
+        blocks.push(Block::Table(pages(report, workload)));
     }
     let title = if plain { "Workload filelist" } else { "Workload" };
-    Some(Section { id: "workload", title: title.into(), blocks })
+    Section { id: "workload", title: title.into(), blocks }
 }
 
 /// A file that is fetched by its path and nothing else.
@@ -27,8 +60,7 @@ fn is_plain_file(request: &Request) -> bool {
     by_path && request.headers.is_empty() && matches!(request.reply, ReplyBody::File(_))
 }
 
-fn introduction(report: &Report) -> String {
-    let workload = &report.plan.workload;
+fn introduction(report: &Report, workload: &WebWorkload) -> String {
     let groups = workload.pages.iter().any(|page| 1 < page.requests.len());
     let plain = workload.requests.iter().all(is_plain_file);
     let what = if plain { "files" } else { "requests" };
@@ -66,27 +98,30 @@ fn introduction(report: &Report) -> String {
 }
 
 /// Returns the behavior of users between requests: think time and the end of connections.
-fn behavior(report: &Report) -> Option<String> {
-    let think = match report.plan.workload.think {
-        _ if report.is_open() => None,
-        Think::None => None,
-        Think::Fixed(time) => Some(format!("Users pause {} after each page.", numbers::time(time))),
-        Think::Exponential(time) => Some(format!(
-            "Users pause after each page; the pauses have a negative exponential distribution with mean {}, not truncated.",
-            numbers::time(time)
-        )),
-    };
-    let sessions = (report.plan.protocol.connection == Connection::Sessions).then(|| {
+fn behavior(report: &Report, workload: &WebWorkload) -> Option<String> {
+    let sessions = (workload.protocol.connection == Connection::Sessions).then(|| {
         "A connection carries one session of random length: 1 request in 30 % of the sessions, 5 to 15 requests in \
          6.36 % each, as in SPECweb99."
             .to_owned()
     });
-    let texts: Vec<String> = think.into_iter().chain(sessions).collect();
+    let texts: Vec<String> = think(report, "page").into_iter().chain(sessions).collect();
     (!texts.is_empty()).then(|| texts.join(" "))
 }
 
-fn requests(report: &Report) -> Table {
-    let workload = &report.plan.workload;
+/// Returns the pauses of users after each unit of their work; `None` without any.
+fn think(report: &Report, unit: &str) -> Option<String> {
+    match report.plan.workload.think() {
+        _ if report.is_open() => None,
+        Think::None => None,
+        Think::Fixed(time) => Some(format!("Users pause {} after each {unit}.", numbers::time(time))),
+        Think::Exponential(time) => Some(format!(
+            "Users pause after each {unit}; the pauses have a negative exponential distribution with mean {}, not truncated.",
+            numbers::time(time)
+        )),
+    }
+}
+
+fn requests(report: &Report, workload: &WebWorkload) -> Table {
     let columns = vec![
         Column::words("Request"),
         Column::numbers("Share", "%"),
@@ -139,9 +174,9 @@ fn reply_text(request: &Request) -> String {
 }
 
 /// Lists each parameter once, however many requests have the same.
-fn parameters(report: &Report) -> Option<Table> {
+fn parameters(report: &Report, workload: &WebWorkload) -> Option<Table> {
     let mut known: Vec<&Parameter> = Vec::new();
-    for parameter in report.plan.workload.requests.iter().flat_map(|request| &request.parameters) {
+    for parameter in workload.requests.iter().flat_map(|request| &request.parameters) {
         if !known.contains(&parameter) {
             known.push(parameter);
         }
@@ -182,12 +217,11 @@ fn highest(report: &Report) -> String {
     report.plan.load_max().map_or(String::new(), |load| report.terms().load_text(load))
 }
 
-fn share_of_bytes(workload: &Workload, share: f64, mean: Option<f64>) -> Option<f64> {
+fn share_of_bytes(workload: &WebWorkload, share: f64, mean: Option<f64>) -> Option<f64> {
     Some(share * mean? / workload.mean_body_bytes()?)
 }
 
-fn pages(report: &Report) -> Table {
-    let workload = &report.plan.workload;
+fn pages(report: &Report, workload: &WebWorkload) -> Table {
     let columns = vec![
         Column::numbers("Page", ""),
         Column::numbers("Weight", ""),
@@ -211,7 +245,7 @@ fn pages(report: &Report) -> Table {
     Table::new("Pages, files and weights", columns, rows)
 }
 
-fn page_rows<'a>(workload: &'a Workload, index: usize, page: &'a Page) -> impl Iterator<Item = Row> + 'a {
+fn page_rows<'a>(workload: &'a WebWorkload, index: usize, page: &'a Page) -> impl Iterator<Item = Row> + 'a {
     page.requests.iter().enumerate().filter_map(move |(place, kind)| {
         let request = workload.requests.get(*kind as usize)?;
         let share = workload.request_share(*kind as usize);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use model::{Content, GENERATED_MARKUP, GeneratedText, Outcome};
 use units::mix_bits;
 
-use super::failure::OperationFailure;
+use crate::net::OperationFailure;
 
 /// The most objects whose first body is remembered; bodies of others are not checked.
 const SEEN_MAX: usize = 1 << 20;

@@ -2,26 +2,21 @@
 
 use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use http1::RequestError;
 use languages::{foreign_text, without_credentials};
-use model::{
-    Connection, Content, HttpVersion, MissingSecret, Protocol, Request, Secrets, WebRequest, Workload,
-};
-use rustix::io::Errno;
+use model::{Connection, Content, HttpVersion, MissingSecret, Request, Secrets, WebRequest, WebWorkload};
 use thiserror::Error;
 use units::RealClock;
 
 use super::body_check::{BodyCheck, FirstSeen};
-use super::failure::OperationFailure;
 use super::http2::Pool;
 use super::request::PreparedRequest;
 use super::target::Target;
-use super::tcp;
 use super::tls::{CertificateProblem, HandshakeCounts, TlsSettings, Trust};
-use crate::TargetPolicy;
+use crate::net::OperationFailure;
+use crate::{Endpoint, EndpointError, TargetPolicy};
 
 /// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls a
 /// large body takes; 128 KiB still fits the second-level cache together with the content block.
@@ -37,12 +32,10 @@ pub struct WebContextOptions<'a> {
     pub address: SocketAddr,
     /// The policy on addresses.
     pub policy: TargetPolicy,
-    /// The workload to fetch.
-    pub workload: &'a Workload,
+    /// The workload to fetch, and its protocol.
+    pub workload: &'a WebWorkload,
     /// The values of its secrets.
     pub secrets: &'a Secrets,
-    /// The protocol.
-    pub protocol: &'a Protocol,
     /// Local addresses to connect from, in turn; empty: chosen by the system.
     pub source_addresses: &'a [IpAddr],
     /// The certificates to accept; irrelevant without TLS.
@@ -77,15 +70,8 @@ pub enum WebSetupError {
         secure: bool,
     },
     /// Connections cannot be made from a source address.
-    #[error(
-        "cannot connect from `{address}`: {problem}\nhint: source addresses must be addresses of this machine, of the same family as the server's"
-    )]
-    Source {
-        /// The address.
-        address: IpAddr,
-        /// The system's error.
-        problem: Errno,
-    },
+    #[error(transparent)]
+    Source(#[from] EndpointError),
     /// TLS cannot be set up.
     #[error("cannot set up TLS: {0}")]
     Tls(String),
@@ -94,8 +80,7 @@ pub enum WebSetupError {
 /// The state that all connections of a load thread to one server share. Not for more than one thread.
 #[derive(Debug)]
 pub struct WebContext {
-    pub(crate) address: SocketAddr,
-    pub(crate) policy: TargetPolicy,
+    pub(crate) endpoint: Endpoint,
     pub(crate) clock: RealClock,
     pub(crate) content: Content,
     requests: Vec<PreparedRequest>,
@@ -108,8 +93,6 @@ pub struct WebContext {
     request: RefCell<Vec<u8>>,
     /// The bytes to be sent over TLS.
     pub(crate) sealed: RefCell<Vec<u8>>,
-    sources: Box<[IpAddr]>,
-    next_source: Cell<usize>,
     pub(crate) tls: Option<TlsSettings>,
     pub(crate) handshakes: Cell<HandshakeCounts>,
     pub(crate) http2: Option<Pool>,
@@ -125,10 +108,11 @@ impl WebContext {
     /// # Errors
     /// A request is not valid, or target, protocol, source addresses or certificate do not match.
     pub fn new(setup: WebContextOptions<'_>) -> Result<Rc<WebContext>, WebSetupError> {
-        let WebContextOptions { target, protocol, workload, .. } = setup;
+        let WebContextOptions { target, workload, .. } = setup;
+        let protocol = &workload.protocol;
         let host = format!("{}:{}", target.host, target.port);
         target.check(protocol)?;
-        check_sources(setup.source_addresses, &setup.address)?;
+        let endpoint = Endpoint::new(setup.address, setup.policy, setup.source_addresses)?;
         let secrets = setup.secrets;
         let filled: Vec<Request> = (0..)
             .zip(&workload.requests)
@@ -141,8 +125,7 @@ impl WebContext {
         let tls = TlsSettings::new(target, protocol, setup.trust).map_err(WebSetupError::Tls)?;
         let is_http2 = protocol.http == HttpVersion::Http2;
         Ok(Rc::new(WebContext {
-            address: setup.address,
-            policy: setup.policy,
+            endpoint,
             clock: setup.clock,
             content: Content::new(workload.content_seed),
             requests: workload
@@ -156,8 +139,6 @@ impl WebContext {
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
             request: RefCell::default(),
             sealed: RefCell::default(),
-            sources: setup.source_addresses.into(),
-            next_source: Cell::new(0),
             http2: is_http2.then(|| Pool::new(&filled, protocol, &host, tls.as_ref())),
             tls,
             handshakes: Cell::default(),
@@ -174,24 +155,6 @@ impl WebContext {
     /// Returns the problem of the last certificate that was refused.
     pub fn certificate_problem(&self) -> Option<CertificateProblem> {
         self.tls.as_ref()?.problem()
-    }
-
-    /// Starts a connection. Returns the socket and whether it is already established.
-    #[inline]
-    pub(crate) fn begin(&self) -> Result<(OwnedFd, bool), Errno> {
-        if !self.policy.allows(self.address.ip()) {
-            return Err(Errno::ACCESS);
-        }
-        tcp::begin(&self.address, self.source())
-    }
-
-    /// Returns the source address of the next connection.
-    #[inline]
-    fn source(&self) -> Option<IpAddr> {
-        let index = self.next_source.get();
-        let source = self.sources.get(index)?;
-        self.next_source.set((index + 1) % self.sources.len());
-        Some(*source)
     }
 
     /// Returns the prepared request of an operation.
@@ -226,13 +189,4 @@ impl WebContext {
     pub(crate) fn explanation(&self) -> String {
         self.explanation.borrow().clone()
     }
-}
-
-/// Checks that connections can be made from each address: later errors are then due to a lack of ports.
-fn check_sources(sources: &[IpAddr], address: &SocketAddr) -> Result<(), WebSetupError> {
-    for source in sources {
-        let made = tcp::make_socket(address, Some(*source));
-        made.map_err(|problem| WebSetupError::Source { address: *source, problem })?;
-    }
-    Ok(())
 }

@@ -11,12 +11,12 @@ use units::{Clock, Nanos};
 
 use super::context::WebContext;
 use super::describe::describe;
-use super::failure::OperationFailure;
 use super::marks::Marks;
 use super::reply::{Progress, ReplyReader};
-use super::tcp::{Received, TcpTransport};
 use super::tls::TlsTransport;
 use super::transport::Http1Transport;
+use crate::net::OperationFailure;
+use crate::net::{Received, TcpTransport};
 
 /// A driver of one virtual user for HTTP/1 without TLS.
 pub type PlainDriver = WebDriver<TcpTransport>;

@@ -7,22 +7,20 @@
 //!   so that choices made once per run are not repeated for each request.
 //! - `request`: prepared requests; `body_check`: checks of response bodies.
 //! - `reply`: an incremental parser and checker of HTTP/1 responses, without a socket.
-//! - `transport`: the transport of HTTP/1: `tcp`, or `tls`.
+//! - `transport`: the transport of HTTP/1: TCP, or `tls`.
 //! - `http2`: streams on shared connections.
 //! - `marks`: the moments of a request, and the measures that follow from them.
-//! - `failure`: failures of operations; `describe`: their descriptions for people.
+//! - `describe`: failures of operations, described for people.
 
 mod body_check;
 mod context;
 mod describe;
 mod driver;
-mod failure;
 mod http2;
 mod marks;
 mod reply;
 mod request;
 mod target;
-mod tcp;
 mod tls;
 mod transport;
 

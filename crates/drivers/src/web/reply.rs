@@ -17,8 +17,8 @@ use http1::{
 use model::Outcome;
 
 use super::body_check::BodyCheck;
-use super::failure::OperationFailure;
 use super::request::PreparedRequest;
+use crate::net::OperationFailure;
 
 /// The progress of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,9 +182,8 @@ fn truncated(bytes: u64) -> Progress {
 
 #[cfg(test)]
 mod tests {
-    use model::{Connection, Content, HttpVersion, Protocol, ReplyBody, Request, Tls, WebRequest};
+    use model::{Connection, Content, ReplyBody, Request, WebProtocol, WebRequest};
     use proptest::prelude::*;
-    use units::Nanos;
 
     use super::*;
     use crate::web::body_check::FirstSeen;
@@ -198,13 +197,7 @@ mod tests {
 
     /// Does the same for a response to any request.
     fn feed_to<'a>(request: &Request, pieces: impl IntoIterator<Item = &'a [u8]>) -> Progress {
-        let protocol = Protocol {
-            http: HttpVersion::Http11,
-            tls: Tls::Off,
-            connection: Connection::KeepAlive { requests_max: None },
-            streams: 1,
-            time_limit: Nanos::from_secs(1),
-        };
+        let protocol = WebProtocol::plain(Connection::KeepAlive { requests_max: None });
         let (content, first_seen) = (Content::new(1), FirstSeen::default());
         let prepared = PreparedRequest::new(request, request.clone(), &protocol, "h").unwrap();
         let check = prepared.check(&WebRequest::first(0), &content, 3, &first_seen);

@@ -1,7 +1,7 @@
 //! A prepared request: its bytes, and the check of its response.
 
 use http1::{RequestError, RequestMethod, RequestOptions, RequestTemplate, check_path};
-use model::{Connection, Content, GeneratedText, HttpVersion, Protocol, ReplyBody, Request, WebRequest};
+use model::{Connection, Content, GeneratedText, HttpVersion, ReplyBody, Request, WebProtocol, WebRequest};
 
 use super::body_check::{BodyCheck, BodyDigest, FirstSeen, Needle};
 
@@ -29,7 +29,7 @@ impl PreparedRequest {
     pub(crate) fn new(
         request: &Request,
         sent: Request,
-        protocol: &Protocol,
+        protocol: &WebProtocol,
         host: &str,
     ) -> Result<PreparedRequest, RequestError> {
         let path = sent.path_of(0);
@@ -127,7 +127,7 @@ impl PreparedRequest {
 }
 
 /// HTTP/1.0 closes unless asked to keep the connection, HTTP/1.1 keeps it unless asked to close.
-fn request_options<'a>(protocol: &Protocol, closes: bool, host: &'a str) -> RequestOptions<'a> {
+fn request_options<'a>(protocol: &WebProtocol, closes: bool, host: &'a str) -> RequestOptions<'a> {
     match (protocol.http, closes || protocol.connection == Connection::PerRequest) {
         (HttpVersion::Http10, true) => RequestOptions::webstone(),
         (HttpVersion::Http10, false) => RequestOptions::http10_keep_alive(),

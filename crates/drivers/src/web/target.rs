@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use languages::{HttpUrl, HttpUrlError, REDACTED, UrlScheme, foreign_text, without_credentials};
-use model::{Protocol, Tls};
+use model::{Tls, WebProtocol};
 use thiserror::Error;
 
 use super::context::WebSetupError;
@@ -61,7 +61,7 @@ impl Target {
     ///
     /// # Errors
     /// [`WebSetupError::Scheme`] otherwise.
-    pub fn check(&self, protocol: &Protocol) -> Result<(), WebSetupError> {
+    pub fn check(&self, protocol: &WebProtocol) -> Result<(), WebSetupError> {
         if self.secure == (protocol.tls != Tls::Off) {
             return Ok(());
         }

@@ -5,8 +5,9 @@ use rustix::io::Errno;
 use units::{Clock, Nanos};
 
 use super::context::WebContext;
-use super::failure::OperationFailure;
-use super::tcp::{self, Received, Sent, TcpTransport};
+use crate::net::OperationFailure;
+use crate::net::tcp::{self, Sent};
+use crate::net::{Received, TcpTransport};
 
 /// An established connection that carries HTTP/1.
 #[expect(async_fn_in_trait, reason = "not implemented outside this crate, and futures stay on their thread")]
@@ -66,7 +67,7 @@ impl Http1Transport for TcpTransport {
         _: &(),
         operation: &WebRequest,
     ) -> Result<(TcpTransport, Nanos), OperationFailure> {
-        let (socket, is_established) = web.begin()?;
+        let (socket, is_established) = web.endpoint.begin()?;
         let connected = web.clock.now();
         let (sent, rest) = web.with_request(operation, |request| {
             let sent = tcp::send_at_once(socket, is_established, request)?;

@@ -9,8 +9,8 @@ use drivers::TargetPolicy;
 use drivers::web::{PlainDriver, Target, Trust, WebContext, WebContextOptions};
 use engine::Driver;
 use model::{
-    CLOSE_WAIT_MAX, Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Secrets,
-    Think, Tls, WebRequest, Workload, web_measure,
+    CLOSE_WAIT_MAX, Connection, Content, HttpVersion, Outcome, Page, Reply, Request, Secrets, Think, Tls,
+    WebProtocol, WebRequest, WebWorkload, web_measure,
 };
 use servers::web::{FaultPlan, WebOptions, WebServer};
 use tokio::runtime::{Builder, LocalOptions};
@@ -30,14 +30,15 @@ const OBJECTS: [(&str, u64); 3] = [("/small.html", 500), ("/empty.html", 0), ("/
 /// Time limit of a test for a single operation, which must never hang.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-pub(crate) fn workload() -> Workload {
+pub(crate) fn workload() -> WebWorkload {
     let object = |(path, bytes): (&str, u64)| Request::file(path, bytes);
-    Workload {
+    WebWorkload {
         content_seed: SEED,
         requests: OBJECTS.into_iter().map(object).collect(),
         pages: vec![Page { weight: 1, requests: vec![0, 1, 2] }],
         counts_pages: false,
         think: Think::None,
+        protocol: protocol(Connection::PerRequest),
     }
 }
 
@@ -54,12 +55,8 @@ pub(crate) fn content(object: u16) -> Vec<u8> {
 }
 
 /// HTTP/1.0 with a connection per request as in WebStone, HTTP/1.1 otherwise.
-pub(crate) fn protocol(connection: Connection) -> Protocol {
-    let http = match connection {
-        Connection::PerRequest => HttpVersion::Http10,
-        Connection::Sessions | Connection::KeepAlive { .. } => HttpVersion::Http11,
-    };
-    Protocol { http, tls: Tls::Off, connection, streams: 1, time_limit: Nanos::from_secs(60) }
+pub(crate) fn protocol(connection: Connection) -> WebProtocol {
+    WebProtocol::plain(connection)
 }
 
 /// The clock of the test program.
@@ -71,8 +68,8 @@ pub(crate) fn clock() -> RealClock {
 /// Prepares a workload for a local server, named `localhost`.
 pub(crate) fn context(
     address: SocketAddr,
-    protocol: &Protocol,
-    workload: &Workload,
+    protocol: &WebProtocol,
+    workload: &WebWorkload,
     trust: &Trust,
 ) -> Rc<WebContext> {
     let secure = protocol.tls != Tls::Off;
@@ -81,9 +78,8 @@ pub(crate) fn context(
         target: &target,
         address,
         policy: TargetPolicy,
-        workload,
+        workload: &WebWorkload { protocol: *protocol, ..workload.clone() },
         secrets: &Secrets::default(),
-        protocol,
         source_addresses: &[],
         trust,
         clock: clock(),
@@ -128,7 +124,7 @@ impl Fixture {
         Fixture::new(address, Connection::KeepAlive { requests_max: None })
     }
 
-    pub(crate) fn of(address: SocketAddr, protocol: &Protocol, workload: &Workload) -> Fixture {
+    pub(crate) fn of(address: SocketAddr, protocol: &WebProtocol, workload: &WebWorkload) -> Fixture {
         Fixture::with(PlainDriver::new(context(address, protocol, workload, &Trust::Any)))
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use drivers::web::{Http2Driver, PlainDriver, TlsDriver, Trust};
 use engine::Driver;
-use model::{Connection, HttpVersion, Outcome, Protocol, Request, Tls, WebRequest, Workload};
+use model::{Connection, HttpVersion, Outcome, Request, Tls, WebProtocol, WebRequest, WebWorkload};
 use servers::web::{ClientProtocol, Fault};
 
 use crate::common::{Fixture, SMALL, context, protocol, server, workload};
@@ -48,7 +48,7 @@ fn provoke(
     address: SocketAddr,
     client_protocol: ClientProtocol,
     connection: Connection,
-    workload: &Workload,
+    workload: &WebWorkload,
     limit: Duration,
 ) -> (Outcome, String) {
     let plain = protocol(connection);
@@ -59,13 +59,13 @@ fn provoke(
             Fixture::with(PlainDriver::new(web)).run(work)
         }
         ClientProtocol::Tls => {
-            let protocol = Protocol { tls: Tls::Full, ..plain };
+            let protocol = WebProtocol { tls: Tls::Full, ..plain };
             let web = context(address, &protocol, workload, &Trust::Any);
             let work = async |fixture: &mut Fixture<_>| perform(fixture, limit).await;
             Fixture::with(TlsDriver::new(web)).run(work)
         }
         ClientProtocol::Http2 => {
-            let protocol = Protocol { http: HttpVersion::Http2, ..plain };
+            let protocol = WebProtocol { http: HttpVersion::Http2, ..plain };
             let web = context(address, &protocol, workload, &Trust::Any);
             let work = async |fixture: &mut Fixture<_>| perform(fixture, limit).await;
             Fixture::with(Http2Driver::new(web)).run(work)
@@ -184,7 +184,7 @@ fn connections_of_abandoned_operations_are_closed() {
         let limit = Duration::from_millis(limit_ms);
         let n_before = n_descriptors();
         let n_left = if name.starts_with("h2-") {
-            let protocol = Protocol { http: HttpVersion::Http2, ..protocol };
+            let protocol = WebProtocol { http: HttpVersion::Http2, ..protocol };
             let web = context(server.address(), &protocol, &workload(), &Trust::Any);
             Fixture::with(Http2Driver::new(web)).run(async |fixture| left_after(fixture, N, limit).await)
         } else {

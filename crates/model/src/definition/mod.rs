@@ -2,82 +2,64 @@
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
 //! - `values`: the notation of single values
-//! - `workload`, `request`, `parameter`, `reply`, `weight`: the requests and their replies
-//! - `secret`: values that are never stored
+//! - `web`, `echo`: the workloads of the families
+//! - `think`: the pauses of users
 //! - `schema`: the published JSON Schema
 
-mod parameter;
+#[cfg(feature = "echo")]
+mod echo;
 mod parse;
-mod reply;
-mod request;
 mod schema;
-mod secret;
+mod think;
 mod values;
-mod weight;
-mod workload;
+mod web;
 
 use languages::names;
 use schemars::JsonSchema;
 use units::Nanos;
 
-pub use parse::STREAMS_MAX;
 pub use schema::definition_schema;
+pub use web::{FilelistSource, STREAMS_MAX, WebDefinition, WorkloadSource};
 
-use crate::{
-    Arrivals, Connection, Headline, HttpVersion, Page, Phases, PlacedSecret, Request, Rules, Think, Tls,
-};
+#[cfg(feature = "echo")]
+use crate::EchoWorkload;
+use crate::{Arrivals, Headline, Phases, Rules};
 
 /// The version of the definition language.
 pub const DEFINITION_FORMAT: u32 = 1;
 
 /// A benchmark as defined: the contract that results are comparable by. A definition that exists is valid.
-#[derive(Debug, Clone, PartialEq, JsonSchema)]
-#[schemars(title = "Plimsoll benchmark definition", description = "A benchmark that `plimsoll run` can run.")]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
-    /// The version of this language: 1.
-    #[schemars(range(min = 1, max = 1))]
+    /// The version of this language, [`DEFINITION_FORMAT`].
     pub format: u32,
     /// The name that is typed: lower-case letters, digits, `-` and `.`.
-    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9.-]{0,63}$"))]
     pub id: String,
     /// The version of the benchmark; rises with any change that could move a number.
-    #[schemars(range(min = 1))]
     pub version: u32,
     /// The name for people: `WebStone 2.0.1-style`.
-    #[schemars(length(min = 1, max = 500))]
     pub title: String,
     /// The purpose of the benchmark, in one sentence.
-    #[schemars(length(min = 1, max = 500))]
     pub summary: String,
-    /// The kind of server that it loads.
-    pub family: Family,
     /// The figure that it is known by.
     pub headline: Headline,
-    /// The requests, or the filelist that they are made from.
-    #[schemars(with = "schema::WorkloadTable")]
+    /// The operations of users, in the terms of their family.
     pub workload: WorkloadDefinition,
-    /// The protocol of the requests.
-    pub protocol: ProtocolDefinition,
+    /// The longest that one operation may take, measured from its sending; above zero.
+    pub time_limit: Nanos,
     /// The load points.
-    #[schemars(with = "schema::LoadTable")]
     pub load: LoadDefinition,
-    /// The settings of an open loop, if the benchmark is one or a run asks for one. If absent: constant arrivals,
-    /// 1000 in flight at most.
-    #[schemars(default)]
+    /// The settings of an open loop, if the benchmark is one or a run asks for one.
     pub open_loop: OpenLoopDefinition,
     /// The phases of every load point.
-    #[schemars(with = "schema::PhasesText")]
     pub phases: Phases,
-    /// The short form that `--quick` runs. If absent: the lowest and the highest load, each for at most 5 s, with at
-    /// most 1 s of ramp-up, settle and ramp-down.
-    #[schemars(with = "Option<schema::QuickTable>")]
+    /// The short form that `--quick` runs.
     pub quick: QuickDefinition,
     /// Limits that the verdict depends on, where they differ from the measurement rules' own.
-    #[schemars(with = "Option<schema::RulesText>")]
     pub rules: Rules,
 }
 
+#[cfg(not(feature = "echo"))]
 names! {
     /// A kind of server.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
@@ -87,58 +69,38 @@ names! {
     }
 }
 
-/// The workload: a filelist or requests.
+#[cfg(feature = "echo")]
+names! {
+    /// A kind of server.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+    pub enum Family {
+        /// Web servers.
+        Web = "web",
+        /// Echo servers, for tests.
+        #[schemars(skip)]
+        Echo = "echo",
+    }
+}
+
+/// The workload as defined, a variant per protocol family.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WorkloadDefinition {
-    /// The requests, their replies and weights.
-    pub source: WorkloadSource,
-    /// Seed of the files' content: a constant of the benchmark's version.
-    pub content_seed: u64,
-    /// Whether the benchmark counts pages besides requests.
-    pub counts_pages: bool,
-    /// The pause of users after each page.
-    pub think: Think,
-    /// The secret parts of its requests, which are never stored.
-    pub secrets: Vec<PlacedSecret>,
+pub enum WorkloadDefinition {
+    /// Requests to a web server.
+    Web(WebDefinition),
+    /// Messages to an echo server.
+    #[cfg(feature = "echo")]
+    Echo(EchoWorkload),
 }
 
-/// The source of the requests.
-#[derive(Debug, Clone, PartialEq)]
-pub enum WorkloadSource {
-    /// A filelist.
-    Filelist(FilelistSource),
-    /// The definition itself: requests and pages of a workload.
-    Requests(Vec<Request>, Vec<Page>),
-}
-
-/// The source of the filelist.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum FilelistSource {
-    /// A file beside the definition, by its name.
-    File(String),
-    /// Here: its text, in either of the two filelist formats.
-    Text(String),
-}
-
-/// The protocol of the requests.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ProtocolDefinition {
-    /// The version that requests are made in.
-    pub http: HttpVersion,
-    /// Whether connections are encrypted; if absent: `off`.
-    #[schemars(default = "schema::tls_off")]
-    pub tls: Tls,
-    /// The lifetime of a connection.
-    #[schemars(with = "schema::ConnectionText")]
-    pub connection: Connection,
-    /// HTTP/2: how many users share a connection; if absent: 1.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
-    pub streams: u32,
-    /// The longest that one operation may take, measured from its sending; above zero; if absent: 60 s.
-    #[schemars(with = "Option<schema::TimeText>")]
-    pub time_limit: Nanos,
+impl WorkloadDefinition {
+    /// Returns the definition of a web workload; `None` of another family.
+    pub fn web(&self) -> Option<&WebDefinition> {
+        match self {
+            WorkloadDefinition::Web(web) => Some(web),
+            #[cfg(feature = "echo")]
+            WorkloadDefinition::Echo(_) => None,
+        }
+    }
 }
 
 /// The load points.
@@ -171,6 +133,17 @@ pub enum Levels {
         /// The highest.
         max: f64,
     },
+}
+
+impl Definition {
+    /// Returns the kind of server that the benchmark loads.
+    pub fn family(&self) -> Family {
+        match &self.workload {
+            WorkloadDefinition::Web(_) => Family::Web,
+            #[cfg(feature = "echo")]
+            WorkloadDefinition::Echo(_) => Family::Echo,
+        }
+    }
 }
 
 impl Levels {

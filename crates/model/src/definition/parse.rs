@@ -7,16 +7,14 @@ use languages::{Diagnostics, LOAD_POINTS_MAX, USERS_MAX};
 use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
+#[cfg(feature = "echo")]
+use super::echo;
 use super::values::{level, rates, users};
-use super::workload::read_workload;
 use super::{
-    DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, ProtocolDefinition,
-    QuickDefinition,
+    DEFINITION_FORMAT, Definition, Family, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
+    QuickDefinition, WorkloadDefinition, web,
 };
-use crate::{Connection, Phases, Rules, Tls};
-
-/// The most users that may share one HTTP/2 connection.
-pub const STREAMS_MAX: u32 = 1000;
+use crate::{Phases, Rules};
 
 /// The time limit of a definition that names none.
 const TIME_LIMIT: Nanos = Nanos::from_secs(60);
@@ -52,7 +50,6 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let summary = top.required("summary", line);
     let family = top.required("family", choice);
     let headline = top.required("headline", choice);
-    let protocol = top.required_table("protocol").and_then(read_protocol);
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);
     let phases = top.required_table("phases").and_then(read_phases);
@@ -66,18 +63,18 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let highest =
         [load.as_ref().map(|load| load.levels.highest()), quick.as_ref().map(|quick| quick.levels.highest())];
     let level_max = highest.into_iter().flatten().reduce(f64::max);
-    let workload = top.required_table("workload").and_then(|table| read_workload(table, level_max));
+    let workload = read_workload(&mut top, family.unwrap_or(Family::Web), level_max);
     top.finish();
+    let (workload, time_limit) = workload?;
     Some(Definition {
         format: format?,
         id: id?,
         version: version?,
         title: title?,
         summary: summary?,
-        family: family?,
         headline: headline?,
-        workload: workload?,
-        protocol: protocol?,
+        workload: family.map(|_| workload)?,
+        time_limit,
         load: load?,
         open_loop: open_loop.unwrap_or_default(),
         phases: phases?,
@@ -86,26 +83,24 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     })
 }
 
-fn read_protocol(mut table: TomlTable) -> Option<ProtocolDefinition> {
-    let http = table.required("http", choice);
-    let tls = table.optional("tls", choice).unwrap_or(Tls::Off);
-    let streams = table.optional("streams", whole_u32(1..=STREAMS_MAX)).unwrap_or(1);
-    let connection = match table.value("connection") {
-        Some(DeValue::Table(_)) => table.required_table("connection").and_then(read_connection),
-        _ => table.required("connection", choice),
+/// Reads `[workload]` and `[protocol]`, which are the family's, and the time limit of an operation.
+fn read_workload(
+    top: &mut TomlTable,
+    family: Family,
+    level_max: Option<f64>,
+) -> Option<(WorkloadDefinition, Nanos)> {
+    let (workload, protocol) = (top.required_table("workload"), top.required_table("protocol"));
+    let mut time_limit = TIME_LIMIT;
+    let protocol = protocol.map(|mut table| {
+        time_limit = table.optional("time-limit", time_above_zero).unwrap_or(TIME_LIMIT);
+        table
+    });
+    let workload = match family {
+        Family::Web => web::read(workload, protocol, level_max).map(WorkloadDefinition::Web),
+        #[cfg(feature = "echo")]
+        Family::Echo => echo::read(workload, protocol).map(WorkloadDefinition::Echo),
     };
-    let time_limit = table.optional("time-limit", time_above_zero).unwrap_or(TIME_LIMIT);
-    table.finish();
-    Some(ProtocolDefinition { http: http?, tls, connection: connection?, streams, time_limit })
-}
-
-/// Reads the long form, `{ keep-alive = { requests-max = 100 } }`.
-fn read_connection(mut table: TomlTable) -> Option<Connection> {
-    let mut keep_alive = table.required_table("keep-alive");
-    table.finish();
-    let requests_max = keep_alive.as_mut()?.optional("requests-max", whole_u32(1..=u32::MAX));
-    keep_alive?.finish();
-    Some(Connection::KeepAlive { requests_max })
+    Some((workload?, time_limit))
 }
 
 fn read_load(mut table: TomlTable) -> Option<LoadDefinition> {
@@ -226,7 +221,7 @@ pub(super) fn problems_of_request<const N: usize>(slips: [(&str, &str); N]) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, FilelistSource, HttpVersion, WorkloadSource};
+    use crate::{Arrivals, Connection, FilelistSource, HttpVersion, Tls, WebProtocol, WorkloadSource};
     use proptest::prelude::*;
 
     fn problem(piece: &str, replacement: &str) -> String {
@@ -238,15 +233,16 @@ mod tests {
         let definition = Definition::parse("my.toml", EVERY_KEY).unwrap();
         let s = Nanos::from_secs;
         let filelist = FilelistSource::Text("/index.html 1 #500".into());
-        assert_eq!(definition.workload.source, WorkloadSource::Filelist(filelist));
+        let web = definition.workload.web().unwrap();
+        assert_eq!(web.source, WorkloadSource::Filelist(filelist));
+        assert_eq!(definition.time_limit, s(90));
         assert_eq!(
-            definition.protocol,
-            ProtocolDefinition {
+            web.protocol,
+            WebProtocol {
                 http: HttpVersion::Http11,
                 tls: Tls::Off,
                 connection: Connection::KeepAlive { requests_max: Some(100) },
                 streams: 1,
-                time_limit: s(90),
             }
         );
         let levels = Levels::List(vec![10.0, 20.0, 30.0, 50.0]);
@@ -302,7 +298,7 @@ mod tests {
         let (start, _) = EVERY_KEY.split_once("[quick]").unwrap();
         let text = start.replace("time-limit = \"1.5 min\"\n", "");
         let definition = Definition::parse("my.toml", &text).unwrap();
-        assert_eq!(definition.protocol.time_limit, Nanos::from_secs(60));
+        assert_eq!(definition.time_limit, Nanos::from_secs(60));
         let s = Nanos::from_secs;
         assert_eq!(
             definition.quick,

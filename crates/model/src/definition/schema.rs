@@ -9,11 +9,55 @@ use std::collections::BTreeMap;
 use languages::schema::without_null;
 use schemars::{JsonSchema, Schema};
 
-use super::Definition;
+use super::{Family, FilelistSource, OpenLoopDefinition};
+use crate::{Headline, HttpVersion, Tls};
 
 /// Returns the JSON Schema (2020-12) of benchmark definitions.
 pub fn definition_schema() -> Schema {
-    without_null(schemars::schema_for!(Definition))
+    without_null(schemars::schema_for!(DefinitionTable))
+}
+
+/// A benchmark as a text defines it.
+#[derive(JsonSchema)]
+#[schemars(title = "Plimsoll benchmark definition", description = "A benchmark that `plimsoll run` can run.")]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct DefinitionTable {
+    /// The version of this language: 1.
+    #[schemars(range(min = 1, max = 1))]
+    format: u32,
+    /// The name that is typed: lower-case letters, digits, `-` and `.`.
+    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9.-]{0,63}$"))]
+    id: String,
+    /// The version of the benchmark; rises with any change that could move a number.
+    #[schemars(range(min = 1))]
+    version: u32,
+    /// The name for people: `WebStone 2.0.1-style`.
+    #[schemars(length(min = 1, max = 500))]
+    title: String,
+    /// The purpose of the benchmark, in one sentence.
+    #[schemars(length(min = 1, max = 500))]
+    summary: String,
+    /// The kind of server that it loads.
+    family: Family,
+    /// The figure that it is known by.
+    headline: Headline,
+    /// The requests, or the filelist that they are made from.
+    workload: WorkloadTable,
+    /// The protocol of the requests.
+    protocol: ProtocolTable,
+    /// The load points.
+    load: LoadTable,
+    /// The settings of an open loop, if the benchmark is one or a run asks for one. If absent: constant arrivals,
+    /// 1000 in flight at most.
+    #[schemars(default)]
+    open_loop: OpenLoopDefinition,
+    /// The phases of every load point.
+    phases: PhasesText,
+    /// The short form that `--quick` runs. If absent: the lowest and the highest load, each for at most 5 s, with at
+    /// most 1 s of ramp-up, settle and ramp-down.
+    quick: Option<QuickTable>,
+    /// Limits that the verdict depends on, where they differ from the measurement rules' own.
+    rules: Option<RulesText>,
 }
 
 /// A time: a number and a unit (ns, us, ms, s, min, h, d), such as `600 s`; at most 30 days.
@@ -31,7 +75,7 @@ pub(super) struct LoadText(#[schemars(regex(pattern = r"^[0-9]+[0-9., /]*$"))] S
 #[schemars(rename = "Workload", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct WorkloadTable {
     /// The files, their sizes and weights.
-    filelist: Option<super::FilelistSource>,
+    filelist: Option<FilelistSource>,
     /// The kinds of requests.
     #[schemars(length(min = 1))]
     requests: Option<Vec<RequestTable>>,
@@ -281,9 +325,27 @@ pub(super) struct QuickTable {
     drain: Option<TimeText>,
 }
 
+/// The protocol of the requests.
+#[derive(JsonSchema)]
+#[schemars(rename = "ProtocolDefinition", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ProtocolTable {
+    /// The version that requests are made in.
+    http: HttpVersion,
+    /// Whether connections are encrypted; if absent: `off`.
+    #[schemars(default = "tls_off")]
+    tls: Tls,
+    /// The lifetime of a connection.
+    connection: ConnectionText,
+    /// HTTP/2: how many users share a connection; if absent: 1.
+    #[schemars(range(min = 1, max = 1000))]
+    streams: Option<u32>,
+    /// The longest that one operation may take, measured from its sending; above zero; if absent: 60 s.
+    time_limit: Option<TimeText>,
+}
+
 /// Returns what stands for a protocol that says nothing of encryption.
-pub(super) fn tls_off() -> crate::Tls {
-    crate::Tls::Off
+fn tls_off() -> Tls {
+    Tls::Off
 }
 
 /// The lengths of the phases of a load point; those that are left out have no length.

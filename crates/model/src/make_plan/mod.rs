@@ -12,7 +12,7 @@ use problems::{problems, quota_problem};
 
 use crate::{
     BenchmarkId, Catalog, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
-    PLAN_FORMAT, Phases, Pick, Plan, Protocol, Request, Search, Workload,
+    PLAN_FORMAT, Phases, Plan, Search, WebProtocol, Workload,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
@@ -28,7 +28,7 @@ pub fn make_plan(
     workload: Workload,
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
-    let workload = with_picks(workload, &overrides.picks);
+    let workload = with_overrides(workload, overrides);
     let search = if overrides.find_max { search(definition, &workload, overrides) } else { None };
     let mut plan = Plan {
         format: PLAN_FORMAT,
@@ -41,7 +41,7 @@ pub fn make_plan(
         seed: overrides.seed.unwrap_or(DEFAULT_SEED),
         workload,
         catalog: Catalog::default(),
-        protocol: protocol(definition, overrides),
+        time_limit: overrides.time_limit.unwrap_or(definition.time_limit),
         load_points: if overrides.find_max { Vec::new() } else { load_points(definition, overrides) },
         search,
         limits: overrides.limits.clone(),
@@ -80,15 +80,23 @@ impl Plan {
     }
 }
 
-fn protocol(definition: &Definition, overrides: &Overrides) -> Protocol {
-    let standard = &definition.protocol;
-    Protocol {
-        http: overrides.http.unwrap_or(standard.http),
-        tls: overrides.tls.unwrap_or(standard.tls),
-        connection: overrides.connection.unwrap_or(standard.connection),
-        streams: overrides.streams.unwrap_or(standard.streams),
-        time_limit: overrides.time_limit.unwrap_or(standard.time_limit),
+/// Returns the workload with the settings of its family that the run overrides.
+fn with_overrides(mut workload: Workload, overrides: &Overrides) -> Workload {
+    if let Some(web) = workload.web_mut() {
+        let standard = web.protocol;
+        web.protocol = WebProtocol {
+            http: overrides.http.unwrap_or(standard.http),
+            tls: overrides.tls.unwrap_or(standard.tls),
+            connection: overrides.connection.unwrap_or(standard.connection),
+            streams: overrides.streams.unwrap_or(standard.streams),
+        };
+        for (name, pick) in &overrides.picks {
+            let parameters = web.requests.iter_mut().flat_map(|request| &mut request.parameters);
+            let named = parameters.filter(|parameter| parameter.name == *name);
+            named.for_each(|parameter| parameter.pick = pick.clone());
+        }
     }
+    workload
 }
 
 fn phases(definition: &Definition, overrides: &Overrides) -> Phases {
@@ -130,27 +138,15 @@ fn load_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint>
 const SEARCH_FACTOR: f64 = 10.0;
 
 /// Returns the lowest and highest load of a search. The highest is the maximum given, else a multiple of the
-/// benchmark's highest load, unless more load needs more files. `None` if there are no levels.
+/// benchmark's highest load, unless more load needs more data on the server. `None` if there are no levels.
 fn search(definition: &Definition, workload: &Workload, overrides: &Overrides) -> Option<Search> {
     let standard = load_points(definition, &Overrides { quick: false, ..overrides.clone() });
     let highest =
         standard.iter().map(|point| point.load).max_by(|one, other| one.level().total_cmp(&other.level()))?;
-    let grows = workload.requests.iter().any(Request::grows_with_load);
-    let factor = if grows { 1.0 } else { SEARCH_FACTOR };
+    let factor = if workload.grows_with_load() { 1.0 } else { SEARCH_FACTOR };
     let most = overrides.max_load.unwrap_or(highest.level() * factor);
     let least = if highest.is_closed() { 1.0 } else { (most / 1000.0).min(10.0) };
     Some(Search { least: highest.at_level(least), most: highest.at_level(most) })
-}
-
-/// Returns the workload with other distributions for the named parameters.
-fn with_picks(mut workload: Workload, picks: &[(String, Pick)]) -> Workload {
-    for (name, pick) in picks {
-        let parameters = workload.requests.iter_mut().flat_map(|request| &mut request.parameters);
-        parameters
-            .filter(|parameter| parameter.name == *name)
-            .for_each(|parameter| parameter.pick = pick.clone());
-    }
-    workload
 }
 
 #[cfg(test)]
@@ -158,7 +154,7 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{Arrivals, Connection, HttpVersion, Page, Request, SutPlan, Think, Tls, WorkloadSource};
+    use crate::{Arrivals, Connection, HttpVersion, Page, Pick, Request, SutPlan, Tls, WorkloadSource};
     use languages::USERS_MAX;
 
     const DEFINITION: &str = r#"
@@ -187,14 +183,14 @@ mod tests {
     }
 
     fn plan(overrides: &Overrides) -> Result<Plan, Vec<Problem>> {
-        let workload = Workload {
-            content_seed: 7,
-            requests: vec![Request::file("/a", 1)],
-            pages: vec![Page { weight: 1, requests: vec![0] }],
-            counts_pages: true,
-            think: Think::None,
-        };
-        make_plan(&definition(), workload, overrides)
+        make_plan(&definition(), workload_of(&definition(), vec![Request::file("/a", 1)]), overrides)
+    }
+
+    /// Returns the workload of a definition with other requests, each of which is a page.
+    fn workload_of(definition: &Definition, requests: Vec<Request>) -> Workload {
+        let page = |index: usize| Page { weight: 1, requests: vec![index as u32] };
+        let pages = (0..requests.len()).map(page).collect();
+        definition.workload.web().unwrap().workload(requests, pages).into()
     }
 
     /// Returns the modifications of a plan as lines `what: standard -> ours`.
@@ -380,11 +376,11 @@ mod tests {
 
     fn plan_of_steps(change: impl FnOnce(&mut Overrides)) -> Result<Plan, Vec<Problem>> {
         let definition = steps();
-        let WorkloadSource::Requests(requests, pages) = definition.workload.source.clone() else {
+        let web = definition.workload.web().unwrap();
+        let WorkloadSource::Requests(requests, pages) = web.source.clone() else {
             panic!("the definition has requests");
         };
-        let think = definition.workload.think;
-        let workload = Workload { content_seed: 7, requests, pages, counts_pages: true, think };
+        let workload = web.workload(requests, pages).into();
         let mut overrides = Overrides { connection: Some(KEPT), ..overrides() };
         change(&mut overrides);
         make_plan(&definition, workload, &overrides)
@@ -401,7 +397,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(plan.level_max(), 1000.0);
-        assert_eq!(plan.workload.requests[1].parameters[0].pick, pick);
+        assert_eq!(plan.workload.web().unwrap().requests[1].parameters[0].pick, pick);
         let names: Vec<&str> = plan.modifications.iter().map(|row| row.what.as_str()).collect();
         assert_eq!(names, ["connection", "choice of `item`"]);
     }
@@ -466,15 +462,15 @@ mod tests {
 
     #[test]
     fn files_are_counted_at_the_given_load() {
-        let mut definition = steps();
-        let WorkloadSource::Requests(requests, pages) = &mut definition.workload.source else {
+        let definition = steps();
+        let web = definition.workload.web().unwrap();
+        let WorkloadSource::Requests(mut requests, pages) = web.source.clone() else {
             panic!("the definition has requests");
         };
         requests[1].path = "/orders/{item}".parse().unwrap();
         requests[1].reply = crate::ReplyBody::File(vec![1]);
         requests[1].parameters[0].count = crate::Count::SquareRoot(1e9);
-        let (requests, pages) = (requests.clone(), pages.clone());
-        let workload = Workload { content_seed: 7, requests, pages, counts_pages: true, think: Think::None };
+        let workload = Workload::from(web.workload(requests, pages));
         let plan = |rate| {
             let overrides = Overrides { connection: Some(KEPT), rates: Some(vec![rate]), ..overrides() };
             make_plan(&definition, workload.clone(), &overrides).map(|plan| plan.file_set().files.len())
@@ -493,11 +489,12 @@ mod tests {
             let parameters = vec![crate::Parameter::numbers("item", 0, count)];
             let path = "/{item}".parse().unwrap();
             let requests = vec![Request { path, parameters, ..Request::file("/", 1) }];
-            let pages = vec![Page { weight: 1, requests: vec![0] }];
-            let workload =
-                Workload { content_seed: 7, requests, pages, counts_pages: false, think: Think::None };
             let overrides = Overrides { find_max: true, ..overrides() };
-            make_plan(&definition(), workload, &overrides).unwrap().search.unwrap().most
+            make_plan(&definition(), workload_of(&definition(), requests), &overrides)
+                .unwrap()
+                .search
+                .unwrap()
+                .most
         };
         assert_eq!(most(crate::Count::Fixed(5)), Load::Users(2000));
         assert_eq!(most(crate::Count::SquareRoot(5.0)), Load::Users(200));

@@ -5,7 +5,7 @@ use languages::{load_text, time_text};
 use super::load_points;
 use crate::{
     Arrivals, Connection, Definition, Load, LoadPoint, Modification, Overrides, Pick, Plan, Search, Tls,
-    WorkloadSource,
+    WebDefinition, WorkloadSource,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it.
@@ -15,11 +15,8 @@ pub(super) fn modifications(
     plan: &Plan,
 ) -> Vec<Modification> {
     let (standard, ours) = (definition.phases, plan.phases);
-    let (as_defined, asked) = (&definition.protocol, &plan.protocol);
     let quick = if overrides.quick { "quick run" } else { "full" };
-    let own_filelist = format!("the standard one of {}", definition.id);
-    let filelist = overrides.filelist.clone().unwrap_or_else(|| own_filelist.clone());
-    let rows = [
+    let course = [
         ("length", "full".to_owned(), quick.to_owned()),
         ("load", load_text_of(&standard_points(definition, overrides)), ours_text(plan)),
         ("ramp-up", time_text(standard.ramp_up), time_text(ours.ramp_up)),
@@ -27,20 +24,40 @@ pub(super) fn modifications(
         ("steady phase", time_text(standard.steady), time_text(ours.steady)),
         ("ramp-down", time_text(standard.ramp_down), time_text(ours.ramp_down)),
         ("drain", time_text(standard.drain), time_text(ours.drain)),
-        ("HTTP version", as_defined.http.name().to_owned(), asked.http.name().to_owned()),
-        ("TLS", tls_text(as_defined.tls), tls_text(asked.tls)),
-        ("streams per connection", as_defined.streams.to_string(), asked.streams.to_string()),
-        ("connection", connection_text(as_defined.connection), connection_text(asked.connection)),
-        ("time limit", time_text(as_defined.time_limit), time_text(asked.time_limit)),
-        ("filelist", own_filelist, filelist),
     ];
-    let picks = overrides.picks.iter().filter_map(|(name, pick)| pick_row(definition, name, pick));
-    let differing = rows
+    let time_limit = ("time limit", time_text(definition.time_limit), time_text(plan.time_limit));
+    let protocol = protocol_rows(definition, plan).into_iter().chain([time_limit]);
+    let named = |(what, standard, ours): (&str, String, String)| (what.to_owned(), standard, ours);
+    let differing = course
         .into_iter()
-        .map(|(what, standard, ours)| (what.to_owned(), standard, ours))
-        .chain(picks)
+        .chain(protocol)
+        .map(named)
+        .chain(workload_rows(definition, overrides))
         .filter(|(_, standard, ours)| standard != ours);
     differing.map(|(what, standard, ours)| Modification { what, standard, ours }).collect()
+}
+
+/// Returns the settings of the family's protocol.
+fn protocol_rows(definition: &Definition, plan: &Plan) -> Vec<(&'static str, String, String)> {
+    let (Some(standard), Some(ours)) = (definition.workload.web(), plan.workload.web()) else {
+        return Vec::new();
+    };
+    let (standard, ours) = (standard.protocol, ours.protocol);
+    vec![
+        ("HTTP version", standard.http.name().to_owned(), ours.http.name().to_owned()),
+        ("TLS", tls_text(standard.tls), tls_text(ours.tls)),
+        ("streams per connection", standard.streams.to_string(), ours.streams.to_string()),
+        ("connection", connection_text(standard.connection), connection_text(ours.connection)),
+    ]
+}
+
+/// Returns what the run replaces in the workload.
+fn workload_rows(definition: &Definition, overrides: &Overrides) -> Vec<(String, String, String)> {
+    let Some(web) = definition.workload.web() else { return Vec::new() };
+    let own_filelist = format!("the standard one of {}", definition.id);
+    let filelist = overrides.filelist.clone().unwrap_or_else(|| own_filelist.clone());
+    let picks = overrides.picks.iter().filter_map(|(name, pick)| pick_row(web, name, pick));
+    [("filelist".to_owned(), own_filelist, filelist)].into_iter().chain(picks).collect()
 }
 
 fn ours_text(plan: &Plan) -> String {
@@ -66,8 +83,8 @@ fn standard_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPo
     load_points(definition, &standard)
 }
 
-fn pick_row(definition: &Definition, name: &str, pick: &Pick) -> Option<(String, String, String)> {
-    let WorkloadSource::Requests(requests, _) = &definition.workload.source else { return None };
+fn pick_row(web: &WebDefinition, name: &str, pick: &Pick) -> Option<(String, String, String)> {
+    let WorkloadSource::Requests(requests, _) = &web.source else { return None };
     let mut parameters = requests.iter().flat_map(|request| &request.parameters);
     let standard = &parameters.find(|parameter| parameter.name == name)?.pick;
     Some((format!("choice of `{name}`"), standard.to_string(), pick.to_string()))

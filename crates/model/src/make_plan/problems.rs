@@ -7,8 +7,8 @@ use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Connection, Definition, FileSetError, HttpVersion, Levels, Limit, LimitMetric, Load, Overrides,
-    POISSON_LANES, ParameterError, Plan, Protocol, STREAMS_MAX, Search, SutPlan,
+    Connection, Definition, Family, FileSetError, HttpVersion, Levels, Limit, LimitMetric, Load, Overrides,
+    POISSON_LANES, ParameterError, Plan, STREAMS_MAX, Search, SutPlan, WebProtocol, WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -94,6 +94,14 @@ pub enum Problem {
         /// The reason.
         error: FileSetError,
     },
+    /// A setting belongs to benchmarks of another family.
+    #[error("`{setting}` applies to web benchmarks, and this one loads {family} servers")]
+    OtherFamily {
+        /// The setting: `http`.
+        setting: &'static str,
+        /// The family of the benchmark.
+        family: Family,
+    },
     /// The range of a search is empty.
     #[error("a search from {0} to {1}: the highest load must be above the least")]
     SearchRange(f64, f64),
@@ -141,6 +149,7 @@ impl Problem {
             Problem::NoParameter { .. } => "`plimsoll show` lists the parameters of a benchmark",
             Problem::Pick { .. } => "`uniform` and `zipf:1.0` suit any number of values",
             Problem::Files { .. } => "lower the highest load, or the counts in the definition",
+            Problem::OtherFamily { .. } => "leave it out; `plimsoll show` lists what a benchmark can vary",
             Problem::SearchRange(..) => "`--max-load` says where the search ends",
             Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
@@ -156,8 +165,7 @@ impl Problem {
 pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
     let mut problems = load_problems(plan);
     problems.extend(max_load_problems(definition, overrides));
-    problems.extend(protocol_problems(plan));
-    problems.extend(workload_problems(plan, overrides));
+    problems.extend(family_problems(plan, overrides));
     let mut when = |broken: bool, problem: Problem| {
         if broken {
             problems.push(problem);
@@ -168,7 +176,7 @@ pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrid
     when(!is_open && overrides.arrivals.is_some(), Problem::OpenLoopOnly("arrivals"));
     when(!is_open && overrides.in_flight_max.is_some(), Problem::OpenLoopOnly("in-flight-max"));
     when(plan.phases.steady == Nanos::ZERO, Problem::Zero("steady phase"));
-    when(plan.protocol.time_limit == Nanos::ZERO, Problem::Zero("time limit"));
+    when(plan.time_limit == Nanos::ZERO, Problem::Zero("time limit"));
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
     when(plan.load_threads == 0, Problem::NoLoadThreads);
@@ -201,9 +209,21 @@ fn max_load_problems(definition: &Definition, overrides: &Overrides) -> Option<P
     }
 }
 
+/// Lists problems of the family's own settings, or of settings that belong to another family.
+fn family_problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
+    let Some(web) = plan.workload.web() else {
+        let family = plan.workload.family();
+        let of_web = overrides.web_settings().into_iter();
+        return of_web.map(|setting| Problem::OtherFamily { setting, family }).collect();
+    };
+    let mut problems = protocol_problems(plan, web.protocol);
+    problems.extend(workload_problems(plan, web, overrides));
+    problems
+}
+
 /// Lists contradictory settings of connections and HTTP versions.
-fn protocol_problems(plan: &Plan) -> Vec<Problem> {
-    let Protocol { http, connection, streams, .. } = plan.protocol;
+fn protocol_problems(plan: &Plan, protocol: WebProtocol) -> Vec<Problem> {
+    let WebProtocol { http, connection, streams, .. } = protocol;
     let is_open = plan.loads().any(|load| !load.is_closed());
     let is_http2 = http == HttpVersion::Http2;
     let sessions = connection == Connection::Sessions;
@@ -220,10 +240,10 @@ fn protocol_problems(plan: &Plan) -> Vec<Problem> {
 }
 
 /// Lists reasons why requests cannot be drawn or files cannot be created.
-fn workload_problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
+fn workload_problems(plan: &Plan, web: &WebWorkload, overrides: &Overrides) -> Vec<Problem> {
     let load = plan.level_max();
     let parameters = || {
-        let requests = plan.workload.requests.iter();
+        let requests = web.requests.iter();
         requests.flat_map(|request| request.parameters.iter().map(move |parameter| (request, parameter)))
     };
     let mut names: Vec<&str> = parameters().map(|(_, parameter)| parameter.name.as_str()).collect();
@@ -242,7 +262,7 @@ fn workload_problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
     }));
     // Without parameters files are as they were when they were read.
     if !names.is_empty()
-        && let Err((_, error)) = check_objects(&plan.workload.requests, load)
+        && let Err((_, error)) = check_objects(&web.requests, load)
     {
         problems.push(Problem::Files { load, error });
     }

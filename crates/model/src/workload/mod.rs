@@ -1,165 +1,124 @@
-//! Workloads: requests, their weights and the expected replies.
+//! Workloads: what virtual users do, in the terms of their protocol family.
 //!
-//! - `request`: a kind of request and its expected reply
-//! - `path`: paths with parameters
-//! - `parameter`: the values of a parameter and their distribution
-//! - `sampler`: drawing requests at one level of load
-//! - `file_set`: the files that the server is given
-//! - `catalog`: what a run of a workload counts and measures
+//! - `web`: requests and pages over HTTP
+//! - `echo`: messages that come back over TCP, a family for tests
+//! - `think`: the pauses of users
 
-mod catalog;
-mod file_set;
-mod parameter;
-mod path;
-mod request;
-mod sampler;
+#[cfg(feature = "echo")]
+mod echo;
+mod think;
+mod web;
 
 use serde::{Deserialize, Serialize};
-use units::{Nanos, Weights};
 
-pub use catalog::web_measure;
-pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
-pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
-pub use path::{PathPattern, PathPatternError, PathValue};
-pub use request::{ReplyBody, Request};
-pub use sampler::Sampler;
+#[cfg(feature = "echo")]
+pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
+pub use think::Think;
+pub use web::{
+    CLOSE_WAIT_MAX, Connection, Count, FILES_MAX, FileSet, FileSetError, HttpVersion, Page, Parameter,
+    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, ReplyBody, Request, Sampler,
+    SetFile, Tls, WebProtocol, WebWorkload, file_path_fault, web_measure,
+};
 
-pub(crate) use file_set::{PATH_MAX, check_objects};
+pub(crate) use web::{PATH_MAX, check_objects};
 
-use crate::{Content, with_serde};
+use crate::{Catalog, Family};
 
-/// A group of requests that a user makes one after another and that counts as one unit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Page {
-    /// Its share of all pages is this divided by the sum of all weights. Above zero.
-    pub weight: u64,
-    /// Indexes of its requests, in the order in which they are made; not empty.
-    pub requests: Vec<u32>,
-}
-
-/// The pause that a user of a closed loop makes after each page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Think {
-    /// None at all.
-    None,
-    /// Always the same.
-    Fixed(
-        #[serde(with = "with_serde::nanos")]
-        #[schemars(with = "u64")]
-        Nanos,
-    ),
-    /// Negative exponential with this mean, not truncated.
-    Exponential(
-        #[serde(with = "with_serde::nanos")]
-        #[schemars(with = "u64")]
-        Nanos,
-    ),
-}
-
-impl Think {
-    /// Returns the mean pause.
-    pub fn mean(self) -> Nanos {
-        match self {
-            Think::None => Nanos::ZERO,
-            Think::Fixed(time) | Think::Exponential(time) => time,
-        }
-    }
-}
-
-/// The requests of a benchmark, their weights and their file set. One operation kind per request, one unit kind per
-/// page.
+/// The workload of a benchmark, a variant per protocol family.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Workload {
-    /// Seed of the files' content: a constant of the benchmark's version.
-    pub content_seed: u64,
-    /// The kinds of requests; not empty, names all different, paths of files all different.
-    pub requests: Vec<Request>,
-    /// The pages; not empty.
-    pub pages: Vec<Page>,
-    /// Whether the benchmark counts pages; if not, each page is one request and units are not reported.
-    pub counts_pages: bool,
-    /// The pause after each page.
-    pub think: Think,
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Workload {
+    /// Requests to a web server.
+    Web(WebWorkload),
+    /// Messages to an echo server.
+    #[cfg(feature = "echo")]
+    Echo(EchoWorkload),
 }
 
 impl Workload {
-    /// Returns the weights of the pages.
-    ///
-    /// # Panics
-    /// If the workload breaks its invariants: there are no pages, or none has a weight.
-    pub fn page_weights(&self) -> Weights {
-        Weights::new(self.pages.iter().map(|page| page.weight)).expect("a workload has pages with weights")
-    }
-
-    /// Returns the weights of the kinds of requests: Σ over pages of the page's weight × the number of times that the
-    /// page has the request.
-    pub fn request_weights(&self) -> Vec<u64> {
-        let mut weights = vec![0u64; self.requests.len()];
-        for page in &self.pages {
-            for request in &page.requests {
-                // A workload from a damaged file may name requests that it does not have.
-                if let Some(weight) = weights.get_mut(*request as usize) {
-                    *weight = weight.saturating_add(page.weight);
-                }
-            }
+    /// Returns the family of the workload.
+    pub fn family(&self) -> Family {
+        match self {
+            Workload::Web(_) => Family::Web,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => Family::Echo,
         }
-        weights
     }
 
-    /// Returns the mean number of requests per page: Σ w·requests / Σ w.
-    pub fn requests_per_page(&self) -> f64 {
-        self.page_mean(|page| page.requests.len() as f64)
+    /// Returns what a run of the workload counts and measures.
+    pub fn catalog(&self) -> Catalog {
+        match self {
+            Workload::Web(web) => web.catalog(),
+            #[cfg(feature = "echo")]
+            Workload::Echo(echo) => echo.catalog(),
+        }
     }
 
-    /// Returns the mean number of body bytes per page, Σ w·bytes / Σ w; `None` if a reply has no known length.
-    pub fn bytes_per_page(&self) -> Option<f64> {
-        Some(self.mean_body_bytes()? * self.requests_per_page())
+    /// Returns the pause of users.
+    pub fn think(&self) -> Think {
+        match self {
+            Workload::Web(web) => web.think,
+            #[cfg(feature = "echo")]
+            Workload::Echo(echo) => echo.think,
+        }
     }
 
-    /// Returns the expected body bytes per request; `None` if a reply has no known length.
-    pub fn mean_body_bytes(&self) -> Option<f64> {
-        self.request_mean(|request| Some(request.body_moments()?.0))
+    /// Returns the web workload; `None` of another family.
+    pub fn web(&self) -> Option<&WebWorkload> {
+        match self {
+            Workload::Web(web) => Some(web),
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => None,
+        }
     }
 
-    /// Returns the population standard deviation of the body bytes of a request: √(E\[b²\] − E\[b\]²).
-    pub fn body_bytes_deviation(&self) -> Option<f64> {
-        let squares = self.request_mean(|request| Some(request.body_moments()?.1))?;
-        Some((squares - self.mean_body_bytes()?.powi(2)).max(0.0).sqrt())
+    /// Returns the web workload to be changed; `None` of another family.
+    pub fn web_mut(&mut self) -> Option<&mut WebWorkload> {
+        match self {
+            Workload::Web(web) => Some(web),
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => None,
+        }
     }
 
-    /// Returns the shares of all requests that are of each kind, from 0 to 1.
-    pub(crate) fn request_shares(&self) -> Vec<f64> {
-        let weights = self.request_weights();
-        let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
-        weights.iter().map(|weight| *weight as f64 / total).collect()
+    /// Returns whether connections are encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.web().is_some_and(|web| web.protocol.tls != Tls::Off)
     }
 
-    /// Returns the share of all requests that are of a kind, from 0 to 1.
-    pub fn request_share(&self, kind: usize) -> f64 {
-        self.request_shares().get(kind).copied().unwrap_or(0.0)
+    /// Returns whether a higher load needs more data on the server.
+    pub(crate) fn grows_with_load(&self) -> bool {
+        self.web().is_some_and(|web| web.requests.iter().any(Request::grows_with_load))
     }
 
-    /// Returns the number that determines the content of an object, see [`Content::object`].
-    pub fn content_object(&self, kind: u16, number: u64) -> u32 {
-        Content::object(self.requests.len(), kind, number)
+    /// Removes values that look like credentials and are not disclosed on purpose.
+    pub(crate) fn leave_out_credentials(&mut self) {
+        if let Some(web) = self.web_mut() {
+            web.requests.iter_mut().for_each(|request| drop(request.take_credentials()));
+        }
+    }
+}
+
+/// The files of the server: none outside the web family.
+impl Workload {
+    /// Returns the number of files at a level of load (users, or operations per second).
+    pub fn n_files(&self, level: f64) -> u64 {
+        self.web().map_or(0, |web| web.n_files(level))
     }
 
-    fn request_mean(&self, value: impl Fn(&Request) -> Option<f64>) -> Option<f64> {
-        let weights = self.request_weights();
-        let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
-        let sum = self
-            .requests
-            .iter()
-            .zip(weights)
-            .try_fold(0.0, |sum, (request, weight)| Some(sum + weight as f64 * value(request)?))?;
-        Some(sum / total)
+    /// Returns the size of all files together at a level of load, without listing them.
+    pub fn file_bytes(&self, level: f64) -> u64 {
+        self.web().map_or(0, |web| web.file_bytes(level))
     }
 
-    fn page_mean(&self, value: impl Fn(&Page) -> f64) -> f64 {
-        let total: f64 = self.pages.iter().map(|page| page.weight as f64).sum();
-        self.pages.iter().map(|page| page.weight as f64 * value(page)).sum::<f64>() / total
+    /// Lists the files that the server must hold at a level of load.
+    pub fn file_set(&self, level: f64) -> FileSet {
+        self.web().map_or_else(FileSet::default, |web| web.file_set(level))
+    }
+}
+
+impl From<WebWorkload> for Workload {
+    fn from(web: WebWorkload) -> Workload {
+        Workload::Web(web)
     }
 }

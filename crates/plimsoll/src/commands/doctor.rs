@@ -1,6 +1,6 @@
 //! `doctor`: checks that this machine is ready for a run.
 
-use model::{Connection, HttpVersion, Overrides, Plan, SutPlan, make_plan};
+use model::{Connection, HttpVersion, Overrides, Plan, SutPlan, WebProtocol, WebWorkload, make_plan};
 use observe::{Check, CheckState, DoctorInput, examine};
 use serde_json::json;
 use testbed::probe_quota;
@@ -46,7 +46,7 @@ pub(crate) fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput
     let offered = plan.loads().filter(|load| !load.is_closed()).map(|load| load.level());
     DoctorInput {
         users_max: connections_max(plan),
-        connection_per_request: plan.protocol.connection == Connection::PerRequest,
+        connection_per_request: plan.workload.web().is_some_and(is_per_request),
         rate: rate.or_else(|| offered.reduce(f64::max)),
         source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),
         shared,
@@ -62,9 +62,15 @@ pub(crate) fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput
 /// Returns the maximum number of concurrent connections: one per user, or fewer if users share connections.
 fn connections_max(plan: &Plan) -> u32 {
     let users = plan.loads().map(|load| load.in_flight_max()).max().unwrap_or(0);
-    let shares = plan.protocol.http == HttpVersion::Http2
-        && matches!(plan.protocol.connection, Connection::KeepAlive { .. });
-    users.div_ceil(if shares { plan.protocol.streams.max(1) } else { 1 })
+    let shares = |protocol: &WebProtocol| {
+        protocol.http == HttpVersion::Http2 && matches!(protocol.connection, Connection::KeepAlive { .. })
+    };
+    let protocol = plan.workload.web().map(|web| web.protocol).filter(shares);
+    users.div_ceil(protocol.map_or(1, |protocol| protocol.streams.max(1)))
+}
+
+fn is_per_request(web: &WebWorkload) -> bool {
+    web.protocol.connection == Connection::PerRequest
 }
 
 fn word(state: CheckState) -> &'static str {

@@ -7,8 +7,8 @@ use disclosure::CampaignRun;
 use drivers::web::Trust;
 use fleet::{Monitoring, RunRequest};
 use model::{
-    Connection, CpuQuota, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, Secrets, SutPlan, Tls,
-    make_plan,
+    Connection, CpuQuota, HttpVersion, Notes, Overrides, Plan, ReplyBody, Request, Secrets, SutPlan, Tls,
+    WebProtocol, make_plan,
 };
 use observe::{CheckState, examine};
 use runfile::RunFileError;
@@ -49,7 +49,8 @@ pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, F
     // Mistakes in them are reported before hours are spent.
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
-    let candidates = candidates(&arguments.sut, has_dynamic_pages(&chosen))?;
+    let family = chosen.benchmark.definition.family();
+    let candidates = candidates(&arguments.sut, family, has_dynamic_pages(&chosen))?;
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {
@@ -91,8 +92,8 @@ pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, F
 /// Returns the certificates that are accepted from a target. Servers that Plimsoll starts use its own certificates.
 fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust, Failure> {
     match candidates {
-        [Candidate { server: ChosenServer::External(target), .. }, ..] => {
-            trust::of_target(&arguments.sut, target)
+        [Candidate { server: ChosenServer::External(server), .. }, ..] => {
+            trust::of_server(&arguments.sut, server)
         }
         _ => Ok(Trust::Any),
     }
@@ -100,12 +101,8 @@ fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust,
 
 /// Returns whether programs generate pages of the workload.
 fn has_dynamic_pages(chosen: &Chosen) -> bool {
-    chosen
-        .benchmark
-        .workload
-        .requests
-        .iter()
-        .any(|request| matches!(request.reply, ReplyBody::Letters { .. }))
+    let is_generated = |request: &Request| matches!(request.reply, ReplyBody::Letters { .. });
+    chosen.benchmark.workload.web().is_some_and(|web| web.requests.iter().any(is_generated))
 }
 
 /// Prints the plan without running it.
@@ -144,13 +141,16 @@ fn candidate_plan(arguments: &RunArguments, chosen: &Chosen, candidate: &Candida
         certificates: trust::check(sut),
         ..SutPlan::of(candidate.name())
     };
-    let tls = tls(&arguments.plan, definition.protocol.tls, candidate);
+    let standard = definition.workload.web().map(|web| web.protocol.tls);
+    let tls = tls(&arguments.plan, standard, candidate);
     let overrides = Overrides { tls, ..overrides(arguments, chosen.filelist.clone(), sut_plan, placement) };
     let mut plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
     // The accelerator's memory depends on the load.
     plan.sut.accelerator =
         candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
-    check_transport(candidate, &plan.protocol)?;
+    if let Some(web) = plan.workload.web() {
+        check_transport(candidate, &web.protocol)?;
+    }
     Ok(plan)
 }
 
@@ -166,8 +166,10 @@ fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Re
         true => Some(stored_or_brief(&CpuPlacement::of(plan))?),
         false => calibrate::stored()?,
     };
-    let case = case_of(&plan.benchmark.id, plan.protocol.tls, plan.protocol.connection);
-    let calibrated = calibration.and_then(|calibration| calibrated_quota(plan, &calibration, &case));
+    let case =
+        plan.workload.web().map(|web| case_of(&plan.benchmark.id, web.protocol.tls, web.protocol.connection));
+    let calibrated =
+        calibration.zip(case).and_then(|(calibration, case)| calibrated_quota(plan, &calibration, &case));
     Ok(calibrated.unwrap_or_else(|| match is_worth_calibration && arguments.dry_run {
         true => CpuQuota { cpus: None, reason: "set by a calibration at the start of the run".to_owned() },
         false => default_quota(),
@@ -176,17 +178,17 @@ fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Re
 
 /// Returns the TLS mode if it differs from the benchmark's. An `https://` target is accessed over TLS even if the
 /// benchmark does not use it, with session resumption as in browsers.
-fn tls(plan: &PlanArguments, standard: Tls, candidate: &Candidate) -> Option<Tls> {
-    let is_https = matches!(&candidate.server, ChosenServer::External(target) if target.secure);
+fn tls(plan: &PlanArguments, standard: Option<Tls>, candidate: &Candidate) -> Option<Tls> {
+    let is_https = candidate.web_target().is_some_and(|target| target.secure);
     match plan.tls {
         Some(asked) => Some(asked),
-        None => (is_https && standard == Tls::Off).then_some(Tls::Resumed),
+        None => (is_https && standard == Some(Tls::Off)).then_some(Tls::Resumed),
     }
 }
 
 /// Checks that the target or the recipe supports the protocol. Recipes do not support HTTP/2 without TLS.
-fn check_transport(candidate: &Candidate, protocol: &Protocol) -> Result<(), Failure> {
-    if let ChosenServer::External(target) = &candidate.server {
+fn check_transport(candidate: &Candidate, protocol: &WebProtocol) -> Result<(), Failure> {
+    if let Some(target) = candidate.web_target() {
         target.check(protocol).map_err(Failure::usage)?;
     }
     let is_clear = (protocol.tls, protocol.http) == (Tls::Off, HttpVersion::Http2);

@@ -1,6 +1,8 @@
 //! `show`: shows a benchmark's load plan and workload.
 
-use model::{CertificateCheck, Overrides, Plan, Request, SutPlan, limits_text, make_plan};
+use model::{
+    CertificateCheck, Connection, Overrides, Plan, Request, SutPlan, WebWorkload, limits_text, make_plan,
+};
 use serde_json::json;
 use units::{Bytes, Nanos};
 
@@ -54,19 +56,7 @@ pub(super) fn plan_text(plan: &Plan) -> String {
                 format!("phases        {} at each load point, {total} in all", lengths.join(", "))
             }
         },
-        format!(
-            "protocol      HTTP/{}{}, {}, time limit {}",
-            plan.protocol.http.name(),
-            plan.protocol.tls.clause(),
-            match plan.protocol.connection {
-                model::Connection::PerRequest => "a connection per request".to_owned(),
-                model::Connection::Sessions => "a connection per session".to_owned(),
-                model::Connection::KeepAlive { requests_max: None } => "persistent connections".to_owned(),
-                model::Connection::KeepAlive { requests_max: Some(n) } =>
-                    format!("{n} requests per connection"),
-            },
-            plan.protocol.time_limit
-        ),
+        format!("protocol      {}, time limit {}", protocol_text(plan), plan.time_limit),
     ];
     match &plan.sut.certificates {
         CertificateCheck::System => {}
@@ -79,6 +69,19 @@ pub(super) fn plan_text(plan: &Plan) -> String {
         lines.push(format!("modified      {}: {} → {}", one.what, one.standard, one.ours));
     }
     lines.join("\n")
+}
+
+fn protocol_text(plan: &Plan) -> String {
+    let Some(protocol) = plan.workload.web().map(|web| web.protocol) else {
+        return plan.workload.family().to_string();
+    };
+    let connection = match protocol.connection {
+        Connection::PerRequest => "a connection per request".to_owned(),
+        Connection::Sessions => "a connection per session".to_owned(),
+        Connection::KeepAlive { requests_max: None } => "persistent connections".to_owned(),
+        Connection::KeepAlive { requests_max: Some(n) } => format!("{n} requests per connection"),
+    };
+    format!("HTTP/{}{}, {connection}", protocol.http.name(), protocol.tls.clause())
 }
 
 fn load_line(plan: &Plan) -> String {
@@ -104,7 +107,20 @@ fn load_line(plan: &Plan) -> String {
 }
 
 fn workload_text(plan: &Plan) -> String {
-    let workload = &plan.workload;
+    plan.workload.web().map_or_else(|| catalog_text(plan), |web| web_text(plan, web))
+}
+
+/// Lists the kinds of operations with their shares.
+fn catalog_text(plan: &Plan) -> String {
+    let mut lines = vec![format!("{:>9}  operation", "share")];
+    for kind in &plan.catalog.kinds {
+        let share = kind.share.map_or(String::new(), |share| format!("{:.2} %", 100.0 * share));
+        lines.push(format!("{share:>9}  {}", kind.name));
+    }
+    lines.join("\n")
+}
+
+fn web_text(plan: &Plan, workload: &WebWorkload) -> String {
     let (files, bytes) = (workload.n_files(plan.level_max()), workload.file_bytes(plan.level_max()));
     let total: u64 = workload.pages.iter().map(|page| page.weight).sum();
     let mean = workload.mean_body_bytes().map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.1}"));

@@ -86,8 +86,8 @@ fn dynpage_runs_through_a_fastcgi_program() {
 fn web_modern_resumes_tls_sessions_and_speaks_http_2() {
     let arguments = ["--load", "2", "--settle", "0", "--duration", "1"];
     check("web-modern", &arguments, |fixture, report| {
-        assert_eq!(report["plan"]["protocol"]["http"], "2");
-        assert_eq!(report["plan"]["protocol"]["tls"], "resumed");
+        assert_eq!(report["plan"]["workload"]["web"]["protocol"]["http"], "2");
+        assert_eq!(report["plan"]["workload"]["web"]["protocol"]["tls"], "resumed");
         assert!(
             fact(fixture, "Server", "transport").contains("HTTP/2"),
             "{}",

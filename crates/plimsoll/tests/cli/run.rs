@@ -64,7 +64,7 @@ fn persistent_connections_can_be_limited_to_a_number_of_requests() {
         run(&fixture, &["one-object", "--settle", "0", "--load", "2", "--duration", "1", "--keep-alive=10"]);
     let list = modifications(&run).join("\n");
     assert!(list.lines().any(|line| line == "connection: kept alive, at most 10 requests each"), "{list}");
-    let protocol = run["plan"]["protocol"].to_string();
+    let protocol = run["plan"]["workload"]["web"]["protocol"].to_string();
     assert!(protocol.contains(r#""requests_max":10}"#), "{protocol}");
     assert_eq!(run["load_points"][0]["total"]["errors"], 0);
 }
@@ -108,7 +108,7 @@ fn filelists_of_both_formats_are_accepted() {
         let fixture = Fixture::new();
         fixture.write("my.filelist", text);
         let run = run(&fixture, &[benchmark, "--filelist", "my.filelist", "--load", "2", "--duration", "1"]);
-        assert_eq!(run["plan"]["workload"]["requests"].as_array().unwrap().len(), n_files);
+        assert_eq!(run["plan"]["workload"]["web"]["requests"].as_array().unwrap().len(), n_files);
         let list = modifications(&run).join("\n");
         assert!(list.contains("my.filelist"), "{list}");
     }
@@ -132,7 +132,7 @@ fn a_drain_and_a_time_limit_are_part_of_the_plan() {
     ];
     let run = run(&fixture, &arguments);
     assert_eq!(run["plan"]["phases"]["drain_ns"], 1_000_000_000u64);
-    assert_eq!(run["plan"]["protocol"]["time_limit_ns"], 2_500_000_000u64);
+    assert_eq!(run["plan"]["time_limit_ns"], 2_500_000_000u64);
 }
 
 #[test]

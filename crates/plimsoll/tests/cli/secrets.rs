@@ -177,7 +177,7 @@ fn secrets_reach_the_server_and_nothing_else() {
     is_clean("metrics", bodies.replace("canary-7f3a-otlp", "").as_bytes());
     all_is_clean(&fixture, "run.plim");
     let report = fixture.report(&fixture.path("run.plim"));
-    let request = &report["plan"]["workload"]["requests"][0];
+    let request = &report["plan"]["workload"]["web"]["requests"][0];
     assert_eq!(request["path"], "/page?api_key=[redacted]&t={t}");
     assert!(request["headers"].as_array().unwrap().iter().any(|pair| pair[1] == "lang=en"), "{request}");
     assert_eq!(request["secrets"][0]["source"]["env"], "PLIMSOLL_TEST_T");

@@ -34,7 +34,7 @@ impl Site {
         let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in("/dev/shm")?;
         let site = Site { plimsoll: plimsoll.to_owned(), folder };
         std::fs::write(site.path("500.filelist"), FILE_500)?;
-        let list = root().join("crates/benchmarks/src/webstone/filelist-2.0.1.txt");
+        let list = root().join("crates/benchmarks/src/web/webstone/filelist-2.0.1.txt");
         std::fs::write(site.path(scripts::WEBSTONE), scripts::filelist(&std::fs::read_to_string(list)?)?)?;
         std::fs::write(site.path(scripts::WEB96), scripts::web96(DIRECTORIES))?;
         let most = FEW.to_string();

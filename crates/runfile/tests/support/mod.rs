@@ -7,9 +7,9 @@ use std::f64::consts::TAU;
 use std::path::Path;
 
 use model::{
-    BenchmarkId, Connection, Detail, Ending, FactSection, Flow, Headline, Health, HttpVersion,
-    IntervalRecord, KindTotals, Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases,
-    Plan, Protocol, Request, Rules, SutPlan, SutUse, Testbed, Think, Tls, UnitTotals, Workload, web_measure,
+    BenchmarkId, Connection, Detail, Ending, FactSection, Flow, Headline, Health, IntervalRecord, KindTotals,
+    Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases, Plan, Request, Rules, SutPlan,
+    SutUse, Testbed, Think, UnitTotals, WebProtocol, WebWorkload, web_measure,
 };
 use runfile::{Header, Record, Run, Writer};
 use stats::Histogram;
@@ -36,12 +36,13 @@ fn plan(n_load_points: u32) -> Plan {
         FILES.iter().zip(0..).map(|((_, weight), object)| Page { weight: *weight, requests: vec![object] });
     let load_points = (0..n_load_points).map(|index| LoadPoint { index, load: Load::Users(10 + 10 * index) });
     let s = Nanos::from_secs;
-    let workload = Workload {
+    let workload = WebWorkload {
         content_seed: 2001,
         requests: objects.collect(),
         pages: pages.collect(),
         counts_pages: true,
         think: Think::None,
+        protocol: WebProtocol::plain(Connection::PerRequest),
     };
     Plan {
         format: PLAN_FORMAT,
@@ -53,14 +54,8 @@ fn plan(n_load_points: u32) -> Plan {
         },
         seed: u64::MAX,
         catalog: workload.catalog(),
-        workload,
-        protocol: Protocol {
-            http: HttpVersion::Http10,
-            connection: Connection::PerRequest,
-            tls: Tls::Off,
-            streams: 1,
-            time_limit: s(60),
-        },
+        workload: workload.into(),
+        time_limit: s(60),
         load_points: load_points.collect(),
         phases: Phases {
             quiet: s(0),

@@ -37,7 +37,7 @@ fn the_curve_with_think_time_matches_mean_value_analysis() {
         let (service, think) = (ms(2), ms(18));
         let server = SimServer::new(Law::Exponential(service), Some(1));
         let mut plan = plan(seed, 20);
-        plan.workload.think = Think::Exponential(think);
+        plan.workload.web_mut().unwrap().think = Think::Exponential(think);
         let found = Simulation::new(plan, server).analyze();
         assert_valid(&found);
         let expected: Vec<CurvePoint> =

@@ -2,7 +2,7 @@
 
 use analysis::Finding;
 use analysis::finding::SteadyFigure;
-use model::{Arrivals, Outcome, Page, Phase, Request, Workload};
+use model::{Arrivals, Outcome, Page, Phase, Request, WebWorkload};
 use testkit::{
     Law, SimServer, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases, with_seed,
     with_workload,
@@ -76,7 +76,7 @@ fn a_failure_skips_the_rest_of_the_page() {
     with_seed(8, |seed| {
         let p = 0.1;
         let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);
-        let workload = Workload {
+        let workload = WebWorkload {
             requests: (1..=3).map(object).collect(),
             pages: vec![Page { weight: 1, requests: vec![0, 1, 2] }],
             ..one_object()
@@ -106,7 +106,7 @@ fn network_delay_is_part_of_connect_and_response_time() {
         let found = Simulation::new(closed_plan(seed, &[4], phases(1, 10)), server).analyze();
         assert_valid(&found);
         let point = &found.load_points[0];
-        close("connect", point.connect.as_ref().unwrap().mean.unwrap(), 0.010, 1e-9);
+        close("connect", point.web.as_ref().unwrap().connect.as_ref().unwrap().mean.unwrap(), 0.010, 1e-9);
         close("response", point.response.mean.unwrap(), 0.030, 1e-9);
         close("rate", point.rate, 4.0 / 0.030, 0.01);
     });

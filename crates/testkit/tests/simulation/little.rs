@@ -9,7 +9,7 @@ fn check(seed: u64, think: Think, think_mean: f64) {
     let server = SimServer { network: us(100), ..SimServer::new(Law::Exponential(ms(5)), Some(4)) };
     let mut plan = closed_plan(seed, &[20], phases(2, 20));
     plan.load_threads = 2;
-    plan.workload.think = think;
+    plan.workload.web_mut().unwrap().think = think;
     let simulation = Simulation::new(plan, server);
     let found = simulation.analyze();
     assert_valid(&found);

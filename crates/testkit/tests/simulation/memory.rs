@@ -15,8 +15,9 @@ use crate::us;
 fn the_histograms_of_a_second_take_the_memory_of_the_octaves_in_use() {
     with_seed(107, |seed| {
         let mut plan = closed_plan(seed, &[40], phases(0, 3));
-        plan.workload.requests = (0..20).map(|kind| Request::file(&format!("/{kind}"), 500)).collect();
-        plan.workload.pages = (0..20).map(|kind| Page { weight: 1, requests: vec![kind] }).collect();
+        let workload = plan.workload.web_mut().unwrap();
+        workload.requests = (0..20).map(|kind| Request::file(&format!("/{kind}"), 500)).collect();
+        workload.pages = (0..20).map(|kind| Page { weight: 1, requests: vec![kind] }).collect();
         let recording = Simulation::new(plan, SimServer::new(Law::Exponential(us(800)), None)).record();
         for record in &recording.intervals[..3] {
             assert!(30_000 < record.flow.ok && record.kinds.iter().all(|kind| kind.response.n > 1_000));

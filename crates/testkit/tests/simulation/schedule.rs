@@ -1,7 +1,7 @@
 //! Open loops: operations and their due times follow from plan and seed alone.
 
-use benchmarks::pages::PageSchedule;
-use model::{Arrivals, Load, Page, Phases, Plan, Request, Workload};
+use benchmarks::web::pages::PageSchedule;
+use model::{Arrivals, Load, Page, Phases, Plan, Request, WebWorkload};
 use testkit::{
     Law, Recording, SimServer, Simulation, assert_conserved, one_object, open_plan, phases, with_seed,
     with_workload,
@@ -10,10 +10,10 @@ use units::Nanos;
 
 use crate::{ms, s};
 
-fn workload() -> Workload {
+fn workload() -> WebWorkload {
     let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);
     let page = |object| Page { weight: 1 + u64::from(object), requests: vec![object] };
-    Workload { requests: (1..=4).map(object).collect(), pages: (0..4).map(page).collect(), ..one_object() }
+    WebWorkload { requests: (1..=4).map(object).collect(), pages: (0..4).map(page).collect(), ..one_object() }
 }
 
 fn plan(seed: u64, threads: u32) -> Plan {
@@ -32,7 +32,7 @@ fn run(plan: Plan) -> Recording {
 /// Returns due time and object of every operation of the plan.
 fn planned(plan: &Plan) -> Vec<(Nanos, u32)> {
     let due = plan.schedule(plan.load_points[0]).expect("an open loop").whole();
-    let objects = PageSchedule::new(&plan.workload, plan.seed, 200.0);
+    let objects = PageSchedule::new(plan.workload.web().unwrap(), plan.seed, 200.0);
     due.map(|(k, due)| (due, u32::from(objects.operation(k).kind))).collect()
 }
 

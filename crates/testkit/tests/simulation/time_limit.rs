@@ -16,7 +16,7 @@ fn an_operation_past_its_limit_is_given_up_and_the_user_goes_on() {
         let freeze = Some(TimeWindow { from: s(2), to: ms(4_900) });
         let server = SimServer { freeze, ..SimServer::new(Law::Fixed(ms(10)), None) };
         let mut plan = closed_plan(seed, &[8], Phases { drain: s(2), ..phases(0, 8) });
-        plan.protocol.time_limit = s(1);
+        plan.time_limit = s(1);
         let recording = Simulation::new(plan, server).record();
         assert_conserved(&recording.intervals);
         let timed_out = recording.intervals.iter().map(|record| record.flow.timed_out);

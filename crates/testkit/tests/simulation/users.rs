@@ -1,6 +1,6 @@
 //! Closed loops: the actions of a user follow from plan, seed and user alone.
 
-use model::{Page, Plan, Request, Think, Workload};
+use model::{Page, Plan, Request, Think, WebWorkload};
 use testkit::{
     Law, Recording, SimServer, Simulation, closed_plan, one_object, phases, with_seed, with_workload,
 };
@@ -12,7 +12,7 @@ fn plan(seed: u64, threads: u32) -> Plan {
     let page = |requests: &[u32]| Page { weight: 1, requests: requests.to_vec() };
     let mut plan = closed_plan(seed, &[20], phases(1, 4));
     plan.load_threads = threads;
-    let workload = Workload {
+    let workload = WebWorkload {
         requests: (1..=4).map(object).collect(),
         pages: vec![page(&[0]), page(&[1, 2]), page(&[3])],
         think: Think::Exponential(ms(30)),

@@ -18,10 +18,10 @@ use units::{Clock, Nanos};
 
 use super::failure::{came_too_late, failure};
 use super::pool::{ConnectionSlot, SharedConnection};
+use crate::net::OperationFailure;
 use crate::web::body_check::BodyCheck;
 use crate::web::context::WebContext;
 use crate::web::describe::describe;
-use crate::web::failure::OperationFailure;
 use crate::web::marks::Marks;
 use crate::web::request::PreparedRequest;
 

@@ -6,9 +6,9 @@ use h2::Reason;
 use model::Outcome;
 use rustix::io::Errno;
 
+use crate::net::OperationFailure;
+use crate::net::tcp::errno;
 use crate::web::context::WebContext;
-use crate::web::failure::OperationFailure;
-use crate::web::tcp::errno;
 
 /// Returns whether a request was certainly not processed: the server ends the connection gracefully, and the
 /// stream came too late. Servers do so after a number of requests; it is not a failure (RFC 9113 §6.8).

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
 use http1::HEAD_BYTES_MAX;
-use model::{Connection as ConnectionReuse, Outcome, Protocol, Request};
+use model::{Connection as ConnectionReuse, Outcome, Request, WebProtocol};
 use rustls::ClientConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -25,9 +25,9 @@ use tokio_rustls::TlsConnector;
 
 use super::failure::{failure, io_failure};
 use super::request::RequestTemplate;
+use crate::net::OperationFailure;
+use crate::net::tcp;
 use crate::web::context::WebContext;
-use crate::web::failure::OperationFailure;
-use crate::web::tcp;
 use crate::web::tls::{HandshakeCounts, TlsSettings};
 
 /// Flow-control window per stream and connection: enough for 10 Gbit/s and 0.8 ms, and small enough to stay
@@ -119,7 +119,7 @@ impl SharedConnection {
 impl Pool {
     pub(crate) fn new(
         requests: &[Request],
-        protocol: &Protocol,
+        protocol: &WebProtocol,
         host: &str,
         tls: Option<&TlsSettings>,
     ) -> Pool {
@@ -192,7 +192,7 @@ async fn connect(
     tls: Option<&Arc<ClientConfig>>,
     requests_max: Option<u32>,
 ) -> Result<SharedConnection, OperationFailure> {
-    let (mut socket, is_established) = web.begin()?;
+    let (mut socket, is_established) = web.endpoint.begin()?;
     if !is_established {
         socket = tcp::established(socket).await?;
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use model::{HttpVersion, Protocol, Tls};
+use model::{HttpVersion, Tls, WebProtocol};
 use rustls::client::Resumption;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::ring;
@@ -12,7 +12,7 @@ use rustls::{ClientConfig, HandshakeKind};
 
 use super::certificate::{CertificateProblem, CertificateVerifier, Trust};
 use super::tickets::TicketStore;
-use crate::policy::lookup_host;
+use crate::net::lookup_host;
 use crate::web::target::Target;
 
 /// Numbers of TLS handshakes, by kind.
@@ -48,7 +48,7 @@ impl TlsSettings {
     /// Creates the configuration for a target; `None` without TLS.
     pub(crate) fn new(
         target: &Target,
-        protocol: &Protocol,
+        protocol: &WebProtocol,
         trust: &Trust,
     ) -> Result<Option<TlsSettings>, String> {
         if protocol.tls == Tls::Off {

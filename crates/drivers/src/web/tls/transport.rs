@@ -16,9 +16,9 @@ use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedS
 use units::{Clock, Nanos};
 
 use super::settings::HandshakeCounts;
+use crate::net::OperationFailure;
+use crate::net::tcp::{self, Received, TcpTransport};
 use crate::web::context::WebContext;
-use crate::web::failure::OperationFailure;
-use crate::web::tcp::{self, Received, TcpTransport};
 use crate::web::transport::Http1Transport;
 
 /// The most bytes of content in a record (RFC 8446 §5.1), and an upper bound on its overhead.
@@ -127,7 +127,7 @@ async fn connect_and_handshake(
     let settings = web.tls.as_ref().expect("a context for TLS has settings for it");
     let session = UnbufferedClientConnection::new(config, settings.name.clone())
         .map_err(|error| web.explain(Outcome::TlsFailed, error))?;
-    let (mut socket, is_established) = web.begin()?;
+    let (mut socket, is_established) = web.endpoint.begin()?;
     if !is_established {
         socket = tcp::established(socket).await?;
     }

@@ -149,7 +149,7 @@ fn request<'a>(
 
 /// Returns web96 with a file set that does not grow with the load.
 fn definition() -> Result<String> {
-    let path = root().join("crates/benchmarks/src/web96/definition.toml");
+    let path = root().join("crates/benchmarks/src/web/web96/definition.toml");
     let text = std::fs::read_to_string(path)?;
     Ok(text.replace("\"sqrt(20 * load)\"", &DIRECTORIES.to_string()).replace("\"web96\"", "\"mix\""))
 }

@@ -11,12 +11,17 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
-/// Converts a plan: the catalog follows from the workload.
+/// Converts a plan: workload and protocol are the web family's, and the catalog follows from the workload.
 pub(super) fn convert_plan(plan: &Value) -> Value {
     assert_eq!(plan["format"], 2);
-    let workload: Workload = serde_json::from_value(plan["workload"].clone()).unwrap();
     let mut plan = plan.clone();
     plan["format"] = json!(model::PLAN_FORMAT);
+    let mut protocol = plan.as_object_mut().unwrap().remove("protocol").unwrap();
+    plan["time_limit_ns"] = protocol.as_object_mut().unwrap().remove("time_limit_ns").unwrap();
+    let mut web = plan["workload"].take();
+    web["protocol"] = protocol;
+    plan["workload"] = json!({ "web": web });
+    let workload: Workload = serde_json::from_value(plan["workload"].clone()).unwrap();
     plan["catalog"] = serde_json::to_value(workload.catalog()).unwrap();
     plan
 }

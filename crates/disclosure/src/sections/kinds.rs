@@ -1,0 +1,87 @@
+//! Statistics per kind of operation, from the catalog: for families without a section of their own for them.
+
+use analysis::{KindResult, LoadPointResult};
+use model::{Measure, MeasureUnit};
+
+use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
+
+/// Nanoseconds of a second.
+const NANOS: f64 = 1e9;
+
+pub(super) fn section(report: &Report) -> Option<Section> {
+    if report.web().is_some() || report.analysis.load_points.is_empty() {
+        return None;
+    }
+    let blocks = report.analysis.load_points.iter().map(|point| Block::Table(table(report, point))).collect();
+    Some(Section { id: "kinds", title: "Statistics per kind of operation".into(), blocks })
+}
+
+fn table(report: &Report, point: &LoadPointResult) -> Table {
+    let catalog = &report.plan.catalog;
+    let mut columns = vec![
+        Column::words("Operation"),
+        Column::numbers("Completed", ""),
+        Column::numbers("Errors", ""),
+        Column::numbers("Share", "%"),
+        Column::numbers("Expected", "%"),
+        Column::numbers("Response time, mean", ""),
+        Column::numbers("p50", ""),
+        Column::numbers("p99", ""),
+    ];
+    let heading =
+        |measure: &Measure| Column::numbers(format!("Mean {}", measure.name), column_unit(measure.unit));
+    columns.extend(catalog.measures.iter().map(heading));
+    let completed = point.completed();
+    let row = |kind: &KindResult, expected: Option<f64>| {
+        let share = (0 < completed).then(|| (kind.n + kind.errors) as f64 / completed as f64);
+        let percent = |share: Option<f64>| numbers::fixed(share.map(|share| share * 100.0), 2);
+        let percentile = |q| kind.percentiles.percentile(q).map(|one| one.value.as_secs_f64());
+        let measures =
+            catalog.measures.iter().zip(&kind.measures).map(|(measure, statistics)| match measure.unit {
+                MeasureUnit::Nanoseconds => numbers::seconds(statistics.mean),
+                MeasureUnit::Bytes | MeasureUnit::Count => numbers::figure(statistics.mean),
+            });
+        let cells = [
+            kind.name.clone(),
+            numbers::count(kind.n),
+            numbers::count(kind.errors),
+            percent(share),
+            percent(expected),
+            numbers::seconds(kind.response.mean),
+            numbers::seconds(percentile(0.5)),
+            numbers::seconds(percentile(0.99)),
+        ];
+        Row::plain(cells.into_iter().chain(measures))
+    };
+    let mut rows: Vec<Row> =
+        point.kinds.iter().zip(&catalog.kinds).map(|(result, kind)| row(result, kind.share)).collect();
+    rows.push(row(&point.total, Some(1.0)).style(RowStyle::Total));
+    let caption = format!("Operations at {}", report.terms().load_text(point.load));
+    Table::new(caption, columns, rows)
+        .note("Shares count successful and failed operations; the expected share is that of the mix.")
+}
+
+/// Returns the unit of a measure in the heading of a column; times have theirs in each cell.
+fn column_unit(unit: MeasureUnit) -> &'static str {
+    match unit {
+        MeasureUnit::Bytes => "B",
+        MeasureUnit::Nanoseconds | MeasureUnit::Count => "",
+    }
+}
+
+/// Returns the unit in which a value of a measure is written without one of its own.
+pub(super) fn measure_unit(unit: MeasureUnit) -> &'static str {
+    match unit {
+        MeasureUnit::Nanoseconds => "s",
+        MeasureUnit::Bytes => "B",
+        MeasureUnit::Count => "",
+    }
+}
+
+/// Converts a recorded value to that unit.
+pub(super) fn in_unit(value: f64, unit: MeasureUnit) -> f64 {
+    match unit {
+        MeasureUnit::Nanoseconds => value / NANOS,
+        MeasureUnit::Bytes | MeasureUnit::Count => value,
+    }
+}

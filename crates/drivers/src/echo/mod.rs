@@ -1,0 +1,178 @@
+//! The echo family: messages over a kept TCP connection, each with its length before it, that come back as they are.
+
+use std::cell::RefCell;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+
+use engine::Driver;
+use model::{Content, EchoMessage, EchoWorkload, MeasuredValues, Outcome, Reply, echo_measure};
+use rustix::io::Errno;
+use units::{Clock, Nanos, RealClock};
+
+use crate::net::tcp::{self, TcpTransport};
+use crate::net::{Endpoint, EndpointError, OperationFailure, TargetPolicy};
+
+/// Seed of the content of messages.
+const CONTENT_SEED: u64 = 862;
+
+/// Length of the length of a message: a number in network byte order.
+const LENGTH_BYTES: usize = 4;
+
+/// Size of the read buffer that all connections of a thread use in turn.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
+
+/// The state that all connections of a load thread to one echo server share.
+#[derive(Debug)]
+pub struct EchoContext {
+    endpoint: Endpoint,
+    clock: RealClock,
+    /// Lengths of the contents, by kind.
+    bytes: Box<[usize]>,
+    content: Content,
+    /// The message to be sent.
+    message: RefCell<Vec<u8>>,
+    buffer: RefCell<Vec<u8>>,
+}
+
+impl EchoContext {
+    /// Prepares the messages of a workload for a server at an address that the policy has allowed.
+    ///
+    /// # Errors
+    /// Connections cannot be made from one of the source addresses.
+    pub fn new(
+        workload: &EchoWorkload,
+        address: SocketAddr,
+        source_addresses: &[IpAddr],
+        clock: RealClock,
+    ) -> Result<Rc<EchoContext>, EndpointError> {
+        Ok(Rc::new(EchoContext {
+            endpoint: Endpoint::new(address, TargetPolicy, source_addresses)?,
+            clock,
+            bytes: workload.messages.iter().map(|message| message.bytes as usize).collect(),
+            content: Content::new(CONTENT_SEED),
+            message: RefCell::default(),
+            buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
+        }))
+    }
+
+    /// Writes a message into the buffer of the thread; returns the number that determines its content.
+    fn write(&self, operation: &EchoMessage) -> u32 {
+        let bytes = self.bytes[usize::from(operation.kind)];
+        let object = Content::object(self.bytes.len(), operation.kind, operation.number);
+        let mut message = self.message.borrow_mut();
+        message.resize(LENGTH_BYTES + bytes, 0);
+        message[..LENGTH_BYTES].copy_from_slice(&(bytes as u32).to_be_bytes());
+        self.content.fill(object, 0, &mut message[LENGTH_BYTES..]);
+        object
+    }
+}
+
+/// A driver of one virtual user; owns the user's connection between messages.
+#[derive(Debug)]
+pub struct EchoDriver {
+    context: Rc<EchoContext>,
+    transport: Option<TcpTransport>,
+}
+
+impl EchoDriver {
+    /// Creates a driver without a connection.
+    pub fn new(context: Rc<EchoContext>) -> EchoDriver {
+        EchoDriver { context, transport: None }
+    }
+
+    /// Sends a message and checks what comes back; returns the number of its bytes.
+    async fn exchange(&mut self, operation: &EchoMessage) -> Result<u64, OperationFailure> {
+        let context = Rc::clone(&self.context);
+        let object = context.write(operation);
+        let transport = match self.transport.take().filter(TcpTransport::is_fresh) {
+            Some(transport) => transport,
+            None => {
+                let (mut socket, is_established) = context.endpoint.begin()?;
+                if !is_established {
+                    socket = tcp::established(socket).await?;
+                    // Another user of the thread may have written its own meanwhile.
+                    context.write(operation);
+                }
+                TcpTransport::new(socket)?
+            }
+        };
+        let rest = transport.send_now(&context.message.borrow())?;
+        let transport = match rest {
+            Some(rest) => transport.send_rest(rest).await?,
+            None => transport,
+        };
+        let received = context.receive(&transport, operation, object).await?;
+        self.transport = Some(transport);
+        Ok(received)
+    }
+}
+
+impl EchoContext {
+    /// Reads a message that must be the one that was sent.
+    async fn receive(
+        &self,
+        transport: &TcpTransport,
+        operation: &EchoMessage,
+        object: u32,
+    ) -> Result<u64, OperationFailure> {
+        let bytes = self.bytes[usize::from(operation.kind)];
+        let length = (bytes as u32).to_be_bytes();
+        let expected = LENGTH_BYTES + bytes;
+        let mut done = 0;
+        while done < expected {
+            let read = transport.read(&self.buffer, &[]).await?;
+            let buffer = self.buffer.borrow();
+            let part = &buffer[..read.bytes];
+            if expected - done < part.len() {
+                return Err(OperationFailure::new(Outcome::WrongLength, (done + part.len()) as u64));
+            }
+            let (head, content) = part.split_at(LENGTH_BYTES.saturating_sub(done).min(part.len()));
+            let is_head = head == &length[done.min(LENGTH_BYTES)..][..head.len()];
+            let offset = (done + head.len()).saturating_sub(LENGTH_BYTES) as u64;
+            let is_content = content.is_empty() || self.content.matches(object, offset, content);
+            if !(is_head && is_content) {
+                return Err(OperationFailure::new(Outcome::WrongBytes, done as u64));
+            }
+            done += part.len();
+            if read.is_end && done < expected {
+                return Err(OperationFailure::new(Outcome::Truncated, done as u64));
+            }
+        }
+        Ok(done as u64)
+    }
+}
+
+impl Driver for EchoDriver {
+    type Operation = EchoMessage;
+
+    async fn perform(&mut self, operation: &EchoMessage, sent: Nanos) -> Reply {
+        let result = self.exchange(operation).await;
+        let done = self.context.clock.now();
+        let mut measured = MeasuredValues::default();
+        let failure = match result {
+            Ok(received) => {
+                // What came back is what was sent.
+                measured.set(echo_measure::SENT_BYTES, received);
+                measured.set(echo_measure::RECEIVED_BYTES, received);
+                OperationFailure::NONE
+            }
+            Err(failure) => failure,
+        };
+        failure.into_reply(sent, done, measured)
+    }
+
+    fn give_up(&mut self) {
+        self.transport = None;
+    }
+
+    fn describe(&self, _: &EchoMessage, reply: &Reply) -> String {
+        let detail = reply.detail;
+        match reply.outcome {
+            Outcome::WrongLength => format!("{detail} bytes came back, more than were sent"),
+            Outcome::WrongBytes => format!("other bytes came back, at or after byte {detail}"),
+            Outcome::Truncated => format!("connection ended after {detail} bytes"),
+            Outcome::TimedOut => format!("no complete message after {}", reply.done - reply.sent),
+            _ => Errno::from_raw_os_error(detail as i32).to_string(),
+        }
+    }
+}

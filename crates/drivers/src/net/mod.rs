@@ -1,0 +1,18 @@
+//! Connections under the target policy, for all families.
+//!
+//! - `policy`: the addresses that load may be sent to
+//! - `endpoint`: one address of a server, and the addresses that connections come from
+//! - `tcp`: sockets
+//! - `failure`: failures of operations
+
+mod endpoint;
+mod failure;
+mod policy;
+pub(crate) mod tcp;
+
+pub use endpoint::{Endpoint, EndpointError};
+pub(crate) use failure::OperationFailure;
+pub use policy::{TargetPolicy, TargetPolicyError};
+pub(crate) use tcp::{Received, TcpTransport};
+
+pub(crate) use policy::lookup_host;

@@ -1,0 +1,122 @@
+//! The echo family: messages that come back, for tests.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use benchmarks::echo::Messages;
+use drivers::echo::{EchoContext, EchoDriver};
+use engine::Driver;
+use model::{EchoMessage, EchoWorkload, Outcome, Plan, Workload};
+use units::{Clock, RealClock};
+
+use super::{Counts, SetupError, ThreadFailure, ThreadWork, unless_stopped};
+use crate::load::Outbox;
+use crate::verify::{VerifyError, WrongObject};
+
+/// An echo server, as the user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EchoServer {
+    /// A name or an address.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
+}
+
+/// Reads `HOST:PORT`.
+impl FromStr for EchoServer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EchoServer, String> {
+        let parts = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+        let named = parts.filter(|(host, port)| !host.is_empty() && *port != 0);
+        let (host, port) = named.ok_or_else(|| format!("expected `HOST:PORT`, found `{text}`"))?;
+        Ok(EchoServer { host: host.to_owned(), port })
+    }
+}
+
+impl fmt::Display for EchoServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// An echo server that load is sent to.
+#[derive(Debug, Clone)]
+pub(crate) struct EchoTarget {
+    /// The server as named.
+    pub(super) server: EchoServer,
+    /// One of its addresses, allowed by the policy.
+    pub(super) address: SocketAddr,
+}
+
+impl EchoTarget {
+    /// Sets up what all connections of a thread share.
+    fn context<'a>(
+        &self,
+        plan: &'a Plan,
+        clock: RealClock,
+    ) -> Result<(&'a EchoWorkload, Rc<EchoContext>), SetupError> {
+        let Workload::Echo(workload) = &plan.workload else {
+            return Err(SetupError::OtherFamily(plan.workload.family()));
+        };
+        Ok((workload, EchoContext::new(workload, self.address, &plan.source_addresses, clock)?))
+    }
+}
+
+/// Sends a message of every kind.
+pub(super) fn probe(
+    plan: &Plan,
+    target: &EchoTarget,
+    clock: RealClock,
+    stop: &AtomicBool,
+) -> Result<(), VerifyError> {
+    let (workload, context) = target.context(plan, clock)?;
+    let n_objects = workload.messages.len();
+    let named = unless_stopped(stop, async {
+        let mut driver = EchoDriver::new(context);
+        let mut wrong = Vec::new();
+        for kind in 0..n_objects as u16 {
+            let message = EchoMessage { kind, number: 0 };
+            let work = driver.perform(&message, clock.now());
+            let reply = tokio::time::timeout(Duration::from_nanos(plan.time_limit.0), work).await;
+            match reply {
+                Ok(reply) if reply.outcome == Outcome::Ok => {}
+                Ok(reply) if matches!(reply.outcome, Outcome::Refused | Outcome::Unreachable) => {
+                    let text = driver.describe(&message, &reply);
+                    return Err(VerifyError::Unreachable { target: target.server.to_string(), text });
+                }
+                Ok(reply) => {
+                    let text = driver.describe(&message, &reply);
+                    wrong.push(WrongObject { outcome: reply.outcome, text });
+                }
+                Err(_) => {
+                    let text = format!("no complete message within {}", plan.time_limit);
+                    wrong.push(WrongObject { outcome: Outcome::TimedOut, text });
+                    // The others would take as much time again.
+                    break;
+                }
+            }
+        }
+        Ok(wrong)
+    })?;
+    match named.len() {
+        0 => Ok(()),
+        n_wrong => Err(VerifyError::Wrong { n_wrong, n_objects, named }),
+    }
+}
+
+/// Runs the users of a load thread.
+pub(super) fn run(
+    work: &ThreadWork<'_>,
+    target: &EchoTarget,
+    outbox: &mut Outbox,
+) -> Result<Counts, ThreadFailure> {
+    let (workload, context) = target.context(work.plan, work.clock)?;
+    let mix = Messages::new(workload, work.plan.seed);
+    work.run_with(mix, |_| EchoDriver::new(Rc::clone(&context)), outbox)?;
+    Ok(Counts::default())
+}

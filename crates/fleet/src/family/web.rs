@@ -1,0 +1,245 @@
+//! The web family: pages over HTTP, whose objects are checked before load begins.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use benchmarks::web::pages::Pages;
+use drivers::TargetPolicy;
+use drivers::web::{
+    HandshakeCounts, Http2Driver, PlainDriver, Target, TlsDriver, Trust, WebContext, WebContextOptions,
+};
+use engine::Driver;
+use model::{HttpVersion, Outcome, Plan, Secrets, Tls, WebRequest, WebWorkload, Workload};
+use units::{Clock, Nanos, RealClock};
+
+use super::{Counts, SetupError, ThreadFailure, ThreadWork, unless_stopped};
+use crate::load::Outbox;
+use crate::verify::{VerifyError, WrongObject};
+
+/// Maximum number of wrong objects that are named; usually one explains the others.
+const NAMED_MAX: usize = 5;
+
+/// Maximum number of objects fetched per kind of request.
+const SAMPLES_MAX: u64 = 20;
+
+/// A web server that load is sent to.
+#[derive(Debug, Clone)]
+pub(crate) struct WebTarget {
+    /// The server as named.
+    pub(crate) target: Target,
+    /// One of its addresses, allowed by the policy.
+    pub(crate) address: SocketAddr,
+    /// The certificates that are accepted.
+    pub(crate) trust: Trust,
+    /// The values of the workload's secrets.
+    pub(crate) secrets: Secrets,
+}
+
+/// The transport of requests, by which a driver is chosen.
+enum Transport {
+    Plain,
+    Tls,
+    Http2,
+}
+
+impl Transport {
+    fn of(workload: &WebWorkload) -> Transport {
+        match (workload.protocol.http, workload.protocol.tls) {
+            (HttpVersion::Http2, _) => Transport::Http2,
+            (_, Tls::Off) => Transport::Plain,
+            _ => Transport::Tls,
+        }
+    }
+}
+
+impl WebTarget {
+    fn workload<'a>(&self, plan: &'a Plan) -> Result<&'a WebWorkload, SetupError> {
+        plan.workload.web().ok_or_else(|| SetupError::OtherFamily(plan.workload.family()))
+    }
+
+    /// Sets up what all connections of a thread share.
+    fn context<'a>(
+        &self,
+        plan: &'a Plan,
+        clock: RealClock,
+    ) -> Result<(&'a WebWorkload, Rc<WebContext>), SetupError> {
+        let workload = self.workload(plan)?;
+        let context = WebContext::new(WebContextOptions {
+            target: &self.target,
+            address: self.address,
+            policy: TargetPolicy,
+            workload,
+            secrets: &self.secrets,
+            source_addresses: &plan.source_addresses,
+            trust: &self.trust,
+            clock,
+        })?;
+        Ok((workload, context))
+    }
+}
+
+/// Returns how the operations of a workload travel, as recipes name it; plain for other families.
+pub fn transport(workload: &Workload) -> testbed::Transport {
+    match workload.web().map(|web| (web.protocol.tls, web.protocol.http)) {
+        None | Some((Tls::Off, _)) => testbed::Transport::Plain,
+        Some((_, HttpVersion::Http2)) => testbed::Transport::TlsHttp2,
+        Some(_) => testbed::Transport::Tls,
+    }
+}
+
+/// Returns whether requests are made in HTTP/1.0.
+pub(crate) fn is_http10(plan: &Plan) -> bool {
+    plan.workload.web().is_some_and(|web| web.protocol.http == HttpVersion::Http10)
+}
+
+/// Runs the users of a load thread; returns the TLS handshakes that were made.
+pub(super) fn run(
+    work: &ThreadWork<'_>,
+    target: &WebTarget,
+    outbox: &mut Outbox,
+) -> Result<Counts, ThreadFailure> {
+    let (workload, context) = target.context(work.plan, work.clock)?;
+    let mix = Pages::new(workload, work.plan.seed, work.setup.point.load);
+    let shared = || Rc::clone(&context);
+    // The only choice of a driver: behind it everything is known to the compiler.
+    match Transport::of(workload) {
+        Transport::Http2 => work.run_with(mix, |_| Http2Driver::new(shared()), outbox),
+        Transport::Plain => work.run_with(mix, |_| PlainDriver::new(shared()), outbox),
+        Transport::Tls => work.run_with(mix, |_| TlsDriver::new(shared()), outbox),
+    }?;
+    let HandshakeCounts { full, resumed } = context.handshakes();
+    Ok(match workload.protocol.tls {
+        Tls::Off => Counts::default(),
+        Tls::Full | Tls::Resumed => {
+            Counts::from([("full TLS handshakes", full), ("resumed TLS handshakes", resumed)])
+        }
+    })
+}
+
+/// Fetches objects of every kind of request once, one after another.
+///
+/// # Errors
+/// An object is wrong, or `stop` is set before all of them were fetched.
+pub(super) fn probe(
+    plan: &Plan,
+    target: &WebTarget,
+    clock: RealClock,
+    stop: &AtomicBool,
+) -> Result<(), VerifyError> {
+    let (workload, context) = target.context(plan, clock)?;
+    let wrong = unless_stopped(stop, fetch_all_by(&context, plan, target, clock))?;
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let (n_wrong, n_objects) = (wrong.len(), samples(workload, plan.level_max()).len());
+    let named = wrong.into_iter().take(NAMED_MAX).collect();
+    Err(VerifyError::Wrong { n_wrong, n_objects, named })
+}
+
+async fn fetch_all_by(
+    context: &Rc<WebContext>,
+    plan: &Plan,
+    target: &WebTarget,
+    clock: RealClock,
+) -> Result<Vec<WrongObject>, VerifyError> {
+    let shared = || Rc::clone(context);
+    match Transport::of(target.workload(plan)?) {
+        Transport::Http2 => fetch_all(plan, target, context, Http2Driver::new(shared()), clock).await,
+        Transport::Plain => fetch_all(plan, target, context, PlainDriver::new(shared()), clock).await,
+        Transport::Tls => fetch_all(plan, target, context, TlsDriver::new(shared()), clock).await,
+    }
+}
+
+/// Lists the objects to fetch: of every kind of request all objects if they are few, else some of them,
+/// including the first and the last.
+fn samples(workload: &WebWorkload, level_max: f64) -> Vec<WebRequest> {
+    let kinds = (0..).zip(&workload.requests);
+    let samples = kinds.flat_map(|(kind, request)| {
+        let n = request.objects(level_max);
+        let taken = n.min(SAMPLES_MAX);
+        let place = move |i: u64| (u128::from(i) * u128::from(n - 1) / u128::from((taken - 1).max(1))) as u64;
+        (0..taken).map(move |i| WebRequest { kind, closes: false, number: place(i) })
+    });
+    samples.collect()
+}
+
+/// Returns the wrong objects.
+async fn fetch_all(
+    plan: &Plan,
+    target: &WebTarget,
+    context: &WebContext,
+    mut driver: impl Driver<Operation = WebRequest>,
+    clock: RealClock,
+) -> Result<Vec<WrongObject>, VerifyError> {
+    let limit = Duration::from_nanos(plan.time_limit.0);
+    let workload = target.workload(plan)?;
+    let mut wrong = Vec::new();
+    for request in samples(workload, plan.level_max()) {
+        let work = driver.perform(&request, clock.now());
+        match tokio::time::timeout(limit, work).await {
+            Ok(reply) if reply.outcome == Outcome::Ok => {}
+            Ok(reply) => {
+                let text = driver.describe(&request, &reply);
+                if matches!(reply.outcome, Outcome::Refused | Outcome::Unreachable) {
+                    return Err(VerifyError::Unreachable { target: target.target.to_string(), text });
+                }
+                if reply.outcome == Outcome::TlsFailed
+                    && let Some(problem) = context.certificate_problem()
+                {
+                    return Err(VerifyError::Certificate { target: target.target.to_string(), problem });
+                }
+                wrong.push(WrongObject { outcome: reply.outcome, text });
+            }
+            Err(_) => {
+                driver.give_up();
+                wrong.push(WrongObject {
+                    outcome: Outcome::TimedOut,
+                    text: timed_out(workload, &request, plan.time_limit),
+                });
+                // The others would take as much time again.
+                break;
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// Describes a request without a complete response in time.
+fn timed_out(workload: &WebWorkload, request: &WebRequest, limit: Nanos) -> String {
+    let kind = &workload.requests[usize::from(request.kind)];
+    let path = kind.path_of(request.number);
+    format!("{} {path}: no complete reply within {limit}", kind.method)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use drivers::web::{Target, Trust};
+    use testkit::{closed_plan, phases};
+    use units::Nanos;
+
+    use super::*;
+
+    /// Goal: the message contains the request's own method. Method: a server that never answers.
+    #[test]
+    fn a_timed_out_request_is_described_with_its_method() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        for method in ["GET", "HEAD", "POST"] {
+            let mut plan = closed_plan(1, &[1], phases(0, 1));
+            plan.time_limit = Nanos::from_millis(50);
+            let workload = plan.workload.web_mut().unwrap();
+            workload.requests.truncate(1);
+            workload.requests[0].method = method.to_owned();
+            let path = workload.requests[0].path_of(0);
+            let target = Target { host: "127.0.0.1".to_owned(), port: address.port(), secure: false };
+            let target = WebTarget { target, address, trust: Trust::Any, secrets: Secrets::default() };
+            let error = probe(&plan, &target, RealClock::start(), &AtomicBool::new(false)).unwrap_err();
+            let VerifyError::Wrong { named, .. } = error else { panic!("{error}") };
+            assert_eq!(named[0].text, format!("{method} {path}: no complete reply within 50.0 ms"));
+        }
+    }
+}

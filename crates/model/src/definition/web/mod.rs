@@ -1,0 +1,92 @@
+//! The tables `[workload]` and `[protocol]` of a web benchmark.
+//!
+//! - `workload`, `request`, `parameter`, `reply`, `weight`: the requests and their replies
+//! - `protocol`: how they travel
+//! - `secret`: values that are never stored
+
+mod parameter;
+mod protocol;
+mod reply;
+mod request;
+mod secret;
+mod weight;
+mod workload;
+
+use languages::reader::TomlTable;
+use schemars::JsonSchema;
+
+pub use protocol::STREAMS_MAX;
+
+use protocol::read_protocol;
+use workload::read_workload;
+
+use crate::{Page, PlacedSecret, Request, Think, WebProtocol, WebWorkload};
+
+/// A web workload: a filelist or requests, and their protocol.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WebDefinition {
+    /// The requests, their replies and weights.
+    pub source: WorkloadSource,
+    /// Seed of the files' content: a constant of the benchmark's version.
+    pub content_seed: u64,
+    /// Whether the benchmark counts pages besides requests.
+    pub counts_pages: bool,
+    /// The pause of users after each page.
+    pub think: Think,
+    /// The secret parts of its requests, which are never stored.
+    pub secrets: Vec<PlacedSecret>,
+    /// The protocol of the requests.
+    pub protocol: WebProtocol,
+}
+
+impl WebDefinition {
+    /// Returns the workload as defined with these requests and pages: its own, or those of a filelist.
+    pub fn workload(&self, requests: Vec<Request>, pages: Vec<Page>) -> WebWorkload {
+        WebWorkload {
+            content_seed: self.content_seed,
+            requests,
+            pages,
+            counts_pages: self.counts_pages,
+            think: self.think,
+            protocol: self.protocol,
+        }
+    }
+}
+
+/// The source of the requests.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WorkloadSource {
+    /// A filelist.
+    Filelist(FilelistSource),
+    /// The definition itself: requests and pages of a workload.
+    Requests(Vec<Request>, Vec<Page>),
+}
+
+/// The source of the filelist.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FilelistSource {
+    /// A file beside the definition, by its name.
+    File(String),
+    /// Here: its text, in either of the two filelist formats.
+    Text(String),
+}
+
+/// Reads `[workload]` and `[protocol]`; `level_max` is the highest level of load that the definition names.
+pub(super) fn read(
+    workload: Option<TomlTable>,
+    protocol: Option<TomlTable>,
+    level_max: Option<f64>,
+) -> Option<WebDefinition> {
+    // Both are read before either is missed, so that all mistakes are found.
+    let workload = workload.and_then(|table| read_workload(table, level_max));
+    let (protocol, workload) = (protocol.and_then(read_protocol)?, workload?);
+    Some(WebDefinition {
+        source: workload.source,
+        content_seed: workload.content_seed,
+        counts_pages: workload.counts_pages,
+        think: workload.think,
+        secrets: workload.secrets,
+        protocol,
+    })
+}

@@ -1,0 +1,97 @@
+//! Echo workloads: messages over TCP that a server sends back as they are (RFC 862, with a length before each).
+//!
+//! The smallest family that is a family: it shows which rooms a protocol family has to furnish, and tests that the
+//! others know nothing of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Think;
+use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind};
+
+/// The measures of a message besides its response time, by their indexes in the catalog.
+pub mod echo_measure {
+    /// The bytes sent, length and content.
+    pub const SENT_BYTES: usize = 0;
+    /// The bytes received, length and content.
+    pub const RECEIVED_BYTES: usize = 1;
+}
+
+/// Length of what stands before the content of a message: its length in bytes.
+const LENGTH_BYTES: u64 = 4;
+
+/// The messages of a benchmark and their weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EchoWorkload {
+    /// The kinds of messages; not empty, names all different.
+    pub messages: Vec<EchoMessageKind>,
+    /// The pause after each message.
+    pub think: Think,
+}
+
+/// A kind of message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EchoMessageKind {
+    /// The name in reports.
+    pub name: String,
+    /// Length of the content in bytes.
+    pub bytes: u32,
+    /// Its share of all messages is this divided by the sum of all weights. Above zero.
+    pub weight: u64,
+}
+
+/// One message to an echo server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EchoMessage {
+    /// Index into the workload's messages.
+    pub kind: u16,
+    /// The number that determines its content.
+    pub number: u64,
+}
+
+impl Kinded for EchoMessage {
+    fn kind(&self) -> u16 {
+        self.kind
+    }
+}
+
+impl EchoWorkload {
+    /// Returns what a run of the workload counts and measures.
+    pub fn catalog(&self) -> Catalog {
+        let total: f64 = self.messages.iter().map(|message| message.weight as f64).sum();
+        let kind = |message: &EchoMessageKind| OperationKind {
+            name: message.name.clone(),
+            share: Some(message.weight as f64 / total),
+            share_gap_max: None,
+            expected: [echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES]
+                .map(|measure| message.expected(measure))
+                .into(),
+        };
+        let measure = |name: &str| Measure {
+            name: name.to_owned(),
+            unit: MeasureUnit::Bytes,
+            is_always: true,
+            has_spread: false,
+            part_of: None,
+        };
+        Catalog {
+            kinds: self.messages.iter().map(kind).collect(),
+            units: Vec::new(),
+            measures: ["sent bytes", "received bytes"].map(measure).into(),
+            transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],
+        }
+    }
+}
+
+impl EchoMessageKind {
+    /// Returns the bytes of a message in one direction, length and content.
+    pub fn wire_bytes(&self) -> u64 {
+        LENGTH_BYTES + u64::from(self.bytes)
+    }
+
+    fn expected(&self, measure: usize) -> ExpectedMeasure {
+        let bytes = self.wire_bytes();
+        ExpectedMeasure { measure, least: bytes, most: bytes, mean: bytes as f64 }
+    }
+}

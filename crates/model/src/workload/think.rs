@@ -1,0 +1,45 @@
+//! The pauses of users.
+
+use serde::{Deserialize, Serialize};
+use units::{Nanos, Rng};
+
+use crate::with_serde;
+
+/// The pause that a user of a closed loop makes after each unit of its work: a page, a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Think {
+    /// None at all.
+    None,
+    /// Always the same.
+    Fixed(
+        #[serde(with = "with_serde::nanos")]
+        #[schemars(with = "u64")]
+        Nanos,
+    ),
+    /// Negative exponential with this mean, not truncated.
+    Exponential(
+        #[serde(with = "with_serde::nanos")]
+        #[schemars(with = "u64")]
+        Nanos,
+    ),
+}
+
+impl Think {
+    /// Returns the mean pause.
+    pub fn mean(self) -> Nanos {
+        match self {
+            Think::None => Nanos::ZERO,
+            Think::Fixed(time) | Think::Exponential(time) => time,
+        }
+    }
+
+    /// Draws a pause; `None` without think time.
+    pub fn draw(self, rng: &mut Rng) -> Option<Nanos> {
+        match self {
+            Think::None => None,
+            Think::Fixed(time) => Some(time),
+            Think::Exponential(mean) => Some(rng.exponential(mean)),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A protocol family beside the web, from definition to audit, against a server that Plimsoll did not start.
+
+#[path = "cli/support/mod.rs"]
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use serde_json::Value;
+use support::{Ended, Fixture};
+
+/// An echo server: a thread per connection, until its client closes it.
+struct EchoServer {
+    address: SocketAddr,
+}
+
+impl EchoServer {
+    /// Starts a server that sends back what it receives, each byte changed by `change`.
+    fn start(change: fn(u8) -> u8) -> EchoServer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let stream = stream.unwrap();
+                std::thread::spawn(move || echo(stream, change));
+            }
+        });
+        EchoServer { address }
+    }
+
+    fn target(&self) -> String {
+        self.address.to_string()
+    }
+}
+
+fn echo(mut stream: TcpStream, change: fn(u8) -> u8) {
+    stream.set_nodelay(true).unwrap();
+    let mut buffer = vec![0; 64 * 1024];
+    while let Ok(n @ 1..) = stream.read(&mut buffer) {
+        buffer[..n].iter_mut().for_each(|byte| *byte = change(*byte));
+        if stream.write_all(&buffer[..n]).is_err() {
+            return;
+        }
+    }
+}
+
+fn same(byte: u8) -> u8 {
+    byte
+}
+
+fn run(fixture: &Fixture, server: &EchoServer, out: &str, more: &[&str]) -> Ended {
+    let target = server.target();
+    let arguments = ["run", "echo", "--target", &target, "--monitor", "off", "--out", out];
+    fixture.run(&[&arguments, more].concat())
+}
+
+const QUICK: [&str; 5] = ["--quick", "--load", "2,4", "--duration", "2"];
+
+#[test]
+fn a_run_is_recorded_reported_compared_and_audited() {
+    let (fixture, server) = (Fixture::new(), EchoServer::start(same));
+    let ended = run(&fixture, &server, "one.plim", &QUICK).expect_run();
+    assert!(ended.stdout.contains("operations per second"), "{}", ended.stdout);
+    let report = fixture.report(&fixture.path("one.plim"));
+    for point in report["load_points"].as_array().unwrap() {
+        let kinds = point["kinds"].as_array().unwrap();
+        let names: Vec<&str> = kinds.iter().map(|kind| kind["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["short", "long"]);
+        let n = |kind: usize| kinds[kind]["n"].as_u64().unwrap();
+        assert!(n(1) * 4 < n(0) && 0 < n(1), "nine in ten are short: {} and {}", n(0), n(1));
+        for (kind, bytes) in [(0, 64.0 + 4.0), (1, 16_384.0 + 4.0)] {
+            for measure in ["sent_bytes", "received_bytes"] {
+                assert_eq!(kinds[kind][measure]["mean"], bytes);
+            }
+        }
+        let total = &point["total"];
+        assert_eq!(total["errors"], 0);
+        assert_eq!(total["bytes_moved"]["total"], 2 * (n(0) * 68 + n(1) * 16_388));
+        for of_web in ["body_throughput_kb_per_s", "in_flight_body_bytes", "receive_mean_s"] {
+            assert_eq!(point.get(of_web), None);
+        }
+    }
+    fixture.run(&["audit", "one.plim"]).expect(0).expect_stdout("no differences found");
+
+    let html = std::fs::read_to_string(fixture.path("one.html")).unwrap();
+    for heading in ["Statistics per kind of operation", "Workload", "Method"] {
+        assert!(html.contains(heading), "{heading}");
+    }
+    for of_web in ["HTTP", "Per-file", "file set", "webpage", "reply bytes"] {
+        assert!(!html.contains(of_web), "`{of_web}` in the report of an echo benchmark");
+    }
+
+    run(&fixture, &server, "two.plim", &QUICK).expect_run();
+    let compared = fixture.run(&["compare", "one.plim", "two.plim", "--json"]);
+    let comparison: Value = compared.json();
+    assert_eq!(comparison["runs"].as_array().map(Vec::len), Some(2), "{comparison}");
+}
+
+#[test]
+fn an_open_loop_and_a_search_know_the_family() {
+    let (fixture, server) = (Fixture::new(), EchoServer::start(same));
+    let open = ["--rate", "200,400", "--duration", "2", "--ramp-up", "0", "--settle", "0"];
+    run(&fixture, &server, "open.plim", &open).expect_run();
+    let search = ["--find-max", "--max-load", "8", "--limit", "p99<10s", "--duration", "1", "--ramp-up", "0"];
+    let ended = run(&fixture, &server, "search.plim", &[&search[..], &["--settle", "0"]].concat());
+    let report = fixture.report(&fixture.path("search.plim"));
+    assert_eq!(report["ending"]["kind"], "complete", "{}", ended.stdout);
+    assert!(!report["plan"]["search"].is_null());
+}
+
+#[test]
+fn a_server_that_changes_bytes_is_not_loaded() {
+    let (fixture, server) = (Fixture::new(), EchoServer::start(|byte| byte ^ 1));
+    let ended = run(&fixture, &server, "wrong.plim", &QUICK);
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.stderr.contains("other bytes came back"), "{}", ended.stderr);
+    assert!(!fixture.path("wrong.plim").exists());
+}
+
+#[test]
+fn what_belongs_to_another_family_is_refused() {
+    let (fixture, server) = (Fixture::new(), EchoServer::start(same));
+    let refused = |more: &[&str], text: &str| {
+        let ended = run(&fixture, &server, "no.plim", more);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(text), "`{text}` expected in:\n{}", ended.stderr);
+    };
+    refused(&["--http", "2"], "`http` applies to web benchmarks, and this one loads echo servers");
+    refused(&["--keep-alive"], "`connection` applies to web benchmarks");
+    let started = fixture.run(&["run", "echo", "--sut", "nginx"]);
+    assert_eq!(started.code, Some(2), "{}", started.stderr);
+    assert!(started.stderr.contains("Plimsoll starts web servers only"), "{}", started.stderr);
+    let url = fixture.run(&["run", "echo", "--target", "http://127.0.0.1/"]);
+    assert!(url.stderr.contains("expected `HOST:PORT`"), "{}", url.stderr);
+    fixture.run(&["show", "echo"]).expect(0).expect_stdout("90.00 %  short");
+}
