@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Machine, Phase, Plan, ResourceRecord, Series,
+    ConsistencyCheck, DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Machine, NamedCount, Phase,
+    Plan, ResourceRecord, Series,
 };
 
 use crate::attribute::attribute;
@@ -116,6 +117,20 @@ impl Analyzer {
     pub fn example(&mut self, example: Example) {
         if let Some(point) = self.point(example.load_point) {
             point.example(example);
+        }
+    }
+
+    /// Adds a check of the system under test.
+    pub fn check(&mut self, check: ConsistencyCheck) {
+        if let Some(point) = self.point(check.load_point) {
+            point.checks.push(check);
+        }
+    }
+
+    /// Adds a count of a load point.
+    pub fn count(&mut self, count: NamedCount) {
+        if let Some(point) = self.point(count.load_point) {
+            point.counts.push(count);
         }
     }
 

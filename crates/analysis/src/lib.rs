@@ -41,6 +41,7 @@ mod result;
 mod rules;
 pub mod scaling;
 mod status;
+mod web;
 
 pub use analyzer::Analyzer;
 pub use classes::{TimeClasses, class_start};
@@ -54,3 +55,4 @@ pub use percentiles::values_needed;
 pub use resources::{ResourceUsage, SeriesUsage};
 pub use result::*;
 pub use status::{LoadPointStatus, RuleGroup, Standing, StandingState};
+pub use web::{WebFigures, WebKindFigures};

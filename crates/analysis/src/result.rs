@@ -1,6 +1,9 @@
 //! The results of the analysis of a run: metrics per load point, the verdict, and their sources.
 
-use model::{BenchmarkId, Ending, Example, FailureCodes, Load, Modification, Outcome, Phase};
+use model::{
+    BenchmarkId, ConsistencyCheck, Ending, Example, FailureCodes, Load, Modification, NamedCount, Outcome,
+    Phase,
+};
 use stats::{Histogram, Steadiness};
 use units::Nanos;
 
@@ -9,6 +12,7 @@ use crate::classes::TimeClasses;
 use crate::find_max::SearchResult;
 use crate::finding::Finding;
 use crate::resources::ResourceUsage;
+use crate::web::{WebFigures, WebKindFigures};
 
 /// The analysis of a run file.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +120,10 @@ pub struct LoadPointResult {
     pub failures: Vec<(Outcome, u64)>,
     /// Failures by protocol code, of those that have one.
     pub codes: FailureCodes,
+    /// Checks of the system under test, in the order in which they were made.
+    pub checks: Vec<ConsistencyCheck>,
+    /// Counts beside the records, of all phases.
+    pub counts: Vec<NamedCount>,
     /// The first example of each failure.
     pub examples: Vec<Example>,
     /// CPU use of the load threads, from 0 to 1 of their CPUs.
@@ -140,21 +148,6 @@ pub struct LoadPointResult {
     pub time_classes: Vec<TimeClasses>,
     /// The figures that only the web family has; `None` of another family.
     pub web: Option<WebFigures>,
-}
-
-/// The figures of a load point that only the web family has.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WebFigures {
-    /// Bodies received by successful operations, in KB of 1024 bytes per second, as WebBench counts.
-    pub body_throughput_kb: f64,
-    /// Mean time from the first byte of a reply to the operation's end, in seconds: (Σ service − Σ first byte) / n;
-    /// `None` if none succeeded.
-    pub receive_mean: Option<f64>,
-    /// Time to connect; `None` where no connection belongs to an operation.
-    pub connect: Option<TimeSummary>,
-    /// Body bytes of the replies to the operations in flight at the end of the steady phase, by the sizes of their
-    /// objects.
-    pub in_flight_body_bytes: u64,
 }
 
 impl LoadPointResult {
@@ -210,17 +203,6 @@ pub struct SummaryStatistics {
     pub min: Option<f64>,
     /// The greatest.
     pub max: Option<f64>,
-}
-
-/// The figures of a kind of request that only the web family has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WebKindFigures {
-    /// Size of the object as defined; `None` where it is not known, and for the total.
-    pub object_bytes: Option<u64>,
-    /// Bytes of bodies received by successful operations.
-    pub body: u64,
-    /// Bytes of heads received by them.
-    pub head: u64,
 }
 
 /// Mean and percentiles of a time, with intervals. The whole histogram is kept for charts and merges.

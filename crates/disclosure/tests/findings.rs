@@ -11,7 +11,7 @@ use analysis::finding::{
     UnequalTotals, ValueMoment,
 };
 use disclosure::{finding_brief, finding_hint, finding_text, table_difference_text};
-use model::{Outcome, Phase};
+use model::{CheckMoment, Outcome, Phase};
 use stats::Estimate;
 use units::{Nanos, Ratio};
 
@@ -34,7 +34,7 @@ variants!(FINDINGS, finding_name, Finding:
     CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, Schedule, GeneratorUnmeasured,
-    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, LeftOpen, Delivered,
+    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, Consistency, LeftOpen, Delivered,
     FullSlots, Mix, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
@@ -243,6 +243,11 @@ fn of_operations() -> Vec<Finding> {
         errors(41, 0.01),
         errors(1, 0.01),
         Finding::UncountedCodes { n: 44 },
+        Finding::Consistency {
+            moment: CheckMoment::Before,
+            name: "sessions opened".to_owned(),
+            found: "2 of 8 users have none: connection refused".to_owned(),
+        },
         Finding::LeftOpen { n: 7, ok: 1_000 },
         Finding::Delivered { rate: 160.0, offered: 200.0, limit: Ratio(0.95) },
         Finding::Delivered { rate: 0.0, offered: 0.0, limit: Ratio(0.95) },

@@ -10,4 +10,4 @@ pub mod echo;
 mod net;
 pub mod web;
 
-pub use net::{Endpoint, EndpointError, TargetPolicy, TargetPolicyError};
+pub use net::{SourceAddressError, TargetEndpoint, TargetPolicy, TargetPolicyError};

@@ -8,6 +8,16 @@ pub trait Driver {
     /// The operation that the driver performs.
     type Operation: Kinded;
 
+    /// Opens the session of the driver's user, before the load point begins: what belongs to no operation. Drivers
+    /// whose connections belong to operations have none, and need not do anything.
+    ///
+    /// # Errors
+    ///
+    /// The session cannot be opened: a clause that describes the failure for people.
+    fn open(&mut self) -> impl Future<Output = Result<(), String>> {
+        std::future::ready(Ok(()))
+    }
+
     /// Performs an operation that is sent now, at `sent` on the run's clock.
     ///
     /// Failures are part of the reply. The future may be dropped at any point: [`Driver::give_up`] follows.

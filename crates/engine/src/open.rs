@@ -12,7 +12,7 @@ use crate::driver::Driver;
 
 /// Performs scheduled operations one after another, as they come.
 #[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
-pub(crate) fn place<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
+pub(crate) fn slot<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
     point: Rc<PointContext<C>>,
     dispatcher: Rc<Dispatcher>,
     mut driver: D,

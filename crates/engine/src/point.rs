@@ -11,7 +11,8 @@ use crate::driver::Driver;
 use crate::open;
 use crate::point_context::{PointContext, Sink, Spawn};
 use crate::recorder::Recorder;
-use crate::setup::{PointSetup, Runtime, StopRequest};
+use crate::session::open_sessions;
+use crate::setup::{PointSetup, PointStart, Runtime, StopRequest};
 
 /// The period at which the thread looks for ended intervals, passed time limits and a request to stop.
 const TICK: Nanos = Nanos::from_millis(50);
@@ -20,12 +21,14 @@ const TICK: Nanos = Nanos::from_millis(50);
 const DRAIN_TICK: Nanos = Nanos::from_millis(2);
 
 /// Runs a thread's share of one load point, with the drivers that `driver` makes for its users by their numbers (in an
-/// open loop for its slots for operations in flight). The caller drops the tasks that are left at its end.
+/// open loop for its slots for operations in flight): opens the sessions of all users, waits for the `start`, and then
+/// has them perform operations. The caller drops the tasks that are left at its end.
 pub async fn run_point<C, S, D, M>(
     setup: &PointSetup,
     runtime: Runtime<C, S>,
     mix: Rc<M>,
     driver: impl FnMut(u32) -> D,
+    start: impl PointStart,
     sink: &mut impl Sink,
     stop: &impl StopRequest,
 ) where
@@ -35,18 +38,23 @@ pub async fn run_point<C, S, D, M>(
     M: Mix<Operation = D::Operation> + 'static,
 {
     let Runtime { clock, timers, spawn, probe } = runtime;
-    let mut recorder = Recorder::new(setup, mix.n_kinds(), mix.n_units(), probe);
+    let users = setup.assignment.users.clone();
+    let mut drivers: Vec<D> = users.clone().map(driver).collect();
+    let sessions = open_sessions(&mut drivers, &clock, &timers, setup.time_limit, stop).await;
+    let Some(origin) = start.wait(sessions).await else { return };
+    let users = users.zip(drivers);
+    let mut recorder = Recorder::new(setup, origin, mix.n_kinds(), mix.n_units(), probe);
     let slice = setup.schedule.map(|whole| whole.slice(setup.assignment.share, setup.assignment.n_shares));
     if let Some(slice) = &slice {
         recorder.follow(slice.clone());
     }
-    let point = PointContext::new(clock, timers, recorder, setup);
+    let point = PointContext::new(clock, timers, recorder, setup, origin);
     let dispatcher = slice.map(Dispatcher::new);
     match &dispatcher {
-        None => start_users(&point, setup, &*mix, driver, &spawn),
+        None => start_users(&point, setup, &*mix, users, &spawn),
         Some(dispatcher) => {
             spawn.spawn(Rc::clone(dispatcher).pace(Rc::clone(&point)));
-            start_places(&point, setup, dispatcher, &mix, driver, &spawn);
+            start_slots(&point, dispatcher, &mix, users, &spawn);
         }
     }
     let waits = || dispatcher.as_ref().is_some_and(|dispatcher| dispatcher.has_waiting());
@@ -60,7 +68,7 @@ fn start_users<C, D, M>(
     point: &Rc<PointContext<C>>,
     setup: &PointSetup,
     mix: &M,
-    mut driver: impl FnMut(u32) -> D,
+    users: impl Iterator<Item = (u32, D)>,
     spawn: &impl Spawn,
 ) where
     C: Clock + 'static,
@@ -68,21 +76,16 @@ fn start_users<C, D, M>(
     M: Mix<Operation = D::Operation>,
     M::User: 'static,
 {
-    for user in setup.assignment.users.clone() {
+    for (user, driver) in users {
         let stream = u64::from(setup.point.index) << 32 | u64::from(user);
         let rng = Rng::new(setup.seed, Purpose::User, stream);
-        spawn.spawn(closed::user(
-            Rc::clone(point),
-            driver(user),
-            mix.user(user),
-            rng,
-            lifetime_of(user, setup),
-        ));
+        let lifetime = lifetime_of(user, setup, point.origin);
+        spawn.spawn(closed::user(Rc::clone(point), driver, mix.user(user), rng, lifetime));
     }
 }
 
 /// Returns the lifetime of a user: users are spread evenly over the ramps.
-fn lifetime_of(user: u32, setup: &PointSetup) -> Lifetime {
+fn lifetime_of(user: u32, setup: &PointSetup, origin: Nanos) -> Lifetime {
     let users = u128::from(setup.point.load.in_flight_max());
     let part = |length: Nanos| {
         let nanos = u128::from(length.0) * u128::from(user) / users;
@@ -90,26 +93,26 @@ fn lifetime_of(user: u32, setup: &PointSetup) -> Lifetime {
     };
     let leave = setup.phases.start_of(Phase::RampDown);
     Lifetime {
-        from: setup.origin + part(setup.phases.ramp_up),
-        until: setup.origin + leave + part(setup.phases.ramp_down),
+        from: origin + part(setup.phases.ramp_up),
+        until: origin + leave + part(setup.phases.ramp_down),
     }
 }
 
-fn start_places<C, D, M>(
+/// Starts the slots for operations in flight of an open loop.
+fn start_slots<C, D, M>(
     point: &Rc<PointContext<C>>,
-    setup: &PointSetup,
     dispatcher: &Rc<Dispatcher>,
     mix: &Rc<M>,
-    mut driver: impl FnMut(u32) -> D,
+    slots: impl Iterator<Item = (u32, D)>,
     spawn: &impl Spawn,
 ) where
     C: Clock + 'static,
     D: Driver + 'static,
     M: Mix<Operation = D::Operation> + 'static,
 {
-    for place in setup.assignment.users.clone() {
+    for (_, driver) in slots {
         let (point, dispatcher, mix) = (Rc::clone(point), Rc::clone(dispatcher), Rc::clone(mix));
-        spawn.spawn(open::place(point, dispatcher, driver(place), mix));
+        spawn.spawn(open::slot(point, dispatcher, driver, mix));
     }
 }
 

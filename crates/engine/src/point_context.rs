@@ -52,6 +52,7 @@ impl<C: Clock> PointContext<C> {
         timers: Rc<Timers>,
         recorder: Recorder,
         setup: &PointSetup,
+        origin: Nanos,
     ) -> Rc<PointContext<C>> {
         Rc::new(PointContext {
             clock,
@@ -59,7 +60,7 @@ impl<C: Clock> PointContext<C> {
             recorder: RefCell::new(recorder),
             deadlines: Deadlines::default(),
             time_limit: setup.time_limit,
-            origin: setup.origin,
+            origin,
             load_point: setup.point.index,
             seen: Cell::new(0),
             examples: RefCell::default(),

@@ -58,6 +58,7 @@ impl Recorder {
     /// Makes a recorder for a thread's share of a load point.
     pub(crate) fn new(
         setup: &PointSetup,
+        origin: Nanos,
         n_kinds: usize,
         n_units: usize,
         mut probe: HealthProbe,
@@ -68,7 +69,7 @@ impl Recorder {
             spreads[measure] = Some(index);
         }
         let mut recorder = Recorder {
-            origin: setup.origin,
+            origin,
             phases: setup.phases,
             is_paced: false,
             upcoming: None,
@@ -361,9 +362,8 @@ mod tests {
             catalog: Catalog::default(),
             seed: 1,
             time_limit: S(1),
-            origin: S(0),
         };
-        Recorder::new(&setup, 2, 1, Box::new(|| (S(0), S(0))))
+        Recorder::new(&setup, S(0), 2, 1, Box::new(|| (S(0), S(0))))
     }
 
     /// Records an operation of a kind that takes `response` from `sent` on.

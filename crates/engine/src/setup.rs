@@ -5,6 +5,7 @@ use std::rc::Rc;
 use model::{Assignment, Catalog, LoadPoint, Phases, Schedule};
 use units::Nanos;
 
+use crate::session::OpenedSessions;
 use crate::timers::Timers;
 
 /// A reader of the load thread's CPU time and its wait for a CPU, both since the thread began.
@@ -28,8 +29,20 @@ pub struct PointSetup {
     pub seed: u64,
     /// The time limit of an operation.
     pub time_limit: Nanos,
-    /// The start of the load point on the run's clock, the same for all threads.
-    pub origin: Nanos,
+}
+
+/// The start of a load point, for which its load threads wait when the sessions of their users are open.
+pub trait PointStart {
+    /// Reports the sessions of a load thread, and waits for the start of the load point on the clock of the run, which
+    /// is the same for all threads; `None` if the load point does not begin.
+    fn wait(self, sessions: OpenedSessions) -> impl Future<Output = Option<Nanos>>;
+}
+
+/// A start that is known beforehand.
+impl PointStart for Nanos {
+    async fn wait(self, _: OpenedSessions) -> Option<Nanos> {
+        Some(self)
+    }
 }
 
 /// The clock and the spawner of a load thread's tasks, in real time or in simulated time.

@@ -18,7 +18,7 @@ use model::Mix;
 
 use crate::driver::Driver;
 use crate::point::run_point;
-use crate::setup::{HealthProbe, PointSetup, Runtime, StopRequest};
+use crate::setup::{HealthProbe, PointSetup, PointStart, Runtime, StopRequest};
 use crate::timers::Timers;
 
 /// A spawner on the local runtime of the calling thread.
@@ -31,7 +31,7 @@ impl Spawn for TokioSpawn {
     }
 }
 
-/// Runs a thread's share of one load point on the calling thread, with a runtime of its own.
+/// Runs a thread's share of one load point on the calling thread, with a runtime of its own, as [`run_point`] does.
 ///
 /// # Errors
 ///
@@ -42,6 +42,7 @@ pub fn run_point_on_this_thread<D, M>(
     probe: HealthProbe,
     mix: M,
     driver: impl FnMut(u32) -> D,
+    start: impl PointStart,
     sink: &mut impl Sink,
     stop: &impl StopRequest,
 ) -> io::Result<()>
@@ -57,7 +58,7 @@ where
         let descriptor = TimerDescriptor::new()?;
         tokio::task::spawn_local(drive_timers(descriptor, clock, Rc::clone(&timers)));
         let runtime = Runtime { clock, timers, spawn: TokioSpawn, probe };
-        run_point(setup, runtime, Rc::new(mix), driver, sink, stop).await;
+        run_point(setup, runtime, Rc::new(mix), driver, start, sink, stop).await;
         Ok(())
     })
 }

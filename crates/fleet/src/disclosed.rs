@@ -96,14 +96,13 @@ fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
     };
     // Else pages that somebody else paid for would cost the server nothing.
     let is_memory_held = sut.is_some_and(|sut| sut.held().memory.is_some());
-    let page_cache =
-        if is_memory_held { "emptied of the file set before each load point" } else { "not emptied" };
+    let cache = if is_memory_held { "emptied of the file set before each load point" } else { "not emptied" };
     let mut facts = vec![
         fact("load threads", &format!("{}, {pinned}", plan.load_threads)),
         fact("open files", &format!("soft limit raised to the hard one: up to {}", open_files_max())),
         fact("kernel settings", "none changed"),
         fact("services of the machine", "none stopped"),
-        fact("page cache", page_cache),
+        fact("page cache", cache),
     ];
     if sut.is_some() {
         facts.push(fact("server", "its CPUs, quota and limits stand in its own section"));

@@ -4,17 +4,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use engine::StopRequest as _;
+use engine::{OpenedSessions, StopRequest as _};
 use model::{LimitInForce, LoadPoint, Machine, MachineRole, Plan, Testbed};
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};
 use testkit::{Law, SimServer, Simulation};
 use units::Nanos;
 
+use crate::counts::Counts;
 use crate::disclosed::Disclosed;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::Counts;
 use crate::laboratory::{Collector, Laboratory};
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
@@ -166,10 +166,10 @@ impl Laboratory for FakeLab {
         Ok(())
     }
 
-    fn prepare(&mut self, point: LoadPoint) -> Result<(), FleetError> {
+    fn prepare(&mut self, point: LoadPoint, _: &AtomicBool) -> Result<OpenedSessions, FleetError> {
         self.add(&format!("prepare {}", point.index));
         self.prepared = Some(point);
-        Ok(())
+        Ok(OpenedSessions::default())
     }
 
     fn go(&mut self) {

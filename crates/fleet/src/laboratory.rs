@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use engine::OpenedSessions;
 use model::{Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan};
 use runfile::{Header, RunFileError, Writer};
 use units::Nanos;
 
+use crate::counts::Counts;
 use crate::disclosed::Disclosed;
 use crate::error::FleetError;
 use crate::event::Observer;
-use crate::family::Counts;
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
 use crate::watch::Told;
@@ -62,8 +63,12 @@ pub(crate) trait Laboratory {
     /// If it does not come up again.
     fn reset(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError>;
 
-    /// Makes the load side ready for a load point.
-    fn prepare(&mut self, point: LoadPoint) -> Result<(), FleetError>;
+    /// Makes the load side ready for a load point: returns when the sessions of all users are open, or could not be
+    /// opened.
+    ///
+    /// # Errors
+    /// If the load side cannot be set up.
+    fn prepare(&mut self, point: LoadPoint, stop: &AtomicBool) -> Result<OpenedSessions, FleetError>;
 
     /// Begins the load point that was prepared.
     fn go(&mut self);

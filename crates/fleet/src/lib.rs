@@ -5,9 +5,12 @@
 //! end. Several plans take turns. It prints nothing: what goes on is told to an [`Observer`].
 //!
 //! From top to bottom: `run` (turns), `session` (the order of one run), `laboratory` (the seam to machines), `local` (this
-//! machine), `load`, `verify` and `watch` (what it does). `transcripts` holds the order of events against a laboratory
+//! machine), `load` (the load side, a `thread` for each load CPU), `collect` and `watch` (what comes of it), `family` (what
+//! differs between protocol families). `transcripts` holds the order of events against a laboratory
 //! that only writes down what it is asked for.
 
+mod collect;
+mod counts;
 mod disclosed;
 mod error;
 mod event;
@@ -20,6 +23,7 @@ mod request;
 mod run;
 mod session;
 mod stop;
+mod thread;
 mod verify;
 mod wait;
 mod watch;

@@ -1,7 +1,11 @@
 //! The laboratory on this machine: a server that is started here or was there already, and load threads.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
+
+use engine::OpenedSessions;
 
 use model::{FileSet, LimitInForce, LoadPoint, Machine, Plan, ServerLimit};
 use observe::disk_of;
@@ -9,16 +13,19 @@ use testbed::{
     DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
     clean_stale, populate_unless,
 };
-use units::RealClock;
+use units::{Nanos, RealClock};
 
+use crate::collect::{BegunPoint, collect_load_point};
+use crate::counts::Counts;
 use crate::disclosed::{Disclosed, disclosed};
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::{self, Counts, ResolvedTarget};
+use crate::family::{self, ResolvedTarget};
 use crate::laboratory::{Collector, Laboratory};
-use crate::load::{PointWork, Prepared, collect_load_point};
+use crate::load::{LoadSide, LoadThreads};
 use crate::request::{RunRequest, ServerChoice};
 use crate::stop::StopSwitch;
+use crate::thread::Message;
 use crate::verify::VerifyError;
 use crate::watch::{Watcher, follow, watchers};
 
@@ -28,7 +35,7 @@ const READY_MAX: Duration = Duration::from_secs(20);
 /// The laboratory on this machine.
 pub(crate) struct LocalLab {
     /// With the limits that are in force.
-    plan: Plan,
+    plan: Arc<Plan>,
     limits: Vec<LimitInForce>,
     clock: RealClock,
     /// What this run started; `None` if the server was there already.
@@ -37,8 +44,11 @@ pub(crate) struct LocalLab {
     watchers: Vec<Watcher>,
     /// What was found about limits, and not recorded yet.
     remarks: Vec<String>,
-    /// The load point that comes next, until it is over.
-    prepared: Option<Prepared>,
+    load: LoadThreads,
+    /// What the load side sends of the load point that was prepared.
+    messages: Option<(Sender<Message>, Receiver<Message>)>,
+    /// The start of the load point that has begun, on the clock of the run.
+    origin: Nanos,
 }
 
 impl LocalLab {
@@ -65,7 +75,20 @@ impl LocalLab {
             (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
-        Ok(LocalLab { plan, limits, clock, sut, target, watchers: Vec::new(), remarks, prepared: None })
+        let plan = Arc::new(plan);
+        let load = LoadThreads::new(Arc::clone(&plan), clock);
+        Ok(LocalLab {
+            plan,
+            limits,
+            clock,
+            sut,
+            target,
+            watchers: Vec::new(),
+            remarks,
+            load,
+            messages: None,
+            origin: Nanos::ZERO,
+        })
     }
 }
 
@@ -112,14 +135,15 @@ impl Laboratory for LocalLab {
         Ok(())
     }
 
-    fn prepare(&mut self, point: LoadPoint) -> Result<(), FleetError> {
-        self.prepared = Some(Prepared::new(point, &self.plan));
-        Ok(())
+    fn prepare(&mut self, point: LoadPoint, stop: &AtomicBool) -> Result<OpenedSessions, FleetError> {
+        let (sender, receiver) = channel();
+        let sessions = self.load.prepare(&self.target, point, sender.clone(), stop)?;
+        self.messages = Some((sender, receiver));
+        Ok(sessions)
     }
 
     fn go(&mut self) {
-        let prepared = self.prepared.as_mut().expect("a load point is prepared before it begins");
-        prepared.go(self.clock);
+        self.origin = self.load.go();
     }
 
     fn collect(
@@ -127,10 +151,10 @@ impl Laboratory for LocalLab {
         collector: &mut (dyn Collector + Send),
         stop: &StopSwitch<'_>,
     ) -> Result<Counts, FleetError> {
-        let prepared = self.prepared.take().expect("a load point is prepared before it begins");
-        let work =
-            PointWork { plan: &self.plan, point: prepared.point, target: &self.target, clock: self.clock };
-        Ok(collect_load_point(&work, prepared, &mut self.watchers, self.sut.as_mut(), collector, stop)?)
+        let (sender, messages) = self.messages.take().expect("a load point is prepared before it begins");
+        let begun = BegunPoint { plan: &self.plan, clock: self.clock, origin: self.origin, messages, sender };
+        let (watchers, sut) = (&mut self.watchers, self.sut.as_mut());
+        Ok(collect_load_point(begun, &mut self.load, watchers, sut, collector, stop)?)
     }
 
     fn stop(self) {
@@ -177,7 +201,7 @@ fn start_server(
     go_on_unless(stop)?;
     if accelerator.is_some() {
         observer.event(Event::Preparing("having the accelerator fetch every file once"));
-        sut.warm_unless(&files, family::is_http10(plan), stop)?;
+        sut.warm_unless(&files, family::web::is_http10(plan), stop)?;
         go_on_unless(stop)?;
     }
     Ok(Some(sut))
@@ -249,7 +273,7 @@ fn prove_memory_limit(
 ) -> Result<Option<String>, FleetError> {
     let Some(sut) = sut.filter(|sut| sut.held().memory.is_some()) else { return Ok(None) };
     observer.event(Event::Preparing("having the server meet its limit on memory"));
-    let proof = sut.prove_memory_limit(&plan.file_set(), family::is_http10(plan), stop)?;
+    let proof = sut.prove_memory_limit(&plan.file_set(), family::web::is_http10(plan), stop)?;
     let text = proof
         .map_or("does not bind: its control group keeps no account".to_owned(), |proof| proof.to_string());
     let text = format!("limit on the server's memory {text}");

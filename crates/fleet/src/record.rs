@@ -5,15 +5,17 @@ use std::collections::btree_map::Entry;
 
 use analysis::audit::StatedRow;
 use analysis::{Analyzer, LoadPointResult, LoadPointStatus};
+use engine::OpenedSessions;
 use model::{
-    Ending, Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan, Reading, ResourceRecord, Series,
+    CheckMoment, ConsistencyCheck, Ending, Example, IntervalRecord, LimitInForce, LoadPoint, Machine,
+    NamedCount, Plan, Reading, ResourceRecord, Series,
 };
 use runfile::{RunFileError, Writer};
 use units::{Nanos, wall};
 
+use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::Counts;
 use crate::laboratory::Collector;
 use crate::stop::StopSwitch;
 use crate::watch::Told;
@@ -49,13 +51,39 @@ impl Record {
         self.writer.event(wall(), text)
     }
 
-    /// Writes down what the family counted at a load point, ramps and all.
+    /// Writes down whether the sessions of all users were opened.
+    pub(crate) fn sessions(
+        &mut self,
+        point: LoadPoint,
+        sessions: OpenedSessions,
+    ) -> Result<(), RunFileError> {
+        let OpenedSessions { n_open, n_failed, first_failure } = sessions;
+        // Where nobody has one there is nothing to say.
+        let Some(failure) = first_failure else { return Ok(()) };
+        self.check(ConsistencyCheck {
+            load_point: point.index,
+            moment: CheckMoment::Before,
+            name: "sessions opened".to_owned(),
+            holds: false,
+            found: format!("{n_failed} of {} users have none: {failure}", n_open + n_failed),
+        })
+    }
+
+    /// Stores a check of the system under test, then analyzes it.
+    pub(crate) fn check(&mut self, check: ConsistencyCheck) -> Result<(), RunFileError> {
+        self.writer.check(&check)?;
+        self.analyzer.check(check);
+        Ok(())
+    }
+
+    /// Stores what the family counted at a load point, ramps and all.
     pub(crate) fn counts(&mut self, point: LoadPoint, counts: &Counts) -> Result<(), RunFileError> {
-        let texts: Vec<String> = counts.iter().map(|(name, n)| format!("{n} {name}")).collect();
-        if texts.is_empty() {
-            return Ok(());
+        for (name, n) in counts.iter() {
+            let count = NamedCount { load_point: point.index, name: name.to_owned(), n };
+            self.writer.count(&count)?;
+            self.analyzer.count(count);
         }
-        self.writer.event(wall(), &format!("load point {}: {}", point.index + 1, texts.join(", ")))
+        Ok(())
     }
 
     /// Returns the result of a load point that is over.

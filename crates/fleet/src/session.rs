@@ -93,7 +93,8 @@ impl<L: Laboratory> Session<L> {
         if let Some(status) = self.record.status(point.index) {
             observer.event(Event::Status(&status));
         }
-        self.lab.prepare(point)?;
+        let sessions = self.lab.prepare(point, stop)?;
+        self.record.sessions(point, sessions)?;
         let switch = StopSwitch::new(stop);
         let mut watched = Watched::new(point.index, &mut self.record, observer, &switch);
         self.lab.go();

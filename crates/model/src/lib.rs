@@ -4,6 +4,7 @@
 
 mod address;
 mod catalog;
+mod check;
 mod content;
 mod counter;
 mod definition;
@@ -33,6 +34,7 @@ mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use catalog::{Catalog, CatalogFault, ExpectedMeasure, Measure, MeasureUnit, OperationKind};
+pub use check::{CheckMoment, ConsistencyCheck, NamedCount};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{

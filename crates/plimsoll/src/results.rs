@@ -82,6 +82,8 @@ impl Results {
         for example in run.examples()? {
             analyzer.example(example);
         }
+        run.checks()?.into_iter().for_each(|check| analyzer.check(check));
+        run.counts()?.into_iter().for_each(|count| analyzer.count(count));
         Ok(Results {
             plan: run.plan().clone(),
             testbed: run.testbed().clone(),

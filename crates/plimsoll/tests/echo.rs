@@ -17,10 +17,15 @@ struct EchoServer {
 impl EchoServer {
     /// Starts a server that sends back what it receives, each byte changed by `change`.
     fn start(change: fn(u8) -> u8) -> EchoServer {
+        EchoServer::with_room(usize::MAX, change)
+    }
+
+    /// Starts one that accepts so many connections and refuses all others.
+    fn with_room(n_connections: usize, change: fn(u8) -> u8) -> EchoServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || {
-            for stream in listener.incoming() {
+            for stream in listener.incoming().take(n_connections) {
                 let stream = stream.unwrap();
                 std::thread::spawn(move || echo(stream, change));
             }
@@ -94,6 +99,32 @@ fn a_run_is_recorded_reported_compared_and_audited() {
     let compared = fixture.run(&["compare", "one.plim", "two.plim", "--json"]);
     let comparison: Value = compared.json();
     assert_eq!(comparison["runs"].as_array().map(Vec::len), Some(2), "{comparison}");
+}
+
+/// The probe needs a connection, the first load point two, and the second four, of which two are refused.
+#[test]
+fn a_load_point_for_which_not_all_users_have_a_session_is_not_valid() {
+    let (fixture, server) = (Fixture::new(), EchoServer::with_room(5, same));
+    run(&fixture, &server, "full.plim", &QUICK);
+    let report = fixture.report(&fixture.path("full.plim"));
+    let points = report["load_points"].as_array().unwrap();
+    assert_eq!(points[0].get("checks"), None, "{}", points[0]);
+    let check = &points[1]["checks"][0];
+    assert_eq!((&check["moment"], &check["name"]), (&"before".into(), &"sessions opened".into()));
+    let found = check["found"].as_str().unwrap();
+    assert!(found.contains(" of 4 users have none: ") && check["holds"] == false, "{check}");
+    let rules: Vec<&str> = points[1]["verdict"]["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|reason| reason["rule"].as_str().unwrap())
+        .collect();
+    assert!(rules.contains(&"consistency"), "{rules:?}");
+    let html = std::fs::read_to_string(fixture.path("full.html")).unwrap();
+    assert!(html.contains("Checks of the system under test"));
+    fixture.run(&["audit", "full.plim"]).expect(0);
+    let lines = fixture.run(&["export", "full.plim", "--format", "ndjson"]).expect(0).stdout;
+    assert!(lines.contains("\"type\":\"check\""), "a line for the check");
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use blake3::Hash;
 use languages::Named;
 use model::{
-    Counter, Ending, Example, Fact, FactSection, FactState, IntervalRecord, LimitInForce, LoadPoint, Machine,
-    MachineRole, Outcome, Phase, Plan, ResourceRecord, Series, ServerLimit, Testbed,
+    CheckMoment, ConsistencyCheck, Counter, Ending, Example, Fact, FactSection, FactState, IntervalRecord,
+    LimitInForce, LoadPoint, Machine, MachineRole, NamedCount, Outcome, Phase, Plan, ResourceRecord, Series,
+    ServerLimit, Testbed,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
@@ -318,6 +319,41 @@ pub(crate) fn insert_example(database: &Connection, example: &Example) -> rusqli
     let Example { load_point, at, kind, outcome, text } = example;
     let values = params![load_point, stored(at.0), kind, outcome.name(), text];
     database.execute("INSERT INTO example VALUES (NULL, ?, ?, ?, ?, ?)", values).map(drop)
+}
+
+pub(crate) fn insert_check(database: &Connection, check: &ConsistencyCheck) -> rusqlite::Result<()> {
+    let ConsistencyCheck { load_point, moment, name, holds, found } = check;
+    let values = params![load_point, moment.name(), name, holds, found];
+    database.execute("INSERT INTO consistency_check VALUES (NULL, ?, ?, ?, ?, ?)", values).map(drop)
+}
+
+pub(crate) fn read_checks(database: &Connection) -> rusqlite::Result<Vec<ConsistencyCheck>> {
+    all(database, "SELECT * FROM consistency_check ORDER BY id", [], |row| {
+        let name: String = row.get("moment")?;
+        let moment = CheckMoment::ALL.into_iter().find(|moment| moment.name() == name);
+        Ok(ConsistencyCheck {
+            load_point: row.get("load_point")?,
+            moment: moment.ok_or_else(|| unknown("moment", &name))?,
+            name: row.get("name")?,
+            holds: row.get("holds")?,
+            found: row.get("found")?,
+        })
+    })
+}
+
+pub(crate) fn insert_count(database: &Connection, count: &NamedCount) -> rusqlite::Result<()> {
+    let values = params![count.load_point, count.name, stored(count.n)];
+    database.execute("INSERT INTO named_count VALUES (NULL, ?, ?, ?)", values).map(drop)
+}
+
+pub(crate) fn read_counts(database: &Connection) -> rusqlite::Result<Vec<NamedCount>> {
+    all(database, "SELECT * FROM named_count ORDER BY id", [], |row| {
+        Ok(NamedCount {
+            load_point: row.get("load_point")?,
+            name: row.get("name")?,
+            n: nanos_of(row, "n")?.0,
+        })
+    })
 }
 
 /// Reads the load points that began, in the order of their indexes: those that a search added to its plan.

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use blake3::Hash;
 use languages::without_credentials;
-use model::{Ending, Example, FactSection, Machine, PLAN_FORMAT, Plan, Series, Testbed};
+use model::{
+    ConsistencyCheck, Ending, Example, FactSection, Machine, NamedCount, PLAN_FORMAT, Plan, Series, Testbed,
+};
 use rusqlite::Connection;
 use units::WallTime;
 
@@ -116,6 +118,24 @@ impl Run {
     /// The table is damaged.
     pub fn examples(&self) -> Result<Vec<Example>, RunFileError> {
         rows::read_examples(&self.database).map_err(|why| self.damaged("example", why))
+    }
+
+    /// Returns the checks of the system under test, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// The table is damaged.
+    pub fn checks(&self) -> Result<Vec<ConsistencyCheck>, RunFileError> {
+        rows::read_checks(&self.database).map_err(|why| self.damaged("consistency_check", why))
+    }
+
+    /// Returns the named counts of the load points.
+    ///
+    /// # Errors
+    ///
+    /// The table is damaged.
+    pub fn counts(&self) -> Result<Vec<NamedCount>, RunFileError> {
+        rows::read_counts(&self.database).map_err(|why| self.damaged("named_count", why))
     }
 
     /// Returns the machines that were monitored; a machine's number is its index.

@@ -10,13 +10,15 @@ pub(crate) const FORMAT: u32 = 5;
 pub(crate) const CREATE: &str = include_str!("schema.sql");
 
 /// The tables that are counted and hashed as a whole when the run ends; the rows of `interval` are chained.
-pub(crate) const HASHED_TABLES: [&str; 12] = [
+pub(crate) const HASHED_TABLES: [&str; 14] = [
     "header",
     "testbed",
     "limit_in_force",
     "load_point",
     "detail",
     "example",
+    "consistency_check",
+    "named_count",
     "event",
     "result",
     "ending",

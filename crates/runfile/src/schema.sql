@@ -108,6 +108,23 @@ CREATE TABLE example (
   text TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE consistency_check (
+  id INTEGER PRIMARY KEY,
+  load_point INTEGER NOT NULL,
+  moment TEXT NOT NULL,
+  name TEXT NOT NULL,
+  holds INTEGER NOT NULL,
+  found TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE named_count (
+  id INTEGER PRIMARY KEY,
+  load_point INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  UNIQUE (load_point, name)
+) STRICT;
+
 CREATE TABLE event (id INTEGER PRIMARY KEY, at_unix_ms INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
 
 CREATE TABLE result (

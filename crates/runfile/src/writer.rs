@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use blake3::Hash;
 use model::{
-    Detail, Ending, Example, FactSection, IntervalRecord, LimitInForce, Load, LoadPoint, Machine,
-    ResourceRecord, Series,
+    ConsistencyCheck, Detail, Ending, Example, FactSection, IntervalRecord, LimitInForce, Load, LoadPoint,
+    Machine, NamedCount, ResourceRecord, Series,
 };
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
@@ -28,8 +28,8 @@ use crate::chain::{link, table_hash};
 use crate::codec::{LastReadings, encode_detail, encode_interval, encode_resource};
 use crate::detail_batch::DetailBatch;
 use crate::rows::{
-    DetailRow, HeaderRow, IntervalRow, RecordKey, figures, insert_ending, insert_example, insert_facts,
-    insert_limit, insert_machine, insert_resource, insert_series,
+    DetailRow, HeaderRow, IntervalRow, RecordKey, figures, insert_check, insert_count, insert_ending,
+    insert_example, insert_facts, insert_limit, insert_machine, insert_resource, insert_series,
 };
 use crate::schema::{APPLICATION_ID, CREATE, FORMAT, HASHED_TABLES};
 use crate::{Header, RunFileError};
@@ -202,6 +202,24 @@ impl Writer {
     /// As for [`Writer::interval`].
     pub fn example(&mut self, example: &Example) -> Result<(), RunFileError> {
         self.write("recording an example in", |transaction| insert_example(transaction, example))
+    }
+
+    /// Records a check of the system under test.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
+    pub fn check(&mut self, check: &ConsistencyCheck) -> Result<(), RunFileError> {
+        self.write("recording a check in", |transaction| insert_check(transaction, check))
+    }
+
+    /// Records a count of a load point; each name once.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
+    pub fn count(&mut self, count: &NamedCount) -> Result<(), RunFileError> {
+        self.write("recording a count in", |transaction| insert_count(transaction, count))
     }
 
     /// Records an event: a sentence.

@@ -1,4 +1,4 @@
-//! What a simulation has to know of a protocol family: its users, the lengths of its replies, and its measures.
+//! The operations of protocol families in a simulation, and the measures of each.
 
 #[cfg(feature = "echo")]
 use model::{EchoMessage, echo_measure};

@@ -186,10 +186,9 @@ impl Simulation {
             catalog: self.plan.catalog.clone(),
             seed: self.plan.seed,
             time_limit: self.plan.time_limit,
-            origin: START,
         };
         engine::Spawn::spawn(&executor.spawner(), async move {
-            run_point(&setup, runtime, mix, driver, &mut outbox, &stop).await;
+            run_point(&setup, runtime, mix, driver, START, &mut outbox, &stop).await;
             n_running.set(n_running.get() - 1);
         });
     }

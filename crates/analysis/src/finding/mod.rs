@@ -7,7 +7,7 @@
 mod first_occurrence;
 mod record;
 
-use model::Outcome;
+use model::{CheckMoment, Outcome};
 use stats::Estimate;
 use units::{Nanos, Ratio};
 
@@ -235,6 +235,15 @@ pub enum Finding {
         /// Such operations.
         n: u64,
     },
+    /// A check of the system under test does not hold.
+    Consistency {
+        /// The moment of the check.
+        moment: CheckMoment,
+        /// The condition.
+        name: String,
+        /// What was found.
+        found: String,
+    },
     /// The server left connections open that were to end with their reply.
     LeftOpen {
         /// Such connections.
@@ -452,6 +461,7 @@ impl Finding {
             Finding::OtherPrograms { .. } => "other-programs",
             Finding::Errors { .. } => "errors",
             Finding::UncountedCodes { .. } => "failure-codes",
+            Finding::Consistency { .. } => "consistency",
             Finding::LeftOpen { .. } => "left-open",
             Finding::Delivered { .. } => "delivered",
             Finding::FullSlots { .. } => "places",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Detail, Example, IntervalRecord, LoadPoint, Outcome, Phase, Plan};
+use model::{ConsistencyCheck, Detail, Example, IntervalRecord, LoadPoint, NamedCount, Outcome, Phase, Plan};
 use units::Nanos;
 
 use super::ledger::Ledger;
@@ -20,6 +20,9 @@ pub(crate) struct PointFold {
     pub(crate) seconds: Seconds,
     /// The earliest example of each outcome.
     pub(crate) examples: BTreeMap<Outcome, Example>,
+    /// In the order in which they were made.
+    pub(crate) checks: Vec<ConsistencyCheck>,
+    pub(crate) counts: Vec<NamedCount>,
     /// Checks of conservation, done record by record.
     pub(crate) ledger: Ledger,
     /// Checks of the time axis, done record by record.
@@ -33,6 +36,8 @@ impl PointFold {
             steady: SteadyTotals::new(plan),
             seconds: Seconds::default(),
             examples: BTreeMap::new(),
+            checks: Vec::new(),
+            counts: Vec::new(),
             ledger: Ledger::new(plan, point),
             axis: TimeAxis::new(plan),
         }

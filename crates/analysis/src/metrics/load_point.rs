@@ -54,6 +54,8 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         left_open: totals.left_open,
         failures: figures.failures,
         codes: codes(totals),
+        checks: fold.checks.clone(),
+        counts: fold.counts.clone(),
         examples: fold.examples.values().cloned().collect(),
         generator_busy: ratio(cpu, thread_seconds),
         generator_run_queue: ratio(run_queue, thread_seconds),

@@ -6,6 +6,7 @@
 mod boundary;
 mod censoring;
 mod conservation;
+mod consistency;
 mod delivery;
 mod errors;
 mod generator;
@@ -91,6 +92,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Record, Start, conservation::check),
     rule(RuleGroup::Record, End, histogram::check),
     rule(RuleGroup::Record, End, integral::check),
+    rule(RuleGroup::Record, Start, consistency::check),
     rule(RuleGroup::Little, TenthOfSteadyPhase, little::check),
     rule(RuleGroup::Little, End, think::check),
     rule(RuleGroup::Generator, End, delivery::schedule),

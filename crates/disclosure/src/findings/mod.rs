@@ -129,6 +129,9 @@ pub fn finding_text(finding: &Finding) -> String {
             "{n} operations failed with protocol codes beyond the {CODES_MAX} different ones that are counted per kind; \
              their failures are counted, their codes are not"
         ),
+        Finding::Consistency { moment, name, found } => {
+            format!("{moment} the load point, the check `{name}` does not hold: {found}")
+        }
         Finding::LeftOpen { n, ok } => format!(
             "the server left {n} of {ok} connections open after a complete last reply; the load generator waited up to \
              {CLOSE_WAIT_MAX} for each and then closed it, and the wait is part of the response time"
@@ -225,6 +228,9 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         }),
         Finding::UncountedCodes { .. } => {
             Some("look at the examples: few servers have so many codes to send")
+        }
+        Finding::Consistency { .. } => {
+            Some("what was measured is not the benchmark; mend the server or its data, and run again")
         }
         Finding::LeftOpen { .. } => Some(
             "make the server close connections on request (RFC 9112 section 9.6), or measure with `--keep-alive`",

@@ -6,7 +6,7 @@ use analysis::{
     KindResult, LoadPointResult, Percentile, Reason, SummaryStatistics, TimeSummary, TimelinePoint, Verdict,
     VerdictState,
 };
-use model::{Catalog, Ending, Load, MeasureUnit, Outcome};
+use model::{Catalog, ConsistencyCheck, Ending, Load, MeasureUnit, Outcome};
 use serde_json::{Value, json};
 use units::Nanos;
 
@@ -123,6 +123,17 @@ fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
     });
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
         value.extend(more);
+    }
+    if !point.checks.is_empty() {
+        let check = |check: &ConsistencyCheck| {
+            let (moment, name) = (check.moment.name(), &check.name);
+            json!({ "moment": moment, "name": name, "holds": check.holds, "found": check.found })
+        };
+        value["checks"] = point.checks.iter().map(check).collect();
+    }
+    if !point.counts.is_empty() {
+        let counts = point.counts.iter().map(|count| (count.name.clone(), count.n.into()));
+        value["counts"] = Value::Object(counts.collect());
     }
     value
 }

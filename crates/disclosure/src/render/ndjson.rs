@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use analysis::Analysis;
 use languages::escaped_json;
 use model::{
-    CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, MeasureUnit, Plan,
-    ResourceRecord, Series, SutUse,
+    ConsistencyCheck, CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, MeasureUnit,
+    NamedCount, Plan, ResourceRecord, Series, SutUse,
 };
 use serde_json::{Map, Value, json};
 use stats::Histogram;
@@ -166,6 +166,28 @@ impl Ndjson<'_> {
             "machine": record.machine,
             "at_s": seconds(record.at),
             "counters": counters,
+        }))
+    }
+
+    /// Returns the line of a check of the system under test.
+    pub fn check(&self, check: &ConsistencyCheck) -> String {
+        line(&json!({
+            "type": "check",
+            "load_point": check.load_point,
+            "moment": check.moment.name(),
+            "name": check.name,
+            "holds": check.holds,
+            "found": check.found,
+        }))
+    }
+
+    /// Returns the line of a named count.
+    pub fn count(&self, count: &NamedCount) -> String {
+        line(&json!({
+            "type": "count",
+            "load_point": count.load_point,
+            "name": count.name,
+            "n": count.n,
         }))
     }
 

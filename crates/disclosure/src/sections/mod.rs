@@ -1,6 +1,7 @@
 //! The sections of the report, one file each, and the list that orders them.
 
 mod bottleneck;
+mod checks;
 mod classes;
 mod clients;
 mod configuration;
@@ -66,6 +67,7 @@ const SECTIONS: &[SectionBuilder] = &[
     demand::section,
     machine::section,
     errors::section,
+    checks::section,
     in_flight::section,
     remarks::section,
     network::section,

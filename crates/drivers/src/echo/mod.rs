@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use units::{Clock, Nanos, RealClock};
 
 use crate::net::tcp::{self, TcpTransport};
-use crate::net::{Endpoint, EndpointError, OperationFailure, TargetPolicy};
+use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy};
 
 /// Seed of the content of messages.
 const CONTENT_SEED: u64 = 862;
@@ -24,7 +24,7 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 /// The state that all connections of a load thread to one echo server share.
 #[derive(Debug)]
 pub struct EchoContext {
-    endpoint: Endpoint,
+    endpoint: TargetEndpoint,
     clock: RealClock,
     /// Lengths of the contents, by kind.
     bytes: Box<[usize]>,
@@ -44,9 +44,9 @@ impl EchoContext {
         address: SocketAddr,
         source_addresses: &[IpAddr],
         clock: RealClock,
-    ) -> Result<Rc<EchoContext>, EndpointError> {
+    ) -> Result<Rc<EchoContext>, SourceAddressError> {
         Ok(Rc::new(EchoContext {
-            endpoint: Endpoint::new(address, TargetPolicy, source_addresses)?,
+            endpoint: TargetEndpoint::new(address, TargetPolicy, source_addresses)?,
             clock,
             bytes: workload.messages.iter().map(|message| message.bytes as usize).collect(),
             content: Content::new(CONTENT_SEED),
@@ -80,22 +80,21 @@ impl EchoDriver {
         EchoDriver { context, transport: None }
     }
 
+    async fn connect(&self) -> Result<TcpTransport, Errno> {
+        let (socket, is_established) = self.context.endpoint.begin()?;
+        let socket = if is_established { socket } else { tcp::established(socket).await? };
+        TcpTransport::new(socket)
+    }
+
     /// Sends a message and checks what comes back; returns the number of its bytes.
     async fn exchange(&mut self, operation: &EchoMessage) -> Result<u64, OperationFailure> {
         let context = Rc::clone(&self.context);
-        let object = context.write(operation);
         let transport = match self.transport.take().filter(TcpTransport::is_fresh) {
             Some(transport) => transport,
-            None => {
-                let (mut socket, is_established) = context.endpoint.begin()?;
-                if !is_established {
-                    socket = tcp::established(socket).await?;
-                    // Another user of the thread may have written its own meanwhile.
-                    context.write(operation);
-                }
-                TcpTransport::new(socket)?
-            }
+            None => self.connect().await?,
         };
+        // All users of the thread write into one buffer: nothing is waited for between here and the sending.
+        let object = context.write(operation);
         let rest = transport.send_now(&context.message.borrow())?;
         let transport = match rest {
             Some(rest) => transport.send_rest(rest).await?,
@@ -144,6 +143,13 @@ impl EchoContext {
 
 impl Driver for EchoDriver {
     type Operation = EchoMessage;
+
+    /// Connects, so that no message waits for it.
+    async fn open(&mut self) -> Result<(), String> {
+        let connected = self.connect().await;
+        self.transport = Some(connected.map_err(|error| error.to_string())?);
+        Ok(())
+    }
 
     async fn perform(&mut self, operation: &EchoMessage, sent: Nanos) -> Reply {
         let result = self.exchange(operation).await;

@@ -12,7 +12,7 @@ use crate::TargetPolicy;
 
 /// An address of a server with the local addresses that a load thread's connections to it come from, in turn.
 #[derive(Debug)]
-pub struct Endpoint {
+pub struct TargetEndpoint {
     address: SocketAddr,
     policy: TargetPolicy,
     sources: Box<[IpAddr]>,
@@ -24,14 +24,14 @@ pub struct Endpoint {
 #[error(
     "cannot connect from `{address}`: {problem}\nhint: source addresses must be addresses of this machine, of the same family as the server's"
 )]
-pub struct EndpointError {
+pub struct SourceAddressError {
     /// The source address.
     pub address: IpAddr,
     /// The system's error.
     pub problem: Errno,
 }
 
-impl Endpoint {
+impl TargetEndpoint {
     /// Creates an endpoint; without source addresses, the system chooses them.
     ///
     /// # Errors
@@ -40,12 +40,12 @@ impl Endpoint {
         address: SocketAddr,
         policy: TargetPolicy,
         sources: &[IpAddr],
-    ) -> Result<Endpoint, EndpointError> {
+    ) -> Result<TargetEndpoint, SourceAddressError> {
         for source in sources {
             let made = tcp::make_socket(&address, Some(*source));
-            made.map_err(|problem| EndpointError { address: *source, problem })?;
+            made.map_err(|problem| SourceAddressError { address: *source, problem })?;
         }
-        Ok(Endpoint { address, policy, sources: sources.into(), next_source: Cell::new(0) })
+        Ok(TargetEndpoint { address, policy, sources: sources.into(), next_source: Cell::new(0) })
     }
 
     /// Returns the address of the server.

@@ -10,7 +10,7 @@ mod failure;
 mod policy;
 pub(crate) mod tcp;
 
-pub use endpoint::{Endpoint, EndpointError};
+pub use endpoint::{SourceAddressError, TargetEndpoint};
 pub(crate) use failure::OperationFailure;
 pub use policy::{TargetPolicy, TargetPolicyError};
 pub(crate) use tcp::{Received, TcpTransport};

@@ -16,7 +16,7 @@ use super::request::PreparedRequest;
 use super::target::Target;
 use super::tls::{CertificateProblem, HandshakeCounts, TlsSettings, Trust};
 use crate::net::OperationFailure;
-use crate::{Endpoint, EndpointError, TargetPolicy};
+use crate::{SourceAddressError, TargetEndpoint, TargetPolicy};
 
 /// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls a
 /// large body takes; 128 KiB still fits the second-level cache together with the content block.
@@ -71,7 +71,7 @@ pub enum WebSetupError {
     },
     /// Connections cannot be made from a source address.
     #[error(transparent)]
-    Source(#[from] EndpointError),
+    Source(#[from] SourceAddressError),
     /// TLS cannot be set up.
     #[error("cannot set up TLS: {0}")]
     Tls(String),
@@ -80,7 +80,7 @@ pub enum WebSetupError {
 /// The state that all connections of a load thread to one server share. Not for more than one thread.
 #[derive(Debug)]
 pub struct WebContext {
-    pub(crate) endpoint: Endpoint,
+    pub(crate) endpoint: TargetEndpoint,
     pub(crate) clock: RealClock,
     pub(crate) content: Content,
     requests: Vec<PreparedRequest>,
@@ -112,7 +112,7 @@ impl WebContext {
         let protocol = &workload.protocol;
         let host = format!("{}:{}", target.host, target.port);
         target.check(protocol)?;
-        let endpoint = Endpoint::new(setup.address, setup.policy, setup.source_addresses)?;
+        let endpoint = TargetEndpoint::new(setup.address, setup.policy, setup.source_addresses)?;
         let secrets = setup.secrets;
         let filled: Vec<Request> = (0..)
             .zip(&workload.requests)

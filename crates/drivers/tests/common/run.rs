@@ -159,11 +159,11 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
         catalog: workload().catalog(),
         seed,
         time_limit,
-        origin: clock.now() + Nanos::from_millis(20),
     };
+    let start = clock.now() + Nanos::from_millis(20);
     let mut collected = Collected::default();
     let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
     let stop = AtomicBool::new(false);
-    run_point_on_this_thread(&setup, clock, probe, mix, |_| driver(), &mut collected, &stop).unwrap();
+    run_point_on_this_thread(&setup, clock, probe, mix, |_| driver(), start, &mut collected, &stop).unwrap();
     (collected, clock.now() - began)
 }

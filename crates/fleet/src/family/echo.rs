@@ -13,8 +13,9 @@ use engine::Driver;
 use model::{EchoMessage, EchoWorkload, Outcome, Plan, Workload};
 use units::{Clock, RealClock};
 
-use super::{Counts, SetupError, ThreadFailure, ThreadWork, unless_stopped};
-use crate::load::Outbox;
+use super::{SetupError, unless_stopped};
+use crate::counts::Counts;
+use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::{VerifyError, WrongObject};
 
 /// An echo server, as the user names it.
@@ -110,13 +111,9 @@ pub(super) fn probe(
 }
 
 /// Runs the users of a load thread.
-pub(super) fn run(
-    work: &ThreadWork<'_>,
-    target: &EchoTarget,
-    outbox: &mut Outbox,
-) -> Result<Counts, ThreadFailure> {
+pub(super) fn run(work: ThreadWork<'_>, target: &EchoTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let mix = Messages::new(workload, work.plan.seed);
-    work.run_with(mix, |_| EchoDriver::new(Rc::clone(&context)), outbox)?;
+    work.run_with(mix, |_| EchoDriver::new(Rc::clone(&context)))?;
     Ok(Counts::default())
 }

@@ -5,18 +5,15 @@
 
 #[cfg(feature = "echo")]
 mod echo;
-mod web;
+pub(crate) mod web;
 
-use std::collections::BTreeMap;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drivers::web::{Target, Trust, WebSetupError};
-use drivers::{EndpointError, TargetPolicy, TargetPolicyError};
-use engine::{Driver, PointSetup, run_point_on_this_thread};
-use model::{Family, Mix, Plan, Secrets};
+use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError};
+use model::{Family, Plan, Secrets};
 use testbed::RunningSut;
 use thiserror::Error;
 use units::RealClock;
@@ -25,12 +22,12 @@ use units::RealClock;
 pub use echo::EchoServer;
 #[cfg(feature = "echo")]
 pub(crate) use echo::EchoTarget;
+pub(crate) use web::WebTarget;
 pub use web::transport;
-pub(crate) use web::{WebTarget, is_http10};
 
+use crate::counts::Counts;
 use crate::error::FleetError;
-use crate::load::{Outbox, probe};
-use crate::stop::StopSwitch;
+use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 use crate::wait::{self, first_that_answers};
 
@@ -63,73 +60,10 @@ pub enum SetupError {
     Web(#[from] WebSetupError),
     /// Connections cannot be made from a source address.
     #[error(transparent)]
-    Endpoint(#[from] EndpointError),
+    Source(#[from] SourceAddressError),
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),
-}
-
-/// What a family counts beside the records, by name; the counts of several threads are added.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Counts(BTreeMap<&'static str, u64>);
-
-impl<const N: usize> From<[(&'static str, u64); N]> for Counts {
-    fn from(counts: [(&'static str, u64); N]) -> Counts {
-        Counts(counts.into())
-    }
-}
-
-impl Counts {
-    /// Adds the counts of another thread.
-    pub(crate) fn add(&mut self, other: &Counts) {
-        for (name, n) in &other.0 {
-            *self.0.entry(name).or_default() += n;
-        }
-    }
-
-    /// Returns the counts in the order of their names.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.0.iter().map(|(name, n)| (*name, *n))
-    }
-}
-
-/// The work of one load thread at one load point.
-pub(crate) struct ThreadWork<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) setup: PointSetup,
-    /// The clock of the run.
-    pub(crate) clock: RealClock,
-    pub(crate) stop: &'a StopSwitch<'a>,
-}
-
-/// A failure of a load thread.
-pub(crate) enum ThreadFailure {
-    System(io::Error),
-    Setup(SetupError),
-}
-
-impl From<io::Error> for ThreadFailure {
-    fn from(error: io::Error) -> ThreadFailure {
-        ThreadFailure::System(error)
-    }
-}
-
-impl<E: Into<SetupError>> From<E> for ThreadFailure {
-    fn from(error: E) -> ThreadFailure {
-        ThreadFailure::Setup(error.into())
-    }
-}
-
-impl ThreadWork<'_> {
-    /// Runs the users of the thread with the drivers of a family.
-    fn run_with<D: Driver + 'static>(
-        &self,
-        mix: impl Mix<Operation = D::Operation, User: 'static> + 'static,
-        driver: impl FnMut(u32) -> D,
-        outbox: &mut Outbox,
-    ) -> io::Result<()> {
-        run_point_on_this_thread(&self.setup, self.clock, probe(), mix, driver, outbox, self.stop)
-    }
 }
 
 impl ResolvedTarget {
@@ -230,15 +164,16 @@ impl ResolvedTarget {
         }
     }
 
-    /// Runs the users of one load thread until the load point is over.
+    /// Opens the sessions of a load thread's users, waits for the start, and has them perform operations until the load
+    /// point is over.
     ///
     /// # Errors
     /// If the thread cannot be set up.
-    pub(crate) fn run(&self, work: &ThreadWork<'_>, outbox: &mut Outbox) -> Result<Counts, ThreadFailure> {
+    pub(crate) fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
         match self {
-            ResolvedTarget::Web(target) => web::run(work, target, outbox),
+            ResolvedTarget::Web(target) => web::run(work, target),
             #[cfg(feature = "echo")]
-            ResolvedTarget::Echo(target) => echo::run(work, target, outbox),
+            ResolvedTarget::Echo(target) => echo::run(work, target),
         }
     }
 }

@@ -14,8 +14,9 @@ use engine::Driver;
 use model::{HttpVersion, Outcome, Plan, Secrets, Tls, WebRequest, WebWorkload, Workload};
 use units::{Clock, Nanos, RealClock};
 
-use super::{Counts, SetupError, ThreadFailure, ThreadWork, unless_stopped};
-use crate::load::Outbox;
+use super::{SetupError, unless_stopped};
+use crate::counts::Counts;
+use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::{VerifyError, WrongObject};
 
 /// Maximum number of wrong objects that are named; usually one explains the others.
@@ -95,19 +96,15 @@ pub(crate) fn is_http10(plan: &Plan) -> bool {
 }
 
 /// Runs the users of a load thread; returns the TLS handshakes that were made.
-pub(super) fn run(
-    work: &ThreadWork<'_>,
-    target: &WebTarget,
-    outbox: &mut Outbox,
-) -> Result<Counts, ThreadFailure> {
+pub(super) fn run(work: ThreadWork<'_>, target: &WebTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let mix = Pages::new(workload, work.plan.seed, work.setup.point.load);
     let shared = || Rc::clone(&context);
     // The only choice of a driver: behind it everything is known to the compiler.
     match Transport::of(workload) {
-        Transport::Http2 => work.run_with(mix, |_| Http2Driver::new(shared()), outbox),
-        Transport::Plain => work.run_with(mix, |_| PlainDriver::new(shared()), outbox),
-        Transport::Tls => work.run_with(mix, |_| TlsDriver::new(shared()), outbox),
+        Transport::Http2 => work.run_with(mix, |_| Http2Driver::new(shared())),
+        Transport::Plain => work.run_with(mix, |_| PlainDriver::new(shared())),
+        Transport::Tls => work.run_with(mix, |_| TlsDriver::new(shared())),
     }?;
     let HandshakeCounts { full, resumed } = context.handshakes();
     Ok(match workload.protocol.tls {

@@ -45,6 +45,12 @@ fn ndjson(run: &Run, out: &mut Output) -> Result<(), Failure> {
     for example in run.examples()? {
         out.put(&lines.example(&example));
     }
+    for check in run.checks()? {
+        out.put(&lines.check(&check));
+    }
+    for count in run.counts()? {
+        out.put(&lines.count(&count));
+    }
     for event in run.events()? {
         out.put(&lines.event(event.at, &event.text));
     }

@@ -39,6 +39,21 @@ pub(super) fn convert_run_file(path: &Path) {
                value REAL,
                reason TEXT NOT NULL
              ) STRICT;
+             CREATE TABLE consistency_check (
+               id INTEGER PRIMARY KEY,
+               load_point INTEGER NOT NULL,
+               moment TEXT NOT NULL,
+               name TEXT NOT NULL,
+               holds INTEGER NOT NULL,
+               found TEXT NOT NULL
+             ) STRICT;
+             CREATE TABLE named_count (
+               id INTEGER PRIMARY KEY,
+               load_point INTEGER NOT NULL,
+               name TEXT NOT NULL,
+               n INTEGER NOT NULL,
+               UNIQUE (load_point, name)
+             ) STRICT;
              PRAGMA user_version = 5;",
         )
         .unwrap();
@@ -47,10 +62,11 @@ pub(super) fn convert_run_file(path: &Path) {
     convert_records(&database, "detail", records::convert_detail);
     let last = link_intervals(&database, header_hash);
     list(&database, "interval", last);
-    let no_limits = table_hash(&database, "limit_in_force");
-    database
-        .execute("INSERT INTO inventory VALUES ('limit_in_force', 0, ?)", params![no_limits.as_bytes()])
-        .unwrap();
+    for table in ["limit_in_force", "consistency_check", "named_count"] {
+        let empty = table_hash(&database, table);
+        let sql = "INSERT INTO inventory VALUES (?, 0, ?)";
+        database.execute(sql, params![table, empty.as_bytes()]).unwrap();
+    }
     list(&database, "detail", table_hash(&database, "detail"));
     list(&database, "header", table_hash(&database, "header"));
     database.close().unwrap();

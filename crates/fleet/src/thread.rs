@@ -1,0 +1,118 @@
+//! One load thread at one load point.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use engine::{Driver, HealthProbe, OpenedSessions, PointSetup, PointStart, Sink, run_point_on_this_thread};
+use model::{Example, IntervalRecord, Mix, Plan};
+use observe::SchedStat;
+use tokio::sync::oneshot;
+use units::{Nanos, RealClock, thread_cpu};
+
+use crate::family::SetupError;
+use crate::watch::Told;
+
+/// A message of load threads or monitors to the controller.
+pub(crate) enum Message {
+    /// A record, and where it goes back to when it has been read.
+    Interval(Box<IntervalRecord>, Sender<IntervalRecord>),
+    Example(Example),
+    /// What a machine told, by its number, and when.
+    Told(u32, Nanos, Told),
+}
+
+/// The work of one load thread at one load point.
+pub(crate) struct ThreadWork<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) setup: PointSetup,
+    /// The clock of the run.
+    pub(crate) clock: RealClock,
+    pub(crate) start: ThreadStart,
+    /// Ends the load point early.
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) outbox: Outbox,
+}
+
+impl ThreadWork<'_> {
+    /// Runs the users of the thread with the drivers of a family.
+    pub(crate) fn run_with<D: Driver + 'static>(
+        self,
+        mix: impl Mix<Operation = D::Operation, User: 'static> + 'static,
+        driver: impl FnMut(u32) -> D,
+    ) -> io::Result<()> {
+        let ThreadWork { setup, clock, start, stop, mut outbox, .. } = self;
+        run_point_on_this_thread(&setup, clock, probe(), mix, driver, start, &mut outbox, stop)
+    }
+}
+
+/// The start of a load point for one of its threads: the controller waits until all threads are ready, and then says
+/// when it is.
+pub(crate) struct ThreadStart {
+    pub(crate) ready: Sender<OpenedSessions>,
+    pub(crate) origin: oneshot::Receiver<Nanos>,
+}
+
+impl PointStart for ThreadStart {
+    async fn wait(self, sessions: OpenedSessions) -> Option<Nanos> {
+        self.ready.send(sessions).ok()?;
+        // The controller drops its end where the load point does not begin.
+        self.origin.await.ok()
+    }
+}
+
+/// A failure of a load thread.
+pub(crate) enum ThreadFailure {
+    System(io::Error),
+    Setup(SetupError),
+}
+
+impl From<io::Error> for ThreadFailure {
+    fn from(error: io::Error) -> ThreadFailure {
+        ThreadFailure::System(error)
+    }
+}
+
+impl From<SetupError> for ThreadFailure {
+    fn from(error: SetupError) -> ThreadFailure {
+        ThreadFailure::Setup(error)
+    }
+}
+
+/// Reads the calling thread's CPU time and its wait for a CPU; without `schedstat` the wait is not known and zero.
+fn probe() -> HealthProbe {
+    let stat = SchedStat::open_current();
+    Box::new(move || {
+        let run_queue = stat.as_ref().and_then(SchedStat::read).map_or(Nanos::ZERO, |used| used.run_queue);
+        (thread_cpu(), run_queue)
+    })
+}
+
+/// What a load thread hands over, and the emptied records that come back.
+pub(crate) struct Outbox {
+    messages: Sender<Message>,
+    back: Sender<IntervalRecord>,
+    returned: Receiver<IntervalRecord>,
+}
+
+impl Outbox {
+    pub(crate) fn new(messages: Sender<Message>) -> Outbox {
+        let (back, returned) = channel();
+        Outbox { messages, back, returned }
+    }
+}
+
+impl Sink for Outbox {
+    fn interval(&mut self, record: IntervalRecord) {
+        // The controller listens until every thread has hung up.
+        let _ = self.messages.send(Message::Interval(Box::new(record), self.back.clone()));
+    }
+
+    fn spare(&mut self) -> Option<IntervalRecord> {
+        self.returned.try_recv().ok()
+    }
+
+    fn example(&mut self, example: Example) {
+        let _ = self.messages.send(Message::Example(example));
+    }
+}

@@ -1,0 +1,41 @@
+//! Checks of the system under test and named counts: the rows of a load point beside its records.
+
+use languages::names;
+use serde::{Deserialize, Serialize};
+
+names! {
+    /// The moment of a consistency check.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum CheckMoment {
+        /// Before the load point.
+        Before = "before",
+        /// After it.
+        After = "after",
+    }
+}
+
+/// A check whether the system under test is as the benchmark requires, beside what each operation checks itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConsistencyCheck {
+    /// Index of the load point.
+    pub load_point: u32,
+    /// The moment of the check.
+    pub moment: CheckMoment,
+    /// The condition: `sessions opened`.
+    pub name: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// What was found: a clause without a full stop.
+    pub found: String,
+}
+
+/// A count of a load point, ramps and all, that its records do not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedCount {
+    /// Index of the load point.
+    pub load_point: u32,
+    /// What is counted: `full TLS handshakes`.
+    pub name: String,
+    /// How many there were.
+    pub n: u64,
+}
