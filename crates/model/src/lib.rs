@@ -26,6 +26,7 @@ mod record;
 mod resource;
 mod schedule;
 mod secret;
+mod setting;
 mod testbed;
 mod user;
 mod with_serde;
@@ -70,6 +71,7 @@ pub use record::{
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::{POISSON_LANES, Schedule, SliceSchedule};
 pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
+pub use setting::{ChosenSetting, Setting, SettingError, SettingKind, SettingValue};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use workload::{

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use units::Nanos;
 
-use crate::{Arrivals, Connection, HttpVersion, Limit, Pick, SutPlan, Tls};
+use crate::{Arrivals, ChosenSetting, Connection, HttpVersion, Limit, Pick, SutPlan, Tls};
 
 /// The seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// The settings that a run overrides; a field that is `None` stays as the benchmark defines it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Overrides {
     /// Whether the run uses the benchmark's short form; the other fields take precedence over it.
     pub quick: bool,
@@ -48,6 +48,8 @@ pub struct Overrides {
     pub connection: Option<Connection>,
     /// The distributions from which parameters of requests are picked, by the parameter's name.
     pub picks: Vec<(String, Pick)>,
+    /// Other settings of the benchmark's family, each once.
+    pub settings: Vec<ChosenSetting>,
     /// The longest that one operation may take.
     pub time_limit: Option<Nanos>,
     /// The name of the filelist that the workload was made from, if it is not the benchmark's own.
@@ -86,6 +88,7 @@ impl Overrides {
             streams: None,
             connection: None,
             picks: Vec::new(),
+            settings: Vec::new(),
             time_limit: None,
             filelist: None,
             seed: None,

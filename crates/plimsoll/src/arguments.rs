@@ -208,9 +208,22 @@ pub(crate) struct PlanArguments {
     /// `file=weights:3.9,5.9,8.8`; may be repeated
     #[arg(long, value_name = "NAME=HOW", value_parser = pick)]
     pub pick: Vec<(String, Pick)>,
+    /// Settings of the benchmark's family, which `plimsoll show BENCHMARK` lists: `tls=full`; several values, `tls=off,full`,
+    /// are run interleaved and compared; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    pub settings: Vec<SettingArgument>,
     /// Seed of the random numbers that drive users and schedules
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+}
+
+/// A setting of a family with the values that it is to have in turn.
+#[derive(Debug, Clone)]
+pub(crate) struct SettingArgument {
+    /// The name as typed.
+    pub name: String,
+    /// The values as typed; not empty.
+    pub values: Vec<String>,
 }
 
 /// The server under test and the division of CPUs.
@@ -704,6 +717,12 @@ fn pick(text: &str) -> Result<(String, Pick), String> {
     let (name, how) = text.split_once('=').ok_or("expected NAME=HOW, for example `directory=uniform`")?;
     let pick = how.parse().map_err(|error: PickError| error.to_string())?;
     Ok((name.to_owned(), pick))
+}
+
+fn setting(text: &str) -> Result<SettingArgument, String> {
+    let (name, values) = text.split_once('=').ok_or("expected NAME=VALUE, for example `tls=full`")?;
+    let values = values.split(',').map(|value| value.trim().to_owned()).collect();
+    Ok(SettingArgument { name: name.trim().to_owned(), values })
 }
 
 fn cpu_list(text: &str) -> Result<CpuList, String> {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use drivers::TargetPolicy;
 use drivers::web::{Target, Trust};
 use fleet::{ExternalServer, FleetError, ServerChoice};
-use model::{Accelerator, Family, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
+use model::{Accelerator, ChosenSetting, Family, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
 use testbed::{Acceleration, Recipe, Server, SutError};
 
-use crate::arguments::{BenchmarkArguments, SutArguments};
+use crate::arguments::{BenchmarkArguments, SettingArgument, SutArguments};
 use crate::exit::Failure;
 
 /// Default number of page workers.
@@ -35,6 +35,8 @@ pub(crate) struct Candidate {
     pub accelerator: Option<ChosenAccelerator>,
     /// Number of CPUs; `None` if numbers of CPUs are not compared.
     pub group: Option<usize>,
+    /// The settings of the benchmark's family that it is loaded with.
+    pub settings: Vec<ChosenSetting>,
 }
 
 /// The accelerator that the user chose.
@@ -118,6 +120,7 @@ impl Candidate {
 /// repeated as requested. `has_dynamic_pages` is whether programs generate pages of the workload.
 pub(crate) fn candidates(
     arguments: &SutArguments,
+    settings: &[SettingArgument],
     family: Family,
     has_dynamic_pages: bool,
 ) -> Result<Vec<Candidate>, Failure> {
@@ -137,10 +140,18 @@ pub(crate) fn candidates(
         for gateway in gateways {
             let label = server_name(name, gateway, arguments.profile.as_deref());
             let (title, server) = (label.clone(), server.clone());
-            bare.push(Candidate { label, title, server, gateway, accelerator: None, group: None });
+            bare.push(Candidate {
+                label,
+                title,
+                server,
+                gateway,
+                accelerator: None,
+                group: None,
+                settings: Vec::new(),
+            });
         }
     }
-    let all = behind(&bare, &accelerators);
+    let all = with_settings(behind(&bare, &accelerators), settings, family)?;
     for (index, one) in all.iter().enumerate() {
         if all[..index].iter().any(|other| other.label == one.label) {
             return Err(Failure::usage(format!("`{}` is listed twice", one.label))
@@ -177,6 +188,30 @@ fn behind(bare: &[Candidate], accelerators: &[Option<ChosenAccelerator>]) -> Vec
         None => one.clone(),
     };
     bare.iter().flat_map(|one| accelerators.iter().map(move |accelerator| put(one, accelerator))).collect()
+}
+
+/// Loads every server with every combination of settings; a setting with several values is shown in the label.
+fn with_settings(
+    mut all: Vec<Candidate>,
+    settings: &[SettingArgument],
+    family: Family,
+) -> Result<Vec<Candidate>, Failure> {
+    for SettingArgument { name, values } in settings {
+        let choose = |value: &String| {
+            family.choose_setting(name, value).map_err(|error| Failure::usage(&error).hint(error.hint()))
+        };
+        let chosen = values.iter().map(choose).collect::<Result<Vec<_>, _>>()?;
+        let with = |one: &Candidate, setting: &ChosenSetting| {
+            let label = match chosen.len() {
+                1 => one.label.clone(),
+                _ => format!("{}, {setting}", one.label),
+            };
+            let settings = one.settings.iter().chain([setting]).copied().collect();
+            Candidate { title: label.clone(), label, settings, ..one.clone() }
+        };
+        all = all.iter().flat_map(|one| chosen.iter().map(move |setting| with(one, setting))).collect();
+    }
+    Ok(all)
 }
 
 /// Gives every server every number of CPUs; with several, the label shows the number.
@@ -362,6 +397,7 @@ mod tests {
             gateway: None,
             accelerator: None,
             group: None,
+            settings: Vec::new(),
         };
         let labels = |groups: &[usize]| -> Vec<String> {
             in_groups(vec![one.clone()], groups).into_iter().map(|one| one.label).collect()

@@ -140,6 +140,32 @@ fn an_open_loop_and_a_search_know_the_family() {
 }
 
 #[test]
+fn settings_of_the_family_are_run_in_turns_and_compared() {
+    let (fixture, server) = (Fixture::new(), EchoServer::start(same));
+    let turns =
+        ["--load", "2", "--duration", "2", "--ramp-up", "0", "--settle", "0", "--set", "bytes=16 B,4 KiB"];
+    let ended = run(&fixture, &server, "turns", &turns);
+    assert!(matches!(ended.code, Some(0 | 3)), "{}", ended.stderr);
+    let mut sent = Vec::new();
+    for entry in std::fs::read_dir(fixture.path("turns")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "plim") {
+            let report = fixture.report(&path);
+            sent.push(report["load_points"][0]["total"]["sent_bytes"]["max"].as_f64().unwrap());
+            let modified = report["modifications"].to_string();
+            assert!(modified.contains("message length"), "{modified}");
+        }
+    }
+    sent.sort_by(f64::total_cmp);
+    assert_eq!(sent, [20.0, 4100.0]);
+    assert!(fixture.path("turns/comparison.html").is_file(), "{}", ended.stderr);
+    fixture
+        .run(&["show", "echo"])
+        .expect(0)
+        .expect_stdout("bytes        64 B, 16.0 KiB (length of every message: a size such as");
+}
+
+#[test]
 fn a_server_that_changes_bytes_is_not_loaded() {
     let (fixture, server) = (Fixture::new(), EchoServer::start(|byte| byte ^ 1));
     let ended = run(&fixture, &server, "wrong.plim", &QUICK);
@@ -157,6 +183,7 @@ fn what_belongs_to_another_family_is_refused() {
         assert!(ended.stderr.contains(text), "`{text}` expected in:\n{}", ended.stderr);
     };
     refused(&["--http", "2"], "`http` applies to web benchmarks, and this one loads echo servers");
+    refused(&["--set", "http=2"], "it is a setting of web benchmarks");
     refused(&["--keep-alive"], "`connection` applies to web benchmarks");
     let started = fixture.run(&["run", "echo", "--sut", "nginx"]);
     assert_eq!(started.code, Some(2), "{}", started.stderr);

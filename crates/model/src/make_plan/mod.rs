@@ -28,6 +28,7 @@ pub fn make_plan(
     workload: Workload,
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
+    let standard = workload.clone();
     let workload = with_overrides(workload, overrides);
     let search = if overrides.find_max { search(definition, &workload, overrides) } else { None };
     let mut plan = Plan {
@@ -58,7 +59,7 @@ pub fn make_plan(
         source_addresses: overrides.source_addresses.clone(),
     };
     plan.arrival_lanes = plan.loads().map(Load::arrival_lanes).max().unwrap_or(NonZeroU16::MIN);
-    plan.modifications = modifications(definition, overrides, &plan);
+    plan.modifications = modifications(definition, &standard, overrides, &plan);
     let problems = problems(definition, &plan, overrides);
     if !problems.is_empty() {
         return Err(problems);
@@ -96,6 +97,7 @@ fn with_overrides(mut workload: Workload, overrides: &Overrides) -> Workload {
             named.for_each(|parameter| parameter.pick = pick.clone());
         }
     }
+    overrides.settings.iter().for_each(|setting| setting.apply(&mut workload));
     workload
 }
 

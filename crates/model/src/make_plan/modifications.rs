@@ -4,13 +4,14 @@ use languages::{load_text, time_text};
 
 use super::load_points;
 use crate::{
-    Arrivals, Connection, Definition, Load, LoadPoint, Modification, Overrides, Pick, Plan, Search, Tls,
-    WebDefinition, WorkloadSource,
+    Arrivals, Definition, Load, LoadPoint, Modification, Overrides, Pick, Plan, Search, Setting,
+    WebDefinition, Workload, WorkloadSource,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it.
 pub(super) fn modifications(
     definition: &Definition,
+    standard_workload: &Workload,
     overrides: &Overrides,
     plan: &Plan,
 ) -> Vec<Modification> {
@@ -26,29 +27,21 @@ pub(super) fn modifications(
         ("drain", time_text(standard.drain), time_text(ours.drain)),
     ];
     let time_limit = ("time limit", time_text(definition.time_limit), time_text(plan.time_limit));
-    let protocol = protocol_rows(definition, plan).into_iter().chain([time_limit]);
+    let settings = setting_rows(standard_workload, &plan.workload).into_iter().chain([time_limit]);
     let named = |(what, standard, ours): (&str, String, String)| (what.to_owned(), standard, ours);
     let differing = course
         .into_iter()
-        .chain(protocol)
+        .chain(settings)
         .map(named)
         .chain(workload_rows(definition, overrides))
         .filter(|(_, standard, ours)| standard != ours);
     differing.map(|(what, standard, ours)| Modification { what, standard, ours }).collect()
 }
 
-/// Returns the settings of the family's protocol.
-fn protocol_rows(definition: &Definition, plan: &Plan) -> Vec<(&'static str, String, String)> {
-    let (Some(standard), Some(ours)) = (definition.workload.web(), plan.workload.web()) else {
-        return Vec::new();
-    };
-    let (standard, ours) = (standard.protocol, ours.protocol);
-    vec![
-        ("HTTP version", standard.http.name().to_owned(), ours.http.name().to_owned()),
-        ("TLS", tls_text(standard.tls), tls_text(ours.tls)),
-        ("streams per connection", standard.streams.to_string(), ours.streams.to_string()),
-        ("connection", connection_text(standard.connection), connection_text(ours.connection)),
-    ]
+/// Returns the settings of the family, as the benchmark has them and as the run does.
+fn setting_rows(standard: &Workload, ours: &Workload) -> Vec<(&'static str, String, String)> {
+    let row = |setting: &Setting| Some((setting.title, setting.text(standard)?, setting.text(ours)?));
+    ours.family().settings().iter().filter_map(row).collect()
 }
 
 /// Returns what the run replaces in the workload.
@@ -90,14 +83,6 @@ fn pick_row(web: &WebDefinition, name: &str, pick: &Pick) -> Option<(String, Str
     Some((format!("choice of `{name}`"), standard.to_string(), pick.to_string()))
 }
 
-fn tls_text(tls: Tls) -> String {
-    match tls {
-        Tls::Off => "off".to_owned(),
-        Tls::Full => "a full handshake for every connection".to_owned(),
-        Tls::Resumed => "with resumed sessions".to_owned(),
-    }
-}
-
 fn load_text_of(points: &[LoadPoint]) -> String {
     let levels = load_text(points.iter().map(|point| point.load.level()));
     match points.first().map(|point| point.load) {
@@ -112,14 +97,5 @@ fn load_text_of(points: &[LoadPoint]) -> String {
         }
         _ if levels == "1" => "closed loop, 1 user".to_owned(),
         _ => format!("closed loop, {levels} users"),
-    }
-}
-
-fn connection_text(connection: Connection) -> String {
-    match connection {
-        Connection::PerRequest => "one per request".to_owned(),
-        Connection::Sessions => "kept for a session of SPECweb99's lengths".to_owned(),
-        Connection::KeepAlive { requests_max: None } => "kept alive".to_owned(),
-        Connection::KeepAlive { requests_max: Some(n) } => format!("kept alive, at most {n} requests each"),
     }
 }

@@ -102,6 +102,9 @@ pub enum Problem {
         /// The family of the benchmark.
         family: Family,
     },
+    /// A setting is given twice.
+    #[error("the setting `{0}` is given twice")]
+    SettingTwice(&'static str),
     /// The range of a search is empty.
     #[error("a search from {0} to {1}: the highest load must be above the least")]
     SearchRange(f64, f64),
@@ -150,6 +153,7 @@ impl Problem {
             Problem::Pick { .. } => "`uniform` and `zipf:1.0` suit any number of values",
             Problem::Files { .. } => "lower the highest load, or the counts in the definition",
             Problem::OtherFamily { .. } => "leave it out; `plimsoll show` lists what a benchmark can vary",
+            Problem::SettingTwice(_) => "give it once, as a flag of its own or with `--set`",
             Problem::SearchRange(..) => "`--max-load` says where the search ends",
             Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
@@ -188,7 +192,22 @@ pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrid
     for (place, address) in plan.source_addresses.iter().enumerate() {
         when(plan.source_addresses[..place].contains(address), Problem::SourceTwice(*address));
     }
+    problems.extend(setting_problems(overrides));
     problems.extend(quota_problem(&plan.sut));
+    problems
+}
+
+/// Lists settings that are given twice, one of them perhaps by its own flag.
+fn setting_problems(overrides: &Overrides) -> Vec<Problem> {
+    let names: Vec<&str> = overrides.settings.iter().map(|one| one.setting.name).collect();
+    let mut given = overrides.web_settings();
+    let mut problems = Vec::new();
+    for name in names {
+        if given.contains(&name) {
+            problems.push(Problem::SettingTwice(name));
+        }
+        given.push(name);
+    }
     problems
 }
 

@@ -50,7 +50,8 @@ pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, F
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
     let family = chosen.benchmark.definition.family();
-    let candidates = candidates(&arguments.sut, family, has_dynamic_pages(&chosen))?;
+    let candidates =
+        candidates(&arguments.sut, &arguments.plan.settings, family, has_dynamic_pages(&chosen))?;
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {
@@ -143,7 +144,9 @@ fn candidate_plan(arguments: &RunArguments, chosen: &Chosen, candidate: &Candida
     };
     let standard = definition.workload.web().map(|web| web.protocol.tls);
     let tls = tls(&arguments.plan, standard, candidate);
-    let overrides = Overrides { tls, ..overrides(arguments, chosen.filelist.clone(), sut_plan, placement) };
+    let settings = candidate.settings.clone();
+    let overrides =
+        Overrides { tls, settings, ..overrides(arguments, chosen.filelist.clone(), sut_plan, placement) };
     let mut plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
     // The accelerator's memory depends on the load.
     plan.sut.accelerator =
@@ -180,7 +183,9 @@ fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Re
 /// benchmark does not use it, with session resumption as in browsers.
 fn tls(plan: &PlanArguments, standard: Option<Tls>, candidate: &Candidate) -> Option<Tls> {
     let is_https = candidate.web_target().is_some_and(|target| target.secure);
+    let is_set = candidate.settings.iter().any(|one| one.setting.name == "tls");
     match plan.tls {
+        _ if is_set => plan.tls,
         Some(asked) => Some(asked),
         None => (is_https && standard == Some(Tls::Off)).then_some(Tls::Resumed),
     }
@@ -231,6 +236,7 @@ fn overrides(
         streams: plan.streams,
         connection: connection(plan),
         picks: plan.pick.clone(),
+        settings: Vec::new(),
         time_limit: plan.time_limit,
         filelist,
         seed: plan.seed,
@@ -482,6 +488,10 @@ fn finish_several(
     let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
     let comparison = match compared.len() {
         0 | 1 => None,
+        // With settings in turn the plans differ as they were meant to.
+        _ if candidates.iter().any(|one| !one.settings.is_empty()) => {
+            compare(&compared, MismatchPolicy::Allow).map_err(warn).ok()
+        }
         _ => compare(&compared, MismatchPolicy::Refuse).map_err(warn).ok(),
     };
     if output.as_json {

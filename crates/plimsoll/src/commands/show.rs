@@ -1,7 +1,8 @@
 //! `show`: shows a benchmark's load plan and workload.
 
 use model::{
-    CertificateCheck, Connection, Overrides, Plan, Request, SutPlan, WebWorkload, limits_text, make_plan,
+    CertificateCheck, Connection, Overrides, Plan, Request, Setting, SutPlan, WebWorkload, limits_text,
+    make_plan,
 };
 use serde_json::json;
 use units::{Bytes, Nanos};
@@ -27,6 +28,7 @@ pub(super) fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, 
         definition.title, definition.id, definition.version, definition.summary
     ))?;
     print(&plan_text(&plan))?;
+    print(&settings_text(&plan))?;
     print(&workload_text(&plan))?;
     Ok(Exit::Valid)
 }
@@ -69,6 +71,17 @@ pub(super) fn plan_text(plan: &Plan) -> String {
         lines.push(format!("modified      {}: {} → {}", one.what, one.standard, one.ours));
     }
     lines.join("\n")
+}
+
+/// Lists what `--set` may vary, with the value of the benchmark.
+fn settings_text(plan: &Plan) -> String {
+    let settings = plan.workload.family().settings().iter();
+    let line = |setting: &Setting| {
+        let Setting { name, about, kind, .. } = setting;
+        Some(format!("{name:<12} {} ({about}: {kind})", setting.text(&plan.workload)?))
+    };
+    let lines = settings.filter_map(line).chain(["change one with `--set NAME=VALUE`".to_owned()]);
+    format!("settings      {}", lines.collect::<Vec<_>>().join(&format!("\n{:14}", "")))
 }
 
 fn protocol_text(plan: &Plan) -> String {

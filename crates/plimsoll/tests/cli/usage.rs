@@ -171,6 +171,49 @@ fn incompatible_protocol_settings_are_refused() {
 }
 
 #[test]
+fn settings_that_do_not_exist_or_are_given_twice_are_refused() {
+    insta::assert_snapshot!(refused(&["run", "one-object", "--set", "htpp=2"]), @r"
+    error: web benchmarks have no setting `htpp`
+    hint: did you mean `http`?
+    ");
+    insta::assert_snapshot!(refused(&["run", "one-object", "--set", "tls=off,on"]), @r"
+    error: `tls` cannot be `on`
+    hint: write off, full or resumed
+    ");
+    insta::assert_snapshot!(refused(&["run", "one-object", "--set", "streams=0"]), @r"
+    error: `streams` cannot be `0`
+    hint: write a whole number from 1 to 1000
+    ");
+    insta::assert_snapshot!(refused(&["run", "one-object", "--http", "1.1", "--set", "http=2"]), @r"
+    error: the setting `http` is given twice
+    hint: give it once, as a flag of its own or with `--set`
+    ");
+    let text = refused(&["run", "one-object", "--set", "tls"]);
+    assert!(text.contains("expected NAME=VALUE, for example `tls=full`"), "{text}");
+}
+
+/// Every combination of values is a run of its own, under a name that tells them apart.
+#[test]
+fn several_values_of_a_setting_are_run_in_turns() {
+    let fixture = Fixture::new();
+    let settings = ["--set", "tls=off,full", "--set", "connection=keep-alive"];
+    let arguments = [&["run", "one-object", "--load", "1", "--dry-run", "--json"], &settings[..]].concat();
+    let plans = fixture.run(&arguments).expect(0).json();
+    let plans = plans["plans"].as_array().unwrap();
+    let named: Vec<_> = plans
+        .iter()
+        .map(|one| {
+            let protocol = &one["plan"]["workload"]["web"]["protocol"];
+            let kept = !protocol["connection"]["keep-alive"].is_null();
+            (one["server"].as_str().unwrap(), protocol["tls"].as_str().unwrap(), kept)
+        })
+        .collect();
+    assert_eq!(named, [("built-in, tls off", "off", true), ("built-in, tls full", "full", true)]);
+    let modified = plans[1]["plan"]["modifications"].to_string();
+    assert!(modified.contains("a full handshake for every connection"), "{modified}");
+}
+
+#[test]
 fn missing_files_are_named() {
     let fixture = Fixture::new();
     let says = |arguments: &[&str], text: &str| {
