@@ -6,8 +6,11 @@ mod common;
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-use common::{EMPTY, RoundRobin, SMALL, closed, open, phases, read_request, right_reply, run_point, server};
-use model::{CLOSE_WAIT_MAX, Connection, Outcome, web_measure};
+use common::{
+    EMPTY, RoundRobin, SMALL, closed, open, phases, read_request, right_reply, run_drivers, run_point, server,
+};
+use engine::Driver;
+use model::{CLOSE_WAIT_MAX, Connection, Outcome, Reply, WebRequest, web_measure};
 use units::Nanos;
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
@@ -205,4 +208,28 @@ fn an_open_loop_with_one_slot_makes_others_wait() {
     // 0.025 s late.
     let longest = run.intervals.iter().filter_map(|record| record.response.max()).max().unwrap();
     assert!(Nanos::from_millis(2000) < longest, "{longest}");
+}
+
+/// A driver with a mistake of its own.
+struct Faulty;
+
+impl Driver for Faulty {
+    type Operation = WebRequest;
+
+    async fn perform(&mut self, _: &WebRequest, _: Nanos) -> Reply {
+        panic!("a mistake of the driver")
+    }
+
+    fn give_up(&mut self) {}
+
+    fn describe(&self, _: &WebRequest, _: &Reply) -> String {
+        String::new()
+    }
+}
+
+/// Goal: a mistake of ours stops the load thread; with users missing, its figures would be wrong without a word.
+#[test]
+#[should_panic(expected = "the task of a virtual user has panicked")]
+fn a_panic_in_the_task_of_a_user_stops_the_load_thread() {
+    run_drivers(|| Faulty, closed(3), phases(Nanos::from_secs(1)), GENEROUS, RoundRobin::over(1));
 }

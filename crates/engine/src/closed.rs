@@ -12,13 +12,11 @@
 //! between the two there is only our own bookkeeping, which thus counts against the generator and
 //! saves a clock reading.
 
-use std::rc::Rc;
-
 use model::{Step, User};
 use units::{Clock, Nanos, Rng};
 
 use crate::driver::Driver;
-use crate::point_context::PointContext;
+use crate::point_context::{PointContext, UserContext};
 
 /// The times at which a user arrives and leaves, on the run's clock.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +30,7 @@ pub(crate) struct Lifetime {
 /// Runs one user from its arrival until it leaves.
 #[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
 pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
-    point: Rc<PointContext<C>>,
+    point: UserContext<C>,
     mut driver: D,
     mut user: U,
     mut rng: Rng,

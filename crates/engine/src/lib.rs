@@ -48,5 +48,5 @@ pub use crate::point::run_point;
 pub use crate::point_context::{PointContext, Sink, Spawn};
 pub use crate::session::OpenedSessions;
 pub use crate::setup::{HealthProbe, PointSetup, PointStart, Runtime, StopRequest};
-pub use crate::thread::{TokioSpawn, run_point_on_this_thread};
+pub use crate::thread::{ThreadMeters, TokioSpawn, run_point_on_this_thread};
 pub use crate::timers::{Sleep, Timers};

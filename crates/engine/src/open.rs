@@ -5,7 +5,7 @@ use std::rc::Rc;
 use units::Clock;
 
 use crate::dispatcher::Dispatcher;
-use crate::point_context::PointContext;
+use crate::point_context::UserContext;
 use model::Mix;
 
 use crate::driver::Driver;
@@ -13,7 +13,7 @@ use crate::driver::Driver;
 /// Performs scheduled operations one after another, as they come.
 #[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
 pub(crate) fn slot<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
-    point: Rc<PointContext<C>>,
+    point: UserContext<C>,
     dispatcher: Rc<Dispatcher>,
     mut driver: D,
     mix: Rc<M>,

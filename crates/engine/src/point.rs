@@ -9,7 +9,7 @@ use crate::closed::{self, Lifetime};
 use crate::dispatcher::Dispatcher;
 use crate::driver::Driver;
 use crate::open;
-use crate::point_context::{PointContext, Sink, Spawn};
+use crate::point_context::{PointContext, Sink, Spawn, UserContext};
 use crate::recorder::Recorder;
 use crate::session::open_sessions;
 use crate::setup::{PointSetup, PointStart, Runtime, StopRequest};
@@ -80,7 +80,8 @@ fn start_users<C, D, M>(
         let stream = u64::from(setup.point.index) << 32 | u64::from(user);
         let rng = Rng::new(setup.seed, Purpose::User, stream);
         let lifetime = lifetime_of(user, setup, point.origin);
-        spawn.spawn(closed::user(Rc::clone(point), driver, mix.user(user), rng, lifetime));
+        let context = UserContext::new(Rc::clone(point));
+        spawn.spawn(closed::user(context, driver, mix.user(user), rng, lifetime));
     }
 }
 
@@ -111,8 +112,8 @@ fn start_slots<C, D, M>(
     M: Mix<Operation = D::Operation> + 'static,
 {
     for (_, driver) in slots {
-        let (point, dispatcher, mix) = (Rc::clone(point), Rc::clone(dispatcher), Rc::clone(mix));
-        spawn.spawn(open::slot(point, dispatcher, driver, mix));
+        let context = UserContext::new(Rc::clone(point));
+        spawn.spawn(open::slot(context, Rc::clone(dispatcher), driver, Rc::clone(mix)));
     }
 }
 
@@ -133,6 +134,7 @@ async fn attend<C: Clock>(
     let end = point.origin + phases.issuing();
     loop {
         let now = point.clock.now();
+        point.require_all_users();
         point.deadlines.sweep(now);
         point.recorder.borrow_mut().roll(now.min(end));
         hand_over(point, sink);
@@ -163,6 +165,7 @@ async fn drain<C: Clock>(
     }
     loop {
         let now = point.clock.now().min(end);
+        point.require_all_users();
         point.deadlines.sweep(now);
         point.recorder.borrow_mut().roll(now);
         hand_over(point, sink);

@@ -1,6 +1,7 @@
 //! State shared by the tasks of one load thread.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Deref;
 use std::pin::pin;
 use std::rc::Rc;
 
@@ -44,6 +45,8 @@ pub struct PointContext<C> {
     /// Outcomes of which an example was taken, one bit each.
     seen: Cell<u32>,
     pub(crate) examples: RefCell<Vec<Example>>,
+    /// Whether the task of a user has panicked, which the runtime alone would not tell anybody.
+    has_panicked: Cell<bool>,
 }
 
 impl<C: Clock> PointContext<C> {
@@ -64,6 +67,7 @@ impl<C: Clock> PointContext<C> {
             load_point: setup.point.index,
             seen: Cell::new(0),
             examples: RefCell::default(),
+            has_panicked: Cell::new(false),
         })
     }
 
@@ -142,6 +146,42 @@ impl<C: Clock> PointContext<C> {
             outcome: reply.outcome,
             text: driver.describe(operation, reply),
         });
+    }
+}
+
+impl<C> PointContext<C> {
+    /// Stops the load thread if the task of a user has panicked: with one user less, its numbers would be wrong.
+    ///
+    /// # Panics
+    ///
+    /// A task has panicked: a mistake of ours, or of a driver.
+    pub(crate) fn require_all_users(&self) {
+        assert!(!self.has_panicked.get(), "the task of a virtual user has panicked");
+    }
+}
+
+/// The context as the task of a user holds it: tells the load thread if the task panics.
+pub(crate) struct UserContext<C>(Rc<PointContext<C>>);
+
+impl<C> UserContext<C> {
+    pub(crate) fn new(point: Rc<PointContext<C>>) -> UserContext<C> {
+        UserContext(point)
+    }
+}
+
+impl<C> Deref for UserContext<C> {
+    type Target = PointContext<C>;
+
+    fn deref(&self) -> &PointContext<C> {
+        &self.0
+    }
+}
+
+impl<C> Drop for UserContext<C> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.has_panicked.set(true);
+        }
     }
 }
 

@@ -47,6 +47,9 @@ impl OpenedSessions {
     }
 }
 
+/// A session that is being opened.
+type Opening<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
+
 /// Opens the sessions of all drivers, each within `limit`; returns early if a stop is requested.
 pub(crate) async fn open_sessions<D: Driver>(
     drivers: &mut [D],
@@ -57,7 +60,7 @@ pub(crate) async fn open_sessions<D: Driver>(
 ) -> OpenedSessions {
     let mut sessions = OpenedSessions::default();
     let mut left = drivers.iter_mut();
-    let mut opening: Vec<Pin<Box<dyn Future<Output = Result<(), String>> + '_>>> = Vec::new();
+    let mut opening: Vec<Opening> = Vec::new();
     let all = poll_fn(|context| {
         loop {
             let room = OPENING_MAX - opening.len();

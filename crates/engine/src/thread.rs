@@ -21,6 +21,14 @@ use crate::point::run_point;
 use crate::setup::{HealthProbe, PointSetup, PointStart, Runtime, StopRequest};
 use crate::timers::Timers;
 
+/// The clock of the run, and the reader of a load thread's own use of the CPU.
+pub struct ThreadMeters {
+    /// The clock of the run.
+    pub clock: RealClock,
+    /// The reader of the thread's CPU time and wait, made on that thread.
+    pub probe: HealthProbe,
+}
+
 /// A spawner on the local runtime of the calling thread.
 #[derive(Debug, Clone, Copy)]
 pub struct TokioSpawn;
@@ -38,8 +46,7 @@ impl Spawn for TokioSpawn {
 /// The system refuses a poll or timer descriptor.
 pub fn run_point_on_this_thread<D, M>(
     setup: &PointSetup,
-    clock: RealClock,
-    probe: HealthProbe,
+    meters: ThreadMeters,
     mix: M,
     driver: impl FnMut(u32) -> D,
     start: impl PointStart,
@@ -50,6 +57,7 @@ where
     D: Driver + 'static,
     M: Mix<Operation = D::Operation> + 'static,
 {
+    let ThreadMeters { clock, probe } = meters;
     let tokio_runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build_local(tokio::runtime::LocalOptions::default())?;

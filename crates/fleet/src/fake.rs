@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use engine::{OpenedSessions, StopRequest as _};
-use model::{LimitInForce, LoadPoint, Machine, MachineRole, Plan, Testbed};
+use model::{Family, LimitInForce, LoadPoint, Machine, MachineRole, Plan, Testbed};
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};
 use testkit::{Law, SimServer, Simulation};
@@ -129,7 +129,8 @@ impl Laboratory for FakeLab {
         self.add("probe");
         match self.trouble {
             Some(Trouble::WrongObjects) => {
-                Err(VerifyError::Wrong { n_wrong: 1, n_objects: 1, named: Vec::new() }.into())
+                Err(VerifyError::Wrong { family: Family::Web, n_wrong: 1, n_objects: 1, named: Vec::new() }
+                    .into())
             }
             _ => Ok(()),
         }

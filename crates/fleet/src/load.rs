@@ -42,6 +42,9 @@ pub enum LoadError {
         /// What the system said.
         source: io::Error,
     },
+    /// A load thread has panicked: a mistake of this program.
+    #[error("a load thread has panicked, which is a mistake of this program; its message stands above")]
+    Panicked,
     /// The load side cannot be set up for the workload.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -127,7 +130,7 @@ impl LoadThreads {
     fn join(&mut self) -> Result<Counts, LoadError> {
         let threads = take(&mut self.threads).into_iter();
         let results: Vec<_> =
-            threads.map(|thread| thread.join().expect("a load thread does not panic")).collect();
+            threads.map(|thread| thread.join().unwrap_or(Err(LoadError::Panicked))).collect();
         let mut counts = Counts::default();
         for result in results {
             counts.add(&result?);
@@ -191,6 +194,17 @@ impl LoadSide for LoadThreads {
     }
 }
 
+/// Ends the load point for the other threads when this one panics.
+struct StopOnPanic(Arc<AtomicBool>);
+
+impl Drop for StopOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// One load thread of one load point.
 struct LoadThread {
     plan: Arc<Plan>,
@@ -206,6 +220,7 @@ struct LoadThread {
 impl LoadThread {
     fn run(self) -> Result<Counts, LoadError> {
         let (thread, stop) = (self.assignment.share, Arc::clone(&self.stop));
+        let _guard = StopOnPanic(Arc::clone(&stop));
         let result = self.run_here();
         if result.is_err() {
             // The others must not wait for the end of a load point that is lost.

@@ -4,7 +4,9 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use engine::{Driver, HealthProbe, OpenedSessions, PointSetup, PointStart, Sink, run_point_on_this_thread};
+use engine::{
+    Driver, HealthProbe, OpenedSessions, PointSetup, PointStart, Sink, ThreadMeters, run_point_on_this_thread,
+};
 use model::{Example, IntervalRecord, Mix, Plan};
 use observe::SchedStat;
 use tokio::sync::oneshot;
@@ -42,7 +44,8 @@ impl ThreadWork<'_> {
         driver: impl FnMut(u32) -> D,
     ) -> io::Result<()> {
         let ThreadWork { setup, clock, start, stop, mut outbox, .. } = self;
-        run_point_on_this_thread(&setup, clock, probe(), mix, driver, start, &mut outbox, stop)
+        let meters = ThreadMeters { clock, probe: probe() };
+        run_point_on_this_thread(&setup, meters, mix, driver, start, &mut outbox, stop)
     }
 }
 

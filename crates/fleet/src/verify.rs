@@ -3,7 +3,7 @@
 use std::io;
 
 use drivers::web::CertificateProblem;
-use model::Outcome;
+use model::{Family, Outcome};
 use thiserror::Error;
 
 use crate::family::SetupError;
@@ -48,6 +48,8 @@ pub enum VerifyError {
     /// It does not serve the workload.
     #[error("{n_wrong} of {n_objects} objects are not served as the benchmark defines them:{}", lines(named))]
     Wrong {
+        /// The family of the benchmark.
+        family: Family,
         /// Number of wrong objects.
         n_wrong: usize,
         /// Number of objects checked.

@@ -205,7 +205,8 @@ fn a_server_with_other_files_is_refused_before_load() {
     let (server, target) = serve(files);
     let mut heard = Heard::default();
     let ended = run(&[request(&plan, &target, &path)], &mut heard, &NEVER);
-    let Err(FleetError::Verify(VerifyError::Wrong { n_wrong: 1, n_objects: 1, named })) = &ended[0] else {
+    let Err(FleetError::Verify(VerifyError::Wrong { n_wrong: 1, n_objects: 1, named, .. })) = &ended[0]
+    else {
         panic!("{ended:?}")
     };
     assert!(named[0].text.starts_with("GET /object: wrong byte at position "), "{named:?}");

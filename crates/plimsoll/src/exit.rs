@@ -8,7 +8,7 @@ use analysis::VerdictState;
 use drivers::web::CertificateProblem;
 use fleet::{FleetError, LoadError, VerifyError};
 use languages::{Diagnostics, escaped};
-use model::{Ending, Problem};
+use model::{Ending, Family, Problem};
 use runfile::RunFileError;
 use testbed::{RecipeError, SutError};
 
@@ -155,6 +155,9 @@ impl From<FleetError> for Failure {
             FleetError::Policy(_) => {
                 failure(Exit::Testbed).hint("check the spelling of the name, or use the server's address")
             }
+            FleetError::Verify(VerifyError::Wrong { family, .. }) if *family != Family::Web => {
+                failure(Exit::Testbed).hint("check which server answers at the target")
+            }
             FleetError::Verify(VerifyError::Wrong { .. }) => failure(Exit::Testbed).hint(
                 "create the files with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR; in your own \
                 recipe, that directory is `{root}`",
@@ -179,6 +182,7 @@ impl From<FleetError> for Failure {
                 let other_path = || is_creation.then(|| "choose another path with `--out`".to_owned());
                 Failure { hint: why.hint().or_else(other_path), ..failure(exit) }
             }
+            FleetError::Load(LoadError::Panicked) => failure(Exit::Internal),
             FleetError::Search(_)
             | FleetError::Verify(VerifyError::Setup(_))
             | FleetError::Load(LoadError::Setup(_)) => {

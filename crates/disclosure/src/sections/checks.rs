@@ -12,7 +12,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let blocks: Vec<Block> =
         [checks(report, points), counts(report, points)].into_iter().flatten().map(Block::Table).collect();
     let title = "Checks and counts beside the records".into();
-    (!blocks.is_empty()).then(|| Section { id: "checks", title, blocks })
+    (!blocks.is_empty()).then_some(Section { id: "checks", title, blocks })
 }
 
 fn checks(report: &Report, points: &[LoadPointResult]) -> Option<Table> {

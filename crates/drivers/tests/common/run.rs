@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use drivers::web::{PlainDriver, Trust};
-use engine::{Driver, PointSetup, Sink, run_point_on_this_thread};
+use engine::{Driver, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
 use model::{
     Answer, Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome,
     POISSON_LANES, Phases, Schedule, Step, User, WebRequest, partition,
@@ -164,6 +164,7 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
     let mut collected = Collected::default();
     let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
     let stop = AtomicBool::new(false);
-    run_point_on_this_thread(&setup, clock, probe, mix, |_| driver(), start, &mut collected, &stop).unwrap();
+    let meters = ThreadMeters { clock, probe };
+    run_point_on_this_thread(&setup, meters, mix, |_| driver(), start, &mut collected, &stop).unwrap();
     (collected, clock.now() - began)
 }

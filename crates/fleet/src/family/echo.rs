@@ -10,7 +10,7 @@ use std::time::Duration;
 use benchmarks::echo::Messages;
 use drivers::echo::{EchoContext, EchoDriver};
 use engine::Driver;
-use model::{EchoMessage, EchoWorkload, Outcome, Plan, Workload};
+use model::{EchoMessage, EchoWorkload, Family, Outcome, Plan, Workload};
 use units::{Clock, RealClock};
 
 use super::{SetupError, unless_stopped};
@@ -106,7 +106,7 @@ pub(super) fn probe(
     })?;
     match named.len() {
         0 => Ok(()),
-        n_wrong => Err(VerifyError::Wrong { n_wrong, n_objects, named }),
+        n_wrong => Err(VerifyError::Wrong { family: Family::Echo, n_wrong, n_objects, named }),
     }
 }
 

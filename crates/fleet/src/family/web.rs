@@ -11,7 +11,7 @@ use drivers::web::{
     HandshakeCounts, Http2Driver, PlainDriver, Target, TlsDriver, Trust, WebContext, WebContextOptions,
 };
 use engine::Driver;
-use model::{HttpVersion, Outcome, Plan, Secrets, Tls, WebRequest, WebWorkload, Workload};
+use model::{Family, HttpVersion, Outcome, Plan, Secrets, Tls, WebRequest, WebWorkload, Workload};
 use units::{Clock, Nanos, RealClock};
 
 use super::{SetupError, unless_stopped};
@@ -132,7 +132,7 @@ pub(super) fn probe(
     }
     let (n_wrong, n_objects) = (wrong.len(), samples(workload, plan.level_max()).len());
     let named = wrong.into_iter().take(NAMED_MAX).collect();
-    Err(VerifyError::Wrong { n_wrong, n_objects, named })
+    Err(VerifyError::Wrong { family: Family::Web, n_wrong, n_objects, named })
 }
 
 async fn fetch_all_by(
