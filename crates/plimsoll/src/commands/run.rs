@@ -1,5 +1,6 @@
 //! `run`: runs a benchmark and writes its report.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 use analysis::compare::{MismatchPolicy, RunInput, compare};
@@ -63,9 +64,15 @@ pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, F
     if !arguments.dry_run {
         announce_long(preflight::load_time(&checked));
     }
+    let mut quotas = Vec::new();
+    for (plan, candidate) in checked.iter().zip(&candidates) {
+        quotas.push(cpu_quota(arguments, candidate, plan)?);
+    }
+    if candidates.iter().any(|one| !one.settings.is_empty()) {
+        share_least_quota(&mut quotas);
+    }
     let mut plans = Vec::new();
-    for (plan, candidate) in checked.into_iter().zip(&candidates) {
-        let quota = cpu_quota(arguments, candidate, &plan)?;
+    for (plan, quota) in checked.into_iter().zip(quotas) {
         plans.push(plan.with_quota(quota).map_err(|problem| vec![problem])?);
     }
     let secrets = secrets::read(&chosen)?;
@@ -177,6 +184,19 @@ fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Re
         true => CpuQuota { cpus: None, reason: "set by a calibration at the start of the run".to_owned() },
         false => default_quota(),
     }))
+}
+
+/// Gives all servers the least of their quotas: those of a calibration differ with settings, and a comparison of
+/// settings would be one of quotas.
+fn share_least_quota(quotas: &mut [CpuQuota]) {
+    let limited = quotas.iter().filter(|quota| quota.cpus.is_some());
+    let least =
+        limited.min_by(|one, other| one.cpus.partial_cmp(&other.cpus).unwrap_or(Ordering::Equal)).cloned();
+    let Some(least) = least else { return };
+    for quota in quotas.iter_mut().filter(|quota| quota.cpus.is_some() && quota.cpus != least.cpus) {
+        let reason = format!("the least of the settings that are compared: {}", least.reason);
+        *quota = CpuQuota { cpus: least.cpus, reason };
+    }
 }
 
 /// Returns the TLS mode if it differs from the benchmark's. An `https://` target is accessed over TLS even if the
