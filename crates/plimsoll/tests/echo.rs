@@ -91,7 +91,7 @@ fn a_run_is_recorded_reported_compared_and_audited() {
     for heading in ["Statistics per kind of operation", "Workload", "Method"] {
         assert!(html.contains(heading), "{heading}");
     }
-    for of_web in ["HTTP", "Per-file", "file set", "webpage", "reply bytes"] {
+    for of_web in ["HTTP", "Per-file", "file set", "reply bytes", "heads and bodies", "Pages per minute"] {
         assert!(!html.contains(of_web), "`{of_web}` in the report of an echo benchmark");
     }
 

@@ -60,6 +60,22 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
     ("Knee", "greatest rate ÷ response time", "beyond it, response time grows faster than throughput"),
 ];
 
+/// Meanings of metrics in the words of all families, where the table has those of the web; `None`: only the web has it.
+const GENERAL_MEANINGS: &[(&str, Option<&str>)] = &[
+    ("Rate", Some("successful operations completed per second of the steady phase")),
+    ("Response time", Some("from the moment an operation was due to its end")),
+    ("Service time", Some("from the moment an operation was sent to its end")),
+    (
+        "Throughput",
+        Some(
+            "bytes that successful operations transferred, in Mbit/s of 10⁶ bits; overhead of lower layers excluded",
+        ),
+    ),
+    ("Throughput of bodies", None),
+    ("Receive time", None),
+    ("Pages per minute", None),
+];
+
 pub(crate) fn section(report: &Report) -> Option<Section> {
     let blocks = vec![
         Block::Heading("Load".into()),
@@ -67,7 +83,10 @@ pub(crate) fn section(report: &Report) -> Option<Section> {
         Block::Table(phases(report)),
         Block::Heading("Measurement".into()),
         Block::List(measurement(report)),
-        Block::Fold { title: "Definitions of the metrics".into(), blocks: vec![Block::Table(definitions())] },
+        Block::Fold {
+            title: "Definitions of the metrics".into(),
+            blocks: vec![Block::Table(definitions(report))],
+        },
         Block::Fold { title: "Rules for the verdict".into(), blocks: vec![Block::Table(rules(report))] },
     ];
     Some(Section { id: "method", title: "Method".into(), blocks })
@@ -82,7 +101,7 @@ pub(crate) fn load_blocks(report: &Report) -> Vec<Block> {
 pub(crate) fn definitions_section(report: &Report) -> Section {
     let blocks = vec![
         Block::List(measurement(report)),
-        Block::Table(definitions()),
+        Block::Table(definitions(report)),
         Block::Heading("Rules for the verdict".into()),
         Block::Table(rules(report)),
     ];
@@ -191,14 +210,27 @@ fn verification(report: &Report) -> String {
     text
 }
 
-fn definitions() -> Table {
+fn definitions(report: &Report) -> Table {
     let columns = vec![Column::words("Metric"), Column::words("Formula"), Column::words("Meaning")];
-    let rows =
-        DEFINITIONS.iter().map(|(name, formula, meaning)| Row::plain([*name, *formula, *meaning])).collect();
-    Table::new("Definitions", columns, rows).note(
-        "n, E, P: successful operations, failed operations and complete pages of the steady phase of length T; r, b: response \
-         time and received bytes of a successful operation.",
-    )
+    let is_web = report.web().is_some();
+    let meaning = |name: &str, of_web: &'static str| {
+        let general = GENERAL_MEANINGS.iter().find(|(known, _)| *known == name);
+        general.filter(|_| !is_web).map_or(Some(of_web), |(_, meaning)| *meaning)
+    };
+    let row = |(name, formula, of_web): &(&'static str, &'static str, &'static str)| {
+        Some(Row::plain([*name, *formula, meaning(name, of_web)?]))
+    };
+    let note = match is_web {
+        true => {
+            "n, E, P: successful operations, failed operations and complete pages of the steady phase of length T; r, b: response \
+             time and received bytes of a successful operation."
+        }
+        false => {
+            "n, E: successful and failed operations of the steady phase of length T; r, b: response time and transferred bytes of \
+             a successful operation."
+        }
+    };
+    Table::new("Definitions", columns, DEFINITIONS.iter().filter_map(row).collect()).note(note)
 }
 
 fn rules(report: &Report) -> Table {

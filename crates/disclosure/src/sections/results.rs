@@ -34,9 +34,13 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
         }
     });
     let rows = rows.collect();
+    let counted = match points.iter().any(|point| point.web.is_some()) {
+        true => "heads and bodies",
+        false => "the bytes that operations transfer",
+    };
     let small = if intervals { " In smaller type: 95 % intervals." } else { "" };
     Table::new("Results per load point", columns(terms, pages), rows).note(format!(
-        "Rates count operations that completed in the steady phase; throughput counts heads and bodies. Little’s Law is \
+        "Rates count operations that completed in the steady phase; throughput counts {counted}. Little’s Law is \
          the mean number of operations in progress. Formulas: see Method.{small}"
     ))
 }
