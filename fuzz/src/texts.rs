@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use accelerator::config::{Config, parse_network};
 use accelerator::origin::OriginServer;
-use benchmarks::webstone::Filelist;
+use benchmarks::web::webstone::Filelist;
 use drivers::web::Target;
 use languages::{HttpUrl, parse_bytes, parse_load, parse_rates, parse_time, parse_time_up_to};
 use model::{Definition, DiskShare, Notes, PathPattern, Pick, PriceList, parse_limits};
