@@ -139,18 +139,24 @@ pub fn from_definition(
     read_file: impl FnOnce(&str) -> io::Result<String>,
 ) -> Result<Benchmark, BenchmarkLoadError> {
     let definition = Definition::parse(file_name, text)?;
-    let web = match &definition.workload {
-        WorkloadDefinition::Web(web) => web,
+    let workload = match &definition.workload {
+        WorkloadDefinition::Web(web) => web_workload(web, file_name, read_file)?.into(),
         #[cfg(feature = "echo")]
-        WorkloadDefinition::Echo(echo) => {
-            let workload = Workload::Echo(echo.clone());
-            return Ok(Benchmark { definition, workload });
-        }
+        WorkloadDefinition::Echo(echo) => Workload::Echo(echo.clone()),
     };
-    let workload = match &web.source {
-        WorkloadSource::Requests(requests, pages) => web.workload(requests.clone(), pages.clone()),
+    Ok(Benchmark { definition, workload })
+}
+
+/// Creates the workload of a web benchmark, with its own requests or those of its filelist.
+fn web_workload(
+    web: &WebDefinition,
+    file_name: &str,
+    read_file: impl FnOnce(&str) -> io::Result<String>,
+) -> Result<WebWorkload, BenchmarkLoadError> {
+    match &web.source {
+        WorkloadSource::Requests(requests, pages) => Ok(web.workload(requests.clone(), pages.clone())),
         WorkloadSource::Filelist(FilelistSource::Text(text)) => {
-            filelist_workload(web, &format!("{file_name} (filelist)"), text)?
+            Ok(filelist_workload(web, &format!("{file_name} (filelist)"), text)?)
         }
         WorkloadSource::Filelist(FilelistSource::File(name)) => {
             let unreadable = |source| BenchmarkLoadError::Unreadable {
@@ -158,10 +164,9 @@ pub fn from_definition(
                 filelist: name.clone(),
                 source,
             };
-            filelist_workload(web, name, &read_file(name).map_err(unreadable)?)?
+            Ok(filelist_workload(web, name, &read_file(name).map_err(unreadable)?)?)
         }
-    };
-    Ok(Benchmark { workload: workload.into(), definition })
+    }
 }
 
 /// Creates a workload from the text of a filelist in either format, for a web benchmark.

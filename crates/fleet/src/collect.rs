@@ -26,9 +26,9 @@ pub(crate) struct BegunPoint<'a> {
     pub(crate) clock: RealClock,
     /// The start on it.
     pub(crate) origin: Nanos,
-    /// What the load side sends.
+    /// The messages of the load side and of monitors.
     pub(crate) messages: Receiver<Message>,
-    /// Where monitors send to the same receiver.
+    /// The end by which monitors send to the same receiver.
     pub(crate) sender: Sender<Message>,
 }
 
@@ -54,8 +54,8 @@ pub(crate) fn collect_load_point(
             scope.spawn(move || {
                 stand_back(plan);
                 // The collector listens until everybody has hung up.
-                watcher.read_until(over, clock, origin, |at, told| {
-                    let _ = sender.send(Message::Told(number, at, told));
+                watcher.read_until(over, clock, origin, |at, reading| {
+                    let _ = sender.send(Message::Readings(number, at, reading));
                 });
             });
         }
@@ -144,7 +144,7 @@ fn collect(receiver: &Receiver<Message>, n_threads: u32, with_server: &mut WithS
                     with_server.collector.example(example);
                 }
             }
-            Message::Told(machine, at, told) => with_server.collector.told(machine, at, told),
+            Message::Readings(machine, at, reading) => with_server.collector.readings(machine, at, reading),
         }
     }
     // Threads leave a drain at different times: its last intervals are not recorded by all.

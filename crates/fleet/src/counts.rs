@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a family counts beside the records, by name; the counts of several threads are added.
+/// Counts of a family beside the records, by name; those of several threads are added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Counts(BTreeMap<&'static str, u64>);
 

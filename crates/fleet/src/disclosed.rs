@@ -1,4 +1,4 @@
-//! What the run file says about the testbed before the first second.
+//! The testbed as the run file describes it before the first second.
 
 use languages::without_credentials;
 use model::{CertificateCheck, Fact, FactSection, Plan, Privacy, Testbed};
@@ -11,7 +11,7 @@ use crate::family::ResolvedTarget;
 use crate::local::limits_itself;
 use crate::request::RunRequest;
 
-/// What is written down, without what names persons and machines unless that is wanted.
+/// The description of the testbed, without names of persons and machines unless they are wanted.
 pub(crate) struct Disclosed {
     pub(crate) command_line: String,
     pub(crate) testbed: Testbed,

@@ -10,10 +10,10 @@ use thiserror::Error;
 use crate::load::LoadError;
 use crate::verify::VerifyError;
 
-/// Why a run ended that its user interrupted.
+/// The reason of a run that its user interrupted.
 pub const INTERRUPTED: &str = "interrupted by the user";
 
-/// Why there is no run.
+/// An error that ends a run, or keeps it from beginning.
 #[derive(Debug, Error)]
 pub enum FleetError {
     /// The target policy, or a name that leads nowhere.

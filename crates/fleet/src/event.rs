@@ -4,7 +4,7 @@ use analysis::LoadPointStatus;
 use model::{Example, IntervalRecord, LoadPoint, Reading};
 use units::Nanos;
 
-/// What goes on, for whoever watches.
+/// An event of a run, for its observers.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A step of the preparation has begun: a clause such as `starting nginx`.
@@ -18,12 +18,12 @@ pub enum Event<'a> {
     },
     /// The server is up and right.
     Ready {
-        /// Where it is.
+        /// The address of the server.
         address: String,
-        /// What it is: one line.
+        /// The server in one line.
         server: String,
     },
-    /// What follows concerns this of several runs that take turns, by its place.
+    /// All further events concern this of several runs that take turns, by its index.
     Turn(usize),
     /// A load point begins.
     LoadPoint(LoadPoint),
@@ -32,18 +32,18 @@ pub enum Event<'a> {
     /// The status of the load point, by the records that are stored: when it begins, after every second, and when all
     /// of it was judged. A load point that ends with an error is not judged.
     Status(&'a LoadPointStatus),
-    /// A machine told its counters.
+    /// A machine was read.
     Readings {
         /// Its number; 0 is this machine.
         machine: u32,
         /// When, from the start of the load point.
         at: Nanos,
-        /// What it told, raw.
+        /// The values, raw.
         readings: &'a [Reading],
     },
     /// The first failure of its kind in this load point.
     Example(&'a Example),
-    /// Something that a watcher should know.
+    /// A warning to the user.
     Warning(String),
 }
 

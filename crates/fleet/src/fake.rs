@@ -55,7 +55,7 @@ impl Observer for Transcript {
     }
 }
 
-/// Something that goes wrong, or that the user does, at a place in a run. Load points by index, intervals by count.
+/// A trouble at a place in a run: a failure, or a request of the user. Load points by index, intervals by count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// The server serves something else.
@@ -75,10 +75,10 @@ pub(crate) struct FakeLab {
     plan: Plan,
     trouble: Option<Trouble>,
     transcript: Transcript,
-    /// What the user sets to end everything.
+    /// The switch by which the user ends everything.
     asked: &'static AtomicBool,
     prepared: Option<LoadPoint>,
-    /// How often the server was put into its first state.
+    /// Number of times that the server was put into its first state.
     n_resets: u32,
 }
 

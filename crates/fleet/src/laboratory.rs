@@ -14,7 +14,7 @@ use crate::error::FleetError;
 use crate::event::Observer;
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
-use crate::watch::Told;
+use crate::watch::MonitorReading;
 
 /// The laboratory of one run: a system under test that is up, and the load side. [`LocalLab`](crate::local::LocalLab) has
 /// them on this machine; tests have one that writes down what it is asked for.
@@ -94,8 +94,8 @@ pub(crate) trait Collector {
     fn interval(&mut self, record: IntervalRecord);
     /// Takes the first example of a failure.
     fn example(&mut self, example: Example);
-    /// Takes what a machine told at a time since the start of the load point.
-    fn told(&mut self, machine: u32, at: Nanos, told: Told);
+    /// Takes a reading of a machine at a time since the start of the load point.
+    fn readings(&mut self, machine: u32, at: Nanos, reading: MonitorReading);
     /// Takes what ended the system under test.
     fn died(&mut self, error: FleetError);
 }

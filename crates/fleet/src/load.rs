@@ -31,7 +31,7 @@ const STOP_STEP: Duration = Duration::from_millis(20);
 /// Index of the load agent in this process, the only one so far.
 const AGENT: u32 = 0;
 
-/// Why a load point could not be run.
+/// A reason why a load point could not be run.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The system refused something that a load thread needs.
@@ -39,7 +39,7 @@ pub enum LoadError {
     Thread {
         /// Index of the thread.
         thread: u32,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A load thread has panicked: a mistake of this program.
@@ -83,7 +83,7 @@ pub(crate) struct LoadThreads {
     clock: RealClock,
     /// The threads of the load point that was prepared; none between load points.
     threads: Vec<JoinHandle<Result<Counts, LoadError>>>,
-    /// Where each of them hears of the start.
+    /// The channels by which each of them learns of the start.
     starts: Vec<oneshot::Sender<Nanos>>,
     /// Number of users, or of slots for operations in flight.
     n_users: u32,

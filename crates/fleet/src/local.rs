@@ -38,14 +38,14 @@ pub(crate) struct LocalLab {
     plan: Arc<Plan>,
     limits: Vec<LimitInForce>,
     clock: RealClock,
-    /// What this run started; `None` if the server was there already.
+    /// The server that this run started; `None` if it was there already.
     sut: Option<RunningSut>,
     target: ResolvedTarget,
     watchers: Vec<Watcher>,
-    /// What was found about limits, and not recorded yet.
+    /// Findings about limits that are not recorded yet.
     remarks: Vec<String>,
     load: LoadThreads,
-    /// What the load side sends of the load point that was prepared.
+    /// The channel by which the load side sends what it records of the load point that was prepared.
     messages: Option<(Sender<Message>, Receiver<Message>)>,
     /// The start of the load point that has begun, on the clock of the run.
     origin: Nanos,

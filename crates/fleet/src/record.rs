@@ -1,4 +1,4 @@
-//! Where everything that is recorded goes while a load point runs.
+//! Storing and analyzing everything that is recorded while a load point runs.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,16 +18,16 @@ use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::Collector;
 use crate::stop::StopSwitch;
-use crate::watch::Told;
+use crate::watch::MonitorReading;
 
-/// Where everything that is recorded goes: run file and analysis.
+/// The record of a run: its run file and its analysis.
 pub(crate) struct Record {
     writer: Writer,
     analyzer: Analyzer,
     n_machines: u32,
     /// The numbers of all series that were read so far.
     series: BTreeMap<Series, u32>,
-    /// What went wrong while records came in; ends the run.
+    /// The error that occurred while records came in; ends the run.
     pub(crate) error: Option<FleetError>,
 }
 
@@ -123,7 +123,7 @@ impl Record {
         Ok(())
     }
 
-    /// Stores what a machine told. Of a series that comes twice, the first value counts.
+    /// Stores the readings of a machine. Of a series that comes twice, the first value counts.
     fn readings(
         &mut self,
         load_point: u32,
@@ -217,8 +217,8 @@ impl<O: Observer + Send> Collector for Watched<'_, O> {
         }
     }
 
-    fn told(&mut self, machine: u32, at: Nanos, told: Told) {
-        match told {
+    fn readings(&mut self, machine: u32, at: Nanos, reading: MonitorReading) {
+        match reading {
             Ok(_) if self.record.error.is_some() => {}
             Ok(readings) => {
                 self.observer.event(Event::Readings { machine, at, readings: &readings });

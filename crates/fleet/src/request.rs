@@ -8,11 +8,11 @@ use testbed::{Acceleration, Server};
 
 use crate::family::ExternalServer;
 
-/// What a run needs besides its plan.
+/// A request for a run: its plan, and everything else that it needs.
 pub struct RunRequest<'a> {
-    /// What to do.
+    /// The plan.
     pub plan: Plan,
-    /// What to do it to.
+    /// The system under test.
     pub server: ServerChoice,
     /// The values of the plan's secrets.
     pub secrets: Secrets,
@@ -22,23 +22,23 @@ pub struct RunRequest<'a> {
     pub program: String,
     /// The command line as given.
     pub command_line: String,
-    /// Where a server that is started gets its directory.
+    /// The folder in which a server that is started gets its directory.
     pub work_dir: PathBuf,
-    /// Where its program is looked for, before the usual directories.
+    /// The directories in which its program is looked for before the usual ones.
     pub search_path: Vec<PathBuf>,
     /// The folder in which the server's files are laid out, kept for later runs.
     pub files_dir: PathBuf,
     /// Our own program, which makes pages behind some servers.
     pub executable: PathBuf,
-    /// Which machines are watched.
+    /// The machines that are monitored.
     pub monitoring: Monitoring,
-    /// What the operator says about the testbed.
+    /// The operator's notes about the testbed.
     pub notes: Notes,
     /// Whether serial numbers, names of hosts and users, and addresses are written down.
     pub disclose_identity: bool,
 }
 
-/// Which machines are watched while load points run.
+/// The machines that are monitored while load points run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Monitoring {
     /// None.

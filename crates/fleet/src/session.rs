@@ -71,7 +71,7 @@ impl<L: Laboratory> Session<L> {
     /// set.
     ///
     /// # Errors
-    /// Whatever makes further load points useless; what was recorded until then stays.
+    /// An error that makes further load points useless; all that was recorded until then stays.
     pub(crate) fn load_point<O: Observer + Send>(
         &mut self,
         point: LoadPoint,
@@ -115,7 +115,7 @@ impl<L: Laboratory> Session<L> {
     /// Stores results and ending and closes the run file; the server goes.
     ///
     /// # Errors
-    /// What ended the run, if that was an error: it says more than that its file could then not be closed either.
+    /// The error that ended the run: it says more than that its file could then not be closed either.
     pub(crate) fn close(self, result: Result<Ending, FleetError>) -> Result<Ending, FleetError> {
         let stated = match &result {
             Ok(ending) => ending.clone(),

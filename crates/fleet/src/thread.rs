@@ -13,15 +13,15 @@ use tokio::sync::oneshot;
 use units::{Nanos, RealClock, thread_cpu};
 
 use crate::family::SetupError;
-use crate::watch::Told;
+use crate::watch::MonitorReading;
 
 /// A message of load threads or monitors to the controller.
 pub(crate) enum Message {
     /// A record, and where it goes back to when it has been read.
     Interval(Box<IntervalRecord>, Sender<IntervalRecord>),
     Example(Example),
-    /// What a machine told, by its number, and when.
-    Told(u32, Nanos, Told),
+    /// A reading of a machine, by its number, and its time.
+    Readings(u32, Nanos, MonitorReading),
 }
 
 /// The work of one load thread at one load point.
@@ -91,7 +91,7 @@ fn probe() -> HealthProbe {
     })
 }
 
-/// What a load thread hands over, and the emptied records that come back.
+/// The way by which a load thread hands over records, and emptied ones come back.
 pub(crate) struct Outbox {
     messages: Sender<Message>,
     back: Sender<IntervalRecord>,

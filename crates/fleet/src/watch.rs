@@ -12,18 +12,18 @@ use crate::family::ResolvedTarget;
 use crate::request::Monitoring;
 use crate::wait::wait_until;
 
-/// How often a machine is read.
+/// The period at which a machine is read.
 const EVERY: Nanos = Nanos::from_secs(1);
 
 /// A machine, or a service, that is read while load points run.
 pub(crate) struct Watcher {
-    /// What it is called.
+    /// Its name and role.
     pub(crate) machine: Machine,
     watch: Box<dyn ResourceMonitor>,
 }
 
-/// What was read, or why nothing was.
-pub(crate) type Told = Result<Vec<Reading>, MonitorError>;
+/// The values that were read, or the reason why there are none.
+pub(crate) type MonitorReading = Result<Vec<Reading>, MonitorError>;
 
 impl Watcher {
     fn new(name: &str, role: MachineRole, watch: Box<dyn ResourceMonitor>) -> Watcher {
@@ -31,7 +31,7 @@ impl Watcher {
     }
 
     /// Reads once.
-    fn read(&mut self) -> Told {
+    fn read(&mut self) -> MonitorReading {
         let mut readings = Vec::new();
         self.watch.read(&mut readings)?;
         for reading in &mut readings {
@@ -47,7 +47,7 @@ impl Watcher {
         over: &AtomicBool,
         clock: RealClock,
         origin: Nanos,
-        mut tell: impl FnMut(Nanos, Told),
+        mut tell: impl FnMut(Nanos, MonitorReading),
     ) {
         let mut due = origin;
         loop {
@@ -65,7 +65,7 @@ impl Watcher {
     }
 }
 
-/// Makes a name that a machine told fit to be stored and shown; most are already.
+/// Makes a name that a machine sent fit to be stored and shown; most are already.
 fn make_printable(name: &mut String) {
     if FOREIGN_CHARS_MAX < name.len() || name.contains(is_terminal_control) {
         *name = foreign_text(name);

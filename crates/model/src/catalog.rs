@@ -16,6 +16,11 @@ use crate::workload::PATH_MAX;
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
 
+/// Names that a measure cannot have: in exports measures stand beside the other figures of a kind of operation, which
+/// have these.
+const RESERVED_NAMES: [&str; 8] =
+    ["bytes moved", "errors", "failed", "n", "name", "object bytes", "pages", "response"];
+
 /// The relative difference that rounding may make.
 const ROUNDING: f64 = 1e-9;
 
@@ -134,6 +139,10 @@ impl Catalog {
             if !measure.part_of.is_none_or(is_part) {
                 return Err(CatalogFault::PartOf { measure: measure.name.clone() });
             }
+        }
+        let is_reserved = |measure: &Measure| RESERVED_NAMES.contains(&measure.name.as_str());
+        if let Some(index) = self.measures.iter().position(is_reserved) {
+            return Err(CatalogFault::Name { list: "measures", index });
         }
         let is_bytes = |measure: &usize| unit(measure) == Some(MeasureUnit::Bytes);
         let once: BTreeSet<_> = self.transferred.iter().collect();

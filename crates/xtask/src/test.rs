@@ -86,10 +86,10 @@ pub(crate) fn perform() -> Result<()> {
 
 /// Tests the protocol family that only tests have, and with it that the other crates know a family by its catalog.
 fn sixth_family() -> Result<()> {
-    let features = ["--features", "plimsoll/echo,testkit/echo", "--test", "echo"];
-    run(say(&mut cargo(
-        &[&["test", "--package", "plimsoll", "--package", "testkit"][..], &features].concat(),
-    )))
+    let packages =
+        ["--package", "plimsoll", "--package", "testkit", "--features", "plimsoll/echo,testkit/echo"];
+    run(say(&mut cargo(&[&["test"], &packages[..], &["--test", "echo"]].concat())))?;
+    run(say(&mut cargo(&[&["clippy"], &packages[..], &["--", "-D", "warnings"]].concat())))
 }
 
 /// Does what README promises: a valid run within a minute, and an audit without findings. If the machine was busy with

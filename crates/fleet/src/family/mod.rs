@@ -44,7 +44,7 @@ pub enum ExternalServer {
     Echo(EchoServer),
 }
 
-/// What load is sent to: a server at an address that the policy allows.
+/// A server that load is sent to, at an address that the policy allows.
 #[derive(Debug, Clone)]
 pub(crate) enum ResolvedTarget {
     Web(WebTarget),

@@ -135,6 +135,7 @@ mod tests {
         assert_eq!(refused(|catalog| catalog.kinds[1].name = "/a".into()), name("kinds", 1));
         assert_eq!(refused(|catalog| catalog.units[0].clear()), name("units", 0));
         assert_eq!(refused(|catalog| catalog.measures[2].name = "\u{1b}[2J".into()), name("measures", 2));
+        assert_eq!(refused(|catalog| catalog.measures[1].name = "response".into()), name("measures", 1));
         assert_eq!(refused(|catalog| catalog.units[1] = "x".repeat(2001)), name("units", 1));
         let many = |catalog: &mut Catalog| catalog.measures = vec![catalog.measures[0].clone(); 9];
         assert_eq!(refused(many), CatalogFault::TooMany { list: "measures", most: 8 });

@@ -243,9 +243,9 @@ pub(crate) struct Verdict {
     ending: Value,
 }
 
-/// A busy machine can stop everything for so long, in s. Of a phase of one second that is more than the rule on what was
-/// delivered allows.
-const STANDSTILL_MAX: f64 = 0.2;
+/// A busy machine can stop everything for so long, in s: the tests of this program, of which several run at a time, have
+/// stopped a server for 0.25 s. Of a phase of one second that is more than the rule on what was delivered allows.
+const STANDSTILL_MAX: f64 = 0.4;
 
 impl Verdict {
     /// Reads the verdict on a run file in a directory.
