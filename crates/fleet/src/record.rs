@@ -58,7 +58,7 @@ impl Record {
         sessions: OpenedSessions,
     ) -> Result<(), RunFileError> {
         let OpenedSessions { n_open, n_failed, first_failure } = sessions;
-        // Where nobody has one there is nothing to say.
+        // A check is recorded only if a user has no session.
         let Some(failure) = first_failure else { return Ok(()) };
         self.check(ConsistencyCheck {
             load_point: point.index,

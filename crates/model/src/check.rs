@@ -25,7 +25,7 @@ pub struct ConsistencyCheck {
     pub name: String,
     /// Whether it holds.
     pub holds: bool,
-    /// What was found: a clause without a full stop.
+    /// The finding of the check: a clause without a full stop.
     pub found: String,
 }
 
@@ -34,8 +34,8 @@ pub struct ConsistencyCheck {
 pub struct NamedCount {
     /// Index of the load point.
     pub load_point: u32,
-    /// What is counted: `full TLS handshakes`.
+    /// Name of the counted events: `full TLS handshakes`.
     pub name: String,
-    /// How many there were.
+    /// Number of events.
     pub n: u64,
 }

@@ -241,7 +241,7 @@ pub enum Finding {
         moment: CheckMoment,
         /// The condition.
         name: String,
-        /// What was found.
+        /// The finding of the check: a clause without a full stop.
         found: String,
     },
     /// The server left connections open that were to end with their reply.

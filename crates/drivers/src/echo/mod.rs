@@ -157,7 +157,7 @@ impl Driver for EchoDriver {
         let mut measured = MeasuredValues::default();
         let failure = match result {
             Ok(received) => {
-                // What came back is what was sent.
+                // The bytes received equal the bytes sent.
                 measured.set(echo_measure::SENT_BYTES, received);
                 measured.set(echo_measure::RECEIVED_BYTES, received);
                 OperationFailure::NONE

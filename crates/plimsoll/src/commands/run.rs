@@ -1,6 +1,5 @@
 //! `run`: runs a benchmark and writes its report.
 
-use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 use analysis::compare::{MismatchPolicy, RunInput, compare};
@@ -189,9 +188,8 @@ fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Re
 /// Gives all servers the least of their quotas: those of a calibration differ with settings, and a comparison of
 /// settings would be one of quotas.
 fn share_least_quota(quotas: &mut [CpuQuota]) {
-    let limited = quotas.iter().filter(|quota| quota.cpus.is_some());
-    let least =
-        limited.min_by(|one, other| one.cpus.partial_cmp(&other.cpus).unwrap_or(Ordering::Equal)).cloned();
+    let cpus = |quota: &CpuQuota| quota.cpus.unwrap_or(f64::INFINITY);
+    let least = quotas.iter().min_by(|one, other| cpus(one).total_cmp(&cpus(other))).cloned();
     let Some(least) = least else { return };
     for quota in quotas.iter_mut().filter(|quota| quota.cpus.is_some() && quota.cpus != least.cpus) {
         let reason = format!("the least of the settings that are compared: {}", least.reason);

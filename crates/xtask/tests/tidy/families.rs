@@ -24,8 +24,8 @@ const WORDS: [&str; 11] = [
     "tls",
 ];
 
-/// Where a word is left: what the plan says of servers and accelerators by recipe is the web's until recipes have
-/// families.
+/// Words that a file outside the web may use: the plan's servers and accelerators by recipe belong to the web until
+/// recipes have families.
 const LEFT: &[Exception] = &[
     ("crates/analysis/src/attribute/read.rs", "gateway"),
     // A column of results under the name that is stored.
