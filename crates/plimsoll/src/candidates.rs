@@ -6,7 +6,7 @@ use drivers::TargetPolicy;
 use drivers::web::{Target, Trust};
 use fleet::{ExternalServer, FleetError, ServerChoice};
 use model::{Accelerator, ChosenSetting, Family, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
-use testbed::{Acceleration, Recipe, Server, SutError};
+use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
 use crate::arguments::{BenchmarkArguments, SettingArgument, SutArguments};
 use crate::exit::Failure;
@@ -283,11 +283,25 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
         "built-in" => Ok(("built-in".to_owned(), ChosenServer::BuiltIn)),
-        name => Ok((name.to_owned(), ChosenServer::Recipe(Box::new(Recipe::load(name)?)))),
+        name => Ok((name.to_owned(), ChosenServer::Recipe(Box::new(load_web(name)?)))),
     };
     match arguments.sut.as_slice() {
         [] => Ok(vec![("built-in".to_owned(), ChosenServer::BuiltIn)]),
         names => names.iter().map(named).collect(),
+    }
+}
+
+/// Returns the recipe of a web server.
+fn load_web(name: &str) -> Result<Recipe, Failure> {
+    let recipe = Recipe::load(name)?;
+    match recipe.family {
+        ServerFamily::Web => Ok(recipe),
+        family => {
+            let error =
+                format!("this benchmark loads web servers, and `{name}` is a server of the family {family}");
+            Err(Failure::usage(error)
+                .hint("choose a web server, such as `--sut nginx`; `plimsoll suts` lists them"))
+        }
     }
 }
 

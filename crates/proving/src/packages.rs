@@ -20,7 +20,7 @@ pub type Needed = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
 /// server, Node for the cache test suite, slow networks.
-pub const NEEDED: [Needed; 18] = [
+pub const NEEDED: [Needed; 22] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -39,6 +39,10 @@ pub const NEEDED: [Needed; 18] = [
     ("gunicorn", "gunicorn"),
     ("node", "nodejs"),
     ("tc", "iproute2"),
+    ("/usr/lib/postgresql/15/bin/postgres", "postgresql-15"),
+    ("psql", "postgresql-client-15"),
+    ("mariadbd", "mariadb-server"),
+    ("mariadb", "mariadb-client"),
 ];
 
 /// Installs the packages of missing files if we are root; otherwise prints what to install.

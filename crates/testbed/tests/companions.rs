@@ -14,7 +14,8 @@ use units::{Clock, Nanos, RealClock};
 fn with_companion(script: &str, more: &str) -> Server {
     let text = format!(
         r#"
-format = 1
+format = 2
+family = "web"
 name = "shell"
 title = "a shell"
 ready = "announced"

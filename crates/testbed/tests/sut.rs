@@ -22,7 +22,7 @@ fn named(recipe: &str) -> Server {
 /// A recipe for a shell that runs `script` with placeholders replaced.
 fn shell(script: &str, ready: &str, more: &str) -> Server {
     let text = format!(
-        "format = 1\nname = \"shell\"\ntitle = \"a shell\"\nready = \"{ready}\"\nreset = \"none\"\n\
+        "format = 2\nfamily = \"web\"\nname = \"shell\"\ntitle = \"a shell\"\nready = \"{ready}\"\nreset = \"none\"\n\
          [program]\nfind = [\"sh\"]\n[start]\narguments = [\"-c\", '''{script}''']\n{more}"
     );
     Server::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap()))
@@ -226,7 +226,7 @@ fn a_server_that_never_answers_is_given_up() {
 fn a_missing_program_is_reported_with_the_install_command() {
     let base = directory();
     let files = files();
-    let text = "format = 1\nname = \"x\"\ntitle = \"X\"\nready = \"connect\"\nreset = \"none\"\n\
+    let text = "format = 2\nfamily = \"web\"\nname = \"x\"\ntitle = \"X\"\nready = \"connect\"\nreset = \"none\"\n\
                 [program]\nfind = [\"no-such-server\", \"/no/such\"]\ninstall = \"apt-get install x\"\n\
                 [start]\narguments = []\n";
     let recipe = Recipe::parse("x.toml", text).unwrap();

@@ -1,7 +1,7 @@
 //! `suts`: lists the servers and accelerators that recipes can start, and how to install missing ones.
 
 use serde_json::json;
-use testbed::{GatewayListing, SutListing};
+use testbed::{GatewayListing, ServerFamily, SutListing};
 
 use super::{print, print_json};
 use crate::exit::{Exit, Failure};
@@ -38,6 +38,7 @@ fn value(sut: &SutListing) -> serde_json::Value {
     json!({
         "name": sut.name,
         "title": sut.title,
+        "family": sut.family.name(),
         "program": sut.installed.as_ref().map(|installed| &installed.program),
         "version": sut.installed.as_ref().map(|installed| &installed.version),
         "install": sut.install,
@@ -62,6 +63,10 @@ fn text(sut: &SutListing) -> String {
             lines.push(format!("{:16} {name:<11} {}", "", list.join(", ")));
         }
     };
+    add(
+        "family",
+        Some(sut.family.name().to_owned()).filter(|_| sut.family != ServerFamily::Web).into_iter().collect(),
+    );
     add("profiles", sut.profiles.clone());
     add("transports", sut.transports.iter().map(|transport| transport.name().to_owned()).collect());
     let (ready, not_ready): (Vec<_>, Vec<_>) =

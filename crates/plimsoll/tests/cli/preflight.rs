@@ -4,7 +4,8 @@ use crate::support::Fixture;
 
 /// A recipe for a server that does not exist.
 const MISSING: &str = r#"
-format = 1
+format = 2
+family = "web"
 name = "missing"
 title = "Nobody's server"
 ready = "http-get"

@@ -4,7 +4,8 @@ use crate::support::Fixture;
 
 /// Python's web server: HTTP/1.0, one thread per connection.
 const PYTHON: &str = r#"
-format = 1
+format = 2
+family = "web"
 name = "python"
 title = "Python's http.server"
 ready = "http-get"
@@ -51,25 +52,25 @@ fn mistakes_in_a_recipe_are_shown_with_their_position() {
     let fixture = Fixture::new();
     insta::assert_snapshot!(refused(&fixture, "{root}", "{rot}"), @r#"
     error: `start.arguments` is not valid
-      --> ./broken.toml:14:74
+      --> ./broken.toml:15:74
        |
-    14 | arguments = ["-m", "http.server", "--bind", "127.0.0.1", "--directory", "{rot}", "{port}"]
+    15 | arguments = ["-m", "http.server", "--bind", "127.0.0.1", "--directory", "{rot}", "{port}"]
        |                                                                          ^^^^^ unknown placeholder `{rot}`
        |
        = hint: did you mean `{root}`?
     "#);
     insta::assert_snapshot!(refused(&fixture, "reset = \"none\"", "reset = \"reboot\""), @r#"
     error: `reset` is not valid
-     --> ./broken.toml:6:9
+     --> ./broken.toml:7:9
       |
-    6 | reset = "reboot"
-      |         ^^^^^^^^ expected `none` or `restart`, found `reboot`
+    7 | reset = "reboot"
+      |         ^^^^^^^^ expected `none`, `restart` or `restore`, found `reboot`
     "#);
     insta::assert_snapshot!(refused(&fixture, "[start]", "[start"), @r#"
     error: this is not TOML
-      --> ./broken.toml:13:7
+      --> ./broken.toml:14:7
        |
-    13 | [start
+    14 | [start
        |       ^ unclosed table, expected `]`
     "#);
 }

@@ -5,12 +5,14 @@
 //! - `companion`: built-in companions
 //! - `accelerator`: built-in accelerators
 //! - `status`: the status page of a server
+//! - `data`: the data of a server, and the programs that make them
 //! - `parse`: text → recipe, or everything that is wrong with it; `value` reads single values
 //! - `placeholder`: placeholders in texts
 //! - `load`: loading by name
 
 mod accelerator;
 mod companion;
+mod data;
 mod gateway;
 mod load;
 mod parse;
@@ -27,6 +29,7 @@ use schemars::JsonSchema;
 
 pub use accelerator::BUILT_IN_ACCELERATORS;
 pub(crate) use companion::find as find_companion;
+pub(crate) use data::{DataRecipe, StepRecipe, StepTime};
 pub(crate) use gateway::{CompanionRecipe, GatewayRecipe, Need};
 pub use load::RecipeError;
 pub(crate) use status::StatusRecipe;
@@ -39,6 +42,8 @@ pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[
     ("apache-prefork", include_str!("../../../../recipes/apache-prefork.toml")),
     ("caddy", include_str!("../../../../recipes/caddy.toml")),
     ("lighttpd", include_str!("../../../../recipes/lighttpd.toml")),
+    ("postgresql", include_str!("../../../../recipes/postgresql.toml")),
+    ("mariadb", include_str!("../../../../recipes/mariadb.toml")),
 ];
 
 /// The name of the profile defined by `[config]` and `[settings]` of a recipe.
@@ -53,9 +58,11 @@ pub const BENCHMARK_PROFILE: &str = "benchmark";
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(title = "Plimsoll SUT recipe")]
 pub struct Recipe {
-    /// The version of this format: 1.
-    #[schemars(range(min = 1, max = 1))]
+    /// The version of this format: 2.
+    #[schemars(range(min = 2, max = 2))]
     pub format: u32,
+    /// The family of benchmarks that load this server.
+    pub family: ServerFamily,
     /// The name that users type.
     #[schemars(length(min = 1))]
     pub name: String,
@@ -64,11 +71,29 @@ pub struct Recipe {
     pub title: String,
     /// The readiness check.
     pub ready: Ready,
+    /// For `ready = "log"`: part of the line by which the server says that it is ready.
+    pub ready_log: Option<String>,
+    /// For `ready = "command"`: the command that ends with status 0 once the server is ready, with placeholders.
+    #[schemars(default)]
+    pub ready_command: Vec<String>,
     /// The action between load points.
     pub reset: Reset,
     /// Directories that the server needs below its work directory.
     #[schemars(default)]
     pub directories: Vec<String>,
+    /// Names of further ports: `imap` is the placeholder `{imap_port}`.
+    #[schemars(default)]
+    pub ports: Vec<String>,
+    /// Programs that always run beside the server: names from `[companions]`, or of built-in companions.
+    #[schemars(default)]
+    pub beside: Vec<String>,
+    /// Why only root can start the server; without it any user can.
+    pub needs_root: Option<String>,
+    /// Its data, if it keeps any.
+    pub data: Option<DataRecipe>,
+    /// Commands that make its data, or run after each start, in this order.
+    #[schemars(default)]
+    pub steps: Vec<StepRecipe>,
     /// The program.
     pub program: ProgramRecipe,
     /// The start command.
@@ -154,6 +179,8 @@ pub struct StartRecipe {
     /// Additional environment variables.
     #[schemars(default)]
     pub environment: BTreeMap<String, String>,
+    /// The account under which root starts it; other users start it under their own.
+    pub account: Option<String>,
 }
 
 /// The way to stop a server.
@@ -191,6 +218,21 @@ pub struct ConfigRecipe {
 }
 
 names! {
+    /// A family of benchmarks, by the servers that they load.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+    pub enum ServerFamily {
+        /// Web servers and their accelerators.
+        Web = "web",
+        /// Database servers.
+        OrderEntry = "order-entry",
+        /// File servers.
+        File = "file",
+        /// Mail servers.
+        Mail = "mail",
+    }
+}
+
+names! {
     /// The readiness check of a server.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
     pub enum Ready {
@@ -198,6 +240,10 @@ names! {
         HttpGet = "http-get",
         /// It accepts a connection.
         Connect = "connect",
+        /// It logs a line with the text of `ready-log`.
+        Log = "log",
+        /// The command of `ready-command` ends with status 0.
+        Command = "command",
         /// It announces itself: one line `{"ready": {"address": "127.0.0.1:8080"}}` on its standard output.
         Announced = "announced",
     }
@@ -211,6 +257,9 @@ names! {
         None = "none",
         /// The server is stopped and started again.
         Restart = "restart",
+        /// The server is stopped, its data are replaced by a copy of those it had before its first start, and
+        /// it is started again.
+        Restore = "restore",
     }
 }
 

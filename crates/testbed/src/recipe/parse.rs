@@ -9,14 +9,16 @@ use toml::de::DeValue;
 
 use super::companion::built_in_names;
 use super::gateway::Need;
-use super::value::{check_path_below, companion_name, path_below, request_path, template};
+use super::placeholder::port_placeholder;
+use super::value::{check_path_below, companion_name, format, path_below, port_name, request_path, template};
 use super::{
-    BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, GatewayRecipe, ProfileRecipe, ProgramRecipe, Recipe,
-    StartRecipe, StatusRecipe, StopRecipe, Transport,
+    BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, DataRecipe, GatewayRecipe, ProfileRecipe,
+    ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StepRecipe, StepTime, StopRecipe,
+    Transport,
 };
 
 /// The version of the recipe format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl Recipe {
     /// Reads a recipe; `file_name` is what messages call the text.
@@ -38,11 +40,19 @@ impl CompanionRecipe {
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
-    let format = top.required("format", whole_u32(FORMAT..=FORMAT));
+    let format = top.required("format", format(FORMAT));
+    let family = top.required("family", choice);
     let name = top.required("name", text);
     let title = top.required("title", text);
     let ready = top.required("ready", choice);
+    let ready_log = top.optional("ready-log", text);
+    let ready_command = top.optional_items("ready-command", template).unwrap_or_default();
     let reset = top.required("reset", choice);
+    let ports = top.optional_items("ports", port_name).unwrap_or_default();
+    let needs_root = top.optional("needs-root", text);
+    let data = top.optional_table("data").and_then(read_data);
+    let steps: Vec<StepRecipe> =
+        top.optional_tables("steps").into_iter().flatten().filter_map(read_step).collect();
     let directories = top.optional_items("directories", path_below);
     let program = top.required_table("program").and_then(|table| read_program(table, text));
     let start = top.required_table("start").and_then(read_start);
@@ -57,14 +67,25 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     let own_names = companions.iter().flat_map(TomlTable::keys);
     let known: Vec<&str> = own_names.chain(built_in_names()).collect();
     let companions = companions.map(read_companions);
+    let beside = top.optional_items("beside", companion_name(&known)).unwrap_or_default();
     let gateways = top.optional_table("gateways").map(|table| read_gateways(table, &known));
-    top.finish();
-    Some(Recipe {
+    check_readiness(&top, ready, ready_log.is_some(), !ready_command.is_empty());
+    check_data(&top, reset, data.is_some(), &steps);
+    top.report_unknown();
+    let recipe = Recipe {
         format: format?,
+        family: family?,
         name: name?,
         title: title?,
         ready: ready?,
+        ready_log,
+        ready_command,
         reset: reset?,
+        ports,
+        beside,
+        needs_root,
+        data,
+        steps,
         directories: directories.unwrap_or_default(),
         program: program?,
         start: start?,
@@ -77,7 +98,12 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
         transports: transports.unwrap_or_default(),
         gateways: gateways.unwrap_or_default(),
         companions: companions.unwrap_or_default(),
-    })
+    };
+    if let Some(port) = recipe.undeclared_port().filter(|_| !top.has_mistake()) {
+        let error = ValueError::new(format!("`{{{}}}` is not a port of this recipe", port_placeholder(port)));
+        top.reject("ports", error.hint(format!("add `{port}` to `ports`")));
+    }
+    Some(recipe)
 }
 
 /// Reads a program; `candidate` reads its names and paths.
@@ -95,8 +121,48 @@ fn read_program(
 fn read_start(mut table: TomlTable) -> Option<StartRecipe> {
     let arguments = table.required_items("arguments", template);
     let environment = read_templates(&mut table, "environment");
+    let account = table.optional("account", text);
     table.finish();
-    Some(StartRecipe { arguments: arguments?, environment })
+    Some(StartRecipe { arguments: arguments?, environment, account })
+}
+
+fn read_data(mut table: TomlTable) -> Option<DataRecipe> {
+    let directory = table.required("directory", path_below);
+    table.finish();
+    Some(DataRecipe { directory: directory? })
+}
+
+fn read_step(mut table: TomlTable) -> Option<StepRecipe> {
+    let when = table.required("when", choice);
+    let run = table.required("run", list(template));
+    let input = table.optional("input", template).unwrap_or_default();
+    table.finish();
+    Some(StepRecipe { when: when?, run: run?, input })
+}
+
+/// Checks that a readiness check has the text or the command that it needs.
+fn check_readiness(top: &TomlTable, ready: Option<Ready>, has_log: bool, has_command: bool) {
+    let missing = match ready {
+        Some(Ready::Log) if !has_log => "ready-log",
+        Some(Ready::Command) if !has_command => "ready-command",
+        _ => return,
+    };
+    let error = ValueError::new(format!("this check needs `{missing}`"));
+    top.reject("ready", error.hint(format!("add `{missing}`, or choose `connect`")));
+}
+
+/// Checks that what is made or restored has a directory.
+fn check_data(top: &TomlTable, reset: Option<Reset>, has_data: bool, steps: &[StepRecipe]) {
+    if has_data {
+        return;
+    }
+    let hint = "add `[data]` with its `directory`";
+    if reset == Some(Reset::Restore) {
+        top.reject("reset", ValueError::new("nothing to restore").hint(hint));
+    }
+    if steps.iter().any(|step| step.when == StepTime::Made) {
+        top.reject("steps", ValueError::new("a step makes data that have no directory").hint(hint));
+    }
 }
 
 fn read_stop(mut table: TomlTable) -> StopRecipe {
@@ -228,7 +294,8 @@ mod tests {
     use proptest::prelude::*;
 
     const SMALL: &str = r#"
-format = 1
+format = 2
+family = "web"
 name = "mine"
 title = "Mine"
 ready = "connect"
@@ -274,6 +341,19 @@ arguments = ["--port", "{port}"]
     }
 
     #[test]
+    fn keys_that_need_others_say_so() {
+        let problems = [
+            ("\"connect\"", "\"log\""),
+            ("\"connect\"", "\"command\""),
+            ("\"none\"", "\"restore\""),
+            ("[program]", "[[steps]]\nwhen = \"made\"\nrun = [\"init\"]\n[program]"),
+            ("{port}", "{imap_port}"),
+        ]
+        .map(|(piece, replacement)| problems_of(SMALL, piece, replacement).join("\n"));
+        insta::assert_snapshot!(problems.join("\n"));
+    }
+
+    #[test]
     fn every_key_is_read() {
         let recipe = Recipe::parse("every.toml", EVERY_KEY).unwrap();
         insta::assert_debug_snapshot!(recipe);
@@ -284,7 +364,7 @@ arguments = ["--port", "{port}"]
         let tables = EVERY_KEY.lines().filter(|line| line.starts_with('['));
         let own_names = ["[files]", "[settings]", "[profiles.default.settings]"];
         let tables: Vec<&str> = tables.filter(|line| !own_names.contains(line)).collect();
-        assert_eq!(tables.len(), 12, "{tables:?}");
+        assert_eq!(tables.len(), 15, "{tables:?}");
         for table in tables {
             let problems = problems_of(EVERY_KEY, &format!("{table}\n"), &format!("{table}\nflavor = 1\n"));
             assert_eq!(problems.len(), 1, "{problems:?}");
@@ -317,8 +397,13 @@ arguments = ["--port", "{port}"]
     #[test]
     fn wrong_values_are_refused() {
         insta::assert_snapshot!(problems([
-            ("format = 1", "format = 2"),
-            ("format = 1", "format = -1"),
+            ("format = 2", "format = 1"),
+            ("format = 2", "format = 3"),
+            ("format = 2", "format = -1"),
+            ("\"order-entry\"", "\"database\""),
+            ("[\"log\"]", "[\"Log\"]"),
+            ("[\"log\"]", "[\"gateway\"]"),
+            ("\"made\"", "\"make\""),
             ("name = \"every\"", "name = 5"),
             ("\"http-get\"", "\"https-get\""),
             ("\"restart\"", "\"reboot\""),

@@ -8,6 +8,9 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "port",
     "root",
     "work_dir",
+    "data",
+    "program_dir",
+    "password",
     "config",
     "pid_file",
     "error_log",
@@ -37,7 +40,28 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "cache_mib",
 ];
 
+/// The end of the placeholders of named ports.
+const PORT: &str = "_port";
+
+/// Returns the placeholder of a named port.
+pub(crate) fn port_placeholder(name: &str) -> String {
+    format!("{name}{PORT}")
+}
+
+/// Returns whether a placeholder may be that of a named port.
+pub(super) fn is_port(placeholder: &str) -> bool {
+    placeholder.strip_suffix(PORT).is_some_and(|name| !name.is_empty())
+}
+
 impl Recipe {
+    /// Returns the first port that a text uses and `ports` does not name.
+    pub(super) fn undeclared_port(&self) -> Option<&str> {
+        let ports = self.templates().flat_map(placeholders).filter(|name| !PLACEHOLDERS.contains(name));
+        ports
+            .filter_map(|name| name.strip_suffix(PORT))
+            .find(|name| !self.ports.iter().any(|one| one == name))
+    }
+
     /// Returns whether the server is given the file set: whether its arguments or its configuration use
     /// `{root}`.
     pub fn needs_root(&self) -> bool {
@@ -69,7 +93,10 @@ impl Recipe {
         let statuses = statuses.filter_map(|status| status.connections_per_worker.as_ref());
         let values = self.settings.values().chain(self.files.values()).chain(self.transports.values());
         let values = values.chain(profiles);
+        let steps = self.steps.iter().flat_map(|step| step.run.iter().chain([&step.input]));
         start
+            .chain(steps)
+            .chain(&self.ready_command)
             .chain(config)
             .chain(values)
             .chain(statuses)

@@ -3,15 +3,40 @@
 use std::path::{Component, Path};
 
 use languages::nearest;
-use languages::reader::{ValueError, text};
+use languages::reader::{ValueError, text, whole_u32};
 use toml::de::DeValue;
 
-use super::placeholder::{PLACEHOLDERS, placeholders};
+use super::placeholder::{PLACEHOLDERS, is_port, placeholders, port_placeholder};
 
-/// Reads a text with placeholders.
+/// Reads the version of the format, which must be `current`.
+pub(super) fn format(current: u32) -> impl Fn(&DeValue) -> Result<u32, ValueError> {
+    move |value| {
+        match whole_u32(1..=1)(value) {
+        Ok(_) => Err(ValueError::new("expected a recipe of format 2, found one of format 1").hint(
+            "write `format = 2`, and below it the line `family = \"web\"`; the rest of a web server's recipe stays",
+        )),
+        Err(_) => whole_u32(current..=current)(value),
+    }
+    }
+}
+
+/// Reads the name of a port, which makes the placeholder `{NAME_port}`.
+pub(super) fn port_name(value: &DeValue) -> Result<String, ValueError> {
+    let name = text(value)?;
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        let error = ValueError::new(format!("expected the name of a port, found `{name}`"));
+        return Err(error.hint("write lowercase letters, such as `imap`"));
+    }
+    if PLACEHOLDERS.contains(&port_placeholder(&name).as_str()) {
+        return Err(ValueError::new(format!("`{{{}}}` is already a placeholder", port_placeholder(&name))));
+    }
+    Ok(name)
+}
+
+/// Reads a text with placeholders. Those of named ports are checked when the whole recipe is known.
 pub(super) fn template(value: &DeValue) -> Result<String, ValueError> {
     let template = text(value)?;
-    let unknown = placeholders(&template).find(|name| !PLACEHOLDERS.contains(name));
+    let unknown = placeholders(&template).find(|name| !PLACEHOLDERS.contains(name) && !is_port(name));
     match unknown.map(|name| unknown_placeholder(&template, name)) {
         None => Ok(template),
         Some(error) => Err(error),

@@ -1,7 +1,11 @@
-//! The user account for servers that refuse to run as root.
+//! The user accounts of servers: the usual one for those that refuse to run as root, or the one that a recipe names.
 
 use observe::{kernel_file, user_name};
 use rustix::process::{getegid, geteuid};
+
+use super::SutError;
+use super::choice::Choice;
+use crate::recipe::{Recipe, StartRecipe};
 
 /// Usual accounts for servers, in order of preference.
 const USUAL: [&str; 4] = ["www-data", "http", "apache", "nobody"];
@@ -11,6 +15,8 @@ const USUAL: [&str; 4] = ["www-data", "http", "apache", "nobody"];
 pub(crate) struct Account {
     /// Its name.
     pub name: String,
+    /// Its number.
+    pub uid: u32,
     /// The number of its group.
     pub gid: u32,
 }
@@ -22,14 +28,51 @@ impl Account {
         let users = kernel_file::read("/etc/passwd").unwrap_or_default();
         let usual = || USUAL.iter().find_map(|name| Account::named(name, &users));
         let other = if geteuid().is_root() { usual() } else { None };
-        other.unwrap_or_else(|| Account { name: user_name(), gid: getegid().as_raw() })
+        other.unwrap_or_else(|| Account {
+            name: user_name(),
+            uid: geteuid().as_raw(),
+            gid: getegid().as_raw(),
+        })
+    }
+
+    /// Checks that this user can start a server, and that the accounts of all its programs exist.
+    ///
+    /// # Errors
+    /// Only root can start the server, or an account does not exist.
+    pub(super) fn check(recipe: &Recipe, choice: &Choice) -> Result<(), SutError> {
+        if let (false, Some(why)) = (geteuid().is_root(), &recipe.needs_root) {
+            return Err(SutError::NeedsRoot { title: recipe.title.clone(), why: why.clone() });
+        }
+        let companions = choice.companions.iter().map(|(_, one)| (&one.title, &one.start, &one.program));
+        let programs = companions.chain([(&recipe.title, &recipe.start, &recipe.program)]);
+        for (title, start, program) in programs {
+            if let (Some(account), None) = (asked(start), Account::for_start(start)) {
+                return Err(SutError::NoAccount {
+                    title: title.clone(),
+                    account: account.to_owned(),
+                    install: program.install.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the account under which a program is started; `None` for that of this process.
+    pub(super) fn for_start(start: &StartRecipe) -> Option<Account> {
+        Account::named(asked(start)?, &kernel_file::read("/etc/passwd").unwrap_or_default())
     }
 
     /// Parses lines `name:x:uid:gid:...`.
     fn named(name: &str, users: &str) -> Option<Account> {
         let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
-        Some(Account { name: name.to_owned(), gid: line.split(':').nth(3)?.parse().ok()? })
+        let number = |field: usize| line.split(':').nth(field)?.parse().ok();
+        Some(Account { name: name.to_owned(), uid: number(2)?, gid: number(3)? })
     }
+}
+
+/// Returns the name of the account that root takes for a program.
+fn asked(start: &StartRecipe) -> Option<&str> {
+    start.account.as_deref().filter(|_| geteuid().is_root())
 }
 
 #[cfg(test)]
@@ -39,7 +82,10 @@ mod tests {
     #[test]
     fn a_user_is_found_by_its_complete_name() {
         let users = "root:x:0:0:root:/root:/bin/sh\nnobody2:x:1:1::/:\nnobody:x:65534:65533:n:/:/x";
-        assert_eq!(Account::named("nobody", users), Some(Account { name: "nobody".into(), gid: 65_533 }));
+        assert_eq!(
+            Account::named("nobody", users),
+            Some(Account { name: "nobody".into(), uid: 65_534, gid: 65_533 })
+        );
         assert_eq!(Account::named("www-data", users), None);
     }
 }

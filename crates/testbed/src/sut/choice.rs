@@ -50,7 +50,7 @@ impl Choice {
         };
         let mut settings = other.map_or(&recipe.settings, |other| &other.settings).clone();
         settings.extend(gateway.iter().flat_map(|(_, recipe)| recipe.settings.clone()));
-        let names = gateway.iter().flat_map(|(_, recipe)| &recipe.companions);
+        let names = recipe.beside.iter().chain(gateway.iter().flat_map(|(_, recipe)| &recipe.companions));
         let companions =
             names.filter_map(|name| Some((name.clone(), find_companion(recipe, name)?))).collect();
         let config_text =

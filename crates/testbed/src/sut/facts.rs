@@ -16,7 +16,7 @@ use super::reverse_proxy::ReverseProxy;
 use super::running::RunningSut;
 use super::values::Values;
 use crate::cgroup::memory_text;
-use crate::recipe::Reset;
+use crate::recipe::{Reset, ServerFamily};
 
 /// The profile with the server's own default configuration.
 const DEFAULT_PROFILE: &str = "default";
@@ -29,12 +29,19 @@ const SET: &str = "set by this run";
 /// Returns the sections about the server: its process, its companions, and their configuration.
 pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
-    let address = format!("{}://{}/", sut.choice.transport.scheme(), sut.server_addr());
+    let address = match sut.recipe.family {
+        ServerFamily::Web => format!("{}://{}/", sut.choice.transport.scheme(), sut.server_addr()),
+        _ => sut.server_addr().to_string(),
+    };
+    let user = match &server.launch.account {
+        Some((account, _)) => fact("user", &account.name, RECIPE),
+        None => fact("user", &sut.values.user, "the user of this process"),
+    };
     let mut facts = vec![fact("server", &sut.recipe.title, RECIPE)];
     facts.extend(software(server));
     facts.extend([
         fact("command line", &server.launch.command_line(), RECIPE),
-        fact("user", &sut.values.user, "the user of this process"),
+        user,
         fact("address", &address, SET),
         fact("transport", sut.choice.transport.title(), SET),
         fact("profile", &sut.choice.profile, SET),
@@ -231,6 +238,7 @@ fn reset(reset: Reset) -> &'static str {
     match reset {
         Reset::None => "keeps running",
         Reset::Restart => "is restarted",
+        Reset::Restore => "is restarted with a copy of its first data",
     }
 }
 

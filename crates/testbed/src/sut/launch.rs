@@ -13,6 +13,7 @@ use languages::foreign_text;
 use observe::format_cpu_list;
 
 use super::SutError;
+use super::account::Account;
 use super::values::BACKLOG;
 use crate::affinity::pin_current_thread;
 use crate::cgroup::ControlGroup;
@@ -28,6 +29,10 @@ pub(super) struct Launch {
     pub arguments: Vec<String>,
     /// Additional environment variables, with placeholders replaced.
     pub environment: BTreeMap<String, String>,
+    /// The account that it runs under, if another than that of this process, and the folder it starts in.
+    pub account: Option<(Account, PathBuf)>,
+    /// A group that may pass through the folders above that one.
+    pub passing_group: u32,
     /// Its CPUs; empty for all.
     pub cpus: Vec<u32>,
     /// The file for its output.
@@ -73,8 +78,18 @@ impl Launch {
     /// process is killed.
     fn command(&self, group: Option<&ControlGroup>) -> io::Result<Command> {
         let log = File::options().create(true).append(true).open(&self.output_log)?;
-        let program = &self.program;
-        let mut command = group.map_or_else(|| Command::new(program), |group| group.command(program));
+        let program = |path: &Path| group.map_or_else(|| Command::new(path), |group| group.command(path));
+        let mut command = match &self.account {
+            None => program(&self.program),
+            // The control group is entered first, because only root may.
+            Some((account, folder)) => {
+                let mut command = program(Path::new("setpriv"));
+                command.args([format!("--reuid={}", account.uid), format!("--regid={}", account.gid)]);
+                command.arg(format!("--groups={},{}", account.gid, self.passing_group));
+                command.arg("--").arg(&self.program).current_dir(folder);
+                command
+            }
+        };
         let output = if self.announces { Stdio::piped() } else { Stdio::from(log.try_clone()?) };
         let input = match &self.inherited_socket {
             Some(path) => Stdio::from(OwnedFd::from(listen_at(path)?)),
@@ -179,6 +194,8 @@ mod tests {
             program: "/usr/sbin/nginx".into(),
             arguments: vec!["-g".into(), "daemon off;".into(), "it's".into(), "-p".into(), "/x".into()],
             environment: BTreeMap::new(),
+            account: None,
+            passing_group: 0,
             cpus: Vec::new(),
             output_log: "/dev/null".into(),
             announces: false,

@@ -7,7 +7,7 @@ use super::launch::{check_installed, find_program, version_of};
 use model::GatewayKind;
 
 use crate::recipe::{
-    BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, Transport, find_companion,
+    BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, ServerFamily, Transport, find_companion,
 };
 
 /// A server with a built-in recipe.
@@ -17,6 +17,8 @@ pub struct SutListing {
     pub name: String,
     /// The name for people.
     pub title: String,
+    /// The family of benchmarks that load it.
+    pub family: ServerFamily,
     /// The installation; `None` if it is not installed.
     pub installed: Option<Installed>,
     /// The command that installs it.
@@ -76,10 +78,11 @@ fn listing(recipe: &Recipe, search_path: &[PathBuf], program: &Path) -> SutListi
     SutListing {
         name: recipe.name.clone(),
         title: recipe.title.clone(),
+        family: recipe.family,
         installed: found.map(|program| Installed { version: version_of(&program, server), program }),
         install: server.install.clone(),
         profiles: recipe.profile_names().map(str::to_owned).collect(),
-        transports: recipe.transports(),
+        transports: if recipe.family == ServerFamily::Web { recipe.transports() } else { Vec::new() },
         gateways: gateways
             .map(|(kind, gateway)| GatewayListing {
                 kind: *kind,

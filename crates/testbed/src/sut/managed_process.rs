@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout};
+use std::process::{Child, ChildStdin, ChildStdout};
 use std::time::Duration;
 
 use languages::{foreign_text, without_credentials};
@@ -84,6 +84,23 @@ impl ManagedProcess {
     /// Returns its standard output, once, if it is read.
     pub(super) fn output(&mut self) -> Option<ChildStdout> {
         self.child.as_mut()?.stdout.take()
+    }
+
+    /// Returns its standard input, once; dropping it is the end of the input.
+    pub(super) fn input(&mut self) -> Option<ChildStdin> {
+        self.child.as_mut()?.stdin.take()
+    }
+
+    /// Waits until it ends; returns how, `exit status 0`, or `None` after `limit`.
+    pub(super) fn wait_end(&self, limit: Duration) -> Option<String> {
+        let clock = RealClock::start();
+        let limit = Nanos::from_secs_f64(limit.as_secs_f64());
+        loop {
+            match self.ended() {
+                None if clock.now() < limit => std::thread::sleep(PAUSE),
+                ended => return ended,
+            }
+        }
     }
 
     /// Checks that it is still running.

@@ -1,6 +1,7 @@
 //! The system under test: started by a recipe, monitored, reset, and cleaned up.
 //!
 //! - `choice`: selection from a recipe
+//! - `data_directory`: the data of a server, and their golden copy; `step`: programs that make them
 //! - `values`, `account`: values of placeholders
 //! - `work_dir`: the private directory of a run, and cleanup after killed runs
 //! - `certificate`: the certificate of one run
@@ -19,6 +20,7 @@
 mod account;
 mod certificate;
 mod choice;
+mod data_directory;
 mod facts;
 mod launch;
 mod line_diff;
@@ -33,6 +35,7 @@ mod rendered;
 mod resident;
 mod reverse_proxy;
 mod running;
+mod step;
 mod values;
 mod warm;
 mod work_dir;
@@ -47,7 +50,9 @@ use observe::private_folder::FolderError;
 
 use crate::cgroup::ResourceLimits;
 use crate::populate::{PopulateError, Populated};
-use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
+use crate::recipe::{
+    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StopRecipe, Transport,
+};
 use values::Origin;
 
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts};
@@ -135,18 +140,26 @@ impl Server {
             Server::Recipe(recipe) => *recipe,
             Server::Accelerator { accelerator, .. } => *accelerator.recipe,
             Server::BuiltIn { program, args } => Recipe {
-                format: 1,
+                format: 2,
+                family: ServerFamily::Web,
                 name: "built-in".into(),
                 title: "Plimsoll's built-in web server".into(),
                 ready: Ready::Announced,
+                ready_log: None,
+                ready_command: Vec::new(),
                 reset: Reset::None,
                 directories: Vec::new(),
+                ports: Vec::new(),
+                beside: Vec::new(),
+                needs_root: None,
+                data: None,
+                steps: Vec::new(),
                 program: ProgramRecipe {
                     find: vec![program.to_string_lossy().into_owned()],
                     install: None,
                     version: vec!["--version".into()],
                 },
-                start: StartRecipe { arguments: args, environment: Default::default() },
+                start: StartRecipe { arguments: args, environment: Default::default(), account: None },
                 stop: StopRecipe::default(),
                 config: None,
                 files: Default::default(),
@@ -174,6 +187,39 @@ pub enum SutError {
         tried: String,
         /// The command that installs it.
         install: Option<String>,
+    },
+    /// The system gave no random bits for a password.
+    #[error("cannot make a password: {0}")]
+    Random(io::Error),
+    /// Only root can start it.
+    #[error("{title} can be started by root only: {why}\nhint: run Plimsoll as root")]
+    NeedsRoot {
+        /// The server.
+        title: String,
+        /// The reason.
+        why: String,
+    },
+    /// The account of a server does not exist.
+    #[error("{title} runs under the account `{account}`, which does not exist{}", install_hint(.install))]
+    NoAccount {
+        /// The server.
+        title: String,
+        /// The name of the account.
+        account: String,
+        /// The command that installs the server, and creates the account.
+        install: Option<String>,
+    },
+    /// A program that prepares the server failed.
+    #[error("{title}: `{command}` failed: {why}{log}")]
+    Step {
+        /// The server.
+        title: String,
+        /// The command line.
+        command: String,
+        /// The end of the program: `exit status 1`.
+        why: String,
+        /// The end of its output, on separate lines.
+        log: String,
     },
     /// The recipe does not have what was requested.
     #[error("{title} has no {what} `{asked}`; {}", has(.known))]

@@ -1,7 +1,8 @@
 //! Preparation of a start: files in place, programs found.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{chown, symlink};
 use std::path::{Path, PathBuf};
 
 use model::{Gateway, GatewayKind};
@@ -10,15 +11,20 @@ use observe::{available_cpus, open_files_max, user_name};
 use super::account::Account;
 use super::certificate::Certificate;
 use super::choice::Choice;
+use super::data_directory::DataDirectory;
 use super::launch::{Launch, check_installed, find_program, version_of};
 use super::managed_process::{ListenAddress, ManagedProcess};
 use super::reverse_proxy::ReverseProxy;
+use super::step::{STEP_MAX, StepProcess};
 use super::values::{Origin, Parts, Values, workers_for};
 use super::work_dir::{WorkDir, clean_stale};
 use super::{Acceleration, SutError, SutRequest};
 use crate::populate::{Populated, populate};
 use crate::private_folder::let_group_through;
-use crate::recipe::{CompanionRecipe, ConfigRecipe, Ready, Recipe, StartRecipe, StopRecipe, Transport};
+use crate::recipe::{
+    CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StepTime, StopRecipe,
+    Transport,
+};
 
 /// The address of a server behind an accelerator: the secondary address of this machine, as the accelerator
 /// has the primary one.
@@ -32,6 +38,12 @@ pub(super) struct Prepared {
     pub certificate: Option<Certificate>,
     pub populated: Option<Populated>,
     pub server: ManagedProcess,
+    /// Its data.
+    pub data: Option<DataDirectory>,
+    /// Programs that run after each start.
+    pub started: Vec<StepProcess>,
+    /// The command that checks whether it is ready.
+    pub ready_command: Option<StepProcess>,
     /// Its companions, with their addresses.
     pub companions: Vec<(ManagedProcess, ListenAddress)>,
     /// The accelerator in front of it.
@@ -62,6 +74,10 @@ impl Prepared {
             address,
             port,
             work_dir: work_dir.path().to_owned(),
+            data: data_path(&recipe, work_dir.path()),
+            program_dir: programs.server.parent().map(Path::to_owned).unwrap_or_default(),
+            password: random_password()?,
+            ports: free_ports(&recipe.ports)?,
             root: root.unwrap_or_else(|| work_dir.path().join("root")),
             config_file: config_file(&recipe),
             user: user_name(),
@@ -93,6 +109,9 @@ impl Prepared {
             write_page_programs(gateway.kind, &values, &work_dir)?;
         }
         let server = maker.server(&recipe, &choice, programs.server)?;
+        let data = maker.data(&recipe, &request.search_path)?;
+        let started = maker.steps(&recipe, StepTime::Started, &request.search_path)?;
+        let ready_command = maker.ready_command(&recipe, &request.search_path)?;
         let with_programs = choice.companions.iter().zip(programs.companions);
         let companions = with_programs
             .map(|((name, companion), program)| maker.companion(name, companion, program))
@@ -102,7 +121,20 @@ impl Prepared {
             Some((proxy, certificate)) => (Some(proxy), certificate),
             None => (None, own_certificate),
         };
-        Ok(Prepared { recipe, choice, certificate, populated, server, companions, proxy, values, work_dir })
+        Ok(Prepared {
+            recipe,
+            choice,
+            certificate,
+            populated,
+            server,
+            data,
+            started,
+            ready_command,
+            companions,
+            proxy,
+            values,
+            work_dir,
+        })
     }
 }
 
@@ -213,6 +245,7 @@ impl Programs {
         search_path: &[PathBuf],
     ) -> Result<Programs, SutError> {
         let server = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
+        Account::check(recipe, choice)?;
         for need in choice.gateway.iter().flat_map(|(_, gateway)| &gateway.needs) {
             check_installed(need)?;
         }
@@ -232,8 +265,75 @@ pub(super) struct ProcessBuilder<'a> {
 
 impl ProcessBuilder<'_> {
     pub(super) fn make_directories(&self, recipe: &Recipe) -> Result<(), SutError> {
+        let account = Account::for_start(&recipe.start);
         let mut directories = recipe.directories.iter().map(|name| self.values.work_dir.join(name));
-        directories.try_for_each(|path| self.work_dir.make_directory(&path))
+        directories.try_for_each(|path| {
+            self.work_dir.make_directory(&path)?;
+            let owned = account.as_ref().map(|account| chown(&path, Some(account.uid), Some(account.gid)));
+            owned.unwrap_or(Ok(())).map_err(|source| SutError::File {
+                what: "server directory",
+                path,
+                source,
+            })
+        })
+    }
+
+    /// Makes the data of the server by the steps of its recipe, and keeps a copy if it is restored later.
+    fn data(&self, recipe: &Recipe, search_path: &[PathBuf]) -> Result<Option<DataDirectory>, SutError> {
+        if recipe.data.is_none() {
+            return Ok(None);
+        }
+        let data =
+            DataDirectory::create(self.values.data.clone(), Account::for_start(&recipe.start).as_ref())?;
+        for mut step in self.steps(recipe, StepTime::Made, search_path)? {
+            step.run(STEP_MAX)?;
+        }
+        if recipe.reset == Reset::Restore {
+            data.keep_golden()?;
+        }
+        Ok(Some(data))
+    }
+
+    /// Returns the steps of a time, in the order of the recipe.
+    fn steps(
+        &self,
+        recipe: &Recipe,
+        when: StepTime,
+        search_path: &[PathBuf],
+    ) -> Result<Vec<StepProcess>, SutError> {
+        let steps = recipe.steps.iter().filter(|step| step.when == when);
+        steps.map(|step| self.step(recipe, &step.run, &step.input, "steps.log", search_path)).collect()
+    }
+
+    fn ready_command(
+        &self,
+        recipe: &Recipe,
+        search_path: &[PathBuf],
+    ) -> Result<Option<StepProcess>, SutError> {
+        let asked = Some(&recipe.ready_command).filter(|_| recipe.ready == Ready::Command);
+        asked.map(|run| self.step(recipe, run, "", "ready.log", search_path)).transpose()
+    }
+
+    /// Returns a program of the recipe that runs to its end.
+    fn step(
+        &self,
+        recipe: &Recipe,
+        run: &[String],
+        input: &str,
+        log: &str,
+        search_path: &[PathBuf],
+    ) -> Result<StepProcess, SutError> {
+        let (program, arguments) = run.split_first().unwrap_or((&recipe.title, &[]));
+        let find = ProgramRecipe {
+            find: vec![self.values.fill(program)],
+            install: recipe.program.install.clone(),
+            version: Vec::new(),
+        };
+        let program = find_program(&recipe.title, &find, &self.values.plimsoll, search_path)?;
+        let start = StartRecipe { arguments: arguments.to_vec(), ..recipe.start.clone() };
+        let launch = self.launch(&program, &start, log);
+        let process = ManagedProcess::new(&recipe.title, None, launch, StopRecipe::default());
+        Ok(StepProcess { process, input: self.values.fill(input) })
     }
 
     /// Creates the certificate shown to clients, if TLS ends here.
@@ -292,6 +392,8 @@ impl ProcessBuilder<'_> {
             program: program.to_owned(),
             arguments: start.arguments.iter().map(fill).collect(),
             environment: environment.map(|(name, value)| (name.clone(), fill(value))).collect(),
+            account: Account::for_start(start).map(|account| (account, self.values.work_dir.clone())),
+            passing_group: self.values.service.gid,
             cpus: self.cpus.clone(),
             output_log: self.values.work_dir.join(log),
             announces: false,
@@ -341,11 +443,18 @@ fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -
     }
 }
 
-/// Returns whether a server, or a companion, drops root's rights in favor of the service account.
+/// Returns the directory of a server's data.
+pub(super) fn data_path(recipe: &Recipe, work_dir: &Path) -> PathBuf {
+    recipe.data.as_ref().map_or_else(PathBuf::new, |data| work_dir.join(&data.directory))
+}
+
+/// Returns whether a server, or a companion, gives up root's rights: in favor of the service account, or because
+/// it is started under another.
 fn takes_other_rights(recipe: &Recipe, choice: &Choice) -> bool {
-    ["service_user", "service_gid"].iter().any(|account| {
-        recipe.names(account) || choice.companions.iter().any(|(_, companion)| companion.names(account))
-    })
+    recipe.start.account.is_some()
+        || ["service_user", "service_gid"].iter().any(|account| {
+            recipe.names(account) || choice.companions.iter().any(|(_, companion)| companion.names(account))
+        })
 }
 
 /// Gives the service account access to the server's own directory and its files.
@@ -381,6 +490,24 @@ fn place(recipe: &Recipe, is_behind: bool, asked: Option<u16>) -> Result<(Ipv4Ad
         _ => free_port(Ipv4Addr::LOCALHOST, asked.unwrap_or(0))?,
     };
     Ok((Ipv4Addr::LOCALHOST, port))
+}
+
+/// Returns 128 random bits as hexadecimal digits.
+fn random_password() -> Result<String, SutError> {
+    let mut bits = [0; 16];
+    rustix::rand::getrandom(&mut bits[..], rustix::rand::GetRandomFlags::empty())
+        .map_err(|errno| SutError::Random(errno.into()))?;
+    Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns a different free port for each name.
+fn free_ports(names: &[String]) -> Result<BTreeMap<String, u16>, SutError> {
+    let address = Ipv4Addr::LOCALHOST;
+    let failed = |source| SutError::PortTaken { address, port: 0, source };
+    // All are bound at once, or the same port could be found twice.
+    let listeners = names.iter().map(|_| TcpListener::bind((address, 0))).collect::<Result<Vec<_>, _>>();
+    let ports = listeners.map_err(failed)?.iter().map(|one| Ok(one.local_addr()?.port())).collect::<Vec<_>>();
+    names.iter().zip(ports).map(|(name, port)| Ok((name.clone(), port.map_err(failed)?))).collect()
 }
 
 fn free_port(address: Ipv4Addr, port: u16) -> Result<u16, SutError> {

@@ -1,7 +1,9 @@
 //! Readiness checks of a server.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
 use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
@@ -14,7 +16,7 @@ use serde::Deserialize;
 use super::certificate::Certificate;
 
 /// Time limit of one attempt.
-const ATTEMPT_MAX: Duration = Duration::from_secs(2);
+pub(super) const ATTEMPT_MAX: Duration = Duration::from_secs(2);
 
 /// Maximum length of a status line.
 const STATUS_LINE_BYTES_MAX: u64 = 512;
@@ -48,6 +50,26 @@ pub(super) fn listen(output: ChildStdout) -> Receiver<SocketAddr> {
 /// Returns the address that a line announces, if any.
 fn announced(line: &str) -> Option<SocketAddr> {
     Some(serde_json::from_str::<Announcement>(line).ok()?.ready.address)
+}
+
+/// Returns the length of a log in bytes; 0 if there is none.
+pub(super) fn length(log: &Path) -> u64 {
+    std::fs::metadata(log).map_or(0, |meta| meta.len())
+}
+
+/// Checks that a log has a line with a text, after its first `from` bytes.
+pub(super) fn logged(log: &Path, from: u64, text: &str) -> Result<(), String> {
+    let read = || {
+        let mut file = File::open(log)?;
+        file.seek(SeekFrom::Start(from))?;
+        let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+        Ok(lines.any(|line| String::from_utf8_lossy(&line).contains(text)))
+    };
+    match read() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!("it did not log `{text}`")),
+        Err(error) => Err(std::io::Error::to_string(&error)),
+    }
 }
 
 /// Connects; returns the problem on failure.

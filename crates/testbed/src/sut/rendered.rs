@@ -88,6 +88,7 @@ fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<Strin
     text += &format!("directories {:?}\n", recipe.directories);
     text += &program_text(&recipe.program);
     text += &process_text(&server);
+    text += &data_text(recipe, &values);
     if let Some(status) = &choice.status {
         let connections = status.connections_per_worker.as_deref().map(|text| values.fill(text));
         text += &format!("status page {:?} {}, {connections:?} connections\n", status.kind, status.path);
@@ -111,12 +112,16 @@ fn values(recipe: &Recipe, work_dir: &Path, origin: Option<Origin>) -> Values {
         address: Ipv4Addr::LOCALHOST,
         port: 8080,
         work_dir: work_dir.to_owned(),
+        data: work_dir.join("data"),
+        program_dir: PathBuf::from("/bin"),
+        password: "0123".to_owned(),
+        ports: Default::default(),
         root: PathBuf::from("/files"),
         config_file: config_file(recipe),
         user: "operator".to_owned(),
         workers: 2,
         open_files: 20_000,
-        service: Account { name: "www-data".to_owned(), gid: 33 },
+        service: Account { name: "www-data".to_owned(), uid: 33, gid: 33 },
         parts: Parts::default(),
         gateway_workers: 3,
         gateway_port: 9001,
@@ -141,6 +146,19 @@ fn process_text(process: &ManagedProcess) -> String {
         text += &format!("file {name}:\n{content}\nend of file {name}\n");
     }
     text
+}
+
+/// Renders what a recipe with data has beside others; nothing for one without.
+fn data_text(recipe: &Recipe, values: &Values) -> String {
+    let filled = |run: &[String]| run.iter().map(|part| values.fill(part)).collect::<Vec<_>>().join(" ");
+    let account = recipe.start.account.iter().map(|account| format!("account {account}\n"));
+    let data = recipe.data.iter().map(|data| format!("data in {}\n", data.directory));
+    let steps = recipe.steps.iter().map(|step| {
+        format!("when {}: {}\n{}", step.when, filled(&step.run), values.fill(&step.input).trim_start())
+    });
+    let ready = Some(&recipe.ready_command).filter(|command| !command.is_empty());
+    let ready = ready.map(|command| format!("ready when {}\n", filled(command)));
+    account.chain(data).chain(steps).chain(ready).collect()
 }
 
 fn needs_text(gateway: &GatewayRecipe) -> String {

@@ -13,12 +13,14 @@ use units::{Clock, Nanos, RealClock};
 
 use super::certificate::Certificate;
 use super::choice::Choice;
+use super::data_directory::DataDirectory;
 use super::managed_process::{ListenAddress, ManagedProcess, PAUSE};
 use super::memory_limit::{MemoryLimitProof, prove};
 use super::meter::Meter;
 use super::prepare::Prepared;
 use super::resident::resident_bytes;
 use super::reverse_proxy::ReverseProxy;
+use super::step::{STEP_MAX, StepProcess};
 use super::values::Values;
 use super::warm::fetch_all;
 use super::work_dir::WorkDir;
@@ -51,6 +53,12 @@ pub struct RunningSut {
     /// Path requested by readiness checks.
     probe_path: String,
     companions_ready: bool,
+    data: Option<DataDirectory>,
+    /// Programs that run after each start.
+    started: Vec<StepProcess>,
+    ready_command: Option<StepProcess>,
+    /// The length of the server's output before this start.
+    log_from: u64,
     // Fields are dropped in this order: the group after its processes, the files last.
     pub(super) proxy: Option<ReverseProxy>,
     pub(super) server: ManagedProcess,
@@ -73,8 +81,20 @@ impl RunningSut {
     pub fn start(request: SutRequest) -> Result<RunningSut, SutError> {
         let (asked, files) = (request.limits.clone(), request.files);
         let prepared = Prepared::make(request)?;
-        let Prepared { recipe, choice, values, certificate, populated, server, companions, proxy, work_dir } =
-            prepared;
+        let Prepared {
+            recipe,
+            choice,
+            values,
+            certificate,
+            populated,
+            server,
+            data,
+            started,
+            ready_command,
+            companions,
+            proxy,
+            work_dir,
+        } = prepared;
         let group = ControlGroup::create(&asked);
         let mut sut = RunningSut {
             meter: Meter::new(group.as_ref().ok()),
@@ -83,6 +103,10 @@ impl RunningSut {
             announcement: None,
             probe_path: if choice.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest_file(files) },
             companions_ready: false,
+            data,
+            started,
+            ready_command,
+            log_from: 0,
             recipe,
             choice,
             values,
@@ -103,6 +127,7 @@ impl RunningSut {
     fn start_processes(&mut self) -> Result<(), SutError> {
         let group = self.group.as_ref().ok();
         self.companions_ready = false;
+        self.log_from = ready::length(&self.server.launch.output_log);
         let companions = self.companions.iter_mut().map(|(process, _)| process);
         let proxy = self.proxy.as_mut().map(|proxy| &mut proxy.process);
         let mut leaders = Vec::new();
@@ -137,7 +162,7 @@ impl RunningSut {
             let attempt = self.attempt();
             self.check_alive()?;
             match attempt {
-                Ok(()) => return Ok(()),
+                Ok(()) => return self.started.iter_mut().try_for_each(|step| step.run(STEP_MAX)),
                 Err(_) if stop.load(Ordering::Relaxed) => return Ok(()),
                 Err(last) if limit <= clock.now() => return Err(self.not_ready(timeout, last)),
                 Err(_) => std::thread::sleep(PAUSE),
@@ -154,6 +179,14 @@ impl RunningSut {
         }
         match (self.recipe.ready, &self.announcement) {
             (Ready::HttpGet, _) => self.probe(self.address, self.choice.transport),
+            (Ready::Log, _) => {
+                let text = self.recipe.ready_log.as_deref().unwrap_or_default();
+                ready::logged(&self.server.launch.output_log, self.log_from, text)
+            }
+            (Ready::Command, _) => match &mut self.ready_command {
+                Some(command) => command.run(ready::ATTEMPT_MAX).map_err(|error| error.to_string()),
+                None => Ok(()),
+            },
             (Ready::Connect, _) | (Ready::Announced, None) => ready::connect(self.address).map(drop),
             (Ready::Announced, Some(receiver)) => match receiver.recv_timeout(PAUSE) {
                 Ok(address) => {
@@ -213,6 +246,16 @@ impl RunningSut {
     /// Returns its transport.
     pub(super) fn transport(&self) -> Transport {
         self.proxy.as_ref().map_or(self.choice.transport, ReverseProxy::transport)
+    }
+
+    /// Returns the password of the user `plimsoll`, for servers whose recipe makes that user.
+    pub fn password(&self) -> &str {
+        &self.values.password
+    }
+
+    /// Returns one of the further ports that its recipe names.
+    pub fn port(&self, name: &str) -> Option<u16> {
+        self.values.ports.get(name).copied()
     }
 
     /// Returns the address as a URL.
@@ -350,7 +393,10 @@ impl RunningSut {
         MonitoredSut {
             group: self.group.as_ref().map(ControlGroup::controller_files).unwrap_or_default(),
             leaders: self.managed_processes().filter_map(ManagedProcess::pid).collect(),
-            ports: ports.chain([self.address.port(), self.addr().port()]).collect(),
+            ports: ports
+                .chain(self.values.ports.values().copied())
+                .chain([self.address.port(), self.addr().port()])
+                .collect(),
             status: self.status_page(),
         }
     }
@@ -373,13 +419,16 @@ impl RunningSut {
         self.check_alive()?;
         match self.recipe.reset {
             Reset::None => Ok(()),
-            Reset::Restart => self.restart(),
+            Reset::Restart | Reset::Restore => self.restart(),
         }
     }
 
     fn restart(&mut self) -> Result<(), SutError> {
         let used = self.usage();
         self.end();
+        if let (Reset::Restore, Some(data)) = (self.recipe.reset, &self.data) {
+            data.restore()?;
+        }
         self.meter.keep(used, self.managed_processes().filter_map(ManagedProcess::pid).collect());
         // A large request log would take memory from the next load point.
         let _ = std::fs::remove_file(self.values.access_log());

@@ -1,10 +1,11 @@
 //! The values of a recipe's placeholders.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::account::Account;
-use crate::recipe::placeholder::placeholders;
+use crate::recipe::placeholder::{placeholders, port_placeholder};
 
 /// Accept backlog of a server; the kernel limits it to `net.core.somaxconn`.
 pub(super) const BACKLOG: u32 = 65_535;
@@ -21,6 +22,14 @@ pub(crate) struct Values {
     pub port: u16,
     /// The server's own directory.
     pub work_dir: PathBuf,
+    /// The directory of its data.
+    pub data: PathBuf,
+    /// The directory of its program.
+    pub program_dir: PathBuf,
+    /// The password of its user `plimsoll`, made for this start.
+    pub password: String,
+    /// Its further ports, by name.
+    pub ports: BTreeMap<String, u16>,
     /// The directory of its files.
     pub root: PathBuf,
     /// Name of its configuration file.
@@ -109,7 +118,7 @@ impl Values {
 
     /// Returns the values chosen for this start alone, ports and folders, by the names of their placeholders.
     /// A port chosen by the server itself is not among them.
-    pub(crate) fn of_this_start(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn of_this_start(&self) -> Vec<(String, String)> {
         let port = |port: u16| (port != 0).then(|| port.to_string());
         let path = |path: &PathBuf| Some(path.to_string_lossy().into_owned()).filter(|path| !path.is_empty());
         let chosen = [
@@ -118,7 +127,8 @@ impl Values {
             ("work_dir", path(&self.work_dir)),
             ("root", path(&self.root)),
         ];
-        chosen.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+        let named = self.ports.iter().map(|(name, port)| (port_placeholder(name), port.to_string()));
+        chosen.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).chain(named).collect()
     }
 
     /// Returns a template with its placeholders replaced, each once: braces in values are kept.
@@ -143,6 +153,9 @@ impl Values {
             "port" => self.port.to_string(),
             "root" => path(self.root.clone()),
             "work_dir" => path(self.work_dir.clone()),
+            "data" => path(self.data.clone()),
+            "program_dir" => path(self.program_dir.clone()),
+            "password" => self.password.clone(),
             "config" => path(self.config()),
             "pid_file" => path(self.work_dir.join("server.pid")),
             "error_log" => path(self.error_log()),
@@ -170,7 +183,7 @@ impl Values {
             "origin_port" => of_origin(|origin| origin.address.port().to_string()),
             "cache_bytes" => of_origin(|origin| origin.cache_bytes.to_string()),
             "cache_mib" => of_origin(|origin| (origin.cache_bytes >> 20).to_string()),
-            _ => return None,
+            _ => self.ports.get(name.strip_suffix("_port")?)?.to_string(),
         })
     }
 }
@@ -197,12 +210,16 @@ mod tests {
             address: Ipv4Addr::LOCALHOST,
             port: 8080,
             work_dir: "/dev/shm/{port} x".into(),
+            data: PathBuf::from("/dev/shm/{port} x/data"),
+            program_dir: PathBuf::from("/usr/bin"),
+            password: "0123".into(),
+            ports: [("log".to_owned(), 8081)].into(),
             root: PathBuf::from("/dev/shm/{port} x/root"),
             config_file: "c.conf".into(),
             user: "nobody".into(),
             workers: 2,
             open_files: 20_000,
-            service: Account { name: "nobody".into(), gid: 65_534 },
+            service: Account { name: "nobody".into(), uid: 65_534, gid: 65_534 },
             parts: Parts::default(),
             gateway_workers: 0,
             gateway_port: 0,
@@ -241,6 +258,7 @@ mod tests {
             texts.cloned().collect::<Vec<_>>()
         };
         let mut templates = started(&recipe.start);
+        templates.extend(recipe.steps.iter().flat_map(|step| step.run.iter().chain([&step.input]).cloned()));
         templates.extend(choice.config_text.clone());
         templates.extend(recipe.files.values().cloned());
         templates.extend(choice.settings.values().cloned());
@@ -268,6 +286,8 @@ mod tests {
             port,
             gateway_port,
             work_dir: folder.into(),
+            data: PathBuf::from(folder).join("data"),
+            ports: BTreeMap::new(),
             root: PathBuf::from(format!("{folder}.files/web")),
             gateway_workers: 2,
             ..values()

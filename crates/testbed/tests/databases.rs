@@ -1,0 +1,157 @@
+//! The recipes of database servers, with the servers of Debian's packages and their own clients.
+
+mod fixture;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fixture::{READY_MAX, directory, files, request, value};
+use observe::process::family_of;
+use testbed::{Recipe, RunningSut, Server, SutError};
+use units::{Clock, Nanos, RealClock};
+
+/// Runs a statement as the user `plimsoll`; returns the printed rows.
+type Query = fn(&RunningSut, &str) -> String;
+
+fn postgresql(sut: &RunningSut, statement: &str) -> String {
+    let mut psql = Command::new("psql");
+    psql.args([
+        "-XAtq",
+        "--host=127.0.0.1",
+        "--username=plimsoll",
+        "--dbname=plimsoll",
+        "-v",
+        "ON_ERROR_STOP=1",
+    ]);
+    psql.arg(format!("--port={}", sut.addr().port()))
+        .args(["-c", statement])
+        .env("PGPASSWORD", sut.password());
+    printed(psql)
+}
+
+fn mariadb(sut: &RunningSut, statement: &str) -> String {
+    let mut client = Command::new("mariadb");
+    client.args(["--no-defaults", "--protocol=tcp", "--host=127.0.0.1", "--user=plimsoll", "-BN"]);
+    client.arg(format!("--port={}", sut.addr().port())).args(["plimsoll", "-e", statement]);
+    client.env("MYSQL_PWD", sut.password());
+    printed(client)
+}
+
+fn printed(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Returns the processes that work in a folder.
+fn working_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let works_here =
+        |process: &PathBuf| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
+    entries.filter(works_here).collect()
+}
+
+/// Returns the number of shared memory segments on this machine that belong to an account.
+fn segments_of(account: &str) -> usize {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap();
+    let line = users.lines().find(|line| line.starts_with(&format!("{account}:"))).unwrap();
+    let uid = line.split(':').nth(2).unwrap();
+    let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    segments.lines().filter(|line| line.split_whitespace().nth(7) == Some(uid)).count()
+}
+
+/// Starts, changes, restores and stops a server in every profile; checks account, watch and leftovers.
+fn check(name: &str, account: &str, query: Query) {
+    let recipe = Recipe::load(name).unwrap();
+    let segments = segments_of(account);
+    for profile in recipe.profile_names() {
+        let (base, files) = (directory(), files());
+        let server = Server::Recipe(Box::new(recipe.clone()));
+        let request =
+            testbed::SutRequest { profile: Some(profile.to_owned()), ..request(server, base.path(), &files) };
+        let folder = request.work_dir.clone();
+        let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+        sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+
+        query(&sut, "CREATE TABLE kept (v INT)");
+        query(&sut, "INSERT INTO kept VALUES (1), (2), (3)");
+        assert_eq!(query(&sut, "SELECT SUM(v) FROM kept"), "6", "{profile}");
+        let watched = family_of(&sut.watched().leaders);
+        assert!(!watched.is_empty() && !working_in(base.path()).is_empty(), "{profile}");
+        if rustix::process::geteuid().is_root() {
+            assert_eq!(value(&sut.facts(), "user"), account);
+            for process in &watched {
+                let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid)).unwrap();
+                let uid = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap().trim();
+                assert!(!uid.starts_with('0'), "{name} runs as root: {uid}");
+            }
+        }
+        let used = sut.usage().expect("its use of the processor is known");
+        assert!(Nanos::ZERO < used.cpu, "{profile}");
+        let facts = format!("{:?}", sut.facts());
+        assert!(!facts.contains(sut.password()), "the password is disclosed");
+
+        sut.reset().unwrap_or_else(|error| panic!("{error}"));
+        let tables = query(&sut, "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'kept'");
+        assert_eq!(tables, "0", "{profile}: the table is still there");
+
+        let clock = RealClock::start();
+        sut.stop();
+        assert!(clock.now() < Nanos::from_secs(20), "{}", clock.now());
+        let left = working_in(base.path());
+        assert!(left.is_empty(), "{profile}: {left:?}");
+        assert_eq!(segments_of(account), segments, "{profile}");
+        assert_nothing_is_left(&folder);
+    }
+}
+
+#[test]
+fn postgresql_is_made_restored_and_stopped() {
+    check("postgresql", "postgres", postgresql);
+}
+
+#[test]
+fn mariadb_is_made_restored_and_stopped() {
+    check("mariadb", "mysql", mariadb);
+}
+
+/// Goal: a step that fails ends the start with its command and the end of its output, and nothing is left.
+#[test]
+fn a_failed_step_is_reported_with_its_output() {
+    let mut recipe = Recipe::load("postgresql").unwrap();
+    recipe.steps[0].run = ["sh", "-c", "echo no space for {data}; exit 7"].map(str::to_owned).to_vec();
+    let (base, files) = (directory(), files());
+    let request = request(Server::Recipe(Box::new(recipe)), base.path(), &files);
+    let folder = request.work_dir.clone();
+    let error = RunningSut::start(request).unwrap_err();
+    assert!(matches!(error, SutError::Step { .. }), "{error}");
+    let message = error.to_string();
+    assert!(
+        message.contains("PostgreSQL: `/usr/bin/sh -c") && message.contains("exit status 7"),
+        "{message}"
+    );
+    assert!(message.contains("\n  no space for /"), "{message}");
+    assert_nothing_is_left(&folder);
+}
+
+fn assert_nothing_is_left(folder: &Path) {
+    let left: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Goal: an account that does not exist is an error before anything is made.
+#[test]
+fn a_missing_account_is_reported() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let mut recipe = Recipe::load("mariadb").unwrap();
+    recipe.start.account = Some("nobody-of-this-name".to_owned());
+    let (base, files) = (directory(), files());
+    let error =
+        RunningSut::start(request(Server::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("under the account `nobody-of-this-name`, which does not exist"), "{message}");
+    assert!(message.contains("apt-get install mariadb-server"), "{message}");
+}
