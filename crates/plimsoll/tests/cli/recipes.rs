@@ -64,7 +64,7 @@ fn mistakes_in_a_recipe_are_shown_with_their_position() {
      --> ./broken.toml:7:9
       |
     7 | reset = "reboot"
-      |         ^^^^^^^^ expected `none`, `restart` or `restore`, found `reboot`
+      |         ^^^^^^^^ expected `none` or `restart` or `restore`, found `reboot`
     "#);
     insta::assert_snapshot!(refused(&fixture, "[start]", "[start"), @r#"
     error: this is not TOML
