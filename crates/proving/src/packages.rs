@@ -20,7 +20,7 @@ pub type Needed = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
 /// server, Node for the cache test suite, slow networks.
-pub const NEEDED: [Needed; 22] = [
+pub const NEEDED: [Needed; 28] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -43,7 +43,16 @@ pub const NEEDED: [Needed; 22] = [
     ("psql", "postgresql-client-15"),
     ("mariadbd", "mariadb-server"),
     ("mariadb", "mariadb-client"),
+    ("smbd", "samba"),
+    ("smbclient", "smbclient"),
+    ("/usr/lib/dovecot/imap", "dovecot-imapd"),
+    ("/usr/lib/dovecot/pop3", "dovecot-pop3d"),
+    ("/usr/lib/dovecot/lmtp", "dovecot-lmtpd"),
+    ("/usr/lib/postfix/sbin/master", "postfix"),
 ];
+
+/// Answers to questions of packages: Postfix gets no configuration of its own, so that it cannot be started by mistake.
+const ANSWERS: &str = "postfix postfix/main_mailer_type select No configuration";
 
 /// Installs the packages of missing files if we are root; otherwise prints what to install.
 ///
@@ -90,7 +99,12 @@ pub fn begin_installation(needed: &'static [Needed]) -> Result<Installation> {
 
 fn install_all(needed: &[Needed], packages: &[&str]) -> Result<()> {
     let _policy = ServicePolicy::put(Path::new(POLICY))?;
-    let install = || output(apt(&["install", "-qq", "--no-install-recommends"]).args(packages));
+    if packages.contains(&"postfix") {
+        output(Command::new("sh").args(["-c", r#"echo "$1" | debconf-set-selections"#, "sh", ANSWERS]))?;
+    }
+    // Another mail server of this machine stays.
+    let install =
+        || output(apt(&["install", "-qq", "--no-install-recommends", "--no-remove"]).args(packages));
     if install().is_err() {
         // The package lists are missing or out of date.
         output(&mut apt(&["update", "-qq"]))?;

@@ -44,6 +44,8 @@ pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[
     ("lighttpd", include_str!("../../../../recipes/lighttpd.toml")),
     ("postgresql", include_str!("../../../../recipes/postgresql.toml")),
     ("mariadb", include_str!("../../../../recipes/mariadb.toml")),
+    ("samba", include_str!("../../../../recipes/samba.toml")),
+    ("dovecot-postfix", include_str!("../../../../recipes/dovecot-postfix.toml")),
 ];
 
 /// The name of the profile defined by `[config]` and `[settings]` of a recipe.
@@ -181,6 +183,9 @@ pub struct StartRecipe {
     pub environment: BTreeMap<String, String>,
     /// The account under which root starts it; other users start it under their own.
     pub account: Option<String>,
+    /// Whether it insists on leading a session of its own.
+    #[schemars(default)]
+    pub own_session: bool,
 }
 
 /// The way to stop a server.

@@ -122,8 +122,9 @@ fn read_start(mut table: TomlTable) -> Option<StartRecipe> {
     let arguments = table.required_items("arguments", template);
     let environment = read_templates(&mut table, "environment");
     let account = table.optional("account", text);
+    let own_session = table.optional("own-session", flag).unwrap_or_default();
     table.finish();
-    Some(StartRecipe { arguments: arguments?, environment, account })
+    Some(StartRecipe { arguments: arguments?, environment, account, own_session })
 }
 
 fn read_data(mut table: TomlTable) -> Option<DataRecipe> {
@@ -408,6 +409,7 @@ arguments = ["--port", "{port}"]
             ("\"http-get\"", "\"https-get\""),
             ("\"restart\"", "\"reboot\""),
             ("\"logs/old\"", "\"../old\""),
+            ("\"logs/old\"", "\"lock\""),
             ("\"logs/old\"", "\"/etc\""),
             ("\"logs/old\"", "5"),
             ("[\"temp\", \"logs/old\"]", "\"temp\""),

@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 
 use languages::nearest;
 use languages::reader::{ValueError, text, whole_u32};
+use observe::leftovers::LOCK;
 use toml::de::DeValue;
 
 use super::placeholder::{PLACEHOLDERS, is_port, placeholders, port_placeholder};
@@ -53,10 +54,19 @@ pub(super) fn path_below(value: &DeValue) -> Result<String, ValueError> {
 pub(super) fn check_path_below(path: &str) -> Result<(), ValueError> {
     let is_normal = |part| matches!(part, Component::Normal(_));
     if !path.is_empty() && Path::new(path).components().all(is_normal) {
-        return Ok(());
+        return check_free(path);
     }
     let error = ValueError::new(format!("expected a path below the work directory, found `{path}`"));
     Err(error.hint("write a relative path without `..`"))
+}
+
+/// Checks that the work directory has no file of its own at a path.
+fn check_free(path: &str) -> Result<(), ValueError> {
+    if Path::new(path).starts_with(LOCK) {
+        let error = ValueError::new(format!("`{LOCK}` is Plimsoll's own file in the work directory"));
+        return Err(error.hint("write another name"));
+    }
+    Ok(())
 }
 
 /// Reads the path of a request, including a query.

@@ -1,6 +1,7 @@
 //! Launching of programs: on their CPUs, in their control group, as leader of a process group.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -33,6 +34,8 @@ pub(super) struct Launch {
     pub account: Option<(Account, PathBuf)>,
     /// A group that may pass through the folders above that one.
     pub passing_group: u32,
+    /// Whether it leads a session of its own, beside its process group.
+    pub own_session: bool,
     /// Its CPUs; empty for all.
     pub cpus: Vec<u32>,
     /// The file for its output.
@@ -78,24 +81,34 @@ impl Launch {
     /// process is killed.
     fn command(&self, group: Option<&ControlGroup>) -> io::Result<Command> {
         let log = File::options().create(true).append(true).open(&self.output_log)?;
-        let program = |path: &Path| group.map_or_else(|| Command::new(path), |group| group.command(path));
-        let mut command = match &self.account {
-            None => program(&self.program),
-            // The control group is entered first, because only root may.
-            Some((account, folder)) => {
-                let mut command = program(Path::new("setpriv"));
-                command.args([format!("--reuid={}", account.uid), format!("--regid={}", account.gid)]);
-                command.arg(format!("--groups={},{}", account.gid, self.passing_group));
-                command.arg("--").arg(&self.program).current_dir(folder);
-                command
-            }
-        };
+        // Each of these programs is replaced by the next. `setsid` is, since it does not lead a process group.
+        let mut programs: Vec<OsString> = Vec::new();
+        if self.own_session {
+            programs.push("setsid".into());
+        }
+        if let Some((account, _)) = &self.account {
+            programs.extend(["setpriv".into(), format!("--reuid={}", account.uid).into()]);
+            programs.push(format!("--regid={}", account.gid).into());
+            programs.push(format!("--groups={},{}", account.gid, self.passing_group).into());
+            programs.push("--".into());
+        }
+        programs.push(self.program.clone().into());
+        // The control group is entered first, because only root may.
+        let first = Path::new(&programs[0]);
+        let mut command = group.map_or_else(|| Command::new(first), |group| group.command(first));
+        command.args(&programs[1..]);
+        if let Some((_, folder)) = &self.account {
+            command.current_dir(folder);
+        }
         let output = if self.announces { Stdio::piped() } else { Stdio::from(log.try_clone()?) };
         let input = match &self.inherited_socket {
             Some(path) => Stdio::from(OwnedFd::from(listen_at(path)?)),
             None => Stdio::piped(),
         };
-        command.args(&self.arguments).envs(&self.environment).process_group(0);
+        command.args(&self.arguments).envs(&self.environment);
+        if !self.own_session {
+            command.process_group(0);
+        }
         command.stdin(input).stdout(output).stderr(log);
         Ok(command)
     }
@@ -196,6 +209,7 @@ mod tests {
             environment: BTreeMap::new(),
             account: None,
             passing_group: 0,
+            own_session: false,
             cpus: Vec::new(),
             output_log: "/dev/null".into(),
             announces: false,

@@ -159,7 +159,12 @@ impl Server {
                     install: None,
                     version: vec!["--version".into()],
                 },
-                start: StartRecipe { arguments: args, environment: Default::default(), account: None },
+                start: StartRecipe {
+                    arguments: args,
+                    environment: Default::default(),
+                    account: None,
+                    own_session: false,
+                },
                 stop: StopRecipe::default(),
                 config: None,
                 files: Default::default(),

@@ -394,6 +394,7 @@ impl ProcessBuilder<'_> {
             environment: environment.map(|(name, value)| (name.clone(), fill(value))).collect(),
             account: Account::for_start(start).map(|account| (account, self.values.work_dir.clone())),
             passing_group: self.values.service.gid,
+            own_session: start.own_session,
             cpus: self.cpus.clone(),
             output_log: self.values.work_dir.join(log),
             announces: false,

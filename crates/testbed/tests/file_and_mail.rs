@@ -1,0 +1,132 @@
+//! The recipes of file and mail servers, with the servers of Debian's packages, smbclient, and the mail clients of
+//! Python's library.
+
+mod fixture;
+
+use std::path::Path;
+use std::process::Command;
+
+use fixture::{READY_MAX, directory, files, request};
+use testbed::{Recipe, RunningSut, Server};
+use units::{Clock, Nanos, RealClock};
+
+/// Starts a server in a profile, and passes it to `check`; then stops it and checks that nothing is left.
+fn with_server(name: &str, profile: &str, check: impl Fn(&mut RunningSut, &Path)) {
+    let recipe = Recipe::load(name).unwrap();
+    let (base, files) = (directory(), files());
+    let server = Server::Recipe(Box::new(recipe));
+    let request =
+        testbed::SutRequest { profile: Some(profile.to_owned()), ..request(server, base.path(), &files) };
+    let folder = request.work_dir.clone();
+    let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    let leaders = sut.watched().leaders;
+    check(&mut sut, base.path());
+    assert!(!format!("{:?}", sut.facts()).contains(sut.password()), "the password is disclosed");
+    sut.stop();
+    assert!(leaders.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()), "{leaders:?}");
+    let mentions = processes_that_mention(base.path());
+    assert!(mentions.is_empty(), "{name}: {mentions:?}");
+    let left: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Returns the command lines of the processes that work in a folder or name it.
+fn processes_that_mention(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let own = |process: std::path::PathBuf| {
+        let line = String::from_utf8_lossy(&std::fs::read(process.join("cmdline")).ok()?).into_owned();
+        let works_here = std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
+        (works_here || line.contains(folder.to_str().unwrap())).then_some(line)
+    };
+    entries.filter_map(own).collect()
+}
+
+/// Runs a client to its end; returns its output.
+fn client(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned();
+    assert!(output.status.success(), "{command:?}: {text}");
+    text
+}
+
+fn smb(sut: &RunningSut, password: &str, commands: &str) -> Command {
+    let mut smbclient = Command::new("smbclient");
+    smbclient.args(["//127.0.0.1/plimsoll", "--user=plimsoll", "--configfile=/dev/null"]);
+    smbclient.arg(format!("--port={}", sut.addr().port())).args(["-c", commands]).env("PASSWD", password);
+    smbclient
+}
+
+#[test]
+fn samba_keeps_files_restores_and_stops() {
+    for profile in ["benchmark", "default"] {
+        with_server("samba", profile, |sut, base| {
+            let (here, back) = (base.join("here"), base.join("back"));
+            std::fs::write(&here, [7; 300_000]).unwrap();
+            let commands = format!("put {} one; get one {}", here.display(), back.display());
+            client(&mut smb(sut, sut.password(), &commands));
+            assert_eq!(std::fs::read(back).unwrap(), [7; 300_000]);
+            let refused = smb(sut, "wrong", "ls").output().unwrap();
+            assert!(!refused.status.success());
+            assert!(String::from_utf8_lossy(&refused.stdout).contains("LOGON_FAILURE"), "{refused:?}");
+            sut.reset().unwrap_or_else(|error| panic!("{error}"));
+            let listing = client(&mut smb(sut, sut.password(), "ls"));
+            assert!(!listing.contains("one"), "{listing}");
+        });
+    }
+}
+
+/// Sends a message, reads mailboxes and prints the subjects in one.
+const MAIL: &str = r#"
+import imaplib, os, smtplib, sys
+action, smtp, imap, subject = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+password = os.environ["MAIL_PASSWORD"]
+if action == "send":
+    with smtplib.SMTP("127.0.0.1", smtp, timeout=20) as client:
+        client.login("user2@plimsoll.test", password)
+        message = f"Subject: {subject}\r\n\r\nHello.\r\n"
+        client.sendmail("user2@plimsoll.test", ["user1000@plimsoll.test"], message)
+else:
+    client = imaplib.IMAP4("127.0.0.1", imap, timeout=20)
+    client.login("user1000@plimsoll.test", password)
+    client.select("INBOX")
+    for number in client.search(None, "ALL")[1][0].split():
+        print(client.fetch(number, "(BODY[HEADER.FIELDS (SUBJECT)])")[1][0][1].decode().strip())
+"#;
+
+fn mail(sut: &RunningSut, action: &str) -> String {
+    let [smtp, imap] = [sut.port("smtp").unwrap(), sut.addr().port()].map(|port| port.to_string());
+    let mut python = Command::new("python3");
+    python.args(["-c", MAIL, action, &smtp, &imap, "first"]).env("MAIL_PASSWORD", sut.password());
+    client(&mut python)
+}
+
+#[test]
+fn mail_is_delivered_by_postfix_to_dovecot_and_gone_after_a_restore() {
+    if !rustix::process::geteuid().is_root() {
+        let recipe = Recipe::load("dovecot-postfix").unwrap();
+        let (base, files) = (directory(), files());
+        let request = request(Server::Recipe(Box::new(recipe)), base.path(), &files);
+        let message = RunningSut::start(request).unwrap_err().to_string();
+        assert!(message.contains("can be started by root only"), "{message}");
+        return;
+    }
+    with_server("dovecot-postfix", "benchmark", |sut, _| {
+        assert_eq!(mail(sut, "read"), "");
+        mail(sut, "send");
+        let clock = RealClock::start();
+        while mail(sut, "read") != "Subject: first" {
+            assert!(clock.now() < Nanos::from_secs(20), "the message does not arrive");
+        }
+        let watched = observe::process::family_of(&sut.watched().leaders);
+        let names = watched.iter().map(|process| {
+            std::fs::read_to_string(format!("/proc/{}/comm", process.pid)).unwrap_or_default()
+        });
+        let names: Vec<String> = names.collect();
+        for name in ["dovecot", "imap-login", "lmtp", "master", "qmgr"] {
+            assert!(names.iter().any(|one| one.trim() == name), "{name} is not watched: {names:?}");
+        }
+        sut.reset().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(mail(sut, "read"), "", "the message is still there");
+    });
+}
