@@ -249,6 +249,54 @@ fn a_port_in_use_is_refused_before_the_server_starts() {
     assert!(matches!(error, SutError::PortTaken { port: refused, .. } if refused == port), "{error}");
 }
 
+/// A server that changes its data before it is ready.
+const WITH_DATA: &str = r#"
+format = 2
+family = "order-entry"
+name = "keeper"
+title = "a keeper of data"
+ready = "log"
+ready-log = "ready at "
+reset = "restore"
+ports = ["second"]
+program = { find = ["sh"] }
+start = { arguments = ["-c", "echo changed >>{data}/events; echo ready at {second_port}; exec sleep 99"] }
+data = { directory = "data" }
+
+[[steps]]
+when = "made"
+run = ["sh", "-c", "cat >{data}/events"]
+input = "made\n"
+
+[[steps]]
+when = "started"
+run = ["sh", "-c", "cat >>{data}/events"]
+input = "started at {second_port} with {password}\n"
+"#;
+
+/// Goal: the data are made once, restored before each start, and filled after each; the log of an earlier start does
+/// not count as readiness.
+#[test]
+fn data_are_made_once_and_restored_and_filled_at_each_start() {
+    let (base, files) = (directory(), files());
+    let recipe = Recipe::parse("keeper.toml", WITH_DATA).unwrap();
+    let request = request(Server::Recipe(Box::new(recipe)), base.path(), &files);
+    let folder = request.work_dir.clone();
+    let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    let events = || {
+        let own = std::fs::read_dir(&folder).unwrap().flatten().next().unwrap().path();
+        std::fs::read_to_string(own.join("data/events")).unwrap()
+    };
+    let expected =
+        format!("made\nchanged\nstarted at {} with {}\n", sut.port("second").unwrap(), sut.password());
+    assert_eq!(events(), expected);
+    let first = sut.watched().leaders;
+    sut.reset().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(events(), expected);
+    assert_ne!(sut.watched().leaders, first);
+}
+
 #[test]
 fn a_recipe_file_is_loaded_by_its_path() {
     let base = directory();
