@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use engine::{Driver, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
+use engine::{Driver, LoadThreadUse, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
 use model::{
     Answer, Catalog, Example, IntervalRecord, Load, LoadPoint, MeasuredValues, Mix, Outcome, Phase, Phases,
     Reply, Step, User, WebRequest, partition,
@@ -138,7 +138,10 @@ fn a_hundred_thousand_idle_users_cost_little() {
     };
     let before = resident();
     let mut seconds = Seconds::default();
-    let meters = ThreadMeters { clock, probe: Box::new(|| (thread_cpu(), Nanos::ZERO)) };
+    let meters = ThreadMeters {
+        clock,
+        probe: Box::new(|| LoadThreadUse { cpu: thread_cpu(), ..LoadThreadUse::default() }),
+    };
     let driver = |_| Session { is_open: false, clock };
     let start = units::Clock::now(&clock) + s(2);
     let stop = AtomicBool::new(false);

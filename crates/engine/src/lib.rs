@@ -28,11 +28,13 @@
     )
 )]
 
+mod blocking;
 mod closed;
 mod deadlines;
 pub mod descriptor;
 mod dispatcher;
 mod driver;
+mod examples;
 mod open;
 mod point;
 mod point_context;
@@ -43,10 +45,11 @@ mod thread;
 mod time_integral;
 mod timers;
 
+pub use crate::blocking::{BlockingClock, BlockingDriver, BlockingRuntime, run_blocking_point};
 pub use crate::driver::Driver;
 pub use crate::point::run_point;
 pub use crate::point_context::{PointContext, Sink, Spawn};
 pub use crate::session::OpenedSessions;
-pub use crate::setup::{HealthProbe, PointSetup, PointStart, Runtime, StopRequest};
+pub use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, Runtime, StopRequest};
 pub use crate::thread::{ThreadMeters, TokioSpawn, run_point_on_this_thread};
 pub use crate::timers::{Sleep, Timers};

@@ -8,6 +8,7 @@ use units::{Clock, Nanos, Purpose, Rng};
 use crate::closed::{self, Lifetime};
 use crate::dispatcher::Dispatcher;
 use crate::driver::Driver;
+use crate::examples::Examples;
 use crate::open;
 use crate::point_context::{PointContext, Sink, Spawn, UserContext};
 use crate::recorder::Recorder;
@@ -15,10 +16,10 @@ use crate::session::open_sessions;
 use crate::setup::{PointSetup, PointStart, Runtime, StopRequest};
 
 /// The period at which the thread looks for ended intervals, passed time limits and a request to stop.
-const TICK: Nanos = Nanos::from_millis(50);
+pub(crate) const TICK: Nanos = Nanos::from_millis(50);
 
 /// The period at which the thread looks for the end of a drain.
-const DRAIN_TICK: Nanos = Nanos::from_millis(2);
+pub(crate) const DRAIN_TICK: Nanos = Nanos::from_millis(2);
 
 /// Runs a thread's share of one load point, with the drivers that `driver` makes for its users by their numbers (in an
 /// open loop for its slots for operations in flight): opens the sessions of all users, waits for the `start`, and then
@@ -86,7 +87,7 @@ fn start_users<C, D, M>(
 }
 
 /// Returns the lifetime of a user: users are spread evenly over the ramps.
-fn lifetime_of(user: u32, setup: &PointSetup, origin: Nanos) -> Lifetime {
+pub(crate) fn lifetime_of(user: u32, setup: &PointSetup, origin: Nanos) -> Lifetime {
     let users = u128::from(setup.point.load.in_flight_max());
     let part = |length: Nanos| {
         let nanos = u128::from(length.0) * u128::from(user) / users;
@@ -119,7 +120,7 @@ fn start_slots<C, D, M>(
 
 /// The ending of the time in which operations are started.
 #[derive(PartialEq, Eq)]
-enum Attended {
+pub(crate) enum Attended {
     ToTheEnd,
     UntilAskedToStop,
 }
@@ -145,9 +146,8 @@ async fn attend<C: Clock>(
             point.recorder.borrow_mut().finish(now, true);
             return Attended::UntilAskedToStop;
         }
-        let next_second = Nanos((now.saturating_sub(point.origin).0 / 1_000_000_000 + 1) * 1_000_000_000);
         let tick = TICK.min(point.time_limit);
-        point.timers.sleep_until((now + tick).min(point.origin + next_second).min(end)).await;
+        point.timers.sleep_until(next_look(now, point.origin, end, tick)).await;
     }
 }
 
@@ -178,14 +178,22 @@ async fn drain<C: Clock>(
 }
 
 fn hand_over<C: Clock>(point: &PointContext<C>, sink: &mut impl Sink) {
-    let mut recorder = point.recorder.borrow_mut();
+    pass_on(&mut point.recorder.borrow_mut(), &mut point.examples.borrow_mut(), sink);
+}
+
+/// Passes finished intervals and examples on to the sink.
+pub(crate) fn pass_on(recorder: &mut Recorder, examples: &mut Examples, sink: &mut impl Sink) {
     for record in recorder.take_finished() {
         sink.interval(record);
     }
     while let Some(spare) = sink.spare() {
         recorder.reuse(spare);
     }
-    for example in point.examples.borrow_mut().drain(..) {
-        sink.example(example);
-    }
+    examples.take().into_iter().for_each(|example| sink.example(example));
+}
+
+/// Returns the time of the next look at the load point, after `now`: at the end of an interval, or of `end`, or earlier.
+pub(crate) fn next_look(now: Nanos, origin: Nanos, end: Nanos, tick: Nanos) -> Nanos {
+    let next_second = Nanos((now.saturating_sub(origin).0 / 1_000_000_000 + 1) * 1_000_000_000);
+    (now + tick).min(origin + next_second).min(end)
 }

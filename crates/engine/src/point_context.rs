@@ -10,6 +10,7 @@ use units::{Clock, Nanos};
 
 use crate::deadlines::{Deadlines, UserIndex};
 use crate::driver::Driver;
+use crate::examples::Examples;
 use crate::recorder::Recorder;
 use crate::setup::PointSetup;
 use crate::timers::Timers;
@@ -41,10 +42,7 @@ pub struct PointContext<C> {
     pub(crate) deadlines: Deadlines,
     pub(crate) time_limit: Nanos,
     pub(crate) origin: Nanos,
-    load_point: u32,
-    /// Outcomes of which an example was taken, one bit each.
-    seen: Cell<u32>,
-    pub(crate) examples: RefCell<Vec<Example>>,
+    pub(crate) examples: RefCell<Examples>,
     /// Whether the task of a user has panicked, which the runtime alone would not tell anybody.
     has_panicked: Cell<bool>,
 }
@@ -64,9 +62,7 @@ impl<C: Clock> PointContext<C> {
             deadlines: Deadlines::default(),
             time_limit: setup.time_limit,
             origin,
-            load_point: setup.point.index,
-            seen: Cell::new(0),
-            examples: RefCell::default(),
+            examples: RefCell::new(Examples::new(setup.point.index)),
             has_panicked: Cell::new(false),
         })
     }
@@ -106,7 +102,9 @@ impl<C: Clock> PointContext<C> {
         }
         drop(recorder);
         if reply.outcome != Outcome::Ok {
-            self.keep_example(driver, operation, &reply);
+            let at = reply.done.saturating_sub(self.origin);
+            let describe = || driver.describe(operation, &reply);
+            self.examples.borrow_mut().keep(at, operation.kind(), reply.outcome, describe);
         }
         (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
     }
@@ -130,22 +128,6 @@ impl<C: Clock> PointContext<C> {
             reply.done = self.clock.now();
         }
         ended.is_some()
-    }
-
-    #[cold]
-    fn keep_example<D: Driver>(&self, driver: &D, operation: &D::Operation, reply: &Reply) {
-        let bit = 1 << reply.outcome as u8;
-        if self.seen.get() & bit != 0 {
-            return;
-        }
-        self.seen.set(self.seen.get() | bit);
-        self.examples.borrow_mut().push(Example {
-            load_point: self.load_point,
-            at: reply.done.saturating_sub(self.origin),
-            kind: operation.kind(),
-            outcome: reply.outcome,
-            text: driver.describe(operation, reply),
-        });
     }
 }
 

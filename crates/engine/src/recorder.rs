@@ -6,12 +6,12 @@
 
 use model::{
     Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, Outcome, Phase, Phases, Reply, SliceSchedule,
-    UnitTotals,
+    SutUse, UnitTotals,
 };
 use stats::Histogram;
 use units::Nanos;
 
-use crate::setup::{HealthProbe, PointSetup};
+use crate::setup::{HealthProbe, LoadThreadUse, PointSetup};
 use crate::time_integral::TimeIntegral;
 
 /// Length of an interval, unless a phase ends within it.
@@ -44,7 +44,7 @@ pub(crate) struct Recorder {
     in_flight_integral: u128,
     thinking_integral: u128,
     probe: HealthProbe,
-    probed: (Nanos, Nanos),
+    probed: LoadThreadUse,
     finished: Vec<IntervalRecord>,
     /// Emptied records to be filled again.
     spares: Vec<IntervalRecord>,
@@ -182,6 +182,12 @@ impl Recorder {
         self.spares.push(spare);
     }
 
+    /// Returns a time of the run's clock, but no earlier than the current interval: where several threads record, one may
+    /// have closed an interval after another read the clock.
+    pub(crate) fn not_before_interval(&self, at: Nanos) -> Nanos {
+        at.max(self.origin + self.current.start)
+    }
+
     /// Returns the number of operations in flight.
     pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight.inside()
@@ -304,9 +310,13 @@ impl Recorder {
         let probed = (self.probe)();
         self.current.health = Health {
             threads: 1,
-            cpu: probed.0.saturating_sub(self.probed.0),
-            run_queue: probed.1.saturating_sub(self.probed.1),
+            cpu: probed.cpu.saturating_sub(self.probed.cpu),
+            run_queue: probed.run_queue.saturating_sub(self.probed.run_queue),
         };
+        self.current.sut = probed.sut_cpu.map(|cpu| {
+            let before = self.probed.sut_cpu.unwrap_or_default();
+            SutUse { cpu: cpu.saturating_sub(before), throttled: Nanos::ZERO }
+        });
         let has_abandoned = self.current.flow.abandoned != 0;
         for response in &self.detail.response {
             self.current.response.merge(response).expect(OPERATIONS_ARE_COUNTABLE);
@@ -363,7 +373,7 @@ mod tests {
             seed: 1,
             time_limit: S(1),
         };
-        Recorder::new(&setup, S(0), 2, 1, Box::new(|| (S(0), S(0))))
+        Recorder::new(&setup, S(0), 2, 1, Box::new(LoadThreadUse::default))
     }
 
     /// Records an operation of a kind that takes `response` from `sent` on.

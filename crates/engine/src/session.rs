@@ -12,7 +12,7 @@ use crate::setup::StopRequest;
 use crate::timers::Timers;
 
 /// The most sessions of one load thread that are opened at a time: a server that starts need not take all at once.
-const OPENING_MAX: usize = 64;
+pub(crate) const OPENING_MAX: usize = 64;
 
 /// The period at which the thread looks for a request to stop.
 const STOP_TICK: Nanos = Nanos::from_millis(50);
@@ -36,7 +36,7 @@ impl OpenedSessions {
         self.first_failure = self.first_failure.take().or(other.first_failure);
     }
 
-    fn count(&mut self, result: Result<(), String>) {
+    pub(crate) fn count(&mut self, result: Result<(), String>) {
         match result {
             Ok(()) => self.n_open += 1,
             Err(failure) => {

@@ -8,8 +8,19 @@ use units::Nanos;
 use crate::session::OpenedSessions;
 use crate::timers::Timers;
 
-/// A reader of the load thread's CPU time and its wait for a CPU, both since the thread began.
-pub type HealthProbe = Box<dyn FnMut() -> (Nanos, Nanos)>;
+/// The use of the CPU by a load thread since it began.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoadThreadUse {
+    /// CPU time of the load generator.
+    pub cpu: Nanos,
+    /// Time that it was ready to run and had no CPU.
+    pub run_queue: Nanos,
+    /// CPU time of operations, where the system under test is part of this process.
+    pub sut_cpu: Option<Nanos>,
+}
+
+/// A reader of the use of the CPU by a load thread.
+pub type HealthProbe = Box<dyn FnMut() -> LoadThreadUse + Send>;
 
 /// The setup of a load thread for one load point.
 pub struct PointSetup {

@@ -94,7 +94,7 @@ impl<'a> WithServer<'a> {
     }
 
     fn interval(&mut self, mut record: IntervalRecord) {
-        record.sut = self.used_since();
+        record.sut = self.used_since().or(record.sut);
         self.collector.interval(record);
         if let Some(Err(died)) = self.sut.as_deref().map(RunningSut::check_alive) {
             self.collector.died(SutError::from(died).into());

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use engine::{
-    Driver, HealthProbe, OpenedSessions, PointSetup, PointStart, Sink, ThreadMeters, run_point_on_this_thread,
+    Driver, HealthProbe, LoadThreadUse, OpenedSessions, PointSetup, PointStart, Sink, ThreadMeters,
+    run_point_on_this_thread,
 };
 use model::{Example, IntervalRecord, Mix, Plan};
 use observe::SchedStat;
@@ -87,7 +88,7 @@ fn probe() -> HealthProbe {
     let stat = SchedStat::open_current();
     Box::new(move || {
         let run_queue = stat.as_ref().and_then(SchedStat::read).map_or(Nanos::ZERO, |used| used.run_queue);
-        (thread_cpu(), run_queue)
+        LoadThreadUse { cpu: thread_cpu(), run_queue, sut_cpu: None }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use stats::Histogram;
 
-use crate::{Detail, Flow, Health, IntervalRecord, KindTotals, UnitTotals};
+use crate::{Detail, Flow, Health, IntervalRecord, KindTotals, SutUse, UnitTotals};
 
 impl IntervalRecord {
     /// Adds the record of another thread or agent for the same interval of the same load point.
@@ -25,6 +25,9 @@ impl IntervalRecord {
         merge(&mut self.response, &other.response);
         merge(&mut self.lateness, &other.lateness);
         self.health.merge(other.health);
+        if let Some(used) = other.sut {
+            self.sut.get_or_insert_default().merge(used);
+        }
         if let Some(other) = &other.detail {
             self.detail.get_or_insert_default().merge(other);
         }
@@ -107,6 +110,14 @@ impl UnitTotals {
     pub fn merge(&mut self, other: UnitTotals) {
         self.ok += other.ok;
         self.failed += other.failed;
+    }
+}
+
+impl SutUse {
+    /// Adds what another part of the load used, where the system under test is part of the load generator's process.
+    pub fn merge(&mut self, other: SutUse) {
+        self.cpu += other.cpu;
+        self.throttled += other.throttled;
     }
 }
 

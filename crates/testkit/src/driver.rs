@@ -3,13 +3,16 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
-use engine::{Driver, Timers};
+use engine::{BlockingClock, BlockingDriver, Driver, Timers};
 use model::{Outcome, Reply};
 use units::{Clock, Nanos, SimClock};
 
 use crate::family::{SimExchange, SimOperation};
-use crate::server::ServerState;
+use crate::server::{ServerState, SimReply};
+use crate::sim_threads::SimThreads;
 
 /// Size of every reply's head.
 pub(crate) const HEAD_BYTES: u64 = 100;
@@ -34,25 +37,60 @@ impl<O: SimOperation> Driver for SimDriver<O> {
         let fate = self.server_state.borrow_mut().admit(self.user, operation.kind(), sent - self.origin);
         self.timers.sleep_until(self.origin + fate.done).await;
         // As in a real driver, the reply is done when the generator sees it, which is later if it is paused.
-        let done = self.clock.now();
-        let connected = self.origin + fate.connected;
-        let head_bytes = match fate.outcome {
-            Outcome::Ok | Outcome::WrongStatus => HEAD_BYTES,
-            _ => 0,
-        };
-        let measured = O::measured(&SimExchange {
-            connect: connected.saturating_sub(sent),
-            first_byte: done - sent,
-            head_bytes,
-            body_bytes: fate.body_bytes,
-        });
-        let code = if fate.outcome == Outcome::WrongStatus { WRONG_STATUS } else { 0 };
-        Reply { outcome: fate.outcome, sent, done, measured, answer: 0, code, detail: code.into() }
+        reply::<O>(&fate, sent, self.clock.now(), self.origin)
     }
 
     fn give_up(&mut self) {}
 
     fn describe(&self, operation: &O, reply: &Reply) -> String {
-        format!("object {}: {} ({})", operation.kind(), reply.outcome.name(), reply.detail)
+        describe(operation, reply)
     }
+}
+
+/// The same with calls that block, and with the simulated server as a part of the process: an operation uses the CPU from
+/// its sending to its end.
+pub(crate) struct SimBlockingDriver<O> {
+    pub(crate) server_state: Arc<Mutex<ServerState>>,
+    pub(crate) threads: SimThreads,
+    pub(crate) origin: Nanos,
+    pub(crate) user: u32,
+    pub(crate) operation: PhantomData<fn(O)>,
+}
+
+impl<O: SimOperation> BlockingDriver for SimBlockingDriver<O> {
+    type Operation = O;
+
+    fn perform(&mut self, operation: &O, sent: Nanos) -> Reply {
+        let fate = {
+            let mut server = self.server_state.lock().expect("a server that does not panic");
+            server.admit(self.user, operation.kind(), sent - self.origin)
+        };
+        self.threads.sleep_until(self.origin + fate.done, &AtomicBool::new(false));
+        let done = self.threads.now();
+        SimThreads::use_cpu(done - sent);
+        reply::<O>(&fate, sent, done, self.origin)
+    }
+
+    fn describe(&self, operation: &O, reply: &Reply) -> String {
+        describe(operation, reply)
+    }
+}
+
+fn reply<O: SimOperation>(fate: &SimReply, sent: Nanos, done: Nanos, origin: Nanos) -> Reply {
+    let head_bytes = match fate.outcome {
+        Outcome::Ok | Outcome::WrongStatus => HEAD_BYTES,
+        _ => 0,
+    };
+    let measured = O::measured(&SimExchange {
+        connect: (origin + fate.connected).saturating_sub(sent),
+        first_byte: done - sent,
+        head_bytes,
+        body_bytes: fate.body_bytes,
+    });
+    let code = if fate.outcome == Outcome::WrongStatus { WRONG_STATUS } else { 0 };
+    Reply { outcome: fate.outcome, sent, done, measured, answer: 0, code, detail: code.into() }
+}
+
+fn describe(operation: &impl SimOperation, reply: &Reply) -> String {
+    format!("object {}: {} ({})", operation.kind(), reply.outcome.name(), reply.detail)
 }

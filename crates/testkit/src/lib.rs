@@ -30,6 +30,7 @@ mod queues;
 mod schema_keys;
 mod seed;
 mod server;
+mod sim_threads;
 mod simulation;
 mod stall;
 

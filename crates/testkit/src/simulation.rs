@@ -4,21 +4,27 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::rc::Rc;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 
 use analysis::{Analysis, Analyzer};
 #[cfg(feature = "echo")]
 use benchmarks::echo::Messages;
 use benchmarks::web::pages::Pages;
-use engine::{PointSetup, Runtime, Sink, StopRequest, run_point};
+use engine::{
+    BlockingClock, BlockingRuntime, LoadThreadUse, PointSetup, Runtime, Sink, StopRequest,
+    run_blocking_point, run_point,
+};
 #[cfg(feature = "echo")]
 use model::EchoMessageKind;
 use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Mix, Plan, Workload, partition};
-use units::{Clock, Nanos, SimClock};
+use units::{Clock, Nanos};
 
-use crate::driver::SimDriver;
+use crate::driver::{SimBlockingDriver, SimDriver};
 use crate::executor::SimExecutor;
 use crate::family::SimOperation;
 use crate::server::{ServerState, SimRequest, SimServer, TimeWindow};
+use crate::sim_threads::SimThreads;
 
 /// Start of load points on the clock: not zero, so that a forgotten offset shows.
 const START: Nanos = Nanos(1_234_567_891);
@@ -34,6 +40,8 @@ pub struct Simulation {
     pub generator_pause: Option<TimeWindow>,
     /// Time at which the run is asked to stop, from the start of the first load point.
     pub stop_at: Option<Nanos>,
+    /// Whether the calls of drivers block, and the server is a part of this process.
+    pub blocks: bool,
 }
 
 /// The records of a simulated run.
@@ -50,7 +58,7 @@ pub struct Recording {
 impl Simulation {
     /// Creates a run without disturbance of the generator.
     pub fn new(plan: Plan, server: SimServer) -> Simulation {
-        Simulation { plan, server, generator_pause: None, stop_at: None }
+        Simulation { plan, server, generator_pause: None, stop_at: None, blocks: false }
     }
 
     /// Runs all load points and keeps all records; for short runs.
@@ -100,6 +108,16 @@ impl Simulation {
 
     /// Runs one load point; `take` receives records as they arrive. Returns the requests seen by the server.
     fn run_load_point(&self, point: LoadPoint, mut take: impl FnMut(Recording)) -> Vec<SimRequest> {
+        if self.blocks {
+            let (seed, server) = (self.plan.seed, Arc::new(Mutex::new(self.server_state(point))));
+            let whole = match &self.plan.workload {
+                Workload::Web(web) => self.block(point, &server, Pages::new(web, seed, point.load)),
+                #[cfg(feature = "echo")]
+                Workload::Echo(echo) => self.block(point, &server, Messages::new(echo, seed)),
+            };
+            take(whole);
+            return std::mem::take(&mut server.lock().expect("a server that does not panic").requests);
+        }
         let pause = self
             .generator_pause
             .map(|TimeWindow { from, to }| TimeWindow { from: START + from, to: START + to });
@@ -126,6 +144,60 @@ impl Simulation {
                 return std::mem::take(&mut context.server_state.borrow_mut().requests);
             }
             executor.advance();
+        }
+    }
+
+    /// Runs one load point with drivers that block. Returns the records in order of load thread.
+    fn block<M>(&self, point: LoadPoint, server: &Arc<Mutex<ServerState>>, mix: M) -> Recording
+    where
+        M: Mix<Operation: SimOperation> + Send + Sync + 'static,
+    {
+        assert!(self.generator_pause.is_none(), "no pause of threads is simulated");
+        let threads = SimThreads::new(START);
+        let (mix, (sender, records)) = (Arc::new(mix), channel());
+        let shares =
+            partition(point.index, point.load, self.plan.load_threads).into_iter().map(|assignment| {
+                let (mix, threads, server) = (Arc::clone(&mix), threads.clone(), Arc::clone(server));
+                let (setup, sender) = (self.setup(point, assignment), sender.clone());
+                let stop = StopAt { clock: threads.clone(), at: self.stop_at.map(|at| START + at) };
+                move || {
+                    let runtime =
+                        BlockingRuntime { clock: threads.clone(), probe: Box::new(LoadThreadUse::default) };
+                    let driver = |user| SimBlockingDriver::<M::Operation> {
+                        server_state: Arc::clone(&server),
+                        threads: threads.clone(),
+                        origin: START,
+                        user,
+                        operation: PhantomData,
+                    };
+                    let mut outbox = Recording::default();
+                    run_blocking_point(&setup, runtime, &mix, driver, START, &mut outbox, &stop)
+                        .expect("simulated operations return");
+                    sender.send(outbox).expect("the simulation waits");
+                }
+            });
+        let shares =
+            shares.map(|share| threads.spawn("load thread".to_owned(), share).expect("a few threads"));
+        threads.run(shares.collect());
+        drop(sender);
+        let mut all = Recording::default();
+        records.into_iter().for_each(|part: Recording| {
+            all.intervals.extend(part.intervals);
+            all.examples.extend(part.examples);
+        });
+        all
+    }
+
+    fn setup(&self, point: LoadPoint, assignment: Assignment) -> PointSetup {
+        PointSetup {
+            point,
+            agent: 0,
+            assignment,
+            schedule: self.plan.schedule(point),
+            phases: self.plan.phases,
+            catalog: self.plan.catalog.clone(),
+            seed: self.plan.seed,
+            time_limit: self.plan.time_limit,
         }
     }
 
@@ -175,18 +247,9 @@ impl Simulation {
                 operation: PhantomData,
             }
         };
-        let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
+        let probe = Box::new(LoadThreadUse::default);
         let runtime = Runtime { clock, timers, spawn: executor.spawner(), probe };
-        let setup = PointSetup {
-            point,
-            agent: 0,
-            assignment,
-            schedule: self.plan.schedule(point),
-            phases: self.plan.phases,
-            catalog: self.plan.catalog.clone(),
-            seed: self.plan.seed,
-            time_limit: self.plan.time_limit,
-        };
+        let setup = self.setup(point, assignment);
         engine::Spawn::spawn(&executor.spawner(), async move {
             run_point(&setup, runtime, mix, driver, START, &mut outbox, &stop).await;
             n_running.set(n_running.get() - 1);
@@ -233,20 +296,30 @@ struct Outbox(Rc<RefCell<Recording>>);
 
 impl Sink for Outbox {
     fn interval(&mut self, record: IntervalRecord) {
-        self.0.borrow_mut().intervals.push(record);
+        self.0.borrow_mut().interval(record);
     }
 
     fn example(&mut self, example: Example) {
-        self.0.borrow_mut().examples.push(example);
+        self.0.borrow_mut().example(example);
     }
 }
 
-struct StopAt {
-    clock: SimClock,
+impl Sink for Recording {
+    fn interval(&mut self, record: IntervalRecord) {
+        self.intervals.push(record);
+    }
+
+    fn example(&mut self, example: Example) {
+        self.examples.push(example);
+    }
+}
+
+struct StopAt<C> {
+    clock: C,
     at: Option<Nanos>,
 }
 
-impl StopRequest for StopAt {
+impl<C: Clock> StopRequest for StopAt<C> {
     fn is_requested(&self) -> bool {
         self.at.is_some_and(|at| at <= self.clock.now())
     }

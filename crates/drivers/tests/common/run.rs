@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use drivers::web::{PlainDriver, Trust};
-use engine::{Driver, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
+use engine::{Driver, LoadThreadUse, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
 use model::{
     Answer, Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome,
     POISSON_LANES, Phases, Schedule, Step, User, WebRequest, partition,
@@ -162,7 +162,7 @@ pub(crate) fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
     };
     let start = clock.now() + Nanos::from_millis(20);
     let mut collected = Collected::default();
-    let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
+    let probe = Box::new(LoadThreadUse::default);
     let stop = AtomicBool::new(false);
     let meters = ThreadMeters { clock, probe };
     run_point_on_this_thread(&setup, meters, mix, |_| driver(), start, &mut collected, &stop).unwrap();

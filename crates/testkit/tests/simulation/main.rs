@@ -1,6 +1,7 @@
 //! The engine and the analysis against servers with a known law: the analysis must find the parameters of the
 //! simulation.
 
+mod blocking;
 mod capacity;
 mod faults;
 mod little;

@@ -1,0 +1,255 @@
+//! A load thread's share of one load point, with users that block.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use model::{Mix, Phase, Phases};
+use units::{Nanos, Purpose, Rng};
+
+use super::user::{Presence, SharedPoint, State, UserThread, UsersCpu};
+use super::{BlockingClock, BlockingDriver};
+use crate::examples::Examples;
+use crate::point::{Attended, DRAIN_TICK, TICK, lifetime_of, next_look, pass_on};
+use crate::point_context::Sink;
+use crate::recorder::Recorder;
+use crate::session::{OPENING_MAX, OpenedSessions};
+use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, StopRequest};
+
+/// The clock of a load thread whose users block, and its own use of the CPU.
+pub struct BlockingRuntime<C> {
+    /// The clock of the run.
+    pub clock: C,
+    /// The reader of the load thread's own CPU time and wait, without its users'.
+    pub probe: HealthProbe,
+}
+
+/// Runs a load thread's share of one load point, as [`crate::run_point`] does, with drivers that block.
+///
+/// # Errors
+///
+/// The system refuses a thread, or an operation has not returned when its time limit has passed after the end of the load
+/// point: its thread is left behind.
+pub fn run_blocking_point<C, D, M>(
+    setup: &PointSetup,
+    runtime: BlockingRuntime<C>,
+    mix: &Arc<M>,
+    driver: impl FnMut(u32) -> D,
+    start: impl PointStart,
+    sink: &mut impl Sink,
+    stop: &impl StopRequest,
+) -> io::Result<()>
+where
+    C: BlockingClock,
+    D: BlockingDriver + Send + 'static,
+    M: Mix<Operation = D::Operation> + Send + Sync + 'static,
+{
+    let BlockingRuntime { clock, probe } = runtime;
+    let users = setup.assignment.users.clone();
+    let mut drivers: Vec<D> = users.clone().map(driver).collect();
+    let sessions = open_sessions(&mut drivers, stop);
+    let waiting = tokio::runtime::Builder::new_current_thread().build()?;
+    let Some(origin) = waiting.block_on(start.wait(sessions)) else { return Ok(()) };
+    let load_thread = LoadThread::new(setup, clock, probe, origin, &**mix);
+    let threads = load_thread.start_users(setup, mix, users.zip(drivers))?;
+    if load_thread.attend(&setup.phases, sink, stop) == Attended::ToTheEnd {
+        load_thread.drain(&setup.phases, sink);
+    }
+    load_thread.hand_over(sink);
+    load_thread.dismiss(threads)
+}
+
+/// Opens the sessions of all drivers, several at a time; opens no more if a stop is requested.
+fn open_sessions<D: BlockingDriver + Send>(drivers: &mut [D], stop: &impl StopRequest) -> OpenedSessions {
+    let mut sessions = OpenedSessions::default();
+    for some in drivers.chunks_mut(OPENING_MAX) {
+        if stop.is_requested() {
+            break;
+        }
+        thread::scope(|scope| {
+            let opening: Vec<_> = some.iter_mut().map(|driver| scope.spawn(|| driver.open())).collect();
+            for one in opening {
+                sessions.count(one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+        });
+    }
+    sessions
+}
+
+/// The load thread, which attends to the threads of its users.
+struct LoadThread<C> {
+    point: Arc<SharedPoint<C>>,
+}
+
+impl<C: BlockingClock> LoadThread<C> {
+    fn new(setup: &PointSetup, clock: C, probe: HealthProbe, origin: Nanos, mix: &impl Mix) -> LoadThread<C> {
+        let cpu = Arc::new(UsersCpu::default());
+        let probe = Box::new(with_users(probe, Arc::clone(&cpu)));
+        let mut recorder = Recorder::new(setup, origin, mix.n_kinds(), mix.n_units(), probe);
+        let share = &setup.assignment;
+        let upcoming = setup.schedule.map(|whole| whole.slice(share.share, share.n_shares));
+        if let Some(slice) = &upcoming {
+            recorder.follow(slice.clone());
+        }
+        let examples = Examples::new(setup.point.index);
+        let point = SharedPoint {
+            clock,
+            origin,
+            time_limit: setup.time_limit,
+            state: Mutex::new(State { recorder, examples, upcoming }),
+            is_over: AtomicBool::new(false),
+            n_present: AtomicU32::new(0),
+            has_panicked: AtomicBool::new(false),
+            cpu,
+        };
+        LoadThread { point: Arc::new(point) }
+    }
+
+    /// Starts the threads of users, or of slots in an open loop. If the system refuses one, the others leave.
+    fn start_users<D, M>(
+        &self,
+        setup: &PointSetup,
+        mix: &Arc<M>,
+        users: impl Iterator<Item = (u32, D)>,
+    ) -> io::Result<Vec<JoinHandle<()>>>
+    where
+        D: BlockingDriver + Send + 'static,
+        M: Mix<Operation = D::Operation> + Send + Sync + 'static,
+    {
+        let is_open = setup.schedule.is_some();
+        let mut threads = Vec::new();
+        for (user, driver) in users {
+            let (mix, point) = (Arc::clone(mix), Arc::clone(&self.point));
+            let rng =
+                Rng::new(setup.seed, Purpose::User, u64::from(setup.point.index) << 32 | u64::from(user));
+            let lifetime = lifetime_of(user, setup, point.origin);
+            self.point.n_present.fetch_add(1, Ordering::Relaxed);
+            let present = Presence(Arc::clone(&point));
+            let body = move || {
+                let _present = present;
+                let thread = UserThread::new(&point, driver);
+                match is_open {
+                    true => thread.follow_schedule(&*mix),
+                    false => thread.follow_user(mix.user(user), rng, lifetime),
+                }
+            };
+            match self.point.clock.spawn(format!("user {user}"), body) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    self.dismiss(threads)?;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(threads)
+    }
+
+    /// Hands over intervals until operations are no longer started.
+    fn attend(&self, phases: &Phases, sink: &mut impl Sink, stop: &impl StopRequest) -> Attended {
+        let end = self.point.origin + phases.issuing();
+        loop {
+            let now = self.look(end, sink);
+            if end <= now {
+                return Attended::ToTheEnd;
+            }
+            if stop.is_requested() {
+                self.point.state().recorder.finish(now, true);
+                return Attended::UntilAskedToStop;
+            }
+            self.sleep_until(next_look(now, self.point.origin, end, TICK));
+        }
+    }
+
+    /// Lets operations in flight finish, as long as the plan allows.
+    fn drain(&self, phases: &Phases, sink: &mut impl Sink) {
+        let begin = self.point.origin + phases.issuing();
+        let end = self.point.origin + phases.end_of(Phase::Drain);
+        if begin == end {
+            return self.point.state().recorder.finish(begin, false);
+        }
+        loop {
+            let now = self.look(end, sink).min(end);
+            let mut state = self.point.state();
+            let waits = state.upcoming.is_some() && self.n_present() != 0;
+            let is_done = state.recorder.in_flight() == 0 && !waits;
+            if is_done || end <= now {
+                return state.recorder.finish(now.max(begin), true);
+            }
+            drop(state);
+            self.sleep_until((now + DRAIN_TICK).min(end));
+        }
+    }
+
+    /// Closes the intervals that have ended, up to `end`, and hands them over. Returns the time.
+    ///
+    /// # Panics
+    ///
+    /// The thread of a user has panicked, a mistake of ours or of a driver: without the user, the numbers would be wrong.
+    fn look(&self, end: Nanos, sink: &mut impl Sink) -> Nanos {
+        assert!(
+            !self.point.has_panicked.load(Ordering::Relaxed),
+            "the thread of a virtual user has panicked"
+        );
+        let now = self.point.clock.now();
+        self.point.state().recorder.roll(now.min(end));
+        self.hand_over(sink);
+        now
+    }
+
+    fn hand_over(&self, sink: &mut impl Sink) {
+        let State { recorder, examples, .. } = &mut *self.point.state();
+        pass_on(recorder, examples, sink);
+    }
+
+    /// Has all users leave, and waits for their threads as long as an operation may take.
+    fn dismiss(&self, threads: Vec<JoinHandle<()>>) -> io::Result<()> {
+        self.point.is_over.store(true, Ordering::Relaxed);
+        threads.iter().for_each(|thread| thread.thread().unpark());
+        let end = self.point.clock.now().saturating_add(self.point.time_limit);
+        while self.n_present() != 0 {
+            let now = self.point.clock.now();
+            if end <= now {
+                let why = format!(
+                    "the operations of {} users have not returned {} after the end of the load point",
+                    self.n_present(),
+                    self.point.time_limit
+                );
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            self.sleep_until((now + DRAIN_TICK).min(end));
+        }
+        threads.into_iter().for_each(|thread| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        });
+        Ok(())
+    }
+
+    fn n_present(&self) -> u32 {
+        self.point.n_present.load(Ordering::Acquire)
+    }
+
+    /// Sleeps, whether or not the users have left.
+    fn sleep_until(&self, at: Nanos) {
+        self.point.clock.sleep_until(at, &AtomicBool::new(false));
+    }
+}
+
+/// Adds the CPU time of users to that of their load thread.
+///
+/// Any thread closes intervals, and the load thread's own use can be read by itself only: what it reads elsewhere is its
+/// use at the last look.
+fn with_users(mut probe: HealthProbe, users: Arc<UsersCpu>) -> impl FnMut() -> LoadThreadUse + Send {
+    let load_thread = thread::current().id();
+    let mut last = LoadThreadUse::default();
+    move || {
+        if thread::current().id() == load_thread {
+            last = probe();
+        }
+        LoadThreadUse {
+            cpu: last.cpu + Nanos(users.own.load(Ordering::Relaxed)),
+            run_queue: last.run_queue,
+            sut_cpu: Some(Nanos(users.sut.load(Ordering::Relaxed))),
+        }
+    }
+}

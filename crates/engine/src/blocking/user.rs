@@ -1,0 +1,187 @@
+//! Virtual users and slots for operations in flight, each on a thread of its own.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::{Answer, Kinded, MeasuredValues, Mix, Outcome, Reply, SliceSchedule, Step, User};
+use units::{Nanos, Rng};
+
+use super::{BlockingClock, BlockingDriver};
+use crate::closed::Lifetime;
+use crate::examples::Examples;
+use crate::recorder::Recorder;
+
+/// The load point, as shared by a load thread and the threads of its users.
+pub(super) struct SharedPoint<C> {
+    pub(super) clock: C,
+    pub(super) origin: Nanos,
+    pub(super) time_limit: Nanos,
+    pub(super) state: Mutex<State>,
+    /// Whether users are to leave, whatever they do.
+    pub(super) is_over: AtomicBool,
+    /// Number of users that have not left.
+    pub(super) n_present: AtomicU32,
+    /// Whether the thread of a user has panicked.
+    pub(super) has_panicked: AtomicBool,
+    pub(super) cpu: Arc<UsersCpu>,
+}
+
+/// What threads change in turns.
+pub(super) struct State {
+    pub(super) recorder: Recorder,
+    pub(super) examples: Examples,
+    /// The operations of an open loop that no slot has taken.
+    pub(super) upcoming: Option<SliceSchedule>,
+}
+
+/// CPU time of the threads of users, in ns.
+#[derive(Debug, Default)]
+pub(super) struct UsersCpu {
+    /// Outside of operations.
+    pub(super) own: AtomicU64,
+    /// Within operations.
+    pub(super) sut: AtomicU64,
+}
+
+impl<C: BlockingClock> SharedPoint<C> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        // A thread that panicked is noticed by its load thread.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn sleep_until(&self, at: Nanos) {
+        self.clock.sleep_until(at, &self.is_over);
+    }
+}
+
+/// The presence of a user at a load point.
+pub(super) struct Presence<C>(pub(super) Arc<SharedPoint<C>>);
+
+impl<C> Drop for Presence<C> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.has_panicked.store(true, Ordering::Relaxed);
+        }
+        self.0.n_present.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// A user's thread, or a slot's.
+pub(super) struct UserThread<'a, C, D> {
+    point: &'a SharedPoint<C>,
+    driver: D,
+    /// CPU time of the thread at the end of its last operation.
+    cpu: Nanos,
+}
+
+impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
+    pub(super) fn new(point: &'a SharedPoint<C>, driver: D) -> UserThread<'a, C, D> {
+        UserThread { point, driver, cpu: point.clock.thread_cpu() }
+    }
+
+    /// Runs a user of a closed loop from its arrival until it leaves: the same states as in [`crate::closed`].
+    pub(super) fn follow_user<U>(mut self, mut user: U, mut rng: Rng, lifetime: Lifetime)
+    where
+        U: User<Operation = D::Operation>,
+    {
+        let point = self.point;
+        point.sleep_until(lifetime.from);
+        let mut due = point.clock.now().max(lifetime.from);
+        let mut sent = due;
+        let mut last = None;
+        while sent < lifetime.until && !point.is_over() {
+            match user.next(last.take(), &mut rng) {
+                Step::Perform(operation) => {
+                    let (answer, done) = self.perform(&operation, due, sent);
+                    (due, sent, last) = (done, done, Some(answer));
+                }
+                Step::Think(time) => {
+                    due = due.saturating_add(time);
+                    sent = self.think(sent, due);
+                }
+                Step::Unit { kind, ok } => point.state().recorder.unit(kind, ok),
+                Step::Leave => break,
+            }
+        }
+        self.meter();
+    }
+
+    /// Runs a slot of an open loop: it takes the next operation that no other has taken, and waits until that is due. The
+    /// operations of slots that wait are thus always the next ones.
+    pub(super) fn follow_schedule<M: Mix<Operation = D::Operation>>(mut self, mix: &M) {
+        let point = self.point;
+        loop {
+            let next = point.state().upcoming.as_mut().and_then(Iterator::next);
+            let Some((k, due)) = next else { break };
+            let due = point.origin + due;
+            let operation = mix.scheduled(k);
+            point.sleep_until(due);
+            if point.is_over() {
+                break;
+            }
+            self.perform(&operation, due, point.clock.now());
+        }
+        self.meter();
+    }
+
+    /// Performs one operation and records it. Returns its answer and the time at which it was done.
+    fn perform(&mut self, operation: &D::Operation, due: Nanos, sent: Nanos) -> (Answer, Nanos) {
+        let (point, kind) = (self.point, operation.kind());
+        let sent = {
+            let recorder = &mut point.state().recorder;
+            let sent = recorder.not_before_interval(sent);
+            recorder.started(kind, due, sent);
+            sent
+        };
+        self.meter();
+        let reply = self.driver.perform(operation, sent);
+        let cpu = point.clock.thread_cpu();
+        add(&point.cpu.sut, cpu.saturating_sub(self.cpu));
+        self.cpu = cpu;
+        let mut reply = Reply { sent, ..reply };
+        let mut state = point.state();
+        reply.done = state.recorder.not_before_interval(reply.done.max(sent));
+        if reply.outcome == Outcome::Ok && point.time_limit < reply.done - sent {
+            (reply.outcome, reply.measured) = (Outcome::TimedOut, MeasuredValues::default());
+        }
+        state.recorder.completed(kind, due, &reply);
+        if reply.outcome != Outcome::Ok {
+            let at = reply.done.saturating_sub(point.origin);
+            state.examples.keep(at, kind, reply.outcome, || self.driver.describe(operation, &reply));
+        }
+        drop(state);
+        (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
+    }
+
+    /// Thinks from `began` until `due`, and returns the time at which the user was really back.
+    fn think(&mut self, began: Nanos, due: Nanos) -> Nanos {
+        let point = self.point;
+        let began = {
+            let recorder = &mut point.state().recorder;
+            let began = recorder.not_before_interval(began);
+            recorder.think_begins(began);
+            began
+        };
+        self.meter();
+        point.sleep_until(due);
+        let recorder = &mut point.state().recorder;
+        let back = recorder.not_before_interval(point.clock.now());
+        recorder.think_ends(began, back);
+        back
+    }
+
+    /// Adds the CPU time since the last operation to the generator's.
+    fn meter(&mut self) {
+        let cpu = self.point.clock.thread_cpu();
+        add(&self.point.cpu.own, cpu.saturating_sub(self.cpu));
+        self.cpu = cpu;
+    }
+}
+
+fn add(total: &AtomicU64, time: Nanos) {
+    total.fetch_add(time.0, Ordering::Relaxed);
+}
