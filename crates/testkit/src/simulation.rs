@@ -265,6 +265,16 @@ struct ShareContext {
     n_running: Rc<Cell<u32>>,
 }
 
+/// Analyzes the records of all load threads at the first load point of a complete run.
+pub fn analyze(plan: &Plan, intervals: Vec<IntervalRecord>) -> Analysis {
+    let (mut analyzer, mut merging) = (Analyzer::new(plan), IntervalMerger::default());
+    for record in intervals {
+        merging.add(record, plan.load_threads).into_iter().for_each(|whole| analyzer.interval(&whole));
+    }
+    merging.open.into_values().for_each(|(_, rest)| analyzer.interval(&rest));
+    analyzer.finish(Ending::Complete)
+}
+
 /// A merger of the shares' records of each interval.
 #[derive(Default)]
 struct IntervalMerger {
