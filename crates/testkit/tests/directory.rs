@@ -11,8 +11,8 @@ use analysis::VerdictState;
 use benchmarks::web::pages::Pages;
 use engine::{BlockingDriver, BlockingRuntime, LoadThreadUse, PointSetup, Sink, run_blocking_point};
 use model::{
-    Example, IntervalRecord, Kinded, Outcome, Page, Plan, Reply, Request, WebRequest, WebWorkload, Workload,
-    partition, web_measure,
+    Example, IntervalRecord, Kinded, Outcome, Page, Plan, Reply, Request, WebRequest, WebWorkload, partition,
+    web_measure,
 };
 use testkit::{analyze, assert_conserved, closed_plan, one_object, phases, with_workload};
 use units::{Clock, Nanos, RealClock, thread_cpu};
@@ -60,15 +60,14 @@ impl Sink for Outbox {
 }
 
 /// Runs the only load point of a plan, and returns the records of its load threads.
-fn run<D>(plan: &Plan, driver: impl Fn(RealClock) -> D + Sync) -> io::Result<Vec<IntervalRecord>>
+fn run<D>(
+    plan: &Plan,
+    web: &WebWorkload,
+    driver: impl Fn(RealClock) -> D + Sync,
+) -> io::Result<Vec<IntervalRecord>>
 where
     D: BlockingDriver<Operation = WebRequest> + Send + 'static,
 {
-    let web = match &plan.workload {
-        Workload::Web(web) => web,
-        #[cfg(feature = "echo")]
-        Workload::Echo(_) => unreachable!("the plans of this file are the web's"),
-    };
     let (sender, records) = channel();
     let (clock, point) = (RealClock::start(), plan.load_points[0]);
     let mix = Arc::new(Pages::new(web, plan.seed, point.load));
@@ -125,10 +124,10 @@ fn a_directory_at_saturation_is_valid_and_its_cpu_time_is_divided() {
         ..one_object()
     };
     let users = 4 * u32::try_from(thread::available_parallelism().unwrap().get()).unwrap();
-    let plan = with_workload(closed_plan(1, &[users], phases(1, 5)), web);
+    let plan = with_workload(closed_plan(1, &[users], phases(1, 5)), web.clone());
     let plan = Plan { load_threads: 2, ..plan };
     let before = process_cpu();
-    let records = run(&plan, |clock| FileReader { folder: folder.path().to_owned(), clock }).unwrap();
+    let records = run(&plan, &web, |clock| FileReader { folder: folder.path().to_owned(), clock }).unwrap();
     let used = process_cpu() - before;
     assert_conserved(&records);
 
@@ -167,6 +166,6 @@ fn a_call_that_never_returns_ends_the_run_with_an_error() {
     let mut phases = phases(0, 1);
     phases.drain = Nanos::ZERO;
     let plan = Plan { time_limit: Nanos::from_millis(200), ..closed_plan(1, &[3], phases) };
-    let error = run(&plan, |_| Stuck).unwrap_err();
+    let error = run(&plan, &one_object(), |_| Stuck).unwrap_err();
     assert!(error.to_string().contains("the operations of 3 users have not returned"), "{error}");
 }
