@@ -66,6 +66,8 @@ pub(crate) enum Trouble {
     Dies(u32, usize),
     /// The disk has room for the header and so many bytes more.
     DiskFull(u64),
+    /// The server must be alone on the machine.
+    Alone,
     /// The user asks for the end in this load point, after this interval.
     Interrupt(u32, usize),
 }
@@ -165,6 +167,14 @@ impl Laboratory for FakeLab {
             return Err(died().into());
         }
         Ok(())
+    }
+
+    fn rest(&mut self) -> bool {
+        let is_alone = self.trouble == Some(Trouble::Alone);
+        if is_alone {
+            self.add("rest");
+        }
+        is_alone
     }
 
     fn prepare(&mut self, point: LoadPoint, _: &AtomicBool) -> Result<OpenedSessions, FleetError> {

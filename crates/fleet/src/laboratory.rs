@@ -19,7 +19,7 @@ use crate::watch::MonitorReading;
 /// The laboratory of one run: a system under test that is up, and the load side. [`LocalLab`](crate::local::LocalLab) has
 /// them on this machine; tests have one that writes down what it is asked for.
 ///
-/// A run calls it in this order: `probe`, `watch`, `disclose`; for each load point `reset` (not before the first),
+/// A run calls it in this order: `probe`, `watch`, `disclose`; for each load point `reset` (before the first only after a `rest`),
 /// `prepare`, `go`, `collect`; at last `stop`.
 pub(crate) trait Laboratory {
     /// Returns the plan with the limits that are in force.
@@ -62,6 +62,10 @@ pub(crate) trait Laboratory {
     /// # Errors
     /// If it does not come up again.
     fn reset(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError>;
+
+    /// Stops the system under test until the next `reset`, if it must be alone on the machine. Returns whether that reset
+    /// is needed.
+    fn rest(&mut self) -> bool;
 
     /// Makes the load side ready for a load point: returns when the sessions of all users are open, or could not be
     /// opened.

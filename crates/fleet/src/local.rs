@@ -135,6 +135,10 @@ impl Laboratory for LocalLab {
         Ok(())
     }
 
+    fn rest(&mut self) -> bool {
+        self.sut.as_mut().is_some_and(RunningSut::rest)
+    }
+
     fn prepare(&mut self, point: LoadPoint, stop: &AtomicBool) -> Result<OpenedSessions, FleetError> {
         let (sender, receiver) = channel();
         let sessions = self.load.prepare(&self.target, point, sender.clone(), stop)?;

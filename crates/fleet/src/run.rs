@@ -34,6 +34,7 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
     stop: &AtomicBool,
     mut start: impl FnMut(&RunRequest<'_>, &mut O, &AtomicBool) -> Result<L, FleetError>,
 ) -> Vec<Result<Ending, FleetError>> {
+    let takes_turns = 1 < requests.len();
     let mut turns: Vec<Turn<L>> = Vec::new();
     for (place, request) in requests.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
@@ -45,7 +46,12 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
         let session =
             start(request, observer, stop).and_then(|lab| Session::open(lab, request, observer, stop));
         turns.push(match session {
-            Ok(session) => Turn::Running(Box::new(session)),
+            Ok(mut session) => {
+                if takes_turns {
+                    session.rest();
+                }
+                Turn::Running(Box::new(session))
+            }
             Err(error) => Turn::Ended(Err(error)),
         });
     }
@@ -58,6 +64,9 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
             has_run = true;
             observer.event(Event::Turn(place));
             let result = session.load_point(point, observer, stop);
+            if takes_turns {
+                session.rest();
+            }
             let turn = std::mem::replace(&mut turns[place], Turn::Ended(Ok(interrupted())));
             turns[place] = turn.after(result);
         }

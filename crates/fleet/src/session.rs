@@ -112,6 +112,11 @@ impl<L: Laboratory> Session<L> {
         Ok(!stop.load(Ordering::Relaxed))
     }
 
+    /// Has the server rest while other runs have their turns, if it must be alone on the machine.
+    pub(crate) fn rest(&mut self) {
+        self.is_fresh &= !self.lab.rest();
+    }
+
     /// Stores results and ending and closes the run file; the server goes.
     ///
     /// # Errors

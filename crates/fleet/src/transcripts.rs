@@ -178,6 +178,54 @@ fn runs_take_turns_and_another_one_begins_each_round() {
     );
 }
 
+/// A server that is stopped meanwhile is reset before its next load point, also before its first.
+#[test]
+fn servers_that_must_be_alone_rest_while_others_have_their_turns() {
+    check(
+        &[plan(&[1, 2]), plan(&[1])],
+        Some(Trouble::Alone),
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+          rest
+        turn of run 1
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          reset
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+          judged
+          rest
+        turn of run 1
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+          judged
+        turn of run 0
+          reset
+          load point 1 at 2
+          prepare 1
+          go
+          collect: 2 intervals
+          judged
+          rest
+          stop
+          stop
+        run 0: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
+        run 1: Complete; file: load points and intervals [(0, 2)], Complete
+        "#,
+    );
+}
+
 #[test]
 fn a_search_goes_on_from_what_was_found() {
     let search = Some(Search { least: Load::Users(1), most: Load::Users(8) });

@@ -258,6 +258,7 @@ title = "a keeper of data"
 ready = "log"
 ready-log = "ready at "
 reset = "restore"
+alone = true
 ports = ["second"]
 program = { find = ["sh"] }
 start = { arguments = ["-c", "echo changed >>{data}/events; echo ready at {second_port}; exec sleep 99"] }
@@ -275,7 +276,7 @@ input = "started at {second_port} with {password}\n"
 "#;
 
 /// Goal: the data are made once, restored before each start, and filled after each; the log of an earlier start does
-/// not count as readiness.
+/// not count as readiness. A server that must be alone is gone while it rests.
 #[test]
 fn data_are_made_once_and_restored_and_filled_at_each_start() {
     let (base, files) = (directory(), files());
@@ -292,9 +293,13 @@ fn data_are_made_once_and_restored_and_filled_at_each_start() {
         format!("made\nchanged\nstarted at {} with {}\n", sut.port("second").unwrap(), sut.password());
     assert_eq!(events(), expected);
     let first = sut.watched().leaders;
+    assert!(sut.rest() && sut.rest());
+    assert!(first.iter().all(|pid| !std::path::Path::new(&format!("/proc/{pid}")).exists()));
     sut.reset().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(events(), expected);
     assert_ne!(sut.watched().leaders, first);
+    sut.reset().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(events(), expected);
 }
 
 #[test]

@@ -80,6 +80,10 @@ pub struct Recipe {
     pub ready_command: Vec<String>,
     /// The action between load points.
     pub reset: Reset,
+    /// Whether it is stopped while another server is measured in turns with it: for servers that use memory, disks or CPUs
+    /// also without load.
+    #[schemars(default)]
+    pub alone: bool,
     /// Directories that the server needs below its work directory.
     #[schemars(default)]
     pub directories: Vec<String>,

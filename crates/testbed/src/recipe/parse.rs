@@ -48,6 +48,7 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     let ready_log = top.optional("ready-log", text);
     let ready_command = top.optional_items("ready-command", template).unwrap_or_default();
     let reset = top.required("reset", choice);
+    let alone = top.optional("alone", flag).unwrap_or_default();
     let ports = top.optional_items("ports", port_name).unwrap_or_default();
     let needs_root = top.optional("needs-root", text);
     let data = top.optional_table("data").and_then(read_data);
@@ -71,6 +72,10 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     let gateways = top.optional_table("gateways").map(|table| read_gateways(table, &known));
     check_readiness(&top, ready, ready_log.is_some(), !ready_command.is_empty());
     check_data(&top, reset, data.is_some(), &steps);
+    if alone && reset == Some(Reset::None) {
+        let error = ValueError::new("it is stopped between turns, but the recipe keeps it running");
+        top.reject("alone", error.hint("write `reset = \"restart\"`"));
+    }
     top.report_unknown();
     let recipe = Recipe {
         format: format?,
@@ -81,6 +86,7 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
         ready_log,
         ready_command,
         reset: reset?,
+        alone,
         ports,
         beside,
         needs_root,
@@ -408,6 +414,7 @@ arguments = ["--port", "{port}"]
             ("name = \"every\"", "name = 5"),
             ("\"http-get\"", "\"https-get\""),
             ("\"restart\"", "\"reboot\""),
+            ("\"restart\"", "\"none\""),
             ("\"logs/old\"", "\"../old\""),
             ("\"logs/old\"", "\"lock\""),
             ("\"logs/old\"", "\"/etc\""),

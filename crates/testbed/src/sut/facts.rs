@@ -16,7 +16,7 @@ use super::reverse_proxy::ReverseProxy;
 use super::running::RunningSut;
 use super::values::Values;
 use crate::cgroup::memory_text;
-use crate::recipe::{Reset, ServerFamily};
+use crate::recipe::{Recipe, Reset, ServerFamily};
 
 /// The profile with the server's own default configuration.
 const DEFAULT_PROFILE: &str = "default";
@@ -48,7 +48,7 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
         fact("processors", &cpus(sut), SET),
         fact("CPU quota", &quota(sut), SET),
         fact("CPU time known from", sut.meter.description(), SET),
-        fact("between load points", reset(sut.recipe.reset), RECIPE),
+        fact("between load points", reset(&sut.recipe), RECIPE),
     ]);
     facts.extend(
         sut.asked.memory.map(|bytes| limit(sut, "memory limit", &memory_text(bytes), Controller::Memory)),
@@ -234,8 +234,12 @@ fn quota(sut: &RunningSut) -> String {
     }
 }
 
-fn reset(reset: Reset) -> &'static str {
-    match reset {
+fn reset(recipe: &Recipe) -> &'static str {
+    match recipe.reset {
+        Reset::Restart if recipe.alone => "is restarted, and stopped while other servers are measured",
+        Reset::Restore if recipe.alone => {
+            "is restarted with a copy of its first data, and stopped while other servers are measured"
+        }
         Reset::None => "keeps running",
         Reset::Restart => "is restarted",
         Reset::Restore => "is restarted with a copy of its first data",

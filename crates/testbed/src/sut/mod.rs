@@ -148,6 +148,7 @@ impl Server {
                 ready_log: None,
                 ready_command: Vec::new(),
                 reset: Reset::None,
+                alone: false,
                 directories: Vec::new(),
                 ports: Vec::new(),
                 beside: Vec::new(),

@@ -59,6 +59,8 @@ pub struct RunningSut {
     ready_command: Option<StepProcess>,
     /// The length of the server's output before this start.
     log_from: u64,
+    /// Whether it was stopped until the next reset.
+    is_resting: bool,
     // Fields are dropped in this order: the group after its processes, the files last.
     pub(super) proxy: Option<ReverseProxy>,
     pub(super) server: ManagedProcess,
@@ -107,6 +109,7 @@ impl RunningSut {
             started,
             ready_command,
             log_from: 0,
+            is_resting: false,
             recipe,
             choice,
             values,
@@ -416,20 +419,40 @@ impl RunningSut {
     /// # Errors
     /// It does not start again.
     pub fn reset(&mut self) -> Result<(), SutError> {
-        self.check_alive()?;
+        if !self.is_resting {
+            self.check_alive()?;
+        }
         match self.recipe.reset {
             Reset::None => Ok(()),
             Reset::Restart | Reset::Restore => self.restart(),
         }
     }
 
-    fn restart(&mut self) -> Result<(), SutError> {
+    /// Stops a server that must be alone on the machine until its next [`RunningSut::reset`], so that another one can be
+    /// measured meanwhile. Returns whether it is stopped.
+    pub fn rest(&mut self) -> bool {
+        if self.recipe.alone && !self.is_resting {
+            self.halt();
+            self.is_resting = true;
+        }
+        self.is_resting
+    }
+
+    /// Ends the processes, and keeps what they used.
+    fn halt(&mut self) {
         let used = self.usage();
         self.end();
+        self.meter.keep(used, self.managed_processes().filter_map(ManagedProcess::pid).collect());
+    }
+
+    fn restart(&mut self) -> Result<(), SutError> {
+        if !self.is_resting {
+            self.halt();
+        }
+        self.is_resting = false;
         if let (Reset::Restore, Some(data)) = (self.recipe.reset, &self.data) {
             data.restore()?;
         }
-        self.meter.keep(used, self.managed_processes().filter_map(ManagedProcess::pid).collect());
         // A large request log would take memory from the next load point.
         let _ = std::fs::remove_file(self.values.access_log());
         self.start_processes()?;
