@@ -201,7 +201,14 @@ mod tests {
         let stat = ProcessStat::of(server.id()).unwrap();
         fs::write(left.join(LEADERS), format!("{} {}", server.id(), stat.start_ticks)).unwrap();
         assert!(find_stale(base.path()).contains(&left));
-        assert!(clean_stale(base.path()).contains(&left));
+        // A process that another test starts at this moment holds the lock that was just looked at, until its program runs.
+        let is_cleaned = || {
+            clean_stale(base.path()).contains(&left) || {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                false
+            }
+        };
+        assert!((0..200).any(|_| is_cleaned()));
         assert!(!left.exists());
         use std::os::unix::process::ExitStatusExt;
         assert_eq!(server.wait().unwrap().signal(), Some(9));
