@@ -1,12 +1,14 @@
 //! The command line.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use languages::{LoadListError, RATE_MAX, parse_bytes, parse_load, parse_rates, parse_time};
+use languages::{LoadListError, Named, RATE_MAX, parse_bytes, parse_load, parse_rates, parse_time};
 use model::{
-    Arrivals, Connection, DiskShare, GatewayKind, HttpVersion, Limit, LimitError, Pick, PickError, Tls,
-    parse_limits,
+    Arrivals, Connection, DiskShare, Family, GatewayKind, HttpVersion, Limit, LimitError, Pick, PickError,
+    SettingKind, Tls, parse_limits,
 };
 use observe::{MonitorSource, MonitorSourceError};
 use plimsoll_accelerator::AccelerateArguments;
@@ -210,7 +212,7 @@ pub(crate) struct PlanArguments {
     pub pick: Vec<(String, Pick)>,
     /// Settings of the benchmark's family, which `plimsoll show BENCHMARK` lists: `tls=full`; several values, `tls=off,full`,
     /// are run interleaved and compared; may be repeated
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = SettingParser, hide_possible_values = true)]
     pub settings: Vec<SettingArgument>,
     /// Seed of the random numbers that drive users and schedules
     #[arg(long, value_name = "NUMBER")]
@@ -717,6 +719,36 @@ fn pick(text: &str) -> Result<(String, Pick), String> {
     let (name, how) = text.split_once('=').ok_or("expected NAME=HOW, for example `directory=uniform`")?;
     let pick = how.parse().map_err(|error: PickError| error.to_string())?;
     Ok((name.to_owned(), pick))
+}
+
+/// A parser of settings, whose declarations completion offers.
+#[derive(Clone)]
+struct SettingParser;
+
+impl TypedValueParser for SettingParser {
+    type Value = SettingArgument;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<SettingArgument, clap::Error> {
+        setting.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let settings = Family::NAMES.iter().flat_map(|(_, family)| family.settings());
+        Some(Box::new(settings.flat_map(|setting| {
+            let values = match setting.kind {
+                SettingKind::Choice(values) => values,
+                SettingKind::Count { .. } | SettingKind::Bytes { .. } => &[""],
+            };
+            let value =
+                |value: &&str| PossibleValue::new(format!("{}={value}", setting.name)).help(setting.about);
+            values.iter().map(value)
+        })))
+    }
 }
 
 fn setting(text: &str) -> Result<SettingArgument, String> {

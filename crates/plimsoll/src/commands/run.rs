@@ -67,7 +67,7 @@ pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, F
     for (plan, candidate) in checked.iter().zip(&candidates) {
         quotas.push(cpu_quota(arguments, candidate, plan)?);
     }
-    if candidates.iter().any(|one| !one.settings.is_empty()) {
+    if arguments.plan.settings.iter().any(|one| 1 < one.values.len()) {
         share_least_quota(&mut quotas);
     }
     let mut plans = Vec::new();
