@@ -5,18 +5,17 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use benchmarks::echo::Messages;
 use drivers::echo::{EchoContext, EchoDriver};
-use engine::Driver;
-use model::{EchoMessage, EchoWorkload, Family, Outcome, Plan, Workload};
-use units::{Clock, RealClock};
+use model::{EchoMessage, EchoWorkload, Family, Plan, Workload};
+use units::RealClock;
 
+use super::probe::Probe;
 use super::{SetupError, unless_stopped};
 use crate::counts::Counts;
 use crate::thread::{ThreadFailure, ThreadWork};
-use crate::verify::{VerifyError, WrongObject};
+use crate::verify::VerifyError;
 
 /// An echo server, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,38 +75,12 @@ pub(super) fn probe(
     stop: &AtomicBool,
 ) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    let n_objects = workload.messages.len();
-    let named = unless_stopped(stop, async {
-        let mut driver = EchoDriver::new(context);
-        let mut wrong = Vec::new();
-        for kind in 0..n_objects as u16 {
-            let message = EchoMessage { kind, number: 0 };
-            let work = driver.perform(&message, clock.now());
-            let reply = tokio::time::timeout(Duration::from_nanos(plan.time_limit.0), work).await;
-            match reply {
-                Ok(reply) if reply.outcome == Outcome::Ok => {}
-                Ok(reply) if matches!(reply.outcome, Outcome::Refused | Outcome::Unreachable) => {
-                    let text = driver.describe(&message, &reply);
-                    return Err(VerifyError::Unreachable { target: target.server.to_string(), text });
-                }
-                Ok(reply) => {
-                    let text = driver.describe(&message, &reply);
-                    wrong.push(WrongObject { outcome: reply.outcome, text });
-                }
-                Err(_) => {
-                    let text = format!("no complete message within {}", plan.time_limit);
-                    wrong.push(WrongObject { outcome: Outcome::TimedOut, text });
-                    // The others would take as much time again.
-                    break;
-                }
-            }
-        }
-        Ok(wrong)
-    })?;
-    match named.len() {
-        0 => Ok(()),
-        n_wrong => Err(VerifyError::Wrong { family: Family::Echo, n_wrong, n_objects, named }),
-    }
+    let kinds = 0..workload.messages.len() as u16;
+    let messages: Vec<_> = kinds.map(|kind| EchoMessage { kind, number: 0 }).collect();
+    let (target, time_limit) = (target.server.to_string(), plan.time_limit);
+    let slow = |_: &EchoMessage| format!("no complete message within {time_limit}");
+    let probe = Probe { family: Family::Echo, target, time_limit, clock };
+    unless_stopped(stop, probe.perform_all(EchoDriver::new(context), &messages, slow, |_| None))
 }
 
 /// Runs the users of a load thread.

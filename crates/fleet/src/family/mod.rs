@@ -5,6 +5,7 @@
 
 #[cfg(feature = "echo")]
 mod echo;
+mod probe;
 pub(crate) mod web;
 
 use std::net::SocketAddr;

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use benchmarks::web::pages::Pages;
 use drivers::TargetPolicy;
@@ -11,16 +10,14 @@ use drivers::web::{
     HandshakeCounts, Http2Driver, PlainDriver, Target, TlsDriver, Trust, WebContext, WebContextOptions,
 };
 use engine::Driver;
-use model::{Family, HttpVersion, Outcome, Plan, Secrets, Tls, WebRequest, WebWorkload, Workload};
-use units::{Clock, Nanos, RealClock};
+use model::{Family, HttpVersion, Outcome, Plan, Reply, Secrets, Tls, WebRequest, WebWorkload, Workload};
+use units::{Nanos, RealClock};
 
+use super::probe::Probe;
 use super::{SetupError, unless_stopped};
 use crate::counts::Counts;
 use crate::thread::{ThreadFailure, ThreadWork};
-use crate::verify::{VerifyError, WrongObject};
-
-/// Maximum number of wrong objects that are named; usually one explains the others.
-const NAMED_MAX: usize = 5;
+use crate::verify::VerifyError;
 
 /// Maximum number of objects fetched per kind of request.
 const SAMPLES_MAX: u64 = 20;
@@ -126,26 +123,41 @@ pub(super) fn probe(
     stop: &AtomicBool,
 ) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    let wrong = unless_stopped(stop, fetch_all_by(&context, plan, target, clock))?;
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    let (n_wrong, n_objects) = (wrong.len(), samples(workload, plan.level_max()).len());
-    let named = wrong.into_iter().take(NAMED_MAX).collect();
-    Err(VerifyError::Wrong { family: Family::Web, n_wrong, n_objects, named })
+    let transport = Transport::of(target.workload(plan)?);
+    let objects = Objects { plan, workload, target, requests: samples(workload, plan.level_max()) };
+    unless_stopped(stop, async {
+        let shared = Rc::clone(&context);
+        match transport {
+            Transport::Http2 => objects.fetch(Http2Driver::new(shared), &context, clock).await,
+            Transport::Plain => objects.fetch(PlainDriver::new(shared), &context, clock).await,
+            Transport::Tls => objects.fetch(TlsDriver::new(shared), &context, clock).await,
+        }
+    })
 }
 
-async fn fetch_all_by(
-    context: &Rc<WebContext>,
-    plan: &Plan,
-    target: &WebTarget,
-    clock: RealClock,
-) -> Result<Vec<WrongObject>, VerifyError> {
-    let shared = || Rc::clone(context);
-    match Transport::of(target.workload(plan)?) {
-        Transport::Http2 => fetch_all(plan, target, context, Http2Driver::new(shared()), clock).await,
-        Transport::Plain => fetch_all(plan, target, context, PlainDriver::new(shared()), clock).await,
-        Transport::Tls => fetch_all(plan, target, context, TlsDriver::new(shared()), clock).await,
+/// The objects that are checked.
+struct Objects<'a> {
+    plan: &'a Plan,
+    workload: &'a WebWorkload,
+    target: &'a WebTarget,
+    requests: Vec<WebRequest>,
+}
+
+impl Objects<'_> {
+    async fn fetch(
+        &self,
+        driver: impl Driver<Operation = WebRequest>,
+        context: &WebContext,
+        clock: RealClock,
+    ) -> Result<(), VerifyError> {
+        let (target, time_limit) = (self.target.target.to_string(), self.plan.time_limit);
+        let refusal = |reply: &Reply| {
+            let problem = (reply.outcome == Outcome::TlsFailed).then(|| context.certificate_problem());
+            problem.flatten().map(|problem| VerifyError::Certificate { target: target.clone(), problem })
+        };
+        let slow = |request: &WebRequest| timed_out(self.workload, request, time_limit);
+        let probe = Probe { family: Family::Web, target: target.clone(), time_limit, clock };
+        probe.perform_all(driver, &self.requests, slow, refusal).await
     }
 }
 
@@ -160,47 +172,6 @@ fn samples(workload: &WebWorkload, level_max: f64) -> Vec<WebRequest> {
         (0..taken).map(move |i| WebRequest { kind, closes: false, number: place(i) })
     });
     samples.collect()
-}
-
-/// Returns the wrong objects.
-async fn fetch_all(
-    plan: &Plan,
-    target: &WebTarget,
-    context: &WebContext,
-    mut driver: impl Driver<Operation = WebRequest>,
-    clock: RealClock,
-) -> Result<Vec<WrongObject>, VerifyError> {
-    let limit = Duration::from_nanos(plan.time_limit.0);
-    let workload = target.workload(plan)?;
-    let mut wrong = Vec::new();
-    for request in samples(workload, plan.level_max()) {
-        let work = driver.perform(&request, clock.now());
-        match tokio::time::timeout(limit, work).await {
-            Ok(reply) if reply.outcome == Outcome::Ok => {}
-            Ok(reply) => {
-                let text = driver.describe(&request, &reply);
-                if matches!(reply.outcome, Outcome::Refused | Outcome::Unreachable) {
-                    return Err(VerifyError::Unreachable { target: target.target.to_string(), text });
-                }
-                if reply.outcome == Outcome::TlsFailed
-                    && let Some(problem) = context.certificate_problem()
-                {
-                    return Err(VerifyError::Certificate { target: target.target.to_string(), problem });
-                }
-                wrong.push(WrongObject { outcome: reply.outcome, text });
-            }
-            Err(_) => {
-                driver.give_up();
-                wrong.push(WrongObject {
-                    outcome: Outcome::TimedOut,
-                    text: timed_out(workload, &request, plan.time_limit),
-                });
-                // The others would take as much time again.
-                break;
-            }
-        }
-    }
-    Ok(wrong)
 }
 
 /// Describes a request without a complete response in time.
