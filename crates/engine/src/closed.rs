@@ -52,7 +52,7 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
                 }
                 Step::Think(time) => {
                     due = due.saturating_add(time);
-                    sent = think(&point, sent, due).await;
+                    sent = think(&point, sent, due, time).await;
                 }
                 Step::Unit { kind, ok } => point.recorder.borrow_mut().unit(kind, ok),
                 Step::Leave => break,
@@ -61,9 +61,9 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
     }
 }
 
-/// Thinks from `began` until `due`, and returns the time at which the user was really back.
-async fn think<C: Clock>(point: &PointContext<C>, began: Nanos, due: Nanos) -> Nanos {
-    point.recorder.borrow_mut().think_begins(began);
+/// Thinks from `began` until `due`, for a time that was `drawn`, and returns the time at which the user was really back.
+async fn think<C: Clock>(point: &PointContext<C>, began: Nanos, due: Nanos, drawn: Nanos) -> Nanos {
+    point.recorder.borrow_mut().think_begins(began, drawn);
     if point.clock.now() < due {
         point.timers.sleep_until(due).await;
     }

@@ -273,9 +273,11 @@ impl Recorder {
         }
     }
 
-    /// Records that a user begins to think; from now on operations can be late.
-    pub(crate) fn think_begins(&mut self, at: Nanos) {
+    /// Records that a user begins to think, for a time that was `drawn`; from now on operations can be late.
+    pub(crate) fn think_begins(&mut self, at: Nanos, drawn: Nanos) {
         self.roll(at);
+        self.current.flow.thinks += 1;
+        self.current.flow.think_drawn_ns += u128::from(drawn.0);
         if !self.is_paced {
             self.become_paced();
         }

@@ -67,6 +67,8 @@ impl Flow {
         self.abandoned += other.abandoned;
         self.in_flight_at_end += other.in_flight_at_end;
         self.left_open += other.left_open;
+        self.thinks += other.thinks;
+        self.think_drawn_ns += other.think_drawn_ns;
         self.in_flight_ns += other.in_flight_ns;
         self.thinking_ns += other.thinking_ns;
         self.in_flight_age_ns += other.in_flight_age_ns;

@@ -81,6 +81,10 @@ pub struct Flow {
     /// Successful operations whose reply was complete but whose connection, which was to end with it, the peer left
     /// open: the driver closed it, at most [`crate::CLOSE_WAIT_MAX`] later.
     pub left_open: u64,
+    /// Think times that began.
+    pub thinks: u64,
+    /// Their sum as drawn, in ns.
+    pub think_drawn_ns: u128,
     /// Integral of the number of operations in flight over the interval, in ns.
     pub in_flight_ns: u128,
     /// Integral of the number of users that think (until they are back, however late) over the interval, in ns.

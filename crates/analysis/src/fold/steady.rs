@@ -26,6 +26,10 @@ pub(crate) struct SteadyTotals {
     pub(crate) started: u64,
     /// Successes whose connection the peer left open.
     pub(crate) left_open: u64,
+    /// Think times that began.
+    pub(crate) thinks: u64,
+    /// Their sum as drawn, in ns.
+    pub(crate) think_drawn_ns: u128,
     /// Integral of operations in flight, in ns.
     pub(crate) in_flight_ns: u128,
     /// Integral of thinking users, in ns.
@@ -81,6 +85,8 @@ impl SteadyTotals {
             started: 0,
             left_open: 0,
             in_flight_ns: 0,
+            thinks: 0,
+            think_drawn_ns: 0,
             thinking_ns: 0,
             kinds: vec![KindSums::new(plan.catalog.measures.len()); plan.catalog.kinds.len()],
             units_ok: 0,
@@ -113,6 +119,8 @@ impl SteadyTotals {
         self.due = self.due.saturating_add(flow.due);
         self.started = self.started.saturating_add(flow.started);
         self.left_open = self.left_open.saturating_add(flow.left_open);
+        self.thinks = self.thinks.saturating_add(flow.thinks);
+        self.think_drawn_ns = self.think_drawn_ns.saturating_add(flow.think_drawn_ns);
         self.in_flight_ns = self.in_flight_ns.saturating_add(flow.in_flight_ns);
         self.thinking_ns = self.thinking_ns.saturating_add(flow.thinking_ns);
         for (sums, totals) in self.kinds.iter_mut().zip(&record.kinds) {

@@ -29,7 +29,15 @@ fn operations() -> Vec<Operation> {
     let user = |kind: usize, response: Nanos, connect: Nanos, n: u64| {
         (0..n).map(move |k| {
             let due = Nanos(response.0 * k);
-            Operation { kind, due, sent: due, done: due + response, connect, outcome: Outcome::Ok }
+            Operation {
+                kind,
+                drawn: Nanos::ZERO,
+                due,
+                sent: due,
+                done: due + response,
+                connect,
+                outcome: Outcome::Ok,
+            }
         })
     };
     user(0, ms(500), ms(1), 8).chain(user(1, ms(1_500), ms(3), 3)).collect()
@@ -214,7 +222,15 @@ fn intervals_of_percentiles_allow_for_autocorrelation() {
         while due < plan.phases.issuing() {
             let done = due + if due.as_secs_f64() % 4.0 < 2.0 { ms(50) } else { ms(100) };
             let outcome = Outcome::Ok;
-            operations.push(Operation { kind: user % 2, due, sent: due, done, connect: ms(1), outcome });
+            operations.push(Operation {
+                kind: user % 2,
+                drawn: Nanos::ZERO,
+                due,
+                sent: due,
+                done,
+                connect: ms(1),
+                outcome,
+            });
             due = done;
         }
     }

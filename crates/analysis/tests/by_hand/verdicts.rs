@@ -203,7 +203,15 @@ fn responding_in(steady: u64, response: impl Fn(f64) -> Nanos) -> RecordedRun {
         while due < plan.phases.issuing() {
             let done = due + response(due.as_secs_f64());
             let outcome = model::Outcome::Ok;
-            operations.push(Operation { kind: user % 2, due, sent: due, done, connect: ms(1), outcome });
+            operations.push(Operation {
+                kind: user % 2,
+                drawn: Nanos::ZERO,
+                due,
+                sent: due,
+                done,
+                connect: ms(1),
+                outcome,
+            });
             due = done;
         }
     }

@@ -31,9 +31,24 @@ fn a_think_time_that_is_off_is_a_remark() {
         panic!("no remark")
     };
     assert!((ms(80)..ms(81)).contains(&found) && expected == ms(90), "{found}, {expected} expected");
-    // 1,700 exponential times: chance and 2 % allow 9 %, 80 ms is 11 % off.
+    // 1,800 exponential times: chance allows 7 %, 80 ms is 11 % off.
     assert_eq!(remarks(&recorded(Think::Exponential(ms(90)), ms(80)).analyze(), "think").len(), 1);
     assert_eq!(remarks(&recorded(Think::Exponential(ms(90)), ms(84)).analyze(), "think").len(), 0);
+}
+
+/// 90 ms were drawn, as defined, and the users are back after 80 ms.
+#[test]
+fn users_who_are_back_too_early_are_a_remark() {
+    let mut plan = plan(Load::Users(10), 2, 20);
+    plan.workload.web_mut().unwrap().think = Think::Fixed(ms(90));
+    let mut operations = users(&plan, 10, |_, _| ms(30), ms(80));
+    operations.iter_mut().for_each(|operation| operation.drawn = ms(90));
+    let analysis = RecordedRun::of(plan, &operations).analyze();
+    assert_valid(&analysis);
+    let [Finding::ThinkTime { found, expected }] = remarks(&analysis, "think")[..] else {
+        panic!("no remark")
+    };
+    assert!((ms(79)..ms(81)).contains(&found) && expected == ms(90), "{found}, {expected} expected");
 }
 
 /// Lateness is no think time: back 12 ms late after 90 ms, counted in response times already.

@@ -29,8 +29,15 @@ fn samples_counted_late_break_conservation() {
 fn a_burst_after_the_settle_phase_is_caught() {
     let plan = plan(Load::Users(300), 2, 20);
     let mut operations = users(&plan, 10, |_, _| ms(100), ms(0));
-    let wave =
-        Operation { kind: 0, due: s(0), sent: s(0), done: ms(2_500), connect: ms(1), outcome: Outcome::Ok };
+    let wave = Operation {
+        kind: 0,
+        drawn: ms(0),
+        due: s(0),
+        sent: s(0),
+        done: ms(2_500),
+        connect: ms(1),
+        outcome: Outcome::Ok,
+    };
     operations.extend(std::iter::repeat_n(wave, 290));
     let found = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "phase-boundary");
     let second = BoundarySecond::First;

@@ -21,6 +21,8 @@ pub(crate) const OBJECT_BYTES: [u64; 2] = [500, 5125];
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operation {
     pub kind: usize,
+    /// The think time before it; zero without one.
+    pub drawn: Nanos,
     pub due: Nanos,
     pub sent: Nanos,
     pub done: Nanos,
@@ -146,6 +148,7 @@ pub(crate) fn users(
             let done = due + response(user, k);
             operations.push(Operation {
                 kind: user as usize % 2,
+                drawn: think,
                 due,
                 sent: due,
                 done,
@@ -174,7 +177,15 @@ pub(crate) fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: N
         let done = if stalled { to + service } else { undisturbed };
         *place = done;
         let kind = k as usize % 2;
-        operations.push(Operation { kind, due, sent, done, connect: ms(1), outcome: Outcome::Ok });
+        operations.push(Operation {
+            kind,
+            drawn: Nanos::ZERO,
+            due,
+            sent,
+            done,
+            connect: ms(1),
+            outcome: Outcome::Ok,
+        });
     }
     operations
 }
@@ -267,6 +278,11 @@ impl Window {
         operation.sent < self.end && self.end <= operation.done
     }
 
+    /// Returns whether the think time before an operation begins here.
+    fn has_think(self, operation: &Operation) -> bool {
+        operation.drawn != Nanos::ZERO && self.has(operation.due.saturating_sub(operation.drawn))
+    }
+
     fn flow(self, load: Load, operations: &[Operation]) -> Flow {
         let count = |is: &dyn Fn(&Operation) -> bool| operations.iter().filter(|one| is(one)).count() as u64;
         let sum = |of: &dyn Fn(&Operation) -> u128| operations.iter().map(of).sum::<u128>();
@@ -292,6 +308,8 @@ impl Window {
             abandoned: 0,
             in_flight_at_end: count(&flying_at_end),
             left_open: 0,
+            thinks: count(&|one| self.has_think(one)),
+            think_drawn_ns: sum(&|one| if self.has_think(one) { one.drawn.0.into() } else { 0 }),
             in_flight_ns,
             thinking_ns: users_ns.saturating_sub(in_flight_ns),
             in_flight_age_ns: sum(&|one| {

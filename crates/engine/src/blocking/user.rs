@@ -101,7 +101,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
                 }
                 Step::Think(time) => {
                     due = due.saturating_add(time);
-                    sent = self.think(sent, due);
+                    sent = self.think(sent, due, time);
                 }
                 Step::Unit { kind, ok } => point.state().recorder.unit(kind, ok),
                 Step::Leave => break,
@@ -157,13 +157,13 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
         (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
     }
 
-    /// Thinks from `began` until `due`, and returns the time at which the user was really back.
-    fn think(&mut self, began: Nanos, due: Nanos) -> Nanos {
+    /// Thinks from `began` until `due`, for a time that was `drawn`, and returns the time at which the user was really back.
+    fn think(&mut self, began: Nanos, due: Nanos, drawn: Nanos) -> Nanos {
         let point = self.point;
         let began = {
             let recorder = &mut point.state().recorder;
             let began = recorder.not_before_interval(began);
-            recorder.think_begins(began);
+            recorder.think_begins(began, drawn);
             began
         };
         self.meter();

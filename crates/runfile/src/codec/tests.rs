@@ -54,10 +54,10 @@ fn kind() -> impl Strategy<Value = KindTotals> {
 }
 
 fn flow() -> impl Strategy<Value = Flow> {
-    (any::<[u64; 11]>(), any::<[u128; 3]>(), 0u64..3).prop_map(|(counts, integrals, left_open)| {
-        let [waiting_at_start, due, started, skipped, waiting_at_end, ..] = counts;
+    (any::<[u64; 12]>(), any::<[u128; 4]>(), 0u64..3).prop_map(|(counts, integrals, left_open)| {
+        let [waiting_at_start, due, started, skipped, waiting_at_end, thinks, ..] = counts;
         let [.., in_flight_at_start, ok, failed, timed_out, abandoned, in_flight_at_end] = counts;
-        let [in_flight_ns, thinking_ns, in_flight_age_ns] = integrals;
+        let [think_drawn_ns, in_flight_ns, thinking_ns, in_flight_age_ns] = integrals;
         Flow {
             waiting_at_start,
             due,
@@ -71,6 +71,8 @@ fn flow() -> impl Strategy<Value = Flow> {
             abandoned,
             in_flight_at_end,
             left_open,
+            thinks,
+            think_drawn_ns,
             in_flight_ns,
             thinking_ns,
             in_flight_age_ns,
@@ -161,15 +163,15 @@ fn moments_are_stored_as_distances_from_the_smallest() {
     record.kinds[0].measures = vec![Moments::default(); 3];
     [1, 5].into_iter().for_each(|value| record.kinds[0].measures[0].record(value));
     let bytes = encode_interval(&record);
-    // Version, 15 numbers of the flow, one kind.
-    assert_eq!(bytes[..17], [&[2], [0; 15].as_slice(), &[1]].concat());
-    assert_eq!(bytes[17..27], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
+    // Version, 17 numbers of the flow, one kind.
+    assert_eq!(bytes[..19], [&[3], [0; 17].as_slice(), &[1]].concat());
+    assert_eq!(bytes[19..29], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
 }
 
 #[test]
 fn another_form_is_named() {
-    for found in [1, 3] {
-        let refused = Err(CodecError::Version { found, expected: 2 });
+    for found in [2, 4] {
+        let refused = Err(CodecError::Version { found, expected: 3 });
         assert_eq!(decode_interval(&KEY, 0, &[found as u8, 0, 0]), refused);
     }
 }
@@ -185,8 +187,8 @@ fn a_repeated_outcome_is_refused() {
     let kinds = vec![KindTotals { failed, ..KindTotals::default() }];
     let mut bytes = encode_interval(&IntervalRecord { kinds, ..empty() });
     // Behind version, flow, number of kinds, empty moments and no measures: number of failures, outcome, n.
-    assert_eq!(bytes[19..22], [1, Outcome::Reset as u8, 1]);
-    bytes[19] = 2;
-    bytes.splice(22..22, [Outcome::Reset as u8, 1]);
+    assert_eq!(bytes[21..24], [1, Outcome::Reset as u8, 1]);
+    bytes[21] = 2;
+    bytes.splice(24..24, [Outcome::Reset as u8, 1]);
     assert_eq!(decode_interval(&KEY, 0, &bytes), Err(CodecError::Outcome(2)));
 }

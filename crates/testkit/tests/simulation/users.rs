@@ -59,3 +59,16 @@ fn the_same_seed_gives_the_same_run_and_another_another() {
         assert_ne!(objects_of(&one, 17)[..30], objects_of(&different, 17)[..30]);
     });
 }
+
+/// By hand: 3 users, 20 ms of service each for itself and 80 ms of thinking, so that each begins to think every 100 ms, from
+/// 20 ms on: 50 times in 5 s.
+#[test]
+fn think_times_are_recorded_as_drawn() {
+    let plan = closed_plan(3, &[3], phases(0, 5));
+    let web = WebWorkload { think: Think::Fixed(ms(80)), ..one_object() };
+    let server = SimServer::new(Law::Fixed(ms(20)), None);
+    let intervals = Simulation::new(with_workload(plan, web), server).record().intervals;
+    let thinks: u64 = intervals.iter().map(|record| record.flow.thinks).sum();
+    let drawn: u128 = intervals.iter().map(|record| record.flow.think_drawn_ns).sum();
+    assert_eq!((thinks, drawn), (150, 150 * 80_000_000));
+}
