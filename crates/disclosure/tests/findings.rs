@@ -11,7 +11,7 @@ use analysis::finding::{
     UnequalTotals, ValueMoment,
 };
 use disclosure::{finding_brief, finding_hint, finding_text, table_difference_text};
-use model::{CheckMoment, Outcome, Phase};
+use model::{CheckMoment, Limit, Outcome, Phase, parse_limits};
 use stats::Estimate;
 use units::{Nanos, Ratio};
 
@@ -29,13 +29,17 @@ macro_rules! variants {
     };
 }
 
+fn limit(text: &str) -> Limit {
+    parse_limits(text).unwrap()[0]
+}
+
 variants!(FINDINGS, finding_name, Finding:
     Stopped, EndingMissing, LoadPointsMissing, UnplannedLoadPoint, SearchUnfinished, SearchWithoutResult, Modified,
     CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, Schedule, GeneratorUnmeasured,
     GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, Consistency, LeftOpen, Delivered,
-    FullSlots, Mix, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
+    FullSlots, Mix, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
 variants!(MISSING_LOADS, missing_load_name, MissingLoad: Agents, Threads);
@@ -257,6 +261,14 @@ fn of_operations() -> Vec<Finding> {
             share: Ratio(0.6),
             expected: Ratio(0.5),
             limit: Ratio(0.05),
+        },
+        Finding::KindLimit { kind: "/small".to_owned(), limit: limit("p99<50ms"), value: 0.0623 },
+        Finding::KindLimit { kind: "/small".to_owned(), limit: limit("errors<1%"), value: 0.0123 },
+        Finding::KindLimitNotJudged {
+            kind: "/small".to_owned(),
+            limit: limit("p99<50ms"),
+            n: 90,
+            needed: 1_000,
         },
         Finding::TooFewOperations { n: 90, needed: 100 },
         Finding::MissingPercentiles { n: 300, missing: missing.to_vec() },

@@ -10,6 +10,7 @@ use std::fmt;
 use languages::is_terminal_control;
 use serde::{Deserialize, Serialize};
 
+use crate::Limit;
 use crate::operation::MEASURES_MAX;
 use crate::workload::PATH_MAX;
 
@@ -49,6 +50,9 @@ pub struct OperationKind {
     pub share: Option<f64>,
     /// Relative deviation from that share above which a load point is not valid.
     pub share_gap_max: Option<f64>,
+    /// The limits on its response times and errors that a valid load point keeps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
     /// Values that are known beforehand; at most one per measure.
     pub expected: Vec<ExpectedMeasure>,
 }

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use languages::{RATE_MAX, nearest};
 use serde::{Deserialize, Serialize};
+use units::Nanos;
 
 /// The longest time of a limit, in s: histograms end there.
 const SECONDS_MAX: f64 = 3600.0;
@@ -181,6 +182,17 @@ impl LimitMetric {
     /// Returns whether the metric is a time, in s.
     pub fn is_time(self) -> bool {
         self.quantile().is_some() || matches!(self, LimitMetric::Mean | LimitMetric::Max)
+    }
+
+    /// Writes a value of the metric for people; as of [`Limit::value`], in s, as a ratio, or per second.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            LimitMetric::Errors | LimitMetric::Delivered => format!("{:.2} %", 100.0 * value),
+            LimitMetric::Rate => format!("{value:.1}/s"),
+            LimitMetric::Percentile(_) | LimitMetric::Mean | LimitMetric::Max => {
+                Nanos::from_secs_f64(value).to_string()
+            }
+        }
     }
 
     /// Returns whether lower values are better, so that its limits are upper ones.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use model::{Limit, LimitMetric};
-use units::{Nanos, Ratio};
+use units::Ratio;
 
 use crate::LoadPointResult;
 use crate::percentiles::{CONFIDENCE, values_needed};
@@ -96,19 +96,11 @@ impl fmt::Display for Compliance {
 impl fmt::Display for LimitMeasurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let metric = self.limit.metric();
-        write!(f, "{metric} was {}", text(metric, self.value))?;
+        write!(f, "{metric} was {}", metric.text(self.value))?;
         if let Some((low, high)) = self.interval {
-            write!(f, " ({} to {})", text(metric, low), text(metric, high))?;
+            write!(f, " ({} to {})", metric.text(low), metric.text(high))?;
         }
         write!(f, ", limit {}", self.limit)
-    }
-}
-
-fn text(metric: LimitMetric, value: f64) -> String {
-    match metric {
-        LimitMetric::Errors | LimitMetric::Delivered => format!("{:.2} %", 100.0 * value),
-        LimitMetric::Rate => format!("{value:.1}/s"),
-        _ => Nanos::from_secs_f64(value).to_string(),
     }
 }
 

@@ -7,7 +7,7 @@
 mod first_occurrence;
 mod record;
 
-use model::{CheckMoment, Outcome};
+use model::{CheckMoment, Limit, Outcome};
 use stats::Estimate;
 use units::{Nanos, Ratio};
 
@@ -282,6 +282,26 @@ pub enum Finding {
         /// The greatest deviation, as a part of that.
         limit: Ratio,
     },
+    /// A kind of operation misses a limit of the benchmark.
+    KindLimit {
+        /// The kind, by name.
+        kind: String,
+        /// The limit.
+        limit: Limit,
+        /// The value, in the unit of [`Limit::value`].
+        value: f64,
+    },
+    /// A kind of operation has too few values for a limit of the benchmark.
+    KindLimitNotJudged {
+        /// The kind, by name.
+        kind: String,
+        /// The limit.
+        limit: Limit,
+        /// Its successful operations.
+        n: u64,
+        /// The least that is needed.
+        needed: u64,
+    },
     /// Too few operations succeeded.
     TooFewOperations {
         /// Their number.
@@ -466,6 +486,7 @@ impl Finding {
             Finding::Delivered { .. } => "delivered",
             Finding::FullSlots { .. } => "places",
             Finding::Mix { .. } => "mix",
+            Finding::KindLimit { .. } | Finding::KindLimitNotJudged { .. } => "kind-limits",
             Finding::TooFewOperations { .. } => "operations",
             Finding::MissingPercentiles { .. } => "percentiles",
             Finding::InFlightAtEnd { .. } => "in-flight",

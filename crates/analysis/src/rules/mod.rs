@@ -12,6 +12,7 @@ mod errors;
 mod generator;
 mod histogram;
 mod integral;
+mod kind_limits;
 mod left_open;
 mod little;
 mod load_agents;
@@ -104,6 +105,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Errors, SteadyPhase, errors::uncounted_codes),
     rule(RuleGroup::Delivery, Data(delivery::is_decided), delivery::delivered),
     rule(RuleGroup::Sample, End, mix::check),
+    rule(RuleGroup::Errors, End, kind_limits::check),
     rule(RuleGroup::Steady, End, boundary::check),
     rule(RuleGroup::Sample, Data(sample_size::has_enough), sample_size::check),
     rule(RuleGroup::Sample, End, censoring::check),

@@ -17,6 +17,7 @@ mod percentile_is_mean;
 mod phase_boundary_storm;
 mod saturated_generator;
 mod shifted_mix;
+mod slow_kind;
 mod too_many_values;
 mod users_over_response_time;
 mod wrong_run_length;

@@ -148,6 +148,12 @@ pub fn finding_text(finding: &Finding) -> String {
             "`{kind}` is {share} of all completed operations, expected {expected}; the share may deviate by {limit} of \
              itself"
         ),
+        Finding::KindLimit { kind, limit, value } => {
+            format!("`{kind}`: {} {}, limit {limit}", limit.metric(), limit.metric().text(*value))
+        }
+        Finding::KindLimitNotJudged { kind, limit, n, needed } => format!(
+            "the limit {limit} of `{kind}` was not judged: {n} of its operations succeeded, at least {needed} are needed"
+        ),
         Finding::TooFewOperations { n, needed } => {
             format!("{n} operations succeeded in the steady phase, at least {needed} are needed")
         }
@@ -242,6 +248,10 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
             "failures or a time limit that affect one kind more than the others shift the mix; a longer steady phase \
              reduces the gap",
         ),
+        Finding::KindLimit { .. } => {
+            Some("the server does not meet the benchmark's limits at this load; offer less")
+        }
+        Finding::KindLimitNotJudged { .. } => Some("use a longer steady phase or more load"),
         Finding::TooFewOperations { .. } => Some("use a longer steady phase or more load"),
         Finding::PhaseBoundary { .. } => {
             Some("use a longer settle phase to keep a start-up burst out of the steady phase")

@@ -1,6 +1,6 @@
 //! Method: what was done, and what every number means.
 
-use model::{Arrivals, CLOSE_WAIT_MAX, Connection, HttpVersion, Load, ReplyBody, Think, Tls};
+use model::{Arrivals, CLOSE_WAIT_MAX, Connection, HttpVersion, Load, ReplyBody, Think, Tls, limits_text};
 
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
@@ -276,6 +276,10 @@ fn rules(report: &Report) -> Table {
         Some(Row::plain([format!("share of “{}”", kind.name), limit]))
     });
     rows.extend(shares);
+    let limited = report.plan.catalog.kinds.iter().filter(|kind| !kind.limits.is_empty());
+    rows.extend(limited.map(|kind| {
+        Row::plain([format!("results of “{}”", kind.name), limits_text(&kind.limits).replace(',', ", ")])
+    }));
     if !report.is_open() && report.plan.workload.think() != Think::None {
         rows.push(Row::plain(["user iterations per second", "at most N ÷ Z, within 2 % and chance (3 σ)"]));
     }

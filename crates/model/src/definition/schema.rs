@@ -121,6 +121,8 @@ pub(super) struct RequestTable {
     reply: ReplyText,
     /// Relative deviation of its share of all requests above which a load point is not valid.
     share_gap_max: Option<RatioText>,
+    /// Limits on its response times and errors that a valid load point keeps: `p99<50ms,errors<1%`.
+    limits: Option<String>,
 }
 
 /// A value, or where it comes from.

@@ -64,6 +64,7 @@ impl EchoWorkload {
             name: message.name.clone(),
             share: Some(message.weight as f64 / total),
             share_gap_max: None,
+            limits: Vec::new(),
             expected: [echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES]
                 .map(|measure| message.expected(measure))
                 .into(),

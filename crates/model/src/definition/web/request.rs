@@ -10,7 +10,9 @@ use super::reply::{check_reply, reply};
 use super::secret::{WrittenValue, read_value};
 use super::weight::Weight;
 use crate::workload::PATH_MAX;
-use crate::{PathPattern, PlacedSecret, Request, RequestPart, Secret, SecretSource};
+use crate::{
+    Limit, LimitMetric, PathPattern, PlacedSecret, Request, RequestPart, Secret, SecretSource, parse_limits,
+};
 
 /// The longest body that is sent: 1 MiB.
 const BODY_MAX: usize = 1 << 20;
@@ -53,6 +55,7 @@ pub(super) fn read_request(
     let status = table.optional("status", whole_u32(200..=599)).unwrap_or(200) as u16;
     let reply = reply(table);
     let share_gap_max = table.optional("share-gap-max", ratio);
+    let limits = table.optional("limits", kind_limits).unwrap_or_default();
     let path = path?;
     let parameters = in_order(table, &path, parameters)?;
     let method = method.unwrap_or_else(|| "GET".to_owned());
@@ -66,6 +69,7 @@ pub(super) fn read_request(
         status,
         reply: reply?,
         share_gap_max,
+        limits,
         secrets: values.secrets.iter().map(|placed| placed.secret.clone()).collect(),
         disclosed: values.disclosed,
     };
@@ -226,6 +230,20 @@ fn header_value(value: &DeValue) -> Result<String, ValueError> {
     Ok(content)
 }
 
+/// Reads limits on the response times and errors of one kind.
+fn kind_limits(value: &DeValue) -> Result<Vec<Limit>, ValueError> {
+    let limits =
+        parse_limits(&text(value)?).map_err(|error| ValueError::new(error.message).hint(error.hint))?;
+    let of_all = |limit: &&Limit| matches!(limit.metric(), LimitMetric::Rate | LimitMetric::Delivered);
+    match limits.iter().find(of_all) {
+        Some(limit) => {
+            let error = ValueError::new(format!("`{limit}` is a limit of all operations, not of one kind"));
+            Err(error.hint("give it to the run, by `--limit`"))
+        }
+        None => Ok(limits),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,6 +279,7 @@ mod tests {
             ],
             reply: ReplyBody::File(vec![1000, 2000, 3000]),
             share_gap_max: Some(0.1),
+            limits: parse_limits("p99<50ms,errors<1%").unwrap(),
             ..Request::file("/", 0)
         };
         assert_eq!(requests[0], image);
@@ -280,6 +299,7 @@ mod tests {
             status: 201,
             reply: ReplyBody::Contains("accepted".into()),
             share_gap_max: None,
+            limits: Vec::new(),
             secrets: Vec::new(),
             disclosed: Vec::new(),
         };
@@ -402,6 +422,8 @@ mod tests {
             ("status = 201", "status = 204"),
             ("\"POST\"", "\"HEAD\""),
             ("share-gap-max = 0.1", "share-gap-max = 10"),
+            ("p99<50ms", "p99<50"),
+            ("p99<50ms", "rate>50"),
         ]);
         insta::assert_snapshot!(found, @r#"
         line 34, `"order"`: `workload.requests.name` is not valid: another request is called `order`
@@ -424,6 +446,8 @@ mod tests {
         line 31, `{ contains = "accepted" }`: `workload.requests.reply` is not valid: a reply with this status has no body
         line 31, `{ contains = "accepted" }`: `workload.requests.reply` is not valid: a reply to `HEAD` has no body
         line 21, `10`: `workload.requests.share-gap-max` is not valid: expected a ratio from 0 to 1, found 10
+        line 22, `"p99<50,errors<1%"`: `workload.requests.limits` is not valid: expected a time with its unit, found `50` without one
+        line 22, `"rate>50,errors<1%"`: `workload.requests.limits` is not valid: `rate>50` is a limit of all operations, not of one kind
         "#);
     }
 }

@@ -56,6 +56,7 @@ impl WebWorkload {
             name: request.name.clone(),
             share: Some(share),
             share_gap_max: request.share_gap_max,
+            limits: request.limits.clone(),
             expected: expected_body(request).into_iter().collect(),
         };
         let page = |index: usize| format!("page {index}");

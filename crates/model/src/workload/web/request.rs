@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Count, Parameter, PathPattern, PathValue};
-use crate::Secret;
+use crate::{Limit, Secret};
 
 /// One kind of request. Its objects are numbered: the number follows from the values of its parameters, the last
 /// parameter running fastest.
@@ -28,6 +28,9 @@ pub struct Request {
     pub reply: ReplyBody,
     /// Relative deviation of this kind's share of all requests above which a load point is not valid.
     pub share_gap_max: Option<f64>,
+    /// The limits on its response times and errors that a valid load point keeps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
     /// The secret parts; their values are never stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<Secret>,
@@ -81,6 +84,7 @@ impl Request {
             status: 200,
             reply: ReplyBody::File(vec![bytes]),
             share_gap_max: None,
+            limits: Vec::new(),
             secrets: Vec::new(),
             disclosed: Vec::new(),
         }
