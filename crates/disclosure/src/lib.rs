@@ -20,8 +20,8 @@ mod sections;
 pub use bottleneck::bottleneck_text;
 pub use campaign::{CampaignRun, campaign_document, comparison_sections};
 pub use comparison::{
-    comparison_changes, comparison_document, comparison_overall, comparison_summary, comparison_table,
-    comparison_text, configuration_table,
+    bound_text, comparison_changes, comparison_document, comparison_overall, comparison_summary,
+    comparison_table, comparison_text, configuration_table, judged_bound_text, single_runs_text,
 };
 pub use document::{
     Align, Banner, Block, Cell, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, RowStyle, Section,

@@ -68,12 +68,12 @@ fn certain() -> Comparison {
 #[test]
 fn markdown_of_a_comparison() {
     let provenance: Vec<_> = runs().iter().map(|(_, fixture)| fixture.provenance.clone()).collect();
-    insta::assert_snapshot!(render::markdown(&comparison_document(&certain(), &provenance)));
+    insta::assert_snapshot!(render::markdown(&comparison_document(&certain(), &[], &provenance)));
 }
 
 #[test]
 fn a_comparison_in_html_needs_nothing_else() {
-    let html = render::html(&comparison_document(&compared(&runs()), &[]));
+    let html = render::html(&comparison_document(&compared(&runs()), &[], &[]));
     for forbidden in ["<script", "<link", " src=", "http://", "https://", "a|b<c>"] {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
@@ -189,14 +189,14 @@ fn what_differs_in_the_configuration_has_a_column_for_each_side() {
     let rows = table.plain_rows();
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0][3], "another");
-    assert!(render::html(&comparison_document(&comparison, &[])).contains("id=\"differences\""));
+    assert!(render::html(&comparison_document(&comparison, &[], &[])).contains("id=\"differences\""));
     // A file's lines stay in their cell.
     let mut comparison = comparison;
     comparison.configuration[0].values[0] = Some("one;\ntwo;".to_owned());
     assert_eq!(configuration_table(&comparison).unwrap().plain_rows()[0][2], "2 differing lines");
-    let html = render::html(&comparison_document(&comparison, &[]));
+    let html = render::html(&comparison_document(&comparison, &[], &[]));
     assert!(html.contains("<td class=\"l listing\">one;\ntwo;</td>"), "each on a line of its own");
-    assert!(render::markdown(&comparison_document(&comparison, &[])).contains("one;<br>two;"));
+    assert!(render::markdown(&comparison_document(&comparison, &[], &[])).contains("one;<br>two;"));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn what_is_not_alike_stands_above_everything() {
         here: "7".to_owned(),
         there: "1".to_owned(),
     });
-    let banner = comparison_document(&comparison, &[]).banner;
+    let banner = comparison_document(&comparison, &[], &[]).banner;
     let text = format!("{:?}", banner.reasons);
     assert!(text.contains("different settings: `apache` differs from `nginx` in seed (7, not 1)"), "{text}");
 }
@@ -217,7 +217,7 @@ fn what_is_not_alike_stands_above_everything() {
 #[test]
 fn json_has_every_figure_of_every_server() {
     let comparison = certain();
-    let json = render::comparison_json(&comparison);
+    let json = render::comparison_json(&comparison, &[]);
     assert_eq!(json["runs"][1]["name"], "apache");
     assert_eq!(json["sides"][2]["best"], serde_json::Value::Null);
     for (level, found) in comparison.levels.iter().zip(json["levels"].as_array().unwrap()) {
@@ -238,7 +238,7 @@ fn json_has_every_figure_of_every_server() {
 
 #[test]
 fn every_server_has_its_line_in_the_chart() {
-    let document = comparison_document(&compared(&runs()), &[]);
+    let document = comparison_document(&compared(&runs()), &[], &[]);
     let lead = document.lead.expect("a chart on the first screen");
     let svg = charts::standalone(&lead.chart, &charts::Palette::PAPER);
     assert!(["nginx", "apache"].iter().all(|name| svg.contains(name)) && !svg.contains("NaN"));
@@ -271,11 +271,11 @@ fn markdown_of_a_server_on_groups_of_cpus() {
         text,
         "built-in: 4 CPUs handle 3.03 × the rate of one CPU (efficiency 76 %); its CPUs were not saturated"
     );
-    let mut document = comparison_document(&comparison, &[]);
+    let mut document = comparison_document(&comparison, &[], &[]);
     document.sections.retain(|section| section.id == "scaling");
     insta::assert_snapshot!(render::markdown(&document));
-    assert!(render::html(&comparison_document(&comparison, &[])).contains("id=\"scaling-chart\""));
-    let json = render::comparison_json(&comparison);
+    assert!(render::html(&comparison_document(&comparison, &[], &[])).contains("id=\"scaling-chart\""));
+    let json = render::comparison_json(&comparison, &[]);
     assert_eq!(json["scalings"][0]["groups"][2]["bound_by_cpus"], false);
 }
 
@@ -300,12 +300,12 @@ fn a_comparison_of_offered_rates_opens_with_the_answer() {
         "{answer}"
     );
     assert!(answer.ends_with("; apache reached its limit near 240/s."), "{answer}");
-    let document = comparison_document(&comparison, &[]);
+    let document = comparison_document(&comparison, &[], &[]);
     assert_eq!(document.banner.state, analysis::VerdictState::Valid, "overload is no fault of a run");
     let banner = format!("{:?}", document.banner.text);
     assert!(banner.contains("the highest offered load") && banner.contains("2 of 2 runs valid"), "{banner}");
     assert!(render::markdown(&document).contains("↑\u{a0}overloaded"));
-    assert_eq!(render::comparison_json(&comparison)["levels"][2]["figures"][0]["verdict"], "overloaded");
+    assert_eq!(render::comparison_json(&comparison, &[])["levels"][2]["figures"][0]["verdict"], "overloaded");
     assert_eq!(comparison.leader(), Some(1));
     // Closed loops have no such answer: nobody offers a rate.
     assert!(!comparison_text(&certain())[0].contains("the highest offered load"));

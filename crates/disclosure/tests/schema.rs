@@ -2,7 +2,9 @@
 
 mod fixture;
 
-use analysis::compare::{Comparison, MismatchPolicy, RunInput, compare};
+use analysis::compare::{
+    BoundDirection, ChangeBound, ComparedMetric, Comparison, MismatchPolicy, RunInput, compare, judge_bounds,
+};
 use disclosure::{CampaignRun, PriceSheet, render};
 use fixture::Fixture;
 use model::PriceList;
@@ -168,8 +170,11 @@ fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
 fn every_comparison_follows_its_schema() {
     let mut comparison = compared(&passes());
     comparison.levels[0].figures[1].changes[0].interval = Some((0.7, 0.9));
-    let json = through_text(&render::comparison_json(&comparison));
-    for filled in ["unlike", "scalings", "levels", "sides", "configuration", "text"] {
+    let bound =
+        ChangeBound { metric: ComparedMetric::Rate, direction: BoundDirection::Decrease, ratio: 0.95 };
+    let judged = judge_bounds(&comparison, &[bound]);
+    let json = through_text(&render::comparison_json(&comparison, &judged));
+    for filled in ["bounds", "unlike", "scalings", "levels", "sides", "configuration", "text"] {
         assert!(json[filled].as_array().is_some_and(|all| !all.is_empty()), "{filled} is not looked at");
     }
     let schema = closed(published("comparison"));

@@ -214,6 +214,10 @@ pub struct Modification {
 pub struct SutPlan {
     /// `built-in`, the name or path of a recipe, or `external` for a server that is already there.
     pub name: String,
+    /// The user's name for the state of the server in this run: `before`, `php 8.4`. Runs with different labels are
+    /// different sides of a comparison; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// CPUs that the server's processes may use; empty for all.
     pub cpus: Vec<u32>,
     /// CPU time per second that the server may use, in CPUs (0.5: half of one); `None` for no limit.
@@ -334,6 +338,7 @@ impl SutPlan {
     pub fn of(name: &str) -> SutPlan {
         SutPlan {
             name: name.to_owned(),
+            label: None,
             cpus: Vec::new(),
             quota: None,
             quota_reason: String::new(),

@@ -3,9 +3,12 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use analysis::compare::ChangeBound;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use languages::{LoadListError, Named, RATE_MAX, parse_bytes, parse_load, parse_rates, parse_time};
+use languages::{
+    LoadListError, Named, RATE_MAX, is_terminal_control, parse_bytes, parse_load, parse_rates, parse_time,
+};
 use model::{
     Arrivals, Connection, DiskShare, Family, GatewayKind, HttpVersion, Limit, LimitError, Pick, PickError,
     SettingKind, Tls, parse_limits,
@@ -15,10 +18,14 @@ use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
 use crate::choice::choice;
+use crate::fail_if::parse_bounds;
 use crate::progress::DisplayKind;
 
 /// Smallest memory limit that is accepted, in bytes: no server starts with less.
 const MEMORY_MIN: u64 = 1 << 20;
+
+/// Most characters of a label: it is part of file names and column heads.
+const LABEL_CHARS_MAX: usize = 40;
 
 /// Measure how much load a server can handle, what limits it, and whether the result can be trusted
 ///
@@ -274,6 +281,10 @@ pub(crate) struct SutArguments {
     /// threads, and the load generator keeps the same CPUs throughout
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with_all = ["target", "sut_cpus"])]
     pub sut_groups: Vec<usize>,
+    /// Name of the server's state in this run: `before`, `php 8.4`; `plimsoll compare` treats runs of one server with
+    /// different labels as different servers, and those with the same label as repetitions
+    #[arg(long, value_name = "NAME", value_parser = label)]
+    pub label: Option<String>,
     /// Repeat each server N times, interleaved
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: u32,
@@ -419,12 +430,27 @@ pub(crate) struct CompareArguments {
     /// Run files, or directories of run files; the first is the baseline
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
-    /// Use this run as the baseline instead of the first
+    /// Use this run, or the runs of this directory, as the baseline instead of the first run; if all runs are of one server,
+    /// the others are the other side; may be repeated
     #[arg(long, value_name = "RUN")]
-    pub baseline: Option<PathBuf>,
+    pub baseline: Vec<PathBuf>,
     /// Compare runs of different benchmarks or settings, at the loads they have in common; the differences are listed
     #[arg(long)]
     pub anyway: bool,
+    /// Exit with 5 if a metric changed by more than this from the baseline to another side: `rate<-5%`, `p99>+10%`, also
+    /// `mean` and `cpu` (server CPU time per operation). The whole 95 % confidence interval must be beyond the bound; if
+    /// it contains the bound, the comparison is undecided and exits with 0. May be repeated
+    #[arg(long, value_name = "BOUND", value_parser = bounds)]
+    pub fail_if: Vec<BoundList>,
+    /// Exit with 5 also if a bound of `--fail-if` is undecided
+    #[arg(long, requires = "fail_if")]
+    pub strict: bool,
+    /// Write the verdicts and the bounds to this file as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write the comparison as Markdown, for a summary or a comment of a CI server; `-` for standard output
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
     /// Write the comparison as a self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -670,6 +696,9 @@ pub(crate) struct RateList(pub Vec<f64>);
 /// Limits that a load point must meet.
 #[derive(Debug, Clone)]
 pub(crate) struct LimitList(pub Vec<Limit>);
+/// Bounds for the changes of a comparison.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundList(pub Vec<ChangeBound>);
 /// CPU numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct CpuList(pub Vec<u32>);
@@ -691,6 +720,10 @@ fn limits(text: &str) -> Result<LimitList, String> {
         Err(error) => error,
     };
     Err(with_pointer(text, &LoadListError { message, span, hint }))
+}
+
+fn bounds(text: &str) -> Result<BoundList, String> {
+    parse_bounds(text).map(BoundList).map_err(|error| with_pointer(text, &error))
 }
 
 /// Renders an error of a list with a pointer to its position in the list.
@@ -769,6 +802,17 @@ fn share(text: &str) -> Result<f64, String> {
 fn workers(text: &str) -> Result<usize, String> {
     let workers = text.parse().ok().filter(|workers| (1..=servers::gateway::WORKERS_MAX).contains(workers));
     workers.ok_or_else(|| format!("expected a number from 1 to {}", servers::gateway::WORKERS_MAX))
+}
+
+fn label(text: &str) -> Result<String, String> {
+    let label = text.trim();
+    let n = label.chars().count();
+    match (1..=LABEL_CHARS_MAX).contains(&n) && !label.chars().any(is_terminal_control) {
+        true => Ok(label.to_owned()),
+        false => {
+            Err(format!("expected a name of 1 to {LABEL_CHARS_MAX} printable characters, such as `before`"))
+        }
+    }
 }
 
 fn memory(text: &str) -> Result<u64, String> {

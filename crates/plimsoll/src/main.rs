@@ -8,6 +8,7 @@ mod candidates;
 mod choice;
 mod commands;
 mod exit;
+mod fail_if;
 mod files;
 mod interrupt;
 mod observers;

@@ -1,8 +1,9 @@
 //! Side-by-side output of several runs, for `run` and `compare`: on the terminal, and as a document.
 
-use analysis::compare::Comparison;
+use analysis::compare::{Comparison, JudgedBound};
 use disclosure::{CampaignRun, Document, Provenance, Table};
-use model::{FactState, Testbed};
+use languages::foreign_text;
+use model::{Fact, FactState, Testbed};
 
 use crate::candidates::{behind_name, server_name, with_cpus};
 use crate::commands::print;
@@ -20,10 +21,20 @@ impl Results {
     }
 }
 
+/// The assumption about targets whose addresses are redacted in the run files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RedactedTargets {
+    /// They may be different servers, unless the runs are labeled.
+    MayDiffer,
+    /// They are one server: the user chose the baseline among its runs.
+    AreTheSame,
+}
+
 /// Names the servers of runs as `run` does. `names` are the names of the runs. If a server has runs with different numbers
-/// of CPUs, its name includes that number.
-pub(crate) fn server_names(read: &[Results], names: &[String]) -> Vec<String> {
-    let bare: Vec<String> = read.iter().zip(names).map(|(run, name)| bare_name(run, name)).collect();
+/// of CPUs or different labels, its name includes these; if all runs are of one server, its name is the label.
+pub(crate) fn server_names(read: &[Results], names: &[String], redacted: RedactedTargets) -> Vec<String> {
+    let bare: Vec<String> =
+        read.iter().zip(names).map(|(run, name)| bare_name(run, name, redacted)).collect();
     let n_cpus = |index: usize| read[index].plan.sut.cpus.len();
     let is_one_of_several = |index: usize| {
         (0..read.len()).any(|other| bare[other] == bare[index] && n_cpus(other) != n_cpus(index))
@@ -34,15 +45,35 @@ pub(crate) fn server_names(read: &[Results], names: &[String]) -> Vec<String> {
         n if is_one_of_several(index) => with_cpus(&bare[index], n),
         _ => bare[index].clone(),
     };
-    (0..read.len()).map(name).collect()
+    let names: Vec<String> = (0..read.len()).map(name).collect();
+    let labels: Vec<Option<&str>> = read.iter().map(|run| run.plan.sut.label.as_deref()).collect();
+    with_labels(&names, &labels)
+}
+
+/// Adds the labels to the names of servers that have several.
+fn with_labels(names: &[String], labels: &[Option<&str>]) -> Vec<String> {
+    let is_one_server = names.windows(2).all(|two| two[0] == two[1]);
+    let has_several =
+        |index: usize| (0..names.len()).any(|o| names[o] == names[index] && labels[o] != labels[index]);
+    let name = |index: usize| match labels[index].map(foreign_text) {
+        Some(label) if is_one_server && has_several(index) => label,
+        Some(label) if has_several(index) => format!("{}, {label}", names[index]),
+        _ => names[index].clone(),
+    };
+    (0..names.len()).map(name).collect()
 }
 
 /// Returns the name of a run's server: `nginx-php-fpm-4`. A target is named by its address, or if the address is redacted
 /// in the run file, by the run, because it may differ from the target of another run.
-fn bare_name(run: &Results, name: &str) -> String {
+fn bare_name(run: &Results, name: &str, redacted: RedactedTargets) -> String {
     let sut = &run.plan.sut;
     if sut.name == "external" {
-        return target(&run.testbed).map_or_else(|| format!("external server of {name}"), str::to_owned);
+        let is_known = sut.label.is_some() || redacted == RedactedTargets::AreTheSame;
+        return match target(&run.testbed) {
+            Some(target) if target.state == FactState::Found || is_known => target.value.clone(),
+            _ if is_known => "external server".to_owned(),
+            _ => format!("external server of {name}"),
+        };
     }
     let server = server_name(&sut.name, sut.gateway, sut.profile.as_deref());
     match &sut.accelerator {
@@ -78,10 +109,9 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
 }
 
-fn target(testbed: &Testbed) -> Option<&str> {
+fn target(testbed: &Testbed) -> Option<&Fact> {
     let section = testbed.sections.iter().find(|section| section.title == "System under test")?;
-    let target = section.facts.iter().find(|fact| fact.name == "target" && fact.state == FactState::Found)?;
-    Some(&target.value)
+    section.facts.iter().find(|fact| fact.name == "target")
 }
 
 /// Prints a comparison: conclusions, metrics by load point and summary, and configuration differences.
@@ -121,13 +151,34 @@ fn configuration_text(mut table: Table) -> String {
     }
 }
 
-/// Makes the full document of a comparison: its conclusions, sections of the runs' reports, and the list of runs. `runs`
-/// are those of the comparison, in the same order.
-pub(crate) fn full_comparison(comparison: &Comparison, runs: &[CampaignRun]) -> Document {
+/// Makes the full document of a comparison: the user's bounds, its conclusions, sections of the runs' reports, and the
+/// list of runs. `runs` are those of the comparison, in the same order.
+pub(crate) fn full_comparison(
+    comparison: &Comparison,
+    judged: &[JudgedBound],
+    runs: &[CampaignRun],
+) -> Document {
     let provenance: Vec<Provenance> = runs.iter().map(|run| run.report.provenance.clone()).collect();
-    let mut document = disclosure::comparison_document(comparison, &provenance);
+    let mut document = disclosure::comparison_document(comparison, judged, &provenance);
     let list = document.sections.pop();
     document.sections.extend(disclosure::comparison_sections(runs, comparison));
     document.sections.extend(list);
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_in_the_names_of_servers_that_have_several() {
+        let named = |servers: &[&str], labels: &[Option<&str>]| {
+            let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
+            with_labels(&servers, labels)
+        };
+        assert_eq!(named(&["a", "a"], &[Some("before"), Some("after")]), ["before", "after"]);
+        assert_eq!(named(&["a", "a"], &[None, Some("after")]), ["a", "after"]);
+        assert_eq!(named(&["a", "a"], &[Some("x"), Some("x")]), ["a", "a"]);
+        assert_eq!(named(&["a", "a", "b"], &[Some("x"), Some("y"), Some("x")]), ["a, x", "a, y", "b"]);
+    }
 }

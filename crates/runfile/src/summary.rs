@@ -26,6 +26,8 @@ pub struct Summary {
     pub modified: bool,
     /// The system under test as asked for: `built-in`, `nginx`.
     pub sut: String,
+    /// The user's name for the state of the server.
+    pub label: Option<String>,
 }
 
 /// Reads the quick facts of a run file, without its records.
@@ -45,5 +47,6 @@ pub fn summary(path: &Path) -> Result<Summary, RunFileError> {
         load_points_begun: run.load_points()?.len() as u32,
         modified: !plan.modifications.is_empty(),
         sut: plan.sut.name.clone(),
+        label: plan.sut.label.clone(),
     })
 }

@@ -37,7 +37,9 @@ pub struct Change {
     /// The interval for the ratio by which it was decided: all those of a comparison hold together with 95 %
     /// confidence. `None` if runs are too few and their phases too short for one.
     pub interval: Option<(f64, f64)>,
-    /// The confidence of this interval by itself, from 0.95.
+    /// The 95 % interval for the ratio by itself, as if nothing else had been compared: at most as wide.
+    pub single_interval: Option<(f64, f64)>,
+    /// The confidence of `interval` by itself, from 0.95.
     pub confidence: Ratio,
     /// The probability of such a difference if there were none, by itself; `None` without an interval.
     pub p: Option<f64>,
@@ -165,13 +167,17 @@ impl ComparedRatio {
     fn change(&self, metric: ComparedMetric, decision: Decision) -> Change {
         let log_ratio = self.log_ratio.as_ref();
         let confidence = decision.confidence();
-        let interval = log_ratio.and_then(|found| found.ratio(confidence));
+        let interval = |confidence| {
+            let estimate = log_ratio.and_then(|found| found.ratio(confidence));
+            estimate.map(|estimate| (estimate.low, estimate.high))
+        };
         let detectable = log_ratio.and_then(|found| found.detectable(decision.level, POWER));
         Change {
             metric,
             n_loads: 1,
             ratio: self.ratio,
-            interval: interval.map(|estimate| (estimate.low, estimate.high)),
+            interval: interval(confidence),
+            single_interval: interval(Ratio(1.0 - ALPHA.0)),
             confidence,
             p: log_ratio.map(LogRatio::p_value),
             finding: finding(log_ratio, decision),

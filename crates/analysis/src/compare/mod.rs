@@ -1,10 +1,11 @@
 //! Comparison of runs: repetitions, changes and their significance, and differences between the servers.
 //!
 //! Only like runs are compared: benchmark and version, files, mix, protocol, phases, load points, seed and generator
-//! must be the same ([`PlanDifference`]). Runs of the same server are repetitions and form one [`Side`]; the
-//! first side is the baseline. Significance is decided over all figures at all loads at once
+//! must be the same ([`PlanDifference`]). Runs of the same server are repetitions and form one [`Side`], unless the
+//! user gave them different labels or named some as the baseline; the first side is the baseline. Significance is decided over all figures at all loads at once
 //! ([`stats::decide_significance`]), so that many comparisons do not create false differences.
 
+mod bound;
 mod change;
 mod configuration;
 mod figures;
@@ -20,6 +21,7 @@ use std::fmt::Write;
 use model::{BenchmarkId, Load, Modification, Plan, Testbed};
 use units::WallTime;
 
+pub use bound::{BoundDirection, BoundOutcome, ChangeBound, JudgedBound, judge_bounds};
 pub use change::{BETWEEN_RUNS, Basis, Change};
 pub use configuration::{ConfigurationDifference, READINGS, plain_value};
 pub use figures::{Best, Figures};
@@ -129,6 +131,20 @@ fn list(differences: &[PlanDifference]) -> String {
 ///
 /// Fewer than two runs, or runs of different plans unless `mismatch` allows them.
 pub fn compare(runs: &[RunInput], mismatch: MismatchPolicy) -> Result<Comparison, CompareError> {
+    compare_with_baseline(runs, 0, mismatch)
+}
+
+/// Compares runs, the first `n_baseline` of which were named as the baseline: if all are runs of one server, these are
+/// one side and the others another.
+///
+/// # Errors
+///
+/// As for [`compare`].
+pub fn compare_with_baseline(
+    runs: &[RunInput],
+    n_baseline: usize,
+    mismatch: MismatchPolicy,
+) -> Result<Comparison, CompareError> {
     let [first, others @ ..] = runs else { return Err(CompareError::TooFew { found: 0 }) };
     if others.is_empty() {
         return Err(CompareError::TooFew { found: 1 });
@@ -138,7 +154,7 @@ pub fn compare(runs: &[RunInput], mismatch: MismatchPolicy) -> Result<Comparison
     if mismatch == MismatchPolicy::Refuse && !differences.is_empty() {
         return Err(CompareError::Differ { differences });
     }
-    let groups = sides::groups(runs);
+    let groups = sides::groups(runs, n_baseline);
     let loads = loads(runs);
     let mut comparison = Comparison {
         benchmark: first.plan.benchmark.clone(),

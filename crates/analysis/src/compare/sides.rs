@@ -22,8 +22,9 @@ pub struct Side {
     pub overall: Vec<Change>,
 }
 
-/// Groups runs into sides, by the order of their first runs.
-pub(super) fn groups(runs: &[RunInput]) -> Vec<Vec<usize>> {
+/// Groups runs into sides, by the order of their first runs. If all are runs of one server, the first `n_baseline` are
+/// the baseline and the others the other side.
+pub(super) fn groups(runs: &[RunInput], n_baseline: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         match groups.iter_mut().find(|group| are_repetitions(&runs[group[0]], run)) {
@@ -31,16 +32,25 @@ pub(super) fn groups(runs: &[RunInput]) -> Vec<Vec<usize>> {
             None => groups.push(vec![index]),
         }
     }
+    match groups.as_mut_slice() {
+        [only] if (1..only.len()).contains(&n_baseline) => {
+            let others = only.split_off(n_baseline);
+            groups.push(others);
+        }
+        _ => {}
+    }
     groups
 }
 
 fn are_repetitions(one: &RunInput, other: &RunInput) -> bool {
     // The origin of a quota (its calibration) does not move a number.
     let sut = |run: &RunInput| model::SutPlan { quota_reason: String::new(), ..run.plan.sut.clone() };
+    // With a label the user says which runs are of one state, whatever else was found to differ.
+    let is_labeled = one.plan.sut.label.is_some();
     one.server == other.server
         && sut(one) == sut(other)
         && plan_difference::differences(one, other).is_empty()
-        && identity(one) == identity(other)
+        && (is_labeled || identity(one) == identity(other))
 }
 
 /// Returns the facts that identify the server.

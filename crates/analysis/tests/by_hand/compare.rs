@@ -1,6 +1,9 @@
 //! Comparisons of runs whose numbers are known.
 
-use analysis::compare::{Basis, CompareError, ComparedMetric, Comparison, MismatchPolicy, RunInput, compare};
+use analysis::compare::{
+    Basis, BoundDirection, BoundOutcome, ChangeBound, CompareError, ComparedMetric, Comparison,
+    MismatchPolicy, RunInput, compare, compare_with_baseline, judge_bounds,
+};
 use analysis::{Analysis, VerdictState};
 use model::{Ending, FactSection, Load, LoadPoint, Modification, Plan, Testbed};
 use stats::ComparisonFinding;
@@ -193,6 +196,72 @@ fn an_invalid_repetition_does_not_count() {
     let figures = &like(&all).levels[0].figures[1];
     assert_eq!((figures.state, figures.n_runs, figures.n_valid), (VerdictState::Valid, 3, 2));
     assert!((figures.change(ComparedMetric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
+}
+
+/// 60 ms against 120 ms: half the rate, twice the time, far beyond any bound, over both loads.
+#[test]
+fn bounds_are_judged_by_the_change_over_all_loads() {
+    let (fast, slow) = (run(60, 2), run(120, 2));
+    let found = like(&[compared("fast", &fast), compared("slow", &slow)]);
+    let bound = |metric, direction, ratio| ChangeBound { metric, direction, ratio };
+    let outcomes = |bounds: &[ChangeBound]| {
+        judge_bounds(&found, bounds).iter().map(|one| (one.side, one.outcome)).collect::<Vec<_>>()
+    };
+    let bounds = [
+        bound(ComparedMetric::Rate, BoundDirection::Decrease, 0.95),
+        bound(ComparedMetric::Rate, BoundDirection::Decrease, 0.4),
+        bound(ComparedMetric::Rate, BoundDirection::Decrease, 0.5),
+        bound(ComparedMetric::ResponseMean, BoundDirection::Increase, 1.1),
+    ];
+    let expected =
+        [BoundOutcome::Exceeded, BoundOutcome::Kept, BoundOutcome::Undecided, BoundOutcome::Exceeded];
+    assert_eq!(outcomes(&bounds), expected.map(|outcome| (1, outcome)));
+    let mut invalid = run(120, 2);
+    invalid.1.load_points.iter_mut().for_each(|point| point.verdict.state = VerdictState::Invalid);
+    let not_comparable = like(&[compared("fast", &fast), compared("invalid", &invalid)]);
+    assert_eq!(judge_bounds(&not_comparable, &bounds[..1])[0].outcome, BoundOutcome::NotMeasured);
+    // An interval by itself is no wider than among others, and both hold the same ratio.
+    let rate = found.sides[1].overall[0];
+    let ((low, high), (from, to)) = (rate.single_interval.unwrap(), rate.interval.unwrap());
+    assert!(from < low && low < 0.5 && 0.5 < high && high < to, "{rate:?}");
+}
+
+/// A label is the user's word for what is the same: it outweighs what was found to differ, but not another server.
+#[test]
+fn labels_make_sides() {
+    let labeled = |label: &str| {
+        let mut run = run(60, 1);
+        run.0.sut.label = Some(label.to_owned());
+        run
+    };
+    let (before, after) = ([labeled("before"), labeled("before")], [labeled("after"), labeled("after")]);
+    let (old, new) = (testbed("1.24", 41_000, "6.1"), testbed("1.26", 41_001, "6.1"));
+    let input = |name, server, run, testbed| RunInput { testbed, ..seen_as(name, server, run) };
+    let runs = [
+        input("1", "site", &before[0], &old),
+        input("2", "site", &after[0], &old),
+        input("3", "site", &before[1], &new),
+        input("4", "another site", &after[1], &old),
+    ];
+    let sides: Vec<Vec<usize>> = like(&runs).sides.iter().map(|side| side.runs.clone()).collect();
+    assert_eq!(sides, [vec![0, 2], vec![1], vec![3]]);
+}
+
+#[test]
+fn a_baseline_divides_the_runs_of_one_server_only() {
+    let (one, other) = (run(60, 1), run(120, 1));
+    let same = |name| seen_as(name, "site", &one);
+    let sides = |runs: &[RunInput], n_baseline| -> Vec<Vec<usize>> {
+        let found = compare_with_baseline(runs, n_baseline, MismatchPolicy::Refuse).unwrap();
+        found.sides.iter().map(|side| side.runs.clone()).collect()
+    };
+    let three = [same("1"), same("2"), same("3")];
+    assert_eq!(sides(&three, 0), [vec![0, 1, 2]]);
+    assert_eq!(sides(&three, 1), [vec![0], vec![1, 2]]);
+    assert_eq!(sides(&three, 2), [vec![0, 1], vec![2]]);
+    assert_eq!(sides(&three, 3), [vec![0, 1, 2]], "nothing is left for the other side");
+    let two_servers = [same("1"), same("2"), seen_as("3", "another", &other)];
+    assert_eq!(sides(&two_servers, 1), [vec![0, 1], vec![2]], "repetitions stay together");
 }
 
 #[test]

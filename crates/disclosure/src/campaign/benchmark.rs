@@ -31,7 +31,7 @@ fn results(group: &BenchmarkGroup, entries: &[Entry]) -> Vec<Block> {
         let figures: [Option<Figure>; 3] =
             [bars::figure(entries, terms), scatter::figure(entries, terms), curves::figure(entries, terms)];
         blocks.extend(figures.into_iter().flatten().map(|figure| Block::Figure(Box::new(figure))));
-        let compared = comparison_document(comparison, &[]).sections;
+        let compared = comparison_document(comparison, &[], &[]).sections;
         let included = ["levels", "scaling", "differences"];
         let sections = compared.into_iter().filter(|section| included.contains(&section.id));
         blocks.extend(sections.flat_map(|section| section.blocks));

@@ -1,16 +1,19 @@
 //! Comparison of several runs: sentences and tables for the terminal, and a document.
 
 mod answer;
+mod bounds;
 mod chart;
 mod configuration;
 mod sentences;
 mod tables;
 
 use analysis::VerdictState;
-use analysis::compare::Comparison;
+use analysis::compare::{Comparison, JudgedBound};
 use model::Load;
 
 pub(crate) use answer::comparison_answer;
+pub use bounds::{bound_text, judged_bound_text, single_runs_text};
+pub(crate) use bounds::{found_text, outcome_word};
 pub use configuration::configuration_table;
 pub use sentences::comparison_text;
 pub use tables::{comparison_changes, comparison_overall, comparison_summary, comparison_table};
@@ -20,13 +23,19 @@ use crate::scaling;
 use crate::sections::{modification_text, state_text};
 use crate::{Banner, Block, Document, LeadFigure, NoteKind, Provenance, Section, Text};
 
-/// Creates the document of a comparison; `provenance` is in the order of the runs and may be shorter.
-pub fn comparison_document(comparison: &Comparison, provenance: &[Provenance]) -> Document {
+/// Creates the document of a comparison and the user's bounds; `provenance` is in the order of the runs and may be
+/// shorter.
+pub fn comparison_document(
+    comparison: &Comparison,
+    judged: &[JudgedBound],
+    provenance: &[Provenance],
+) -> Document {
     let names: Vec<&str> = comparison.sides.iter().map(|side| side.name.as_str()).collect();
-    let mut sections = vec![
+    let mut sections: Vec<Section> = bounds::section(comparison, judged).into_iter().collect();
+    sections.extend([
         Section { id: "comparison", title: "Comparison".into(), blocks: summary(comparison) },
         Section { id: "levels", title: "Results by load".into(), blocks: levels(comparison) },
-    ];
+    ]);
     sections.extend(scaling::section(&comparison.scalings, terms(comparison).rate_heading));
     sections.extend(configuration::section(comparison));
     sections.push(runs(comparison, provenance));

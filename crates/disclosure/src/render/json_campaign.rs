@@ -24,6 +24,6 @@ fn benchmark(group: &BenchmarkGroup) -> Value {
     json!({
         "benchmark": { "id": benchmark.id, "version": benchmark.version, "title": benchmark.title },
         "runs": runs.collect::<Vec<_>>(),
-        "comparison": group.comparison.as_ref().map(comparison_json),
+        "comparison": group.comparison.as_ref().map(|comparison| comparison_json(comparison, &[])),
     })
 }

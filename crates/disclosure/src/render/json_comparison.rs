@@ -1,21 +1,23 @@
 //! JSON of a comparison: the figures of all sides, and the differences of figures, plans and configuration.
 
 use analysis::compare::{
-    Basis, Change, ComparedMetric, Comparison, ConfigurationDifference, Figures, PlanDifference, Side,
+    Basis, Change, ComparedMetric, Comparison, ConfigurationDifference, Figures, JudgedBound, PlanDifference,
+    Side,
 };
 use analysis::scaling::Scaling;
 use serde_json::{Value, json};
 use stats::{ComparisonFinding, Estimate};
 
 use super::json::{load, seconds, state};
-use crate::comparison_text;
+use crate::comparison::outcome_word;
+use crate::{bound_text, comparison_text};
 
 /// The version of this format; it rises with every incompatible change. Version 2 has sides: servers
 /// with all their repetitions.
 pub const FORMAT: u32 = 2;
 
-/// Renders a comparison as JSON. What is absent is `null`.
-pub fn comparison_json(comparison: &Comparison) -> Value {
+/// Renders a comparison and the user's bounds as JSON. What is absent is `null`.
+pub fn comparison_json(comparison: &Comparison, judged: &[JudgedBound]) -> Value {
     let runs = comparison
         .runs
         .iter()
@@ -35,6 +37,7 @@ pub fn comparison_json(comparison: &Comparison) -> Value {
         "modifications": comparison.modifications,
         "unlike": comparison.plan_differences.iter().map(unlike).collect::<Vec<_>>(),
         "runs": runs.collect::<Vec<_>>(),
+        "bounds": judged.iter().map(bound).collect::<Vec<_>>(),
         "sides": comparison.sides.iter().map(side).collect::<Vec<_>>(),
         "levels": levels.collect::<Vec<_>>(),
         "configuration": comparison.configuration.iter().map(configuration).collect::<Vec<_>>(),
@@ -44,6 +47,18 @@ pub fn comparison_json(comparison: &Comparison) -> Value {
 
 fn unlike(one: &PlanDifference) -> Value {
     json!({ "what": one.what, "run": one.run, "from": one.from, "here": one.here, "there": one.there })
+}
+
+fn bound(judged: &JudgedBound) -> Value {
+    json!({
+        "bound": bound_text(&judged.bound),
+        "metric": judged.bound.metric.name(),
+        "side": judged.side,
+        "ratio": judged.change.map(|change| change.ratio),
+        "ratio_interval_95": judged.change.and_then(|change| change.single_interval),
+        "bound_ratio": judged.bound.ratio,
+        "outcome": outcome_word(judged.outcome).replace(' ', "-"),
+    })
 }
 
 fn side(side: &Side) -> Value {
@@ -90,6 +105,7 @@ fn change(change: &Change) -> Value {
         "loads": change.n_loads,
         "ratio": change.ratio,
         "ratio_interval": change.interval,
+        "ratio_interval_95": change.single_interval,
         "interval_confidence": change.confidence.0,
         "p": change.p,
         "finding": finding(change.finding),

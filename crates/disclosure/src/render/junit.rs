@@ -14,16 +14,18 @@ use super::json::state;
 use crate::{Report, finding_text};
 
 /// A test case.
-struct TestCase {
-    name: String,
+pub(super) struct TestCase {
+    pub(super) name: String,
     /// Length of the measurement, in s.
-    seconds: f64,
-    outcome: TestOutcome,
+    pub(super) seconds: f64,
+    pub(super) outcome: TestOutcome,
 }
 
 /// The outcome of a test case.
-enum TestOutcome {
+pub(super) enum TestOutcome {
     Pass,
+    /// Nothing could be decided, for this reason.
+    Skipped(String),
     /// A missed limit with the value that was found.
     Failure(String),
     /// The reason for which there is no result.
@@ -32,7 +34,11 @@ enum TestOutcome {
 
 /// Renders runs as JUnit XML, one suite each.
 pub fn junit(reports: &[Report]) -> String {
-    let suites: String = reports.iter().map(suite).collect();
+    document(&reports.iter().map(suite).collect::<String>())
+}
+
+/// Returns a document with these suites.
+pub(super) fn document(suites: &str) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n{suites}</testsuites>\n")
 }
 
@@ -41,16 +47,22 @@ fn suite(report: &Report) -> String {
     let mut name = format!("{} on {}", plan.benchmark.id, plan.sut.name);
     name += &run_file.map_or(String::new(), |file| format!(" ({file})"));
     let cases = cases(report);
-    let count = |is: fn(&TestOutcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
     let seconds: f64 = report.analysis.load_points.iter().map(|point| point.length.as_secs_f64()).sum();
-    let body: String = cases.iter().map(|case| case.xml(&plan.benchmark.id)).collect();
+    suite_xml(&name, &plan.benchmark.id, seconds, &cases)
+}
+
+/// Renders a suite of test cases of one class; `seconds` is its length.
+pub(super) fn suite_xml(name: &str, class: &str, seconds: f64, cases: &[TestCase]) -> String {
+    let count = |is: fn(&TestOutcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
+    let body: String = cases.iter().map(|case| case.xml(class)).collect();
     format!(
-        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\" time=\"{seconds:.3}\">\n\
-         {body}  </testsuite>\n",
-        escaped(&name),
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" \
+         time=\"{seconds:.3}\">\n{body}  </testsuite>\n",
+        escaped(name),
         cases.len(),
         count(|outcome| matches!(outcome, TestOutcome::Failure(_))),
         count(|outcome| matches!(outcome, TestOutcome::Error(_))),
+        count(|outcome| matches!(outcome, TestOutcome::Skipped(_))),
     )
 }
 
@@ -109,6 +121,10 @@ impl TestCase {
         };
         match &self.outcome {
             TestOutcome::Pass => format!("{head}/>\n"),
+            TestOutcome::Skipped(message) => {
+                let message = escaped(message);
+                format!("{head}>\n      <skipped message=\"{message}\"/>\n    </testcase>\n")
+            }
             TestOutcome::Failure(message) => with("failure", "limit", message),
             TestOutcome::Error(message) => with("error", "verdict", message),
         }

@@ -1,7 +1,7 @@
 //! Output formats of reports and of recorded data.
 //!
 //! HTML, Markdown and typst (which becomes a PDF) render the document; CSV and JSON carry the numbers at full precision,
-//! JUnit the verdict. The interval log, NDJSON and the CSV of intervals carry the recorded data and are written piece by
+//! JUnit the verdict and the bounds of a comparison. The interval log, NDJSON and the CSV of intervals carry the recorded data and are written piece by
 //! piece, because a whole run may not fit into memory.
 
 mod csv;
@@ -15,6 +15,7 @@ mod json_price;
 mod json_resources;
 mod json_steady;
 mod junit;
+mod junit_comparison;
 mod markdown;
 mod ndjson;
 mod typst;
@@ -27,6 +28,7 @@ pub use json::{FORMAT as JSON_FORMAT, json};
 pub use json_campaign::{FORMAT as CAMPAIGN_FORMAT, campaign_json};
 pub use json_comparison::{FORMAT as COMPARISON_FORMAT, comparison_json};
 pub use junit::junit;
+pub use junit_comparison::comparison_junit;
 pub use markdown::markdown;
 pub use ndjson::{FORMAT as NDJSON_FORMAT, Ndjson};
 pub use typst::{FONTS as TYPST_FONTS, TypstFile, TypstSource, typst};

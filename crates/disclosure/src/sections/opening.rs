@@ -15,7 +15,8 @@ pub(super) fn subtitle(report: &Report) -> String {
         name => name.to_owned(),
     };
     let version = format!("benchmark version {}", report.analysis.benchmark.version);
-    let parts = [Some(server), report.provenance.started.clone(), Some(version)];
+    let label = report.plan.sut.label.clone();
+    let parts = [Some(server), label, report.provenance.started.clone(), Some(version)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 

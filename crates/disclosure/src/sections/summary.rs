@@ -117,6 +117,9 @@ fn sut_text(report: &Report) -> String {
         "external" => "a server that was already running".to_owned(),
         name => name.to_owned(),
     };
+    if let Some(label) = &sut.label {
+        text += &format!(", labeled “{label}”");
+    }
     if let Some(profile) = &sut.profile {
         text += &format!(", profile {profile}");
     }

@@ -13,7 +13,7 @@ use crate::arguments::{FormatArgument, ReportArguments};
 use crate::exit::{Exit, Failure};
 use crate::files::{keep_run_file, write};
 use crate::results::Results;
-use crate::side_by_side::{run_names, server_names};
+use crate::side_by_side::{RedactedTargets, run_names, server_names};
 use crate::{pdf, prices};
 
 /// Writes the report of a campaign.
@@ -26,7 +26,7 @@ pub(super) fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit
     let read = paths.iter().zip(read).map(|(path, run)| priced(path, run, price.as_ref()));
     let read = read.collect::<Result<Vec<_>, _>>()?;
     let names = names(&paths);
-    let servers = server_names(&read, &names);
+    let servers = server_names(&read, &names, RedactedTargets::MayDiffer);
     let names = run_names(&read, &servers, &names);
     let named = names.iter().zip(&servers).zip(&read);
     let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();

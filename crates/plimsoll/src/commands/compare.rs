@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::compare::{CompareError, Comparison, MismatchPolicy, RunInput, compare};
-use disclosure::CampaignRun;
+use analysis::compare::{
+    BoundOutcome, ChangeBound, CompareError, Comparison, JudgedBound, MismatchPolicy, RunInput,
+    compare_with_baseline, judge_bounds,
+};
+use disclosure::{CampaignRun, Provenance};
 use runfile::summary;
 use serde_json::json;
 use units::WallTime;
@@ -15,62 +18,143 @@ use crate::exit::{Exit, Failure};
 use crate::files::{keep_run_file, write};
 use crate::pdf;
 use crate::results::Results;
-use crate::side_by_side::{full_comparison, print_comparison, run_names, server_names};
-use crate::stderr::warn;
+use crate::side_by_side::{RedactedTargets, full_comparison, print_comparison, run_names, server_names};
+use crate::stderr::{eprint, warn};
 
 /// Compares runs.
 pub(super) fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Failure> {
+    let baseline = find_runs(&arguments.baseline)?;
+    let is_baseline = |path: &PathBuf| baseline.iter().any(|one| one.path == *path);
     let (paths, read) = read_found(find_runs(arguments.baseline.iter().chain(&arguments.runs))?)?;
+    let n_baseline = paths.iter().filter(|path| is_baseline(path)).count();
     refuse_copies(&paths, &read)?;
     let names = names(&paths);
-    let servers = server_names(&read, &names);
+    let redacted = match n_baseline {
+        0 => RedactedTargets::MayDiffer,
+        _ => RedactedTargets::AreTheSame,
+    };
+    let servers = server_names(&read, &names, redacted);
     let names = run_names(&read, &servers, &names);
     let named = names.iter().zip(&servers).zip(&read);
     let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();
     let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
     let unlike = if arguments.anyway { MismatchPolicy::Allow } else { MismatchPolicy::Refuse };
-    let comparison = compare(&compared, unlike)?;
+    let comparison = compare_with_baseline(&compared, n_baseline, unlike)?;
     comparison
         .plan_differences
         .iter()
         .for_each(|difference| warn(format!("different settings: {difference}")));
-    let written = write_documents(arguments, &paths, &comparison, &runs)?;
+    let judged = judged(arguments, &comparison)?;
+    let written = write_documents(arguments, &paths, &comparison, &judged, &runs)?;
     if as_json {
-        let mut value = disclosure::render::comparison_json(&comparison);
+        let mut value = disclosure::render::comparison_json(&comparison, &judged);
         value["files"] = json!({ "runs": paths, "report": arguments.html, "pdf": arguments.pdf });
         print_json(&value)?;
-        return Ok(Exit::Valid);
+    } else if arguments.markdown.as_deref() != Some(Path::new("-")) {
+        print_comparison(&comparison)?;
+        if comparison.sides.len() == 1 {
+            eprint(format!("hint: {TWO_SIDES}"));
+        }
+        print_bounds(&comparison, &judged)?;
+        for path in written {
+            print(&format!("\nreport  {}", path.display()))?;
+        }
     }
-    print_comparison(&comparison)?;
-    for path in written {
-        print(&format!("\nreport  {}", path.display()))?;
-    }
-    Ok(Exit::Valid)
+    Ok(exit(&judged, arguments.strict))
 }
 
-/// Writes the comparison in the requested formats, never over a run file; returns the paths. The creation date of a PDF
-/// is that of the first run.
+/// The ways to have two sides of one server.
+const TWO_SIDES: &str =
+    "label runs with `plimsoll run … --label NAME`, or name the earlier ones with `--baseline RUN`";
+
+/// Judges the user's bounds.
+fn judged(arguments: &CompareArguments, comparison: &Comparison) -> Result<Vec<JudgedBound>, Failure> {
+    let bounds: Vec<ChangeBound> = arguments.fail_if.iter().flat_map(|list| list.0.clone()).collect();
+    if !bounds.is_empty() && comparison.sides.len() == 1 {
+        let error = format!(
+            "`--fail-if` needs two sides, and all {} runs are repetitions of {}",
+            comparison.runs.len(),
+            comparison.sides[0].name
+        );
+        return Err(Failure::usage(error).hint(TWO_SIDES));
+    }
+    Ok(judge_bounds(comparison, &bounds))
+}
+
+/// Prints the outcomes of the bounds, and the caveat of single runs.
+fn print_bounds(comparison: &Comparison, judged: &[JudgedBound]) -> Result<(), Failure> {
+    if judged.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> =
+        judged.iter().map(|one| disclosure::judged_bound_text(comparison, one)).collect();
+    print(&format!("\n{}", lines.join("\n")))?;
+    if let Some(caveat) = disclosure::single_runs_text(judged) {
+        print(&caveat)?;
+        eprint("hint: `plimsoll run … --repeat 3` measures the scatter between runs");
+    }
+    Ok(())
+}
+
+/// Returns the exit code: that of a missed limit if a bound is exceeded, or in strict mode undecided; else that of an
+/// invalid run if a bound could not be judged.
+fn exit(judged: &[JudgedBound], is_strict: bool) -> Exit {
+    let any = |outcome| judged.iter().any(|one| one.outcome == outcome);
+    if any(BoundOutcome::Exceeded) || is_strict && any(BoundOutcome::Undecided) {
+        Exit::Limit
+    } else if any(BoundOutcome::NotMeasured) {
+        Exit::Invalid
+    } else {
+        Exit::Valid
+    }
+}
+
+/// Writes the comparison in the requested formats, never over a run file; returns the paths of the reports. The creation
+/// date of a PDF is that of the first run.
 fn write_documents<'a>(
     arguments: &'a CompareArguments,
     paths: &[PathBuf],
     comparison: &Comparison,
+    judged: &[JudgedBound],
     runs: &[CampaignRun],
 ) -> Result<Vec<&'a PathBuf>, Failure> {
-    let wanted: Vec<&PathBuf> = arguments.html.iter().chain(&arguments.pdf).collect();
-    for path in &wanted {
+    let reports: Vec<&PathBuf> = arguments.html.iter().chain(&arguments.pdf).collect();
+    for path in reports.iter().copied().chain(&arguments.junit).chain(&arguments.markdown) {
         paths.iter().try_for_each(|run| keep_run_file(run, path))?;
     }
-    if wanted.is_empty() {
-        return Ok(wanted);
+    if let Some(junit) = &arguments.junit {
+        write(junit, disclosure::render::comparison_junit(comparison, judged, arguments.strict))?;
     }
-    let document = full_comparison(comparison, runs);
+    if let Some(markdown) = &arguments.markdown {
+        write_markdown(markdown, comparison, judged, runs)?;
+    }
+    if reports.is_empty() {
+        return Ok(reports);
+    }
+    let document = full_comparison(comparison, judged, runs);
     if let Some(html) = &arguments.html {
         write(html, disclosure::render::html(&document))?;
     }
     if let (Some(pdf), Some(first)) = (&arguments.pdf, paths.first()) {
         write(pdf, pdf::render(&document, summary(first)?.created)?)?;
     }
-    Ok(wanted)
+    Ok(reports)
+}
+
+/// Writes the conclusions without the reports of the runs: short enough for a comment.
+fn write_markdown(
+    path: &Path,
+    comparison: &Comparison,
+    judged: &[JudgedBound],
+    runs: &[CampaignRun],
+) -> Result<(), Failure> {
+    let provenance: Vec<Provenance> = runs.iter().map(|run| run.report.provenance.clone()).collect();
+    let document = disclosure::comparison_document(comparison, judged, &provenance);
+    let text = disclosure::render::markdown(&document);
+    match path == Path::new("-") {
+        true => print(&text),
+        false => write(path, text),
+    }
 }
 
 /// The path of a run file, from the command line or found in a directory.

@@ -140,6 +140,7 @@ fn candidate_plan(arguments: &RunArguments, chosen: &Chosen, candidate: &Candida
     };
     let definition = &chosen.benchmark.definition;
     let sut_plan = SutPlan {
+        label: sut.label.clone(),
         cpus: placement.sut_cpus.clone(),
         memory: sut.sut_memory,
         disk: sut.sut_disk,
@@ -514,7 +515,8 @@ fn finish_several(
     };
     if output.as_json {
         let runs = read.iter().map(|(_, file, results, written)| value(file, results, written.clone()));
-        let side_by_side = comparison.as_ref().map(disclosure::render::comparison_json);
+        let side_by_side =
+            comparison.as_ref().map(|comparison| disclosure::render::comparison_json(comparison, &[]));
         print_json(&json!({ "format": 1, "runs": runs.collect::<Vec<_>>(), "comparison": side_by_side }))?;
     } else {
         for (candidate, _, results, _) in &read {
@@ -523,13 +525,16 @@ fn finish_several(
     }
     if let Some(comparison) = comparison {
         let html = files[0].with_file_name("comparison.html");
-        let is_written = files::write(&html, disclosure::render::html(&full_comparison(&comparison, &runs)))
-            .map_err(|failure| {
-                warn(failure.message());
-                let folder = html.parent().unwrap_or(Path::new(".")).display();
-                eprint(format!("hint: `plimsoll compare {folder} --html FILE` writes it to another path"));
-            })
-            .is_ok();
+        let is_written =
+            files::write(&html, disclosure::render::html(&full_comparison(&comparison, &[], &runs)))
+                .map_err(|failure| {
+                    warn(failure.message());
+                    let folder = html.parent().unwrap_or(Path::new(".")).display();
+                    eprint(format!(
+                        "hint: `plimsoll compare {folder} --html FILE` writes it to another path"
+                    ));
+                })
+                .is_ok();
         if !output.as_json {
             print_comparison(&comparison)?;
             if is_written {

@@ -53,8 +53,9 @@ pub(super) fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn line(summary: &Summary) -> String {
+    let label = summary.label.as_ref().map_or(String::new(), |label| format!(" ({})", foreign_text(label)));
     format!(
-        "{}  {} v{}{}  {}  {}/{} load points  {}",
+        "{}  {} v{}{}  {}{label}  {}/{} load points  {}",
         time_text(summary.created),
         foreign_text(&summary.benchmark.id),
         summary.benchmark.version,
@@ -84,6 +85,7 @@ fn json_of(path: &Path) -> serde_json::Value {
             "created_unix_ms": summary.created.0,
             "modified": summary.modified,
             "sut": summary.sut,
+            "label": summary.label,
             "load_points_begun": summary.load_points_begun,
             "load_points_planned": summary.load_points_planned,
             "ending": ending_text(&summary.ending),

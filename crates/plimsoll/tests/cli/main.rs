@@ -7,6 +7,7 @@ mod support;
 mod accelerate;
 mod accelerators;
 mod audit;
+mod before_after;
 mod campaign;
 mod compare;
 mod consistency;
