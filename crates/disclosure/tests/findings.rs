@@ -39,7 +39,7 @@ variants!(FINDINGS, finding_name, Finding:
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, Schedule, GeneratorUnmeasured,
     GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, Consistency, LeftOpen, Delivered,
-    FullSlots, Mix, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
+    FullSlots, BusyUsers, Mix, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
 variants!(MISSING_LOADS, missing_load_name, MissingLoad: Agents, Threads);
@@ -256,6 +256,7 @@ fn of_operations() -> Vec<Finding> {
         Finding::Delivered { rate: 160.0, offered: 200.0, limit: Ratio(0.95) },
         Finding::Delivered { rate: 0.0, offered: 0.0, limit: Ratio(0.95) },
         Finding::FullSlots { slots: 20, seconds: 6 },
+        Finding::BusyUsers { n: 200, started: 4_000, users: 20 },
         Finding::Mix {
             kind: "/small".to_owned(),
             share: Ratio(0.6),

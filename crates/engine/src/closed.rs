@@ -47,6 +47,7 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
         while sent < lifetime.until {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(operation) => {
+                    point.starts(&operation, due, due, sent);
                     let (answer, done) = point.perform(&mut driver, index, &operation, due, sent).await;
                     (due, sent, last) = (done, done, Some(answer));
                 }

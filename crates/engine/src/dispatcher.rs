@@ -34,12 +34,6 @@ impl Dispatcher {
         Rc::new(Dispatcher { state: RefCell::new(state) })
     }
 
-    /// Returns whether an operation is due and not started, as of the last look.
-    pub(crate) fn has_waiting(&self) -> bool {
-        let state = self.state.borrow();
-        state.n_started < state.n_due
-    }
-
     /// Waits for the next operation; returns its number, its due time (from the start of the load point), and the
     /// time at which it is taken (on the run's clock).
     pub(crate) async fn take<C: Clock>(&self, point: &PointContext<C>) -> (u64, Nanos, Nanos) {

@@ -5,13 +5,16 @@
 //!
 //! ```text
 //!   closed loop                              open loop
-//!   User ── Step ──► closed::user            Schedule ── due ──► Dispatcher ──► open::place
+//!   User ── Step ──► closed::user            Schedule ── due ──► Dispatcher ──► open::slot
 //!                        │ perform(operation, sent)                    │
 //!                        └───────────────► Driver ◄────────────────────┘
 //!                                            │ Reply with its measures
 //!                                            ▼
 //!                                         Recorder ── IntervalRecord, one per second ──► Sink
 //! ```
+//!
+//! In an open loop whose users have state ([`model::Mix::has_user_state`]), each user has a part of the schedule in place
+//! of slots and dispatcher ([`open::user`]).
 //!
 //! The engine knows no protocol (that is the [`Driver`]) and no real time (that is the clock): a
 //! simulated run uses the same code with a [`units::SimClock`] and an executor that moves it.
@@ -39,6 +42,7 @@ mod open;
 mod point;
 mod point_context;
 mod recorder;
+mod scheduled_user;
 mod session;
 mod setup;
 mod thread;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use model::{Mix, Phase, Phases};
-use units::{Clock, Nanos, Purpose, Rng};
+use units::{Clock, Nanos};
 
 use crate::closed::{self, Lifetime};
 use crate::dispatcher::Dispatcher;
@@ -12,6 +12,7 @@ use crate::examples::Examples;
 use crate::open;
 use crate::point_context::{PointContext, Sink, Spawn, UserContext};
 use crate::recorder::Recorder;
+use crate::scheduled_user::{ScheduledUser, user_rng};
 use crate::session::open_sessions;
 use crate::setup::{PointSetup, PointStart, Runtime, StopRequest};
 
@@ -45,22 +46,22 @@ pub async fn run_point<C, S, D, M>(
     let Some(origin) = start.wait(sessions).await else { return };
     let users = users.zip(drivers);
     let mut recorder = Recorder::new(setup, origin, mix.n_kinds(), mix.n_units(), probe);
-    let slice = setup.schedule.map(|whole| whole.slice(setup.assignment.share, setup.assignment.n_shares));
+    let slice = setup.slice(mix.has_user_state());
     if let Some(slice) = &slice {
         recorder.follow(slice.clone());
     }
     let point = PointContext::new(clock, timers, recorder, setup, origin);
-    let dispatcher = slice.map(Dispatcher::new);
-    match &dispatcher {
+    match slice {
         None => start_users(&point, setup, &*mix, users, &spawn),
-        Some(dispatcher) => {
-            spawn.spawn(Rc::clone(dispatcher).pace(Rc::clone(&point)));
-            start_slots(&point, dispatcher, &mix, users, &spawn);
+        Some(_) if mix.has_user_state() => start_scheduled_users(&point, setup, &mix, users, &spawn),
+        Some(slice) => {
+            let dispatcher = Dispatcher::new(slice);
+            spawn.spawn(Rc::clone(&dispatcher).pace(Rc::clone(&point)));
+            start_slots(&point, &dispatcher, &mix, users, &spawn);
         }
     }
-    let waits = || dispatcher.as_ref().is_some_and(|dispatcher| dispatcher.has_waiting());
     if attend(&point, &setup.phases, sink, stop).await == Attended::ToTheEnd {
-        drain(&point, &setup.phases, waits, sink).await;
+        drain(&point, &setup.phases, sink).await;
     }
     hand_over(&point, sink);
 }
@@ -78,9 +79,7 @@ fn start_users<C, D, M>(
     M::User: 'static,
 {
     for (user, driver) in users {
-        let stream = u64::from(setup.point.index) << 32 | u64::from(user);
-        let rng = Rng::new(setup.seed, Purpose::User, stream);
-        let lifetime = lifetime_of(user, setup, point.origin);
+        let (rng, lifetime) = (user_rng(setup, user), lifetime_of(user, setup, point.origin));
         let context = UserContext::new(Rc::clone(point));
         spawn.spawn(closed::user(context, driver, mix.user(user), rng, lifetime));
     }
@@ -118,6 +117,26 @@ fn start_slots<C, D, M>(
     }
 }
 
+/// Starts the users of an open loop that have state.
+fn start_scheduled_users<C, D, M>(
+    point: &Rc<PointContext<C>>,
+    setup: &PointSetup,
+    mix: &Rc<M>,
+    users: impl Iterator<Item = (u32, D)>,
+    spawn: &impl Spawn,
+) where
+    C: Clock + 'static,
+    D: Driver + 'static,
+    M: Mix<Operation = D::Operation> + 'static,
+{
+    for (number, driver) in users {
+        let schedule = setup.schedule_of(number).expect("an open loop has a schedule");
+        let user = ScheduledUser::new(&**mix, number, user_rng(setup, number));
+        let context = UserContext::new(Rc::clone(point));
+        spawn.spawn(open::user(context, schedule, driver, user, Rc::clone(mix)));
+    }
+}
+
 /// The ending of the time in which operations are started.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Attended {
@@ -152,12 +171,7 @@ async fn attend<C: Clock>(
 }
 
 /// Lets operations in flight finish, as long as the plan allows.
-async fn drain<C: Clock>(
-    point: &PointContext<C>,
-    phases: &Phases,
-    waits: impl Fn() -> bool,
-    sink: &mut impl Sink,
-) {
+async fn drain<C: Clock>(point: &PointContext<C>, phases: &Phases, sink: &mut impl Sink) {
     let begin = point.origin + phases.issuing();
     let end = point.origin + phases.end_of(Phase::Drain);
     if begin == end {
@@ -169,8 +183,7 @@ async fn drain<C: Clock>(
         point.deadlines.sweep(now);
         point.recorder.borrow_mut().roll(now);
         hand_over(point, sink);
-        let is_done = point.recorder.borrow().in_flight() == 0 && !waits();
-        if is_done || end <= now {
+        if point.recorder.borrow_mut().is_empty() || end <= now {
             return point.recorder.borrow_mut().finish(now.max(begin), true);
         }
         point.timers.sleep_until((now + DRAIN_TICK).min(end)).await;

@@ -67,7 +67,12 @@ impl<C: Clock> PointContext<C> {
         })
     }
 
-    /// Performs one operation and records it. Returns its answer and the time at which it was done.
+    /// Records the start of an operation that was due at `due`, whose user was free from `free` on.
+    pub(crate) fn starts(&self, operation: &impl Kinded, due: Nanos, free: Nanos, sent: Nanos) {
+        self.recorder.borrow_mut().started(operation.kind(), due, free, sent);
+    }
+
+    /// Performs one operation that has started and records its end. Returns its answer and the time at which it was done.
     pub(crate) async fn perform<D: Driver>(
         &self,
         driver: &mut D,
@@ -76,7 +81,6 @@ impl<C: Clock> PointContext<C> {
         due: Nanos,
         sent: Nanos,
     ) -> (Answer, Nanos) {
-        self.recorder.borrow_mut().started(operation.kind(), due, sent);
         let deadline = sent.saturating_add(self.time_limit);
         let reply = {
             let work = pin!(driver.perform(operation, sent));

@@ -188,9 +188,9 @@ impl Recorder {
         at.max(self.origin + self.current.start)
     }
 
-    /// Returns the number of operations in flight.
-    pub(crate) fn in_flight(&self) -> u64 {
-        self.in_flight.inside()
+    /// Returns whether no operation is in flight or waits.
+    pub(crate) fn is_empty(&mut self) -> bool {
+        self.in_flight.inside() == 0 && self.waiting() == 0
     }
 
     /// Returns the number of operations that are due and not started, as far as this interval knows.
@@ -200,16 +200,20 @@ impl Recorder {
         flow.waiting_at_start + flow.due - flow.started - flow.skipped
     }
 
-    /// Records that an operation of kind `kind`, due at `due`, was sent at `sent`.
+    /// Records that an operation of kind `kind`, due at `due`, was sent at `sent` by a user who was free from `free` on:
+    /// what it waited for its user is no lateness of the generator.
     #[inline]
-    pub(crate) fn started(&mut self, kind: u16, due: Nanos, sent: Nanos) {
+    pub(crate) fn started(&mut self, kind: u16, due: Nanos, free: Nanos, sent: Nanos) {
         self.roll(sent);
         self.current.flow.started += 1;
         if self.upcoming.is_none() {
             self.current.flow.due += 1;
         }
         if self.is_paced {
-            self.current.lateness.record(sent.saturating_sub(due));
+            self.current.lateness.record(sent.saturating_sub(due.max(free)));
+        }
+        if due < free {
+            self.current.flow.user_wait.record((free - due).0);
         }
         self.in_flight.enter(sent);
         self.in_flight_kinds[usize::from(kind)] += 1;
@@ -383,7 +387,7 @@ mod tests {
         let measured = MeasuredValues::default();
         let code = if outcome == Outcome::WrongStatus { 503 } else { 0 };
         let reply = Reply { outcome, sent, done: sent + response, measured, answer: 0, code, detail: 0 };
-        recorder.started(kind, sent, sent);
+        recorder.started(kind, sent, sent, sent);
         recorder.completed(kind, sent, &reply);
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use model::{Assignment, Catalog, LoadPoint, Phases, Schedule};
+use model::{Assignment, Catalog, LoadPoint, Phases, Schedule, SliceSchedule};
 use units::Nanos;
 
 use crate::session::OpenedSessions;
@@ -40,6 +40,23 @@ pub struct PointSetup {
     pub seed: u64,
     /// The time limit of an operation.
     pub time_limit: Nanos,
+}
+
+impl PointSetup {
+    /// Returns this thread's part of the schedule: the operations of its users where they have state, else its slice.
+    /// `None` for a closed loop.
+    pub(crate) fn slice(&self, has_user_state: bool) -> Option<SliceSchedule> {
+        let (schedule, share) = (self.schedule?, &self.assignment);
+        Some(match has_user_state {
+            true => schedule.of_users(share.users.clone(), self.point.load.in_flight_max()),
+            false => schedule.slice(share.share, share.n_shares),
+        })
+    }
+
+    /// Returns the operations of one user with state; `None` for a closed loop.
+    pub(crate) fn schedule_of(&self, user: u32) -> Option<SliceSchedule> {
+        Some(self.schedule?.of_users(user..user + 1, self.point.load.in_flight_max()))
+    }
 }
 
 /// The start of a load point, for which its load threads wait when the sessions of their users are open.

@@ -69,7 +69,7 @@ pub use record::{
     UnitTotals,
 };
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
-pub use schedule::{POISSON_LANES, Schedule, SliceSchedule};
+pub use schedule::{POISSON_LANES, POISSON_USERS_MAX, Schedule, SliceSchedule};
 pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
 pub use setting::{ChosenSetting, Setting, SettingError, SettingKind, SettingValue};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};

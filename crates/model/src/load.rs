@@ -84,9 +84,14 @@ impl Load {
         }
     }
 
-    /// Returns the number of independent processes of which its arrivals are the sum, in a new plan.
-    pub fn arrival_lanes(self) -> NonZeroU16 {
+    /// Returns the number of independent processes of which its arrivals are the sum, in a new plan: one for each user,
+    /// where users have state.
+    pub fn arrival_lanes(self, has_user_state: bool) -> NonZeroU16 {
         match self {
+            Load::Rate { arrivals: Arrivals::Poisson, in_flight_max, .. } if has_user_state => {
+                let users = u16::try_from(in_flight_max).unwrap_or(u16::MAX);
+                NonZeroU16::new(users).unwrap_or(NonZeroU16::MIN)
+            }
             Load::Rate { arrivals: Arrivals::Poisson, .. } => POISSON_LANES,
             Load::Rate { arrivals: Arrivals::Constant, .. } | Load::Users(_) => NonZeroU16::MIN,
         }

@@ -67,6 +67,7 @@ impl Flow {
         self.abandoned += other.abandoned;
         self.in_flight_at_end += other.in_flight_at_end;
         self.left_open += other.left_open;
+        self.user_wait.merge(&other.user_wait);
         self.thinks += other.thinks;
         self.think_drawn_ns += other.think_drawn_ns;
         self.in_flight_ns += other.in_flight_ns;

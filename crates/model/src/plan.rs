@@ -48,8 +48,8 @@ pub struct Plan {
     pub load_cpus: Vec<u32>,
     /// The number of load threads; at least 1.
     pub load_threads: u32,
-    /// Number of independent processes of which Poisson arrivals are the sum ([`crate::POISSON_LANES`]). 1 in plans
-    /// without Poisson arrivals, which do not store it.
+    /// Number of independent processes of which Poisson arrivals are the sum: [`crate::POISSON_LANES`], or one for each
+    /// user where users have state. 1 in plans without Poisson arrivals, which do not store it.
     #[serde(default = "single_lane", skip_serializing_if = "is_single_lane")]
     pub arrival_lanes: NonZeroU16,
     /// Local addresses that connections are made from, in turn; empty: the system chooses.

@@ -81,6 +81,9 @@ pub struct Flow {
     /// Successful operations whose reply was complete but whose connection, which was to end with it, the peer left
     /// open: the driver closed it, at most [`crate::CLOSE_WAIT_MAX`] later.
     pub left_open: u64,
+    /// Times for which operations that were started had waited until their user was done with the one before, in ns; only
+    /// of those that had to.
+    pub user_wait: Moments,
     /// Think times that began.
     pub thinks: u64,
     /// Their sum as drawn, in ns.

@@ -57,7 +57,15 @@ pub trait Mix {
     /// Makes the state machine of a user, by its number among all users of the load point, from 0.
     fn user(&self, user: u32) -> Self::User;
 
-    /// Returns operation `k` of an open-loop schedule, a function of the run's seed and k alone.
+    /// Returns whether users have state that their next operation depends on, such as cookies or a session. Then
+    /// operation k of an open loop belongs to user k mod U, with U the most operations in flight: it is the next that this
+    /// user performs (pauses are skipped), and waits while the last one of that user is in flight.
+    fn has_user_state(&self) -> bool {
+        false
+    }
+
+    /// Returns operation `k` of an open-loop schedule, a function of the run's seed and k alone. Not asked for where users
+    /// have state.
     fn scheduled(&self, k: u64) -> Self::Operation;
 
     /// Returns the number of operation kinds.

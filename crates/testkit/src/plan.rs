@@ -53,7 +53,7 @@ pub fn with_workload(plan: Plan, workload: impl Into<Workload>) -> Plan {
 fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Plan {
     let load_points: Vec<LoadPoint> =
         (0..).zip(loads).map(|(index, load)| LoadPoint { index, load }).collect();
-    let lanes = load_points.iter().map(|point| point.load.arrival_lanes());
+    let lanes = load_points.iter().map(|point| point.load.arrival_lanes(false));
     let workload = one_object();
     Plan {
         format: PLAN_FORMAT,

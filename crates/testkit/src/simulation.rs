@@ -17,7 +17,9 @@ use engine::{
 };
 #[cfg(feature = "echo")]
 use model::EchoMessageKind;
-use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Mix, Plan, Workload, partition};
+use model::{
+    Assignment, Ending, Example, IntervalRecord, LoadPoint, Mix, Plan, WebRequest, Workload, partition,
+};
 use units::{Clock, Nanos};
 
 use crate::driver::{SimBlockingDriver, SimDriver};
@@ -65,13 +67,22 @@ impl Simulation {
     pub fn record(&self) -> Recording {
         let mut all = Recording::default();
         for point in self.load_points() {
-            let requests = self.run_load_point(*point, |part| {
-                all.intervals.extend(part.intervals);
-                all.examples.extend(part.examples);
-            });
+            let requests = self.run_load_point(*point, |part| all.add(part));
             all.requests.extend(requests);
         }
-        all.intervals.sort_by_key(|record| (record.load_point, record.index, record.thread));
+        all.sort();
+        all
+    }
+
+    /// Runs the first load point with users that a test defines, in place of those of the plan's workload, and keeps all
+    /// records.
+    pub fn record_users<M>(&self, mix: M) -> Recording
+    where
+        M: Mix<Operation = WebRequest> + Send + Sync + 'static,
+    {
+        let mut all = Recording::default();
+        all.requests = self.run_users(self.plan.load_points[0], mix, |part| all.add(part));
+        all.sort();
         all
     }
 
@@ -107,15 +118,23 @@ impl Simulation {
     }
 
     /// Runs one load point; `take` receives records as they arrive. Returns the requests seen by the server.
-    fn run_load_point(&self, point: LoadPoint, mut take: impl FnMut(Recording)) -> Vec<SimRequest> {
+    fn run_load_point(&self, point: LoadPoint, take: impl FnMut(Recording)) -> Vec<SimRequest> {
+        let seed = self.plan.seed;
+        match &self.plan.workload {
+            Workload::Web(web) => self.run_users(point, Pages::new(web, seed, point.load), take),
+            #[cfg(feature = "echo")]
+            Workload::Echo(echo) => self.run_users(point, Messages::new(echo, seed), take),
+        }
+    }
+
+    /// Does the same with the users of a mix.
+    fn run_users<M>(&self, point: LoadPoint, mix: M, mut take: impl FnMut(Recording)) -> Vec<SimRequest>
+    where
+        M: Mix<Operation: SimOperation> + Send + Sync + 'static,
+    {
         if self.blocks {
-            let (seed, server) = (self.plan.seed, Arc::new(Mutex::new(self.server_state(point))));
-            let whole = match &self.plan.workload {
-                Workload::Web(web) => self.block(point, &server, Pages::new(web, seed, point.load)),
-                #[cfg(feature = "echo")]
-                Workload::Echo(echo) => self.block(point, &server, Messages::new(echo, seed)),
-            };
-            take(whole);
+            let server = Arc::new(Mutex::new(self.server_state(point)));
+            take(self.block(point, &server, mix));
             return std::mem::take(&mut server.lock().expect("a server that does not panic").requests);
         }
         let pause = self
@@ -127,16 +146,7 @@ impl Simulation {
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.plan.load_threads)),
         };
-        let seed = self.plan.seed;
-        match &self.plan.workload {
-            Workload::Web(web) => {
-                self.start_shares(&executor, &context, point, Pages::new(web, seed, point.load));
-            }
-            #[cfg(feature = "echo")]
-            Workload::Echo(echo) => {
-                self.start_shares(&executor, &context, point, Messages::new(echo, seed));
-            }
-        }
+        self.start_shares(&executor, &context, point, mix);
         loop {
             executor.settle();
             take(context.outbox.0.take());
@@ -181,10 +191,7 @@ impl Simulation {
         threads.run(shares.collect());
         drop(sender);
         let mut all = Recording::default();
-        records.into_iter().for_each(|part: Recording| {
-            all.intervals.extend(part.intervals);
-            all.examples.extend(part.examples);
-        });
+        records.into_iter().for_each(|part| all.add(part));
         all
     }
 
@@ -215,7 +222,7 @@ impl Simulation {
     /// Starts the share of every load thread.
     fn start_shares<M>(&self, executor: &SimExecutor, context: &ShareContext, point: LoadPoint, mix: M)
     where
-        M: Mix<Operation: SimOperation, User: 'static> + 'static,
+        M: Mix<Operation: SimOperation> + 'static,
     {
         let mix = Rc::new(mix);
         for assignment in partition(point.index, point.load, self.plan.load_threads) {
@@ -231,7 +238,7 @@ impl Simulation {
         assignment: Assignment,
         mix: Rc<M>,
     ) where
-        M: Mix<Operation: SimOperation, User: 'static> + 'static,
+        M: Mix<Operation: SimOperation> + 'static,
     {
         let ShareContext { server_state, mut outbox, n_running } = context.clone();
         let (clock, timers) = (executor.clock.clone(), Rc::clone(&executor.timers));
@@ -254,6 +261,18 @@ impl Simulation {
             run_point(&setup, runtime, mix, driver, START, &mut outbox, &stop).await;
             n_running.set(n_running.get() - 1);
         });
+    }
+}
+
+impl Recording {
+    /// Adds the records and examples of another part.
+    fn add(&mut self, part: Recording) {
+        self.intervals.extend(part.intervals);
+        self.examples.extend(part.examples);
+    }
+
+    fn sort(&mut self) {
+        self.intervals.sort_by_key(|record| (record.load_point, record.index, record.thread));
     }
 }
 

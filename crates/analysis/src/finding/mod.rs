@@ -269,6 +269,15 @@ pub enum Finding {
         /// The number of such seconds.
         seconds: u64,
     },
+    /// Operations waited for the user to whom they belong.
+    BusyUsers {
+        /// Such operations.
+        n: u64,
+        /// All that were started.
+        started: u64,
+        /// The users.
+        users: u32,
+    },
 
     // The sample: enough operations, in the right proportions.
     /// A kind of operation has another share than the workload gives it.
@@ -485,6 +494,7 @@ impl Finding {
             Finding::LeftOpen { .. } => "left-open",
             Finding::Delivered { .. } => "delivered",
             Finding::FullSlots { .. } => "places",
+            Finding::BusyUsers { .. } => "busy-users",
             Finding::Mix { .. } => "mix",
             Finding::KindLimit { .. } | Finding::KindLimitNotJudged { .. } => "kind-limits",
             Finding::TooFewOperations { .. } => "operations",

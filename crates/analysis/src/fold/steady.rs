@@ -26,6 +26,8 @@ pub(crate) struct SteadyTotals {
     pub(crate) started: u64,
     /// Successes whose connection the peer left open.
     pub(crate) left_open: u64,
+    /// The times that operations waited for their user, in ns.
+    pub(crate) user_wait: Moments,
     /// Think times that began.
     pub(crate) thinks: u64,
     /// Their sum as drawn, in ns.
@@ -84,6 +86,7 @@ impl SteadyTotals {
             due: 0,
             started: 0,
             left_open: 0,
+            user_wait: Moments::default(),
             in_flight_ns: 0,
             thinks: 0,
             think_drawn_ns: 0,
@@ -119,6 +122,7 @@ impl SteadyTotals {
         self.due = self.due.saturating_add(flow.due);
         self.started = self.started.saturating_add(flow.started);
         self.left_open = self.left_open.saturating_add(flow.left_open);
+        self.user_wait.merge(&flow.user_wait);
         self.thinks = self.thinks.saturating_add(flow.thinks);
         self.think_drawn_ns = self.think_drawn_ns.saturating_add(flow.think_drawn_ns);
         self.in_flight_ns = self.in_flight_ns.saturating_add(flow.in_flight_ns);

@@ -4,6 +4,7 @@
 //! the fold keeps the books.
 
 mod boundary;
+mod busy_users;
 mod censoring;
 mod conservation;
 mod consistency;
@@ -99,6 +100,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Generator, End, delivery::schedule),
     rule(RuleGroup::Generator, SteadyPhase, generator::limits),
     rule(RuleGroup::Delivery, End, generator::full_slots),
+    rule(RuleGroup::Delivery, TenthOfSteadyPhase, busy_users::check),
     rule(RuleGroup::Generator, End, other_programs::check),
     rule(RuleGroup::Errors, SteadyPhase, errors::too_many),
     rule(RuleGroup::Generator, SteadyPhase, errors::ours),

@@ -32,6 +32,7 @@ fn operations() -> Vec<Operation> {
             Operation {
                 kind,
                 drawn: Nanos::ZERO,
+                free: Nanos::ZERO,
                 due,
                 sent: due,
                 done: due + response,
@@ -225,6 +226,7 @@ fn intervals_of_percentiles_allow_for_autocorrelation() {
             operations.push(Operation {
                 kind: user % 2,
                 drawn: Nanos::ZERO,
+                free: Nanos::ZERO,
                 due,
                 sent: due,
                 done,

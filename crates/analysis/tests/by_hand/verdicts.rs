@@ -206,6 +206,7 @@ fn responding_in(steady: u64, response: impl Fn(f64) -> Nanos) -> RecordedRun {
             operations.push(Operation {
                 kind: user % 2,
                 drawn: Nanos::ZERO,
+                free: Nanos::ZERO,
                 due,
                 sent: due,
                 done,

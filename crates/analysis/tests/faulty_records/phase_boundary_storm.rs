@@ -32,6 +32,7 @@ fn a_burst_after_the_settle_phase_is_caught() {
     let wave = Operation {
         kind: 0,
         drawn: ms(0),
+        free: ms(0),
         due: s(0),
         sent: s(0),
         done: ms(2_500),

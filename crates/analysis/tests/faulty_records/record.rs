@@ -8,7 +8,7 @@ use model::{
     Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Request, Rules, SutPlan, SutUse, Think, UnitTotals,
     WebProtocol, WebWorkload, web_measure,
 };
-use stats::Histogram;
+use stats::{Histogram, Moments};
 use units::Nanos;
 
 /// Bytes of every reply's head.
@@ -23,6 +23,8 @@ pub(crate) struct Operation {
     pub kind: usize,
     /// The think time before it; zero without one.
     pub drawn: Nanos,
+    /// The time from which its user can perform it; zero where it waits for nobody.
+    pub free: Nanos,
     pub due: Nanos,
     pub sent: Nanos,
     pub done: Nanos,
@@ -83,7 +85,7 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         sut: SutPlan { quota: Some(0.5), quota_reason: "asked for".to_owned(), ..SutPlan::of("built-in") },
         load_cpus: Vec::new(),
         load_threads: 2,
-        arrival_lanes: load.arrival_lanes(),
+        arrival_lanes: load.arrival_lanes(false),
         source_addresses: Vec::new(),
         search: None,
         limits: Vec::new(),
@@ -149,6 +151,7 @@ pub(crate) fn users(
             operations.push(Operation {
                 kind: user as usize % 2,
                 drawn: think,
+                free: Nanos::ZERO,
                 due,
                 sent: due,
                 done,
@@ -180,6 +183,7 @@ pub(crate) fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: N
         operations.push(Operation {
             kind,
             drawn: Nanos::ZERO,
+            free: Nanos::ZERO,
             due,
             sent,
             done,
@@ -262,7 +266,7 @@ impl Window {
         };
         for operation in operations {
             if paced && self.has(operation.sent) {
-                record.lateness.record(operation.sent - operation.due);
+                record.lateness.record(operation.sent.saturating_sub(operation.due.max(operation.free)));
             }
             if self.has(operation.done) {
                 complete(&mut record, operation, paced);
@@ -281,6 +285,14 @@ impl Window {
     /// Returns whether the think time before an operation begins here.
     fn has_think(self, operation: &Operation) -> bool {
         operation.drawn != Nanos::ZERO && self.has(operation.due.saturating_sub(operation.drawn))
+    }
+
+    /// Returns the times that operations that were sent here had waited for their users.
+    fn user_wait(self, operations: &[Operation]) -> Moments {
+        let mut user_wait = Moments::default();
+        let waited = operations.iter().filter(|one| self.has(one.sent) && one.due < one.free);
+        waited.for_each(|one| user_wait.record((one.free - one.due).0));
+        user_wait
     }
 
     fn flow(self, load: Load, operations: &[Operation]) -> Flow {
@@ -308,6 +320,7 @@ impl Window {
             abandoned: 0,
             in_flight_at_end: count(&flying_at_end),
             left_open: 0,
+            user_wait: self.user_wait(operations),
             thinks: count(&|one| self.has_think(one)),
             think_drawn_ns: sum(&|one| if self.has_think(one) { one.drawn.0.into() } else { 0 }),
             in_flight_ns,

@@ -144,6 +144,10 @@ pub fn finding_text(finding: &Finding) -> String {
             "all {slots} slots for operations in flight were taken at the end of {seconds} seconds; \
              operations that fell due then waited while their response time ran"
         ),
+        Finding::BusyUsers { n, started, users } => format!(
+            "{n} of {started} operations waited until their user, one of {users}, was done with the one before; the wait \
+             is part of their response time"
+        ),
         Finding::Mix { kind, share, expected, limit } => format!(
             "`{kind}` is {share} of all completed operations, expected {expected}; the share may deviate by {limit} of \
              itself"
@@ -244,6 +248,7 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         Finding::Delivered { .. } => {
             Some("the server cannot sustain this rate; offer lower rates with `--rate`")
         }
+        Finding::BusyUsers { .. } => Some("divide the load among more users with `--in-flight-max`"),
         Finding::Mix { .. } => Some(
             "failures or a time limit that affect one kind more than the others shift the mix; a longer steady phase \
              reduces the gap",

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use model::{Mix, Phase, Phases};
-use units::{Nanos, Purpose, Rng};
+use units::Nanos;
 
 use super::user::{Presence, SharedPoint, State, UserThread, UsersCpu};
 use super::{BlockingClock, BlockingDriver};
@@ -14,6 +14,7 @@ use crate::examples::Examples;
 use crate::point::{Attended, DRAIN_TICK, TICK, lifetime_of, next_look, pass_on};
 use crate::point_context::Sink;
 use crate::recorder::Recorder;
+use crate::scheduled_user::{ScheduledUser, user_rng};
 use crate::session::{OPENING_MAX, OpenedSessions};
 use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, StopRequest};
 
@@ -87,8 +88,7 @@ impl<C: BlockingClock> LoadThread<C> {
         let cpu = Arc::new(UsersCpu::default());
         let probe = Box::new(with_users(probe, Arc::clone(&cpu)));
         let mut recorder = Recorder::new(setup, origin, mix.n_kinds(), mix.n_units(), probe);
-        let share = &setup.assignment;
-        let upcoming = setup.schedule.map(|whole| whole.slice(share.share, share.n_shares));
+        let upcoming = setup.slice(mix.has_user_state());
         if let Some(slice) = &upcoming {
             recorder.follow(slice.clone());
         }
@@ -117,21 +117,22 @@ impl<C: BlockingClock> LoadThread<C> {
         D: BlockingDriver + Send + 'static,
         M: Mix<Operation = D::Operation> + Send + Sync + 'static,
     {
-        let is_open = setup.schedule.is_some();
         let mut threads = Vec::new();
         for (user, driver) in users {
             let (mix, point) = (Arc::clone(mix), Arc::clone(&self.point));
-            let rng =
-                Rng::new(setup.seed, Purpose::User, u64::from(setup.point.index) << 32 | u64::from(user));
             let lifetime = lifetime_of(user, setup, point.origin);
+            let rng = user_rng(setup, user);
+            let is_open = setup.schedule.is_some();
+            let own_schedule = if mix.has_user_state() { setup.schedule_of(user) } else { None };
             self.point.n_present.fetch_add(1, Ordering::Relaxed);
             let present = Presence(Arc::clone(&point));
             let body = move || {
                 let _present = present;
                 let thread = UserThread::new(&point, driver);
-                match is_open {
-                    true => thread.follow_schedule(&*mix),
-                    false => thread.follow_user(mix.user(user), rng, lifetime),
+                match own_schedule {
+                    Some(own) => thread.follow_own_schedule(ScheduledUser::new(&*mix, user, rng), own, &*mix),
+                    None if is_open => thread.follow_schedule(&*mix),
+                    None => thread.follow_user(mix.user(user), rng, lifetime),
                 }
             };
             match self.point.clock.spawn(format!("user {user}"), body) {
@@ -171,9 +172,7 @@ impl<C: BlockingClock> LoadThread<C> {
         loop {
             let now = self.look(end, sink).min(end);
             let mut state = self.point.state();
-            let waits = state.upcoming.is_some() && self.n_present() != 0;
-            let is_done = state.recorder.in_flight() == 0 && !waits;
-            if is_done || end <= now {
+            if state.recorder.is_empty() || end <= now {
                 return state.recorder.finish(now.max(begin), true);
             }
             drop(state);

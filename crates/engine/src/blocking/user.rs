@@ -10,6 +10,7 @@ use super::{BlockingClock, BlockingDriver};
 use crate::closed::Lifetime;
 use crate::examples::Examples;
 use crate::recorder::Recorder;
+use crate::scheduled_user::ScheduledUser;
 
 /// The load point, as shared by a load thread and the threads of its users.
 pub(super) struct SharedPoint<C> {
@@ -96,7 +97,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
         while sent < lifetime.until && !point.is_over() {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(operation) => {
-                    let (answer, done) = self.perform(&operation, due, sent);
+                    let (answer, done) = self.perform(&operation, due, due, sent);
                     (due, sent, last) = (done, done, Some(answer));
                 }
                 Step::Think(time) => {
@@ -123,18 +124,48 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             if point.is_over() {
                 break;
             }
-            self.perform(&operation, due, point.clock.now());
+            self.perform(&operation, due, due, point.clock.now());
         }
         self.meter();
     }
 
-    /// Performs one operation and records it. Returns its answer and the time at which it was done.
-    fn perform(&mut self, operation: &D::Operation, due: Nanos, sent: Nanos) -> (Answer, Nanos) {
+    /// Runs a user with state of an open loop: its operations as they are due, each when the one before it is done.
+    pub(super) fn follow_own_schedule<M: Mix<Operation = D::Operation>>(
+        mut self,
+        mut user: ScheduledUser<M::User>,
+        schedule: SliceSchedule,
+        mix: &M,
+    ) {
+        let point = self.point;
+        let mut free = point.origin;
+        let mut last = None;
+        for (_, due) in schedule {
+            let count = |kind, ok| point.state().recorder.unit(kind, ok);
+            let operation = user.next_operation(last.take(), mix, count);
+            let due = point.origin + due;
+            let sent = if due <= free {
+                free
+            } else {
+                point.sleep_until(due);
+                point.clock.now()
+            };
+            if point.is_over() {
+                break;
+            }
+            let (answer, done) = self.perform(&operation, due, free, sent);
+            (free, last) = (done, Some(answer));
+        }
+        self.meter();
+    }
+
+    /// Performs one operation, for which the user was free from `free` on, and records it. Returns its answer and the time
+    /// at which it was done.
+    fn perform(&mut self, operation: &D::Operation, due: Nanos, free: Nanos, sent: Nanos) -> (Answer, Nanos) {
         let (point, kind) = (self.point, operation.kind());
         let sent = {
             let recorder = &mut point.state().recorder;
             let sent = recorder.not_before_interval(sent);
-            recorder.started(kind, due, sent);
+            recorder.started(kind, due, free, sent);
             sent
         };
         self.meter();

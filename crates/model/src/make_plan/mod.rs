@@ -58,7 +58,9 @@ pub fn make_plan(
         arrival_lanes: NonZeroU16::MIN,
         source_addresses: overrides.source_addresses.clone(),
     };
-    plan.arrival_lanes = plan.loads().map(Load::arrival_lanes).max().unwrap_or(NonZeroU16::MIN);
+    let has_user_state = plan.workload.has_user_state();
+    let lanes = plan.loads().map(|load| load.arrival_lanes(has_user_state));
+    plan.arrival_lanes = lanes.max().unwrap_or(NonZeroU16::MIN);
     plan.modifications = modifications(definition, &standard, overrides, &plan);
     let problems = problems(definition, &plan, overrides);
     if !problems.is_empty() {
@@ -341,7 +343,10 @@ mod tests {
             plan(&Overrides { load_threads: threads, rates, arrivals: Some(arrivals), ..overrides() })
         };
         assert!(found(256, Arrivals::Poisson).is_ok());
-        assert_eq!(found(257, Arrivals::Poisson).unwrap_err(), [Problem::PoissonThreads(257)]);
+        assert_eq!(
+            found(257, Arrivals::Poisson).unwrap_err(),
+            [Problem::PoissonThreads { threads: 257, n_lanes: 256 }]
+        );
         assert!(found(257, Arrivals::Constant).is_ok());
     }
 

@@ -7,8 +7,9 @@ use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Connection, Definition, Family, FileSetError, HttpVersion, Levels, Limit, LimitMetric, Load, Overrides,
-    POISSON_LANES, ParameterError, Plan, STREAMS_MAX, Search, SutPlan, WebProtocol, WebWorkload,
+    Arrivals, Connection, Definition, Family, FileSetError, HttpVersion, Levels, Limit, LimitMetric, Load,
+    Overrides, POISSON_USERS_MAX, ParameterError, Plan, STREAMS_MAX, Search, SutPlan, WebProtocol,
+    WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -118,8 +119,19 @@ pub enum Problem {
     #[error("there must be at least one load thread")]
     NoLoadThreads,
     /// More load threads than lanes of Poisson arrivals.
-    #[error("{0} load threads: Poisson arrivals can be divided among at most {POISSON_LANES}")]
-    PoissonThreads(u32),
+    #[error("{threads} load threads: Poisson arrivals can be divided among at most {n_lanes}")]
+    PoissonThreads {
+        /// The load threads.
+        threads: u32,
+        /// The lanes of the arrivals.
+        n_lanes: u16,
+    },
+    /// More users with state than Poisson arrivals can have.
+    #[error(
+        "{0} operations in flight: the users of this workload have state, and Poisson arrivals can have at most \
+         {POISSON_USERS_MAX} of them"
+    )]
+    PoissonUsers(u32),
     /// A CPU is listed twice.
     #[error("CPU {0} is listed twice for load threads")]
     CpuTwice(u32),
@@ -158,7 +170,10 @@ impl Problem {
             Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
             Problem::NoLoadThreads => "one per CPU is a good number",
-            Problem::PoissonThreads(_) => "list fewer CPUs with `--load-cpus`, or take `--arrivals constant`",
+            Problem::PoissonThreads { .. } => {
+                "list fewer CPUs with `--load-cpus`, or take `--arrivals constant`"
+            }
+            Problem::PoissonUsers(_) => "lower `--in-flight-max`, or take `--arrivals constant`",
             Problem::CpuTwice(_) => "list every CPU once; each gets one load thread",
             Problem::Quota(_) => "0.5 is half of one CPU",
         }
@@ -184,8 +199,8 @@ pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrid
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
     when(plan.load_threads == 0, Problem::NoLoadThreads);
-    let n_lanes = u32::from(plan.arrival_lanes.get());
-    when(1 < n_lanes && n_lanes < plan.load_threads, Problem::PoissonThreads(plan.load_threads));
+    let (threads, n_lanes) = (plan.load_threads, plan.arrival_lanes.get());
+    when(1 < n_lanes && u32::from(n_lanes) < threads, Problem::PoissonThreads { threads, n_lanes });
     for (place, cpu) in plan.load_cpus.iter().enumerate() {
         when(plan.load_cpus[..place].contains(cpu), Problem::CpuTwice(*cpu));
     }
@@ -317,12 +332,20 @@ fn load_problems(plan: &Plan) -> Vec<Problem> {
     {
         problems.push(Problem::LimitOfRate(*limit));
     }
-    let in_flight = plan.loads().find(|load| !load.is_closed());
-    match in_flight.map(Load::in_flight_max) {
-        Some(limit) if !(1..=USERS_MAX).contains(&limit) => problems.push(Problem::InFlight(limit)),
-        _ => {}
-    }
     problems
+        .extend(plan.loads().find(|load| !load.is_closed()).and_then(|open| in_flight_problem(plan, open)));
+    problems
+}
+
+/// Returns the problem with the most operations in flight of an open loop.
+fn in_flight_problem(plan: &Plan, open: Load) -> Option<Problem> {
+    let limit = open.in_flight_max();
+    let is_poisson = matches!(open, Load::Rate { arrivals: Arrivals::Poisson, .. });
+    if !(1..=USERS_MAX).contains(&limit) {
+        return Some(Problem::InFlight(limit));
+    }
+    let is_too_many = plan.workload.has_user_state() && is_poisson && POISSON_USERS_MAX < limit;
+    is_too_many.then_some(Problem::PoissonUsers(limit))
 }
 
 /// Returns the longest duration of all load points together, without starting and stopping the server.

@@ -1,23 +1,33 @@
 //! Constant arrivals of one slice.
 
+use std::ops::Range;
+
 use units::Nanos;
 
 use super::rate_profile::RateProfile;
 
-/// The arrivals of one slice of a constant schedule: every n-th operation of the whole.
+/// The arrivals of one slice of a constant schedule: a block of each n operations of the whole.
 #[derive(Debug, Clone)]
 pub(super) struct ConstantArrivals {
     profile: RateProfile,
     k: u64,
-    step: u64,
+    /// The end of the present block.
+    block_end: u64,
+    /// Number of operations from the end of a block to the start of the next.
+    gap: u64,
+    /// Number of operations from the start of a block to the start of the next.
+    period: u64,
     due: Option<Nanos>,
 }
 
 impl ConstantArrivals {
-    /// Makes the arrivals of slice `index` of `n_slices`.
-    pub(super) fn new(profile: RateProfile, index: u64, n_slices: u64) -> ConstantArrivals {
-        let mut arrivals = ConstantArrivals { profile, k: index, step: n_slices, due: None };
-        arrivals.due = arrivals.due();
+    /// Makes the arrivals with k mod `period` in a block.
+    pub(super) fn new(profile: RateProfile, block: Range<u64>, period: u64) -> ConstantArrivals {
+        let width = block.end.saturating_sub(block.start);
+        let gap = period - width;
+        let mut arrivals =
+            ConstantArrivals { profile, k: block.start, block_end: block.end, gap, period, due: None };
+        arrivals.due = if width == 0 { None } else { arrivals.due() };
         arrivals
     }
 
@@ -27,7 +37,11 @@ impl ConstantArrivals {
 
     pub(super) fn next(&mut self) -> Option<(u64, Nanos)> {
         let next = (self.k, self.due?);
-        self.k += self.step;
+        self.k += 1;
+        if self.k == self.block_end {
+            self.k += self.gap;
+            self.block_end += self.period;
+        }
         self.due = self.due();
         Some(next)
     }

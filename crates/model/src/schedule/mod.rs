@@ -12,6 +12,10 @@
 //! A schedule is cut into slices, one for each load thread, and no slice computes the operations of another: of n slices
 //! with constant arrivals, slice i has the operations k ≡ i mod n; with Poisson arrivals, the lanes ≡ i mod n. So the
 //! operations and their due times are the same for any number of slices.
+//!
+//! Where users have state, operation k belongs to user k mod U, whichever thread runs the user: a load thread has the
+//! operations of its range of users ([`Schedule::of_users`]). Each user is a lane of its own of Poisson arrivals, n = U, so
+//! that here too no thread computes the operations of another.
 
 mod constant;
 mod poisson;
@@ -19,6 +23,7 @@ mod rate_profile;
 mod tournament;
 
 use std::num::NonZeroU16;
+use std::ops::Range;
 
 use units::Nanos;
 
@@ -31,6 +36,9 @@ use rate_profile::RateProfile;
 ///
 /// Lanes make slices of nearly equal rates for a few dozen threads, and their state (16 KB) stays in a core's cache.
 pub const POISSON_LANES: NonZeroU16 = NonZeroU16::new(256).expect("not zero");
+
+/// Number of users with state that can share a schedule of Poisson arrivals, each a lane of its own.
+pub const POISSON_USERS_MAX: u32 = u16::MAX as u32;
 
 /// The schedule of a load point of an open loop.
 #[derive(Debug, Clone, Copy)]
@@ -53,16 +61,39 @@ impl Schedule {
 
     /// Returns the operations of slice `index` of `n_slices`, from the first on.
     pub fn slice(&self, index: u32, n_slices: u32) -> SliceSchedule {
-        let (index, n_slices) = (u64::from(index), u64::from(n_slices));
         SliceSchedule(match self.arrivals {
             Arrivals::Constant => {
-                SliceArrivals::Constant(ConstantArrivals::new(self.profile, index, n_slices))
+                let block = index.into()..u64::from(index) + 1;
+                SliceArrivals::Constant(ConstantArrivals::new(self.profile, block, n_slices.into()))
             }
             Arrivals::Poisson => {
-                let (n_lanes, stream) = (self.n_lanes.get().into(), (self.seed, self.load_point));
-                SliceArrivals::Poisson(PoissonArrivals::new(self.profile, n_lanes, stream, index, n_slices))
+                let lanes = (index.into()..self.n_lanes.get().into()).step_by(n_slices as usize);
+                SliceArrivals::Poisson(self.poisson(lanes))
             }
         })
+    }
+
+    /// Returns the operations of a range of `n_users` users with state, from the first on: those with k mod `n_users` in
+    /// the range.
+    ///
+    /// # Panics
+    /// Poisson arrivals were planned for users without state: with another number of lanes than of users.
+    pub fn of_users(&self, users: Range<u32>, n_users: u32) -> SliceSchedule {
+        let of_users = u64::from(users.start)..u64::from(users.end);
+        SliceSchedule(match self.arrivals {
+            Arrivals::Constant => {
+                SliceArrivals::Constant(ConstantArrivals::new(self.profile, of_users, n_users.into()))
+            }
+            Arrivals::Poisson => {
+                assert_eq!(u32::from(self.n_lanes.get()), n_users, "each user with state is a lane");
+                SliceArrivals::Poisson(self.poisson(of_users))
+            }
+        })
+    }
+
+    fn poisson(&self, lanes: impl Iterator<Item = u64>) -> PoissonArrivals {
+        let stream = (self.seed, self.load_point);
+        PoissonArrivals::new(self.profile, self.n_lanes.get().into(), stream, lanes)
     }
 
     /// Returns all operations, from the first on.
@@ -166,6 +197,38 @@ mod tests {
         assert_eq!(times(1, 0), times(1, 0));
         assert_ne!(times(1, 0), times(2, 0));
         assert_ne!(times(1, 0), times(1, 1));
+    }
+
+    /// By hand: of 5 users, those from 1 to 2 have operations 1, 2, 6, 7 …
+    #[test]
+    fn operations_belong_to_users_by_number() {
+        let schedule = schedule(20.0, Arrivals::Constant, &phases(0, 1, 0), 1, 0);
+        let of_two: Vec<u64> = schedule.of_users(1..3, 5).map(|(k, _)| k).collect();
+        assert_eq!(of_two, [1, 2, 6, 7, 11, 12, 16, 17]);
+        assert_eq!(schedule.of_users(2..2, 5).next(), None, "nobody has no operations");
+    }
+
+    #[test]
+    fn users_have_the_operations_of_the_whole_however_they_are_divided() {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let load = Load::Rate { per_second: 300.0, arrivals, in_flight_max: 7 };
+            let lanes = load.arrival_lanes(true);
+            let point = LoadPoint { index: 1, load };
+            let schedule = Schedule::new(point, &phases(1, 3, 1), 5, lanes).expect("an open loop");
+            let mut whole: Vec<_> = schedule.whole().collect();
+            whole.sort();
+            for borders in [&[0, 7][..], &[0, 2, 4, 7], &[0, 1, 2, 3, 4, 5, 6, 7]] {
+                let of_thread = |pair: &[u32]| -> Vec<_> {
+                    let operations: Vec<_> = schedule.of_users(pair[0]..pair[1], 7).collect();
+                    assert!(operations.is_sorted_by_key(|(_, due)| *due));
+                    assert!(operations.iter().all(|(k, _)| (pair[0]..pair[1]).contains(&((k % 7) as u32))));
+                    operations
+                };
+                let mut union: Vec<_> = borders.windows(2).flat_map(of_thread).collect();
+                union.sort();
+                assert_eq!(union, whole, "{arrivals} {borders:?}");
+            }
+        }
     }
 
     #[test]

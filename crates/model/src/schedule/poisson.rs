@@ -36,19 +36,18 @@ impl Lane {
 }
 
 impl PoissonArrivals {
-    /// Makes the arrivals of slice `index` of `n_slices`, which owns every n-th lane of the whole.
+    /// Makes the arrivals of some of `n_lanes` lanes; `lanes` ascending.
     pub(super) fn new(
         profile: RateProfile,
         n_lanes: u64,
         (seed, load_point): (u64, u32),
-        index: u64,
-        n_slices: u64,
+        lanes: impl Iterator<Item = u64>,
     ) -> PoissonArrivals {
         let lane = |lane| {
             let stream = lane << 32 | u64::from(load_point);
             Lane { rng: Rng::new(seed, Purpose::Arrivals, stream), k: lane, passed: 0.0 }
         };
-        let mut lanes: Vec<Lane> = (index..n_lanes).step_by(n_slices as usize).map(lane).collect();
+        let mut lanes: Vec<Lane> = lanes.map(lane).collect();
         let first: Vec<_> = lanes.iter_mut().map(|lane| lane.draw(&profile, n_lanes)).collect();
         let next = Tournament::new(&first);
         PoissonArrivals { profile, n_lanes, lanes, next }

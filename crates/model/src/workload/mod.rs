@@ -63,6 +63,15 @@ impl Workload {
         }
     }
 
+    /// Returns whether users have state that their next operation depends on ([`crate::Mix::has_user_state`]).
+    pub fn has_user_state(&self) -> bool {
+        match self {
+            Workload::Web(_) => false,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => false,
+        }
+    }
+
     /// Returns the web workload; `None` of another family.
     pub fn web(&self) -> Option<&WebWorkload> {
         match self {

@@ -24,7 +24,7 @@ use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
 /// The version; any change of the layout raises it.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
@@ -98,10 +98,11 @@ fn put_flow(flow: &Flow, into: &mut Vec<u8>) {
         flow.abandoned,
         flow.in_flight_at_end,
         flow.left_open,
-        flow.thinks,
     ] {
         put(count, into);
     }
+    put_moments(&flow.user_wait, 0, into);
+    put(flow.thinks, into);
     for integral in [flow.think_drawn_ns, flow.in_flight_ns, flow.thinking_ns, flow.in_flight_age_ns] {
         put(integral, into);
     }
@@ -121,6 +122,7 @@ fn flow(from: &mut ByteReader) -> Result<Flow, CodecError> {
         abandoned: from.u64()?,
         in_flight_at_end: from.u64()?,
         left_open: from.u64()?,
+        user_wait: moments(0, from)?,
         thinks: from.u64()?,
         think_drawn_ns: from.u128()?,
         in_flight_ns: from.u128()?,

@@ -54,30 +54,33 @@ fn kind() -> impl Strategy<Value = KindTotals> {
 }
 
 fn flow() -> impl Strategy<Value = Flow> {
-    (any::<[u64; 12]>(), any::<[u128; 4]>(), 0u64..3).prop_map(|(counts, integrals, left_open)| {
-        let [waiting_at_start, due, started, skipped, waiting_at_end, thinks, ..] = counts;
-        let [.., in_flight_at_start, ok, failed, timed_out, abandoned, in_flight_at_end] = counts;
-        let [think_drawn_ns, in_flight_ns, thinking_ns, in_flight_age_ns] = integrals;
-        Flow {
-            waiting_at_start,
-            due,
-            started,
-            skipped,
-            waiting_at_end,
-            in_flight_at_start,
-            ok,
-            failed,
-            timed_out,
-            abandoned,
-            in_flight_at_end,
-            left_open,
-            thinks,
-            think_drawn_ns,
-            in_flight_ns,
-            thinking_ns,
-            in_flight_age_ns,
-        }
-    })
+    (any::<[u64; 12]>(), any::<[u128; 4]>(), 0u64..3, moments()).prop_map(
+        |(counts, integrals, left_open, user_wait)| {
+            let [waiting_at_start, due, started, skipped, waiting_at_end, thinks, ..] = counts;
+            let [.., in_flight_at_start, ok, failed, timed_out, abandoned, in_flight_at_end] = counts;
+            let [think_drawn_ns, in_flight_ns, thinking_ns, in_flight_age_ns] = integrals;
+            Flow {
+                waiting_at_start,
+                due,
+                started,
+                skipped,
+                waiting_at_end,
+                in_flight_at_start,
+                ok,
+                failed,
+                timed_out,
+                abandoned,
+                in_flight_at_end,
+                left_open,
+                user_wait,
+                thinks,
+                think_drawn_ns,
+                in_flight_ns,
+                thinking_ns,
+                in_flight_age_ns,
+            }
+        },
+    )
 }
 
 fn interval() -> impl Strategy<Value = IntervalRecord> {
@@ -163,15 +166,16 @@ fn moments_are_stored_as_distances_from_the_smallest() {
     record.kinds[0].measures = vec![Moments::default(); 3];
     [1, 5].into_iter().for_each(|value| record.kinds[0].measures[0].record(value));
     let bytes = encode_interval(&record);
-    // Version, 17 numbers of the flow, one kind.
-    assert_eq!(bytes[..19], [&[3], [0; 17].as_slice(), &[1]].concat());
-    assert_eq!(bytes[19..29], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
+    // Version, 17 numbers of the flow and one of no waits for users, one kind.
+    let waits = [1];
+    assert_eq!(bytes[..20], [&[4], [0; 12].as_slice(), &waits, &[0; 5], &[1]].concat());
+    assert_eq!(bytes[20..30], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
 }
 
 #[test]
 fn another_form_is_named() {
-    for found in [2, 4] {
-        let refused = Err(CodecError::Version { found, expected: 3 });
+    for found in [3, 5] {
+        let refused = Err(CodecError::Version { found, expected: 4 });
         assert_eq!(decode_interval(&KEY, 0, &[found as u8, 0, 0]), refused);
     }
 }
@@ -187,8 +191,8 @@ fn a_repeated_outcome_is_refused() {
     let kinds = vec![KindTotals { failed, ..KindTotals::default() }];
     let mut bytes = encode_interval(&IntervalRecord { kinds, ..empty() });
     // Behind version, flow, number of kinds, empty moments and no measures: number of failures, outcome, n.
-    assert_eq!(bytes[21..24], [1, Outcome::Reset as u8, 1]);
-    bytes[21] = 2;
-    bytes.splice(24..24, [Outcome::Reset as u8, 1]);
+    assert_eq!(bytes[22..25], [1, Outcome::Reset as u8, 1]);
+    bytes[22] = 2;
+    bytes.splice(25..25, [Outcome::Reset as u8, 1]);
     assert_eq!(decode_interval(&KEY, 0, &bytes), Err(CodecError::Outcome(2)));
 }

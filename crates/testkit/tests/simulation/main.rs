@@ -14,6 +14,7 @@ mod stall;
 mod status;
 mod time_limit;
 mod timestamps;
+mod user_state;
 mod users;
 
 use analysis::{Analysis, LoadPointResult, VerdictState};

@@ -5,7 +5,7 @@ pub(super) fn convert_interval(old: &[u8]) -> Vec<u8> {
     let mut from = Numbers(old);
     let mut into = Vec::new();
     let version = from.next();
-    put(3, &mut into);
+    put(4, &mut into);
     let flow: Vec<u128> = (0..14).map(|_| from.next()).collect();
     let (counts, integrals) = flow.split_at(11);
     counts.iter().for_each(|count| put(*count, &mut into));
@@ -36,6 +36,8 @@ pub(super) fn convert_interval(old: &[u8]) -> Vec<u8> {
     from.copy_several(2 * has_sut, &mut into);
     let mut number = Vec::new();
     put(if version == 1 { 0 } else { from.next() }, &mut number);
+    // Nobody waited for users: moments of no values, all alike.
+    put(1, &mut number);
     // Think times were not recorded as drawn: neither their number nor their sum.
     put(0, &mut number);
     put(0, &mut number);
