@@ -42,6 +42,16 @@ pub enum VerifyError {
         /// The problem.
         problem: CertificateProblem,
     },
+    /// A page of a survey has no complete reply.
+    #[error("cannot fetch a page of {target}: {text}")]
+    NotFetched {
+        /// The server as given.
+        target: String,
+        /// The failure.
+        outcome: Outcome,
+        /// The description of the failure.
+        text: String,
+    },
     /// The user interrupted the run.
     #[error("interrupted before the first load point; there is no run file")]
     Interrupted,

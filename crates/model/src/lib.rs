@@ -41,7 +41,7 @@ pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, Definition, Family, FilelistSource, Levels, LoadDefinition, LoadUnit,
     OpenLoopDefinition, QuickDefinition, STREAMS_MAX, WebDefinition, WorkloadDefinition, WorkloadSource,
-    definition_schema,
+    definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};

@@ -20,6 +20,7 @@ use units::{Bytes, Nanos};
 use crate::choice::choice;
 use crate::fail_if::parse_bounds;
 use crate::progress::DisplayKind;
+use crate::url::UrlArguments;
 
 /// Smallest memory limit that is accepted, in bytes: no server starts with less.
 const MEMORY_MIN: u64 = 1 << 20;
@@ -56,7 +57,10 @@ pub(crate) enum Command {
     Inventory(DisclosureArguments),
     /// Run a benchmark and write its report
     ///
-    /// By default, Plimsoll starts its built-in server and puts load on it: `plimsoll run webstone-2.0.1 --quick` takes 40
+    /// `plimsoll run http://localhost:8080/` loads a page of a server that is already running, with 1 to 100 connections, in
+    /// less than a minute; several URLs are requested equally often.
+    ///
+    /// Of a benchmark, Plimsoll starts its built-in server and puts load on it: `plimsoll run webstone-2.0.1 --quick` takes 40
     /// seconds. `--sut nginx` starts an installed server (`plimsoll suts` lists them), `--target http://10.0.0.5:8080/`
     /// tests a server that is already running, and `--sut nginx,apache` runs both, interleaved, and compares them.
     /// `plimsoll list` lists the benchmarks. Every change to the benchmark's definition is listed as modified in the
@@ -115,7 +119,7 @@ pub(crate) enum Command {
 }
 
 /// The benchmark and the files it requests.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct BenchmarkArguments {
     /// Benchmark: an id from `plimsoll list`, or the path of a benchmark definition (TOML)
     #[arg(value_name = "BENCHMARK")]
@@ -153,13 +157,22 @@ pub(crate) struct ShowArguments {
 /// Changes to the benchmark's plan.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
-    #[command(flatten)]
+    /// Benchmark: an id from `plimsoll list`, or the path of a benchmark definition (TOML); or the URLs of pages of a
+    /// running server: `http://localhost:8080/`
+    #[arg(value_name = "BENCHMARK|URL", required_unless_present = "urls")]
+    pub subjects: Vec<String>,
+    /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's default: a file,
+    /// or the name of a filelist that comes with the benchmark
+    #[arg(long, value_name = "FILE|NAME")]
+    pub filelist: Option<PathBuf>,
+    /// The benchmark of `subjects`, or the one that was made of URLs.
+    #[arg(skip)]
     pub benchmark: BenchmarkArguments,
     /// Run the benchmark's short form, which takes less than a minute; the result is marked as modified
     #[arg(long)]
     pub quick: bool,
-    /// Numbers of users: `10..200/10`, `1,2,5`, or both combined
-    #[arg(long, value_name = "LIST", value_parser = load_list, conflicts_with = "rate")]
+    /// Numbers of users: `10..200/10`, `1,2,5`, or both combined; of URLs, each user has one connection
+    #[arg(long, short = 'c', value_name = "LIST", value_parser = load_list, conflicts_with = "rate")]
     pub load: Option<UserList>,
     /// Open loop: offered rates in operations per second, `1000` or `500,1000,2000`, independent of the server's responses
     #[arg(long, value_name = "LIST", value_parser = rate_list)]
@@ -243,10 +256,10 @@ pub(crate) struct SutArguments {
     pub target: Option<String>,
     /// TLS to a target: trust only the certificate authorities in this file (PEM) instead of this machine's; a self-signed
     /// certificate is its own authority
-    #[arg(long, value_name = "FILE", requires = "target", conflicts_with = "insecure")]
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub ca: Option<PathBuf>,
     /// TLS to a target: accept any certificate; this is noted in the result
-    #[arg(long, requires = "target")]
+    #[arg(long)]
     pub insecure: bool,
     /// Start an installed server by its recipe: `nginx`, `built-in`, or the path of a recipe (TOML); several, separated by
     /// commas, are run interleaved and compared
@@ -307,6 +320,8 @@ pub(crate) struct SutArguments {
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub plan: PlanArguments,
+    #[command(flatten)]
+    pub url: UrlArguments,
     #[command(flatten)]
     pub sut: SutArguments,
     /// Monitor another machine too, usually the server's: `prometheus=http://HOST:9100/metrics` (node_exporter or

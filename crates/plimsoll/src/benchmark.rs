@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use benchmarks::{Benchmark, BenchmarkLoadError};
-use languages::{foreign_text, without_credentials};
+use languages::{HttpUrl, foreign_text, without_credentials};
 use model::FileSet;
 
 use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;
 use crate::files::read;
+use crate::url::is_url;
 
 /// A benchmark as the user chose it, with its filelist and the source of its definition.
 pub(crate) struct Chosen {
@@ -18,6 +19,8 @@ pub(crate) struct Chosen {
     pub filelist: Option<String>,
     /// The file that the definition was read from; `None` of a built-in benchmark.
     pub source: Option<DefinitionFile>,
+    /// The name of an environment variable of the definition, with a value that the command line gives in its place.
+    pub given: Option<(String, String)>,
 }
 
 /// The file of a benchmark definition.
@@ -31,7 +34,9 @@ pub(crate) struct DefinitionFile {
 /// Finds a built-in benchmark or reads a definition, and replaces its filelist by the user's if there is one.
 pub(crate) fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
     let (mut benchmark, source) = with_source(&arguments.benchmark)?;
-    let Some(path) = &arguments.filelist else { return Ok(Chosen { benchmark, filelist: None, source }) };
+    let Some(path) = &arguments.filelist else {
+        return Ok(Chosen { benchmark, filelist: None, source, given: None });
+    };
     let name = path.display().to_string();
     let text = match benchmarks::builtin_filelist(&arguments.benchmark, &name) {
         // A file of the same name can still be named as `./NAME`.
@@ -44,7 +49,7 @@ pub(crate) fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> 
         return Err(Failure::usage(error));
     };
     benchmark.workload = benchmarks::filelist_workload(web, &name, &text)?.into();
-    Ok(Chosen { benchmark, filelist: Some(name), source })
+    Ok(Chosen { benchmark, filelist: Some(name), source, given: None })
 }
 
 /// Returns the file set of a benchmark for the highest load: that of the arguments, or else that of its load plan.
@@ -61,8 +66,12 @@ pub(crate) fn by_name(name: &str) -> Result<Benchmark, Failure> {
 }
 
 fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failure> {
-    if name.contains("://") {
+    if is_url(name) {
         return Err(url_for_a_benchmark(name));
+    }
+    if let Some(url) = url_without_scheme(name) {
+        let error = format!("expected a benchmark, found `{}`", foreign_text(name));
+        return Err(Failure::usage(error).hint(format!("did you mean the URL `{url}`?")));
     }
     if name.contains('/') || name.ends_with(".toml") {
         let source = DefinitionFile { path: name.into(), text: read(Path::new(name))? };
@@ -77,31 +86,26 @@ fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failur
     }
 }
 
-/// Returns the failure of a URL in place of a benchmark, with the command to type instead.
+/// Returns the failure of a URL in place of a benchmark, with the command that takes URLs.
 fn url_for_a_benchmark(url: &str) -> Failure {
-    let url = &foreign_text(&without_credentials(url));
-    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let site = format!("{scheme}://{authority}/");
-    let error = format!("expected a benchmark, found the URL `{url}`");
-    let hint = match site.parse::<drivers::web::Target>() {
-        Err(problem) => {
-            format!("{problem}; to test a running server, name it with `--target http://HOST:PORT/`")
-        }
-        Ok(_) => format!(
-            "`plimsoll run BENCHMARK --target {site}` tests a running server that serves the files of the benchmark; {}",
-            match path {
-                "" => "to request other pages, list them in a definition (docs/definitions.md)".to_owned(),
-                path => format!(
-                    "to request this page, list `/{path}` in a definition (docs/definitions.md) and run that"
-                ),
-            }
-        ),
-    };
-    Failure::usage(error).hint(hint)
+    let url = foreign_text(&without_credentials(url));
+    Failure::usage(format!("expected a benchmark, found the URL `{url}`")).hint(
+        "`plimsoll run URL` loads a page of a running server; `--save-definition FILE` makes a benchmark of it",
+    )
 }
 
-fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
+/// Returns the URL that is meant by `localhost:8080/about`: a server with a port or the name of this machine, and no
+/// file.
+fn url_without_scheme(name: &str) -> Option<String> {
+    let url: HttpUrl = name.parse().ok()?;
+    let is_server = url.port.is_some() || url.host == "localhost";
+    let path = if url.target.is_empty() { "/" } else { &url.target };
+    (is_server && !Path::new(name).exists())
+        .then(|| foreign_text(&without_credentials(&format!("http://{}{path}", url.authority()))))
+}
+
+/// Makes a benchmark from a definition.
+pub(crate) fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
     let DefinitionFile { path, text } = source;
     let beside = |name: &str| std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));
     match benchmarks::from_definition(&path.display().to_string(), text, beside) {

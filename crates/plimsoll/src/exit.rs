@@ -8,7 +8,7 @@ use analysis::VerdictState;
 use drivers::web::CertificateProblem;
 use fleet::{FleetError, LoadError, VerifyError};
 use languages::{Diagnostics, escaped};
-use model::{Ending, Family, Problem};
+use model::{Ending, Family, Outcome, Problem};
 use runfile::RunFileError;
 use testbed::{RecipeError, SutError};
 
@@ -163,7 +163,10 @@ impl From<FleetError> for Failure {
                 recipe, that directory is `{root}`",
             ),
             FleetError::Verify(VerifyError::Unreachable { .. }) => failure(Exit::Testbed)
-                .hint("start the server first, or omit `--target` to let Plimsoll start its own"),
+                .hint("start the server first, or let Plimsoll start one: `plimsoll run BENCHMARK --sut nginx`"),
+            FleetError::Verify(VerifyError::NotFetched { outcome, .. }) => {
+                failure(Exit::Testbed).hint(not_fetched_hint(*outcome))
+            }
             FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
                 failure(Exit::Testbed).hint(certificate_hint(problem))
             }
@@ -189,6 +192,22 @@ impl From<FleetError> for Failure {
                 failure(Exit::Usage)
             }
         }
+    }
+}
+
+fn not_fetched_hint(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::TimedOut => {
+            "check that the server answers, for example with `curl`; `--time-limit` waits longer"
+        }
+        Outcome::TlsFailed => "check that the server uses TLS on this port; if it does not, write `http://`",
+        Outcome::Http2Failed | Outcome::StreamReset => {
+            "check that the server speaks HTTP/2, or omit `--http 2`"
+        }
+        Outcome::MalformedHead | Outcome::Truncated | Outcome::Reset => {
+            "check that a web server listens on this port; if it uses TLS, write `https://`"
+        }
+        _ => "check the page, for example with `curl`",
     }
 }
 

@@ -26,8 +26,10 @@ mod secrets;
 mod shell;
 mod side_by_side;
 mod stderr;
+mod subject;
 mod table;
 mod trust;
+mod url;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

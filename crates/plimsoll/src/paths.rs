@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use languages::words_without_credentials;
+use languages::{REDACTED, words_without_credentials};
 use observe::private_folder::private_folder_in;
 use testbed::make_private_folder;
 use units::WallTime;
@@ -108,10 +108,24 @@ pub(crate) fn program() -> String {
     format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Returns the command line, quoted for a shell, without credentials.
-pub(crate) fn command_line() -> String {
+/// Returns the command line, quoted for a shell, without credentials and without the `data` of `-d`.
+pub(crate) fn command_line(data: Option<&str>) -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let words = words.map(|word| match data {
+        Some(data) => without_data(word, data),
+        None => word,
+    });
     shell::join(words_without_credentials(words))
+}
+
+/// Returns a word without the data that it has after a flag or is itself.
+fn without_data(word: String, data: &str) -> String {
+    match word.strip_suffix(data) {
+        // A file is named, not its content.
+        _ if data.is_empty() || data.starts_with('@') => word,
+        Some(flag @ ("" | "-d" | "-d=" | "--data=")) => format!("{flag}{REDACTED}"),
+        _ => word,
+    }
 }
 
 /// Returns the value of an environment variable.

@@ -105,6 +105,20 @@ pub(crate) fn all_for_load(load: Option<&[u32]>) -> Result<CpuPlacement, Failure
     Ok(CpuPlacement { sut_cpus: Vec::new(), load_cpus, load_threads: u32::try_from(n).unwrap_or(1) })
 }
 
+/// Gives the load generator half of the CPUs beside a running server on this machine, at least one and on one of two: the
+/// fewest that carry the load of a server that needs as much CPU time per request as the generator. The server keeps
+/// all CPUs.
+///
+/// # Errors
+/// If a CPU is not available.
+pub(crate) fn beside_server(load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
+    if load.is_some() {
+        return all_for_load(load);
+    }
+    let CpuPlacement { load_cpus, load_threads, .. } = split_cpus(None, None)?;
+    Ok(CpuPlacement { sut_cpus: Vec::new(), load_cpus, load_threads })
+}
+
 /// Returns the server's CPU quota if the arguments determine it; `None` if it follows from a calibration.
 pub(crate) fn fixed_quota(arguments: &SutArguments, server: &str) -> Option<CpuQuota> {
     let quota = |cpus, reason: &str| Some(CpuQuota { cpus, reason: reason.to_owned() });

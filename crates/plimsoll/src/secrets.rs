@@ -28,7 +28,7 @@ pub(crate) fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
     let (definition, workload) = (&chosen.benchmark.definition.workload, &chosen.benchmark.workload);
     let (Some(definition), Some(workload)) = (definition.web(), workload.web()) else { return Ok(secrets) };
     for placed in &definition.secrets {
-        match value(placed, &source.path) {
+        match value(placed, &source.path, chosen.given.as_ref()) {
             Ok(value) => secrets.insert(placed.kind, &placed.secret.part, value),
             Err((label, hint)) => {
                 let request = &workload.requests[placed.kind].name;
@@ -48,11 +48,18 @@ pub(crate) fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
 }
 
 /// Returns the value of a secret, or the reason why it has none and a hint.
-fn value(placed: &PlacedSecret, definition: &Path) -> Result<String, (String, String)> {
+fn value(
+    placed: &PlacedSecret,
+    definition: &Path,
+    given: Option<&(String, String)>,
+) -> Result<String, (String, String)> {
     let source = &placed.secret.source;
     let fail = |why: &str, hint: String| (format!("{source} {why}"), hint);
     let (value, hint) = match source {
         SecretSource::Definition => return Ok(placed.value.clone().unwrap_or_default()),
+        SecretSource::Env(name) if given.is_some_and(|(other, _)| other == name) => {
+            return Ok(given.map(|(_, value)| value.clone()).unwrap_or_default());
+        }
         SecretSource::Env(name) => {
             let hint = format!("set it for the run: `{name}=… plimsoll run …`");
             (paths::variable(name).map_err(|why| fail(why, hint.clone()))?, hint)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use drivers::web::{Authorities, Trust};
+use drivers::web::{Authorities, Target, Trust};
 use fleet::ExternalServer;
 use model::CertificateCheck;
 
@@ -23,12 +23,20 @@ pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
 /// # Errors
 /// If authorities are needed and there are none, or if certificate flags are given for a target without TLS.
 pub(crate) fn of_server(arguments: &SutArguments, server: &ExternalServer) -> Result<Trust, Failure> {
-    let is_asked = arguments.insecure || arguments.ca.is_some();
-    let is_encrypted = match server {
-        ExternalServer::Web(target, _) => target.secure,
+    match server {
+        ExternalServer::Web(target, _) => of_target(arguments, target),
         #[cfg(feature = "echo")]
-        ExternalServer::Echo(_) => false,
-    };
+        ExternalServer::Echo(_) => of_encrypted(arguments, false),
+    }
+}
+
+/// Does the same for a web server.
+pub(crate) fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
+    of_encrypted(arguments, target.secure)
+}
+
+fn of_encrypted(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, Failure> {
+    let is_asked = arguments.insecure || arguments.ca.is_some();
     if !is_encrypted {
         return match is_asked {
             true => {

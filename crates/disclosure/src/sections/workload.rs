@@ -169,6 +169,7 @@ fn reply_text(request: &Request) -> String {
         ReplyBody::Seen => "same body as the first response".to_owned(),
         ReplyBody::Any => "any body".to_owned(),
         ReplyBody::Contains(text) => format!("a body that contains “{text}”"),
+        ReplyBody::ContentType(expected) => format!("{expected}, body not compared"),
     };
     format!("{}, {body}", request.status)
 }

@@ -144,7 +144,7 @@ pub(crate) struct BodyDigest {
 }
 
 impl BodyDigest {
-    fn take(&mut self, mut data: &[u8]) {
+    pub(super) fn take(&mut self, mut data: &[u8]) {
         while self.n_pending != 0 && !data.is_empty() {
             self.push(data[0]);
             data = &data[1..];
@@ -171,7 +171,7 @@ impl BodyDigest {
         self.state = mix_bits(self.state ^ word).wrapping_add(1);
     }
 
-    fn value(&self) -> u64 {
+    pub(super) fn value(&self) -> u64 {
         mix_bits(self.state ^ self.word)
     }
 }

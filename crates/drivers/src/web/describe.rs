@@ -58,6 +58,7 @@ fn wrong_bytes(expected: &ReplyBody, detail: u64) -> String {
     match expected {
         ReplyBody::Seen => "body differs from the first response".to_owned(),
         ReplyBody::Contains(text) => format!("no `{}` in the body of {detail} bytes", foreign_text(text)),
+        ReplyBody::ContentType(expected) => format!("content type is not `{expected}`"),
         _ => format!("wrong byte at position {detail} of the body"),
     }
 }

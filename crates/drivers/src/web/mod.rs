@@ -10,12 +10,14 @@
 //! - `transport`: the transport of HTTP/1: TCP, or `tls`.
 //! - `http2`: streams on shared connections.
 //! - `marks`: the moments of a request, and the measures that follow from them.
+//! - `fetch`: a page without expectations, to learn what a server answers.
 //! - `describe`: failures of operations, described for people.
 
 mod body_check;
 mod context;
 mod describe;
 mod driver;
+mod fetch;
 mod http2;
 mod marks;
 mod reply;
@@ -26,6 +28,7 @@ mod transport;
 
 pub use context::{WebContext, WebContextOptions, WebSetupError};
 pub use driver::{PlainDriver, TlsDriver, WebDriver};
+pub use fetch::{FetchError, FetchedReply, fetch};
 pub use http2::Http2Driver;
 pub use target::{Target, TargetError};
 pub use tls::{Authorities, CertificateProblem, HandshakeCounts, Trust};

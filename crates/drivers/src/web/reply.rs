@@ -12,7 +12,8 @@
 //! It has no socket and no clock: tests feed it bytes.
 
 use http1::{
-    BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, parse_encoded_response,
+    BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, header,
+    parse_encoded_response,
 };
 use model::Outcome;
 
@@ -114,6 +115,12 @@ impl<'a> ReplyReader<'a> {
                     return failed(Outcome::OversizedHead, self.interim_bytes as u64);
                 }
                 continue;
+            }
+            let head = &input[input.len() - rest.len() - length..];
+            if reply.head.status == self.prepared.request.status
+                && !self.prepared.takes_type(|| header(head, "content-type"))
+            {
+                return failed(Outcome::WrongBytes, 0);
             }
             return self.begin_body(reply, rest);
         }
@@ -292,6 +299,23 @@ mod tests {
             let text = format!("HTTP/1.1 {status} x\r\nContent-Encoding: gzip\r\nETag: \"1\"\r\n\r\n");
             assert_eq!(feed_to(&bodiless, [text.as_bytes()]), done, "{status}");
         }
+    }
+
+    #[test]
+    fn a_content_type_is_compared_without_its_parameters() {
+        let typed =
+            Request { reply: ReplyBody::ContentType("text/html".to_owned()), ..Request::file("/", 0) };
+        let answer =
+            |head: &str| feed_to(&typed, [&reply(&format!("{head}Content-Length: 2\r\n"), b"ok")[..]]);
+        let done = Progress::Done { keep_alive: true };
+        assert_eq!(answer("Content-Type: Text/HTML; charset=utf-8\r\n"), done);
+        assert_eq!(answer("content-type: text/html\r\nContent-Encoding: gzip\r\n"), done);
+        for head in ["", "Content-Type: text/htm\r\n", "Content-Type: application/json\r\n"] {
+            assert_eq!(answer(head), failed(Outcome::WrongBytes, 0), "{head}");
+        }
+        let early = b"HTTP/1.1 103 Early Hints\r\nContent-Type: a/b\r\n\r\n";
+        let late = [&early[..], &reply("Content-Type: text/html\r\nContent-Length: 2\r\n", b"ok")].concat();
+        assert_eq!(feed_to(&typed, late.chunks(7)), done);
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl PreparedRequest {
             _ => None,
         };
         let asks = |(name, _): &(String, String)| name.eq_ignore_ascii_case("accept-encoding");
-        let takes_any = sent.reply == ReplyBody::Any;
+        let takes_any = matches!(sent.reply, ReplyBody::Any | ReplyBody::ContentType(_));
         Ok(PreparedRequest {
             request: request.clone(),
             template: usual,
@@ -121,9 +121,26 @@ impl PreparedRequest {
                 .needle
                 .as_ref()
                 .map_or(BodyCheck::Any, |needle| BodyCheck::Contains { needle, matched: 0 }),
-            ReplyBody::Any => BodyCheck::Any,
+            ReplyBody::Any | ReplyBody::ContentType(_) => BodyCheck::Any,
         }
     }
+
+    /// Returns whether a reply may have this `Content-Type`; `field` returns its value and is called only if it
+    /// matters.
+    #[inline]
+    pub(crate) fn takes_type<'a>(&self, field: impl FnOnce() -> Option<&'a [u8]>) -> bool {
+        match &self.request.reply {
+            ReplyBody::ContentType(expected) => {
+                field().is_some_and(|value| media_type(value).eq_ignore_ascii_case(expected.as_bytes()))
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Returns type and subtype of a `Content-Type` field, without its parameters.
+pub(crate) fn media_type(value: &[u8]) -> &[u8] {
+    value.split(|c| *c == b';').next().unwrap_or_default().trim_ascii()
 }
 
 /// HTTP/1.0 closes unless asked to keep the connection, HTTP/1.1 keeps it unless asked to close.

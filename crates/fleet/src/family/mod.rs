@@ -180,7 +180,12 @@ impl ResolvedTarget {
 }
 
 /// Resolves a host to the address to use.
-fn resolve(host: &str, port: u16, clock: RealClock, stop: &AtomicBool) -> Result<SocketAddr, FleetError> {
+pub(crate) fn resolve(
+    host: &str,
+    port: u16,
+    clock: RealClock,
+    stop: &AtomicBool,
+) -> Result<SocketAddr, FleetError> {
     let name = host.to_owned();
     let addresses = wait::unless_stopped(stop, move || TargetPolicy.resolve(&name, port))
         .ok_or(VerifyError::Interrupted)??;
@@ -188,7 +193,7 @@ fn resolve(host: &str, port: u16, clock: RealClock, stop: &AtomicBool) -> Result
 }
 
 /// Runs a probe on this thread until it is done or `stop` is set.
-fn unless_stopped<T>(
+pub(crate) fn unless_stopped<T>(
     stop: &AtomicBool,
     probe: impl Future<Output = Result<T, VerifyError>>,
 ) -> Result<T, VerifyError> {

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use units::Nanos;
 
 pub use schema::definition_schema;
-pub use web::{FilelistSource, STREAMS_MAX, WebDefinition, WorkloadSource};
+pub use web::{FilelistSource, STREAMS_MAX, WebDefinition, WorkloadSource, header_name_fault};
 
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;
@@ -43,6 +43,8 @@ pub struct Definition {
     pub summary: String,
     /// The figure that it is known by.
     pub headline: Headline,
+    /// The running server that a run loads unless it names another: scheme, host and port.
+    pub target: Option<String>,
     /// The operations of users, in the terms of their family.
     pub workload: WorkloadDefinition,
     /// The longest that one operation may take, measured from its sending; above zero.

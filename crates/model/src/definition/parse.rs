@@ -3,7 +3,7 @@
 use languages::reader::{
     TomlTable, ValueError, choice, id, line, ratio, read_toml, time, time_above_zero, whole, whole_u32,
 };
-use languages::{Diagnostics, LOAD_POINTS_MAX, USERS_MAX};
+use languages::{Diagnostics, HttpUrl, HttpUrlError, LOAD_POINTS_MAX, USERS_MAX};
 use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
@@ -50,6 +50,7 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let summary = top.required("summary", line);
     let family = top.required("family", choice);
     let headline = top.required("headline", choice);
+    let target = top.optional("target", target);
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);
     let phases = top.required_table("phases").and_then(read_phases);
@@ -73,6 +74,7 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
         title: title?,
         summary: summary?,
         headline: headline?,
+        target,
         workload: family.map(|_| workload)?,
         time_limit,
         load: load?,
@@ -81,6 +83,19 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
         quick: quick?,
         rules: rules.unwrap_or_default(),
     })
+}
+
+/// Reads the URL of a running server: all but its path, which requests have.
+fn target(value: &DeValue) -> Result<String, ValueError> {
+    let written = line(value)?;
+    let hint = "write the server alone, such as `http://127.0.0.1:8080/`";
+    // A text before `@` may be a password, so the error does not repeat the URL.
+    let url: HttpUrl =
+        written.parse().map_err(|error: HttpUrlError| ValueError::new(error.to_string()).hint(hint))?;
+    match url.target.as_str() {
+        "" | "/" => Ok(written),
+        _ => Err(ValueError::new("expected no path: requests have their own").hint(hint)),
+    }
 }
 
 /// Reads `[workload]` and `[protocol]`, which are the family's, and the time limit of an operation.
@@ -236,6 +251,7 @@ mod tests {
         let web = definition.workload.web().unwrap();
         assert_eq!(web.source, WorkloadSource::Filelist(filelist));
         assert_eq!(definition.time_limit, s(90));
+        assert_eq!(definition.target.as_deref(), Some("http://127.0.0.1:8080/"));
         assert_eq!(
             web.protocol,
             WebProtocol {
@@ -353,31 +369,31 @@ mod tests {
           = hint: did you mean `connection-rate`?
 
         error: `protocol.time-limit` is not valid
-          --> my.toml:19:14
+          --> my.toml:20:14
            |
-        19 | time-limit = 90
+        20 | time-limit = 90
            |              ^^ expected a time with its unit, found `90` without one
            |
            = hint: write `"90 s"` if seconds are meant
 
         error: `load.users` is not valid
-          --> my.toml:22:20
+          --> my.toml:23:20
            |
-        22 | users = "10..30/10,5O"
+        23 | users = "10..30/10,5O"
            |                    ^^ expected a number of users from 1 to 1000000, found `5O`
            |
            = hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
 
         error: `phases.steady` is missing
-          --> my.toml:28:2
+          --> my.toml:29:2
            |
-        28 | [phases]
+        29 | [phases]
            |  ^^^^^^ `steady` must be given here
 
         error: unknown key `steddy` in `phases`
-          --> my.toml:32:1
+          --> my.toml:33:1
            |
-        32 | steddy = "60 s"
+        33 | steddy = "60 s"
            | ^^^^^^ not a key of a definition
            |
            = hint: did you mean `steady`?
@@ -466,37 +482,37 @@ mod tests {
         line 4, `"3"`: `version` is not valid: expected a whole number from 1 to 4294967295, found a string
         line 5, `" "`: `title` is not valid: expected a string, found an empty one
         line 6, `"two\nlines"`: `summary` is not valid: expected one line of at most 500 bytes
-        line 12, `-7`: `workload.content-seed` is not valid: expected a whole number from 0 to 9223372036854775807, found -7
-        line 13, `"no"`: `workload.counts-pages` is not valid: expected `true` or `false`, found a string
-        line 13, `"0 s"`: `workload.think` is not valid: expected a time above zero
-        line 13, `5`: `workload.think` is not valid: expected a time with its unit, found `5` without one
-        line 13, `5`: `workload.think.exponential` is not valid: expected a time with its unit, found `5` without one
-        line 13, `[[workload.pages]]`: `workload.pages` is not valid: a filelist defines its own pages
-        line 13, `[[workload.requests]]`: `workload.requests` is not valid: expected either `filelist` or `requests`, found both
-        line 10, `workload`: `workload.filelist` is not valid: expected either `filelist` or `requests`, found neither
-        line 11, `5`: `workload.requests` is not valid: expected tables, found an integer
-        line 11, `[5]`: `workload.requests` is not valid: expected tables, found an integer
-        line 16, `1.1`: `protocol.http` is not valid: expected a string, found a number
-        line 17, `false`: `protocol.tls` is not valid: expected a string, found a boolean
-        line 18, `1001`: `protocol.streams` is not valid: expected a whole number from 1 to 1000, found 1001
-        line 19, `0`: `protocol.connection.keep-alive.requests-max` is not valid: expected a whole number from 1 to 4294967295, found 0
-        line 19, `100`: `protocol.connection.keep-alive` is not valid: expected a table, found an integer
-        line 19, `"forever"`: `protocol.connection` is not valid: expected `per-request` or `keep-alive` or `sessions`, found `forever`
-        line 12, `"/index.html 1 #500"`: `workload.filelist.text` is not valid: expected either `file` or `text`, found both
-        line 11, `filelist`: `workload.filelist.file` is not valid: expected either `file` or `text`, found neither
-        line 33, `"-60 s"`: `phases.steady` is not valid: a time cannot be negative, found `-60 s`
-        line 33, `"0 s"`: `phases.steady` is not valid: expected a time above zero
-        line 33, `"60 MiB"`: `phases.steady` is not valid: `MiB` is not a unit of time
-        line 33, `"99999 h"`: `phases.steady` is not valid: `99999 h` is longer than 30 days
-        line 33, `nan`: `phases.steady` is not valid: expected a time, found `nan`
-        line 33, `inf`: `phases.steady` is not valid: expected a time, found `inf`
-        line 33, `60.5`: `phases.steady` is not valid: expected a time with its unit, found `60.5` without one
-        line 47, `nan`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found nan
-        line 47, `-0.1`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found -0.1
-        line 47, `"1 %"`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found 1 %
-        line 27, `1000001`: `open-loop.in-flight-max` is not valid: expected a whole number from 1 to 1000000, found 1000001
-        line 23, `[10, 20]`: `load.users` is not valid: expected load levels in quotes, found an array
-        line 23, `0`: `load.users` is not valid: expected a number of users from 1 to 1000000, found `0`
+        line 13, `-7`: `workload.content-seed` is not valid: expected a whole number from 0 to 9223372036854775807, found -7
+        line 14, `"no"`: `workload.counts-pages` is not valid: expected `true` or `false`, found a string
+        line 14, `"0 s"`: `workload.think` is not valid: expected a time above zero
+        line 14, `5`: `workload.think` is not valid: expected a time with its unit, found `5` without one
+        line 14, `5`: `workload.think.exponential` is not valid: expected a time with its unit, found `5` without one
+        line 14, `[[workload.pages]]`: `workload.pages` is not valid: a filelist defines its own pages
+        line 14, `[[workload.requests]]`: `workload.requests` is not valid: expected either `filelist` or `requests`, found both
+        line 11, `workload`: `workload.filelist` is not valid: expected either `filelist` or `requests`, found neither
+        line 12, `5`: `workload.requests` is not valid: expected tables, found an integer
+        line 12, `[5]`: `workload.requests` is not valid: expected tables, found an integer
+        line 17, `1.1`: `protocol.http` is not valid: expected a string, found a number
+        line 18, `false`: `protocol.tls` is not valid: expected a string, found a boolean
+        line 19, `1001`: `protocol.streams` is not valid: expected a whole number from 1 to 1000, found 1001
+        line 20, `0`: `protocol.connection.keep-alive.requests-max` is not valid: expected a whole number from 1 to 4294967295, found 0
+        line 20, `100`: `protocol.connection.keep-alive` is not valid: expected a table, found an integer
+        line 20, `"forever"`: `protocol.connection` is not valid: expected `per-request` or `keep-alive` or `sessions`, found `forever`
+        line 13, `"/index.html 1 #500"`: `workload.filelist.text` is not valid: expected either `file` or `text`, found both
+        line 12, `filelist`: `workload.filelist.file` is not valid: expected either `file` or `text`, found neither
+        line 34, `"-60 s"`: `phases.steady` is not valid: a time cannot be negative, found `-60 s`
+        line 34, `"0 s"`: `phases.steady` is not valid: expected a time above zero
+        line 34, `"60 MiB"`: `phases.steady` is not valid: `MiB` is not a unit of time
+        line 34, `"99999 h"`: `phases.steady` is not valid: `99999 h` is longer than 30 days
+        line 34, `nan`: `phases.steady` is not valid: expected a time, found `nan`
+        line 34, `inf`: `phases.steady` is not valid: expected a time, found `inf`
+        line 34, `60.5`: `phases.steady` is not valid: expected a time with its unit, found `60.5` without one
+        line 48, `nan`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found nan
+        line 48, `-0.1`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found -0.1
+        line 48, `"1 %"`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found 1 %
+        line 28, `1000001`: `open-loop.in-flight-max` is not valid: expected a whole number from 1 to 1000000, found 1000001
+        line 24, `[10, 20]`: `load.users` is not valid: expected load levels in quotes, found an array
+        line 24, `0`: `load.users` is not valid: expected a number of users from 1 to 1000000, found `0`
         "#);
     }
 

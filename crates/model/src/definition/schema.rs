@@ -41,6 +41,8 @@ pub(super) struct DefinitionTable {
     family: Family,
     /// The figure that it is known by.
     headline: Headline,
+    /// The running server that a run loads unless it names another, such as `http://127.0.0.1:8080/`.
+    target: Option<String>,
     /// The requests, or the filelist that they are made from.
     workload: WorkloadTable,
     /// The protocol of the requests.
@@ -227,6 +229,9 @@ pub(super) enum ReplyWord {
 pub(super) struct ReplyTable {
     /// A file of the file set, by its size in bytes; or one size for each value of the last parameter.
     file: Option<SizesText>,
+    /// A content type, `text/html`: the body may be anything.
+    #[schemars(regex(pattern = r"^[^/ ;]+/[^/ ;]+$"))]
+    content_type: Option<String>,
     /// Length of a generated text in letters; its seed is the parameter `seed`, or 0.
     #[schemars(range(min = 1, max = 10_485_760))]
     letters: Option<u64>,
@@ -451,6 +456,7 @@ mod tests {
             ("/workload/requests/headers/*", &["env", "file", "prefix", "value", "disclose"]),
             ("/workload/requests/body", &["env", "file", "prefix", "value", "disclose"]),
             ("/workload/requests/parameters/*", &["env", "file", "prefix"]),
+            ("/workload/requests/reply", &["content-type"]),
             ("/load/users", &["steps", "max"]),
             ("/quick/users", &["steps", "max"]),
         ] {

@@ -37,7 +37,7 @@ pub(crate) fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Show(arguments) => show::perform(&arguments, json),
         Command::Doctor(arguments) => doctor::perform(&arguments, json),
         Command::Inventory(arguments) => inventory::perform(&arguments, json),
-        Command::Run(arguments) => run::perform(&arguments, json),
+        Command::Run(arguments) => run::perform(arguments, json),
         Command::Runs(arguments) => runs::perform(&arguments, json),
         Command::Suts => suts::perform(json),
         Command::Report(arguments) => report::perform(&arguments, json),

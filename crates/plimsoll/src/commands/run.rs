@@ -20,7 +20,7 @@ use super::calibrate::{self, case_of, stored_or_brief};
 use super::doctor::SEARCH_POINTS;
 use super::{doctor, export, inventory, print, print_json, show};
 use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
-use crate::benchmark::{self, Chosen};
+use crate::benchmark::Chosen;
 use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
 use crate::exit::{Exit, Failure};
 use crate::files;
@@ -29,7 +29,8 @@ use crate::observers::{Observers, check_observers};
 use crate::outcome;
 use crate::paths;
 use crate::placement::{
-    CpuPlacement, all_for_load, calibrated_quota, cpu_group, default_quota, fixed_quota, split_cpus,
+    CpuPlacement, all_for_load, beside_server, calibrated_quota, cpu_group, default_quota, fixed_quota,
+    split_cpus,
 };
 use crate::preflight;
 use crate::prices;
@@ -38,24 +39,29 @@ use crate::results::Results;
 use crate::secrets;
 use crate::side_by_side::{full_comparison, print_comparison};
 use crate::stderr::{eprint, warn};
+use crate::subject;
 use crate::trust;
+use crate::url;
 
 /// Time under load from which a run is announced as long.
 const LONG: Nanos = Nanos::from_secs(600);
 
 /// Runs a benchmark and writes its report.
-pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
-    let chosen = benchmark::choose(&arguments.plan.benchmark)?;
+pub(super) fn perform(mut arguments: Box<RunArguments>, as_json: bool) -> Result<Exit, Failure> {
+    let chosen = subject::choose(&mut arguments)?;
+    perform_chosen(&arguments, &chosen, as_json)
+}
+
+fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> Result<Exit, Failure> {
     // Mistakes in them are reported before hours are spent.
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
     let family = chosen.benchmark.definition.family();
-    let candidates =
-        candidates(&arguments.sut, &arguments.plan.settings, family, has_dynamic_pages(&chosen))?;
+    let candidates = candidates(&arguments.sut, &arguments.plan.settings, family, has_dynamic_pages(chosen))?;
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {
-        let plan = candidate_plan(arguments, &chosen, candidate)?;
+        let plan = candidate_plan(arguments, chosen, candidate)?;
         preflight::check(arguments, candidate, &plan)?;
         checked.push(plan);
     }
@@ -74,7 +80,7 @@ pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, F
     for (plan, quota) in checked.into_iter().zip(quotas) {
         plans.push(plan.with_quota(quota).map_err(|problem| vec![problem])?);
     }
-    let secrets = secrets::read(&chosen)?;
+    let secrets = secrets::read(chosen)?;
     check_observers(&arguments.metrics, &arguments.monitor)?;
     let trust = trust_in(arguments, &candidates)?;
     if arguments.dry_run {
@@ -87,7 +93,7 @@ pub(super) fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, F
         // Replaces an older file, which must not be mistaken for this run's, and reports mistakes before hours are spent.
         export::write_junit(junit, std::iter::empty())?;
     }
-    let context = RunContext { chosen: &chosen, notes: &notes, secrets: &secrets, trust: &trust };
+    let context = RunContext { chosen, notes: &notes, secrets: &secrets, trust: &trust };
     let failures = run(arguments, &candidates, plans, &files, &context)?;
     let output = OutputOptions { junit: arguments.junit.as_deref(), as_json };
     match (candidates.as_slice(), files.as_slice()) {
@@ -101,6 +107,10 @@ fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust,
     match candidates {
         [Candidate { server: ChosenServer::External(server), .. }, ..] => {
             trust::of_server(&arguments.sut, server)
+        }
+        _ if arguments.sut.insecure || arguments.sut.ca.is_some() => {
+            Err(Failure::usage("`--ca` and `--insecure` concern a server that is already running")
+                .hint("name it by a URL or by `--target https://HOST/`"))
         }
         _ => Ok(Trust::Any),
     }
@@ -135,6 +145,9 @@ fn candidate_plan(arguments: &RunArguments, chosen: &Chosen, candidate: &Candida
     let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
     let placement = match (&candidate.server, candidate.group) {
         (_, Some(size)) => cpu_group(&sut.sut_groups, size, load_cpus)?,
+        (ChosenServer::External(_), None) if candidate.web_target().is_some_and(url::is_here) => {
+            beside_server(load_cpus)?
+        }
         (ChosenServer::External(_), None) => all_for_load(load_cpus)?,
         _ => split_cpus(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
     };
@@ -400,7 +413,7 @@ fn run(
             secrets: context.secrets.clone(),
             run_file,
             program: paths::program(),
-            command_line: paths::command_line(),
+            command_line: paths::command_line(arguments.url.data.as_deref()),
             work_dir: work_dir(candidate)?,
             files_dir: files_dir(arguments, candidate, &plan)?,
             search_path: paths::search_path(),

@@ -35,6 +35,7 @@ mod seal;
 mod secrets;
 mod target;
 mod tls;
+mod url;
 mod usage;
 mod users;
 mod view;

@@ -88,11 +88,10 @@ fn the_scheme_of_a_target_determines_tls() {
 fn a_url_in_place_of_a_benchmark_has_a_helpful_message() {
     let fixture = Fixture::new();
     fixture
-        .run(&["run", "http://127.0.0.1:8085/about"])
+        .run(&["show", "http://127.0.0.1:8085/about"])
         .expect(2)
         .expect_stderr("error: expected a benchmark, found the URL `http://127.0.0.1:8085/about`")
-        .expect_stderr("`plimsoll run BENCHMARK --target http://127.0.0.1:8085/`")
-        .expect_stderr("list `/about` in a definition");
+        .expect_stderr("hint: `plimsoll run URL` loads a page of a running server");
 }
 
 #[test]

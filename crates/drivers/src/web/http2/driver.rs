@@ -10,7 +10,7 @@ use bytes::Bytes;
 use engine::Driver;
 use h2::RecvStream;
 use h2::client::{ResponseFuture, SendRequest};
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Response};
 use http1::{INTERIM_BYTES_MAX, names_content_coding};
 use model::{Outcome, Reply, WebRequest};
@@ -82,6 +82,19 @@ impl Http2Driver {
         let (prepared, mut check) = web.expected(operation);
         check_head(&response, prepared, &check)?;
         receive(web, response.into_body(), &mut check, progress).await
+    }
+
+    /// Sends a request and returns the final response, whatever it is.
+    pub(super) async fn fetch(
+        &mut self,
+        web: &WebContext,
+        operation: &WebRequest,
+    ) -> Result<Response<RecvStream>, OperationFailure> {
+        let sent = web.clock.now();
+        let marks = Marks { sent, connected: sent, ..Marks::default() };
+        let mut progress = OperationProgress { marks, body_bytes: 0 };
+        let response = self.respond(web, operation, &mut progress).await;
+        response.map_err(|error| self.reason(failure(web, &error, 0)))?
     }
 
     /// Sends the request and waits for the head of the final response.
@@ -251,10 +264,13 @@ fn check_head(
     if status != prepared.request.status {
         return Err(OperationFailure::new(Outcome::WrongStatus, u64::from(status)));
     }
+    let headers = response.headers();
+    if !prepared.takes_type(|| headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes)) {
+        return Err(OperationFailure::new(Outcome::WrongBytes, 0));
+    }
     if response.body().is_end_stream() {
         return Ok(());
     }
-    let headers = response.headers();
     if !prepared.may_be_encoded && is_encoded(headers) {
         return Err(OperationFailure::new(Outcome::WrongEncoding, 0));
     }

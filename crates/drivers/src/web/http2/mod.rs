@@ -8,9 +8,11 @@
 
 mod driver;
 mod failure;
+mod fetch;
 mod pool;
 mod request;
 
 pub use driver::Http2Driver;
+pub(super) use fetch::fetch;
 
 pub(crate) use pool::Pool;

@@ -16,6 +16,7 @@ use languages::reader::TomlTable;
 use schemars::JsonSchema;
 
 pub use protocol::STREAMS_MAX;
+pub use request::header_name_fault;
 
 use protocol::read_protocol;
 use workload::read_workload;

@@ -32,16 +32,33 @@ fn read_reply(mut table: TomlTable) -> Option<ReplyBody> {
     let letters = table.optional("letters", whole(1..=ReplyBody::LETTERS_BYTES_MAX));
     let html_letters = table.optional("html-letters", whole(HTML_LETTERS_MIN..=ReplyBody::LETTERS_BYTES_MAX));
     let contains = table.optional("contains", contains);
+    let content_type = table.optional("content-type", content_type);
     let given: Vec<&str> = table.keys().collect();
     if given.len() != 1 {
-        let error = ValueError::new("expected one of `file`, `letters`, `html-letters` and `contains`");
+        let error = ValueError::new(
+            "expected one of `file`, `letters`, `html-letters`, `contains` and `content-type`",
+        );
         table.reject(given.get(1).copied().unwrap_or("file"), error);
     }
     table.finish();
     let file = file.map(ReplyBody::File);
     let letters = letters.map(|bytes| ReplyBody::Letters { bytes, markup: false });
     let html_letters = html_letters.map(|bytes| ReplyBody::Letters { bytes, markup: true });
-    file.or(letters).or(html_letters).or(contains.map(ReplyBody::Contains))
+    let contains = contains.map(ReplyBody::Contains);
+    file.or(letters).or(html_letters).or(contains).or(content_type.map(ReplyBody::ContentType))
+}
+
+fn content_type(value: &DeValue) -> Result<String, ValueError> {
+    let written = text(value)?;
+    let is_token = |part: &str| {
+        !part.is_empty() && part.bytes().all(|c| c.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&c))
+    };
+    match written.split_once('/') {
+        Some((kind, subtype)) if is_token(kind) && is_token(subtype) => Ok(written.to_ascii_lowercase()),
+        _ => {
+            Err(ValueError::new("expected a content type without parameters").hint("write it as `text/html`"))
+        }
+    }
 }
 
 fn contains(value: &DeValue) -> Result<String, ValueError> {
@@ -96,6 +113,7 @@ mod tests {
             ("{ letters = 1000 }", "{ file = [1, 2] }"),
             ("{ html-letters = 1024 }", "{ html-letters = 63 }"),
             ("{ contains = \"accepted\" }", "{ contains = \"\" }"),
+            ("{ contains = \"accepted\" }", "{ content-type = \"text/html; charset=utf-8\" }"),
             ("weight = 0.7", "weight = 0"),
             ("weight = 0.7", "weight = 1e3"),
             ("weight = 0.7", ""),
@@ -109,12 +127,13 @@ mod tests {
         line 20, `[1, "2", 3]`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found a string
         line 36, `"eny"`: `workload.requests.reply` is not valid: expected `empty` or `seen` or `any`, found `eny`
         line 36, `0`: `workload.requests.reply.letters` is not valid: expected a whole number from 1 to 10485760, found 0
-        line 36, `1`: `workload.requests.reply.letters` is not valid: expected one of `file`, `letters`, `html-letters` and `contains`
-        line 36, `reply`: `workload.requests.reply.file` is not valid: expected one of `file`, `letters`, `html-letters` and `contains`
+        line 36, `1`: `workload.requests.reply.letters` is not valid: expected one of `file`, `letters`, `html-letters`, `contains` and `content-type`
+        line 36, `reply`: `workload.requests.reply.file` is not valid: expected one of `file`, `letters`, `html-letters`, `contains` and `content-type`
         line 36, `bytes`: unknown key `bytes` in `workload.requests.reply`: not a key of a definition
         line 36, `{ file = [1, 2] }`: `workload.requests.reply` is not valid: 2 sizes for one file
         line 41, `63`: `workload.requests.reply.html-letters` is not valid: expected a whole number from 64 to 10485760, found 63
         line 31, `""`: `workload.requests.reply.contains` is not valid: expected a string that the reply contains, found an empty one
+        line 31, `"text/html; charset=utf-8"`: `workload.requests.reply.content-type` is not valid: expected a content type without parameters
         line 44, `0`: `workload.pages.weight` is not valid: expected a number above 0 and up to 1000000000, found 0
         line 44, `1e3`: `workload.pages.weight` is not valid: expected a number above 0 and up to 1000000000, found 1e3
         line 43, `[[workload.pages]]`: `workload.pages.weight` is missing: `weight` must be given here

@@ -210,16 +210,27 @@ fn read_headers(mut table: TomlTable, values: &mut Values) {
     table.finish();
 }
 
-fn check_header_name(name: &str) -> Result<(), ValueError> {
+/// Returns the reason why a request cannot have a header field of this name besides its own, if any.
+pub fn header_name_fault(name: &str) -> Option<&'static str> {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    if name.is_empty() || !name.chars().all(is_token) {
-        return Err(ValueError::new("this is not the name of a header field"));
+    match name.is_empty() || !name.chars().all(is_token) {
+        true => Some("this is not the name of a header field"),
+        false if is_own(name) => Some("the protocol itself sends this field"),
+        false => None,
     }
-    if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
-        let error = ValueError::new(format!("`{name}` is sent by the protocol itself"));
-        return Err(error.hint("leave it out; `[protocol]` says how connections are used"));
+}
+
+fn is_own(name: &str) -> bool {
+    OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
+}
+
+fn check_header_name(name: &str) -> Result<(), ValueError> {
+    let Some(fault) = header_name_fault(name) else { return Ok(()) };
+    match is_own(name) {
+        true => Err(ValueError::new(format!("`{name}` is sent by the protocol itself"))
+            .hint("leave it out; `[protocol]` says how connections are used")),
+        false => Err(ValueError::new(fault)),
     }
-    Ok(())
 }
 
 fn header_value(value: &DeValue) -> Result<String, ValueError> {

@@ -61,6 +61,8 @@ pub enum ReplyBody {
     Any,
     /// Anything that contains this text.
     Contains(String),
+    /// Anything of this content type: type and subtype, in lower case and without parameters.
+    ContentType(String),
 }
 
 impl ReplyBody {
@@ -145,7 +147,7 @@ impl Request {
             ReplyBody::File(sizes) => Some(sizes[(number % sizes.len() as u64) as usize]),
             ReplyBody::Letters { bytes, .. } => Some(*bytes),
             ReplyBody::Empty => Some(0),
-            ReplyBody::Seen | ReplyBody::Any | ReplyBody::Contains(_) => None,
+            ReplyBody::Seen | ReplyBody::Any | ReplyBody::Contains(_) | ReplyBody::ContentType(_) => None,
         }
     }
 

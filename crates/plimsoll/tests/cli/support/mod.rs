@@ -1,6 +1,7 @@
 //! Support for the tests of the command line.
 //!
 //! - `fixture`: a directory for each test, and the real binary run in it
+//! - `pages`: a server within the test, with pages of several kinds
 //! - `process`: a running command: a server, or a run that will be interrupted
 //! - `leftovers`: files and processes that a run must not leave behind
 //! - `website`: a third-party server with its own files
@@ -9,10 +10,12 @@
 
 mod fixture;
 mod leftovers;
+mod pages;
 mod process;
 mod website;
 
 pub(crate) use fixture::{Ended, Fixture, Verdict};
 pub(crate) use leftovers::Leftovers;
+pub(crate) use pages::Pages;
 pub(crate) use process::Running;
 pub(crate) use website::{Website, free_port};

@@ -1,0 +1,252 @@
+//! Fetching a page without expectations, to learn what a server answers.
+//!
+//! The request, its transport and its protocol are those of the load; only the reply is not compared with anything.
+
+use std::rc::Rc;
+
+use http1::{
+    BodyReader, HeadError, INTERIM_BYTES_MAX, Parsed, RequestMethod, header, parse_encoded_response,
+};
+use languages::foreign_bytes;
+use model::{HttpVersion, Outcome, Tls, WebProtocol, WebRequest};
+use units::Clock;
+
+use super::body_check::BodyDigest;
+use super::context::WebContext;
+use super::describe::describe;
+use super::http2;
+use super::marks::Marks;
+use super::request::media_type;
+use super::tls::TlsTransport;
+use super::transport::Http1Transport;
+use crate::net::{OperationFailure, TcpTransport};
+
+/// A reply as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FetchedReply {
+    /// The status.
+    pub status: u16,
+    /// Type and subtype of the body, in lower case; `None` without a valid `Content-Type`.
+    pub content_type: Option<String>,
+    /// The `Location` field, escaped for people; `None` without one.
+    pub location: Option<String>,
+    /// Whether the body is compressed or encoded in another way.
+    pub is_encoded: bool,
+    /// Length of the body.
+    pub body_bytes: u64,
+    /// A hash of the body.
+    pub body_digest: u64,
+}
+
+/// A fetch without a complete reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FetchError {
+    /// The failure.
+    pub outcome: Outcome,
+    /// Its description: a clause without a full stop.
+    pub text: String,
+}
+
+/// Fetches the first object of a kind of request on a connection of its own. A time limit is the caller's.
+///
+/// # Errors
+/// There is no complete reply.
+pub async fn fetch(
+    web: &Rc<WebContext>,
+    protocol: &WebProtocol,
+    kind: u16,
+) -> Result<FetchedReply, FetchError> {
+    let operation = WebRequest { closes: true, ..WebRequest::first(kind) };
+    let sent = web.clock.now();
+    let fetched = match (protocol.http, protocol.tls) {
+        (HttpVersion::Http2, _) => http2::fetch(web, &operation).await,
+        (_, Tls::Off) => over_http1::<TcpTransport>(web, &operation).await,
+        _ => over_http1::<TlsTransport>(web, &operation).await,
+    };
+    fetched.map_err(|failure| {
+        let measured = Marks::default().measured(0, 0);
+        let reply = failure.into_reply(sent, web.clock.now(), measured);
+        FetchError { outcome: reply.outcome, text: describe(web, &operation, &reply) }
+    })
+}
+
+impl FetchedReply {
+    /// Makes a reply without a body from the parts of its head.
+    pub(super) fn of_head(
+        status: u16,
+        is_encoded: bool,
+        field: impl Fn(&'static str) -> Option<Vec<u8>>,
+    ) -> FetchedReply {
+        let content_type = field("content-type");
+        let content_type = content_type.map(|value| media_type(&value).to_ascii_lowercase());
+        FetchedReply {
+            status,
+            content_type: content_type
+                .and_then(|value| String::from_utf8(value).ok())
+                .filter(|value| is_media_type(value)),
+            location: field("location").map(|value| foreign_bytes(&value)),
+            is_encoded,
+            ..FetchedReply::default()
+        }
+    }
+
+    /// Adds the body that was read.
+    pub(super) fn with_body(self, body_bytes: u64, digest: &BodyDigest) -> FetchedReply {
+        FetchedReply { body_bytes, body_digest: digest.value(), ..self }
+    }
+}
+
+fn is_media_type(text: &str) -> bool {
+    let is_token = |part: &str| {
+        !part.is_empty() && part.bytes().all(|c| c.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&c))
+    };
+    text.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
+}
+
+async fn over_http1<C: Http1Transport>(
+    web: &WebContext,
+    operation: &WebRequest,
+) -> Result<FetchedReply, OperationFailure> {
+    let user_state = C::user_state(web);
+    let (mut transport, _) = C::open(web, &user_state, operation).await?;
+    let mut observer = ReplyObserver::new(web.prepared(operation).method());
+    loop {
+        let received = transport.read(web).await?;
+        let mut is_done = Ok(false);
+        if received.bytes != 0 {
+            transport.decode(web, received, |piece| {
+                if matches!(is_done, Ok(false)) {
+                    is_done = observer.read(piece);
+                }
+            })?;
+        }
+        if is_done? {
+            return Ok(observer.into_reply());
+        }
+        if received.is_end || transport.has_ended() {
+            observer.end()?;
+            return Ok(observer.into_reply());
+        }
+    }
+}
+
+/// A reader of one HTTP/1 reply that notes what comes.
+struct ReplyObserver {
+    method: RequestMethod,
+    /// The bytes of a head that is not complete.
+    head: Vec<u8>,
+    interim_bytes: usize,
+    body: Option<(FetchedReply, BodyReader)>,
+    body_bytes: u64,
+    digest: BodyDigest,
+}
+
+impl ReplyObserver {
+    fn new(method: RequestMethod) -> ReplyObserver {
+        let (head, digest) = (Vec::new(), BodyDigest::default());
+        ReplyObserver { method, head, interim_bytes: 0, body: None, body_bytes: 0, digest }
+    }
+
+    /// Takes the next bytes; returns whether the reply is complete.
+    fn read(&mut self, input: &[u8]) -> Result<bool, OperationFailure> {
+        if self.body.is_some() {
+            return self.read_body(input);
+        }
+        self.head.extend_from_slice(input);
+        loop {
+            let (parsed, length) = match parse_encoded_response(&self.head, self.method) {
+                Ok(Parsed::Complete { head, length }) => (head, length),
+                Ok(Parsed::Partial) => return Ok(false),
+                Err(HeadError::Oversized(_)) => return Err(oversized(self.head.len())),
+                Err(_) => return Err(OperationFailure::new(Outcome::MalformedHead, 0)),
+            };
+            if parsed.head.is_interim() {
+                self.interim_bytes += length;
+                if INTERIM_BYTES_MAX < self.interim_bytes {
+                    return Err(oversized(self.interim_bytes));
+                }
+                self.head.drain(..length);
+                continue;
+            }
+            let field = |name| header(&self.head, name).map(<[u8]>::to_vec);
+            let reply = FetchedReply::of_head(parsed.head.status, parsed.encoded, field);
+            self.body = Some((reply, BodyReader::new(parsed.head.framing)));
+            let rest = self.head.split_off(length);
+            return self.read_body(&rest);
+        }
+    }
+
+    fn read_body(&mut self, input: &[u8]) -> Result<bool, OperationFailure> {
+        let Some((_, reader)) = &mut self.body else { return Ok(false) };
+        let mut rest = input;
+        while !reader.is_done() && !rest.is_empty() {
+            let Ok(decoded) = reader.read(rest) else {
+                return Err(OperationFailure::new(Outcome::MalformedBody, self.body_bytes));
+            };
+            let data = &rest[decoded.data];
+            self.digest.take(data);
+            self.body_bytes += data.len() as u64;
+            rest = &rest[decoded.consumed..];
+        }
+        Ok(reader.is_done())
+    }
+
+    /// Notes the end of input, which may be the end of the body.
+    fn end(&mut self) -> Result<(), OperationFailure> {
+        let truncated = OperationFailure::new(Outcome::Truncated, self.body_bytes);
+        let (_, reader) = self.body.as_mut().ok_or(truncated)?;
+        reader.end_of_input().map_err(|_| truncated)
+    }
+
+    fn into_reply(self) -> FetchedReply {
+        let reply = self.body.map(|(reply, _)| reply).unwrap_or_default();
+        reply.with_body(self.body_bytes, &self.digest)
+    }
+}
+
+fn oversized(bytes: usize) -> OperationFailure {
+    OperationFailure::new(Outcome::OversizedHead, bytes as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observed(pieces: &[&[u8]]) -> Result<FetchedReply, OperationFailure> {
+        let mut observer = ReplyObserver::new(RequestMethod::Get);
+        for piece in pieces {
+            if observer.read(piece)? {
+                return Ok(observer.into_reply());
+            }
+        }
+        observer.end()?;
+        Ok(observer.into_reply())
+    }
+
+    #[test]
+    fn a_reply_is_observed_whatever_it_is() {
+        let found = observed(&[
+            b"HTTP/1.1 103 Early Hints\r\nContent-Type: a/b\r\n\r\nHTTP/1.1 302 Found\r\nLocat",
+            b"ion: http://h/\xff\r\nContent-Type: Text/HTML; charset=utf-8\r\nContent-Length: 4\r\n\r\nab",
+            b"cd",
+        ])
+        .unwrap();
+        assert_eq!((found.status, found.body_bytes, found.is_encoded), (302, 4, false));
+        assert_eq!(found.content_type.as_deref(), Some("text/html"));
+        assert_eq!(found.location.as_deref(), Some("http://h/\u{fffd}"));
+        let closed =
+            observed(&[b"HTTP/1.0 200 OK\r\nContent-Type: nonsense\r\nLocation: /x\r\n\r\nabcd"]).unwrap();
+        assert_eq!((closed.content_type, closed.location.as_deref()), (None, Some("/x")));
+        assert_eq!(closed.body_digest, found.body_digest, "the same bytes in other pieces");
+    }
+
+    #[test]
+    fn an_incomplete_reply_is_a_failure() {
+        let outcome = |pieces: &[&[u8]]| observed(pieces).unwrap_err().outcome;
+        assert_eq!(outcome(&[b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"]), Outcome::Truncated);
+        assert_eq!(outcome(&[]), Outcome::Truncated);
+        assert_eq!(outcome(&[b"SSH-2.0-OpenSSH_9.2\r\n"]), Outcome::MalformedHead);
+        let hints = b"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(INTERIM_BYTES_MAX / 28 + 1);
+        assert_eq!(outcome(&[&hints]), Outcome::OversizedHead);
+    }
+}

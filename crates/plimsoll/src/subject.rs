@@ -1,0 +1,67 @@
+//! The subject of a run: a benchmark, or URLs of a running server.
+
+use languages::foreign_text;
+
+use crate::arguments::{BenchmarkArguments, RunArguments};
+use crate::benchmark::{self, Chosen};
+use crate::exit::Failure;
+use crate::url;
+
+/// Finds the benchmark of a run, or makes one of URLs. A definition that names its target gives it to the arguments,
+/// unless they name a server.
+///
+/// # Errors
+/// There is no such benchmark, it is not valid, or arguments contradict each other.
+pub(crate) fn choose(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
+    let chosen = match url::is_asked(arguments) {
+        true => url::make(arguments)?,
+        false => benchmark(arguments)?,
+    };
+    let sut = &mut arguments.sut;
+    if sut.target.is_none() && sut.sut.is_empty() {
+        sut.target.clone_from(&chosen.benchmark.definition.target);
+    }
+    check_server_flags(arguments)?;
+    Ok(chosen)
+}
+
+fn benchmark(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
+    if let Some(flag) = arguments.url.first_given() {
+        let error = format!("`{flag}` describes requests to URLs, and a benchmark defines its own");
+        return Err(Failure::usage(error).hint("`plimsoll run URL` loads a page of a running server"));
+    }
+    let [name] = arguments.plan.subjects.as_slice() else {
+        let all: Vec<String> = arguments.plan.subjects.iter().map(|word| foreign_text(word)).collect();
+        let error = format!("expected one benchmark, found {}: {}", all.len(), all.join(", "));
+        return Err(Failure::usage(error).hint("run them one after another; several URLs are one run"));
+    };
+    arguments.plan.benchmark =
+        BenchmarkArguments { benchmark: name.clone(), filelist: arguments.plan.filelist.clone() };
+    benchmark::choose(&arguments.plan.benchmark)
+}
+
+/// Refuses flags about a server that Plimsoll would start, if it is already running. The command line itself refuses
+/// them beside `--target`.
+fn check_server_flags(arguments: &RunArguments) -> Result<(), Failure> {
+    let sut = &arguments.sut;
+    if sut.target.is_none() {
+        return Ok(());
+    }
+    let about_started = [
+        (sut.sut_cpus.is_some(), "--sut-cpus"),
+        (sut.sut_quota.is_some(), "--sut-quota"),
+        (!sut.sut_groups.is_empty(), "--sut-groups"),
+        (!sut.accelerator.is_empty(), "--accelerator"),
+        (sut.sut_memory.is_some(), "--sut-memory"),
+        (sut.sut_disk.is_some(), "--sut-disk"),
+    ];
+    match about_started.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, flag)) => {
+            let error =
+                format!("`{flag}` concerns a server that Plimsoll starts, and this one is already running");
+            Err(Failure::usage(error)
+                .hint(format!("omit `{flag}`, or start a server: `plimsoll run BENCHMARK --sut nginx`")))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,45 @@
+//! The flags that describe the requests of URLs, named as in curl.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// What is requested from a running server.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Requests to URLs")]
+pub(crate) struct UrlArguments {
+    /// Request the URLs in this file too, one per line; empty lines and lines that begin with `#` are skipped
+    #[arg(long, value_name = "FILE")]
+    pub urls: Option<PathBuf>,
+    /// Header field of all requests: `-H 'Accept: text/html'`; a credential comes from an environment variable:
+    /// `-H 'Authorization: Bearer {env:TOKEN}'`; may be repeated
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    pub headers: Vec<String>,
+    /// Method of all requests; by default `GET`, or `POST` with a body
+    #[arg(short = 'X', long = "request", value_name = "METHOD")]
+    pub method: Option<String>,
+    /// Body of all requests; `@FILE` reads it from a file. It is neither printed nor stored
+    #[arg(short = 'd', long = "data", value_name = "DATA", conflicts_with = "data_file")]
+    pub data: Option<String>,
+    /// File with the body of all requests
+    #[arg(long, value_name = "FILE")]
+    pub data_file: Option<PathBuf>,
+    /// Write the benchmark that is made of the URLs to this file as a definition, which `plimsoll run FILE` runs again
+    #[arg(long, value_name = "FILE")]
+    pub save_definition: Option<PathBuf>,
+}
+
+impl UrlArguments {
+    /// Returns the first flag that was given and makes sense with URLs only.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.urls.is_some(), "--urls"),
+            (!self.headers.is_empty(), "-H"),
+            (self.method.is_some(), "-X"),
+            (self.data.is_some(), "-d"),
+            (self.data_file.is_some(), "--data-file"),
+            (self.save_definition.is_some(), "--save-definition"),
+        ];
+        given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
+    }
+}

@@ -1,0 +1,192 @@
+//! The definition that URLs and flags stand for, as text.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use drivers::web::Target;
+use languages::{Named, load_text, time_text};
+use model::{Connection, HttpVersion, Tls};
+use units::Nanos;
+
+use super::page::PageUrl;
+use super::request::RequestParts;
+use super::survey::ReplyCheck;
+use super::value::quoted;
+use crate::arguments::PlanArguments;
+
+/// Numbers of users of a run that names none: from idle to more than most servers need, in a minute.
+const USERS: &str = "1,5,20,50,100";
+
+/// Lengths of the phases of a load point: with those of `USERS` less than a minute.
+const RAMP_UP: Nanos = Nanos::from_secs(1);
+const SETTLE: Nanos = Nanos::from_secs(1);
+const STEADY: Nanos = Nanos::from_secs(8);
+
+/// The longest that a request may take.
+const TIME_LIMIT: Nanos = Nanos::from_secs(10);
+
+/// The longest path in names and titles, in bytes.
+const PATH_SHOWN_MAX: usize = 120;
+
+/// The parts of a definition.
+pub(super) struct Draft<'a> {
+    /// The server.
+    pub target: &'a Target,
+    /// The pages, all different, with the number of times that each was given.
+    pub pages: &'a [(PageUrl, u32)],
+    /// What all requests have in common.
+    pub parts: &'a RequestParts,
+    /// Load and protocol.
+    pub plan: &'a PlanArguments,
+    /// The folder of the definition.
+    pub folder: &'a Path,
+}
+
+impl Draft<'_> {
+    /// Returns the definition with the checks of the pages; without checks any reply is right.
+    pub(super) fn text(&self, checks: &[ReplyCheck]) -> String {
+        let mut text = self.head();
+        for (index, (page, weight)) in self.pages.iter().enumerate() {
+            text += &self.request(index, page, *weight, checks.get(index));
+        }
+        text + &self.course()
+    }
+
+    /// Returns the title: the URL, or how many there are.
+    fn title(&self) -> String {
+        match self.pages {
+            [(page, _)] => format!("{}{}", self.target, shortened(&page.path[1..])),
+            pages => format!("{} pages of {}", pages.len(), self.target),
+        }
+    }
+
+    fn head(&self) -> String {
+        let summary = match self.pages {
+            [_] => "One page of a running server, requested again and again.",
+            _ => "Pages of a running server, requested in turn at random.",
+        };
+        let (title, target) = (quoted(&self.title()), quoted(&self.target.to_string()));
+        format!(
+            "# Made from URLs. `plimsoll run FILE` runs it; docs/definitions.md explains every key.\n\
+            format = 1\nid = \"url\"\nversion = 1\ntitle = {title}\nsummary = {}\nfamily = \"web\"\n\
+            headline = \"request-rate\"\ntarget = {target}\n",
+            quoted(summary)
+        )
+    }
+
+    fn request(&self, index: usize, page: &PageUrl, weight: u32, check: Option<&ReplyCheck>) -> String {
+        let parts = self.parts;
+        let mut lines = vec![
+            "\n[[workload.requests]]".to_owned(),
+            format!("name = {}", quoted(&self.name(index))),
+            format!("weight = {weight}"),
+        ];
+        if parts.method != "GET" {
+            lines.push(format!("method = {}", quoted(&parts.method)));
+        }
+        lines.push(format!("path = {}", quoted(&page.path)));
+        lines.extend(page.values.iter().map(|(name, value)| format!("parameters.{name} = {}", value.toml())));
+        lines.extend(parts.body.as_ref().map(|body| format!("body = {}", body.toml(self.folder))));
+        match check {
+            Some(check) => {
+                lines.extend((check.status != 200).then(|| format!("status = {}", check.status)));
+                lines.push(format!("reply = {:<6} # {}", check.reply, check.reason));
+            }
+            None => lines.push("reply = \"any\"".to_owned()),
+        }
+        let headers: Vec<String> = parts
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{} = {}", quoted(name), value.toml()))
+            .collect();
+        if !headers.is_empty() {
+            lines.push(format!("headers = {{ {} }}", headers.join(", ")));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// Returns the name of a kind of request: its path, with a number if a longer path had to be shortened.
+    pub(super) fn name(&self, index: usize) -> String {
+        let path = &self.pages[index].0.path;
+        let method = match self.parts.method.as_str() {
+            "GET" => String::new(),
+            method => format!("{method} "),
+        };
+        match path.len() <= PATH_SHOWN_MAX {
+            true => format!("{method}{path}"),
+            false => format!("{method}{} #{}", shortened(path), index + 1),
+        }
+    }
+
+    /// Returns protocol, load and phases.
+    fn course(&self) -> String {
+        let plan = self.plan;
+        let mut text = String::from("\n[protocol]\n");
+        let http = plan.http.unwrap_or(HttpVersion::Http11);
+        let tls = plan.tls.unwrap_or(if self.target.secure { Tls::Resumed } else { Tls::Off });
+        let _ = writeln!(text, "http = {}", quoted(http.name()));
+        if tls != Tls::Off {
+            let _ = writeln!(text, "tls = {}", quoted(tls.name()));
+        }
+        let _ = writeln!(text, "connection = {}", connection(plan));
+        if let Some(streams) = plan.streams {
+            let _ = writeln!(text, "streams = {streams}");
+        }
+        let _ = writeln!(text, "time-limit = {}", quoted(&time_text(plan.time_limit.unwrap_or(TIME_LIMIT))));
+        text += "\n[load]\n";
+        text += &match (&plan.load, &plan.rate) {
+            (_, Some(rates)) => format!("rate = {}\n", quoted(&load_text(rates.0.iter().copied()))),
+            (Some(users), _) => {
+                format!("users = {}\n", quoted(&load_text(users.0.iter().copied().map(f64::from))))
+            }
+            (None, None) => format!("users = {}\n", quoted(USERS)),
+        };
+        if plan.arrivals.is_some() || plan.in_flight_max.is_some() {
+            text += "\n[open-loop]\n";
+            if let Some(arrivals) = plan.arrivals {
+                let _ = writeln!(text, "arrivals = {}", quoted(arrivals.name()));
+            }
+            if let Some(most) = plan.in_flight_max {
+                let _ = writeln!(text, "in-flight-max = {most}");
+            }
+        }
+        text += "\n[phases]\n";
+        for (key, asked, standard) in [
+            ("ramp-up", plan.ramp_up, RAMP_UP),
+            ("settle", plan.settle, SETTLE),
+            ("steady", plan.duration, STEADY),
+            ("ramp-down", plan.ramp_down, Nanos::ZERO),
+            ("drain", plan.drain, Nanos::ZERO),
+        ] {
+            let _ = writeln!(text, "{key} = {}", quoted(&time_text(asked.unwrap_or(standard))));
+        }
+        text
+    }
+}
+
+/// Takes the flags that are part of the definition, so that they are not also deviations from it.
+pub(super) fn take_defined(plan: &mut PlanArguments) {
+    (plan.load, plan.rate) = (None, None);
+    (plan.arrivals, plan.in_flight_max) = (None, None);
+    (plan.ramp_up, plan.settle, plan.duration) = (None, None, None);
+    (plan.ramp_down, plan.drain, plan.time_limit) = (None, None, None);
+    (plan.keep_alive, plan.connection) = (None, None);
+    (plan.http, plan.tls, plan.streams) = (None, None, None);
+}
+
+fn connection(plan: &PlanArguments) -> String {
+    match (plan.keep_alive, plan.connection) {
+        (Some(Some(most)), _) | (_, Some(Connection::KeepAlive { requests_max: Some(most) })) => {
+            format!("{{ keep-alive = {{ requests-max = {most} }} }}")
+        }
+        (Some(None), _) | (None, None) => quoted(Connection::KeepAlive { requests_max: None }.name()),
+        (None, Some(connection)) => quoted(connection.name()),
+    }
+}
+
+fn shortened(path: &str) -> String {
+    match path.get(..PATH_SHOWN_MAX) {
+        Some(start) if PATH_SHOWN_MAX < path.len() => format!("{start}…"),
+        _ => path.to_owned(),
+    }
+}

@@ -1,0 +1,24 @@
+//! A benchmark made of URLs: `plimsoll run http://localhost:8080/`.
+//!
+//! - `arguments`: the flags that describe requests, as in curl
+//! - `page`: URLs, and files of URLs
+//! - `value`: values that may come from the environment
+//! - `request`: methods, headers and bodies
+//! - `draft`: the definition, as text
+//! - `survey`: what the server answers, and the check that follows from it
+//! - `made`: all of it together
+//! - `placement`: whether the server is on this machine
+
+mod arguments;
+mod draft;
+mod made;
+mod page;
+mod placement;
+mod request;
+mod survey;
+mod value;
+
+pub(crate) use arguments::UrlArguments;
+pub(crate) use made::{is_asked, make};
+pub(crate) use page::is_url;
+pub(crate) use placement::is_here;

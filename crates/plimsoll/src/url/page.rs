@@ -1,0 +1,239 @@
+//! URLs of pages, and files of them.
+
+use std::path::Path;
+
+use drivers::web::Target;
+use languages::{
+    HttpUrl, HttpUrlError, UrlScheme, credential_spans, foreign_text, nearest, without_credentials,
+};
+
+use super::value::UrlValue;
+use crate::exit::Failure;
+use crate::files::read;
+
+/// The most URLs of one run: each is a kind of request, with a row in tables.
+const PAGES_MAX: usize = 500;
+
+/// A page of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PageUrl {
+    /// The server.
+    pub target: Target,
+    /// The path in clear, with `{envN}` in place of values from the environment, as definitions write it.
+    pub path: String,
+    /// The values in it, by their names.
+    pub values: Vec<(String, UrlValue)>,
+}
+
+/// Returns whether a word is meant as a URL rather than as the name or path of a benchmark.
+pub(crate) fn is_url(word: &str) -> bool {
+    word.contains("://") || word.starts_with("http:") || word.starts_with("https:")
+}
+
+/// Reads the URLs of the command line and of the file, in this order.
+///
+/// # Errors
+/// A URL is not valid, they belong to different servers, or the file cannot be read.
+pub(super) fn read_pages(words: &[String], file: Option<&Path>) -> Result<Vec<PageUrl>, Failure> {
+    let mut pages = Vec::new();
+    for word in words {
+        pages.push(parse(word, "")?);
+    }
+    if let Some(path) = file {
+        let text = read(path)?;
+        for (n, line) in (1..).zip(text.lines()) {
+            let line = line.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                pages.push(parse(line, &format!("`{}`, line {n}: ", path.display()))?);
+            }
+        }
+        if pages.is_empty() {
+            let error = format!("`{}` has no URL", path.display());
+            return Err(Failure::usage(error).hint("write one URL per line"));
+        }
+    }
+    check_together(&pages)?;
+    Ok(pages)
+}
+
+fn check_together(pages: &[PageUrl]) -> Result<(), Failure> {
+    if PAGES_MAX < pages.len() {
+        let error = format!("expected at most {PAGES_MAX} URLs, found {}", pages.len());
+        return Err(Failure::usage(error).hint(
+            "requests that differ in a part of their path are one kind with a parameter in a definition (docs/definitions.md)",
+        ));
+    }
+    let Some(first) = pages.first() else { return Ok(()) };
+    match pages.iter().find(|page| page.target != first.target) {
+        Some(other) => {
+            let error = format!("expected URLs of one server, found {} and {}", first.target, other.target);
+            Err(Failure::usage(error)
+                .hint("run each server by itself, and compare: `plimsoll compare RUN RUN`"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Reads a URL; `place` is the place where it was found, for messages.
+fn parse(word: &str, place: &str) -> Result<PageUrl, Failure> {
+    let url = with_named_values(word).map_err(|why| mistake(place, word, why))?;
+    let parsed: HttpUrl = url.text.parse().map_err(|error| url_mistake(place, word, error))?;
+    if parsed.scheme.is_none() {
+        return Err(scheme_mistake(place, word));
+    }
+    let path = match parsed.target.as_str() {
+        "" => "/",
+        target => target,
+    };
+    let query = path.find('?').map_or("", |at| &path[at..]);
+    if !credential_spans(query).is_empty() {
+        let error = format!("{place}`{}` has a credential in clear, which others can see", shown(word));
+        return Err(Failure::usage(error)
+            .hint("put it into an environment variable and write `{env:NAME}` in its place"));
+    }
+    let target = Target {
+        port: parsed.port_or_default(),
+        secure: parsed.scheme == Some(UrlScheme::Https),
+        host: parsed.host,
+    };
+    Ok(PageUrl { target, path: path.to_owned(), values: url.values })
+}
+
+/// A URL with names in place of its values from the environment.
+struct NamedUrl {
+    text: String,
+    values: Vec<(String, UrlValue)>,
+}
+
+/// Replaces each `{env:NAME}` by the name of a parameter, and percent-encodes other braces.
+fn with_named_values(word: &str) -> Result<NamedUrl, &'static str> {
+    let (mut text, mut values) = (String::new(), Vec::new());
+    let mut rest = word;
+    while let Some(start) = rest.find("{env:") {
+        let end = rest[start..].find('}').ok_or("`{env:NAME}` is not closed")? + start + 1;
+        let value = UrlValue::parse(&rest[start..end])?;
+        let name = format!("env{}", values.len() + 1);
+        text += &encoded(&rest[..start]);
+        text += &format!("{{{name}}}");
+        values.push((name, value));
+        rest = &rest[end..];
+    }
+    text += &encoded(rest);
+    Ok(NamedUrl { text, values })
+}
+
+/// Braces are not allowed in URLs (RFC 3986), and parameters in definitions.
+fn encoded(text: &str) -> String {
+    text.replace('{', "%7B").replace('}', "%7D")
+}
+
+fn url_mistake(place: &str, word: &str, error: HttpUrlError) -> Failure {
+    match error {
+        HttpUrlError::Scheme => scheme_mistake(place, word),
+        HttpUrlError::Host | HttpUrlError::Port if !word.contains("://") => scheme_mistake(place, word),
+        HttpUrlError::UserInfo => {
+            let error = format!("{place}`{}` has a user name or a password, which others can see", shown(word));
+            Failure::usage(error).hint(
+                "send them from an environment variable, as the base64 form of `USER:PASSWORD`: \
+                `-H 'Authorization: Basic {env:NAME}'`",
+            )
+        }
+        HttpUrlError::Character => mistake(place, word, "fragments, blanks and non-ASCII characters are not allowed")
+            .hint("write them percent-encoded, such as `%20` for a space, and leave out a fragment (`#…`), which is never sent"),
+        other => mistake(place, word, &other.to_string()).hint("write it as `http://localhost:8080/`"),
+    }
+}
+
+/// Returns the failure of a scheme that is missing, misspelled or unknown.
+fn scheme_mistake(place: &str, word: &str) -> Failure {
+    let (scheme, rest) = match word.split_once(':') {
+        Some((scheme, rest)) if word.contains("://") || rest.starts_with('/') => (scheme, rest),
+        _ => ("", word),
+    };
+    let rest = rest.trim_start_matches('/');
+    let scheme_meant = nearest(&scheme.to_ascii_lowercase(), ["http", "https"]).unwrap_or("http");
+    let failure = mistake(place, word, "expected `http://` or `https://`");
+    match rest.is_empty() {
+        true => failure,
+        false => failure.hint(format!("did you mean `{scheme_meant}://{}`?", shown(rest))),
+    }
+}
+
+fn mistake(place: &str, word: &str, why: &str) -> Failure {
+    Failure::usage(format!("{place}`{}` is not the URL of a page: {why}", shown(word)))
+}
+
+/// Returns a URL for messages, without user name, password and credentials in its query.
+fn shown(word: &str) -> String {
+    let (scheme, rest) = word.split_once("://").map_or(("", word), |(scheme, rest)| (scheme, rest));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let rest = match authority.rfind('@') {
+        Some(at) => format!("[redacted]{}", &rest[at..]),
+        None => rest.to_owned(),
+    };
+    let separator = if word.contains("://") { "://" } else { "" };
+    foreign_text(&without_credentials(&format!("{scheme}{separator}{rest}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_servers_and_paths() {
+        let parsed = |word| parse(word, "").map(|page| (page.target.to_string(), page.path)).unwrap();
+        for (word, target, path) in [
+            ("http://localhost:8080/", "http://localhost:8080/", "/"),
+            ("http://localhost", "http://localhost:80/", "/"),
+            ("HTTPS://h/a?b=c", "https://h:443/", "/a?b=c"),
+            ("http://h?b", "http://h:80/", "/?b"),
+            ("http://h/{x}", "http://h:80/", "/%7Bx%7D"),
+            ("http://h/?k={env:KEY}&b={env:B}", "http://h:80/", "/?k={env1}&b={env2}"),
+        ] {
+            assert_eq!(parsed(word), (target.to_owned(), path.to_owned()), "{word}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named_and_credentials_are_not() {
+        let found: Vec<String> = [
+            "htp://localhost/",
+            "https//localhost/",
+            "localhost:8080/",
+            "ftp://localhost/",
+            "http:/localhost/",
+            "http://me:s3cret@localhost/",
+            "http://s3cret@localhost/",
+            "http://localhost/?api_key=s3cret",
+            "http://localhost/a b",
+            "http://localhost:99999/",
+            "http:///",
+            "http://localhost/{env:A",
+        ]
+        .iter()
+        .map(|word| parse(word, "").unwrap_err().message().to_owned())
+        .collect();
+        assert!(found.iter().all(|message| !message.contains("s3cret")), "{found:#?}");
+        insta::assert_snapshot!(found.join("\n"), @r"
+        `htp://localhost/` is not the URL of a page: expected `http://` or `https://`
+        `https//localhost/` is not the URL of a page: expected `http://` or `https://`
+        `localhost:8080/` is not the URL of a page: expected `http://` or `https://`
+        `ftp://localhost/` is not the URL of a page: expected `http://` or `https://`
+        `http:/localhost/` is not the URL of a page: expected `http://` or `https://`
+        `http://[redacted]@localhost/` has a user name or a password, which others can see
+        `http://[redacted]@localhost/` has a user name or a password, which others can see
+        `http://localhost/?api_key=[redacted]` has a credential in clear, which others can see
+        `http://localhost/a b` is not the URL of a page: fragments, blanks and non-ASCII characters are not allowed
+        `http://localhost:99999/` is not the URL of a page: expected a port from 1 to 65535
+        `http:///` is not the URL of a page: expected a host name or address, an IPv6 address in brackets
+        `http://localhost/{env:A` is not the URL of a page: `{env:NAME}` is not closed
+        ");
+    }
+
+    #[test]
+    fn urls_of_two_servers_are_not_one_run() {
+        let words = ["http://a/", "http://b/"].map(str::to_owned);
+        let message = read_pages(&words, None).unwrap_err().message().to_owned();
+        assert_eq!(message, "expected URLs of one server, found http://a:80/ and http://b:80/");
+    }
+}

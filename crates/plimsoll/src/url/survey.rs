@@ -1,0 +1,180 @@
+//! The survey: what a server answers to each URL, and the check of later replies that follows from it.
+
+use drivers::web::{FetchedReply, Target};
+use units::Bytes;
+
+use super::page::PageUrl;
+use super::request::RequestParts;
+use super::value::quoted;
+use crate::exit::{Exit, Failure};
+
+/// The check of a page's replies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ReplyCheck {
+    /// The status of the right reply.
+    pub status: u16,
+    /// The body of the right reply, as a definition has it.
+    pub reply: String,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+/// A page with its replies, all of the same request.
+pub(super) struct SurveyedPage<'a> {
+    /// The server.
+    pub target: &'a Target,
+    /// The page.
+    pub page: &'a PageUrl,
+    /// What all requests have in common.
+    pub parts: &'a RequestParts,
+    /// The replies; not empty.
+    pub replies: &'a [FetchedReply],
+}
+
+impl SurveyedPage<'_> {
+    /// Returns the check of later replies: equal bodies if these were equal, otherwise status and content type.
+    ///
+    /// # Errors
+    /// A reply is a redirect, an error, or has another status than the one before.
+    pub(super) fn check(&self) -> Result<ReplyCheck, Failure> {
+        let Some(first) = self.replies.first() else {
+            return Err(Failure::new(Exit::Internal, "a page was not fetched"));
+        };
+        if let Some(wrong) = self.replies.iter().find(|reply| !(200..300).contains(&reply.status)) {
+            return Err(self.refusal(wrong));
+        }
+        if let Some(other) = self.replies.iter().find(|reply| reply.status != first.status) {
+            let error = format!("{} has status {}, and then {}", self.request(), first.status, other.status);
+            return Err(Failure::new(Exit::Testbed, error)
+                .hint("a definition (docs/definitions.md) can describe requests whose replies change"));
+        }
+        let check = |reply: String, reason: String| ReplyCheck { status: first.status, reply, reason };
+        if self.parts.method == "HEAD" || matches!(first.status, 204 | 205) {
+            return Ok(check("\"empty\"".to_owned(), "it has no body".to_owned()));
+        }
+        let is_same =
+            |one: &FetchedReply| (one.body_bytes, one.body_digest) == (first.body_bytes, first.body_digest);
+        let n = self.replies.len();
+        let asks = |(name, _): &(String, _)| name.eq_ignore_ascii_case("accept-encoding");
+        let is_unasked = first.is_encoded && !self.parts.headers.iter().any(asks);
+        if self.replies.iter().all(is_same) && !is_unasked {
+            let reason = format!("{n} replies had the same {}", Bytes(first.body_bytes));
+            return Ok(check("\"seen\"".to_owned(), reason));
+        }
+        let why = match is_unasked {
+            true => "bodies are encoded although the request did not ask for it".to_owned(),
+            false => format!("{n} replies had different bodies"),
+        };
+        let types = self.replies.iter().map(|reply| reply.content_type.as_ref());
+        Ok(
+            match first
+                .content_type
+                .as_ref()
+                .filter(|expected| types.into_iter().all(|one| one == Some(*expected)))
+            {
+                Some(expected) => check(format!("{{ content-type = {} }}", quoted(expected)), why),
+                None => check("\"any\"".to_owned(), format!("{why}, and no common content type")),
+            },
+        )
+    }
+
+    fn request(&self) -> String {
+        format!("{} {}", self.parts.method, self.url())
+    }
+
+    fn url(&self) -> String {
+        format!("{}{}", self.target, &self.page.path[1..])
+    }
+
+    fn refusal(&self, reply: &FetchedReply) -> Failure {
+        let status = reply.status;
+        if let (300..400, Some(location)) = (status, &reply.location) {
+            let error = format!("{} is redirected ({status}) to `{location}`", self.request());
+            return Failure::new(Exit::Testbed, error).hint(self.redirect_hint(location));
+        }
+        let failure = Failure::new(Exit::Testbed, format!("{} has status {status}", self.request()));
+        let hint = match status {
+            400 if !self.target.secure => {
+                "check the request; if the server uses TLS on this port, write `https://`"
+            }
+            401 | 403 => "give it a credential: `-H 'Authorization: Bearer {env:TOKEN}'`",
+            404 | 410 => {
+                "check the spelling of the path; to measure this reply on purpose, set `status` in a definition"
+            }
+            405 => "give the method that the page expects: `-X POST`",
+            429 | 503 => {
+                "the server refuses or limits requests already; raise its limits, or wait until it is ready"
+            }
+            500.. => "see the server's log; to measure this reply on purpose, set `status` in a definition",
+            _ => "to measure this reply on purpose, set `status` in a definition (docs/definitions.md)",
+        };
+        failure.hint(hint)
+    }
+
+    fn redirect_hint(&self, location: &str) -> String {
+        let is_path = location.starts_with('/') && !location.starts_with("//");
+        let url = if is_path { format!("{}{}", self.target, &location[1..]) } else { location.to_owned() };
+        match url.contains("://") {
+            true => format!("request the page that it leads to: `{url}`"),
+            false => "request the page that it leads to".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_of(replies: &[FetchedReply]) -> Result<ReplyCheck, String> {
+        let target: Target = "http://h:8080/".parse().unwrap();
+        let page = PageUrl { target: target.clone(), path: "/docs?a=1".to_owned(), values: Vec::new() };
+        let parts = RequestParts { method: "GET".to_owned(), headers: Vec::new(), body: None };
+        let surveyed = SurveyedPage { target: &target, page: &page, parts: &parts, replies };
+        surveyed.check().map_err(|failure| failure.message().to_owned())
+    }
+
+    fn reply(status: u16, content_type: Option<&str>, body: u64) -> FetchedReply {
+        FetchedReply {
+            status,
+            content_type: content_type.map(str::to_owned),
+            body_bytes: 615,
+            body_digest: body,
+            ..FetchedReply::default()
+        }
+    }
+
+    fn reply_of(replies: &[FetchedReply]) -> String {
+        check_of(replies).unwrap().reply
+    }
+
+    #[test]
+    fn equal_bodies_stay_equal_and_others_have_a_content_type() {
+        let html = |body| reply(200, Some("text/html"), body);
+        assert_eq!(reply_of(&[html(1), html(1), html(1)]), "\"seen\"");
+        assert_eq!(reply_of(&[html(1), html(1), html(2)]), "{ content-type = \"text/html\" }");
+        assert_eq!(reply_of(&[html(1), html(2), reply(200, None, 3)]), "\"any\"");
+        assert_eq!(reply_of(&[html(1), reply(200, Some("text/plain"), 2)]), "\"any\"");
+        assert_eq!(reply_of(&[reply(204, None, 0)]), "\"empty\"");
+        assert_eq!(check_of(&[reply(201, None, 1)]).unwrap().status, 201);
+        let encoded = FetchedReply { is_encoded: true, ..html(1) };
+        assert_eq!(reply_of(&[encoded.clone(), encoded]), "{ content-type = \"text/html\" }");
+    }
+
+    #[test]
+    fn redirects_and_errors_are_refused() {
+        let found = FetchedReply { location: Some("/docs/".into()), ..reply(301, None, 0) };
+        assert_eq!(
+            check_of(&[found]).unwrap_err(),
+            "GET http://h:8080/docs?a=1 is redirected (301) to `/docs/`"
+        );
+        assert_eq!(
+            check_of(&[reply(404, None, 0)]).unwrap_err(),
+            "GET http://h:8080/docs?a=1 has status 404"
+        );
+        let changing = [reply(200, None, 0), reply(202, None, 0)];
+        assert_eq!(
+            check_of(&changing).unwrap_err(),
+            "GET http://h:8080/docs?a=1 has status 200, and then 202"
+        );
+    }
+}

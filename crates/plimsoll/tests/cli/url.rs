@@ -1,0 +1,180 @@
+//! `plimsoll run URL`: pages of a server that Plimsoll did not start.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Ended, Fixture, Pages, free_port};
+
+/// Flags of a short run.
+const SHORT: [&str; 8] = ["-c", "2", "--duration", "1", "--settle", "0", "--out", "run.plim"];
+
+fn run(fixture: &Fixture, words: &[&str]) -> Ended {
+    fixture.run(&[&["run"], words, &SHORT[..]].concat())
+}
+
+fn requests_of(report: &Value) -> &Vec<Value> {
+    report["plan"]["workload"]["web"]["requests"].as_array().unwrap()
+}
+
+#[test]
+fn pages_of_a_running_server_are_loaded_and_checked_as_they_were_seen() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let time = format!("{}time", pages.url);
+    let ended = run(&fixture, &[&pages.url, &time, &pages.url]);
+    ended.assert_run();
+    let ended = ended
+        .expect_stderr("every body is compared with the first.")
+        .expect_stderr("status and content type are checked, bodies are not compared.");
+    assert!(!ended.stdout.contains("modified"), "{}", ended.stdout);
+    let report = fixture.report(&fixture.path("run.plim"));
+    let requests = requests_of(&report);
+    assert_eq!((&requests[0]["name"], &requests[0]["reply"]), (&"/".into(), &"seen".into()));
+    assert_eq!(requests[1]["reply"]["content-type"], "text/plain");
+    assert_eq!(report["plan"]["workload"]["web"]["pages"][0]["weight"], 2, "a page that is given twice");
+    assert_eq!(report["load_points"][0]["total"]["errors"], 0);
+    let markdown = fixture.run(&["report", "run.plim", "--format", "markdown"]).expect(0).stdout;
+    let text = "“/time”: status and content type are checked, bodies were not compared";
+    assert!(markdown.contains(text), "{markdown}");
+    fixture.run(&["audit", "run.plim"]).expect(0);
+}
+
+#[test]
+fn a_saved_definition_gives_the_same_plan() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    fixture.write("urls.txt", &format!("# two pages\n{0}\n\n{0}time?a={{b}}\n", pages.url));
+    let flags = [
+        "--keep-alive=7",
+        "--rate",
+        "20,40",
+        "--arrivals",
+        "poisson",
+        "--time-limit",
+        "3",
+        "--duration",
+        "2",
+    ];
+    let shown = |words: &[&str]| {
+        let words = [words, &["--dry-run", "--json"]].concat();
+        fixture.run(&words).expect(0).json()["plan"].clone()
+    };
+    let words = ["run", "--urls", "urls.txt", "-H", "Accept: text/*", "--save-definition", "made.toml"];
+    let plan = shown(&[&words[..], &flags].concat());
+    assert_eq!(plan, shown(&["run", "made.toml"]));
+    assert_eq!(plan["modifications"], Value::Array(Vec::new()));
+    fixture
+        .run(&["run", "made.toml", "--sut-quota", "0.5", "--dry-run"])
+        .expect(2)
+        .expect_stderr("`--sut-quota`");
+    fixture
+        .run(&["run", &pages.url, "--save-definition", "made.toml"])
+        .expect(2)
+        .expect_stderr("`made.toml` exists already");
+}
+
+/// Goal: what is sent is neither printed nor stored. Method: the texts of all files and outputs are searched.
+#[test]
+fn data_and_credentials_are_sent_and_never_stored() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let url = format!("{}post?key={{env:KEY}}", pages.url);
+    let words = ["run", &url, "-d", "pin=d4ta7", "-H", "Authorization: Bearer {env:TOKEN}"];
+    let mut command = fixture.command(&[&words[..], &SHORT, &["--save-definition", "made.toml"]].concat());
+    command.env("TOKEN", "t0ken8").env("KEY", "k3y9");
+    let ended = fixture.end(command);
+    ended.assert_run();
+    let sent = &pages.requests()[0];
+    assert!(
+        sent.starts_with("POST /post?key=k3y9 HTTP/1.1\r\n") && sent.ends_with("\r\n\r\npin=d4ta7"),
+        "{sent}"
+    );
+    assert!(sent.contains("Authorization: Bearer t0ken8\r\n"), "{sent}");
+    assert!(sent.contains("Content-Type: application/x-www-form-urlencoded\r\n"), "{sent}");
+    let mut texts = vec![ended.stdout.clone(), ended.stderr.clone()];
+    for name in ["run.plim", "run.html", "made.toml"] {
+        texts.push(String::from_utf8_lossy(&fs::read(fixture.path(name)).unwrap()).into_owned());
+    }
+    texts.push(fixture.run(&["report", "run.plim", "--format", "json"]).expect(0).stdout);
+    for value in ["d4ta7", "t0ken8", "k3y9"] {
+        assert!(texts.iter().all(|text| !text.contains(value)), "{value}");
+    }
+    assert!(texts[4].contains("body = { env = \"PLIMSOLL_DATA\" }"), "{}", texts[4]);
+
+    // The next run takes them from the environment.
+    fs::remove_file(fixture.path("run.plim")).unwrap();
+    let again = ["run", "made.toml", "--out", "run.plim"];
+    fixture.run(&again).expect(2).expect_stderr("`PLIMSOLL_DATA` is not set");
+    let mut command = fixture.command(&again);
+    command.env("TOKEN", "t0ken8").env("KEY", "k3y9").env("PLIMSOLL_DATA", "pin=d4ta7");
+    fixture.end(command).assert_run();
+}
+
+#[test]
+fn a_body_comes_from_a_file() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    fixture.write("order.json", "{\"item\":7}");
+    let url = format!("{}post", pages.url);
+    for flags in [["--data-file", "order.json"], ["-d", "@order.json"]] {
+        let words = [&["run", &url, "-X", "PUT", "--dry-run"], &flags[..]].concat();
+        fixture.run(&words).expect(0).expect_stderr("PUT /post: status 201; 3 replies had the same 2 B");
+    }
+    let requests = pages.requests();
+    assert_eq!(requests.len(), 6, "three fetches for each command");
+    assert!(
+        requests.iter().all(|one| one.starts_with("PUT /post ") && one.ends_with("\r\n\r\n{\"item\":7}"))
+    );
+    let words = ["run", &url, "--data-file", "order.json", "--dry-run", "--save-definition", "sub.toml"];
+    fixture.run(&words).expect(0);
+    fixture.run(&["run", "sub.toml", "--dry-run"]).expect(0);
+}
+
+#[test]
+fn a_server_that_answers_otherwise_is_refused_before_load() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let refused = |path: &str, texts: [&str; 2]| {
+        let ended = fixture.run(&["run", &format!("{}{path}", pages.url)]).expect(4);
+        ended.expect_stderr(texts[0]).expect_stderr(texts[1]);
+    };
+    refused("old", ["old is redirected (301) to `/time`", &format!("leads to: `{}time`", pages.url)]);
+    refused("none", ["none has status 404", "check the spelling of the path"]);
+    refused("fails", ["fails has status 500", "see the server's log"]);
+    refused("turns", ["and then 20", "hint: a definition"]);
+    let nobody = format!("http://127.0.0.1:{}/", free_port());
+    fixture
+        .run(&["run", &nobody])
+        .expect(4)
+        .expect_stderr("no connection")
+        .expect_stderr("hint: start the server");
+    let encrypted = pages.url.replace("http:", "https:");
+    fixture.run(&["run", &encrypted]).expect(4).expect_stderr("tls failed").expect_stderr("write `http://`");
+    fixture.run(&["run", "http://8.8.8.8/"]).expect(7).expect_stderr("it is a public address");
+    assert!(!fixture.path("runs").exists());
+}
+
+#[test]
+fn mistakes_in_the_command_line_name_the_remedy() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let url = pages.url.as_str();
+    let authority = url.trim_start_matches("http://");
+    let with_password = format!("http://me:s3cret@{authority}");
+    for (words, error, hint) in [
+        (&["htp://h/"][..], "expected `http://` or `https://`", "did you mean `http://h/`?"),
+        (&["localhost:8080"], "expected a benchmark", "did you mean the URL `http://localhost:8080/`?"),
+        (&["one-object", url], "`one-object` is not a URL", "plimsoll run one-object --target"),
+        (&[url, "http://127.0.0.9/"], "URLs of one server", "plimsoll compare"),
+        (&[url, "--sut", "nginx"], "`--sut` cannot be used with URLs", "names the server"),
+        (&[url, "-H", "Accept"], "`-H Accept`: expected `NAME: VALUE`", "-H 'Accept: text/html'"),
+        (&[url, "-H", "Cookie: a=s3cret"], "a credential in clear", "{env:NAME}"),
+        (&[url, "-d", "a", "-X", "GET"], "`-X GET` has no body", "omit `-X`"),
+        (&["--urls", "none.txt"], "cannot read `none.txt`", ""),
+        (&["one-object", "-d", "s3cret"], "`-d` describes requests to URLs", "plimsoll run URL"),
+        (&["one-object", "--insecure"], "concern a server that is already running", "--target https://"),
+        (&[&with_password], "a user name or a password", "Authorization: Basic {env:NAME}"),
+    ] {
+        let ended = fixture.run(&[&["run"], words].concat()).expect(2);
+        let ended = ended.expect_stderr(error).expect_stderr(hint);
+        assert!(!ended.stderr.contains("s3cret"), "{}", ended.stderr);
+    }
+    fixture.write("urls.txt", &format!("{url}\nhtp://h/\n"));
+    fixture.run(&["run", "--urls", "urls.txt"]).expect(2).expect_stderr("`urls.txt`, line 2: `htp://h/`");
+    assert!(pages.requests().is_empty(), "nothing is sent before all mistakes are known");
+}
