@@ -15,12 +15,12 @@ use super::value::quoted;
 use crate::arguments::PlanArguments;
 
 /// Numbers of users of a run that names none: from idle to more than most servers need, in a minute.
-const USERS: &str = "1,5,20,50,100";
+const USERS: &str = "1,10,50,100";
 
-/// Lengths of the phases of a load point: with those of `USERS` less than a minute.
+/// Lengths of the phases of a load point: with `USERS` less than a minute, and long enough for intervals.
 const RAMP_UP: Nanos = Nanos::from_secs(1);
 const SETTLE: Nanos = Nanos::from_secs(1);
-const STEADY: Nanos = Nanos::from_secs(8);
+const STEADY: Nanos = Nanos::from_secs(10);
 
 /// The longest that a request may take.
 const TIME_LIMIT: Nanos = Nanos::from_secs(10);
