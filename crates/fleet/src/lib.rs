@@ -5,7 +5,7 @@
 //! end. Several plans take turns. It prints nothing: what goes on is told to an [`Observer`].
 //!
 //! From top to bottom: `run` (turns), `session` (the order of one run), `laboratory` (the seam to machines), `local` (this
-//! machine), `survey` (pages that nobody has described), `load` (the load side, a `thread` for each load CPU), `collect` and `watch` (what comes of it), `family` (what
+//! machine), `load` (the load side, a `thread` for each load CPU), `collect` and `watch` (what comes of it), `family` (what
 //! differs between protocol families). `transcripts` holds the order of events against a laboratory
 //! that only writes down what it is asked for.
 
@@ -23,7 +23,6 @@ mod request;
 mod run;
 mod session;
 mod stop;
-mod survey;
 mod thread;
 mod verify;
 mod wait;
@@ -38,9 +37,9 @@ pub use error::{FleetError, INTERRUPTED};
 pub use event::{Event, Observer};
 #[cfg(feature = "echo")]
 pub use family::EchoServer;
+pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use family::{ExternalServer, SetupError, transport};
 pub use load::LoadError;
 pub use request::{Monitoring, RunRequest, ServerChoice};
 pub use run::run;
-pub use survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use verify::{VerifyError, WrongObject};

@@ -193,7 +193,7 @@ pub(crate) fn resolve(
 }
 
 /// Runs a probe on this thread until it is done or `stop` is set.
-pub(crate) fn unless_stopped<T>(
+fn unless_stopped<T>(
     stop: &AtomicBool,
     probe: impl Future<Output = Result<T, VerifyError>>,
 ) -> Result<T, VerifyError> {

@@ -1,4 +1,8 @@
 //! The web family: pages over HTTP, whose objects are checked before load begins.
+//!
+//! - `survey`: pages that nobody has described
+
+pub(crate) mod survey;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
