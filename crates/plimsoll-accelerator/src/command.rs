@@ -6,7 +6,6 @@ use accelerator::config::{Config, ConfigError, ConfigOverrides};
 use accelerator::observation::{Notice, NoticeLevel, Notices};
 use accelerator::operation::{Accelerator, Settings};
 use languages::escaped;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 
 use crate::arguments::AccelerateArguments;
@@ -28,7 +27,8 @@ pub fn perform(arguments: &AccelerateArguments, json: bool) -> Result<Accelerato
         eprint("The configuration is valid.");
         return Ok(AcceleratorExit::Stopped);
     }
-    raise_open_files();
+    // Every connection needs one. A limit that stays is no reason not to start.
+    units::raise_open_files();
     let (runtime, signals) = Signals::listen(overrides.file.is_some()).map_err(|why| {
         AcceleratorFailure::new(AcceleratorExit::Machine, format!("cannot install signal handlers: {why}"))
     })?;
@@ -44,13 +44,6 @@ pub fn perform(arguments: &AccelerateArguments, json: bool) -> Result<Accelerato
 
 fn settings(overrides: &ConfigOverrides) -> Result<Settings, ConfigError> {
     Config::of(overrides)?.settings()
-}
-
-/// Raises the limit on open files as far as the system allows; every connection needs one.
-fn raise_open_files() {
-    let limit = getrlimit(Resource::Nofile);
-    // A limit that stays is no reason not to start.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 /// Handles signals until the accelerator stops.

@@ -60,7 +60,7 @@ fn check_folders(arguments: &RunArguments, candidate: &Candidate) -> Result<(), 
 /// Refuses more users than the machine can connect. For a search or an open loop, the number of connections is not known
 /// beforehand, so a shortage is only a warning later.
 fn check_machine(plan: &Plan) -> Result<(), Failure> {
-    testbed::raise_open_files();
+    units::raise_open_files();
     if plan.search.is_some() || !plan.loads().all(|load| load.is_closed()) {
         return Ok(());
     }

@@ -22,7 +22,7 @@ pub(crate) fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit
     let benchmark = benchmark::by_name(&arguments.benchmark)?;
     let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("built-in")) };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
-    testbed::raise_open_files();
+    units::raise_open_files();
     let checks = examine(&input(&plan, !arguments.remote, arguments.expect_rate), probe_quota());
     if as_json {
         let list: Vec<_> = checks

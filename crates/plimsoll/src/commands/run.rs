@@ -380,7 +380,7 @@ fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
 
 /// Prints the failed checks of `doctor` for this plan as warnings.
 fn warn_about_machine(plan: &Plan) {
-    testbed::raise_open_files();
+    units::raise_open_files();
     let input = doctor::input(plan, plan.sut.name != "external", None);
     for check in examine(&input, probe_quota()).iter().filter(|check| check.state == CheckState::Bad) {
         warn(format!("{}: {}", check.name, check.found));

@@ -35,7 +35,7 @@ fn web(arguments: &ServeWebArguments) -> Result<Exit, Failure> {
         http2: arguments.http2,
         ..defaults
     };
-    testbed::raise_open_files();
+    units::raise_open_files();
     let (input_closed, is_input_closed) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         wait_for_end_of_input();
@@ -64,7 +64,7 @@ fn gateway(arguments: &ServeGatewayArguments) -> Result<Exit, Failure> {
 }
 
 fn pages(arguments: &ServePagesArguments) -> Result<Exit, Failure> {
-    testbed::raise_open_files();
+    units::raise_open_files();
     let failure =
         |error| Failure::new(Exit::Testbed, format!("page server at {}: {error}", arguments.listen));
     let options = PagesOptions { listen: arguments.listen, workers: arguments.workers };

@@ -133,7 +133,7 @@ pub fn perform(options: &GeneratorBenchOptions) -> Result<()> {
 
 /// Raises the limit on open files, which must be enough for all cases.
 fn require_open_files() -> Result<()> {
-    let (_, raised) = testbed::raise_open_files();
+    let (_, raised) = units::raise_open_files();
     ensure!(
         cases::OPEN_FILES_MIN <= raised,
         "expected a limit of {} open files, found {raised}\nhint: `ulimit -Hn {}` as root",
