@@ -51,12 +51,18 @@ pub const NEEDED: [Needed; 28] = [
     ("/usr/lib/postfix/sbin/master", "postfix"),
 ];
 
+/// The package that PostgreSQL's servers depend on: it brings the configuration of new clusters, and creates none.
+const CLUSTER_COMMON: &str = "postgresql-common";
+
+/// The folder of additions to that configuration. Source: Debian's `/etc/postgresql-common/createcluster.conf`.
+const CLUSTER_ADDITIONS: &str = "/etc/postgresql-common/createcluster.d";
+
 /// Answers to questions of packages: Postfix gets no configuration of its own, so that it cannot be started by mistake.
 const ANSWERS: &str = "postfix postfix/main_mailer_type select No configuration";
 
 /// Installs the packages of missing files if we are root; otherwise prints what to install.
 ///
-/// No service is started by the installation, and no port used.
+/// No service is started by the installation, no port used, and no cluster of databases created.
 ///
 /// # Errors
 /// As for [`begin_installation`] and [`Installation::finish`].
@@ -91,7 +97,7 @@ pub fn begin_installation(needed: &'static [Needed]) -> Result<Installation> {
     let able = rustix::process::geteuid().is_root() && exists("apt-get", &folders());
     ensure!(
         able,
-        "missing: {list}\nhint: `apt-get install --no-install-recommends {list}` as root, then again"
+        "missing: {list}\nhint: run this as root, which installs them without services and clusters of their own"
     );
     println!("Installing {list}.");
     Ok(Installation(Some(thread::spawn(move || install_all(needed, &packages)))))
@@ -102,7 +108,21 @@ fn install_all(needed: &[Needed], packages: &[&str]) -> Result<()> {
     if packages.contains(&"postfix") {
         output(Command::new("sh").args(["-c", r#"echo "$1" | debconf-set-selections"#, "sh", ANSWERS]))?;
     }
-    // Another mail server of this machine stays.
+    let has_cluster = packages.iter().any(|package| creates_cluster(package));
+    let _no_cluster = has_cluster.then(NoCluster::prepare).transpose()?;
+    apt_install(packages)?;
+    let packages = missing(needed, &folders());
+    ensure!(packages.is_empty(), "installed, but without the expected files: {}", packages.join(", "));
+    Ok(())
+}
+
+/// Returns whether a package is a server of PostgreSQL: `postgresql-15`.
+fn creates_cluster(package: &str) -> bool {
+    package.strip_prefix("postgresql-").is_some_and(|version| version.parse::<u32>().is_ok())
+}
+
+/// Installs packages; none of this machine is removed for them, such as another mail server.
+fn apt_install(packages: &[&str]) -> Result<()> {
     let install =
         || output(apt(&["install", "-qq", "--no-install-recommends", "--no-remove"]).args(packages));
     if install().is_err() {
@@ -110,8 +130,6 @@ fn install_all(needed: &[Needed], packages: &[&str]) -> Result<()> {
         output(&mut apt(&["update", "-qq"]))?;
         install()?;
     }
-    let packages = missing(needed, &folders());
-    ensure!(packages.is_empty(), "installed, but without the expected files: {}", packages.join(", "));
     Ok(())
 }
 
@@ -177,6 +195,35 @@ impl Drop for ServicePolicy {
     }
 }
 
+/// Keeps packages of PostgreSQL from creating a cluster as long as it lives. Existing clusters are not touched, and the
+/// machine's own configuration is not edited.
+struct NoCluster(PathBuf);
+
+impl NoCluster {
+    fn prepare() -> Result<NoCluster> {
+        apt_install(&[CLUSTER_COMMON])?;
+        NoCluster::put(Path::new(CLUSTER_ADDITIONS))
+    }
+
+    fn put(additions: &Path) -> Result<NoCluster> {
+        fs::create_dir_all(additions)?;
+        // The last file counts.
+        let path = additions.join("zz-plimsoll.conf");
+        fs::write(&path, "# Made by `cargo xtask`; to be removed.\ncreate_main_cluster = false\n")?;
+        Ok(NoCluster(path))
+    }
+}
+
+impl Drop for NoCluster {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.0) {
+            eprintln!("warning: `{}` stays: {error}", self.0.display());
+        }
+        // It stays if it has files of others.
+        let _ = self.0.parent().map(fs::remove_dir);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,5 +259,32 @@ mod tests {
         fs::write(&path, "its own").unwrap();
         drop(ServicePolicy::put(&path).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "its own");
+    }
+
+    #[test]
+    fn clusters_are_forbidden_only_while_packages_are_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        let additions = folder.path().join("createcluster.d");
+        for of_machine in [&[][..], &["own.conf"]] {
+            let files = || {
+                let entries = fs::read_dir(&additions).into_iter().flatten().flatten();
+                let mut names: Vec<_> =
+                    entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+                names.sort();
+                names
+            };
+            for name in of_machine {
+                fs::create_dir_all(&additions).unwrap();
+                fs::write(additions.join(name), "").unwrap();
+            }
+            let none = NoCluster::put(&additions).unwrap();
+            assert_eq!(files(), [of_machine, &["zz-plimsoll.conf"]].concat());
+            let text = fs::read_to_string(additions.join("zz-plimsoll.conf")).unwrap();
+            assert!(text.contains("\ncreate_main_cluster = false\n"), "{text}");
+            drop(none);
+            assert_eq!(files(), of_machine);
+            assert_eq!(additions.exists(), !of_machine.is_empty());
+        }
+        assert!(creates_cluster("postgresql-15") && !creates_cluster("postgresql-client-15"));
     }
 }
