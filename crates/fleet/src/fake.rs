@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use engine::{OpenedSessions, StopRequest as _};
-use model::{Family, LimitInForce, LoadPoint, Machine, MachineRole, Plan, Testbed};
+use model::{
+    CheckMoment, ConsistencyCheck, Family, LimitInForce, LoadPoint, Machine, MachineRole, Plan, Testbed,
+};
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};
 use testkit::{Law, SimServer, Simulation};
@@ -16,6 +18,7 @@ use crate::disclosed::Disclosed;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::{Collector, Laboratory};
+use crate::order::StepOrder;
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
 use crate::verify::VerifyError;
@@ -68,6 +71,8 @@ pub(crate) enum Trouble {
     DiskFull(u64),
     /// The server must be alone on the machine.
     Alone,
+    /// A condition on the server does not hold in this load point.
+    Inconsistent(u32, CheckMoment),
     /// The user asks for the end in this load point, after this interval.
     Interrupt(u32, usize),
 }
@@ -76,6 +81,7 @@ pub(crate) enum Trouble {
 pub(crate) struct FakeLab {
     plan: Plan,
     trouble: Option<Trouble>,
+    order: &'static StepOrder,
     transcript: Transcript,
     /// The switch by which the user ends everything.
     asked: &'static AtomicBool,
@@ -88,6 +94,7 @@ impl FakeLab {
     pub(crate) fn start(
         request: &RunRequest<'_>,
         trouble: Option<Trouble>,
+        order: &'static StepOrder,
         transcript: &Transcript,
         asked: &'static AtomicBool,
     ) -> FakeLab {
@@ -95,6 +102,7 @@ impl FakeLab {
         FakeLab {
             plan: request.plan.clone(),
             trouble,
+            order,
             transcript: transcript.clone(),
             asked,
             prepared: None,
@@ -127,8 +135,42 @@ impl Laboratory for FakeLab {
         ("http://fake/".to_owned(), "a fake".to_owned())
     }
 
-    fn probe(&mut self, _: &AtomicBool) -> Result<(), FleetError> {
+    fn order(&self) -> &'static StepOrder {
+        self.order
+    }
+
+    fn quiet(&mut self, _: &AtomicBool) {
+        self.add("quiet");
+    }
+
+    fn warm(&mut self, _: &mut dyn Observer, _: &AtomicBool) -> Result<(), FleetError> {
+        self.add("warm");
+        Ok(())
+    }
+
+    fn check(
+        &mut self,
+        point: LoadPoint,
+        moment: CheckMoment,
+        _: &AtomicBool,
+    ) -> Result<Vec<ConsistencyCheck>, FleetError> {
+        self.add(&format!("check {} {}", moment.name(), point.index));
+        let name = format!("condition {}", moment.name());
+        let holds = self.trouble != Some(Trouble::Inconsistent(point.index, moment));
+        Ok(vec![ConsistencyCheck {
+            load_point: point.index,
+            moment,
+            name,
+            holds,
+            found: "by a fake".to_owned(),
+        }])
+    }
+
+    fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
         self.add("probe");
+        if stop.load(Ordering::Relaxed) {
+            return Err(VerifyError::Interrupted.into());
+        }
         match self.trouble {
             Some(Trouble::WrongObjects) => {
                 Err(VerifyError::Wrong { family: Family::Web, n_wrong: 1, n_objects: 1, named: Vec::new() }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::OpenedSessions;
-use model::{Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan};
+use model::{CheckMoment, ConsistencyCheck, Example, IntervalRecord, LimitInForce, LoadPoint, Machine, Plan};
 use runfile::{Header, RunFileError, Writer};
 use units::Nanos;
 
@@ -12,6 +12,7 @@ use crate::counts::Counts;
 use crate::disclosed::Disclosed;
 use crate::error::FleetError;
 use crate::event::Observer;
+use crate::order::StepOrder;
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
 use crate::watch::MonitorReading;
@@ -19,8 +20,9 @@ use crate::watch::MonitorReading;
 /// The laboratory of one run: a system under test that is up, and the load side. [`LocalLab`](crate::local::LocalLab) has
 /// them on this machine; tests have one that writes down what it is asked for.
 ///
-/// A run calls it in this order: `probe`, `watch`, `disclose`; for each load point `reset` (before the first only after a `rest`),
-/// `prepare`, `go`, `collect`; at last `stop`.
+/// A run calls it in this order: the steps that come once, `watch`, `disclose`; for each load point the steps before it,
+/// `go`, `collect`, and the steps after it; at last `stop`. The steps are those of [`StepOrder`]; `reset` comes before the
+/// first load point only after a `rest`.
 pub(crate) trait Laboratory {
     /// Returns the plan with the limits that are in force.
     fn plan(&self) -> &Plan;
@@ -30,6 +32,29 @@ pub(crate) trait Laboratory {
 
     /// Returns the address of the system under test, and a line that names it.
     fn described(&self) -> (String, String);
+
+    /// Returns the order of steps that the family states.
+    fn order(&self) -> &'static StepOrder;
+
+    /// Waits for the phase `quiet`, or until `stop` is set.
+    fn quiet(&mut self, stop: &AtomicBool);
+
+    /// Fills the caches of the system under test that a load point must find full.
+    ///
+    /// # Errors
+    /// If the system under test does not let itself be warmed.
+    fn warm(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError>;
+
+    /// Checks the conditions that the benchmark sets on the system under test; returns those to be recorded.
+    ///
+    /// # Errors
+    /// If they cannot be checked.
+    fn check(
+        &mut self,
+        point: LoadPoint,
+        moment: CheckMoment,
+        stop: &AtomicBool,
+    ) -> Result<Vec<ConsistencyCheck>, FleetError>;
 
     /// Checks objects of every kind.
     ///

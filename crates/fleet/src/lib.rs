@@ -1,10 +1,10 @@
 //! Controller and load agent: the one place where a run happens.
 //!
-//! [`run`] takes plans and leaves run files. For each, in order: bring the server up, check one of each
-//! object, write down the testbed, run the load points one after another while machines are read, store the results,
-//! end. Several plans take turns. It prints nothing: what goes on is told to an [`Observer`].
+//! [`run`] takes plans and leaves run files. For each, in order: bring the server up, write down the testbed, run the
+//! load points one after another while machines are read, store the results, end. One of each object is checked before
+//! the run, or before each load point, as the family states. Several plans take turns. It prints nothing: what goes on is told to an [`Observer`].
 //!
-//! From top to bottom: `run` (turns), `session` (the order of one run), `laboratory` (the seam to machines), `local` (this
+//! From top to bottom: `run` (turns), `session` (one run), `order` (of its load points), `laboratory` (the seam to machines), `local` (this
 //! machine), `load` (the load side, a `thread` for each load CPU), `collect` and `watch` (what comes of it), `family` (what
 //! differs between protocol families). `transcripts` holds the order of events against a laboratory
 //! that only writes down what it is asked for.
@@ -18,6 +18,7 @@ mod family;
 mod laboratory;
 mod load;
 mod local;
+mod order;
 mod record;
 mod request;
 mod run;

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use engine::OpenedSessions;
 
-use model::{FileSet, LimitInForce, LoadPoint, Machine, Plan, ServerLimit};
+use model::{CheckMoment, ConsistencyCheck, FileSet, LimitInForce, LoadPoint, Machine, Plan, ServerLimit};
 use observe::disk_of;
 use testbed::{
     DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
     clean_stale, populate_unless,
 };
-use units::{Nanos, RealClock};
+use units::{Clock, Nanos, RealClock};
 
 use crate::collect::{BegunPoint, collect_load_point};
 use crate::counts::Counts;
@@ -23,10 +23,12 @@ use crate::event::{Event, Observer};
 use crate::family::{self, ResolvedTarget};
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::{LoadSide, LoadThreads};
+use crate::order::StepOrder;
 use crate::request::{RunRequest, ServerChoice};
 use crate::stop::StopSwitch;
 use crate::thread::Message;
 use crate::verify::VerifyError;
+use crate::wait::wait_until;
 use crate::watch::{Watcher, follow, watchers};
 
 /// The longest that a server may take until it answers.
@@ -62,13 +64,12 @@ impl LocalLab {
         stop: &AtomicBool,
     ) -> Result<LocalLab, FleetError> {
         let clock = RealClock::start();
-        let mut sut = start_server(request, observer, stop)?;
+        let sut = start_server(request, observer, stop)?;
         sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
         let limits: Vec<LimitInForce> =
             unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
         let mut plan = request.plan.clone();
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
-        let remarks = prove_memory_limit(sut.as_mut(), &plan, observer, stop)?.into_iter().collect();
         let secrets = request.secrets.clone();
         let target = match (&sut, &request.server) {
             (Some(sut), _) => ResolvedTarget::of_sut(sut, secrets)?,
@@ -84,7 +85,7 @@ impl LocalLab {
             sut,
             target,
             watchers: Vec::new(),
-            remarks,
+            remarks: Vec::new(),
             load,
             messages: None,
             origin: Nanos::ZERO,
@@ -107,6 +108,34 @@ impl Laboratory for LocalLab {
             None => "a server that was already there".to_owned(),
         };
         (self.target.name(), name)
+    }
+
+    fn order(&self) -> &'static StepOrder {
+        family::order(self.plan.workload.family())
+    }
+
+    fn quiet(&mut self, stop: &AtomicBool) {
+        wait_until(self.clock.now() + self.plan.phases.quiet, self.clock, stop);
+    }
+
+    fn warm(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
+        let Some(sut) = &mut self.sut else { return Ok(()) };
+        if self.plan.sut.accelerator.is_some() {
+            observer.event(Event::Preparing("having the accelerator fetch every file once"));
+            sut.warm_unless(&self.plan.file_set(), family::web::is_http10(&self.plan), stop)?;
+            go_on_unless(stop)?;
+        }
+        self.remarks.extend(prove_memory_limit(Some(sut), &self.plan, observer, stop)?);
+        Ok(())
+    }
+
+    fn check(
+        &mut self,
+        point: LoadPoint,
+        moment: CheckMoment,
+        stop: &AtomicBool,
+    ) -> Result<Vec<ConsistencyCheck>, FleetError> {
+        Ok(self.target.check(&self.plan, self.clock, (point, moment), stop)?)
     }
 
     fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
@@ -203,11 +232,6 @@ fn start_server(
     })?;
     sut.wait_ready_unless(READY_MAX, stop)?;
     go_on_unless(stop)?;
-    if accelerator.is_some() {
-        observer.event(Event::Preparing("having the accelerator fetch every file once"));
-        sut.warm_unless(&files, family::web::is_http10(plan), stop)?;
-        go_on_unless(stop)?;
-    }
     Ok(Some(sut))
 }
 

@@ -155,6 +155,11 @@ impl Record {
         }
     }
 
+    /// Removes the file of a run that did not come to its first load point.
+    pub(crate) fn discard(self) {
+        self.writer.discard();
+    }
+
     /// Stores the results and closes the file.
     pub(crate) fn finish(mut self, ending: &Ending) -> Result<(), RunFileError> {
         let analysis = self.analyzer.finish(ending.clone());

@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::find_max::{self, FindMax};
 use model::{Ending, LoadPoint};
 use runfile::Header;
-use units::{Clock, RealClock, wall};
+use units::wall;
 
 use crate::error::{FleetError, INTERRUPTED};
 use crate::event::{Event, Observer};
 use crate::laboratory::Laboratory;
+use crate::order::{PointStep, SetupStep};
 use crate::record::{Record, Watched};
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
-use crate::wait::wait_until;
+use crate::verify::VerifyError;
 
 /// A run that has begun: its server was started and checked, its run file is open.
 pub(crate) struct Session<L> {
@@ -21,13 +22,13 @@ pub(crate) struct Session<L> {
     /// The search that says which load point comes next, where the plan has one.
     search: Option<FindMax>,
     n_begun: u32,
-    clock: RealClock,
     record: Record,
+    /// Whether the system under test is in its first state.
     is_fresh: bool,
 }
 
 impl<L: Laboratory> Session<L> {
-    /// Checks what the server serves and creates the run file.
+    /// Does what the order of the family wants once, and creates the run file.
     ///
     /// # Errors
     /// The reason; there is no run file then.
@@ -37,8 +38,12 @@ impl<L: Laboratory> Session<L> {
         observer: &mut impl Observer,
         stop: &AtomicBool,
     ) -> Result<Session<L>, FleetError> {
-        observer.event(Event::Preparing("checking objects of every kind"));
-        lab.probe(stop)?;
+        for step in lab.order().once {
+            set_up(&mut lab, *step, true, observer, stop)?;
+            if stop.load(Ordering::Relaxed) {
+                return Err(VerifyError::Interrupted.into());
+            }
+        }
         let machines = lab.watch(request)?;
         let (address, server) = lab.described();
         observer.event(Event::Ready { address, server });
@@ -55,7 +60,7 @@ impl<L: Laboratory> Session<L> {
         lab.limits_in_force().iter().try_for_each(|limit| record.limit_in_force(limit))?;
         machines.iter().try_for_each(|machine| record.machine(machine))?;
         lab.remarks().iter().try_for_each(|remark| record.event(remark))?;
-        Ok(Session { lab, search, n_begun: 0, clock: RealClock::start(), record, is_fresh: true })
+        Ok(Session { lab, search, n_begun: 0, record, is_fresh: true })
     }
 
     /// Returns the load point that comes next; `None` if all were run, or the search is over.
@@ -67,8 +72,8 @@ impl<L: Laboratory> Session<L> {
         }
     }
 
-    /// Runs the load point that comes next, the server put into its first state before. Returns `false` if `stop` was
-    /// set.
+    /// Runs the load point that comes next, with the steps before and after it in the order of the family. Returns
+    /// `false` if `stop` was set.
     ///
     /// # Errors
     /// An error that makes further load points useless; all that was recorded until then stays.
@@ -78,23 +83,23 @@ impl<L: Laboratory> Session<L> {
         observer: &mut O,
         stop: &AtomicBool,
     ) -> Result<bool, FleetError> {
-        wait_until(self.clock.now() + self.lab.plan().phases.quiet, self.clock, stop);
-        if !self.is_fresh {
-            self.lab.reset(observer, stop)?;
+        let order = self.lab.order();
+        for step in order.before {
+            let done = set_up(&mut self.lab, *step, self.is_fresh, observer, stop);
+            if stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            done?;
             self.lab.remarks().iter().try_for_each(|remark| self.record.event(remark))?;
         }
         self.is_fresh = false;
-        if stop.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
         observer.event(Event::LoadPoint(point));
         self.n_begun += 1;
         self.record.begin(point)?;
         if let Some(status) = self.record.status(point.index) {
             observer.event(Event::Status(&status));
         }
-        let sessions = self.lab.prepare(point, stop)?;
-        self.record.sessions(point, sessions)?;
+        order.begun.iter().try_for_each(|step| self.step(*step, point, stop))?;
         let switch = StopSwitch::new(stop);
         let mut watched = Watched::new(point.index, &mut self.record, observer, &switch);
         self.lab.go();
@@ -102,6 +107,9 @@ impl<L: Laboratory> Session<L> {
         self.record.counts(point, &counts)?;
         if let Some(error) = self.record.error.take() {
             return Err(error);
+        }
+        if !stop.load(Ordering::Relaxed) {
+            order.after.iter().try_for_each(|step| self.step(*step, point, stop))?;
         }
         if let Some(status) = self.record.final_status(point.index, stop.load(Ordering::Relaxed)) {
             observer.event(Event::Status(&status));
@@ -112,26 +120,67 @@ impl<L: Laboratory> Session<L> {
         Ok(!stop.load(Ordering::Relaxed))
     }
 
+    /// Takes a step of a load point that has begun.
+    fn step(&mut self, step: PointStep, point: LoadPoint, stop: &AtomicBool) -> Result<(), FleetError> {
+        match step {
+            PointStep::Quiet => self.lab.quiet(stop),
+            PointStep::Check(moment) => {
+                let checks = self.lab.check(point, moment, stop)?;
+                checks.into_iter().try_for_each(|check| self.record.check(check))?;
+            }
+            PointStep::Prepare => {
+                let sessions = self.lab.prepare(point, stop)?;
+                self.record.sessions(point, sessions)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Has the server rest while other runs have their turns, if it must be alone on the machine.
     pub(crate) fn rest(&mut self) {
         self.is_fresh &= !self.lab.rest();
     }
 
-    /// Stores results and ending and closes the run file; the server goes.
+    /// Stores results and ending and closes the run file; the server goes. The file of a run that failed before its first
+    /// load point is removed.
     ///
     /// # Errors
     /// The error that ended the run: it says more than that its file could then not be closed either.
     pub(crate) fn close(self, result: Result<Ending, FleetError>) -> Result<Ending, FleetError> {
-        let stated = match &result {
-            Ok(ending) => ending.clone(),
-            Err(error) => Ending::Stopped(error.to_string()),
+        let finished = match &result {
+            Ok(ending) => self.record.finish(ending),
+            Err(_) if self.n_begun == 0 => {
+                self.record.discard();
+                Ok(())
+            }
+            Err(error) => self.record.finish(&Ending::Stopped(error.to_string())),
         };
-        let finished = self.record.finish(&stated);
         self.lab.stop();
         let ending = result?;
         finished?;
         Ok(ending)
     }
+}
+
+/// Takes a step of the laboratory.
+fn set_up(
+    lab: &mut impl Laboratory,
+    step: SetupStep,
+    is_fresh: bool,
+    observer: &mut impl Observer,
+    stop: &AtomicBool,
+) -> Result<(), FleetError> {
+    match step {
+        SetupStep::Quiet => lab.quiet(stop),
+        SetupStep::Reset if is_fresh => {}
+        SetupStep::Reset => lab.reset(observer, stop)?,
+        SetupStep::Warm => lab.warm(observer, stop)?,
+        SetupStep::Probe => {
+            observer.event(Event::Preparing("checking objects of every kind"));
+            lab.probe(stop)?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns how a run ends that its user interrupted.

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::web::Trust;
-use model::{Load, Notes, Plan, Search, Secrets};
+use model::{CheckMoment, Load, Notes, Plan, Search, Secrets};
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
 
 use crate::fake::{FakeLab, Transcript, Trouble};
 use crate::family::ExternalServer;
+use crate::order::StepOrder;
 use crate::request::{Monitoring, RunRequest, ServerChoice};
 use crate::run::run_in;
 
@@ -25,6 +26,12 @@ fn plan(users: &[u32]) -> Plan {
 /// laboratories were asked for, what the observer was told, how the runs ended and what their files hold.
 #[track_caller]
 fn check(plans: &[Plan], trouble: Option<Trouble>, expected: &str) {
+    check_in(&StepOrder::STATELESS, plans, trouble, expected);
+}
+
+/// Does the same in the order that a family states.
+#[track_caller]
+fn check_in(order: &'static StepOrder, plans: &[Plan], trouble: Option<Trouble>, expected: &str) {
     let folder = tempfile::tempdir().unwrap();
     let files: Vec<_> = (0..plans.len()).map(|index| folder.path().join(format!("{index}.plim"))).collect();
     let requests: Vec<_> = plans.iter().zip(&files).map(|(plan, file)| request(plan, file)).collect();
@@ -34,7 +41,7 @@ fn check(plans: &[Plan], trouble: Option<Trouble>, expected: &str) {
     let endings = run_in(&requests, &mut transcript.clone(), stop, |request, _, _| {
         n_started += 1;
         let trouble = trouble.filter(|_| n_started == 1);
-        Ok(FakeLab::start(request, trouble, &transcript, stop))
+        Ok(FakeLab::start(request, trouble, order, &transcript, stop))
     });
     for (index, (ending, file)) in endings.iter().zip(&files).enumerate() {
         let ending = match ending {
@@ -88,7 +95,10 @@ fn contents(file: &Path) -> String {
         }
     });
     assert!(extent.is_ok(), "{extent:?}");
-    format!("file: load points and intervals {points:?}, {:?}", run.ending())
+    let broken = run.checks().unwrap().into_iter().filter(|check| !check.holds);
+    let broken: Vec<_> =
+        broken.map(|check| format!(", broken at {}: {}", check.load_point, check.name)).collect();
+    format!("file: load points and intervals {points:?}, {:?}{}", run.ending(), broken.concat())
 }
 
 #[test]
@@ -99,16 +109,19 @@ fn a_run_goes_from_probe_to_stop() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 1 at 2
           prepare 1
@@ -129,27 +142,32 @@ fn runs_take_turns_and_another_one_begins_each_round() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 1
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 1
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 1
+          quiet
           reset
           load point 1 at 2
           prepare 1
@@ -157,6 +175,7 @@ fn runs_take_turns_and_another_one_begins_each_round() {
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 1 at 2
           prepare 1
@@ -164,6 +183,7 @@ fn runs_take_turns_and_another_one_begins_each_round() {
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 2 at 4
           prepare 2
@@ -187,16 +207,19 @@ fn servers_that_must_be_alone_rest_while_others_have_their_turns() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
           rest
         turn of run 1
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           reset
           load point 0 at 1
           prepare 0
@@ -205,12 +228,14 @@ fn servers_that_must_be_alone_rest_while_others_have_their_turns() {
           judged
           rest
         turn of run 1
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 1 at 2
           prepare 1
@@ -235,16 +260,19 @@ fn a_search_goes_on_from_what_was_found() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 1 at 4
           prepare 1
@@ -252,6 +280,7 @@ fn a_search_goes_on_from_what_was_found() {
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 2 at 8
           prepare 2
@@ -259,6 +288,7 @@ fn a_search_goes_on_from_what_was_found() {
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 3 at 6
           prepare 3
@@ -279,14 +309,17 @@ fn a_server_that_serves_something_else_is_not_loaded_and_the_others_are() {
         r#"
         turn of run 0
           start
+          warm
           probe
           stop
         turn of run 1
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 1
+          quiet
           load point 0 at 1
           prepare 0
           go
@@ -307,27 +340,32 @@ fn a_server_that_dies_ends_its_own_run_only() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 1
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: asked to stop after 1 intervals
           stop
         turn of run 1
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 1
+          quiet
           reset
           load point 1 at 2
           prepare 1
@@ -349,16 +387,19 @@ fn a_server_that_does_not_come_up_again_ends_its_run_with_what_was_recorded() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           stop
         run 0: error: a fake ended unexpectedly: signal 9; file: load points and intervals [(0, 2)], Stopped("a fake ended unexpectedly: signal 9")
@@ -375,21 +416,25 @@ fn a_full_disk_ends_the_run_and_keeps_what_was_written() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 1
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: asked to stop after 7 intervals
           stop
         turn of run 1
+          quiet
           load point 0 at 1
           prepare 0
           go
@@ -411,16 +456,19 @@ fn a_disk_that_is_full_at_the_end_leaves_all_records() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 1 at 2
           prepare 1
@@ -428,6 +476,7 @@ fn a_disk_that_is_full_at_the_end_leaves_all_records() {
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 2 at 4
           prepare 2
@@ -448,27 +497,32 @@ fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
         r#"
         turn of run 0
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 1
           start
+          warm
           probe
           watch
           ready: a fake
         turn of run 0
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 1
+          quiet
           load point 0 at 1
           prepare 0
           go
           collect: 2 intervals
           judged
         turn of run 1
+          quiet
           reset
           load point 1 at 2
           prepare 1
@@ -476,6 +530,7 @@ fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
           collect: 2 intervals
           judged
         turn of run 0
+          quiet
           reset
           load point 1 at 2
           prepare 1
@@ -486,6 +541,184 @@ fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
           stop
         run 0: Stopped("interrupted by the user"); file: load points and intervals [(0, 2), (1, 1)], Stopped("interrupted by the user")
         run 1: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
+        "#,
+    );
+}
+
+/// Each load point has its own data, warm caches, probe and checks, and the pause is the last before its first operation.
+#[test]
+fn systems_with_data_are_reset_warmed_probed_and_checked_for_each_load_point() {
+    check_in(
+        &StepOrder::STATEFUL,
+        &[plan(&[1, 2])],
+        None,
+        r#"
+        turn of run 0
+          start
+          watch
+          ready: a fake
+        turn of run 0
+          warm
+          probe
+          load point 0 at 1
+          check before 0
+          prepare 0
+          quiet
+          go
+          collect: 2 intervals
+          check after 0
+          judged
+        turn of run 0
+          reset
+          warm
+          probe
+          load point 1 at 2
+          check before 1
+          prepare 1
+          quiet
+          go
+          collect: 2 intervals
+          check after 1
+          judged
+          stop
+        run 0: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
+        "#,
+    );
+}
+
+/// A server that was stopped meanwhile is not in its first state, also before its first load point.
+#[test]
+fn systems_with_data_that_must_be_alone_are_prepared_after_their_rest() {
+    check_in(
+        &StepOrder::STATEFUL,
+        &[plan(&[1]), plan(&[1])],
+        Some(Trouble::Alone),
+        r#"
+        turn of run 0
+          start
+          watch
+          ready: a fake
+          rest
+        turn of run 1
+          start
+          watch
+          ready: a fake
+        turn of run 0
+          reset
+          warm
+          probe
+          load point 0 at 1
+          check before 0
+          prepare 0
+          quiet
+          go
+          collect: 2 intervals
+          check after 0
+          judged
+          rest
+        turn of run 1
+          warm
+          probe
+          load point 0 at 1
+          check before 0
+          prepare 0
+          quiet
+          go
+          collect: 2 intervals
+          check after 0
+          judged
+          stop
+          stop
+        run 0: Complete; file: load points and intervals [(0, 2)], Complete
+        run 1: Complete; file: load points and intervals [(0, 2)], Complete
+        "#,
+    );
+}
+
+#[test]
+fn a_system_with_data_that_answers_wrongly_leaves_no_run_file() {
+    check_in(
+        &StepOrder::STATEFUL,
+        &[plan(&[1, 2])],
+        Some(Trouble::WrongObjects),
+        r#"
+        turn of run 0
+          start
+          watch
+          ready: a fake
+        turn of run 0
+          warm
+          probe
+          stop
+        run 0: error: 1 of 1 objects are not served as the benchmark defines them:; no file
+        "#,
+    );
+}
+
+#[test]
+fn an_interrupted_load_point_is_not_checked_afterwards() {
+    check_in(
+        &StepOrder::STATEFUL,
+        &[plan(&[1, 2])],
+        Some(Trouble::Interrupt(0, 1)),
+        r#"
+        turn of run 0
+          start
+          watch
+          ready: a fake
+        turn of run 0
+          warm
+          probe
+          load point 0 at 1
+          check before 0
+          prepare 0
+          quiet
+          go
+          collect: asked to stop after 1 intervals
+          judged
+          stop
+        run 0: Stopped("interrupted by the user"); file: load points and intervals [(0, 1)], Stopped("interrupted by the user")
+        "#,
+    );
+}
+
+/// The rule `consistency` judges it; what follows is worth to be known.
+#[test]
+fn a_condition_that_does_not_hold_is_recorded_and_the_run_goes_on() {
+    check_in(
+        &StepOrder::STATEFUL,
+        &[plan(&[1, 2])],
+        Some(Trouble::Inconsistent(0, CheckMoment::After)),
+        r#"
+        turn of run 0
+          start
+          watch
+          ready: a fake
+        turn of run 0
+          warm
+          probe
+          load point 0 at 1
+          check before 0
+          prepare 0
+          quiet
+          go
+          collect: 2 intervals
+          check after 0
+          judged
+        turn of run 0
+          reset
+          warm
+          probe
+          load point 1 at 2
+          check before 1
+          prepare 1
+          quiet
+          go
+          collect: 2 intervals
+          check after 1
+          judged
+          stop
+        run 0: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete, broken at 0: condition after
         "#,
     );
 }

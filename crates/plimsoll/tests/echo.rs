@@ -101,15 +101,24 @@ fn a_run_is_recorded_reported_compared_and_audited() {
     assert_eq!(comparison["runs"].as_array().map(Vec::len), Some(2), "{comparison}");
 }
 
-/// The probe needs a connection, the first load point two, and the second four, of which two are refused.
+/// Each load point needs a connection for its probe and one for each of its two checks; the first needs two for its users,
+/// and the second four, of which two are refused, and then also its last check.
 #[test]
 fn a_load_point_for_which_not_all_users_have_a_session_is_not_valid() {
-    let (fixture, server) = (Fixture::new(), EchoServer::with_room(5, same));
+    let (fixture, server) = (Fixture::new(), EchoServer::with_room(9, same));
     run(&fixture, &server, "full.plim", &QUICK);
     let report = fixture.report(&fixture.path("full.plim"));
     let points = report["load_points"].as_array().unwrap();
-    assert_eq!(points[0].get("checks"), None, "{}", points[0]);
-    let check = &points[1]["checks"][0];
+    let of = |point: usize| -> Vec<(&str, &str, bool)> {
+        let checks = points[point]["checks"].as_array().unwrap().iter();
+        let text =
+            |value: &'static str, check: &Value| check[value].as_str().unwrap().to_owned().leak() as &str;
+        checks.map(|one| (text("moment", one), text("name", one), one["holds"] == true)).collect()
+    };
+    assert_eq!(of(0), [("before", "messages come back", true), ("after", "messages come back", true)]);
+    let before = [("before", "messages come back", true), ("before", "sessions opened", false)];
+    assert_eq!(of(1), [&before[..], &[("after", "messages come back", false)]].concat());
+    let check = &points[1]["checks"][1];
     assert_eq!((&check["moment"], &check["name"]), (&"before".into(), &"sessions opened".into()));
     let found = check["found"].as_str().unwrap();
     assert!(found.contains(" of 4 users have none: ") && check["holds"] == false, "{check}");

@@ -100,6 +100,18 @@ impl Writer {
         &self.path
     }
 
+    /// Closes and removes the run file, of a run that did not come to its first load point.
+    pub fn discard(self) {
+        let Writer { path, database, .. } = self;
+        drop(database);
+        // What cannot be removed is a run file without load points.
+        for name in ["", "-wal", "-shm"] {
+            let mut file = path.clone().into_os_string();
+            file.push(name);
+            drop(fs::remove_file(file));
+        }
+    }
+
     /// Limits the size of the run file in bytes: what does not fit is refused as on a disk that is full. What is there
     /// already stays.
     ///

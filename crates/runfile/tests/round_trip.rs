@@ -263,3 +263,14 @@ fn limits_in_force_replace_those_of_the_plan_for_readers() {
     let plan: Plan = serde_json::from_str(&plan).unwrap();
     assert_eq!(plan.sut.quota, Some(0.4));
 }
+
+#[test]
+fn a_discarded_run_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let mut writer = Writer::create(&path, &header(1)).unwrap();
+    writer.event(WallTime(1), "warm").unwrap();
+    assert!(path.exists());
+    writer.discard();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}

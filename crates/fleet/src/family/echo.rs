@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use benchmarks::echo::Messages;
 use drivers::echo::{EchoContext, EchoDriver};
-use model::{EchoMessage, EchoWorkload, Family, Plan, Workload};
+use model::{CheckMoment, ConsistencyCheck, EchoMessage, EchoWorkload, Family, LoadPoint, Plan, Workload};
 use units::RealClock;
 
 use super::probe::Probe;
@@ -81,6 +81,25 @@ pub(super) fn probe(
     let slow = |_: &EchoMessage| format!("no complete message within {time_limit}");
     let probe = Probe { family: Family::Echo, target, time_limit, clock };
     unless_stopped(stop, probe.perform_all(EchoDriver::new(context), &messages, slow, |_| None))
+}
+
+/// Checks that messages of every kind come back.
+pub(super) fn check(
+    plan: &Plan,
+    target: &EchoTarget,
+    clock: RealClock,
+    (point, moment): (LoadPoint, CheckMoment),
+    stop: &AtomicBool,
+) -> Result<Vec<ConsistencyCheck>, VerifyError> {
+    let (holds, found) = match probe(plan, target, clock, stop) {
+        Ok(()) => (true, "messages of all kinds came back".to_owned()),
+        Err(error @ (VerifyError::Wrong { .. } | VerifyError::Unreachable { .. })) => {
+            (false, error.to_string().replace('\n', " "))
+        }
+        Err(error) => return Err(error),
+    };
+    let name = "messages come back".to_owned();
+    Ok(vec![ConsistencyCheck { load_point: point.index, moment, name, holds, found }])
 }
 
 /// Runs the users of a load thread.

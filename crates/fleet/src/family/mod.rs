@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use drivers::web::{Target, Trust, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError};
-use model::{Family, Plan, Secrets};
+use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets};
 use testbed::RunningSut;
 use thiserror::Error;
 use units::RealClock;
@@ -28,6 +28,7 @@ pub use web::transport;
 
 use crate::counts::Counts;
 use crate::error::FleetError;
+use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 use crate::wait::{self, first_that_answers};
@@ -65,6 +66,17 @@ pub enum SetupError {
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),
+}
+
+/// Returns the order of a load point that a family states. For the web it must not change, or the numbers of its
+/// benchmarks would.
+pub(crate) fn order(family: Family) -> &'static StepOrder {
+    match family {
+        Family::Web => &StepOrder::STATELESS,
+        // So that real runs of a test have this order.
+        #[cfg(feature = "echo")]
+        Family::Echo => &StepOrder::STATEFUL,
+    }
 }
 
 impl ResolvedTarget {
@@ -162,6 +174,27 @@ impl ResolvedTarget {
             ResolvedTarget::Web(target) => web::probe(plan, target, clock, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::probe(plan, target, clock, stop),
+        }
+    }
+
+    /// Checks the conditions that the benchmark sets on the server before or after a load point; returns what is to be
+    /// recorded.
+    ///
+    /// # Errors
+    /// `stop` is set before all of them were checked, or the system refused a socket.
+    #[cfg_attr(not(feature = "echo"), expect(unused_variables, reason = "the web has no such conditions"))]
+    pub(crate) fn check(
+        &self,
+        plan: &Plan,
+        clock: RealClock,
+        when: (LoadPoint, CheckMoment),
+        stop: &AtomicBool,
+    ) -> Result<Vec<ConsistencyCheck>, VerifyError> {
+        match self {
+            // Every operation checks all that a web server can be asked.
+            ResolvedTarget::Web(_) => Ok(Vec::new()),
+            #[cfg(feature = "echo")]
+            ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
         }
     }
 
