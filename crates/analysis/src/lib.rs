@@ -41,6 +41,7 @@ mod result;
 mod rules;
 pub mod scaling;
 mod status;
+pub mod trend;
 mod web;
 
 pub use analyzer::Analyzer;

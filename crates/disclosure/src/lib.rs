@@ -12,6 +12,7 @@ mod findings;
 mod numbers;
 mod report;
 mod scaling;
+mod trend;
 
 pub mod charts;
 pub mod render;
@@ -31,3 +32,4 @@ pub use findings::{finding_brief, finding_hint, finding_text, table_difference_t
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
 pub use sections::{headline_text, outline, price_text, results_table};
+pub use trend::{TREND_FORMAT, TrendedRun, trend_document, trend_json, trend_table, trend_text};

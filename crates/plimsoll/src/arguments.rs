@@ -443,8 +443,11 @@ pub(crate) struct ReportArguments {
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// Run files, or directories of run files; the first is the baseline
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", required_unless_present = "trend")]
     pub runs: Vec<PathBuf>,
+    /// Show how the metrics of the runs in this directory and its subdirectories changed over time, with change points
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["runs", "baseline", "anyway", "fail_if", "junit", "pdf"])]
+    pub trend: Option<PathBuf>,
     /// Use this run, or the runs of this directory, as the baseline instead of the first run; if all runs are of one server,
     /// the others are the other side; may be repeated
     #[arg(long, value_name = "RUN")]

@@ -33,6 +33,12 @@ pub(crate) enum RedactedTargets {
 /// Names the servers of runs as `run` does. `names` are the names of the runs. If a server has runs with different numbers
 /// of CPUs or different labels, its name includes these; if all runs are of one server, its name is the label.
 pub(crate) fn server_names(read: &[Results], names: &[String], redacted: RedactedTargets) -> Vec<String> {
+    let labels: Vec<Option<&str>> = read.iter().map(|run| run.plan.sut.label.as_deref()).collect();
+    with_labels(&unlabeled_names(read, names, redacted), &labels)
+}
+
+/// Names the servers of runs as [`server_names`], without labels.
+pub(crate) fn unlabeled_names(read: &[Results], names: &[String], redacted: RedactedTargets) -> Vec<String> {
     let bare: Vec<String> =
         read.iter().zip(names).map(|(run, name)| bare_name(run, name, redacted)).collect();
     let n_cpus = |index: usize| read[index].plan.sut.cpus.len();
@@ -45,9 +51,7 @@ pub(crate) fn server_names(read: &[Results], names: &[String], redacted: Redacte
         n if is_one_of_several(index) => with_cpus(&bare[index], n),
         _ => bare[index].clone(),
     };
-    let names: Vec<String> = (0..read.len()).map(name).collect();
-    let labels: Vec<Option<&str>> = read.iter().map(|run| run.plan.sut.label.as_deref()).collect();
-    with_labels(&names, &labels)
+    (0..read.len()).map(name).collect()
 }
 
 /// Adds the labels to the names of servers that have several.

@@ -20,6 +20,7 @@ mod batches;
 mod bits;
 mod bootstrap;
 mod buckets;
+mod change_points;
 mod codec;
 mod compare;
 mod curve;
@@ -40,6 +41,7 @@ mod warm_up;
 
 pub use asymptote::{Demand, asymptotic_bound, saturation_users};
 pub use batches::{Batches, batch_quantile_interval};
+pub use change_points::{ChangePoint, N_SEGMENT_MIN, change_points};
 pub use codec::HistogramError;
 pub use compare::{
     ComparisonFinding, Decision, EQUIVALENCE_MARGIN, HypothesisFamily, LogRatio, MeasuredFigure,

@@ -170,6 +170,16 @@ pub fn compare_with_baseline(
     Ok(comparison)
 }
 
+/// Returns whether two runs differ in nothing but the server.
+pub(crate) fn is_like(one: &RunInput, other: &RunInput) -> bool {
+    plan_difference::differences(one, other).is_empty()
+}
+
+/// Returns a metric of a run at a load; `None` if that load is missing or not valid, or the metric is not known.
+pub(crate) fn valid_value(run: &RunInput, load: Load, metric: ComparedMetric) -> Option<f64> {
+    point_at(run, load).filter(|point| figures::is_valid(point)).and_then(|point| metric.of(point))
+}
+
 fn modifications(runs: &[RunInput]) -> Vec<Modification> {
     let mut all: Vec<Modification> = Vec::new();
     for change in runs.iter().flat_map(|run| &run.analysis.modifications) {

@@ -13,10 +13,10 @@ use crate::record::{RecordedRun, ms, plan, records, users};
 
 static NOTHING: Testbed = Testbed { sections: Vec::new() };
 
-type Run = (Plan, Analysis);
+pub(crate) type Run = (Plan, Analysis);
 
 /// Four and eight users, `response` for each operation; the third load point only of `n_levels` = 3.
-fn run(response: u64, n_levels: u32) -> Run {
+pub(crate) fn run(response: u64, n_levels: u32) -> Run {
     run_of(12, n_levels, |_| ms(response))
 }
 

@@ -9,4 +9,5 @@ mod metrics;
 mod scaling;
 mod stated;
 mod status;
+mod trend;
 mod verdicts;

@@ -13,7 +13,7 @@ use model::Load;
 
 pub(crate) use answer::comparison_answer;
 pub use bounds::{bound_text, judged_bound_text, single_runs_text};
-pub(crate) use bounds::{found_text, outcome_word};
+pub(crate) use bounds::{found_text, outcome_word, signed_percent};
 pub use configuration::configuration_table;
 pub use sentences::comparison_text;
 pub use tables::{comparison_changes, comparison_overall, comparison_summary, comparison_table};

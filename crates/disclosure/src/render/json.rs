@@ -193,7 +193,7 @@ fn figures(point: &LoadPointResult) -> Value {
     value
 }
 
-pub(super) fn load(load: Load) -> Value {
+pub(crate) fn load(load: Load) -> Value {
     match load {
         Load::Users(users) => json!({ "users": users }),
         Load::Rate { per_second, arrivals, in_flight_max } => {

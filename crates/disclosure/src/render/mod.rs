@@ -24,6 +24,7 @@ pub use csv::csv;
 pub use hlog::IntervalLog;
 pub use html::html;
 pub use intervals_csv::{intervals_csv_head, intervals_csv_row};
+pub(crate) use json::load as load_json;
 pub use json::{FORMAT as JSON_FORMAT, json};
 pub use json_campaign::{FORMAT as CAMPAIGN_FORMAT, campaign_json};
 pub use json_comparison::{FORMAT as COMPARISON_FORMAT, comparison_json};

@@ -80,7 +80,7 @@ fn priced(path: &Path, run: Results, price: Option<&PriceSheet>) -> Result<Resul
 }
 
 /// Returns a directory and its subdirectories that contain runs; any other path unchanged.
-fn with_subfolders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn with_subfolders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

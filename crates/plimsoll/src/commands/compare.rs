@@ -12,6 +12,7 @@ use serde_json::json;
 use units::WallTime;
 
 use super::runs::run_files;
+use super::trend;
 use super::{print, print_json};
 use crate::arguments::CompareArguments;
 use crate::exit::{Exit, Failure};
@@ -23,6 +24,9 @@ use crate::stderr::{eprint, warn};
 
 /// Compares runs.
 pub(super) fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Failure> {
+    if let Some(folder) = &arguments.trend {
+        return trend::perform(folder, arguments, as_json);
+    }
     let baseline = find_runs(&arguments.baseline)?;
     let is_baseline = |path: &PathBuf| baseline.iter().any(|one| one.path == *path);
     let (paths, read) = read_found(find_runs(arguments.baseline.iter().chain(&arguments.runs))?)?;
@@ -223,7 +227,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Refuses copies of a run: they are not repetitions, and would make confidence intervals too narrow.
-fn refuse_copies(paths: &[PathBuf], read: &[Results]) -> Result<(), Failure> {
+pub(super) fn refuse_copies(paths: &[PathBuf], read: &[Results]) -> Result<(), Failure> {
     for (index, run) in read.iter().enumerate() {
         let is_copy = |other: &Results| !run.began.is_empty() && other.began == run.began;
         if let Some(other) = read[..index].iter().position(is_copy) {

@@ -20,6 +20,7 @@ mod seal;
 mod serve;
 mod show;
 mod suts;
+mod trend;
 
 use std::io::{ErrorKind, Write};
 

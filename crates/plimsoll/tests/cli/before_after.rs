@@ -106,3 +106,37 @@ fn mistakes_in_bounds_and_labels_are_explained() {
     fixture.run(&[&label[..], &[""]].concat()).expect(2).expect_stderr("1 to 40 printable characters");
     fixture.run(&[&label[..], &["a\tb"]].concat()).expect(2).expect_stderr("printable characters");
 }
+
+/// Two runs are too few for changes, which the trend says; labels do not divide it.
+#[test]
+fn the_trend_of_a_folder_is_shown() {
+    let fixture = Fixture::new();
+    let (_server, address) = fixture.serve(&["one-object", "--cpu-allowance", "0.1"]);
+    let url = format!("http://{address}/");
+    for label in ["1.24", "1.26"] {
+        let out = format!("runs/{label}.plim");
+        let arguments =
+            ["run", "one-object", "--target", &url, "--load", "1", "--settle", "0", "--label", label];
+        fixture.run(&[&arguments[..], &["--duration", "1", "--out", &out]].concat()).assert_run();
+    }
+    let trend = ["compare", "--trend", "runs"];
+    let ended = fixture.run(&[&trend[..], &["--html", "trend.html"]].concat()).expect(0);
+    let json = fixture.run(&[&trend[..], &["--json"]].concat()).expect(0).json();
+    let trend_of_site = &json["trends"][0];
+    assert_eq!(
+        (trend_of_site["server"].as_str(), json["trends"].as_array().unwrap().len()),
+        (Some(url.as_str()), 1)
+    );
+    let n = |key: &str| trend_of_site[key].as_array().unwrap().len();
+    assert_eq!(n("runs") + n("left_out"), 2);
+    if n("runs") == 2 {
+        let ended = ended
+            .expect_stdout("2 runs, from ")
+            .expect_stdout("too few runs to find changes: 2 of at least 6");
+        ended.expect_stdout("1.26");
+    }
+    assert!(std::fs::read_to_string(fixture.path("trend.html")).unwrap().contains("<h1>Trend"));
+    fixture.run(&["compare", "--trend", "."]).expect(0);
+    fixture.run(&["compare", "--trend", "runs", "runs"]).expect(2).expect_stderr("cannot be used with");
+    fixture.run(&["compare"]).expect(2).expect_stderr("RUN");
+}
