@@ -16,7 +16,7 @@ use servers::gateway::GatewayAddress;
 use servers::web::FaultPlan;
 use telemetry::Endpoint;
 use observe::prometheus::{Samples, Tables};
-use observe::{MonitorSource, PROC_FILES, PageUrl, SshAccount, parse_cpu_list};
+use observe::{MonitorSource, PROC_FILES, PageUrl, ProcessSelector, SshAccount, parse_cpu_list};
 use testbed::Recipe;
 use units::{Currency, Decimal, Nanos};
 
@@ -87,6 +87,7 @@ pub fn addresses(bytes: &[u8]) {
         shown(PageUrl::parse(text));
         shown(SshAccount::from_str(text));
         shown(MonitorSource::from_str(text));
+        shown(ProcessSelector::from_str(text));
         shown(Endpoint::from_str(text));
         shown(OriginServer::from_str(text));
         shown(parse_network(text));

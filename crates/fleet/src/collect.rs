@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use model::{IntervalRecord, Plan, SutUse};
-use testbed::{RunningSut, SutError, lower_priority, pin_current_thread};
+use observe::ProcessMeter;
+use testbed::{RunningSut, SutDied, SutError, lower_priority, pin_current_thread};
 use units::{Nanos, RealClock};
 
 use crate::counts::Counts;
@@ -32,6 +33,26 @@ pub(crate) struct BegunPoint<'a> {
     pub(crate) sender: Sender<Message>,
 }
 
+/// The server as the collector asks it for what it used: started by this run, or watched by its processes.
+pub(crate) struct WatchedServer<'a> {
+    pub(crate) sut: Option<&'a mut RunningSut>,
+    pub(crate) meter: Option<&'a mut ProcessMeter>,
+}
+
+impl WatchedServer<'_> {
+    /// Returns what it used so far; `None` where that is not seen.
+    fn usage(&mut self) -> Option<SutUse> {
+        match &self.sut {
+            Some(sut) => sut.usage(),
+            None => self.meter.as_mut()?.read(),
+        }
+    }
+
+    fn check_alive(&self) -> Result<(), SutDied> {
+        self.sut.as_deref().map_or(Ok(()), RunningSut::check_alive)
+    }
+}
+
 /// Passes on everything that is recorded of a load point; returns when its last phase is over or `stop` was set and
 /// obeyed, with what the family counts beside the records.
 ///
@@ -41,12 +62,12 @@ pub(crate) fn collect_load_point(
     begun: BegunPoint<'_>,
     load: &mut impl LoadSide,
     watchers: &mut [Watcher],
-    sut: Option<&mut RunningSut>,
+    server: WatchedServer<'_>,
     collector: &mut (dyn Collector + Send),
     stop: &StopSwitch<'_>,
 ) -> Result<Counts, LoadError> {
     let BegunPoint { plan, clock, origin, messages, sender } = begun;
-    let mut collector = WithServer::new(sut, collector);
+    let mut collector = WithServer::new(server, collector);
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for (number, watcher) in (0..).zip(watchers) {
@@ -72,20 +93,20 @@ pub(crate) fn collect_load_point(
 
 /// Adds what the server used to the records of a load point, and says when it has died.
 struct WithServer<'a> {
-    sut: Option<&'a mut RunningSut>,
+    server: WatchedServer<'a>,
     used: Option<SutUse>,
     collector: &'a mut (dyn Collector + Send),
 }
 
 impl<'a> WithServer<'a> {
-    fn new(sut: Option<&'a mut RunningSut>, collector: &'a mut (dyn Collector + Send)) -> WithServer<'a> {
-        let used = sut.as_deref().and_then(RunningSut::usage);
-        WithServer { sut, used, collector }
+    fn new(mut server: WatchedServer<'a>, collector: &'a mut (dyn Collector + Send)) -> WithServer<'a> {
+        let used = server.usage();
+        WithServer { server, used, collector }
     }
 
     /// Returns what the server used since the last call.
     fn used_since(&mut self) -> Option<SutUse> {
-        let now = self.sut.as_deref()?.usage()?;
+        let now = self.server.usage()?;
         let before = self.used.replace(now)?;
         Some(SutUse {
             cpu: now.cpu.saturating_sub(before.cpu),
@@ -96,7 +117,7 @@ impl<'a> WithServer<'a> {
     fn interval(&mut self, mut record: IntervalRecord) {
         record.sut = self.used_since().or(record.sut);
         self.collector.interval(record);
-        if let Some(Err(died)) = self.sut.as_deref().map(RunningSut::check_alive) {
+        if let Err(died) = self.server.check_alive() {
             self.collector.died(SutError::from(died).into());
         }
     }

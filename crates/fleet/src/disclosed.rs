@@ -10,6 +10,7 @@ use testbed::RunningSut;
 use crate::family::ResolvedTarget;
 use crate::local::limits_itself;
 use crate::request::RunRequest;
+use crate::watch::Watchers;
 
 /// The description of the testbed, without names of persons and machines unless they are wanted.
 pub(crate) struct Disclosed {
@@ -23,6 +24,7 @@ pub(crate) fn disclosed(
     sut: Option<&RunningSut>,
     plan: &Plan,
     target: &ResolvedTarget,
+    watchers: &Watchers,
 ) -> Disclosed {
     let asked = asked(request, sut, target);
     let redactor = redactor(&asked).and(target.host(), "server");
@@ -30,6 +32,7 @@ pub(crate) fn disclosed(
         Some(sut) => sut.facts(),
         None => vec![elsewhere(target, plan), unknown_server()],
     };
+    sections.extend(watched(watchers));
     own_allowance(&mut sections, request, plan);
     sections.push(tuning(plan, sut));
     sections.iter_mut().for_each(|section| redact(section, &redactor));
@@ -85,6 +88,31 @@ fn elsewhere(target: &ResolvedTarget, plan: &Plan) -> FactSection {
         section.facts.push(Fact::found("certificate", certificate).from("set by this run"));
     }
     section
+}
+
+/// Says which processes are watched that were there already, and which conclusions cannot be drawn about them.
+fn watched(watchers: &Watchers) -> Option<FactSection> {
+    let mut facts: Vec<Fact> = Vec::new();
+    if let Some(unseen) = &watchers.unseen {
+        let reason = format!("{unseen}\nIts CPU time, threads, files and queues are not known.");
+        facts.push(Fact::found("server", &reason));
+    }
+    for group in watchers.targets.describe() {
+        let label = &group.label;
+        facts.push(Fact::found(label, &group.to_string()).from("/proc"));
+        if !group.control_groups.is_empty() {
+            facts.push(Fact::found(&format!("{label}, control groups"), &group.control_groups.join("\n")));
+        }
+        if group.is_in_other_network {
+            facts.push(Fact::found(&format!("{label}, network"), "a network namespace of its own"));
+        }
+        let unseen = group.unseen.iter();
+        facts.extend(
+            unseen.map(|one| Fact::found(&format!("{label}, not seen: {}", one.name()), one.rules_out())),
+        );
+    }
+    let title = "Watched processes".to_owned();
+    (!facts.is_empty()).then_some(FactSection { title, facts })
 }
 
 /// Says what this run changed on the machine, and what it left alone.

@@ -2,7 +2,7 @@
 
 use analysis::find_max::FindMaxError;
 use drivers::TargetPolicyError;
-use observe::MonitorError;
+use observe::{MonitorError, WatchError};
 use runfile::RunFileError;
 use testbed::SutError;
 use thiserror::Error;
@@ -31,6 +31,9 @@ pub enum FleetError {
     /// A machine cannot be watched.
     #[error("{0}\nhint: `--monitor off` does without")]
     Watch(#[from] MonitorError),
+    /// Processes that were selected cannot be watched.
+    #[error(transparent)]
+    Processes(#[from] WatchError),
     /// A load thread cannot work.
     #[error(transparent)]
     Load(#[from] LoadError),

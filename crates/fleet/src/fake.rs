@@ -180,7 +180,7 @@ impl Laboratory for FakeLab {
         }
     }
 
-    fn watch(&mut self, _: &RunRequest<'_>) -> Result<Vec<Machine>, FleetError> {
+    fn watch(&mut self, _: &RunRequest<'_>, _: &mut dyn Observer) -> Result<Vec<Machine>, FleetError> {
         self.add("watch");
         Ok(vec![Machine { name: "this machine".to_owned(), role: MachineRole::Both }])
     }

@@ -65,8 +65,12 @@ pub(crate) trait Laboratory {
     /// Begins to watch the machines that the request names; returns them in the order of their numbers.
     ///
     /// # Errors
-    /// If one of them cannot be read.
-    fn watch(&mut self, request: &RunRequest<'_>) -> Result<Vec<Machine>, FleetError>;
+    /// If one of them cannot be read, or selected processes cannot be found.
+    fn watch(
+        &mut self,
+        request: &RunRequest<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Machine>, FleetError>;
 
     /// Collects what the run file says about the testbed before the first second.
     fn disclose(&self, request: &RunRequest<'_>) -> Disclosed;

@@ -15,7 +15,7 @@ use testbed::{
 };
 use units::{Clock, Nanos, RealClock};
 
-use crate::collect::{BegunPoint, collect_load_point};
+use crate::collect::{BegunPoint, WatchedServer, collect_load_point};
 use crate::counts::Counts;
 use crate::disclosed::{Disclosed, disclosed};
 use crate::error::FleetError;
@@ -29,7 +29,7 @@ use crate::stop::StopSwitch;
 use crate::thread::Message;
 use crate::verify::VerifyError;
 use crate::wait::wait_until;
-use crate::watch::{Watcher, follow, watchers};
+use crate::watch::Watchers;
 
 /// The longest that a server may take until it answers.
 const READY_MAX: Duration = Duration::from_secs(20);
@@ -43,7 +43,7 @@ pub(crate) struct LocalLab {
     /// The server that this run started; `None` if it was there already.
     sut: Option<RunningSut>,
     target: ResolvedTarget,
-    watchers: Vec<Watcher>,
+    watchers: Watchers,
     /// Findings about limits that are not recorded yet.
     remarks: Vec<String>,
     load: LoadThreads,
@@ -84,7 +84,7 @@ impl LocalLab {
             clock,
             sut,
             target,
-            watchers: Vec::new(),
+            watchers: Watchers::default(),
             remarks: Vec::new(),
             load,
             messages: None,
@@ -142,13 +142,22 @@ impl Laboratory for LocalLab {
         Ok(self.target.probe(&self.plan, self.clock, stop)?)
     }
 
-    fn watch(&mut self, request: &RunRequest<'_>) -> Result<Vec<Machine>, FleetError> {
-        self.watchers = watchers(&request.monitoring, self.sut.as_ref(), &self.target)?;
-        Ok(self.watchers.iter().map(|watcher| watcher.machine.clone()).collect())
+    fn watch(
+        &mut self,
+        request: &RunRequest<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Machine>, FleetError> {
+        self.watchers = Watchers::begin(&request.monitoring, self.sut.as_ref(), &self.target)?;
+        if let Some(unseen) = &self.watchers.unseen {
+            let text = format!("the server’s processes are not watched: {unseen}");
+            self.remarks.push(text.clone());
+            observer.event(Event::Warning(text));
+        }
+        Ok(self.watchers.all.iter().map(|watcher| watcher.machine.clone()).collect())
     }
 
     fn disclose(&self, request: &RunRequest<'_>) -> Disclosed {
-        disclosed(request, self.sut.as_ref(), &self.plan, &self.target)
+        disclosed(request, self.sut.as_ref(), &self.plan, &self.target, &self.watchers)
     }
 
     fn remarks(&mut self) -> Vec<String> {
@@ -160,7 +169,7 @@ impl Laboratory for LocalLab {
         sut.reset()?;
         self.remarks.extend(prove_memory_limit(Some(sut), &self.plan, observer, stop)?);
         self.target = ResolvedTarget::of_sut(sut, self.target.take_secrets())?;
-        follow(&mut self.watchers, sut, &self.target);
+        self.watchers.follow(sut, &self.target);
         Ok(())
     }
 
@@ -186,8 +195,9 @@ impl Laboratory for LocalLab {
     ) -> Result<Counts, FleetError> {
         let (sender, messages) = self.messages.take().expect("a load point is prepared before it begins");
         let begun = BegunPoint { plan: &self.plan, clock: self.clock, origin: self.origin, messages, sender };
-        let (watchers, sut) = (&mut self.watchers, self.sut.as_mut());
-        Ok(collect_load_point(begun, &mut self.load, watchers, sut, collector, stop)?)
+        let Watchers { all, meter, .. } = &mut self.watchers;
+        let server = WatchedServer { sut: self.sut.as_mut(), meter: meter.as_mut() };
+        Ok(collect_load_point(begun, &mut self.load, all, server, collector, stop)?)
     }
 
     fn stop(self) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use model::{Notes, Plan, Secrets};
-use observe::MonitorSource;
+use observe::{MonitorSource, ProcessSelector};
 use testbed::{Acceleration, Server};
 
 use crate::family::ExternalServer;
@@ -47,6 +47,8 @@ pub enum Monitoring {
     On {
         /// The others.
         others: Vec<MonitorSource>,
+        /// The processes on this machine that are watched beside the server, or that are the server.
+        watched: Vec<ProcessSelector>,
     },
 }
 

@@ -44,7 +44,7 @@ impl<L: Laboratory> Session<L> {
                 return Err(VerifyError::Interrupted.into());
             }
         }
-        let machines = lab.watch(request)?;
+        let machines = lab.watch(request, observer)?;
         let (address, server) = lab.described();
         observer.event(Event::Ready { address, server });
         let disclosed = lab.disclose(request);

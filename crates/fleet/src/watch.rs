@@ -4,10 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use languages::{FOREIGN_CHARS_MAX, foreign_text, is_terminal_control, without_credentials};
 use model::{Machine, MachineRole, Reading};
-use observe::{LocalMachine, MonitorError, ResourceMonitor, ServiceStatus, THIS_MACHINE};
+use observe::{
+    LocalMachine, MonitorError, ProcessMeter, ResourceMonitor, ServiceStatus, THIS_MACHINE, WatchError,
+    WatchedGroups, WatchedTargets, is_here,
+};
 use testbed::{RunningSut, start_program};
 use units::{Clock, Nanos, RealClock};
 
+use crate::error::FleetError;
 use crate::family::ResolvedTarget;
 use crate::request::Monitoring;
 use crate::wait::wait_until;
@@ -72,42 +76,73 @@ fn make_printable(name: &mut String) {
     }
 }
 
-/// Begins to watch this machine with the server, if it is here, and the other machines. Each is read once, so that a run
-/// does not begin with a machine that cannot be read.
-pub(crate) fn watchers(
-    monitoring: &Monitoring,
-    sut: Option<&RunningSut>,
-    target: &ResolvedTarget,
-) -> Result<Vec<Watcher>, MonitorError> {
-    let Monitoring::On { others } = monitoring else { return Ok(Vec::new()) };
-    let mut watchers = here(sut, target);
-    for source in others {
-        watchers.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(start_program)?));
-    }
-    watchers.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
-    Ok(watchers)
+/// The monitors of a run, and what they say about processes that were there already.
+#[derive(Default)]
+pub(crate) struct Watchers {
+    /// The monitors, in the order of their machines.
+    pub(crate) all: Vec<Watcher>,
+    /// The processes on this machine that this run did not start.
+    pub(crate) targets: WatchedTargets,
+    /// The meter of their CPU time, where they are the server.
+    pub(crate) meter: Option<ProcessMeter>,
+    /// The reason why the server's processes are not watched, although it is on this machine.
+    pub(crate) unseen: Option<WatchError>,
 }
 
-/// Watches this machine and the server's own account of itself anew, after the server was reset.
-pub(crate) fn follow(watchers: &mut [Watcher], sut: &RunningSut, target: &ResolvedTarget) {
-    if watchers.is_empty() {
-        return;
+impl Watchers {
+    /// Begins to watch this machine with the server, if it is here, and the other machines. Each is read once, so that a
+    /// run does not begin with a machine that cannot be read.
+    ///
+    /// # Errors
+    /// A machine cannot be read, or selected processes cannot be found.
+    pub(crate) fn begin(
+        monitoring: &Monitoring,
+        sut: Option<&RunningSut>,
+        target: &ResolvedTarget,
+    ) -> Result<Watchers, FleetError> {
+        let Monitoring::On { others, watched } = monitoring else { return Ok(Watchers::default()) };
+        let mut targets = WatchedTargets::select(watched)?;
+        let is_external_here = sut.is_none() && is_here(target.address().ip());
+        let unseen = match is_external_here {
+            true => targets.add_target(target.address()).err(),
+            false => None,
+        };
+        let (mut all, groups) = here(sut, target, &targets);
+        for source in others {
+            all.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(start_program)?));
+        }
+        all.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
+        let meter = (sut.is_none() && !targets.is_empty()).then(|| groups.meter());
+        Ok(Watchers { all, targets, meter, unseen })
     }
-    watchers.iter_mut().zip(here(Some(sut), target)).for_each(|(watcher, new)| watcher.watch = new.watch);
+
+    /// Watches this machine and the server's own account of itself anew, after the server was reset.
+    pub(crate) fn follow(&mut self, sut: &RunningSut, target: &ResolvedTarget) {
+        if self.all.is_empty() {
+            return;
+        }
+        let (new, _) = here(Some(sut), target, &self.targets);
+        self.all.iter_mut().zip(new).for_each(|(watcher, new)| watcher.watch = new.watch);
+    }
 }
 
 /// Returns what is watched on this machine; the same for the same server.
-fn here(sut: Option<&RunningSut>, target: &ResolvedTarget) -> Vec<Watcher> {
-    let is_here = sut.is_some() || target.address().ip().is_loopback();
-    let role = if is_here { MachineRole::Both } else { MachineRole::Load };
+fn here(
+    sut: Option<&RunningSut>,
+    target: &ResolvedTarget,
+    targets: &WatchedTargets,
+) -> (Vec<Watcher>, WatchedGroups) {
+    let address = target.address().ip();
+    let role = if sut.is_some() || is_here(address) { MachineRole::Both } else { MachineRole::Load };
     let watched = sut.map(RunningSut::watched);
     let status = watched.as_ref().and_then(ServiceStatus::new);
-    let machine = LocalMachine::new(watched).toward(target.address().ip());
+    let machine = LocalMachine::new(watched).watching(targets.clone()).toward(address);
+    let groups = machine.groups();
     let mut watchers = vec![Watcher::new(THIS_MACHINE, role, Box::new(machine))];
     watchers.extend(
         status.map(|status| Watcher::new("the server's own account", MachineRole::Sut, Box::new(status))),
     );
-    watchers
+    (watchers, groups)
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ fn request<'a>(plan: &Plan, target: &Target, run_file: &'a Path) -> RunRequest<'
         search_path: Vec::new(),
         files_dir: folder.join("files"),
         executable: "/nowhere".into(),
-        monitoring: Monitoring::On { others: Vec::new() },
+        monitoring: Monitoring::On { others: Vec::new(), watched: Vec::new() },
         notes: Notes::default(),
         disclose_identity: false,
     }

@@ -204,6 +204,24 @@ counters! {
     ServiceSent "service.sent" Total Bytes "Bytes sent.";
 
     MonitorCpu "monitor.cpu" Total Micros "CPU time of the monitor itself.";
+
+    // Instance: the group of the server's processes, as it was selected; empty for a server that the run started.
+    SutRunDelay "sut.run_delay" Total Micros "Time for which runnable threads of the server waited for a CPU, summed over them.";
+    SutMinorFaults "sut.minor_faults" Total Count "Minor page faults of the server: those that read from no disk.";
+    SutThreads "sut.threads" Level Count "Threads of the server.";
+    SutThreadsRunning "sut.threads_running" Level Count "Runnable threads of the server: running or waiting for a CPU.";
+    SutThreadsWaiting "sut.threads_waiting" Level Count "Threads of the server that wait for something other than a CPU or a disk.";
+    SutThreadsBlocked "sut.threads_blocked" Level Count "Threads of the server blocked on disk I/O.";
+    SutOpenFiles "sut.open_files" Level Count "Open files of the server's process that is closest to its limit.";
+    SutOpenFilesMax "sut.open_files_max" Level Count "Limit on the open files of that process.";
+    // Instance: the group, then the kernel function.
+    SutWaitChannel "sut.wait_channel" Level Count "Threads of the server that sleep in a kernel function (wait channel).";
+    SutConnections "sut.connections" Level Count "Established connections to the TCP ports of the server.";
+    // Instance: the listener's port.
+    ListenerDrops "tcp.listener_drops" Total Count "Connection requests that a listener of the server dropped.";
+    // Instance: the path of the listener's Unix socket.
+    UnixAcceptQueue "unix.accept_queue" Level Count "Connections in the accept queue of a Unix socket.";
+    UnixAcceptQueueMax "unix.accept_queue_max" Level Count "Capacity of the accept queue of a Unix socket (backlog).";
 }
 
 impl Counter {

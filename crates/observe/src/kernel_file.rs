@@ -12,6 +12,9 @@ const PAGE_BYTES: usize = 4096;
 /// Maximum size of a text: the counters of a thousand CPUs take a tenth of it.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
+/// Maximum size of a text of a few numbers.
+const SHORT_BYTES_MAX: usize = 128;
+
 /// Returns a file's text, trimmed; `None` if it cannot be read or is empty.
 pub fn read(path: impl AsRef<Path>) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
@@ -35,6 +38,13 @@ impl KernelFile {
     /// Returns the current text of the file; `None` if it cannot be read.
     pub fn text(&self) -> Option<String> {
         Some(self.text_in(&mut Vec::new())?.into_owned())
+    }
+
+    /// Returns the current text of a file of a few numbers, in one read; `None` if it cannot be read.
+    pub(crate) fn short_text(&self) -> Option<String> {
+        let mut buffer = [0; SHORT_BYTES_MAX];
+        let length = self.0.read_at(&mut buffer, 0).ok()?;
+        std::str::from_utf8(&buffer[..length]).ok().map(str::to_owned)
     }
 
     /// Returns the current text of the file, in a reusable buffer that only grows; `None` if it cannot be
@@ -61,6 +71,11 @@ impl KernelFile {
 /// Returns the number after `key` in lines `key number`.
 pub fn keyed_number(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+/// Returns the number after `key` in lines `key: number`.
+pub(crate) fn keyed_after_colon(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')?.trim().parse().ok())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! - `doctor`: checks that a machine is ready for a run
 //! - `leftovers`: remains of killed runs
 //! - `cgroup`, `process`, `thread_use`, `kernel_file`, `netlink`: readers of the kernel's counters and settings
+//! - `watch`: processes of a server that is there already, found and followed
 //! - `cpu_list`, `cpu_order`, `open_files`, `disk`, `private_folder`: single facts
 //! - `program`: the programs that a monitor needs
 
@@ -26,6 +27,7 @@ pub mod private_folder;
 pub mod process;
 mod program;
 mod thread_use;
+mod watch;
 
 pub use cpu_list::{CpuListError, available_cpus, format_cpu_list, parse_cpu_list};
 pub use cpu_order::by_core;
@@ -36,9 +38,12 @@ pub use inventory::{
 };
 pub use monitor::{
     LocalMachine, MonitorError, MonitorSource, MonitorSourceError, MonitoredSut, PROC_FILES, PageUrl,
-    PrometheusMachine, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine, SshOptions,
-    StatusKind, StatusPage, THIS_MACHINE, prometheus,
+    ProcessMeter, PrometheusMachine, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine,
+    SshOptions, StatusKind, StatusPage, THIS_MACHINE, WatchedGroups, prometheus,
 };
 pub use open_files::open_files_max;
 pub use program::{ObserverProgram, StartProgram, StartedProgram};
 pub use thread_use::{SchedStat, ThreadUse};
+pub use watch::{
+    GroupDescription, ProcessSelector, ProcessSelectorError, Unseen, WatchError, WatchedTargets, is_here,
+};

@@ -21,6 +21,10 @@ pub struct ProcessStat {
     pub own_ticks: u64,
     /// The same, including that of its reaped children.
     pub cpu_ticks: u64,
+    /// Page faults that read from no disk, including those of its reaped children.
+    pub minor_faults: u64,
+    /// Page faults that read from a disk, including those of its reaped children.
+    pub major_faults: u64,
     /// Number of threads.
     pub threads: u32,
     /// Start time in ticks since boot: distinguishes processes that reuse an id.
@@ -39,21 +43,23 @@ impl ProcessStat {
 /// Parses the text of `/proc/PID/stat`, or of a thread: the name, which may contain blanks and parentheses,
 /// and the used fields.
 ///
-/// Source: proc_pid_stat(5): fields 2 comm, 3 state, 4 ppid, 5 pgrp, 14–17 utime stime cutime cstime, 20 num_threads,
+/// Source: proc_pid_stat(5): fields 2 comm, 3 state, 4 ppid, 5 pgrp, 10–13 minflt cminflt majflt cmajflt, 14–17 utime stime cutime cstime, 20 num_threads,
 /// 22 starttime, 24 rss.
 pub fn parse_stat(text: &str) -> Option<(&str, ProcessStat)> {
     let (head, tail) = text.rsplit_once(')')?;
     let (pid, name) = head.split_once(" (")?;
     let fields: Vec<&str> = tail.split_ascii_whitespace().take(22).collect();
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    let ticks = |first: usize| number(first)?.checked_add(number(first + 1)?);
+    let both = |first: usize| number(first)?.checked_add(number(first + 1)?);
     let stat = ProcessStat {
         pid: pid.parse().ok()?,
         state: fields.first()?.chars().next()?,
         parent: u32::try_from(number(4)?).ok()?,
         group: u32::try_from(number(5)?).ok()?,
-        own_ticks: ticks(14)?,
-        cpu_ticks: ticks(14)?.checked_add(ticks(16)?)?,
+        own_ticks: both(14)?,
+        cpu_ticks: both(14)?.checked_add(both(16)?)?,
+        minor_faults: both(10)?,
+        major_faults: both(12)?,
         threads: u32::try_from(number(20)?).ok()?,
         start_ticks: number(22)?,
         resident_pages: number(24)?,
@@ -61,11 +67,17 @@ pub fn parse_stat(text: &str) -> Option<(&str, ProcessStat)> {
     Some((name, stat))
 }
 
+/// Returns the ids of all visible processes of the machine, sorted.
+pub fn all_pids() -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    pids.sort_unstable();
+    pids
+}
+
 /// Returns all visible processes of the machine.
 fn all() -> Vec<ProcessStat> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    pids.filter_map(ProcessStat::of).collect()
+    all_pids().into_iter().filter_map(ProcessStat::of).collect()
 }
 
 /// Returns the CPU time so far of process group leaders, their groups and all descendants.
@@ -104,7 +116,7 @@ mod tests {
     /// Recorded from a worker with an awkward name; utime 12, stime 30, cutime 1, cstime 2.
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
-        let text = "4242 (ng) inx) S 4241 4200 4200 0 -1 4194624 900 0 0 0 12 30 1 2 20 0 1 0 777 5 6 7";
+        let text = "4242 (ng) inx) S 4241 4200 4200 0 -1 4194624 900 30 2 5 12 30 1 2 20 0 1 0 777 5 6 7";
         let stat = ProcessStat {
             pid: 4242,
             state: 'S',
@@ -112,6 +124,8 @@ mod tests {
             group: 4200,
             own_ticks: 42,
             cpu_ticks: 45,
+            minor_faults: 930,
+            major_faults: 7,
             threads: 1,
             start_ticks: 777,
             resident_pages: 6,

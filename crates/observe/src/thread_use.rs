@@ -32,7 +32,7 @@ impl SchedStat {
 /// Parses `schedstat`: time on a CPU (ns), time on a run queue (ns), number of timeslices.
 ///
 /// Source: Linux, Documentation/scheduler/sched-stats.rst.
-fn parse(text: &str) -> Option<ThreadUse> {
+pub(crate) fn parse(text: &str) -> Option<ThreadUse> {
     let mut numbers = text.split_ascii_whitespace().map(|field| field.parse().ok());
     Some(ThreadUse { cpu: Nanos(numbers.next()??), run_queue: Nanos(numbers.next()??) })
 }

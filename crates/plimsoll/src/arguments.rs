@@ -13,7 +13,7 @@ use model::{
     Arrivals, Connection, DiskShare, Family, GatewayKind, HttpVersion, Limit, LimitError, Pick, PickError,
     SettingKind, Tls, parse_limits,
 };
-use observe::{MonitorSource, MonitorSourceError};
+use observe::{MonitorSource, MonitorSourceError, ProcessSelector};
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
@@ -328,6 +328,10 @@ pub(crate) struct RunArguments {
     /// windows_exporter) or `ssh=USER@HOST`; `off` disables monitoring; may be repeated
     #[arg(long, value_name = "SOURCE", value_parser = monitor)]
     pub monitor: Vec<MonitorArgument>,
+    /// Watch processes on this machine too, such as a database behind the server: `port=NUMBER`, `pid=NUMBER`,
+    /// `unit=NAME`, `cgroup=PATH` or `container=ID`; may be repeated. Those that listen at `--target` are always watched
+    #[arg(long, value_name = "PROCESSES")]
+    pub watch: Vec<ProcessSelector>,
     #[command(flatten)]
     pub metrics: MetricsArguments,
     #[command(flatten)]

@@ -187,6 +187,7 @@ impl From<FleetError> for Failure {
             }
             FleetError::Load(LoadError::Panicked) => failure(Exit::Internal),
             FleetError::Search(_)
+            | FleetError::Processes(_)
             | FleetError::Verify(VerifyError::Setup(_))
             | FleetError::Load(LoadError::Setup(_)) => {
                 failure(Exit::Usage)

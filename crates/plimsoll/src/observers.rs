@@ -2,6 +2,7 @@
 
 use fleet::{Event, Observer};
 use model::Plan;
+use observe::{ProcessSelector, WatchedTargets};
 use telemetry::{Endpoint, MonitoredRun, Telemetry, TelemetryError, TelemetryOptions};
 
 use crate::arguments::{MetricsArguments, MonitorArgument};
@@ -16,10 +17,12 @@ const NICE: i32 = 10;
 const OBSERVERS_HINT: &str = "a collector or exporter may be on this machine, in a private network or at a public \
 address, but not at a link-local address";
 
-/// Checks the addresses that metrics are pushed to and the machines that are monitored, before anything is started.
+/// Checks the addresses that metrics are pushed to, the machines that are monitored and the processes that are watched,
+/// before anything is started.
 pub(crate) fn check_observers(
     metrics: &MetricsArguments,
     monitors: &[MonitorArgument],
+    watched: &[ProcessSelector],
 ) -> Result<(), Failure> {
     let refused = |why: String| Failure::new(Exit::Refused, why).hint(OBSERVERS_HINT);
     metrics.otlp.as_ref().map_or(Ok(()), Endpoint::check).map_err(|why| refused(why.to_string()))?;
@@ -29,7 +32,11 @@ pub(crate) fn check_observers(
             source.check().map_err(|why| refused(format!("`{shown}` cannot be monitored: {why}")))?;
         }
     }
-    Ok(())
+    if !watched.is_empty() && monitors.contains(&MonitorArgument::Off) {
+        let error = "`--watch` names processes to monitor, and `--monitor off` monitors nothing";
+        return Err(Failure::usage(error).hint("omit one of them"));
+    }
+    WatchedTargets::select(watched).map(drop).map_err(Failure::usage)
 }
 
 /// An observer that passes the events of runs to the progress display and to telemetry.

@@ -44,7 +44,7 @@ impl Controller {
         [Controller::Cpu, Controller::Cpuacct, Controller::Memory, Controller::Blkio, Controller::Cpuset];
 
     /// Returns the name in version 1.
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Controller::Cpu => "cpu",
             Controller::Cpuacct => "cpuacct",

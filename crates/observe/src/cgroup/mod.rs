@@ -4,17 +4,20 @@
 //!
 //! - `hierarchy`: mount points and possible parent groups
 //! - `group`: the directories of a group, and its processes
+//! - `membership`: the groups of a process, its unit and its container
 //! - `stat`: CPU accounting; `memory`: memory accounting
 //! - `stale`: groups left behind by killed runs
 
 mod group;
 mod hierarchy;
+mod membership;
 mod memory;
 mod stale;
 mod stat;
 
-pub use group::{ControllerFiles, members};
+pub use group::{ControllerFiles, all_members, members};
 pub use hierarchy::{CgroupVersion, Controller, Hierarchy, hierarchies};
+pub use membership::{CgroupMembership, CgroupMount};
 pub use memory::MemoryUse;
 pub use stale::stale_groups;
 pub use stat::CpuAccount;

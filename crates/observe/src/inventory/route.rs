@@ -110,7 +110,7 @@ fn route_v6(table: &str, server: Ipv6Addr) -> Option<Route> {
 
 /// Parses the routing tree: a line `|-- 10.0.2.15`, followed by `/32 host LOCAL` for this machine's own
 /// addresses.
-fn own_addresses(fib_trie: &str) -> Vec<Ipv4Addr> {
+pub(crate) fn own_addresses(fib_trie: &str) -> Vec<Ipv4Addr> {
     let mut own: Vec<Ipv4Addr> = Vec::new();
     let mut last: Option<Ipv4Addr> = None;
     for line in fib_trie.lines().map(str::trim) {

@@ -10,11 +10,12 @@ use super::kernel::processor::parse_frequency;
 use super::kernel::{PROC_FILES, Parse};
 use super::netlink::Netlink;
 use super::others::OtherPrograms;
-use super::programs::Programs;
+use super::processes::{WatchedGroups, WatchedProcesses};
 use super::sut::MonitoredSut;
 use super::{MonitorError, ResourceMonitor};
 use crate::inventory::interface_to;
 use crate::kernel_file::{self, KernelFile};
+use crate::watch::{ProcessGroup, WatchedTargets};
 
 /// The name of this machine in series.
 pub const THIS_MACHINE: &str = "this machine";
@@ -29,6 +30,9 @@ const SPEED_READINGS: u32 = 60;
 #[derive(Debug)]
 pub struct LocalMachine {
     sut: Option<MonitoredSut>,
+    /// Processes that were there already.
+    watched: WatchedTargets,
+    shared: WatchedGroups,
     /// Address that the load goes to.
     target: Option<IpAddr>,
     open: Option<OpenFiles>,
@@ -38,7 +42,30 @@ pub struct LocalMachine {
 impl LocalMachine {
     /// Creates a monitor of this machine and, if there is one on it, of the system under test.
     pub fn new(sut: Option<MonitoredSut>) -> LocalMachine {
-        LocalMachine { sut, target: None, open: None, buffer: Vec::new() }
+        LocalMachine {
+            sut,
+            watched: WatchedTargets::default(),
+            shared: WatchedGroups::default(),
+            target: None,
+            open: None,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Adds processes to watch that were there already.
+    pub fn watching(self, watched: WatchedTargets) -> LocalMachine {
+        LocalMachine { watched, ..self }
+    }
+
+    /// Returns what other threads may know of the processes that are watched.
+    pub fn groups(&self) -> WatchedGroups {
+        self.shared.clone()
+    }
+
+    fn process_groups(&self) -> Vec<ProcessGroup> {
+        let started =
+            self.sut.as_ref().map(|sut| ProcessGroup::started(sut.group.clone(), sut.leaders.clone()));
+        started.into_iter().chain(self.watched.groups()).collect()
     }
 
     /// Sets the address that the load goes to, so that the interface on the route is reported.
@@ -50,7 +77,11 @@ impl LocalMachine {
 impl ResourceMonitor for LocalMachine {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
         let before = into.len();
-        let open = self.open.get_or_insert_with(|| OpenFiles::new(self.sut.as_ref(), self.target));
+        let opened = self.open.take().unwrap_or_else(|| {
+            let processes = WatchedProcesses::new(self.process_groups(), self.shared.clone());
+            OpenFiles::new(self.sut.as_ref(), self.target, processes)
+        });
+        let open = self.open.insert(opened);
         open.read(&mut self.buffer, into);
         if into.len() == before {
             let reason = "nothing can be read from /proc".to_owned();
@@ -73,24 +104,23 @@ struct OpenFiles {
     /// The interface on the route to the server.
     route: Option<String>,
     netlink: Netlink,
-    programs: Option<Programs>,
+    processes: WatchedProcesses,
     others: OtherPrograms,
 }
 
 impl OpenFiles {
-    fn new(sut: Option<&MonitoredSut>, target: Option<IpAddr>) -> OpenFiles {
+    fn new(sut: Option<&MonitoredSut>, target: Option<IpAddr>, processes: WatchedProcesses) -> OpenFiles {
         let of_machine = PROC_FILES.iter().map(|(path, parse)| (PathBuf::from(path), *parse));
-        let of_sut = sut.map(MonitoredSut::group_files).unwrap_or_default();
         let open = |(path, parse): (PathBuf, Parse)| Some((KernelFile::open(path).ok()?, parse));
         OpenFiles {
-            files: of_machine.chain(of_sut).filter_map(open).collect(),
+            files: of_machine.filter_map(open).collect(),
             frequencies: frequencies(),
             speeds: Vec::new(),
             readings: 0,
             ports: sut.map(|sut| sut.ports.clone()).unwrap_or_default(),
             route: target.and_then(interface_to),
             netlink: Netlink::default(),
-            programs: sut.map(Programs::new),
+            processes,
             others: OtherPrograms::default(),
         }
     }
@@ -113,7 +143,7 @@ impl OpenFiles {
         into.extend_from_slice(&self.speeds);
         into.extend(self.route.iter().map(|interface| Reading::of(Counter::NetRoute, interface.clone(), 1)));
         self.netlink.read(&self.ports, into);
-        let server = self.programs.as_mut().map(|programs| programs.read(into)).unwrap_or_default();
+        let server = self.processes.read(buffer, into);
         self.others.read(&server, into);
     }
 }

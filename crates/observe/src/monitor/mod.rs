@@ -4,7 +4,7 @@
 //!
 //! - `kernel`: kernel files and their parsers
 //! - `netlink`: counters that the kernel reports only over netlink
-//! - `programs`: the processes of the system under test
+//! - `processes`: the processes of the system under test
 //! - `others`: other programs on this machine
 //! - `local`: this machine
 //! - `fetch`: metrics pages over HTTP
@@ -19,7 +19,7 @@ mod kernel;
 mod local;
 mod netlink;
 mod others;
-mod programs;
+mod processes;
 pub mod prometheus;
 mod service;
 mod source;
@@ -30,6 +30,7 @@ pub use fetch::PageUrl;
 pub use kernel::PROC_FILES;
 pub(crate) use kernel::Parse;
 pub use local::{LocalMachine, THIS_MACHINE};
+pub use processes::{ProcessMeter, WatchedGroups};
 pub use prometheus::PrometheusMachine;
 pub use service::{ServiceStatus, StatusKind};
 pub use source::{MonitorSource, MonitorSourceError};

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use model::{Counter, Reading};
 
 use super::kernel::text::ticks_to_micros;
-use super::programs::stat_text;
-use crate::process::parse_stat;
+use super::processes::stat_text;
+use crate::process::{all_pids, parse_stat};
 
 /// Maximum number of idle processes, and of new or busy ones, examined per reading.
 const IDLE_READS_MAX: usize = 16;
@@ -55,9 +55,8 @@ impl OtherPrograms {
     /// server's processes.
     pub(super) fn read(&mut self, server: &[u32], into: &mut Vec<Reading>) {
         let own = std::process::id();
-        let mut pids: Vec<u32> =
-            entries().filter(|pid| *pid != own && server.binary_search(pid).is_err()).collect();
-        pids.sort_unstable();
+        let is_other = |pid: &u32| *pid != own && server.binary_search(pid).is_err();
+        let pids: Vec<u32> = all_pids().into_iter().filter(is_other).collect();
         self.known.retain(|pid, _| pids.binary_search(pid).is_ok());
         for pid in self.next_batch(&pids) {
             self.sample(pid, own);
@@ -127,11 +126,6 @@ impl OtherPrograms {
                 || known.values().any(|seen| seen.program == *program)
         });
     }
-}
-
-fn entries() -> impl Iterator<Item = u32> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
         plans.push(plan.with_quota(quota).map_err(|problem| vec![problem])?);
     }
     let secrets = secrets::read(chosen)?;
-    check_observers(&arguments.metrics, &arguments.monitor)?;
+    check_observers(&arguments.metrics, &arguments.monitor, &arguments.watch)?;
     let trust = trust_in(arguments, &candidates)?;
     if arguments.dry_run {
         return dry_run(&plans, &candidates, as_json);
@@ -418,7 +418,7 @@ fn run(
             files_dir: files_dir(arguments, candidate, &plan)?,
             search_path: paths::search_path(),
             executable: std::env::current_exe()?,
-            monitoring: monitoring(&arguments.monitor),
+            monitoring: monitoring(arguments),
             notes: context.notes.clone(),
             disclose_identity: arguments.disclosure.disclose_identity,
             plan,
@@ -430,7 +430,8 @@ fn run(
     Ok(results.into_iter().map(|result| result.err().map(|error| Failure::of_run(error, is_own))).collect())
 }
 
-fn monitoring(asked: &[MonitorArgument]) -> Monitoring {
+fn monitoring(arguments: &RunArguments) -> Monitoring {
+    let asked = &arguments.monitor;
     if asked.contains(&MonitorArgument::Off) {
         return Monitoring::Off;
     }
@@ -438,7 +439,7 @@ fn monitoring(asked: &[MonitorArgument]) -> Monitoring {
         MonitorArgument::Off => None,
         MonitorArgument::Source(source) => Some(source.clone()),
     };
-    Monitoring::On { others: asked.iter().filter_map(source).collect() }
+    Monitoring::On { others: asked.iter().filter_map(source).collect(), watched: arguments.watch.clone() }
 }
 
 /// Returns the directory for work directories; creates it if a server is to be started.

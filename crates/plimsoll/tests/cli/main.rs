@@ -39,3 +39,4 @@ mod url;
 mod usage;
 mod users;
 mod view;
+mod watch;

@@ -1,0 +1,340 @@
+//! The processes of a server in groups: those that this run started, and those that were there already.
+//!
+//! At most [`STATUS_READS_MAX`] processes are read per reading, and the states of [`TASK_READS_MAX`] threads; beyond that
+//! they are read in rotation, and the last values count until the next turn. The accounting of threads is read each
+//! time, as far as [`KEPT_FILES_MAX`] files can be kept open. The CPU time of a process stays with its program after its
+//! end; only the control group accounts for its use after its last turn, and for processes that came and went between
+//! two turns.
+//!
+//! - `process`: a process; `task`: its threads
+//! - `programs`: the processes of all groups by the name of their program
+//! - `totals`: the counters of a group; `group_files`: those of its control groups
+//! - `shared`: what other threads may know of the groups
+
+mod group_files;
+mod process;
+mod programs;
+mod shared;
+mod task;
+mod totals;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Counter, Reading};
+use rustix::process::{Resource, getrlimit};
+use units::{Clock, Nanos, RealClock};
+
+use super::kernel::text::ticks_to_micros;
+use crate::watch::{ProcessGroup, ProcessTable};
+
+use group_files::GroupFiles;
+use process::Process;
+use programs::Programs;
+pub use shared::{ProcessMeter, WatchedGroups};
+use task::FileRoom;
+pub(super) use task::stat_text;
+use totals::GroupTotals;
+
+/// Maximum number of processes whose status is read per reading.
+const STATUS_READS_MAX: usize = 160;
+
+/// Maximum number of processes whose files and disk traffic are read per reading.
+const FILES_READS_MAX: usize = 32;
+
+/// Maximum number of threads whose state and wait channel are read per reading.
+const TASK_READS_MAX: usize = 128;
+
+/// Maximum number of accounting files that stay open, and the share of the limit on open files that they may take.
+const KEPT_FILES_MAX: usize = 4096;
+const KEPT_FILES_SHARE: u64 = 4;
+
+/// The processes of a server.
+#[derive(Debug)]
+pub(super) struct WatchedProcesses {
+    groups: Vec<Group>,
+    shared: WatchedGroups,
+    table: ProcessTable,
+    known: BTreeMap<u32, Process>,
+    programs: Programs,
+    /// The process that was read last, and the one whose files were.
+    last_status: u32,
+    last_files: u32,
+    last_tasks: u32,
+    room: FileRoom,
+    clock: RealClock,
+}
+
+/// A group with its counters.
+#[derive(Debug)]
+struct Group {
+    processes: ProcessGroup,
+    files: GroupFiles,
+    totals: GroupTotals,
+}
+
+impl WatchedProcesses {
+    /// Prepares to watch these groups; a process that belongs to several is counted in the first.
+    pub(super) fn new(groups: Vec<ProcessGroup>, shared: WatchedGroups) -> WatchedProcesses {
+        let group = |processes: ProcessGroup| {
+            let files = GroupFiles::open(processes.alone());
+            Group { processes, files, totals: GroupTotals::default() }
+        };
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX) / KEPT_FILES_SHARE;
+        WatchedProcesses {
+            groups: groups.into_iter().map(group).collect(),
+            shared,
+            table: ProcessTable::default(),
+            known: BTreeMap::new(),
+            programs: Programs::default(),
+            last_status: 0,
+            last_files: 0,
+            last_tasks: 0,
+            room: FileRoom(usize::try_from(limit).unwrap_or(usize::MAX).min(KEPT_FILES_MAX)),
+            clock: RealClock::start(),
+        }
+    }
+
+    /// Reads the next batch of processes and reports all groups and programs; returns the ids of all running
+    /// processes, sorted.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, into: &mut Vec<Reading>) -> Vec<u32> {
+        if self.groups.is_empty() {
+            return Vec::new();
+        }
+        let members = self.update_groups();
+        let pids: Vec<u32> = members.keys().copied().collect();
+        self.retain_processes(&pids);
+        self.sample(&members, &pids);
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            let label = group.processes.label.as_str();
+            let living: Vec<&Process> = self.known.values().filter(|one| one.group == index).collect();
+            let n = group.processes.members().len() as u64;
+            into.push(Reading::of(Counter::SutProcesses, label, n));
+            // Each group's own readings are known by their instance.
+            let mut own = Vec::new();
+            group.files.read(label, buffer, &mut own);
+            group.totals.report(label, &living, &mut own);
+            into.append(&mut own);
+        }
+        self.programs.report(self.known.values(), into);
+        let busiest = self.known.values().filter_map(Process::busiest_thread).max();
+        into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
+        pids
+    }
+
+    /// Updates the groups; returns their processes with the indexes of the groups.
+    fn update_groups(&mut self) -> BTreeMap<u32, usize> {
+        if self.groups.iter().any(|group| group.processes.needs_table()) {
+            self.table.refresh();
+        }
+        let mut members = BTreeMap::new();
+        let mut taken = BTreeSet::new();
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            if group.processes.update(&self.table, &taken) {
+                group.files = GroupFiles::open(group.processes.alone());
+            }
+            taken.extend(group.processes.members());
+            members.extend(group.processes.members().iter().map(|pid| (*pid, index)));
+        }
+        self.shared.update(self.groups.iter().map(|group| &group.processes));
+        members
+    }
+
+    fn retain_processes(&mut self, pids: &[u32]) {
+        let ended: Vec<u32> =
+            self.known.keys().copied().filter(|pid| pids.binary_search(pid).is_err()).collect();
+        for pid in ended {
+            if let Some(process) = self.known.remove(&pid) {
+                self.end(&process);
+            }
+        }
+    }
+
+    fn end(&mut self, process: &Process) {
+        self.programs.end(process);
+        if let Some(group) = self.groups.get_mut(process.group) {
+            group.totals.end(process);
+        }
+        self.room.0 += process.tasks.iter().filter(|task| task.is_kept()).count();
+    }
+
+    fn sample(&mut self, members: &BTreeMap<u32, usize>, pids: &[u32]) {
+        let leaders: Vec<u32> =
+            self.groups.iter().flat_map(|group| group.processes.leaders()).copied().collect();
+        let new: Vec<u32> = pids.iter().copied().filter(|pid| !self.known.contains_key(pid)).collect();
+        let turn = next_batch(pids, self.last_status, STATUS_READS_MAX);
+        self.last_status = turn.last().copied().unwrap_or_default();
+        let all: BTreeSet<u32> = leaders.into_iter().chain(new).chain(turn).collect();
+        for pid in &all {
+            if let Some(group) = members.get(pid) {
+                self.sample_status(*pid, *group);
+            }
+        }
+        let now = self.clock.now();
+        for process in self.known.values_mut() {
+            process.account(now, &mut self.room);
+        }
+        self.sample_tasks(now);
+        let turn = next_batch(pids, self.last_files, FILES_READS_MAX);
+        self.last_files = turn.last().copied().unwrap_or_default();
+        for pid in &turn {
+            self.known.get_mut(pid).into_iter().for_each(Process::examine_files);
+        }
+    }
+
+    fn sample_status(&mut self, pid: u32, group: usize) {
+        let Some((name, stat)) = Process::read_stat(pid) else { return };
+        let program = self.programs.name(&name);
+        match self.known.remove(&pid) {
+            // The id may have been reused in the meantime.
+            Some(before) if before.stat.start_ticks == stat.start_ticks => {
+                self.known.insert(pid, before.seen_again(program, group, stat));
+            }
+            before => {
+                before.iter().for_each(|before| self.end(before));
+                self.known.insert(pid, Process::new(program, group, stat));
+            }
+        }
+    }
+
+    /// Examines the next threads of processes with several.
+    fn sample_tasks(&mut self, now: Nanos) {
+        let threaded: Vec<u32> =
+            self.known.iter().filter(|(_, process)| 1 < process.tasks.len()).map(|(pid, _)| *pid).collect();
+        let turn = next_batch(&threaded, self.last_tasks, TASK_READS_MAX);
+        let each = (TASK_READS_MAX / turn.len().max(1)).max(1);
+        let mut left = TASK_READS_MAX;
+        for pid in &turn {
+            let Some(process) = self.known.get_mut(pid) else { continue };
+            left = left.saturating_sub(process.examine_tasks(each.min(left), now));
+            self.last_tasks = *pid;
+        }
+    }
+}
+
+/// Returns the next batch: processes after the last one, wrapping around.
+fn next_batch(pids: &[u32], last: u32, most: usize) -> Vec<u32> {
+    let first = pids.partition_point(|pid| *pid <= last);
+    pids[first..].iter().chain(&pids[..first]).take(most).copied().collect()
+}
+
+#[cfg(test)]
+mod testing {
+    use super::process::Process;
+    use super::task::{FileRoom, Task};
+    use crate::process::ProcessStat;
+    use units::Nanos;
+
+    /// Makes a process with one thread and two pages of memory. No process has its number: the kernel's maximum is 2²².
+    pub(super) fn process(program: &str, state: char, ticks: u64) -> Process {
+        let stat = ProcessStat {
+            state,
+            own_ticks: ticks,
+            cpu_ticks: ticks,
+            threads: 1,
+            resident_pages: 2,
+            ..ProcessStat::default()
+        };
+        let mut process = Process::new(program.to_owned(), 0, stat);
+        let mut task = Task::first(1 << 22, 1, Nanos::ZERO, &mut FileRoom(0));
+        task.state = state;
+        process.tasks.push(task);
+        process
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watching(leaders: Vec<u32>) -> WatchedProcesses {
+        WatchedProcesses::new(vec![ProcessGroup::started(Vec::new(), leaders)], WatchedGroups::default())
+    }
+
+    #[test]
+    fn every_process_has_its_turn() {
+        let pids: Vec<u32> = (1..=150).collect();
+        let first = next_batch(&pids, 0, 64);
+        assert_eq!((first.len(), first[0], first[63]), (64, 1, 64));
+        let third = next_batch(&pids, 128, 64);
+        assert_eq!((third.len(), third[0], third[21], third[22]), (64, 129, 150, 1));
+        assert_eq!(next_batch(&pids[..3], 2, 64), [3, 1, 2]);
+        assert!(next_batch(&[], 7, 64).is_empty());
+    }
+
+    /// Goal: this test's process is found with its threads. The other thread waits for this one.
+    #[test]
+    fn a_process_is_read_with_its_threads() {
+        let (_sender, receiver) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || receiver.recv().is_err());
+        let mut processes = watching(vec![std::process::id()]);
+        let mut readings = Vec::new();
+        // Threads of other tests come and go.
+        for _ in 0..3 {
+            readings.clear();
+            processes.read(&mut Vec::new(), &mut readings);
+        }
+        let own = &processes.known[&std::process::id()];
+        let sum = processes.programs.sums(processes.known.values())[own.program.as_str()];
+        assert!(2 <= sum.running + sum.waiting && 1 <= sum.running, "{sum:?}");
+        assert!(0 < sum.resident_pages && 1 <= sum.processes, "{sum:?}");
+        let of = |counter| readings.iter().find(|reading| reading.counter == counter).unwrap().value;
+        assert_eq!(of(Counter::ProcessCount), sum.processes);
+        assert!(1 <= of(Counter::SutProcesses) && 2 <= of(Counter::SutThreads));
+        assert!(0 < of(Counter::SutMinorFaults) && of(Counter::SutOpenFiles) < of(Counter::SutOpenFilesMax));
+        drop(_sender);
+        assert!(thread.join().unwrap());
+    }
+
+    /// A server with one busy process, and one with a busy thread among several.
+    #[test]
+    fn the_busiest_thread_of_all_processes_is_reported() {
+        let now = [Nanos::ZERO, Nanos::from_secs(1)];
+        let mut processes = watching(Vec::new());
+        for (pid, micros) in [(1, vec![400_000]), (2, vec![90_000, 900_000])] {
+            let mut process = testing::process("nginx", 'R', 10);
+            let first = process.tasks.remove(0);
+            drop(first);
+            for micros in micros {
+                let mut task = testing::process("nginx", 'R', 10).tasks.remove(0);
+                task.rate.sample(now[0], 0);
+                task.rate.sample(now[1], micros);
+                process.tasks.push(task);
+            }
+            processes.known.insert(pid, process);
+        }
+        let busiest = processes.known.values().filter_map(Process::busiest_thread).max();
+        assert_eq!(busiest, Some(900_000));
+    }
+
+    /// Goal: a child that is started while its parent is watched joins the group, and its end loses nothing.
+    #[test]
+    fn processes_that_come_and_go_are_followed() {
+        use std::io::Write;
+        use std::process::{Command, Stdio};
+        let mut shell = Command::new("sh").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = std::io::BufReader::new(shell.stdout.take().unwrap());
+        let (pid, mut input) = (shell.id(), shell.stdin.take().unwrap());
+        let mut run = |line: &str| {
+            input.write_all(format!("{line}\necho done\n").as_bytes()).unwrap();
+            let mut answer = String::new();
+            std::io::BufRead::read_line(&mut output, &mut answer).unwrap();
+        };
+        let mut processes = watching(vec![pid]);
+        let mut read = || {
+            let mut readings = Vec::new();
+            let pids = processes.read(&mut Vec::new(), &mut readings);
+            let of = |counter| readings.iter().find(|one| one.counter == counter).unwrap().value;
+            (pids.len(), of(Counter::SutCpu), of(Counter::SutMinorFaults))
+        };
+        assert_eq!(read().0, 1);
+        run("sleep 1000 &");
+        let (n, cpu, faults) = read();
+        assert_eq!(n, 2);
+        run("kill $!; wait $! 2>/dev/null");
+        let after = read();
+        assert!(after.0 == 1 && cpu <= after.1 && faults <= after.2, "{faults} faults, then {after:?}");
+        drop(input);
+        shell.wait().unwrap();
+        assert_eq!(read(), (0, after.1, after.2));
+    }
+}

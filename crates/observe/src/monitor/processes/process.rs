@@ -1,0 +1,196 @@
+//! A process of the server as last read.
+
+use units::Nanos;
+
+use super::task::{FileRoom, Task, stat_text};
+use crate::kernel_file::{self, keyed_after_colon};
+use crate::process::{ProcessStat, parse_stat};
+
+/// A process as last read.
+#[derive(Debug)]
+pub(super) struct Process {
+    /// Its program, or the name for further programs.
+    pub(super) program: String,
+    /// The index of its group.
+    pub(super) group: usize,
+    pub(super) stat: ProcessStat,
+    pub(super) tasks: Vec<Task>,
+    /// Run delay of threads that have ended.
+    pub(super) ended_delay: Nanos,
+    pub(super) disk: Option<DiskBytes>,
+    pub(super) files: Option<OpenFiles>,
+    /// Position of the rotation among its threads.
+    next: usize,
+    /// Whether a thread was not found, so that the list is out of date.
+    is_stale: bool,
+}
+
+/// Bytes that a process, and its reaped children, moved to and from disks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct DiskBytes {
+    pub(super) read: u64,
+    pub(super) written: u64,
+}
+
+/// The open files of a process, and their limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OpenFiles {
+    pub(super) open: u64,
+    pub(super) max: u64,
+}
+
+impl Process {
+    pub(super) fn new(program: String, group: usize, stat: ProcessStat) -> Process {
+        Process {
+            program,
+            group,
+            stat,
+            tasks: Vec::new(),
+            ended_delay: Nanos::ZERO,
+            disk: None,
+            files: None,
+            next: 0,
+            is_stale: false,
+        }
+    }
+
+    /// Returns the same process with what was read again.
+    pub(super) fn seen_again(self, program: String, group: usize, stat: ProcessStat) -> Process {
+        Process { program, group, stat, ..self }
+    }
+
+    /// Reads name and status of a process.
+    pub(super) fn read_stat(pid: u32) -> Option<(String, ProcessStat)> {
+        let text = stat_text(&format!("/proc/{pid}/stat"))?;
+        parse_stat(&text).map(|(name, stat)| (name.to_owned(), stat))
+    }
+
+    /// Reads its threads' accounting, and lists its threads again if their number has changed.
+    pub(super) fn account(&mut self, now: Nanos, room: &mut FileRoom) {
+        let pid = self.stat.pid;
+        if self.is_stale || self.tasks.len() != self.stat.threads as usize {
+            self.list_tasks(now, room);
+        }
+        for task in &mut self.tasks {
+            self.is_stale |= !task.account(now);
+        }
+        // The status of a process with one thread is that of the thread.
+        if let [only] = self.tasks.as_mut_slice() {
+            only.see(&format!("/proc/{pid}"), &self.stat, now);
+        }
+    }
+
+    fn list_tasks(&mut self, now: Nanos, room: &mut FileRoom) {
+        let pid = self.stat.pid;
+        let mut before: std::collections::BTreeMap<u32, Task> =
+            self.tasks.drain(..).map(|task| (task.number, task)).collect();
+        let numbers: Vec<u32> = match self.stat.threads {
+            0 | 1 => vec![pid],
+            _ => task_numbers(pid),
+        };
+        for number in numbers {
+            let task = before.remove(&number).unwrap_or_else(|| Task::first(pid, number, now, room));
+            self.tasks.push(task);
+        }
+        for task in before.into_values() {
+            self.ended_delay = Nanos(self.ended_delay.0.saturating_add(task.used.run_queue.0));
+            room.0 += usize::from(task.is_kept());
+        }
+        self.is_stale = false;
+    }
+
+    /// Examines the next threads, at most `most`; returns how many.
+    pub(super) fn examine_tasks(&mut self, most: usize, now: Nanos) -> usize {
+        if self.tasks.len() < 2 {
+            return 0;
+        }
+        let n = most.min(self.tasks.len());
+        for _ in 0..n {
+            self.next = (self.next + 1) % self.tasks.len();
+            self.is_stale |= !self.tasks[self.next].examine(self.stat.pid, now);
+        }
+        n
+    }
+
+    /// Reads its disk traffic and its open files, as far as this user may.
+    pub(super) fn examine_files(&mut self) {
+        let pid = self.stat.pid;
+        self.disk = kernel_file::read(format!("/proc/{pid}/io")).and_then(|text| parse_io(&text));
+        let max = self.files.map(|files| files.max).or_else(|| open_files_max(pid));
+        self.files = open_files(pid).zip(max).map(|(open, max)| OpenFiles { open, max });
+    }
+
+    /// Returns the run delay of its threads since their start.
+    pub(super) fn run_delay(&self) -> Nanos {
+        let delays = self.tasks.iter().map(|task| task.used.run_queue.0);
+        Nanos(delays.fold(self.ended_delay.0, u64::saturating_add))
+    }
+
+    /// Returns the CPU rate of its busiest thread; `None` before the second sample.
+    pub(super) fn busiest_thread(&self) -> Option<u64> {
+        self.tasks.iter().filter_map(|task| task.rate.micros_per_second).max()
+    }
+}
+
+fn task_numbers(pid: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Parses `/proc/PID/io`.
+fn parse_io(text: &str) -> Option<DiskBytes> {
+    let of = |key| keyed_after_colon(text, key);
+    Some(DiskBytes { read: of("read_bytes")?, written: of("write_bytes")? })
+}
+
+/// Returns the number of open files. The size of the folder is that number since Linux 6.2, for every user; before, its
+/// entries are counted.
+fn open_files(pid: u32) -> Option<u64> {
+    let folder = format!("/proc/{pid}/fd");
+    match std::fs::metadata(&folder).ok()?.len() {
+        0 => Some(std::fs::read_dir(&folder).ok()?.count() as u64),
+        counted => Some(counted),
+    }
+}
+
+fn open_files_max(pid: u32) -> Option<u64> {
+    parse_open_files_max(&kernel_file::read(format!("/proc/{pid}/limits"))?)
+}
+
+/// Parses the soft limit in lines `Max open files  1024  524288  files`.
+fn parse_open_files_max(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recorded from an nginx worker.
+    #[test]
+    fn disk_bytes_and_limits_are_parsed() {
+        let io = "rchar: 323934931\nwchar: 323929600\nsyscr: 632687\nsyscw: 632675\nread_bytes: 4096\n\
+                  write_bytes: 8192\ncancelled_write_bytes: 0\n";
+        assert_eq!(parse_io(io), Some(DiskBytes { read: 4096, written: 8192 }));
+        assert_eq!(parse_io("read_bytes: x\n"), None);
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max processes             7725                 7725                 processes \n\
+                      Max open files            1024                 524288               files     \n";
+        assert_eq!(parse_open_files_max(limits), Some(1024));
+        assert_eq!(parse_open_files_max("Max open files            unlimited\n"), None);
+    }
+
+    /// By hand: a file more is one more.
+    #[test]
+    fn open_files_are_counted() {
+        let (_, stat) = Process::read_stat(std::process::id()).unwrap();
+        let mut own = Process::new("own".into(), 0, stat);
+        own.examine_files();
+        let files = own.files.unwrap();
+        assert!(3 <= files.open && files.open < files.max, "{files:?}");
+        let counted = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64;
+        // Other tests of this process open and close files meanwhile.
+        assert!(files.open.abs_diff(counted) < 200, "{files:?}, counted {counted}");
+    }
+}

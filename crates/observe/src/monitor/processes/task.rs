@@ -1,0 +1,196 @@
+//! The threads of a process: their CPU time, run delay, states and wait channels.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use units::Nanos;
+
+use crate::kernel_file::KernelFile;
+use crate::process::{ProcessStat, parse_stat};
+use crate::thread_use::{self, ThreadUse};
+
+/// Upper bound of a line of `/proc/PID/stat`, about three times the real maximum.
+const STAT_BYTES_MAX: usize = 1024;
+
+/// The longest name of a wait channel that is kept.
+const CHANNEL_BYTES_MAX: usize = 64;
+
+/// Minimum interval between two samples of a thread: its accounting has ticks of up to 10 ms.
+const RATE_INTERVAL_MIN: Nanos = Nanos::from_millis(500);
+
+/// A thread as last read.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) number: u32,
+    /// `?` before it was first read.
+    pub(super) state: char,
+    /// The kernel function that it sleeps in, where this user may see it.
+    pub(super) channel: Option<String>,
+    pub(super) used: ThreadUse,
+    pub(super) rate: CpuRate,
+    /// Its accounting, kept open as far as there is room.
+    account: Option<KernelFile>,
+}
+
+/// CPU time per second of a thread, between two samples.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct CpuRate {
+    /// Time of the last sample, and its CPU time in µs.
+    last: Option<(Nanos, u64)>,
+    /// In µs per second; `None` before the second sample.
+    pub(super) micros_per_second: Option<u64>,
+}
+
+/// The number of accounting files that may still be kept open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileRoom(pub(super) usize);
+
+impl Task {
+    /// Reads a thread for the first time.
+    pub(super) fn first(pid: u32, number: u32, now: Nanos, room: &mut FileRoom) -> Task {
+        let account = KernelFile::open(format!("/proc/{pid}/task/{number}/schedstat")).ok();
+        let mut task = Task {
+            number,
+            state: '?',
+            channel: None,
+            used: ThreadUse::default(),
+            rate: CpuRate::default(),
+            account,
+        };
+        task.account(now);
+        match room.0.checked_sub(1) {
+            Some(left) => *room = FileRoom(left),
+            None => task.account = None,
+        }
+        task
+    }
+
+    /// Returns whether its accounting is kept open.
+    pub(super) fn is_kept(&self) -> bool {
+        self.account.is_some()
+    }
+
+    /// Reads its accounting, if that is kept open. Returns whether the thread still exists, as far as is known.
+    pub(super) fn account(&mut self, now: Nanos) -> bool {
+        let Some(account) = &self.account else { return true };
+        let text = account.short_text();
+        self.take(text.as_deref(), now)
+    }
+
+    /// Reads its state and its wait channel, and its accounting where that is not kept open. Returns whether the thread
+    /// still exists.
+    pub(super) fn examine(&mut self, pid: u32, now: Nanos) -> bool {
+        let folder = format!("/proc/{pid}/task/{}", self.number);
+        let text = stat_text(&format!("{folder}/stat"));
+        let Some((_, stat)) = text.as_deref().and_then(parse_stat) else {
+            self.state = '?';
+            return false;
+        };
+        self.see(&folder, &stat, now);
+        if self.account.is_none() {
+            let text =
+                KernelFile::open(format!("{folder}/schedstat")).ok().and_then(|file| file.short_text());
+            self.take(text.as_deref(), now);
+        }
+        true
+    }
+
+    /// Takes a state that is already known, and reads the wait channel.
+    pub(super) fn see(&mut self, folder: &str, stat: &ProcessStat, now: Nanos) {
+        self.state = stat.state;
+        let sleeps = matches!(stat.state, 'S' | 'D');
+        self.channel = sleeps.then(|| channel(&format!("{folder}/wchan"))).flatten();
+        // Without the scheduler's accounting, ticks are all there is.
+        if self.used == ThreadUse::default() {
+            self.rate.sample(now, super::ticks_to_micros(stat.own_ticks));
+        }
+    }
+
+    fn take(&mut self, text: Option<&str>, now: Nanos) -> bool {
+        let Some(used) = text.and_then(thread_use::parse) else { return false };
+        self.used = used;
+        self.rate.sample(now, used.cpu.0 / 1000);
+        true
+    }
+}
+
+impl CpuRate {
+    /// Adds a sample of the CPU time in µs.
+    pub(super) fn sample(&mut self, now: Nanos, micros: u64) {
+        if let Some((at, before)) = self.last {
+            let seconds = now.saturating_sub(at).as_secs_f64();
+            if seconds < RATE_INTERVAL_MIN.as_secs_f64() {
+                return;
+            }
+            self.micros_per_second = Some((micros.saturating_sub(before) as f64 / seconds).round() as u64);
+        }
+        self.last = Some((now, micros));
+    }
+}
+
+/// Reads a line of `/proc/PID/stat` with as few calls as possible.
+pub(crate) fn stat_text(path: &str) -> Option<String> {
+    let mut buffer = [0; STAT_BYTES_MAX];
+    let length = File::open(path).ok()?.read_at(&mut buffer, 0).ok()?;
+    Some(String::from_utf8_lossy(&buffer[..length]).into_owned())
+}
+
+/// Reads the name of a kernel function in which a thread sleeps; `None` if there is none or this user may not see it.
+fn channel(path: &str) -> Option<String> {
+    let mut buffer = [0; CHANNEL_BYTES_MAX];
+    let length = File::open(path).ok()?.read_at(&mut buffer, 0).ok()?;
+    channel_name(std::str::from_utf8(&buffer[..length]).ok()?)
+}
+
+/// Returns the name without what the compiler appended to it: `do_epoll_wait.isra.0`.
+fn channel_name(text: &str) -> Option<String> {
+    let name = text.trim().split('.').next().unwrap_or_default();
+    let is_name =
+        name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() && name != "0";
+    is_name.then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: 900 ms of CPU time in a second. A sample too soon changes nothing.
+    #[test]
+    fn a_rate_takes_two_samples() {
+        let mut rate = CpuRate::default();
+        rate.sample(Nanos::from_secs(1), 100_000);
+        assert_eq!(rate.micros_per_second, None);
+        rate.sample(Nanos::from_millis(1100), 100_000);
+        rate.sample(Nanos::from_secs(2), 1_000_000);
+        assert_eq!(rate.micros_per_second, Some(900_000));
+        rate.sample(Nanos::from_secs(4), 1_000_000);
+        assert_eq!(rate.micros_per_second, Some(0));
+    }
+
+    #[test]
+    fn wait_channels_lose_what_the_compiler_appended() {
+        for (text, name) in [
+            ("ep_poll", Some("ep_poll")),
+            ("do_epoll_wait.isra.0\n", Some("do_epoll_wait")),
+            ("futex_wait_queue", Some("futex_wait_queue")),
+            ("0", None),
+            ("", None),
+            ("a b", None),
+        ] {
+            assert_eq!(channel_name(text).as_deref(), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn this_thread_is_read_with_and_without_room() {
+        let (pid, number) =
+            (std::process::id(), rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
+        for room in [1, 0] {
+            let mut left = FileRoom(room);
+            let mut task = Task::first(pid, number, Nanos::ZERO, &mut left);
+            assert_eq!((left.0, task.is_kept()), (0, room == 1));
+            assert!(task.examine(pid, Nanos::from_secs(1)) && task.account(Nanos::from_secs(2)));
+            assert_eq!(task.state, 'R');
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The groups of watched processes in words: their programs, their control groups, and the conclusions that cannot be drawn.
+
+use std::collections::BTreeMap;
+
+use super::group::ProcessGroup;
+use super::namespaces::Namespace;
+use crate::kernel_file;
+use crate::process::parse_stat;
+
+/// The description of a group of watched processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupDescription {
+    /// Its name in series: the selector, or the port of the load.
+    pub label: String,
+    /// Its programs, with their numbers of processes.
+    pub programs: BTreeMap<String, usize>,
+    /// The directories of the control groups that hold it alone.
+    pub control_groups: Vec<String>,
+    /// Whether it is in another network namespace than this process.
+    pub is_in_other_network: bool,
+    /// What this user cannot see of it.
+    pub unseen: Vec<Unseen>,
+}
+
+/// A part of the counters that cannot be read, and the conclusions that this rules out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unseen {
+    /// The group shares its control groups with other processes.
+    ControlGroup,
+    /// The disk traffic of its processes.
+    DiskTraffic,
+    /// The sockets that its processes hold.
+    Sockets,
+    /// The kernel functions in which its threads sleep.
+    WaitChannels,
+    /// Its network namespace.
+    Network,
+}
+
+impl Unseen {
+    /// Returns the part that cannot be read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unseen::ControlGroup => "control group of its own",
+            Unseen::DiskTraffic => "disk bytes",
+            Unseen::Sockets => "sockets",
+            Unseen::WaitChannels => "wait channels",
+            Unseen::Network => "network namespace",
+        }
+    }
+
+    /// Returns the conclusions that this rules out: a sentence.
+    pub fn rules_out(self) -> &'static str {
+        match self {
+            Unseen::ControlGroup => {
+                "It shares its control groups with other processes, so that throttling, memory limit hits, refaults and \
+                 disk requests are not known to be its own."
+            }
+            Unseen::DiskTraffic => {
+                "This user may not read `/proc/PID/io`, so that busy disks are not known to be its own."
+            }
+            Unseen::Sockets => {
+                "This user may not read `/proc/PID/fd`, so that the accept queues of its back ends are not known to be \
+                 its own, and full ones are not recognized."
+            }
+            Unseen::WaitChannels => {
+                "Wait channels cannot be read, so that threads that wait for a lock cannot be told from idle ones."
+            }
+            Unseen::Network => {
+                "Its network namespace cannot be entered, so that accept queues and queueing disciplines there are not \
+                 read."
+            }
+        }
+    }
+}
+
+/// Describes an updated group.
+pub(super) fn describe(group: &ProcessGroup) -> GroupDescription {
+    let mut programs: BTreeMap<String, usize> = BTreeMap::new();
+    for pid in group.members() {
+        let text = kernel_file::read(format!("/proc/{pid}/stat"));
+        if let Some((name, _)) = text.as_deref().and_then(parse_stat) {
+            *programs.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    let control_groups = group.alone().iter().map(|files| files.directory.display().to_string()).collect();
+    let sample = group.members().first().copied();
+    GroupDescription {
+        label: group.label.clone(),
+        programs,
+        control_groups,
+        is_in_other_network: sample.is_some_and(|pid| Namespace::of(pid).is_other()),
+        unseen: sample.map(|pid| unseen(group, pid)).unwrap_or_default(),
+    }
+}
+
+/// Returns what cannot be seen of a group, by one of its processes.
+fn unseen(group: &ProcessGroup, pid: u32) -> Vec<Unseen> {
+    let is_readable = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).is_ok();
+    let can_see_channels = group
+        .members()
+        .iter()
+        .any(|pid| kernel_file::read(format!("/proc/{pid}/wchan")).is_some_and(|text| text != "0"));
+    let facts = [
+        (Unseen::ControlGroup, !group.alone().is_empty()),
+        (Unseen::DiskTraffic, is_readable("io")),
+        (Unseen::Sockets, std::fs::read_dir(format!("/proc/{pid}/fd")).is_ok()),
+        (Unseen::WaitChannels, can_see_channels),
+        // A namespace that cannot be told from the own one cannot be entered either.
+        (Unseen::Network, !Namespace::of(pid).is_hidden()),
+    ];
+    facts.into_iter().filter(|(_, is_seen)| !is_seen).map(|(unseen, _)| unseen).collect()
+}
+
+/// Formats it for people: `nginx (3 processes), php-fpm8.2 (5 processes)`.
+impl std::fmt::Display for GroupDescription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text =
+            |(name, n): (&String, &usize)| format!("{name} ({n} process{})", if *n == 1 { "" } else { "es" });
+        match self.programs.is_empty() {
+            true => f.write_str("no process"),
+            false => f.write_str(&self.programs.iter().map(text).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ProcessSelector, WatchedTargets};
+    use super::*;
+
+    #[test]
+    fn this_process_is_described() {
+        let own = ProcessSelector::Pid(std::process::id());
+        let described = WatchedTargets::select(&[own]).unwrap().describe();
+        let [group] = described.as_slice() else { panic!("{described:?}") };
+        assert!(group.to_string().contains("process"), "{group}");
+        assert!(!group.is_in_other_network && !group.unseen.contains(&Unseen::Sockets), "{group:?}");
+    }
+
+    #[test]
+    fn numbers_of_processes_are_worded() {
+        let programs = [("nginx".to_owned(), 3), ("sh".to_owned(), 1)].into();
+        let group = GroupDescription {
+            label: "port=80".into(),
+            programs,
+            control_groups: Vec::new(),
+            is_in_other_network: false,
+            unseen: Vec::new(),
+        };
+        assert_eq!(group.to_string(), "nginx (3 processes), sh (1 process)");
+    }
+}

@@ -1,0 +1,30 @@
+//! Processes of a server that is there already: found by port, process, unit, control group or container, and
+//! followed while they come and go.
+//!
+//! - `selector`: selectors, as users write them
+//! - `sockets`: listening sockets; `holders`: the processes that hold them
+//! - `proxy`: programs that only pass connections on to a container
+//! - `namespaces`: network namespaces and their addresses
+//! - `resolve`: from a selector to processes
+//! - `request`: the processes that a monitor is to watch
+//! - `table`: all processes of the machine; `group`: those that are watched together
+//! - `describe`: the groups in words, with the conclusions that cannot be drawn
+
+mod describe;
+mod group;
+mod holders;
+mod namespaces;
+mod proxy;
+mod request;
+mod resolve;
+mod selector;
+mod sockets;
+mod table;
+
+pub use describe::{GroupDescription, Unseen};
+pub(crate) use group::ProcessGroup;
+pub use namespaces::is_here;
+pub use request::WatchedTargets;
+pub use resolve::WatchError;
+pub use selector::{ProcessSelector, ProcessSelectorError};
+pub(crate) use table::ProcessTable;

@@ -1,0 +1,259 @@
+//! From a selector to processes: those that listen, those of a control group.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use super::holders::holders_of;
+use super::namespaces::Namespace;
+use super::proxy::published_by;
+use super::selector::ProcessSelector;
+use super::sockets::{Listener, listeners_near};
+use crate::cgroup::CgroupMembership;
+use crate::process::{ProcessStat, all_pids};
+
+/// The processes to watch: those at an address, or selected by the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sought {
+    /// Those that listen where the load goes.
+    Target(SocketAddr),
+    /// Those that the user selected.
+    Selected(ProcessSelector),
+}
+
+/// The processes that were found, before their descendants are added.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FoundProcesses {
+    /// Their ids; sorted, not empty.
+    pub(crate) leaders: Vec<u32>,
+    /// The path of the control group whose processes all belong to them: of a unit or a container.
+    pub(crate) whole: Option<String>,
+}
+
+/// The reason why processes cannot be watched, with a remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("watched processes `{sought}`: {problem}")]
+pub struct WatchError {
+    sought: String,
+    problem: String,
+}
+
+impl std::fmt::Display for Sought {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Sought::Target(address) => write!(f, "port={}", address.port()),
+            Sought::Selected(selector) => selector.fmt(f),
+        }
+    }
+}
+
+impl Sought {
+    /// Finds the processes.
+    ///
+    /// # Errors
+    /// There are none, they cannot be told from others, or this user may not see them.
+    pub(crate) fn find(&self) -> Result<FoundProcesses, WatchError> {
+        let found = match self {
+            Sought::Target(address) => at(*address),
+            Sought::Selected(ProcessSelector::Port(port)) => on_port(*port),
+            Sought::Selected(ProcessSelector::Pid(pid)) => process(*pid),
+            Sought::Selected(ProcessSelector::Unit(name)) => of_group(
+                |groups| groups.unit(name).map(|path| (path.to_owned(), name.clone())),
+                |_| {
+                    format!(
+                        "no process belongs to this unit\nhint: `systemctl status {name}` shows whether it runs"
+                    )
+                },
+            ),
+            Sought::Selected(ProcessSelector::Cgroup(path)) => of_group(
+                |groups| groups.is_within(path).then(|| (path.clone(), path.clone())),
+                |_| {
+                    "no process is in this control group\nhint: `/proc/PID/cgroup` has the groups of a process".to_owned()
+                },
+            ),
+            Sought::Selected(ProcessSelector::Container(id)) => in_container(id),
+        };
+        found.map_err(|problem| WatchError { sought: self.to_string(), problem })
+    }
+}
+
+/// Finds the processes that accept connections to an address of this machine.
+fn at(target: SocketAddr) -> Result<FoundProcesses, String> {
+    // A loopback address means that of this process's namespace.
+    let namespaces = match target.ip().is_loopback() {
+        true => vec![Namespace::own()],
+        false => Namespace::all().into_iter().filter(|one| one.has(target.ip())).collect(),
+    };
+    if namespaces.is_empty() {
+        return Err(format!("{} is no address of this machine", target.ip()));
+    }
+    let listening: Vec<Listener> = namespaces
+        .iter()
+        .flat_map(|one| listeners_near(one.pid))
+        .filter(|listener| listener.accepts(target))
+        .collect();
+    holding(&listening, target.port())
+}
+
+/// Finds the processes that listen on a port: in the namespace of this process, else in the only other one.
+fn on_port(port: u16) -> Result<FoundProcesses, String> {
+    let listening = |one: &Namespace| -> Vec<Listener> {
+        listeners_near(one.pid).into_iter().filter(|listener| listener.address.port() == port).collect()
+    };
+    let own = listening(&Namespace::own());
+    if !own.is_empty() {
+        return holding(&own, port);
+    }
+    let elsewhere: Vec<Vec<Listener>> =
+        Namespace::all().iter().skip(1).map(listening).filter(|found| !found.is_empty()).collect();
+    match elsewhere.as_slice() {
+        [] => Err(format!("nothing listens on port {port} of this machine")),
+        [only] => holding(only, port),
+        several => Err(format!(
+            "port {port} is listened on in {} network namespaces\nhint: use `pid=`, `unit=` or `container=`",
+            several.len()
+        )),
+    }
+}
+
+/// Finds the holders of listening sockets. Process 1 of the machine holds the sockets of services that it starts.
+fn holding(listening: &[Listener], port: u16) -> Result<FoundProcesses, String> {
+    let Some(first) = listening.first() else {
+        return Err(format!("nothing listens on port {port} of this machine"));
+    };
+    let inodes: BTreeSet<u64> = listening.iter().map(|listener| listener.inode).collect();
+    let holders = holders_of(&inodes);
+    let leaders: BTreeSet<u32> =
+        holders.by_inode.values().flatten().copied().filter(|pid| *pid != 1).collect();
+    if leaders.is_empty() {
+        return Err(match holders.n_hidden {
+            0 => format!("no process was found that holds the socket on port {port}"),
+            _ => format!(
+                "the process that listens on port {port} belongs to another user (its socket to user {}), and its \
+                 files cannot be seen\nhint: run as root or as that user, or name the processes: `--watch unit=NAME` \
+                 or `--watch pid=NUMBER`",
+                first.uid
+            ),
+        });
+    }
+    let leaders: Vec<u32> = leaders.into_iter().collect();
+    followed(&leaders).unwrap_or_else(|| Ok(with_group(leaders)))
+}
+
+/// Follows listeners that only stand for a container: the proxy or the supervisor that an engine starts for a port.
+fn followed(leaders: &[u32]) -> Option<Result<FoundProcesses, String>> {
+    let behind = leaders.iter().find_map(|pid| published_by(*pid));
+    if let Some(behind) = behind {
+        return Some(at(behind));
+    }
+    leaders.iter().find_map(|pid| CgroupMembership::of(*pid).supervised().map(in_container))
+}
+
+/// Adds the control group that holds a service or a container, unless this process is in it, too.
+fn with_group(leaders: Vec<u32>) -> FoundProcesses {
+    let own = CgroupMembership::of(std::process::id());
+    let whole = leaders.iter().find_map(|pid| {
+        let groups = CgroupMembership::of(*pid);
+        let path = groups.container().or_else(|| groups.service()).map(|(path, _)| path.to_owned())?;
+        (!own.is_within(&path)).then_some(path)
+    });
+    FoundProcesses { leaders, whole }
+}
+
+fn process(pid: u32) -> Result<FoundProcesses, String> {
+    match ProcessStat::of(pid).filter(|stat| stat.state != 'Z') {
+        Some(_) => Ok(FoundProcesses { leaders: vec![pid], whole: None }),
+        None => Err(format!("there is no process {pid}")),
+    }
+}
+
+/// Finds the processes of one group; `matches` returns its path and its name.
+fn of_group(
+    matches: impl Fn(&CgroupMembership) -> Option<(String, String)>,
+    missing: impl Fn(&[u32]) -> String,
+) -> Result<FoundProcesses, String> {
+    let pids = all_pids();
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let (mut leaders, mut whole) = (Vec::new(), None);
+    for pid in &pids {
+        if let Some((path, name)) = matches(&CgroupMembership::of(*pid)) {
+            leaders.push(*pid);
+            whole.get_or_insert(path);
+            names.insert(name);
+        }
+    }
+    if 1 < names.len() {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        return Err(format!("several match: {}\nhint: write more of the id", names.join(", ")));
+    }
+    if leaders.contains(&std::process::id()) {
+        return Err("this process belongs to it, too: what the server uses cannot be told from it".to_owned());
+    }
+    match leaders.is_empty() {
+        false => Ok(FoundProcesses { leaders, whole }),
+        true => Err(missing(&pids)),
+    }
+}
+
+fn in_container(id: &str) -> Result<FoundProcesses, String> {
+    let matches = |groups: &CgroupMembership| {
+        let (path, found) = groups.container()?;
+        found.starts_with(id).then(|| (path.to_owned(), found.to_owned()))
+    };
+    of_group(matches, |_| {
+        "no process is in a container with such an id\nhint: `docker ps` and `podman ps` print the ids of running \
+         containers; their names are not known here"
+            .to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    fn problem(selector: &str) -> String {
+        Sought::Selected(selector.parse().unwrap()).find().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_listener_at_an_address_is_found_with_its_holder() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let own = vec![std::process::id()];
+        for sought in [Sought::Target(address), Sought::Selected(ProcessSelector::Port(address.port()))] {
+            assert_eq!(
+                sought.find().unwrap(),
+                FoundProcesses { leaders: own.clone(), whole: None },
+                "{sought}"
+            );
+        }
+        drop(listener);
+        let port = address.port();
+        assert_eq!(
+            Sought::Target(address).find().unwrap_err().to_string(),
+            format!("watched processes `port={port}`: nothing listens on port {port} of this machine")
+        );
+    }
+
+    #[test]
+    fn a_process_is_found_while_it_lives() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let sought = Sought::Selected(ProcessSelector::Pid(child.id()));
+        assert_eq!(sought.find().unwrap().leaders, [child.id()]);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(sought.find().is_err());
+    }
+
+    /// The address is reserved for documents.
+    #[test]
+    fn missing_processes_are_reported_with_a_remedy() {
+        assert!(problem("unit=no-such-unit").contains("hint: `systemctl status no-such-unit.service`"));
+        assert!(problem("container=ffffffffffff").contains("hint: `docker ps`"));
+        assert!(problem("cgroup=/no/such/group").contains("hint: `/proc/PID/cgroup`"));
+        let elsewhere = Sought::Target("192.0.2.7:80".parse().unwrap()).find().unwrap_err().to_string();
+        assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is no address of this machine");
+    }
+}

@@ -1,0 +1,124 @@
+//! Listening TCP sockets of a network namespace, from the text of `/proc/PID/net/tcp` and `tcp6`.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use crate::kernel_file;
+
+/// The state of a listening socket. Source: Linux, include/net/tcp_states.h.
+const LISTEN: &str = "0A";
+
+/// A listening socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listener {
+    /// The address that it is bound to.
+    pub(crate) address: SocketAddr,
+    /// The user that made it.
+    pub(crate) uid: u32,
+    /// The number of the socket.
+    pub(crate) inode: u64,
+}
+
+impl Listener {
+    /// Returns whether connections to an address arrive here. An IPv6 socket bound to no address accepts IPv4, too.
+    pub(crate) fn accepts(&self, target: SocketAddr) -> bool {
+        let own = self.address.ip().to_canonical();
+        let is_any = own.is_unspecified() && (self.address.is_ipv6() || target.is_ipv4());
+        self.address.port() == target.port() && (is_any || own == target.ip().to_canonical())
+    }
+}
+
+/// Returns the listening sockets in the network namespace of a process; empty if its files cannot be read.
+pub(crate) fn listeners_near(pid: u32) -> Vec<Listener> {
+    let tables = ["tcp", "tcp6"].map(|name| kernel_file::read(format!("/proc/{pid}/net/{name}")));
+    tables.iter().flatten().flat_map(|text| parse(text)).collect()
+}
+
+/// Parses lines `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`.
+pub(super) fn parse(table: &str) -> Vec<Listener> {
+    let line = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let address = parse_address(fields.nth(1)?)?;
+        let _remote = fields.next()?;
+        if fields.next()? != LISTEN {
+            return None;
+        }
+        let uid = fields.nth(3)?.parse().ok()?;
+        Some(Listener { address, uid, inode: fields.nth(1)?.parse().ok()? })
+    };
+    table.lines().filter_map(line).collect()
+}
+
+/// Parses an address as the kernel prints it: words of 32 bits in the byte order of the machine, then the port.
+fn parse_address(text: &str) -> Option<SocketAddr> {
+    let (address, port) = text.split_once(':')?;
+    let word = |at: usize| Some(u32::from_str_radix(address.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
+    let ip = match address.len() {
+        8 => IpAddr::from(Ipv4Addr::from(word(0)?)),
+        32 => {
+            let words = [word(0)?, word(8)?, word(16)?, word(24)?];
+            let bytes: [u8; 16] = words.concat().try_into().ok()?;
+            IpAddr::from(Ipv6Addr::from(bytes))
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Recorded on a little-endian machine: a listener on 127.0.0.1:8080, one on every address, a connection.
+    const TCP: &str = "\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000    33        0 4711 1 0000000000000000 100 0 0 10 0
+   1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 12 1 0000000000000000 100 0 0 10 0
+   2: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000    33        0 4713 1 0000000000000000 20 4 30 10 -1
+";
+    const TCP6: &str = "\
+  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 99 1 0000000000000000 100 0 0 10 0
+   1: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 98 1 0000000000000000 100 0 0 10 0
+";
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn listeners_are_read_and_connections_left_out() {
+        let found = parse(TCP);
+        let listener = |address, uid, inode| Listener { address: at(address), uid, inode };
+        assert_eq!(found, [listener("127.0.0.1:8080", 33, 4711), listener("0.0.0.0:22", 0, 12)]);
+        let found = parse(TCP6);
+        assert_eq!(found, [listener("[::]:8080", 0, 99), listener("[::1]:80", 0, 98)]);
+        assert_eq!(parse("x\n0: zz:1 0:0 0A\n"), []);
+    }
+
+    #[test]
+    fn a_listener_accepts_what_its_address_covers() {
+        let accepts =
+            |own: &str, target: &str| Listener { address: at(own), uid: 0, inode: 1 }.accepts(at(target));
+        assert!(accepts("127.0.0.1:80", "127.0.0.1:80"));
+        assert!(accepts("0.0.0.0:80", "10.0.0.1:80"));
+        assert!(accepts("[::]:80", "10.0.0.1:80"));
+        assert!(accepts("[::ffff:10.0.0.1]:80", "10.0.0.1:80"));
+        assert!(!accepts("0.0.0.0:80", "[::1]:80"));
+        assert!(!accepts("127.0.0.1:80", "127.0.0.1:81"));
+        assert!(!accepts("127.0.0.1:80", "10.0.0.1:80"));
+    }
+
+    #[test]
+    fn a_listener_of_this_process_is_found() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            // A machine may have no IPv6.
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let target = listener.local_addr().unwrap();
+            let found = listeners_near(std::process::id());
+            assert!(found.iter().any(|one| one.accepts(target) && one.address == target), "{target}");
+        }
+    }
+}
