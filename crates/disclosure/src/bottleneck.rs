@@ -1,8 +1,8 @@
 //! The wording of bottlenecks: their names, and the sentence about a run's bottleneck and where it moves, in the manner
 //! of historical reports.
 
-use analysis::LoadPointResult;
 use analysis::attribute::{Attribution, Bottleneck, Certainty, Indicator};
+use analysis::{LoadPointResult, SharedCpus};
 use model::Load;
 
 /// Neighboring load points with the same bottleneck.
@@ -38,7 +38,13 @@ pub(crate) fn bottleneck_adjective(attribution: &Attribution) -> String {
 
 /// Returns the name for a table: `probably network`.
 pub(crate) fn bottleneck_name(attribution: &Attribution) -> String {
-    with_certainty(attribution, attribution.bottleneck.name())
+    let shared = attribution.shared.map(|shared| format!(", {}", shared_text(&shared)));
+    with_certainty(attribution, attribution.bottleneck.name()) + &shared.unwrap_or_default()
+}
+
+/// Returns the part of shared CPUs that the generator used: `shared with the load generator (0.41 of 2 CPUs)`.
+pub(crate) fn shared_text(shared: &SharedCpus) -> String {
+    format!("shared with the load generator ({:.2} of {:.0} CPUs)", shared.generator, shared.n)
 }
 
 fn with_certainty(attribution: &Attribution, word: &str) -> String {
@@ -89,7 +95,7 @@ fn clause(range: &LoadRange, all: &[LoadRange], user: &str) -> String {
     };
     match range.bottleneck {
         Bottleneck::Undetermined => format!("no single bottleneck found {place}{}", most_used(range)),
-        _ => format!("{} {place}", range.adjective()),
+        _ => format!("{} {place}{}", range.adjective(), shared_at_best(&range.points)),
     }
 }
 
@@ -100,6 +106,14 @@ impl LoadRange<'_> {
         let certain = attributions().find(|one| one.certainty == Certainty::Certain);
         certain.or_else(|| attributions().next()).map(bottleneck_adjective).unwrap_or_default()
     }
+}
+
+/// Returns a clause about a processor that the server shares with the generator, at the load point with the highest
+/// rate where it is the bottleneck.
+fn shared_at_best(points: &[&LoadPointResult]) -> String {
+    let shared = |point: &&LoadPointResult| Some((point.rate, point.attribution.as_ref()?.shared?));
+    let best = points.iter().filter_map(shared).max_by(|one, other| one.0.total_cmp(&other.0));
+    best.map_or_else(String::new, |(_, shared)| format!(", on a processor {}", shared_text(&shared)))
 }
 
 /// Returns the most used resources of a range: the two resources with the highest use at any of its load points.

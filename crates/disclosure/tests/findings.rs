@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use analysis::Finding;
 use analysis::audit::{DifferenceKind, TableDifference};
 use analysis::finding::{
     BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
@@ -10,6 +9,7 @@ use analysis::finding::{
     MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ServerUse, SteadyFigure, TimesExtent,
     UnequalTotals, ValueMoment,
 };
+use analysis::{Finding, SharedCpus};
 use disclosure::{finding_brief, finding_hint, finding_text, table_difference_text};
 use model::{CheckMoment, Limit, Outcome, Phase, parse_limits};
 use stats::Estimate;
@@ -54,7 +54,7 @@ variants!(OVERFLOWING_PARTS, overflowing_part_name, OverflowingPart: Interval, D
 variants!(DIFFERENCES, difference_name, DetailDifference: Response, Measure, Failures);
 variants!(MOMENTS, moment_name, ValueMoment: Sum, SumOfSquares);
 variants!(EXPLANATIONS, explanation_name, LittleExplanation: Failures, Ends, Both);
-variants!(SERVER_USES, server_use_name, ServerUse: Unknown, Part, Saturated, Unenforced);
+variants!(SERVER_USES, server_use_name, ServerUse: Unknown, Part, Saturated, Unenforced, TookTheRest, LeftRest);
 variants!(DIFFERENCE_KINDS, difference_kind_name, DifferenceKind:
     ExtraRow, MissingRow, ExchangedColumns, ChangedCell, MissingCell, ExtraCell,
 );
@@ -207,6 +207,8 @@ fn of_generator() -> Vec<Finding> {
         Some(ServerUse::Part(Ratio(0.6))),
         Some(ServerUse::Saturated(Ratio(0.98))),
         Some(ServerUse::Unenforced(Ratio(1.2))),
+        Some(ServerUse::TookTheRest(SharedCpus { n: 2.0, generator: 0.41, server: 1.59, idle: 0.0 })),
+        Some(ServerUse::LeftRest(SharedCpus { n: 2.0, generator: 0.96, server: 0.43, idle: 0.61 })),
     ];
     let used = |shares: &[(&str, f64)]| OtherCpuUse {
         total: shares.iter().map(|(_, cpus)| cpus).sum(),

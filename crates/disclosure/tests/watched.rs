@@ -5,8 +5,8 @@ mod fixture;
 use analysis::attribute::{
     Attribution, Bottleneck, CAUSES, Certainty, DemandUnit, Indicator, Indicators, RateBounds, ResourceDemand,
 };
-use analysis::{LoadPointResult, ResourceUsage, SeriesUsage};
-use disclosure::{Document, bottleneck_text, outline, render};
+use analysis::{LoadPointResult, ResourceUsage, SeriesUsage, SharedCpus};
+use disclosure::{Document, bottleneck_text, headline_text, outline, render};
 use fixture::Fixture;
 use model::{Counter, Load, Machine, MachineRole, Series};
 use testkit::{closed, schema_faults};
@@ -54,6 +54,7 @@ fn attribution(busy: f64, place: usize) -> Attribution {
         indicators,
         demands: vec![cpu, reads],
         bounds: RateBounds { rate_max: Some(431.03), users: Some(1.5) },
+        shared: None,
     }
 }
 
@@ -128,6 +129,27 @@ fn the_text_follows_the_bottleneck_as_it_moves() {
         None,
         "it was not monitored"
     );
+}
+
+#[test]
+fn a_processor_that_the_generator_shares_is_named_wherever_it_matters() {
+    let mut fixture = watched();
+    for point in &mut fixture.analysis.load_points[1..] {
+        let shared = Some(SharedCpus { n: 2.0, generator: 0.41, server: 1.59, idle: 0.0 });
+        point.attribution.as_mut().unwrap().shared = shared;
+    }
+    let clause = "processor shared with the load generator (0.41 of 2 CPUs)";
+    let headline = headline_text(&fixture.analysis).unwrap();
+    assert!(headline.ends_with(&format!("ms, on a {clause}")), "{headline}");
+    let text = bottleneck_text(&fixture.analysis.load_points, "client").unwrap();
+    assert_eq!(text, format!("processor-bound above 10 clients, on a {clause}"));
+    let report = fixture.report();
+    let markdown = render::markdown(&outline(&report));
+    assert!(markdown.contains("processor, shared with the load generator (0.41 of 2 CPUs)"), "{markdown}");
+    let json = render::json(&report);
+    assert_eq!(json["load_points"][1]["bottleneck"]["shared_with_generator"]["generator_cpus"], 0.41);
+    let schema = include_str!("../../../schemas/report.schema.json");
+    assert_eq!(schema_faults(&closed(serde_json::from_str(schema).unwrap()), &json), [""; 0]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use model::Plan;
 use read::{PointIndicators, point_indicators, with_relative};
 use units::Nanos;
 
-use crate::LoadPointResult;
+use crate::{LoadPointResult, SharedCpus};
 
 /// The bottleneck of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,6 +113,8 @@ pub struct Attribution {
     pub demands: Vec<ResourceDemand>,
     /// The bounds that follow from the demands.
     pub bounds: RateBounds,
+    /// The CPUs that the server and the generator share, where they are the bottleneck.
+    pub shared: Option<SharedCpus>,
 }
 
 impl Attribution {
@@ -141,8 +143,12 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
             let indicators = with_relative(own, point, lowest, points);
             let cause = cause::find_cause(&indicators);
             let (demands, bounds) = demand::demands(plan, point);
+            let bottleneck = cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck);
+            let is_full = |shared: &SharedCpus| plan.rules.sut_saturated_min <= shared.server_share();
             Attribution {
-                bottleneck: cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck),
+                bottleneck,
+                shared: read::shared_cpus(plan, point)
+                    .filter(|shared| bottleneck == Bottleneck::Processor && is_full(shared)),
                 certainty: certainty(point, cause),
                 evidence: cause.map(|cause| cause.evidence(&indicators)).unwrap_or_default(),
                 indicators,

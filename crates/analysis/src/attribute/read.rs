@@ -1,10 +1,11 @@
 //! Indicators read from the metrics of machines.
 
-use model::{Counter, GatewayKind, Load, MachineRole, Plan};
+use model::{Counter, GatewayKind, Load, Plan};
 
 use super::load_interfaces::LoadInterfaces;
 use super::{Indicator, Indicators};
 use crate::resources::{ResourceUsage, SeriesUsage};
+use crate::shared_cpus::{SharedCpus, busy_cpus};
 use crate::{LoadPointResult, VerdictState};
 
 /// The loopback interface: it has no speed and is never a limit.
@@ -32,6 +33,12 @@ pub(super) fn point_indicators(plan: &Plan, point: &LoadPointResult) -> PointInd
     let disk_time = busiest_disk(reader.uses).and_then(|(name, _)| disk_time(reader.uses, &name));
     let switches = reader.per_operation(reader.uses.sut_sum(Counter::ContextSwitches));
     PointIndicators { indicators: reader.indicators, disk_time, switches }
+}
+
+/// Returns the use of the CPUs that the server and the generator share; `None` if they share none.
+pub(super) fn shared_cpus(plan: &Plan, point: &LoadPointResult) -> Option<SharedCpus> {
+    let generator = point.generator_busy * f64::from(plan.load_threads);
+    SharedCpus::of(plan, &point.resources, generator, point.sut_cpus)
 }
 
 /// A reader of the indicators of one load point, resource by resource.
@@ -63,7 +70,7 @@ impl Reader<'_> {
         let cpus = busy_cpus(self.plan, uses);
         self.put(Indicator::AllowanceBusy, point.sut_busy);
         // On a machine with other programs, its CPUs may be busy without the server.
-        self.put(Indicator::ProcessorUse, point.sut_busy.or_else(|| self.beside_generator(&cpus)));
+        self.put(Indicator::ProcessorUse, point.sut_busy.or_else(|| self.processor_use(&cpus)));
         self.put(Indicator::ServerCpus, point.sut_cpus);
         self.put(Indicator::CpuBusy, mean(&cpus));
         let thread = uses.sut_sum(Counter::SutBusiestThread).map(|micros| micros / 1e6);
@@ -76,15 +83,12 @@ impl Reader<'_> {
         self.put(Indicator::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
     }
 
-    /// Returns the busy share of the server's CPUs, without the generator's part where both share them.
-    fn beside_generator(&self, cpus: &[f64]) -> Option<f64> {
-        let is_shared =
-            self.uses.of_sut(Counter::CpuIdle).any(|one| self.uses.role(one) == Some(MachineRole::Both));
-        let of_generator = match is_shared && self.plan.sut.cpus.is_empty() {
-            true => self.point.generator_busy * f64::from(self.plan.load_threads),
-            false => 0.0,
-        };
-        ratio(Some((cpus.iter().sum::<f64>() - of_generator).max(0.0)), Some(cpus.len() as f64))
+    /// Returns the busy share of the server's CPUs; where the generator shares them, of the part that it leaves.
+    fn processor_use(&self, cpus: &[f64]) -> Option<f64> {
+        match shared_cpus(self.plan, self.point) {
+            Some(shared) => Some(shared.server_share()),
+            None => mean(cpus),
+        }
     }
 
     fn memory(&mut self) {
@@ -193,23 +197,6 @@ fn generator_faults(point: &LoadPointResult) -> f64 {
         VerdictState::Valid => 0.0,
         _ => point.verdict.reasons.iter().filter(broken).count() as f64,
     }
-}
-
-/// Returns the busy share of each of the server's CPUs: those that the plan gives it on a shared machine, else all.
-fn busy_cpus(plan: &Plan, uses: &ResourceUsage) -> Vec<f64> {
-    let shared = |one: &SeriesUsage| uses.role(one) == Some(MachineRole::Both);
-    let of_server = |one: &&SeriesUsage| {
-        let given = &plan.sut.cpus;
-        !shared(one) || given.is_empty() || one.series.instance.parse().is_ok_and(|cpu| given.contains(&cpu))
-    };
-    let instances = uses.of_sut(Counter::CpuIdle).filter(of_server);
-    instances.filter_map(|one| busy(uses, &one.series.instance)).collect()
-}
-
-fn busy(uses: &ResourceUsage, cpu: &str) -> Option<f64> {
-    let sum = |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.sut_value(*mode, cpu)).sum() };
-    let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
-    ratio(Some(busy), Some(busy + idle))
 }
 
 /// Returns the share of time of the server's own counter, or of the machine's if the server has none of its own.

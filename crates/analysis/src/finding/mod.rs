@@ -11,6 +11,8 @@ use model::{CheckMoment, Limit, Outcome};
 use stats::Estimate;
 use units::{Nanos, Ratio};
 
+use crate::SharedCpus;
+
 pub(crate) use first_occurrence::FaultCounter;
 pub use first_occurrence::FirstOccurrence;
 pub use record::{
@@ -383,6 +385,10 @@ pub enum ServerUse {
     Saturated(Ratio),
     /// It used more than it has, so that the allowance was evidently not enforced; above 1.
     Unenforced(Ratio),
+    /// It has no allowance, shares its CPUs with the generator, and took all that was left.
+    TookTheRest(SharedCpus),
+    /// The same, but it did not take all: CPUs were idle, or other programs used them.
+    LeftRest(SharedCpus),
 }
 
 /// The CPU time that other programs used. In CPUs.

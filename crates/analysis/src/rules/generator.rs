@@ -3,6 +3,7 @@
 use units::Ratio;
 
 use super::{Evidence, RuleFinding, other_programs};
+use crate::SharedCpus;
 use crate::finding::{Finding, ServerUse};
 use crate::fold::AgentTotals;
 
@@ -66,10 +67,26 @@ fn late_finding(evidence: &Evidence, index: u32, agent: &AgentTotals) -> Option<
 fn server_use(evidence: &Evidence) -> ServerUse {
     let saturated = evidence.plan.rules.sut_saturated_min;
     match evidence.figures.sut_busy {
-        None => ServerUse::Unknown,
+        None => beside_generator(evidence),
         Some(busy) if ENFORCED_MAX < busy => ServerUse::Unenforced(Ratio(busy)),
         Some(busy) if saturated <= busy => ServerUse::Saturated(Ratio(busy)),
         Some(busy) => ServerUse::Part(Ratio(busy)),
+    }
+}
+
+/// Judges a server without an allowance that shares its CPUs with the generator: it is saturated if it took all that
+/// the generator left.
+fn beside_generator(evidence: &Evidence) -> ServerUse {
+    let agents = evidence.fold.steady.agents.values();
+    let busy = agents.filter_map(AgentTotals::busy).fold(0.0, f64::max);
+    let generator = busy * f64::from(evidence.plan.load_threads);
+    let shared = SharedCpus::of(evidence.plan, evidence.resources, generator, evidence.figures.sut_cpus);
+    match shared {
+        None => ServerUse::Unknown,
+        Some(shared) if evidence.plan.rules.sut_saturated_min <= shared.server_share() => {
+            ServerUse::TookTheRest(shared)
+        }
+        Some(shared) => ServerUse::LeftRest(shared),
     }
 }
 
@@ -78,8 +95,8 @@ fn server_use(evidence: &Evidence) -> ServerUse {
 fn weighed(server: Option<ServerUse>, finding: Finding) -> RuleFinding {
     match server {
         None => RuleFinding::notice(finding),
-        Some(ServerUse::Saturated(_)) => RuleFinding::remark(finding),
-        Some(ServerUse::Unknown | ServerUse::Part(_) | ServerUse::Unenforced(_)) => {
+        Some(ServerUse::Saturated(_) | ServerUse::TookTheRest(_)) => RuleFinding::remark(finding),
+        Some(ServerUse::Unknown | ServerUse::Part(_) | ServerUse::Unenforced(_) | ServerUse::LeftRest(_)) => {
             RuleFinding::invalid(finding)
         }
     }

@@ -17,6 +17,7 @@ mod no_data;
 mod percentile_is_mean;
 mod phase_boundary_storm;
 mod saturated_generator;
+mod shared_cpus;
 mod shifted_mix;
 mod slow_kind;
 mod too_many_values;

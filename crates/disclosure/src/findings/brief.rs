@@ -46,7 +46,11 @@ pub fn finding_brief(finding: &Finding) -> String {
 fn saturated(server: Option<ServerUse>) -> &'static str {
     match server {
         Some(ServerUse::Saturated(_)) => "; the server is saturated too",
-        None | Some(ServerUse::Unknown | ServerUse::Part(_) | ServerUse::Unenforced(_)) => "",
+        Some(ServerUse::TookTheRest(_)) => "; the server took all other CPU time",
+        None
+        | Some(ServerUse::Unknown | ServerUse::Part(_) | ServerUse::Unenforced(_) | ServerUse::LeftRest(_)) => {
+            ""
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! The wording of findings about the load generator and its machine.
 
+use analysis::SharedCpus;
 use analysis::finding::{OtherCpuUse, ServerUse};
 
 pub(super) const MORE_CPUS: &str = "give the generator more CPUs (`--load-cpus`) or the server a smaller share (`--sut-quota`, see `plimsoll calibrate`)";
 pub(super) const OFFER_LESS: &str = "offer less, or give the generator CPUs of its own (`--load-cpus`)";
+
+const MORE_OF_SHARED: &str =
+    "give the generator more CPUs (`--load-cpus`), and end other programs on this machine";
 
 /// The most programs that are named; a program that used less than this of a CPU is not.
 const N_NAMED: usize = 3;
@@ -21,13 +25,21 @@ pub(super) fn server_clause(server: Option<ServerUse>) -> String {
         Some(ServerUse::Unenforced(busy)) => {
             format!(", and the server's allowance was not enforced, of which it used {busy}")
         }
+        Some(ServerUse::TookTheRest(shared)) => format!(
+            "; the server took all that was left of the CPUs that they share ({:.2} of {:.0})",
+            shared.server, shared.n
+        ),
+        Some(ServerUse::LeftRest(SharedCpus { n, server, idle, .. })) => format!(
+            ", while the server used {server:.2} of the {n:.0} CPUs that they share, and {idle:.2} were idle"
+        ),
     }
 }
 
 /// Returns the hint where the generator was the limit: not if it was only close to it, or the server was one as well.
 pub(super) fn limit_hint(server: Option<ServerUse>, hint: &'static str) -> Option<&'static str> {
     match server {
-        None | Some(ServerUse::Saturated(_)) => None,
+        None | Some(ServerUse::Saturated(_) | ServerUse::TookTheRest(_)) => None,
+        Some(ServerUse::LeftRest(_)) => Some(MORE_OF_SHARED),
         Some(ServerUse::Unknown | ServerUse::Part(_) | ServerUse::Unenforced(_)) => Some(hint),
     }
 }

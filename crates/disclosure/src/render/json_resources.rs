@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// Renders what held a load point back; `null` if nothing was watched.
 pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
     let Some(attribution) = &point.attribution else { return Value::Null };
-    let Attribution { bottleneck, certainty, evidence, indicators, demands, bounds } = attribution;
+    let Attribution { bottleneck, certainty, evidence, indicators, demands, bounds, shared } = attribution;
     let indicators: Map<String, Value> =
         indicators.iter().map(|(indicator, value)| (indicator.name().to_owned(), (*value).into())).collect();
     let demand = |unit| match unit {
@@ -15,6 +15,14 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
         DemandUnit::Requests => "requests",
         DemandUnit::Bytes => "bytes",
     };
+    let shared = shared.map(|shared| {
+        json!({
+            "cpus": shared.n,
+            "generator_cpus": shared.generator,
+            "server_cpus": shared.server,
+            "idle_cpus": shared.idle,
+        })
+    });
     json!({
         "name": bottleneck.name(),
         "certainty": certainty.name(),
@@ -28,6 +36,7 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
         })).collect::<Vec<_>>(),
         "rate_max_per_s": bounds.rate_max,
         "users_at_bound": bounds.users,
+        "shared_with_generator": shared,
     })
 }
 

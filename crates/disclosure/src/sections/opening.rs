@@ -1,9 +1,10 @@
 //! The top of the report, above all sections: verdict, deviations, headline.
 
-use analysis::{Analysis, VerdictState};
+use analysis::{Analysis, LoadPointResult, VerdictState};
 use model::{Ending, Modification};
 
 use super::{reason_entry, state_text};
+use crate::bottleneck::shared_text;
 use crate::{Banner, Hero, Report, Text, numbers};
 
 /// Returns what was tested and when, in a line.
@@ -37,7 +38,7 @@ pub(super) fn answer(report: &Report) -> Text {
     if let Some(p99) = point.response.percentile(0.99) {
         text = text.plain(" and a p99 of ").strong(numbers::time(p99.value));
     }
-    text = text.plain(".");
+    text = text.plain(shared_of(point)).plain(".");
     let is_several = report.analysis.headline.is_some() && 1 < report.analysis.load_points.len();
     match (report.saturation(), report.plan.search.is_some()) {
         _ if !is_several => text,
@@ -47,6 +48,12 @@ pub(super) fn answer(report: &Report) -> Text {
         }
         (None, _) => text.plain(" It was not saturated: the rate still grew up to the highest load."),
     }
+}
+
+/// Returns a clause about a processor that the server shares with the generator, where that is the bottleneck.
+fn shared_of(point: &LoadPointResult) -> String {
+    let shared = point.attribution.as_ref().and_then(|attribution| attribution.shared);
+    shared.map_or_else(String::new, |shared| format!(", on a processor {}", shared_text(&shared)))
 }
 
 /// Returns the sentence about the limits of a search.
@@ -133,11 +140,12 @@ pub fn headline_text(analysis: &Analysis) -> Option<String> {
         false => "offered per second",
     };
     let text = format!(
-        "{} {} at {} {words}, mean response time {}",
+        "{} {} at {} {words}, mean response time {}{}",
         numbers::figure(headline.value),
         headline.name,
         load.level(),
         numbers::seconds(headline.response_mean),
+        analysis.load_points.get(headline.load_point).map(shared_of).unwrap_or_default(),
     );
     // As in tables on a terminal: a pipe can read the digits.
     Some(text.replace('\u{202f}', ""))

@@ -1,0 +1,68 @@
+//! CPUs that a server and the load generator share: who used them, and whether anything was left.
+
+use model::{Counter, MachineRole, Plan};
+
+use crate::resources::{ResourceUsage, SeriesUsage};
+
+/// The use of CPUs that a server without an allowance and the load generator share. All in CPUs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SharedCpus {
+    /// The number of CPUs.
+    pub n: f64,
+    /// The use by the load threads.
+    pub generator: f64,
+    /// The use by the server: its own where it is watched, else all that is not the generator's.
+    pub server: f64,
+    /// The unused part.
+    pub idle: f64,
+}
+
+impl SharedCpus {
+    /// Reads the use of the machine that runs both; `generator` is the use by the load threads, `server` by the server,
+    /// as far as known. `None` if they share no CPUs, the server has an allowance, or the machine was not monitored.
+    pub(crate) fn of(
+        plan: &Plan,
+        uses: &ResourceUsage,
+        generator: f64,
+        server: Option<f64>,
+    ) -> Option<SharedCpus> {
+        let is_shared = uses.of_sut(Counter::CpuIdle).any(|one| uses.role(one) == Some(MachineRole::Both));
+        if !is_shared || !plan.sut.cpus.is_empty() || plan.sut.allowance().is_some() {
+            return None;
+        }
+        let cpus = busy_cpus(plan, uses);
+        let (n, busy) = (cpus.len() as f64, cpus.iter().sum::<f64>());
+        let rest = (busy - generator).max(0.0);
+        (!cpus.is_empty()).then(|| SharedCpus {
+            n,
+            generator,
+            server: server.map_or(rest, |server| server.min(rest)),
+            idle: (n - busy).max(0.0),
+        })
+    }
+
+    /// Returns the share that the server used of what the generator left to it, from 0 to 1; 0 if that is nothing.
+    ///
+    /// S ÷ (N − G), with S the use by the server, N the number of CPUs, G the use by the generator.
+    pub fn server_share(&self) -> f64 {
+        let left = self.n - self.generator;
+        if 0.0 < left { (self.server / left).min(1.0) } else { 0.0 }
+    }
+}
+
+/// Returns the busy share of each of the server's CPUs: those that the plan gives it on a shared machine, else all.
+pub(crate) fn busy_cpus(plan: &Plan, uses: &ResourceUsage) -> Vec<f64> {
+    let shared = |one: &SeriesUsage| uses.role(one) == Some(MachineRole::Both);
+    let of_server = |one: &&SeriesUsage| {
+        let given = &plan.sut.cpus;
+        !shared(one) || given.is_empty() || one.series.instance.parse().is_ok_and(|cpu| given.contains(&cpu))
+    };
+    let instances = uses.of_sut(Counter::CpuIdle).filter(of_server);
+    instances.filter_map(|one| busy(uses, &one.series.instance)).collect()
+}
+
+fn busy(uses: &ResourceUsage, cpu: &str) -> Option<f64> {
+    let sum = |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.sut_value(*mode, cpu)).sum() };
+    let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
+    (0.0 < busy + idle).then(|| busy / (busy + idle))
+}

@@ -1,0 +1,120 @@
+//! A generator and a server that share CPUs: whose fault it is that no more was done.
+
+use analysis::attribute::Bottleneck;
+use analysis::finding::ServerUse;
+use analysis::{Analysis, Analyzer, Finding, SharedCpus};
+use model::{Counter, Ending, Load, Machine, MachineRole, ResourceRecord, Series, SutPlan, SutUse};
+use units::Nanos;
+
+use crate::record::{assert_caught, assert_valid, ms, plan, records, remarks, s, users};
+
+/// A run of one load thread beside a running server on a machine of two CPUs. Per second: the busy time of each CPU,
+/// the CPU time of the load thread and its time in the run queue, all in ms, and the CPU time of the server if it is
+/// watched.
+#[derive(Debug, Clone, Copy)]
+struct Shared {
+    busy: [u64; 2],
+    generator: u64,
+    waited: u64,
+    watched: Option<u64>,
+}
+
+const FULL: Shared = Shared { busy: [1000, 1000], generator: 410, waited: 0, watched: None };
+
+fn analyze(shared: Shared) -> Analysis {
+    let mut plan = plan(Load::Users(10), 2, 20);
+    plan.sut = SutPlan::of("external");
+    plan.load_threads = 1;
+    let mut analyzer = Analyzer::new(&plan);
+    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    for instance in ["0", "1"] {
+        for counter in [Counter::CpuUser, Counter::CpuIdle] {
+            analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
+        }
+    }
+    for mut record in records(&plan, 0, 0, &users(&plan, 10, |_, _| ms(50), Nanos::ZERO)) {
+        record.health.cpu = ms(shared.generator);
+        record.health.run_queue = ms(shared.waited);
+        record.sut = shared.watched.map(|cpu| SutUse { cpu: ms(cpu), throttled: Nanos::ZERO });
+        analyzer.interval(&record);
+    }
+    for second in 0..=24 {
+        let values =
+            shared.busy.iter().flat_map(|busy| [1000 * busy * second, 1000 * (1000 - busy) * second]);
+        let values = (0..).zip(values).collect();
+        analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
+    }
+    analyzer.finish(Ending::Complete)
+}
+
+#[track_caller]
+fn close(found: SharedCpus, expected: [f64; 4]) {
+    let found = [found.n, found.generator, found.server, found.idle];
+    assert!(found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-6), "{found:?}");
+}
+
+/// By hand: both CPUs are full, the generator used 0.95 of them, so that the server had 2 − 0.95 = 1.05, all that was
+/// left.
+#[test]
+fn a_busy_generator_beside_a_server_that_takes_the_rest_is_a_remark() {
+    let analysis = analyze(Shared { generator: 950, ..FULL });
+    assert_valid(&analysis);
+    let found = remarks(&analysis, "generator-busy");
+    let [Finding::GeneratorBusy { server: Some(ServerUse::TookTheRest(shared)), .. }] = found[..] else {
+        panic!("{found:?}")
+    };
+    close(shared, [2.0, 0.95, 1.05, 0.0]);
+}
+
+/// By hand: CPU 1 is the generator's, of CPU 0 the server used 0.6: 0.45 of 2 CPUs were idle, and the server used 0.6
+/// of the 1.05 that were left.
+#[test]
+fn a_busy_generator_beside_a_server_with_idle_cpus_is_invalid() {
+    let analysis = analyze(Shared { busy: [600, 950], generator: 950, ..FULL });
+    let found = assert_caught(&analysis, "generator-busy");
+    let Finding::GeneratorBusy { server: Some(ServerUse::LeftRest(shared)), .. } = found else {
+        panic!("{found:?}")
+    };
+    close(shared, [2.0, 0.95, 0.6, 0.45]);
+    let attribution = analysis.load_points[0].attribution.as_ref().unwrap();
+    assert_eq!((attribution.bottleneck, attribution.shared), (Bottleneck::Generator, None));
+}
+
+/// A load thread that waits for a CPU waits for the server, if that takes all the rest, and for nobody if CPUs idle.
+#[test]
+fn a_generator_that_waits_is_at_fault_only_where_cpus_are_idle() {
+    let waiting = Shared { waited: 500, ..FULL };
+    assert_valid(&analyze(waiting));
+    assert_eq!(remarks(&analyze(waiting), "generator-run-queue").len(), 1);
+    let found = assert_caught(&analyze(Shared { busy: [1000, 500], ..waiting }), "generator-run-queue");
+    assert!(
+        matches!(found, Finding::GeneratorRunQueue { server: Some(ServerUse::LeftRest(_)), .. }),
+        "{found:?}"
+    );
+}
+
+/// The CPUs are full, but of other programs: a watched server used 0.3 of the 1.59 that the generator left.
+#[test]
+fn other_programs_that_take_the_rest_are_no_excuse() {
+    let noisy = Shared { waited: 500, watched: Some(300), ..FULL };
+    let found = assert_caught(&analyze(noisy), "generator-run-queue");
+    let Finding::GeneratorRunQueue { server: Some(ServerUse::LeftRest(shared)), .. } = found else {
+        panic!("{found:?}")
+    };
+    close(shared, [2.0, 0.41, 0.3, 0.0]);
+    assert_valid(&analyze(Shared { watched: Some(1580), ..noisy }));
+}
+
+/// By hand: the server used 1.59 of the 1.59 CPUs that the generator left, which is 0.8 of both CPUs: its processor is
+/// full, though no one else would call it so.
+#[test]
+fn the_bottleneck_is_the_shared_processor() {
+    let analysis = analyze(FULL);
+    let attribution = analysis.load_points[0].attribution.as_ref().unwrap();
+    assert_eq!(attribution.bottleneck, Bottleneck::Processor);
+    close(attribution.shared.unwrap(), [2.0, 0.41, 1.59, 0.0]);
+    // With idle CPUs it is another, or none: 1.2 of 1.59.
+    let half = analyze(Shared { busy: [1000, 610], ..FULL });
+    let attribution = half.load_points[0].attribution.as_ref().unwrap();
+    assert_eq!((attribution.bottleneck, attribution.shared), (Bottleneck::Undetermined, None));
+}
