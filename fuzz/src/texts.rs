@@ -7,7 +7,9 @@ use accelerator::origin::OriginServer;
 use benchmarks::web::webstone::Filelist;
 use drivers::web::Target;
 use languages::{HttpUrl, parse_bytes, parse_load, parse_rates, parse_time, parse_time_up_to};
-use model::{Definition, DiskShare, Notes, PathPattern, Pick, PriceList, parse_limits};
+use model::{
+    Definition, DiskShare, Family, Notes, PathPattern, Pick, PriceList, SettingKind, parse_limits,
+};
 use published::{
     CalendarDate, Expression, PrintedNumber, PublishedQuantity, PublishedReport, Statement, audit_report,
 };
@@ -75,6 +77,9 @@ pub fn quantities(bytes: &[u8]) {
         shown(text.parse::<HttpUrl>().map(|url| url.address()));
         shown(parse_bytes(text));
         shown(Pick::from_str(text));
+        for setting in Family::ALL.into_iter().flat_map(Family::settings) {
+            shown(SettingKind::parse(setting.kind, text));
+        }
         shown(DiskShare::from_str(text));
     });
 }

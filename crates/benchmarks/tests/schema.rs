@@ -30,7 +30,9 @@ fn refused_definitions_do_not_conform_to_the_schema() {
         ("family = \"web\"", "family = \"wap\""),
         ("steady = \"10 s\"", "steddy = \"10 s\""),
         ("steady = \"10 s\"", "steady = 10"),
-        ("connection = \"keep-alive\"", "connection = { keep-alive = { requests-max = 0 } }"),
+        ("connection = \"keep-alive\"", "connection = { keep-alive = { requests-max = 100 } }"),
+        ("connection = \"keep-alive\"", "connection = \"keep-alive\"\nstreams = 0"),
+        ("connection = \"keep-alive\"", "connection = \"keep-alive\"\ntls = \"on\""),
     ] {
         assert!(definition.contains(piece));
         let text = definition.replacen(piece, replacement, 1);
@@ -51,7 +53,7 @@ fn examples_are_valid_definitions() {
     for entry in std::fs::read_dir(examples).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if OTHER_EXAMPLES.contains(&name.as_str()) {
+        if path.is_dir() || OTHER_EXAMPLES.contains(&name.as_str()) {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
@@ -93,8 +95,12 @@ fn wrong_requests_do_not_conform_to_the_schema() {
 }
 
 #[test]
-fn the_long_form_of_a_connection_conforms_to_the_schema() {
+fn settings_conform_to_the_schema_in_every_notation() {
     let definition = benchmarks::find("one-object").unwrap().definition;
-    let long = "connection = { keep-alive = { requests-max = 100 } }";
-    assert_eq!(check(&definition.replacen("connection = \"keep-alive\"", long, 1)), [""; 0]);
+    for other in ["\"keep-alive:100\"", "\"sessions\"", "\"keep-alive\"\ntls = \"full\""] {
+        let text = definition.replacen("\"keep-alive\"", other, 1);
+        assert_eq!(check(&text), [""; 0], "{other}");
+        let no_file = |_: &str| Ok("/one.html 1 #1".to_owned());
+        assert!(benchmarks::from_definition("x.toml", &text, no_file).is_ok(), "{other}");
+    }
 }

@@ -40,7 +40,7 @@ pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, Definition, Family, FilelistSource, Levels, LoadDefinition, LoadUnit,
-    OpenLoopDefinition, QuickDefinition, STREAMS_MAX, WebDefinition, WorkloadDefinition, WorkloadSource,
+    OpenLoopDefinition, QuickDefinition, WebDefinition, WorkloadDefinition, WorkloadSource,
     definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
@@ -71,13 +71,17 @@ pub use record::{
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::{POISSON_LANES, POISSON_USERS_MAX, Schedule, SliceSchedule};
 pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
-pub use setting::{ChosenSetting, Setting, SettingError, SettingKind, SettingValue};
+pub use setting::{
+    ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
+    SettingValue,
+};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use workload::{
     CLOSE_WAIT_MAX, Connection, Count, FILES_MAX, FileSet, FileSetError, HttpVersion, Page, Parameter,
-    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, ReplyBody, Request, Sampler,
-    SetFile, Think, Tls, WebProtocol, WebWorkload, Workload, file_path_fault, web_measure,
+    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, ReplyBody, Request,
+    STREAMS_MAX, Sampler, SetFile, Think, Tls, WebProtocol, WebWorkload, Workload, file_path_fault,
+    web_measure,
 };
 #[cfg(feature = "echo")]
 pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

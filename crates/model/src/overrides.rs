@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use units::Nanos;
 
-use crate::{Arrivals, ChosenSetting, Connection, HttpVersion, Limit, Pick, SutPlan, Tls};
+use crate::{Arrivals, ChosenSetting, Limit, SutPlan};
 
 /// The seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
@@ -38,22 +38,8 @@ pub struct Overrides {
     pub drain: Option<Nanos>,
     /// Length of the ramp-down.
     pub ramp_down: Option<Nanos>,
-    /// The version of HTTP.
-    pub http: Option<HttpVersion>,
-    /// Whether connections are encrypted.
-    pub tls: Option<Tls>,
-    /// Number of users that share an HTTP/2 connection.
-    pub streams: Option<u32>,
-    /// The lifetime of connections.
-    pub connection: Option<Connection>,
-    /// The distributions from which parameters of requests are picked, by the parameter's name.
-    pub picks: Vec<(String, Pick)>,
-    /// Other settings of the benchmark's family, each once.
+    /// Settings of the benchmark's family, each once.
     pub settings: Vec<ChosenSetting>,
-    /// The longest that one operation may take.
-    pub time_limit: Option<Nanos>,
-    /// The name of the filelist that the workload was made from, if it is not the benchmark's own.
-    pub filelist: Option<String>,
     /// The seed of all random choices of users and schedules; [`DEFAULT_SEED`] if absent.
     pub seed: Option<u64>,
     /// The system under test.
@@ -83,32 +69,12 @@ impl Overrides {
             steady: None,
             drain: None,
             ramp_down: None,
-            http: None,
-            tls: None,
-            streams: None,
-            connection: None,
-            picks: Vec::new(),
             settings: Vec::new(),
-            time_limit: None,
-            filelist: None,
             seed: None,
             sut,
             load_cpus: Vec::new(),
             load_threads: 1,
             source_addresses: Vec::new(),
         }
-    }
-
-    /// Returns the names of the given settings that only web benchmarks have.
-    pub(crate) fn web_settings(&self) -> Vec<&'static str> {
-        let given = [
-            ("http", self.http.is_some()),
-            ("tls", self.tls.is_some()),
-            ("streams", self.streams.is_some()),
-            ("connection", self.connection.is_some()),
-            ("pick", !self.picks.is_empty()),
-            ("filelist", self.filelist.is_some()),
-        ];
-        given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
     }
 }

@@ -1,18 +1,13 @@
 //! The command line.
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use analysis::compare::ChangeBound;
-use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use languages::{
-    LoadListError, Named, RATE_MAX, is_terminal_control, parse_bytes, parse_load, parse_rates, parse_time,
+    LoadListError, RATE_MAX, is_terminal_control, parse_bytes, parse_load, parse_rates, parse_time,
 };
-use model::{
-    Arrivals, Connection, DiskShare, Family, GatewayKind, HttpVersion, Limit, LimitError, Pick, PickError,
-    SettingKind, Tls, parse_limits,
-};
+use model::{Arrivals, DiskShare, GatewayKind, Limit, LimitError, parse_limits};
 use observe::{MonitorSource, MonitorSourceError, ProcessSelector};
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
@@ -20,6 +15,7 @@ use units::{Bytes, Nanos};
 use crate::choice::choice;
 use crate::fail_if::parse_bounds;
 use crate::progress::DisplayKind;
+use crate::settings::{SettingArgument, SettingParser, ShorthandParser, pick};
 use crate::url::UrlArguments;
 
 /// Smallest memory limit that is accepted, in bytes: no server starts with less.
@@ -119,7 +115,7 @@ pub(crate) enum Command {
 }
 
 /// The benchmark and the files it requests.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct BenchmarkArguments {
     /// Benchmark: an id from `plimsoll list`, or the path of a benchmark definition (TOML)
     #[arg(value_name = "BENCHMARK")]
@@ -127,14 +123,7 @@ pub(crate) struct BenchmarkArguments {
     /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's default: a file,
     /// or the name of a filelist that comes with the benchmark
     #[arg(long, value_name = "FILE|NAME")]
-    pub filelist: Option<PathBuf>,
-}
-
-impl BenchmarkArguments {
-    /// Names a benchmark with its default files.
-    pub(crate) fn of(benchmark: &str) -> BenchmarkArguments {
-        BenchmarkArguments { benchmark: benchmark.to_owned(), filelist: None }
-    }
+    pub filelist: Option<String>,
 }
 
 /// The benchmark and how many of its files.
@@ -164,10 +153,7 @@ pub(crate) struct PlanArguments {
     /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's default: a file,
     /// or the name of a filelist that comes with the benchmark
     #[arg(long, value_name = "FILE|NAME")]
-    pub filelist: Option<PathBuf>,
-    /// The benchmark of `subjects`, or the one that was made of URLs.
-    #[arg(skip)]
-    pub benchmark: BenchmarkArguments,
+    pub filelist: Option<String>,
     /// Run the benchmark's short form, which takes less than a minute; the result is marked as modified
     #[arg(long)]
     pub quick: bool,
@@ -209,29 +195,30 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub drain: Option<Nanos>,
     /// Timeout of one operation
-    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
-    pub time_limit: Option<Nanos>,
+    #[arg(long, value_name = "TIME", value_parser = ShorthandParser::of("time-limit"), allow_negative_numbers = true)]
+    pub time_limit: Option<String>,
     /// Use persistent connections, optionally limited to this many requests each
-    #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true, conflicts_with = "connection")]
+    #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true, conflicts_with = "connection",
+        value_parser = clap::value_parser!(u32).range(1..))]
     pub keep_alive: Option<Option<u32>>,
     /// Lifetime of a connection
-    #[arg(long, value_parser = choice(about_connection))]
-    pub connection: Option<Connection>,
+    #[arg(long, value_parser = ShorthandParser::of("connection"))]
+    pub connection: Option<String>,
     /// HTTP version
-    #[arg(long, value_parser = choice(about_http), value_name = "VERSION")]
-    pub http: Option<HttpVersion>,
+    #[arg(long, value_parser = ShorthandParser::of("http"), value_name = "VERSION")]
+    pub http: Option<String>,
     /// Encrypt connections
-    #[arg(long, value_parser = choice(about_tls))]
-    pub tls: Option<Tls>,
+    #[arg(long, value_parser = ShorthandParser::of("tls"))]
+    pub tls: Option<String>,
     /// HTTP/2: number of users that share a connection
-    #[arg(long, value_name = "N")]
-    pub streams: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = ShorthandParser::of("streams"))]
+    pub streams: Option<String>,
     /// Distribution of a parameter of the benchmark's requests: `directory=uniform`, `directory=zipf:0.8`,
     /// `file=weights:3.9,5.9,8.8`; may be repeated
     #[arg(long, value_name = "NAME=HOW", value_parser = pick)]
-    pub pick: Vec<(String, Pick)>,
+    pub pick: Vec<(String, String)>,
     /// Settings of the benchmark's family, which `plimsoll show BENCHMARK` lists: `tls=full`; several values, `tls=off,full`,
-    /// are run interleaved and compared; may be repeated
+    /// are run interleaved and compared; may be repeated. Flags such as `--tls` are shorthands for settings
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = SettingParser, hide_possible_values = true)]
     pub settings: Vec<SettingArgument>,
     /// Seed of the random numbers that drive users and schedules
@@ -239,13 +226,31 @@ pub(crate) struct PlanArguments {
     pub seed: Option<u64>,
 }
 
-/// A setting of a family with the values that it is to have in turn.
-#[derive(Debug, Clone)]
-pub(crate) struct SettingArgument {
-    /// The name as typed.
-    pub name: String,
-    /// The values as typed; not empty.
-    pub values: Vec<String>,
+impl PlanArguments {
+    /// Returns the lifetime of connections that flags name.
+    pub(crate) fn connection(&self) -> Option<String> {
+        let keep_alive = self.keep_alive.map(|requests_max| match requests_max {
+            Some(number) => format!("keep-alive:{number}"),
+            None => "keep-alive".to_owned(),
+        });
+        keep_alive.or_else(|| self.connection.clone())
+    }
+
+    /// Returns the settings of the family: those that flags are shorthands for, and those of `--set`.
+    pub(crate) fn settings(&self) -> Vec<SettingArgument> {
+        let flags = [
+            ("http", self.http.clone()),
+            ("tls", self.tls.clone()),
+            ("streams", self.streams.clone()),
+            ("connection", self.connection()),
+            ("time-limit", self.time_limit.clone()),
+            ("filelist", self.filelist.clone()),
+        ];
+        let flags =
+            flags.into_iter().filter_map(|(name, value)| Some(SettingArgument::of_flag(name, value?)));
+        let picks = self.pick.iter().map(|(name, how)| SettingArgument::of_flag(format!("pick.{name}"), how));
+        flags.chain(picks).chain(self.settings.iter().cloned()).collect()
+    }
 }
 
 /// The server under test and the division of CPUs.
@@ -641,30 +646,6 @@ fn about_arrivals(arrivals: &Arrivals) -> Option<&'static str> {
     })
 }
 
-fn about_connection(connection: &Connection) -> Option<&'static str> {
-    Some(match connection {
-        Connection::PerRequest => "A new connection for every request",
-        Connection::KeepAlive { .. } => "Persistent until one side closes it",
-        Connection::Sessions => "Persistent for a session; session lengths are those of SPECweb99",
-    })
-}
-
-fn about_http(version: &HttpVersion) -> Option<&'static str> {
-    Some(match version {
-        HttpVersion::Http10 => "HTTP/1.0",
-        HttpVersion::Http11 => "HTTP/1.1",
-        HttpVersion::Http2 => "HTTP/2",
-    })
-}
-
-fn about_tls(tls: &Tls) -> Option<&'static str> {
-    Some(match tls {
-        Tls::Off => "No encryption",
-        Tls::Full => "Full handshake for every connection",
-        Tls::Resumed => "Session resumption where the server supports it",
-    })
-}
-
 /// `--monitor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MonitorArgument {
@@ -768,48 +749,6 @@ fn time(text: &str) -> Result<Nanos, String> {
 fn level(text: &str) -> Result<f64, String> {
     let level = text.parse::<f64>().ok().filter(|level| 0.0 < *level && *level <= RATE_MAX);
     level.ok_or_else(|| format!("expected a number above 0 and up to {RATE_MAX}"))
-}
-
-fn pick(text: &str) -> Result<(String, Pick), String> {
-    let (name, how) = text.split_once('=').ok_or("expected NAME=HOW, for example `directory=uniform`")?;
-    let pick = how.parse().map_err(|error: PickError| error.to_string())?;
-    Ok((name.to_owned(), pick))
-}
-
-/// A parser of settings, whose declarations completion offers.
-#[derive(Clone)]
-struct SettingParser;
-
-impl TypedValueParser for SettingParser {
-    type Value = SettingArgument;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<SettingArgument, clap::Error> {
-        setting.parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let settings = Family::NAMES.iter().flat_map(|(_, family)| family.settings());
-        Some(Box::new(settings.flat_map(|setting| {
-            let values = match setting.kind {
-                SettingKind::Choice(values) => values,
-                SettingKind::Count { .. } | SettingKind::Bytes { .. } => &[""],
-            };
-            let value =
-                |value: &&str| PossibleValue::new(format!("{}={value}", setting.name)).help(setting.about);
-            values.iter().map(value)
-        })))
-    }
-}
-
-fn setting(text: &str) -> Result<SettingArgument, String> {
-    let (name, values) = text.split_once('=').ok_or("expected NAME=VALUE, for example `tls=full`")?;
-    let values = values.split(',').map(|value| value.trim().to_owned()).collect();
-    Ok(SettingArgument { name: name.trim().to_owned(), values })
 }
 
 fn cpu_list(text: &str) -> Result<CpuList, String> {

@@ -4,23 +4,42 @@ use std::path::{Path, PathBuf};
 
 use benchmarks::{Benchmark, BenchmarkLoadError};
 use languages::{HttpUrl, foreign_text, without_credentials};
-use model::FileSet;
+use model::{ChosenSetting, FileSet, Workload};
 
 use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;
 use crate::files::read;
+use crate::settings::{self, SettingArgument};
 use crate::url::is_url;
 
-/// A benchmark as the user chose it, with its filelist and the source of its definition.
+/// A benchmark as the user chose it, with the source of its definition.
 pub(crate) struct Chosen {
     /// Definition and workload.
     pub benchmark: Benchmark,
-    /// The name of the user's own filelist, if there is one.
-    pub filelist: Option<String>,
+    /// The name that it was chosen by: an id, or the path of a definition.
+    pub name: String,
     /// The file that the definition was read from; `None` of a built-in benchmark.
     pub source: Option<DefinitionFile>,
     /// The name of an environment variable of the definition, with a value that the command line gives in its place.
     pub given: Option<(String, String)>,
+}
+
+impl Chosen {
+    /// Returns the workload with settings: the benchmark's own, or that of the filelist that they name.
+    ///
+    /// # Errors
+    /// If the filelist cannot be read or is not valid.
+    pub(crate) fn workload(&self, settings: &[ChosenSetting]) -> Result<Workload, Failure> {
+        let own = &self.benchmark.workload;
+        let named = self.benchmark.definition.workload.web().zip(settings::filelist(settings));
+        let Some((web, name)) = named else { return Ok(own.clone()) };
+        let text = match benchmarks::builtin_filelist(&self.name, name) {
+            // A file of the same name can still be named as `./NAME`.
+            Some(built_in) => built_in.text.to_owned(),
+            None => read(Path::new(name))?,
+        };
+        Ok(benchmarks::filelist_workload(web, name, &text)?.into())
+    }
 }
 
 /// The file of a benchmark definition.
@@ -31,30 +50,27 @@ pub(crate) struct DefinitionFile {
     pub text: String,
 }
 
-/// Finds a built-in benchmark or reads a definition, and replaces its filelist by the user's if there is one.
-pub(crate) fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
-    let (mut benchmark, source) = with_source(&arguments.benchmark)?;
-    let Some(path) = &arguments.filelist else {
-        return Ok(Chosen { benchmark, filelist: None, source, given: None });
-    };
-    let name = path.display().to_string();
-    let text = match benchmarks::builtin_filelist(&arguments.benchmark, &name) {
-        // A file of the same name can still be named as `./NAME`.
-        Some(built_in) => built_in.text.to_owned(),
-        None => read(path)?,
-    };
-    let Some(web) = benchmark.definition.workload.web() else {
-        let error =
-            format!("`--filelist` applies to web benchmarks, and `{}` is not one", arguments.benchmark);
-        return Err(Failure::usage(error));
-    };
-    benchmark.workload = benchmarks::filelist_workload(web, &name, &text)?.into();
-    Ok(Chosen { benchmark, filelist: Some(name), source, given: None })
+/// Finds a built-in benchmark or reads a definition.
+pub(crate) fn choose(name: &str) -> Result<Chosen, Failure> {
+    let (benchmark, source) = with_source(name)?;
+    Ok(Chosen { benchmark, name: name.to_owned(), source, given: None })
+}
+
+/// Finds a benchmark; returns it with the settings and the workload of the filelist that may be named beside it.
+pub(crate) fn with_filelist(
+    arguments: &BenchmarkArguments,
+) -> Result<(Benchmark, Vec<ChosenSetting>), Failure> {
+    let chosen = choose(&arguments.benchmark)?;
+    let family = chosen.benchmark.definition.family();
+    let filelist = arguments.filelist.iter().map(|name| SettingArgument::of_flag("filelist", name));
+    let settings = settings::combinations(&filelist.collect::<Vec<_>>(), family)?.remove(0).settings;
+    let workload = chosen.workload(&settings)?;
+    Ok((Benchmark { workload, ..chosen.benchmark }, settings))
 }
 
 /// Returns the file set of a benchmark for the highest load: that of the arguments, or else that of its load plan.
 pub(crate) fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
-    let Benchmark { definition, workload } = choose(&arguments.benchmark)?.benchmark;
+    let (Benchmark { definition, workload }, _) = with_filelist(&arguments.benchmark)?;
     let levels = definition.load.levels.list(arguments.max_load, definition.load.unit);
     let level = arguments.max_load.unwrap_or_else(|| levels.into_iter().fold(0.0, f64::max));
     Ok(workload.file_set(level))

@@ -8,8 +8,9 @@ use fleet::{ExternalServer, FleetError, ServerChoice};
 use model::{Accelerator, ChosenSetting, Family, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
-use crate::arguments::{BenchmarkArguments, SettingArgument, SutArguments};
+use crate::arguments::SutArguments;
 use crate::exit::Failure;
+use crate::settings::{SettingCombination, filelist};
 
 /// Default number of page workers.
 const WORKERS: u32 = 4;
@@ -90,10 +91,10 @@ impl Candidate {
         !matches!(self.server, ChosenServer::External(_))
     }
 
-    /// Returns the server to use for a plan; `trust` is the set of certificates accepted from a running server.
+    /// Returns the server to use for a plan of a benchmark; `trust` is the set of certificates accepted from a running server.
     pub(crate) fn server(
         &self,
-        benchmark: &BenchmarkArguments,
+        benchmark: &str,
         plan: &Plan,
         trust: &Trust,
     ) -> Result<ServerChoice, Failure> {
@@ -106,7 +107,10 @@ impl Candidate {
             ChosenServer::Recipe(recipe) => {
                 ServerChoice::Start(Server::Recipe(recipe.clone()), self.acceleration(plan))
             }
-            ChosenServer::BuiltIn => ServerChoice::Start(built_in(benchmark, plan)?, self.acceleration(plan)),
+            ChosenServer::BuiltIn => {
+                let server = built_in(benchmark, filelist(&self.settings), plan)?;
+                ServerChoice::Start(server, self.acceleration(plan))
+            }
         })
     }
 
@@ -120,7 +124,7 @@ impl Candidate {
 /// repeated as requested. `has_dynamic_pages` is whether programs generate pages of the workload.
 pub(crate) fn candidates(
     arguments: &SutArguments,
-    settings: &[SettingArgument],
+    settings: &[SettingCombination],
     family: Family,
     has_dynamic_pages: bool,
 ) -> Result<Vec<Candidate>, Failure> {
@@ -151,7 +155,7 @@ pub(crate) fn candidates(
             });
         }
     }
-    let all = with_settings(behind(&bare, &accelerators), settings, family)?;
+    let all = with_settings(&behind(&bare, &accelerators), settings);
     for (index, one) in all.iter().enumerate() {
         if all[..index].iter().any(|other| other.label == one.label) {
             return Err(Failure::usage(format!("`{}` is listed twice", one.label))
@@ -191,27 +195,17 @@ fn behind(bare: &[Candidate], accelerators: &[Option<ChosenAccelerator>]) -> Vec
 }
 
 /// Loads every server with every combination of settings; a setting with several values is shown in the label.
-fn with_settings(
-    mut all: Vec<Candidate>,
-    settings: &[SettingArgument],
-    family: Family,
-) -> Result<Vec<Candidate>, Failure> {
-    for SettingArgument { name, values } in settings {
-        let choose = |value: &String| {
-            family.choose_setting(name, value).map_err(|error| Failure::usage(&error).hint(error.hint()))
-        };
-        let chosen = values.iter().map(choose).collect::<Result<Vec<_>, _>>()?;
-        let with = |one: &Candidate, setting: &ChosenSetting| {
-            let label = match chosen.len() {
-                1 => one.label.clone(),
-                _ => format!("{}, {setting}", one.label),
-            };
-            let settings = one.settings.iter().chain([setting]).copied().collect();
-            Candidate { title: label.clone(), label, settings, ..one.clone() }
-        };
-        all = all.iter().flat_map(|one| chosen.iter().map(move |setting| with(one, setting))).collect();
-    }
-    Ok(all)
+fn with_settings(all: &[Candidate], combinations: &[SettingCombination]) -> Vec<Candidate> {
+    let with = |one: &Candidate, SettingCombination { settings, label }: &SettingCombination| {
+        let label = format!("{}{label}", one.label);
+        Candidate { title: label.clone(), label, settings: settings.clone(), ..one.clone() }
+    };
+    all.iter().flat_map(|one| combinations.iter().map(move |settings| with(one, settings))).collect()
+}
+
+/// Returns whether the servers are loaded with different settings.
+pub(crate) fn differ_in_settings(candidates: &[Candidate]) -> bool {
+    candidates.iter().any(|one| one.settings != candidates[0].settings)
 }
 
 /// Gives every server every number of CPUs; with several, the label shows the number.
@@ -371,13 +365,13 @@ pub(crate) fn file_name(candidate: &Candidate) -> PathBuf {
 }
 
 /// Returns the built-in web server with the file set and the protocol of a plan.
-pub(crate) fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
+pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
     let program = std::env::current_exe()?;
-    let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.benchmark.clone()];
+    let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.to_owned()];
     // Behind an accelerator, this is not the primary address.
     args.extend(["--listen".to_owned(), "{address}:{port}".to_owned()]);
-    if let Some(path) = &benchmark.filelist {
-        args.extend(["--filelist".to_owned(), path.display().to_string()]);
+    if let Some(filelist) = filelist {
+        args.extend(["--filelist".to_owned(), filelist.to_owned()]);
     }
     args.extend(["--max-load".to_owned(), plan.level_max().to_string()]);
     if let Some(share) = plan.sut.quota {

@@ -2,6 +2,7 @@
 //!
 //! It and `plimsoll-accelerator` alone print, read the environment and exit.
 
+mod announcement;
 mod arguments;
 mod benchmark;
 mod candidates;
@@ -23,6 +24,7 @@ mod progress;
 mod results;
 mod seal_key;
 mod secrets;
+mod settings;
 mod shell;
 mod side_by_side;
 mod stderr;

@@ -14,14 +14,14 @@ use crate::paths;
 /// Maximum length of a secret in a file, in bytes: that of a request body, 1 MiB.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Reads the values of all secrets.
+/// Reads the values of all secrets; `has_filelist` is whether requests of a filelist take the place of the definition's,
+/// which have no secrets.
 ///
 /// # Errors
 /// Lists all secrets that cannot be read, each with its key and position in the definition, and never with its value.
-pub(crate) fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
+pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failure> {
     let mut secrets = Secrets::default();
-    // Requests of another filelist have no secrets.
-    let Some(source) = chosen.source.as_ref().filter(|_| chosen.filelist.is_none()) else {
+    let Some(source) = chosen.source.as_ref().filter(|_| !has_filelist) else {
         return Ok(secrets);
     };
     let mut problems = Vec::new();

@@ -2,7 +2,7 @@
 
 use languages::foreign_text;
 
-use crate::arguments::{BenchmarkArguments, RunArguments};
+use crate::arguments::RunArguments;
 use crate::benchmark::{self, Chosen};
 use crate::exit::Failure;
 use crate::url;
@@ -25,7 +25,7 @@ pub(crate) fn choose(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
     Ok(chosen)
 }
 
-fn benchmark(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
+fn benchmark(arguments: &RunArguments) -> Result<Chosen, Failure> {
     if let Some(flag) = arguments.url.first_given() {
         let error = format!("`{flag}` describes requests to URLs, and a benchmark defines its own");
         return Err(Failure::usage(error).hint("`plimsoll run URL` loads a page of a running server"));
@@ -35,9 +35,7 @@ fn benchmark(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
         let error = format!("expected one benchmark, found {}: {}", all.len(), all.join(", "));
         return Err(Failure::usage(error).hint("run them one after another; several URLs are one run"));
     };
-    arguments.plan.benchmark =
-        BenchmarkArguments { benchmark: name.clone(), filelist: arguments.plan.filelist.clone() };
-    benchmark::choose(&arguments.plan.benchmark)
+    benchmark::choose(name)
 }
 
 /// Refuses flags about a server that Plimsoll would start, if it is already running. The command line itself refuses

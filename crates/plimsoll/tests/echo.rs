@@ -191,9 +191,16 @@ fn what_belongs_to_another_family_is_refused() {
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
         assert!(ended.stderr.contains(text), "`{text}` expected in:\n{}", ended.stderr);
     };
-    refused(&["--http", "2"], "`http` applies to web benchmarks, and this one loads echo servers");
-    refused(&["--set", "http=2"], "it is a setting of web benchmarks");
-    refused(&["--keep-alive"], "`connection` applies to web benchmarks");
+    for (flag, setting) in [
+        (&["--http", "2"][..], "http"),
+        (&["--set", "http=2"], "http"),
+        (&["--keep-alive"], "connection"),
+        (&["--filelist", "mine.txt"], "filelist"),
+        (&["--pick", "file=uniform"], "pick.file"),
+    ] {
+        refused(flag, &format!("echo benchmarks have no setting `{setting}`"));
+        refused(flag, "hint: it is a setting of web benchmarks; there is `bytes`, `time-limit`");
+    }
     let started = fixture.run(&["run", "echo", "--sut", "nginx"]);
     assert_eq!(started.code, Some(2), "{}", started.stderr);
     assert!(started.stderr.contains("Plimsoll starts web servers only"), "{}", started.stderr);

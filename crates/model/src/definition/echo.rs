@@ -1,4 +1,4 @@
-//! The tables `[workload]` and `[protocol]` of an echo benchmark.
+//! The table `[workload]` of an echo benchmark.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,8 @@ use crate::{EchoMessageKind, EchoWorkload};
 /// The longest message, in bytes.
 const MESSAGE_MAX: u32 = 1 << 20;
 
-/// Reads `[workload]` and `[protocol]`; the latter has only its time limit, which was read.
-pub(super) fn read(workload: Option<TomlTable>, protocol: Option<TomlTable>) -> Option<EchoWorkload> {
-    if let Some(protocol) = protocol {
-        protocol.finish();
-    }
+/// Reads `[workload]`.
+pub(super) fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
     let mut table = workload?;
     let tables = table.optional_tables("messages");
     let think = read_think(&mut table);

@@ -3,12 +3,14 @@
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
 //! - `values`: the notation of single values
 //! - `web`, `echo`: the workloads of the families
+//! - `protocol`: the settings of the families
 //! - `think`: the pauses of users
 //! - `schema`: the published JSON Schema
 
 #[cfg(feature = "echo")]
 mod echo;
 mod parse;
+mod protocol;
 mod schema;
 mod think;
 mod values;
@@ -19,7 +21,7 @@ use schemars::JsonSchema;
 use units::Nanos;
 
 pub use schema::definition_schema;
-pub use web::{FilelistSource, STREAMS_MAX, WebDefinition, WorkloadSource, header_name_fault};
+pub use web::{FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
 
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;

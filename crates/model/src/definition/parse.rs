@@ -9,15 +9,13 @@ use units::Nanos;
 
 #[cfg(feature = "echo")]
 use super::echo;
+use super::protocol::{read_protocol, time_limit};
 use super::values::{level, rates, users};
 use super::{
     DEFINITION_FORMAT, Definition, Family, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
     QuickDefinition, WorkloadDefinition, web,
 };
 use crate::{Phases, Rules};
-
-/// The time limit of a definition that names none.
-const TIME_LIMIT: Nanos = Nanos::from_secs(60);
 
 /// Keys that occur in definitions and in no other language of Plimsoll.
 const OWN_KEYS: [&str; 4] = ["workload", "protocol", "load", "phases"];
@@ -105,17 +103,13 @@ fn read_workload(
     level_max: Option<f64>,
 ) -> Option<(WorkloadDefinition, Nanos)> {
     let (workload, protocol) = (top.required_table("workload"), top.required_table("protocol"));
-    let mut time_limit = TIME_LIMIT;
-    let protocol = protocol.map(|mut table| {
-        time_limit = table.optional("time-limit", time_above_zero).unwrap_or(TIME_LIMIT);
-        table
-    });
+    let protocol = protocol.and_then(|table| read_protocol(table, family));
     let workload = match family {
-        Family::Web => web::read(workload, protocol, level_max).map(WorkloadDefinition::Web),
+        Family::Web => web::read(workload, protocol.as_deref(), level_max).map(WorkloadDefinition::Web),
         #[cfg(feature = "echo")]
-        Family::Echo => echo::read(workload, protocol).map(WorkloadDefinition::Echo),
+        Family::Echo => echo::read(workload).map(WorkloadDefinition::Echo),
     };
-    Some((workload?, time_limit))
+    Some((workload?, time_limit(&protocol?)?))
 }
 
 fn read_load(mut table: TomlTable) -> Option<LoadDefinition> {
@@ -453,9 +447,9 @@ mod tests {
             ("http = \"1.1\"", "http = 1.1"),
             ("tls = \"off\"", "tls = false"),
             ("streams = 1", "streams = 1001"),
-            ("connection.keep-alive.requests-max = 100", "connection.keep-alive.requests-max = 0"),
-            ("connection.keep-alive.requests-max = 100", "connection.keep-alive = 100"),
-            ("connection.keep-alive.requests-max = 100", "connection = \"forever\""),
+            ("connection = \"keep-alive:100\"", "connection = \"keep-alive:0\""),
+            ("connection = \"keep-alive:100\"", "connection.keep-alive.requests-max = 100"),
+            ("connection = \"keep-alive:100\"", "connection = \"forever\""),
             ("filelist.text = ", "filelist.file = \"f\"\nfilelist.text = "),
             ("filelist.text = \"/index.html 1 #500\"", "filelist = {}"),
             ("steady = \"60 s\"", "steady = \"-60 s\""),
@@ -495,9 +489,9 @@ mod tests {
         line 17, `1.1`: `protocol.http` is not valid: expected a string, found a number
         line 18, `false`: `protocol.tls` is not valid: expected a string, found a boolean
         line 19, `1001`: `protocol.streams` is not valid: expected a whole number from 1 to 1000, found 1001
-        line 20, `0`: `protocol.connection.keep-alive.requests-max` is not valid: expected a whole number from 1 to 4294967295, found 0
-        line 20, `100`: `protocol.connection.keep-alive` is not valid: expected a table, found an integer
-        line 20, `"forever"`: `protocol.connection` is not valid: expected `per-request` or `keep-alive` or `sessions`, found `forever`
+        line 20, `"keep-alive:0"`: `protocol.connection` is not valid: expected per-request, keep-alive, keep-alive:N or sessions, found `keep-alive:0`
+        line 20, `connection`: `protocol.connection` is not valid: expected a string, found a table
+        line 20, `"forever"`: `protocol.connection` is not valid: expected per-request, keep-alive, keep-alive:N or sessions, found `forever`
         line 13, `"/index.html 1 #500"`: `workload.filelist.text` is not valid: expected either `file` or `text`, found both
         line 12, `filelist`: `workload.filelist.file` is not valid: expected either `file` or `text`, found neither
         line 34, `"-60 s"`: `phases.steady` is not valid: a time cannot be negative, found `-60 s`

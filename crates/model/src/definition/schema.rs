@@ -4,13 +4,15 @@
 
 #![allow(dead_code, reason = "only the shape of these types is used")]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use languages::schema::without_null;
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Map;
 
 use super::{Family, FilelistSource, OpenLoopDefinition};
-use crate::{Headline, HttpVersion, Tls};
+use crate::{DefinitionKey, Headline, Setting, SettingChoice, SettingKind};
 
 /// Returns the JSON Schema (2020-12) of benchmark definitions.
 pub fn definition_schema() -> Schema {
@@ -332,27 +334,72 @@ pub(super) struct QuickTable {
     drain: Option<TimeText>,
 }
 
-/// The protocol of the requests.
-#[derive(JsonSchema)]
-#[schemars(rename = "ProtocolDefinition", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct ProtocolTable {
-    /// The version that requests are made in.
-    http: HttpVersion,
-    /// Whether connections are encrypted; if absent: `off`.
-    #[schemars(default = "tls_off")]
-    tls: Tls,
-    /// The lifetime of a connection.
-    connection: ConnectionText,
-    /// HTTP/2: how many users share a connection; if absent: 1.
-    #[schemars(range(min = 1, max = 1000))]
-    streams: Option<u32>,
-    /// The longest that one operation may take, measured from its sending; above zero; if absent: 60 s.
-    time_limit: Option<TimeText>,
+/// The protocol of the requests: the settings of the family that definitions have.
+pub(super) struct ProtocolTable;
+
+impl JsonSchema for ProtocolTable {
+    fn schema_name() -> Cow<'static, str> {
+        "ProtocolDefinition".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = Map::new();
+        let mut required: Vec<&str> = Vec::new();
+        for setting in Family::Web.settings().iter().filter(|one| one.key != DefinitionKey::None) {
+            properties.insert(setting.name.to_owned(), setting_schema(setting, generator).into());
+            if setting.key == DefinitionKey::Required {
+                required.push(setting.name);
+            }
+        }
+        json_schema!({
+            "description": "The protocol of the requests.",
+            "type": "object",
+            "properties": properties,
+            "additionalProperties": false,
+            "required": required,
+        })
+    }
 }
 
-/// Returns what stands for a protocol that says nothing of encryption.
-fn tls_off() -> Tls {
-    Tls::Off
+/// Returns the schema of a setting's values, from its declaration.
+fn setting_schema(setting: &Setting, generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = match setting.kind {
+        SettingKind::Choice(choices) => {
+            json_schema!({ "anyOf": choices.iter().flat_map(choice_schemas).collect::<Vec<_>>() })
+        }
+        SettingKind::Count { least, most } => {
+            json_schema!({ "type": "integer", "minimum": least, "maximum": most })
+        }
+        SettingKind::Time => generator.subschema_for::<TimeText>(),
+        SettingKind::Bytes { .. } | SettingKind::Distribution | SettingKind::Text(_) => {
+            json_schema!({ "type": "string", "minLength": 1 })
+        }
+    };
+    schema.insert("title".to_owned(), setting.title.into());
+    schema.insert("description".to_owned(), format!("{}.", sentence(setting.about)).into());
+    if let DefinitionKey::Optional(value) = setting.key {
+        let count = value.parse::<u32>().ok().filter(|_| matches!(setting.kind, SettingKind::Count { .. }));
+        schema.insert("default".to_owned(), count.map_or_else(|| value.into(), serde_json::Value::from));
+    }
+    schema
+}
+
+/// Returns the schema of a choice: its name, and the form with a number if it has one.
+fn choice_schemas(choice: &SettingChoice) -> Vec<Schema> {
+    let (name, about) = (choice.name, sentence(choice.about));
+    let plain = json_schema!({ "const": name, "type": "string", "description": format!("{about}.") });
+    let numbered = choice.number.map(|number| {
+        let pattern = format!("^{name}:[1-9][0-9]*$");
+        let about = format!("{about}; the number is {number}.");
+        json_schema!({ "pattern": pattern, "type": "string", "description": about })
+    });
+    [plain].into_iter().chain(numbered).collect()
+}
+
+/// Returns a text with its first letter as a capital.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// The lengths of the phases of a load point; those that are left out have no length.
@@ -371,43 +418,6 @@ pub(super) struct PhasesText {
     ramp_down: Option<TimeText>,
     /// The longest time in which operations in flight may finish afterwards; without it they are given up.
     drain: Option<TimeText>,
-}
-
-/// The lifetime of a connection.
-#[derive(JsonSchema)]
-#[schemars(rename = "Connection", untagged)]
-pub(super) enum ConnectionText {
-    Word(ConnectionWord),
-    Limited(ConnectionLimits),
-}
-
-/// The lifetime of a connection.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub(super) enum ConnectionWord {
-    /// A new one for every request; the body ends with it.
-    PerRequest,
-    /// Kept until one side closes it.
-    KeepAlive,
-    /// Kept for sessions of SPECweb99's lengths.
-    Sessions,
-}
-
-/// A connection that is kept within limits.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct ConnectionLimits {
-    /// Kept until one side closes it or it has carried so many requests.
-    keep_alive: KeepAliveText,
-}
-
-/// Limits of a kept connection.
-#[derive(JsonSchema)]
-#[schemars(rename = "KeepAlive", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct KeepAliveText {
-    /// Requests per connection at most; no limit if absent.
-    #[schemars(range(min = 1))]
-    requests_max: Option<u32>,
 }
 
 /// Limits that the verdict of a load point depends on. Ratios are from 0 to 1.

@@ -11,11 +11,11 @@ use modifications::modifications;
 use problems::{problems, quota_problem};
 
 use crate::{
-    BenchmarkId, Catalog, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
-    PLAN_FORMAT, Phases, Plan, Search, WebProtocol, Workload,
+    BenchmarkId, Catalog, Configuration, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit,
+    Overrides, PLAN_FORMAT, Phases, Plan, Search, Workload,
 };
 
-/// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
+/// Makes the plan of a run. `workload` is the benchmark's own, or one made from the filelist that a setting names.
 ///
 /// Everything in which the run differs from the definition becomes a [`Modification`](crate::Modification); seed,
 /// server and load threads are no part of the definition.
@@ -28,9 +28,9 @@ pub fn make_plan(
     workload: Workload,
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
-    let standard = workload.clone();
-    let workload = with_overrides(workload, overrides);
-    let search = if overrides.find_max { search(definition, &workload, overrides) } else { None };
+    let standard = Configuration::standard(definition, workload);
+    let ours = standard.clone().with(&overrides.settings);
+    let search = if overrides.find_max { search(definition, &ours.workload, overrides) } else { None };
     let mut plan = Plan {
         format: PLAN_FORMAT,
         benchmark: BenchmarkId {
@@ -40,9 +40,9 @@ pub fn make_plan(
             headline: definition.headline,
         },
         seed: overrides.seed.unwrap_or(DEFAULT_SEED),
-        workload,
+        workload: ours.workload.clone(),
         catalog: Catalog::default(),
-        time_limit: overrides.time_limit.unwrap_or(definition.time_limit),
+        time_limit: ours.time_limit,
         load_points: if overrides.find_max { Vec::new() } else { load_points(definition, overrides) },
         search,
         limits: overrides.limits.clone(),
@@ -61,8 +61,8 @@ pub fn make_plan(
     let has_user_state = plan.workload.has_user_state();
     let lanes = plan.loads().map(|load| load.arrival_lanes(has_user_state));
     plan.arrival_lanes = lanes.max().unwrap_or(NonZeroU16::MIN);
-    plan.modifications = modifications(definition, &standard, overrides, &plan);
-    let problems = problems(definition, &plan, overrides);
+    plan.modifications = modifications(definition, (&standard, &ours), overrides, &plan);
+    let problems = problems(definition, &plan, &ours, overrides);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -81,26 +81,6 @@ impl Plan {
         self.sut.quota_reason = quota.reason;
         quota_problem(&self.sut).map_or(Ok(self), Err)
     }
-}
-
-/// Returns the workload with the settings of its family that the run overrides.
-fn with_overrides(mut workload: Workload, overrides: &Overrides) -> Workload {
-    if let Some(web) = workload.web_mut() {
-        let standard = web.protocol;
-        web.protocol = WebProtocol {
-            http: overrides.http.unwrap_or(standard.http),
-            tls: overrides.tls.unwrap_or(standard.tls),
-            connection: overrides.connection.unwrap_or(standard.connection),
-            streams: overrides.streams.unwrap_or(standard.streams),
-        };
-        for (name, pick) in &overrides.picks {
-            let parameters = web.requests.iter_mut().flat_map(|request| &mut request.parameters);
-            let named = parameters.filter(|parameter| parameter.name == *name);
-            named.for_each(|parameter| parameter.pick = pick.clone());
-        }
-    }
-    overrides.settings.iter().for_each(|setting| setting.apply(&mut workload));
-    workload
 }
 
 fn phases(definition: &Definition, overrides: &Overrides) -> Phases {
@@ -158,7 +138,7 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{Arrivals, Connection, HttpVersion, Page, Pick, Request, SutPlan, Tls, WorkloadSource};
+    use crate::{Arrivals, ChosenSetting, Family, Page, Pick, Request, SutPlan, WorkloadSource};
     use languages::USERS_MAX;
 
     const DEFINITION: &str = r#"
@@ -188,6 +168,15 @@ mod tests {
 
     fn plan(overrides: &Overrides) -> Result<Plan, Vec<Problem>> {
         make_plan(&definition(), workload_of(&definition(), vec![Request::file("/a", 1)]), overrides)
+    }
+
+    /// Reads settings of the web, each as it is typed, between spaces.
+    fn settings(text: &str) -> Vec<ChosenSetting> {
+        let read = |one: &str| {
+            let (name, value) = one.split_once('=').unwrap();
+            Family::Web.choose_setting(name, value).unwrap()
+        };
+        text.split_whitespace().map(read).collect()
     }
 
     /// Returns the workload of a definition with other requests, each of which is a page.
@@ -242,7 +231,7 @@ mod tests {
         let same = Overrides {
             load: Some((1..=20).map(|step| step * 10).collect()),
             steady: Some(Nanos::from_secs(600)),
-            connection: Some(Connection::PerRequest),
+            settings: settings("connection=per-request"),
             seed: Some(99),
             load_cpus: vec![1, 3],
             ..overrides()
@@ -261,9 +250,7 @@ mod tests {
             settle: s(2),
             steady: s(3),
             drain: s(4),
-            connection: Some(Connection::KeepAlive { requests_max: Some(100) }),
-            time_limit: s(5),
-            filelist: Some("mine.txt".into()),
+            settings: settings("filelist=mine.txt time-limit=5s connection=keep-alive:100"),
             ..overrides()
         };
         insta::assert_snapshot!(modifications(&all).join("\n"), @r"
@@ -365,15 +352,12 @@ mod tests {
         );
         assert_eq!(problems(|run| run.in_flight_max = Some(5)), [Problem::OpenLoopOnly("in-flight-max")]);
         assert_eq!(problems(|run| run.steady = Some(Nanos::ZERO)), [Problem::Zero("steady phase")]);
-        assert_eq!(problems(|run| run.time_limit = Some(Nanos::ZERO)), [Problem::Zero("time limit")]);
         assert_eq!(problems(|run| run.steady = Some(Nanos::MAX)), [Problem::TooLong(Nanos::MAX)]);
         assert_eq!(problems(|run| run.load_threads = 0), [Problem::NoLoadThreads]);
         assert_eq!(problems(|run| run.load_cpus = vec![0, 1, 0]), [Problem::CpuTwice(0)]);
         assert_eq!(problems(|run| run.sut.quota = Some(0.0)), [Problem::Quota(0.0)]);
         let zero = CpuQuota { cpus: Some(0.0), reason: "mistake".to_owned() };
         assert_eq!(plan(&overrides()).unwrap().with_quota(zero), Err(Problem::Quota(0.0)));
-        let no_requests = Some(Connection::KeepAlive { requests_max: Some(0) });
-        assert_eq!(problems(|run| run.connection = no_requests), [Problem::NoRequests]);
     }
 
     /// A benchmark with parameters and steps.
@@ -388,54 +372,46 @@ mod tests {
             panic!("the definition has requests");
         };
         let workload = web.workload(requests, pages).into();
-        let mut overrides = Overrides { connection: Some(KEPT), ..overrides() };
+        let mut overrides = Overrides { settings: settings("connection=keep-alive"), ..overrides() };
         change(&mut overrides);
         make_plan(&definition, workload, &overrides)
     }
 
-    const KEPT: Connection = Connection::KeepAlive { requests_max: None };
-
     #[test]
     fn a_highest_load_is_not_a_modification_but_other_distributions_are() {
-        let pick: Pick = "zipf:0.8".parse().unwrap();
         let plan = plan_of_steps(|run| {
             run.max_load = Some(1000.0);
-            run.picks = vec![("item".into(), pick.clone())];
+            run.settings.extend(settings("pick.item=zipf:0.8"));
         })
         .unwrap();
         assert_eq!(plan.level_max(), 1000.0);
-        assert_eq!(plan.workload.web().unwrap().requests[1].parameters[0].pick, pick);
+        assert_eq!(plan.workload.web().unwrap().requests[1].parameters[0].pick, Pick::Zipf(0.8));
         let names: Vec<&str> = plan.modifications.iter().map(|row| row.what.as_str()).collect();
         assert_eq!(names, ["connection", "choice of `item`"]);
     }
 
     #[test]
     fn contradictory_protocol_settings_are_refused() {
-        let problems = |change: fn(&mut Overrides)| plan_of_steps(change).unwrap_err();
-        let sessions = Some(Connection::Sessions);
-        assert_eq!(problems(|run| run.connection = Some(Connection::PerRequest)), [Problem::Http2PerRequest]);
-        assert_eq!(problems(|run| run.connection = None), [Problem::SessionsOfRate]);
-        assert_eq!(
-            plan_of_steps(|run| {
-                run.connection = sessions;
-                run.load = Some(vec![8]);
-                run.streams = Some(4);
-            }),
-            Err(vec![Problem::SessionsShared(4)])
-        );
-        assert_eq!(
-            problems(|run| {
-                run.http = Some(HttpVersion::Http11);
-                run.streams = Some(4);
-            }),
-            [Problem::StreamsWithoutHttp2(4)]
-        );
-        assert_eq!(problems(|run| run.streams = Some(0)), [Problem::Streams(0)]);
-        let with_tls = plan_of_steps(|run| {
-            (run.http, run.tls) = (Some(HttpVersion::Http10), Some(Tls::Full));
-            run.connection = Some(Connection::PerRequest);
-        });
-        assert!(with_tls.is_ok());
+        let found = |names: &str, load: Option<Vec<u32>>| {
+            plan_of_steps(|run| (run.settings, run.load) = (settings(names), load)).map(|_| ())
+        };
+        let refused = |problem| Err(vec![problem]);
+        assert_eq!(found("connection=per-request", None), refused(Problem::Http2PerRequest));
+        assert_eq!(found("", None), refused(Problem::SessionsOfRate));
+        let shared = refused(Problem::SessionsShared(4));
+        assert_eq!(found("connection=sessions streams=4", Some(vec![8])), shared);
+        let kept = "connection=keep-alive http=1.1 streams=4";
+        assert_eq!(found(kept, None), refused(Problem::StreamsWithoutHttp2(4)));
+        assert_eq!(found("http=1.0 tls=full connection=per-request", None), Ok(()));
+    }
+
+    #[test]
+    fn a_setting_is_given_once() {
+        let twice = |name: &str| Err(vec![Problem::SettingTwice(name.to_owned())]);
+        let found = |names| plan_of_steps(|run| run.settings.extend(settings(names))).map(|_| ());
+        assert_eq!(found("connection=keep-alive"), twice("connection"));
+        assert_eq!(found("pick.id=uniform pick.id=uniform"), twice("pick.id"));
+        assert_eq!(found("pick.id=uniform pick.item=uniform"), Ok(()));
     }
 
     #[test]
@@ -450,14 +426,14 @@ mod tests {
     #[test]
     fn picks_must_fit_their_parameters() {
         let refused = |name: &str, pick: &str| {
-            let picks = vec![(name.to_owned(), pick.parse().unwrap())];
-            plan_of_steps(|run| run.picks = picks).unwrap_err()[0].to_string()
+            let setting = settings(&format!("pick.{name}={pick}"));
+            plan_of_steps(|run| run.settings.extend(setting)).unwrap_err()[0].to_string()
         };
         let found = [
             refused("itme", "uniform"),
             refused("id", "weights:1,2"),
             refused("item", "weights:1,2"),
-            problems(|run| run.picks = vec![("id".into(), Pick::Uniform)])[0].to_string(),
+            problems(|run| run.settings = settings("pick.id=uniform"))[0].to_string(),
         ];
         insta::assert_snapshot!(found.join("\n"), @r"
         there is no parameter `itme`; there is `id`, `item`, `size`
@@ -479,7 +455,8 @@ mod tests {
         requests[1].parameters[0].count = crate::Count::SquareRoot(1e9);
         let workload = Workload::from(web.workload(requests, pages));
         let plan = |rate| {
-            let overrides = Overrides { connection: Some(KEPT), rates: Some(vec![rate]), ..overrides() };
+            let settings = settings("connection=keep-alive");
+            let overrides = Overrides { settings, rates: Some(vec![rate]), ..overrides() };
             make_plan(&definition, workload.clone(), &overrides).map(|plan| plan.file_set().files.len())
         };
         assert_eq!(plan(0.001), Ok(1006), "six images");

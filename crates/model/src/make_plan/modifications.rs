@@ -4,14 +4,14 @@ use languages::{load_text, time_text};
 
 use super::load_points;
 use crate::{
-    Arrivals, Definition, Load, LoadPoint, Modification, Overrides, Pick, Plan, Search, Setting,
-    WebDefinition, Workload, WorkloadSource,
+    Arrivals, Configuration, Definition, Family, Load, LoadPoint, Modification, Overrides, Plan, Search,
 };
 
-/// Lists what differs from the definition, in the order in which reports show it.
+/// Lists what differs from the definition, in the order in which reports show it. `configurations` are the benchmark's
+/// and the run's.
 pub(super) fn modifications(
     definition: &Definition,
-    standard_workload: &Workload,
+    configurations: (&Configuration, &Configuration),
     overrides: &Overrides,
     plan: &Plan,
 ) -> Vec<Modification> {
@@ -26,31 +26,22 @@ pub(super) fn modifications(
         ("ramp-down", time_text(standard.ramp_down), time_text(ours.ramp_down)),
         ("drain", time_text(standard.drain), time_text(ours.drain)),
     ];
-    let time_limit = ("time limit", time_text(definition.time_limit), time_text(plan.time_limit));
-    let settings = setting_rows(standard_workload, &plan.workload).into_iter().chain([time_limit]);
-    let named = |(what, standard, ours): (&str, String, String)| (what.to_owned(), standard, ours);
+    let course = course.into_iter().map(|(what, standard, ours)| (what.to_owned(), standard, ours));
     let differing = course
-        .into_iter()
-        .chain(settings)
-        .map(named)
-        .chain(workload_rows(definition, overrides))
+        .chain(setting_rows(plan.workload.family(), configurations))
         .filter(|(_, standard, ours)| standard != ours);
     differing.map(|(what, standard, ours)| Modification { what, standard, ours }).collect()
 }
 
 /// Returns the settings of the family, as the benchmark has them and as the run does.
-fn setting_rows(standard: &Workload, ours: &Workload) -> Vec<(&'static str, String, String)> {
-    let row = |setting: &Setting| Some((setting.title, setting.text(standard)?, setting.text(ours)?));
-    ours.family().settings().iter().filter_map(row).collect()
-}
-
-/// Returns what the run replaces in the workload.
-fn workload_rows(definition: &Definition, overrides: &Overrides) -> Vec<(String, String, String)> {
-    let Some(web) = definition.workload.web() else { return Vec::new() };
-    let own_filelist = format!("the standard one of {}", definition.id);
-    let filelist = overrides.filelist.clone().unwrap_or_else(|| own_filelist.clone());
-    let picks = overrides.picks.iter().filter_map(|(name, pick)| pick_row(web, name, pick));
-    [("filelist".to_owned(), own_filelist, filelist)].into_iter().chain(picks).collect()
+fn setting_rows(
+    family: Family,
+    (standard, ours): (&Configuration, &Configuration),
+) -> impl Iterator<Item = (String, String, String)> {
+    family.settings().iter().flat_map(move |setting| {
+        let both = setting.titled_values(standard).into_iter().zip(setting.titled_values(ours));
+        both.map(|((title, standard), (_, ours))| (title, standard, ours))
+    })
 }
 
 fn ours_text(plan: &Plan) -> String {
@@ -74,13 +65,6 @@ fn standard_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPo
         ..overrides.clone()
     };
     load_points(definition, &standard)
-}
-
-fn pick_row(web: &WebDefinition, name: &str, pick: &Pick) -> Option<(String, String, String)> {
-    let WorkloadSource::Requests(requests, _) = &web.source else { return None };
-    let mut parameters = requests.iter().flat_map(|request| &request.parameters);
-    let standard = &parameters.find(|parameter| parameter.name == name)?.pick;
-    Some((format!("choice of `{name}`"), standard.to_string(), pick.to_string()))
 }
 
 fn load_text_of(points: &[LoadPoint]) -> String {

@@ -7,9 +7,8 @@ use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Arrivals, Connection, Definition, Family, FileSetError, HttpVersion, Levels, Limit, LimitMetric, Load,
-    Overrides, POISSON_USERS_MAX, ParameterError, Plan, STREAMS_MAX, Search, SutPlan, WebProtocol,
-    WebWorkload,
+    Arrivals, Configuration, Connection, Definition, FileSetError, HttpVersion, Levels, Limit, LimitMetric,
+    Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, Search, SutPlan, WebProtocol, WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -45,9 +44,6 @@ pub enum Problem {
     /// The run would take too long.
     #[error("the run would take {:.0} days, more than 30", .0.as_secs_f64() / 86_400.0)]
     TooLong(Nanos),
-    /// Connections that carry no request.
-    #[error("a persistent connection must allow at least one request")]
-    NoRequests,
     /// A highest load is given, but the levels are a list.
     #[error("a highest load of {0} is given, but the load points are a list")]
     MaxLoadOfList(f64),
@@ -66,9 +62,6 @@ pub enum Problem {
     /// Streams without HTTP/2.
     #[error("{0} users share a connection: only HTTP/2 has streams")]
     StreamsWithoutHttp2(u32),
-    /// The number of streams is out of bounds.
-    #[error("{0} streams per connection: there must be from 1 to {STREAMS_MAX}")]
-    Streams(u32),
     /// A distribution is given for a parameter that does not exist.
     #[error("there is no parameter `{name}`; {known}")]
     NoParameter {
@@ -95,17 +88,9 @@ pub enum Problem {
         /// The reason.
         error: FileSetError,
     },
-    /// A setting belongs to benchmarks of another family.
-    #[error("`{setting}` applies to web benchmarks, and this one loads {family} servers")]
-    OtherFamily {
-        /// The setting: `http`.
-        setting: &'static str,
-        /// The family of the benchmark.
-        family: Family,
-    },
     /// A setting is given twice.
     #[error("the setting `{0}` is given twice")]
-    SettingTwice(&'static str),
+    SettingTwice(String),
     /// The range of a search is empty.
     #[error("a search from {0} to {1}: the highest load must be above the least")]
     SearchRange(f64, f64),
@@ -153,18 +138,15 @@ impl Problem {
             Problem::InFlight(_) => "`--in-flight-max 1000` is plenty for most servers",
             Problem::Zero(_) => "write a number and a unit, such as `60s`",
             Problem::TooLong(_) => "take fewer load points or shorter phases",
-            Problem::NoRequests => "leave the limit out to keep connections for as long as the server does",
             Problem::MaxLoadOfList(_) => "list the load points: `--load` for users, `--rate` for a rate",
             Problem::MaxLoadAndLevels => "give the highest load or the levels",
             Problem::Http2PerRequest => "keep connections alive: `--keep-alive`",
             Problem::SessionsOfRate => "keep connections alive instead: `--keep-alive`",
             Problem::SessionsShared(_) => "let every user have a connection: `--streams 1`",
             Problem::StreamsWithoutHttp2(_) => "ask for HTTP/2: `--http 2`",
-            Problem::Streams(_) => "many servers allow 100",
             Problem::NoParameter { .. } => "`plimsoll show` lists the parameters of a benchmark",
             Problem::Pick { .. } => "`uniform` and `zipf:1.0` suit any number of values",
             Problem::Files { .. } => "lower the highest load, or the counts in the definition",
-            Problem::OtherFamily { .. } => "leave it out; `plimsoll show` lists what a benchmark can vary",
             Problem::SettingTwice(_) => "give it once, as a flag of its own or with `--set`",
             Problem::SearchRange(..) => "`--max-load` says where the search ends",
             Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
@@ -181,10 +163,15 @@ impl Problem {
 }
 
 /// Lists all problems of a plan and of its overrides.
-pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
+pub(super) fn problems(
+    definition: &Definition,
+    plan: &Plan,
+    configuration: &Configuration,
+    overrides: &Overrides,
+) -> Vec<Problem> {
     let mut problems = load_problems(plan);
     problems.extend(max_load_problems(definition, overrides));
-    problems.extend(family_problems(plan, overrides));
+    problems.extend(plan.workload.web().map_or_else(Vec::new, |web| web_problems(plan, web)));
     let mut when = |broken: bool, problem: Problem| {
         if broken {
             problems.push(problem);
@@ -195,7 +182,6 @@ pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrid
     when(!is_open && overrides.arrivals.is_some(), Problem::OpenLoopOnly("arrivals"));
     when(!is_open && overrides.in_flight_max.is_some(), Problem::OpenLoopOnly("in-flight-max"));
     when(plan.phases.steady == Nanos::ZERO, Problem::Zero("steady phase"));
-    when(plan.time_limit == Nanos::ZERO, Problem::Zero("time limit"));
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
     when(plan.load_threads == 0, Problem::NoLoadThreads);
@@ -207,21 +193,29 @@ pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrid
     for (place, address) in plan.source_addresses.iter().enumerate() {
         when(plan.source_addresses[..place].contains(address), Problem::SourceTwice(*address));
     }
-    problems.extend(setting_problems(overrides));
+    problems.extend(setting_problems(configuration, overrides));
     problems.extend(quota_problem(&plan.sut));
     problems
 }
 
-/// Lists settings that are given twice, one of them perhaps by its own flag.
-fn setting_problems(overrides: &Overrides) -> Vec<Problem> {
-    let names: Vec<&str> = overrides.settings.iter().map(|one| one.setting.name).collect();
-    let mut given = overrides.web_settings();
+/// Lists settings that are given twice, one of them perhaps by its own flag, and those of items that do not exist.
+fn setting_problems(configuration: &Configuration, overrides: &Overrides) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for name in names {
+    let mut given: Vec<String> = Vec::new();
+    for chosen in &overrides.settings {
+        let name = chosen.name();
         if given.contains(&name) {
-            problems.push(Problem::SettingTwice(name));
+            problems.push(Problem::SettingTwice(name.clone()));
         }
         given.push(name);
+        let items = chosen.setting.items(configuration);
+        if let Some(item) = chosen.item().filter(|item| items.iter().all(|known| known != item)) {
+            let known = match items.as_slice() {
+                [] => "the benchmark has none".to_owned(),
+                items => format!("there is `{}`", items.join("`, `")),
+            };
+            problems.push(Problem::NoParameter { name: item.to_owned(), known });
+        }
     }
     problems
 }
@@ -243,15 +237,10 @@ fn max_load_problems(definition: &Definition, overrides: &Overrides) -> Option<P
     }
 }
 
-/// Lists problems of the family's own settings, or of settings that belong to another family.
-fn family_problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
-    let Some(web) = plan.workload.web() else {
-        let family = plan.workload.family();
-        let of_web = overrides.web_settings().into_iter();
-        return of_web.map(|setting| Problem::OtherFamily { setting, family }).collect();
-    };
+/// Lists problems of a web workload and its protocol.
+fn web_problems(plan: &Plan, web: &WebWorkload) -> Vec<Problem> {
     let mut problems = protocol_problems(plan, web.protocol);
-    problems.extend(workload_problems(plan, web, overrides));
+    problems.extend(workload_problems(plan, web));
     problems
 }
 
@@ -261,41 +250,29 @@ fn protocol_problems(plan: &Plan, protocol: WebProtocol) -> Vec<Problem> {
     let is_open = plan.loads().any(|load| !load.is_closed());
     let is_http2 = http == HttpVersion::Http2;
     let sessions = connection == Connection::Sessions;
-    let no_requests = Connection::KeepAlive { requests_max: Some(0) };
     let rows = [
-        (connection == no_requests, Problem::NoRequests),
         (is_http2 && connection == Connection::PerRequest, Problem::Http2PerRequest),
         (sessions && is_open, Problem::SessionsOfRate),
         (sessions && 1 < streams, Problem::SessionsShared(streams)),
         (!is_http2 && 1 < streams, Problem::StreamsWithoutHttp2(streams)),
-        (!(1..=STREAMS_MAX).contains(&streams), Problem::Streams(streams)),
     ];
     rows.into_iter().filter(|(broken, _)| *broken).map(|(_, problem)| problem).collect()
 }
 
 /// Lists reasons why requests cannot be drawn or files cannot be created.
-fn workload_problems(plan: &Plan, web: &WebWorkload, overrides: &Overrides) -> Vec<Problem> {
+fn workload_problems(plan: &Plan, web: &WebWorkload) -> Vec<Problem> {
     let load = plan.level_max();
     let parameters = || {
         let requests = web.requests.iter();
         requests.flat_map(|request| request.parameters.iter().map(move |parameter| (request, parameter)))
     };
-    let mut names: Vec<&str> = parameters().map(|(_, parameter)| parameter.name.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let known = match names.as_slice() {
-        [] => "the benchmark has none".to_owned(),
-        names => format!("there is `{}`", names.join("`, `")),
-    };
-    let unknown = overrides.picks.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-    let mut problems: Vec<Problem> =
-        unknown.map(|(name, _)| Problem::NoParameter { name: name.clone(), known: known.clone() }).collect();
-    problems.extend(parameters().filter_map(|(request, parameter)| {
+    let unfit = parameters().filter_map(|(request, parameter)| {
         let error = parameter.check(load).err()?;
         Some(Problem::Pick { name: parameter.name.clone(), request: request.name.clone(), error })
-    }));
+    });
+    let mut problems: Vec<Problem> = unfit.collect();
     // Without parameters files are as they were when they were read.
-    if !names.is_empty()
+    if parameters().next().is_some()
         && let Err((_, error)) = check_objects(&web.requests, load)
     {
         problems.push(Problem::Files { load, error });

@@ -2,25 +2,36 @@
 
 use units::Bytes;
 
-use super::{Setting, SettingKind, SettingValue};
-use crate::Workload;
+use super::configuration::TIME_LIMIT;
+use super::{DefinitionKey, Setting, SettingAccess, SettingKind, SettingValue};
+use crate::{EchoWorkload, Workload};
 
-pub(super) const SETTINGS: &[Setting] = &[Setting {
-    name: "bytes",
-    title: "message length",
-    about: "length of every message",
-    kind: SettingKind::Bytes { most: 1 << 20 },
-    text: |workload| match workload {
-        Workload::Echo(echo) => {
-            let lengths = echo.messages.iter().map(|message| Bytes(message.bytes.into()).to_string());
-            Some(lengths.collect::<Vec<_>>().join(", "))
-        }
-        Workload::Web(_) => None,
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "bytes",
+        title: "message length",
+        about: "length of every message",
+        kind: SettingKind::Bytes { most: 1 << 20 },
+        key: DefinitionKey::None,
+        access: SettingAccess::Whole {
+            text: |configuration| match &configuration.workload {
+                Workload::Echo(echo) => Some(lengths(echo)),
+                Workload::Web(_) => None,
+            },
+            apply: |configuration, value| {
+                if let (Workload::Echo(echo), SettingValue::Bytes(bytes)) =
+                    (&mut configuration.workload, value)
+                {
+                    let bytes = u32::try_from(*bytes).unwrap_or(u32::MAX);
+                    echo.messages.iter_mut().for_each(|message| message.bytes = bytes);
+                }
+            },
+        },
     },
-    apply: |workload, value| {
-        if let (Workload::Echo(echo), SettingValue::Bytes(bytes)) = (workload, value) {
-            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            echo.messages.iter_mut().for_each(|message| message.bytes = bytes);
-        }
-    },
-}];
+    TIME_LIMIT,
+];
+
+fn lengths(echo: &EchoWorkload) -> String {
+    let lengths = echo.messages.iter().map(|message| Bytes(message.bytes.into()).to_string());
+    lengths.collect::<Vec<_>>().join(", ")
+}

@@ -1,22 +1,31 @@
-//! Settings: what a run may vary in the workloads of a family, declared once in a table.
+//! Settings: what a run may vary in the benchmarks of a family, declared once in a table.
 //!
-//! What is listed as modified, shown, and accepted by `--set NAME=VALUE` follows from the declaration.
+//! What definitions can say, what is listed as modified, shown, and accepted by `--set NAME=VALUE` follows from the
+//! declaration.
+//!
+//! - `kind`: the values that a setting can have
+//! - `configuration`: the part of a benchmark that settings change
+//! - `web`, `echo`: the settings of each family
 
+mod configuration;
 #[cfg(feature = "echo")]
 mod echo;
+mod kind;
 mod web;
 
 use std::fmt;
 
-use languages::{nearest, parse_bytes};
-use units::Bytes;
+use languages::nearest;
 
-use crate::{Family, Workload};
+pub use configuration::Configuration;
+pub use kind::{SettingChoice, SettingKind, SettingValue};
 
-/// A setting of the workloads of one family.
+use crate::{Family, WebProtocol};
+
+/// A setting of the benchmarks of one family.
 #[derive(Debug)]
 pub struct Setting {
-    /// The name that is typed: `connection`.
+    /// The name that is typed: `connection`. That of a setting with items is followed by the item: `pick.directory`.
     pub name: &'static str,
     /// The name in reports: `HTTP version`.
     pub title: &'static str,
@@ -24,49 +33,47 @@ pub struct Setting {
     pub about: &'static str,
     /// The values that it can have.
     pub kind: SettingKind,
-    /// Returns the value for people; `None` of a workload of another family.
-    text: fn(&Workload) -> Option<String>,
-    /// Changes the workload, which is of the family.
-    apply: fn(&mut Workload, SettingValue),
+    /// Whether `[protocol]` of a definition has it.
+    pub key: DefinitionKey,
+    /// The way to its value.
+    access: SettingAccess,
 }
 
-/// The values of a setting.
+/// The part that a setting has in `[protocol]` of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SettingKind {
-    /// One of these names.
-    Choice(&'static [&'static str]),
-    /// A whole number in this range.
-    Count {
-        /// The least.
-        least: u32,
-        /// The greatest.
-        most: u32,
-    },
-    /// A size up to this number of bytes.
-    Bytes {
-        /// The greatest.
-        most: u64,
+pub enum DefinitionKey {
+    /// A key that every definition has.
+    Required,
+    /// A key that may be absent, with the value that it has then.
+    Optional(&'static str),
+    /// None: another part of the definition says it.
+    None,
+}
+
+/// The way to a setting's value: reading it for people, and changing it.
+#[derive(Debug)]
+enum SettingAccess {
+    /// In the protocol of a web workload.
+    WebProtocol { text: fn(&WebProtocol) -> String, apply: fn(&mut WebProtocol, &SettingValue) },
+    /// Anywhere in a configuration; `text` is `None` of another family's.
+    Whole { text: fn(&Configuration) -> Option<String>, apply: fn(&mut Configuration, &SettingValue) },
+    /// For each of several items, such as the parameters of requests.
+    PerItem {
+        items: fn(&Configuration) -> Vec<String>,
+        text: fn(&Configuration, &str) -> Option<String>,
+        apply: fn(&mut Configuration, &str, &SettingValue),
     },
 }
 
-/// A value of a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SettingValue {
-    /// A name.
-    Choice(&'static str),
-    /// A whole number.
-    Count(u32),
-    /// A size.
-    Bytes(u64),
-}
-
-/// A setting with the value that a run gives it.
-#[derive(Debug, Clone, Copy)]
+/// A setting with the value that a run gives it; the value is one that the setting can have.
+#[derive(Debug, Clone, PartialEq)]
 pub struct ChosenSetting {
     /// The setting.
     pub setting: &'static Setting,
+    /// The item that it is chosen for; empty if the setting has none.
+    item: String,
     /// The value.
-    pub value: SettingValue,
+    value: SettingValue,
 }
 
 /// A reason why a setting cannot be changed.
@@ -86,7 +93,7 @@ pub enum SettingError {
     #[error("`{name}` cannot be `{value}`")]
     Value {
         /// The name of the setting.
-        name: &'static str,
+        name: String,
         /// The value as typed.
         value: String,
         /// The remedy.
@@ -104,7 +111,7 @@ impl SettingError {
 }
 
 impl Family {
-    /// Returns the settings of its workloads.
+    /// Returns the settings of its benchmarks, in the order in which they are listed.
     pub fn settings(self) -> &'static [Setting] {
         match self {
             Family::Web => web::SETTINGS,
@@ -118,92 +125,165 @@ impl Family {
     /// # Errors
     /// The family has no such setting, or the setting no such value.
     pub fn choose_setting(self, name: &str, value: &str) -> Result<ChosenSetting, SettingError> {
-        let Some(setting) = self.settings().iter().find(|setting| setting.name == name) else {
-            return Err(self.unknown_setting(name));
-        };
-        let parsed = setting.kind.parse(value);
-        let value = parsed.ok_or_else(|| SettingError::Value {
-            name: setting.name,
-            value: value.to_owned(),
-            hint: format!("write {}", setting.kind),
-        })?;
-        Ok(ChosenSetting { setting, value })
+        let (setting, item) = self.setting(name)?;
+        setting.choose(item, value)
+    }
+
+    /// Reads a setting and the values, separated by commas, that it is to have in turn; there is at least one.
+    ///
+    /// # Errors
+    /// The family has no such setting, or the setting has not all of the values.
+    pub fn choose_settings(self, name: &str, values: &str) -> Result<Vec<ChosenSetting>, SettingError> {
+        let (setting, item) = self.setting(name)?;
+        setting.kind.split(values).iter().map(|value| setting.choose(item, value)).collect()
+    }
+
+    /// Finds a setting by its name, which an item may follow.
+    fn setting(self, name: &str) -> Result<(&'static Setting, &str), SettingError> {
+        let (stem, item) = name.split_once('.').unwrap_or((name, ""));
+        let found = self.settings().iter().find(|setting| setting.name == stem);
+        match found.filter(|setting| setting.has_items() != item.is_empty()) {
+            Some(setting) => Ok((setting, item)),
+            None => Err(self.unknown_setting(name)),
+        }
     }
 
     fn unknown_setting(self, name: &str) -> SettingError {
-        let mut others = Family::ALL.into_iter().filter(|family| *family != self);
-        let names = || self.settings().iter().map(|setting| setting.name);
-        let is_of = |family: &Family| family.settings().iter().any(|setting| setting.name == name);
-        let hint = match (others.find(is_of), nearest(name, names())) {
-            (Some(other), _) => format!("it is a setting of {other} benchmarks"),
-            (None, Some(near)) => format!("did you mean `{near}`?"),
-            (None, None) => format!("there is `{}`", names().collect::<Vec<_>>().join("`, `")),
+        let (stem, _) = name.split_once('.').unwrap_or((name, ""));
+        let named = |family: Family| family.settings().iter().find(|setting| setting.name == stem);
+        let own: Vec<String> = self.settings().iter().map(Setting::form).collect();
+        let list = format!("`{}`", own.join("`, `"));
+        let hint = match Family::ALL.into_iter().find(|family| named(*family).is_some()) {
+            // The name is right, but an item is missing or too many.
+            Some(family) if family == self => {
+                format!("write `{}`", named(self).map_or_else(String::new, Setting::form))
+            }
+            Some(other) => format!("it is a setting of {other} benchmarks; there is {list}"),
+            None => match nearest(name, own.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there is {list}"),
+            },
         };
         SettingError::Unknown { name: name.to_owned(), family: self, hint }
     }
 }
 
 impl Setting {
-    /// Returns the value that a workload has, for people; `None` if it is of another family.
-    pub fn text(&self, workload: &Workload) -> Option<String> {
-        (self.text)(workload)
+    /// The name of the setting that all families have, the longest time of one operation.
+    pub const TIME_LIMIT: &'static str = configuration::TIME_LIMIT.name;
+
+    /// Returns whether it has a value for each of several items instead of one.
+    pub fn has_items(&self) -> bool {
+        matches!(self.access, SettingAccess::PerItem { .. })
+    }
+
+    /// Returns the name as it is typed: `http`, `pick.NAME`.
+    pub fn form(&self) -> String {
+        if self.has_items() { format!("{}.NAME", self.name) } else { self.name.to_owned() }
+    }
+
+    /// Returns the items of a configuration that have a value each; none of a setting with one value.
+    pub fn items(&self, configuration: &Configuration) -> Vec<String> {
+        match self.access {
+            SettingAccess::PerItem { items, .. } => items(configuration),
+            SettingAccess::WebProtocol { .. } | SettingAccess::Whole { .. } => Vec::new(),
+        }
+    }
+
+    /// Returns the names as they are typed and the values, for people, that a configuration has: one, one for each
+    /// item, or none if it is of another family.
+    pub fn values(&self, configuration: &Configuration) -> Vec<(String, String)> {
+        let text = match self.access {
+            SettingAccess::WebProtocol { text, .. } => {
+                configuration.workload.web().map(|web| text(&web.protocol))
+            }
+            SettingAccess::Whole { text, .. } => text(configuration),
+            SettingAccess::PerItem { items, text, .. } => {
+                let value =
+                    |item: String| Some((format!("{}.{item}", self.name), text(configuration, &item)?));
+                return items(configuration).into_iter().filter_map(value).collect();
+            }
+        };
+        text.map(|text| (self.name.to_owned(), text)).into_iter().collect()
+    }
+
+    /// Returns the names in reports and the values as [`Setting::values`] does.
+    pub(crate) fn titled_values(&self, configuration: &Configuration) -> Vec<(String, String)> {
+        let title = |name: String| match name.split_once('.') {
+            Some((_, item)) => format!("{} `{item}`", self.title),
+            None => self.title.to_owned(),
+        };
+        self.values(configuration).into_iter().map(|(name, text)| (title(name), text)).collect()
+    }
+
+    /// Returns it with a value of its kind.
+    pub(crate) fn with_value(&'static self, value: SettingValue) -> ChosenSetting {
+        ChosenSetting { setting: self, item: String::new(), value }
+    }
+
+    fn choose(&'static self, item: &str, value: &str) -> Result<ChosenSetting, SettingError> {
+        match self.kind.parse(value) {
+            Ok(value) => Ok(ChosenSetting { setting: self, item: item.to_owned(), value }),
+            Err(hint) => {
+                let name =
+                    if item.is_empty() { self.name.to_owned() } else { format!("{}.{item}", self.name) };
+                Err(SettingError::Value { name, value: value.to_owned(), hint })
+            }
+        }
     }
 }
 
 impl ChosenSetting {
-    /// Gives a workload of the setting's family the value.
-    pub(crate) fn apply(self, workload: &mut Workload) {
-        (self.setting.apply)(workload, self.value);
+    /// Returns the name as it is typed: `http`, `pick.directory`.
+    pub fn name(&self) -> String {
+        match self.item.as_str() {
+            "" => self.setting.name.to_owned(),
+            item => format!("{}.{item}", self.setting.name),
+        }
+    }
+
+    /// Returns the item that it is chosen for; `None` if the setting has none.
+    pub fn item(&self) -> Option<&str> {
+        (!self.item.is_empty()).then_some(self.item.as_str())
+    }
+
+    /// Returns the value.
+    pub fn value(&self) -> &SettingValue {
+        &self.value
+    }
+
+    /// Gives a configuration of the setting's family the value.
+    pub(crate) fn apply(&self, configuration: &mut Configuration) {
+        match self.setting.access {
+            SettingAccess::WebProtocol { .. } => {
+                if let Some(web) = configuration.workload.web_mut() {
+                    self.apply_to_protocol(&mut web.protocol);
+                }
+            }
+            SettingAccess::Whole { apply, .. } => apply(configuration, &self.value),
+            SettingAccess::PerItem { apply, .. } => apply(configuration, &self.item, &self.value),
+        }
+    }
+
+    /// Gives a protocol the value, if it is one of a protocol.
+    pub(crate) fn apply_to_protocol(&self, protocol: &mut WebProtocol) {
+        if let SettingAccess::WebProtocol { apply, .. } = self.setting.access {
+            apply(protocol, &self.value);
+        }
+    }
+}
+
+/// Settings are the same if they have the same declaration.
+impl PartialEq for Setting {
+    fn eq(&self, other: &Setting) -> bool {
+        std::ptr::eq(self, other)
     }
 }
 
 /// Writes it as in a label: `tls full`.
 impl fmt::Display for ChosenSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.setting.name, self.value)
-    }
-}
-
-impl SettingKind {
-    /// Reads a value; `None` if it is not one of the kind.
-    fn parse(self, text: &str) -> Option<SettingValue> {
-        match self {
-            SettingKind::Choice(names) => {
-                names.iter().find(|name| **name == text).map(|name| SettingValue::Choice(name))
-            }
-            SettingKind::Count { least, most } => {
-                let count = text.parse().ok().filter(|count| (least..=most).contains(count))?;
-                Some(SettingValue::Count(count))
-            }
-            SettingKind::Bytes { most } => {
-                let bytes = parse_bytes(text).ok().filter(|bytes| bytes.0 <= most)?;
-                Some(SettingValue::Bytes(bytes.0))
-            }
-        }
-    }
-}
-
-/// Writes the values that can be typed: `off, full or resumed`.
-impl fmt::Display for SettingKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SettingKind::Choice([first @ .., last]) if !first.is_empty() => {
-                write!(f, "{} or {last}", first.join(", "))
-            }
-            SettingKind::Choice(names) => f.write_str(&names.join(", ")),
-            SettingKind::Count { least, most } => write!(f, "a whole number from {least} to {most}"),
-            SettingKind::Bytes { most } => write!(f, "a size such as `4 KiB`, up to {}", Bytes(*most)),
-        }
-    }
-}
-
-impl fmt::Display for SettingValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SettingValue::Choice(name) => f.write_str(name),
-            SettingValue::Count(count) => write!(f, "{count}"),
-            SettingValue::Bytes(bytes) => write!(f, "{}", Bytes(*bytes)),
-        }
+        write!(f, "{} {}", self.name(), self.value)
     }
 }
 
@@ -212,39 +292,44 @@ mod tests {
     use super::*;
 
     fn refused(name: &str, value: &str) -> String {
-        let error = Family::Web.choose_setting(name, value).unwrap_err();
+        let error = Family::Web.choose_settings(name, value).unwrap_err();
         format!("{error}; {}", error.hint())
     }
 
     #[test]
     fn settings_are_read_and_mistakes_have_a_remedy() {
         let chosen = Family::Web.choose_setting("tls", "full").unwrap();
-        assert_eq!((chosen.to_string().as_str(), chosen.value), ("tls full", SettingValue::Choice("full")));
-        assert_eq!(Family::Web.choose_setting("streams", "100").unwrap().value, SettingValue::Count(100));
+        assert_eq!((chosen.to_string().as_str(), chosen.item()), ("tls full", None));
+        let chosen = Family::Web.choose_settings("pick.file", "uniform,weights:1,2").unwrap();
+        let texts: Vec<String> = chosen.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["pick.file uniform", "pick.file weights:1,2"]);
+        assert_eq!(chosen[0].item(), Some("file"));
         let found = [
             refused("htpp", "2"),
             refused("warehouses", "5"),
             refused("tls", "on"),
+            refused("tls", "off,on"),
             refused("streams", "0"),
             refused("streams", "many"),
+            refused("connection", "keep-alive:0"),
+            refused("time-limit", "0"),
+            refused("pick", "uniform"),
+            refused("pick.file", "often"),
+            refused("http.x", "2"),
         ];
         insta::assert_snapshot!(found.join("\n"), @r"
         web benchmarks have no setting `htpp`; did you mean `http`?
-        web benchmarks have no setting `warehouses`; there is `http`, `tls`, `streams`, `connection`
+        web benchmarks have no setting `warehouses`; there is `http`, `tls`, `streams`, `connection`, `time-limit`, `filelist`, `pick.NAME`
+        `tls` cannot be `on`; write off, full or resumed
         `tls` cannot be `on`; write off, full or resumed
         `streams` cannot be `0`; write a whole number from 1 to 1000
         `streams` cannot be `many`; write a whole number from 1 to 1000
+        `connection` cannot be `keep-alive:0`; write per-request, keep-alive, keep-alive:N or sessions
+        `time-limit` cannot be `0`; write a time above zero
+        web benchmarks have no setting `pick`; write `pick.NAME`
+        `pick.file` cannot be `often`; write `uniform`, `zipf:1.0`, `poisson:5` or `weights:3,2,1`
+        web benchmarks have no setting `http.x`; write `http`
         ");
-    }
-
-    /// Bytes have no setting of the web, and are read for others.
-    #[test]
-    fn sizes_have_units_and_a_limit() {
-        let kind = SettingKind::Bytes { most: 1 << 20 };
-        assert_eq!(kind.parse("4 KiB"), Some(SettingValue::Bytes(4096)));
-        assert_eq!([kind.parse("4"), kind.parse("2 MiB"), kind.parse("-1 B")], [None; 3]);
-        assert_eq!(kind.to_string(), "a size such as `4 KiB`, up to 1.0 MiB");
-        assert_eq!(SettingValue::Bytes(4096).to_string(), "4.0 KiB");
     }
 
     #[test]
@@ -253,6 +338,17 @@ mod tests {
             for (index, setting) in family.settings().iter().enumerate() {
                 assert!(family.settings()[..index].iter().all(|other| other.name != setting.name));
                 assert_ne!(setting.kind, SettingKind::Choice(&[]));
+                assert!(!setting.name.contains('.'), "an item follows the period");
+            }
+        }
+    }
+
+    /// What a definition has without a key is a value of the setting.
+    #[test]
+    fn defaults_of_definitions_are_values() {
+        for setting in Family::ALL.into_iter().flat_map(Family::settings) {
+            if let DefinitionKey::Optional(value) = setting.key {
+                assert!(setting.kind.parse(value).is_ok(), "{}", setting.name);
             }
         }
     }

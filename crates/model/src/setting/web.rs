@@ -1,31 +1,40 @@
-//! The settings of web workloads: those of their protocol.
+//! The settings of web workloads: those of their protocol, their filelist, and the choice of parameters.
 
 use languages::Named;
 
-use super::{Setting, SettingKind, SettingValue};
-use crate::{Connection, HttpVersion, STREAMS_MAX, Tls, WebProtocol, Workload};
+use super::configuration::TIME_LIMIT;
+use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
+use crate::{Connection, HttpVersion, Parameter, STREAMS_MAX, Tls};
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "http",
         title: "HTTP version",
         about: "version of HTTP",
-        kind: SettingKind::Choice(&["1.0", "1.1", "2"]),
-        text: |workload| protocol(workload).map(|protocol| protocol.http.name().to_owned()),
-        apply: |workload, value| {
-            change(workload, |protocol| {
-                protocol.http = chosen::<HttpVersion>(value).unwrap_or(protocol.http)
-            });
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("1.0", "HTTP/1.0, without `Host`"),
+            SettingChoice::new("1.1", "HTTP/1.1"),
+            SettingChoice::new("2", "HTTP/2, agreed upon by ALPN over TLS, with prior knowledge without"),
+        ]),
+        key: DefinitionKey::Required,
+        access: SettingAccess::WebProtocol {
+            text: |protocol| protocol.http.name().to_owned(),
+            apply: |protocol, value| protocol.http = chosen::<HttpVersion>(value).unwrap_or(protocol.http),
         },
     },
     Setting {
         name: "tls",
         title: "TLS",
         about: "encryption of connections",
-        kind: SettingKind::Choice(&["off", "full", "resumed"]),
-        text: |workload| protocol(workload).map(|protocol| tls_text(protocol.tls)),
-        apply: |workload, value| {
-            change(workload, |protocol| protocol.tls = chosen::<Tls>(value).unwrap_or(protocol.tls));
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("off", "No encryption"),
+            SettingChoice::new("full", "Full handshake for every connection"),
+            SettingChoice::new("resumed", "Session resumption where the server supports it"),
+        ]),
+        key: DefinitionKey::Optional("off"),
+        access: SettingAccess::WebProtocol {
+            text: |protocol| tls_text(protocol.tls),
+            apply: |protocol, value| protocol.tls = chosen::<Tls>(value).unwrap_or(protocol.tls),
         },
     },
     Setting {
@@ -33,43 +42,102 @@ pub(super) const SETTINGS: &[Setting] = &[
         title: "streams per connection",
         about: "users that share an HTTP/2 connection",
         kind: SettingKind::Count { least: 1, most: STREAMS_MAX },
-        text: |workload| protocol(workload).map(|protocol| protocol.streams.to_string()),
-        apply: |workload, value| {
-            if let SettingValue::Count(streams) = value {
-                change(workload, |protocol| protocol.streams = streams);
-            }
+        key: DefinitionKey::Optional("1"),
+        access: SettingAccess::WebProtocol {
+            text: |protocol| protocol.streams.to_string(),
+            apply: |protocol, value| {
+                if let SettingValue::Count(streams) = value {
+                    protocol.streams = *streams;
+                }
+            },
         },
     },
     Setting {
         name: "connection",
         title: "connection",
         about: "lifetime of a connection",
-        kind: SettingKind::Choice(&["per-request", "keep-alive", "sessions"]),
-        text: |workload| protocol(workload).map(|protocol| connection_text(protocol.connection)),
-        apply: |workload, value| {
-            let kept = |protocol: &WebProtocol| protocol.connection;
-            change(workload, |protocol| {
-                protocol.connection = chosen::<Connection>(value).unwrap_or(kept(protocol));
-            });
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("per-request", "A new connection for every request"),
+            SettingChoice {
+                name: "keep-alive",
+                about: "Persistent until one side closes it",
+                number: Some("the most requests of each connection"),
+            },
+            SettingChoice::new(
+                "sessions",
+                "Persistent for a session; session lengths are those of SPECweb99",
+            ),
+        ]),
+        key: DefinitionKey::Required,
+        access: SettingAccess::WebProtocol {
+            text: |protocol| connection_text(protocol.connection),
+            apply: |protocol, value| {
+                protocol.connection = chosen_connection(value).unwrap_or(protocol.connection);
+            },
+        },
+    },
+    TIME_LIMIT,
+    Setting {
+        name: "filelist",
+        title: "filelist",
+        about: "files and their weights",
+        kind: SettingKind::Text("FILE|NAME"),
+        key: DefinitionKey::None,
+        access: SettingAccess::Whole {
+            text: |configuration| Some(configuration.filelist.clone()),
+            // The caller has made the workload from it: reading a file is not for planning.
+            apply: |configuration, value| {
+                if let SettingValue::Text(filelist) = value {
+                    configuration.filelist.clone_from(filelist);
+                }
+            },
+        },
+    },
+    Setting {
+        name: "pick",
+        title: "choice of",
+        about: "distribution of a parameter",
+        kind: SettingKind::Distribution,
+        key: DefinitionKey::None,
+        access: SettingAccess::PerItem {
+            items: |configuration| {
+                let mut names: Vec<String> = parameters(configuration).map(|one| one.name.clone()).collect();
+                names.sort_unstable();
+                names.dedup();
+                names
+            },
+            text: |configuration, name| {
+                parameters(configuration).find(|one| one.name == name).map(|one| one.pick.to_string())
+            },
+            apply: |configuration, name, value| {
+                let SettingValue::Distribution(pick) = value else { return };
+                let requests = configuration.workload.web_mut().into_iter().flat_map(|web| &mut web.requests);
+                let parameters = requests.flat_map(|request| &mut request.parameters);
+                parameters.filter(|one| one.name == name).for_each(|one| one.pick = pick.clone());
+            },
         },
     },
 ];
 
-fn protocol(workload: &Workload) -> Option<WebProtocol> {
-    workload.web().map(|web| web.protocol)
-}
-
-fn change(workload: &mut Workload, change: impl FnOnce(&mut WebProtocol)) {
-    if let Some(web) = workload.web_mut() {
-        change(&mut web.protocol);
-    }
+fn parameters(configuration: &Configuration) -> impl Iterator<Item = &Parameter> {
+    let requests = configuration.workload.web().into_iter().flat_map(|web| &web.requests);
+    requests.flat_map(|request| &request.parameters)
 }
 
 /// Returns the value of a name.
-fn chosen<T: Named + Copy>(value: SettingValue) -> Option<T> {
+fn chosen<T: Named + Copy>(value: &SettingValue) -> Option<T> {
     match value {
-        SettingValue::Choice(name) => T::named(name),
-        SettingValue::Count(_) | SettingValue::Bytes(_) => None,
+        SettingValue::Choice(name, _) => T::named(name),
+        _ => None,
+    }
+}
+
+fn chosen_connection(value: &SettingValue) -> Option<Connection> {
+    match (chosen(value)?, value) {
+        (Connection::KeepAlive { .. }, SettingValue::Choice(_, requests_max)) => {
+            Some(Connection::KeepAlive { requests_max: *requests_max })
+        }
+        (connection, _) => Some(connection),
     }
 }
 
@@ -92,22 +160,38 @@ fn connection_text(connection: Connection) -> String {
 
 #[cfg(test)]
 mod tests {
-    use languages::Named;
-
     use super::*;
+    use crate::WebProtocol;
 
     #[test]
-    fn choices_are_the_names_that_definitions_have() {
+    fn choices_are_the_names_of_the_model() {
         fn names<T: Named>() -> Vec<&'static str> {
             T::NAMES.iter().map(|(name, _)| *name).collect()
         }
-        let choices = |name: &str| {
+        let choices = |name: &str| -> Vec<&'static str> {
             let setting = SETTINGS.iter().find(|setting| setting.name == name).unwrap();
             let SettingKind::Choice(choices) = setting.kind else { panic!("{name}") };
-            choices.to_vec()
+            choices.iter().map(|choice| choice.name).collect()
         };
         assert_eq!(choices("http"), names::<HttpVersion>());
         assert_eq!(choices("tls"), names::<Tls>());
         assert_eq!(choices("connection"), names::<Connection>());
+    }
+
+    /// Every value of a protocol setting has an effect.
+    #[test]
+    fn settings_of_the_protocol_are_applied() {
+        let applied = |name: &str, value: &str| {
+            let mut protocol = WebProtocol { streams: 77, ..WebProtocol::plain(Connection::PerRequest) };
+            crate::Family::Web.choose_setting(name, value).unwrap().apply_to_protocol(&mut protocol);
+            protocol
+        };
+        assert_eq!(applied("http", "2").http, HttpVersion::Http2);
+        assert_eq!(applied("tls", "resumed").tls, Tls::Resumed);
+        assert_eq!(applied("streams", "5").streams, 5);
+        let kept = |requests_max| Connection::KeepAlive { requests_max };
+        assert_eq!(applied("connection", "keep-alive").connection, kept(None));
+        assert_eq!(applied("connection", "keep-alive:9").connection, kept(Some(9)));
+        assert_eq!(applied("connection", "sessions").connection, Connection::Sessions);
     }
 }

@@ -16,8 +16,8 @@ pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
 pub use think::Think;
 pub use web::{
     CLOSE_WAIT_MAX, Connection, Count, FILES_MAX, FileSet, FileSetError, HttpVersion, Page, Parameter,
-    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, ReplyBody, Request, Sampler,
-    SetFile, Tls, WebProtocol, WebWorkload, file_path_fault, web_measure,
+    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, ReplyBody, Request,
+    STREAMS_MAX, Sampler, SetFile, Tls, WebProtocol, WebWorkload, file_path_fault, web_measure,
 };
 
 pub(crate) use web::{PATH_MAX, check_objects};

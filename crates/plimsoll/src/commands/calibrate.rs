@@ -9,7 +9,7 @@ use testbed::{Calibration, CalibrationCase, WorkDir};
 use units::{Nanos, wall};
 
 use super::{print, print_json};
-use crate::arguments::{BenchmarkArguments, CalibrateArguments};
+use crate::arguments::CalibrateArguments;
 use crate::candidates::built_in;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -151,15 +151,14 @@ fn measure_case(
         quota_reason: "none: the calibration measures the maximum rate".to_owned(),
         ..SutPlan::of("built-in")
     };
-    let connection = case.keep.map(|keep| match keep {
-        true => Connection::KeepAlive { requests_max: None },
-        false => Connection::PerRequest,
-    });
+    let connection = case.keep.map(|keep| if keep { "keep-alive" } else { "per-request" });
+    let family = benchmark.definition.family();
+    let chosen = connection.map(|connection| family.choose_setting("connection", connection)).transpose();
     let overrides = Overrides {
         load: Some(vec![case.users]),
         settle: Some(SETTLE),
         steady: Some(length),
-        connection,
+        settings: chosen.map_err(Failure::usage)?.into_iter().collect(),
         load_cpus: placement.load_cpus.clone(),
         load_threads: placement.load_threads,
         ..Overrides::new(sut)
@@ -170,7 +169,7 @@ fn measure_case(
     let folder = WorkDir::create(&work_dir).map_err(FleetError::from)?;
     let file = folder.path().join(format!("{}.plim", case.name()));
     let request = RunRequest {
-        server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?, None),
+        server: ServerChoice::Start(built_in(id, None, &plan)?, None),
         secrets: Secrets::default(),
         run_file: &file,
         program: paths::program(),

@@ -18,7 +18,7 @@ mod run;
 mod runs;
 mod seal;
 mod serve;
-mod show;
+pub(crate) mod show;
 mod suts;
 mod trend;
 

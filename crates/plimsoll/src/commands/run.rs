@@ -7,21 +7,21 @@ use disclosure::CampaignRun;
 use drivers::web::Trust;
 use fleet::{Monitoring, RunRequest};
 use model::{
-    Connection, CpuQuota, HttpVersion, Notes, Overrides, Plan, ReplyBody, Request, Secrets, SutPlan, Tls,
-    WebProtocol, make_plan,
+    ChosenSetting, CpuQuota, Definition, HttpVersion, Notes, Overrides, Plan, ReplyBody, Request, Secrets,
+    SutPlan, Tls, WebProtocol, make_plan,
 };
 use observe::{CheckState, examine};
 use runfile::RunFileError;
 use serde_json::json;
 use testbed::probe_quota;
-use units::{Bytes, Nanos, wall};
+use units::{Nanos, wall};
 
 use super::calibrate::{self, case_of, stored_or_brief};
-use super::doctor::SEARCH_POINTS;
-use super::{doctor, export, inventory, print, print_json, show};
-use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
+use super::{doctor, export, inventory, print, print_json};
+use crate::announcement::{announce, announcement};
+use crate::arguments::{MonitorArgument, RunArguments};
 use crate::benchmark::Chosen;
-use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
+use crate::candidates::{Candidate, ChosenServer, candidates, differ_in_settings, file_name};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::interrupt;
@@ -37,6 +37,7 @@ use crate::prices;
 use crate::progress::length;
 use crate::results::Results;
 use crate::secrets;
+use crate::settings::{SettingCombination, combinations, filelist};
 use crate::side_by_side::{full_comparison, print_comparison};
 use crate::stderr::{eprint, warn};
 use crate::subject;
@@ -57,7 +58,8 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
     let family = chosen.benchmark.definition.family();
-    let candidates = candidates(&arguments.sut, &arguments.plan.settings, family, has_dynamic_pages(chosen))?;
+    let settings = combinations(&arguments.plan.settings(), family)?;
+    let candidates = candidates(&arguments.sut, &settings, family, has_dynamic_pages(chosen, &settings)?)?;
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {
@@ -65,6 +67,7 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
         preflight::check(arguments, candidate, &plan)?;
         checked.push(plan);
     }
+    check_files_dir(arguments, &candidates)?;
     preflight::check_output_path(arguments.out.as_deref())?;
     if !arguments.dry_run {
         announce_long(preflight::load_time(&checked));
@@ -73,14 +76,14 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
     for (plan, candidate) in checked.iter().zip(&candidates) {
         quotas.push(cpu_quota(arguments, candidate, plan)?);
     }
-    if arguments.plan.settings.iter().any(|one| 1 < one.values.len()) {
+    if differ_in_settings(&candidates) {
         share_least_quota(&mut quotas);
     }
     let mut plans = Vec::new();
     for (plan, quota) in checked.into_iter().zip(quotas) {
         plans.push(plan.with_quota(quota).map_err(|problem| vec![problem])?);
     }
-    let secrets = secrets::read(chosen)?;
+    let secrets = secrets::read(chosen, filelist(&candidates[0].settings).is_some())?;
     check_observers(&arguments.metrics, &arguments.monitor, &arguments.watch)?;
     let trust = trust_in(arguments, &candidates)?;
     if arguments.dry_run {
@@ -116,10 +119,16 @@ fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust,
     }
 }
 
-/// Returns whether programs generate pages of the workload.
-fn has_dynamic_pages(chosen: &Chosen) -> bool {
+/// Returns whether programs generate pages of the workload, with any of the settings.
+fn has_dynamic_pages(chosen: &Chosen, settings: &[SettingCombination]) -> Result<bool, Failure> {
     let is_generated = |request: &Request| matches!(request.reply, ReplyBody::Letters { .. });
-    chosen.benchmark.workload.web().is_some_and(|web| web.requests.iter().any(is_generated))
+    for one in settings {
+        let workload = chosen.workload(&one.settings)?;
+        if workload.web().is_some_and(|web| web.requests.iter().any(is_generated)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Prints the plan without running it.
@@ -162,12 +171,10 @@ fn candidate_plan(arguments: &RunArguments, chosen: &Chosen, candidate: &Candida
         certificates: trust::check(sut),
         ..SutPlan::of(candidate.name())
     };
-    let standard = definition.workload.web().map(|web| web.protocol.tls);
-    let tls = tls(&arguments.plan, standard, candidate);
-    let settings = candidate.settings.clone();
-    let overrides =
-        Overrides { tls, settings, ..overrides(arguments, chosen.filelist.clone(), sut_plan, placement) };
-    let mut plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
+    let tls = tls_of_target(definition, candidate);
+    let settings = candidate.settings.iter().cloned().chain(tls).collect();
+    let overrides = Overrides { settings, ..overrides(arguments, sut_plan, placement) };
+    let mut plan = make_plan(definition, chosen.workload(&candidate.settings)?, &overrides)?;
     // The accelerator's memory depends on the load.
     plan.sut.accelerator =
         candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
@@ -211,16 +218,14 @@ fn share_least_quota(quotas: &mut [CpuQuota]) {
     }
 }
 
-/// Returns the TLS mode if it differs from the benchmark's. An `https://` target is accessed over TLS even if the
-/// benchmark does not use it, with session resumption as in browsers.
-fn tls(plan: &PlanArguments, standard: Option<Tls>, candidate: &Candidate) -> Option<Tls> {
+/// Returns the TLS setting that follows from a target: an `https://` target is accessed over TLS even if the benchmark
+/// does not use it, with session resumption as in browsers, unless the run sets it.
+fn tls_of_target(definition: &Definition, candidate: &Candidate) -> Option<ChosenSetting> {
     let is_https = candidate.web_target().is_some_and(|target| target.secure);
     let is_set = candidate.settings.iter().any(|one| one.setting.name == "tls");
-    match plan.tls {
-        _ if is_set => plan.tls,
-        Some(asked) => Some(asked),
-        None => (is_https && standard == Some(Tls::Off)).then_some(Tls::Resumed),
-    }
+    let is_off = definition.workload.web().is_some_and(|web| web.protocol.tls == Tls::Off);
+    let resumed = || definition.family().choose_setting("tls", Tls::Resumed.name()).ok();
+    (is_https && is_off && !is_set).then(resumed).flatten()
 }
 
 /// Checks that the target or the recipe supports the protocol. Recipes do not support HTTP/2 without TLS.
@@ -237,17 +242,7 @@ fn check_transport(candidate: &Candidate, protocol: &WebProtocol) -> Result<(), 
     }
 }
 
-fn connection(arguments: &PlanArguments) -> Option<Connection> {
-    let kept = arguments.keep_alive.map(|requests_max| Connection::KeepAlive { requests_max });
-    kept.or(arguments.connection)
-}
-
-fn overrides(
-    arguments: &RunArguments,
-    filelist: Option<String>,
-    sut: SutPlan,
-    placement: CpuPlacement,
-) -> Overrides {
+fn overrides(arguments: &RunArguments, sut: SutPlan, placement: CpuPlacement) -> Overrides {
     let plan = &arguments.plan;
     Overrides {
         quick: plan.quick,
@@ -263,14 +258,7 @@ fn overrides(
         steady: plan.duration,
         ramp_down: plan.ramp_down,
         drain: plan.drain,
-        http: plan.http,
-        tls: plan.tls,
-        streams: plan.streams,
-        connection: connection(plan),
-        picks: plan.pick.clone(),
         settings: Vec::new(),
-        time_limit: plan.time_limit,
-        filelist,
         seed: plan.seed,
         sut,
         load_cpus: placement.load_cpus,
@@ -331,53 +319,6 @@ fn announce_long(time: Nanos) {
     }
 }
 
-/// Prints the plan before the run.
-fn announce(plans: &[Plan], candidates: &[Candidate]) {
-    eprint(announcement(plans, candidates) + "\n");
-}
-
-/// Formats the plan: the load, every server with its resources, and the total time.
-fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
-    let plan = &plans[0];
-    let benchmark = &plan.benchmark;
-    let mut lines = vec![format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version)];
-    lines.push(show::plan_text(plan));
-    let cpus = |list: &[u32]| match list {
-        [] => "any".to_owned(),
-        list => observe::format_cpu_list(list),
-    };
-    for (plan, candidate) in plans.iter().zip(candidates) {
-        let quota = match plan.sut.quota {
-            Some(quota) => format!("limited to {quota} CPUs ({})", plan.sut.quota_reason),
-            None => format!("not limited ({})", plan.sut.quota_reason),
-        };
-        let memory = plan.sut.memory.map(|memory| format!("; memory up to {}", Bytes(memory)));
-        let disk = plan.sut.disk.map(|disk| format!("; disk up to {disk}"));
-        let cache = plan.sut.accelerator.as_ref();
-        let cache = cache.map(|one| format!("; cache up to {}", Bytes(one.cache_bytes)));
-        let more = [memory, disk, cache].into_iter().flatten().collect::<String>();
-        lines.push(format!(
-            "server        {}, CPUs {}, {quota}{more}",
-            candidate.label,
-            cpus(&plan.sut.cpus)
-        ));
-    }
-    let threads = if plan.load_threads == 1 { "thread" } else { "threads" };
-    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads, cpus(&plan.load_cpus)));
-    let (about, what) = match plan.search {
-        Some(_) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
-        None if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
-        None => ("", format!("{} load points", plan.load_points.len())),
-    };
-    let servers =
-        if plans.len() == 1 { String::new() } else { format!(" for each of {} servers", plans.len()) };
-    lines.push(format!(
-        "total time    {about}{} of load: {what}{servers}",
-        length(preflight::load_time(plans))
-    ));
-    lines.join("\n")
-}
-
 /// Prints the failed checks of `doctor` for this plan as warnings.
 fn warn_about_machine(plan: &Plan) {
     units::raise_open_files();
@@ -409,13 +350,13 @@ fn run(
     let mut requests = Vec::new();
     for ((plan, candidate), run_file) in plans.into_iter().zip(candidates).zip(files) {
         requests.push(RunRequest {
-            server: candidate.server(&arguments.plan.benchmark, &plan, context.trust)?,
+            server: candidate.server(&context.chosen.name, &plan, context.trust)?,
             secrets: context.secrets.clone(),
             run_file,
             program: paths::program(),
             command_line: paths::command_line(arguments.url.data.as_deref()),
             work_dir: work_dir(candidate)?,
-            files_dir: files_dir(arguments, candidate, &plan)?,
+            files_dir: files_dir(arguments, candidates, candidate, &plan)?,
             search_path: paths::search_path(),
             executable: std::env::current_exe()?,
             monitoring: monitoring(arguments),
@@ -450,15 +391,43 @@ fn work_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
     }
 }
 
+/// Returns the filelists that the servers are loaded with, each once: `None` is the benchmark's own.
+fn filelists(candidates: &[Candidate]) -> Vec<Option<&str>> {
+    let mut all: Vec<Option<&str>> = candidates.iter().map(|one| filelist(&one.settings)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Refuses one directory for several file sets.
+fn check_files_dir(arguments: &RunArguments, candidates: &[Candidate]) -> Result<(), Failure> {
+    match arguments.sut.files.is_some() && 1 < filelists(candidates).len() {
+        true => Err(Failure::usage("`--files` names one directory, and each filelist needs its own")
+            .hint("omit `--files`, or run one filelist")),
+        false => Ok(()),
+    }
+}
+
 /// Returns the directory of the file set, as an absolute path, because servers run in another working directory.
-fn files_dir(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<PathBuf, Failure> {
+/// Filelists that are compared have a directory each.
+fn files_dir(
+    arguments: &RunArguments,
+    candidates: &[Candidate],
+    candidate: &Candidate,
+    plan: &Plan,
+) -> Result<PathBuf, Failure> {
     if let Some(path) = &arguments.sut.files {
         return Ok(std::path::absolute(path)?);
     }
     if matches!(candidate.server, ChosenServer::Recipe(_)) {
         paths::make_private(&paths::persistent_dir())?;
     }
-    Ok(paths::files_dir(&plan.benchmark.id))
+    let id = &plan.benchmark.id;
+    let own = filelist(&candidate.settings);
+    Ok(match filelists(candidates).iter().position(|one| *one == own) {
+        None | Some(0) => paths::files_dir(id),
+        Some(index) => paths::files_dir(&format!("{id}@{}", index + 1)),
+    })
 }
 
 /// The requested output of the results.
@@ -521,10 +490,8 @@ fn finish_several(
     let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
     let comparison = match compared.len() {
         0 | 1 => None,
-        // With settings in turn the plans differ as they were meant to.
-        _ if candidates.iter().any(|one| !one.settings.is_empty()) => {
-            compare(&compared, MismatchPolicy::Allow).map_err(warn).ok()
-        }
+        // With settings in turn, the plans differ as they are meant to.
+        _ if differ_in_settings(candidates) => compare(&compared, MismatchPolicy::Allow).map_err(warn).ok(),
         _ => compare(&compared, MismatchPolicy::Refuse).map_err(warn).ok(),
     };
     if output.as_json {

@@ -1,8 +1,11 @@
 //! `show`: shows a benchmark's load plan and workload.
 
+use std::fmt;
+
+use benchmarks::Benchmark;
 use model::{
-    CertificateCheck, Connection, Overrides, Plan, Request, Setting, SutPlan, WebWorkload, limits_text,
-    make_plan,
+    CertificateCheck, Configuration, Connection, Modification, Overrides, Plan, Request, Setting, SutPlan,
+    WebWorkload, limits_text, make_plan,
 };
 use serde_json::json;
 use units::{Bytes, Nanos};
@@ -14,11 +17,10 @@ use crate::exit::{Exit, Failure};
 
 /// Shows a benchmark.
 pub(super) fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
-    let chosen = benchmark::choose(&arguments.benchmark)?;
-    let definition = chosen.benchmark.definition;
-    let sut = SutPlan::of("built-in");
-    let overrides = Overrides { filelist: chosen.filelist, ..Overrides::new(sut) };
-    let plan = make_plan(&definition, chosen.benchmark.workload, &overrides)?;
+    let (Benchmark { definition, workload }, settings) = benchmark::with_filelist(&arguments.benchmark)?;
+    let configuration = Configuration::standard(&definition, workload.clone()).with(&settings);
+    let overrides = Overrides { settings, ..Overrides::new(SutPlan::of("built-in")) };
+    let plan = make_plan(&definition, workload, &overrides)?;
     if as_json {
         print_json(&json!({ "format": 1, "summary": definition.summary, "plan": plan }))?;
         return Ok(Exit::Valid);
@@ -28,13 +30,42 @@ pub(super) fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, 
         definition.title, definition.id, definition.version, definition.summary
     ))?;
     print(&plan_text(&plan))?;
-    print(&settings_text(&plan))?;
+    print(&settings_text(&configuration))?;
     print(&workload_text(&plan))?;
     Ok(Exit::Valid)
 }
 
-/// Formats load plan, phases and protocol, one line each.
-pub(super) fn plan_text(plan: &Plan) -> String {
+/// A line about a plan: a heading and what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlanLine {
+    heading: &'static str,
+    text: String,
+}
+
+impl PlanLine {
+    /// Returns the line about the plan of one of several servers.
+    pub(crate) fn of(&self, server: &str) -> PlanLine {
+        PlanLine { heading: self.heading, text: format!("{server}: {}", self.text) }
+    }
+}
+
+impl fmt::Display for PlanLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<14}{}", self.heading, self.text)
+    }
+}
+
+/// Formats load plan, phases, protocol and modifications, one line each.
+fn plan_text(plan: &Plan) -> String {
+    let mut lines = course_lines(plan);
+    lines.push(protocol_line(plan).to_string());
+    lines.extend(certificates_line(plan));
+    lines.extend(modified_lines(plan).iter().map(ToString::to_string));
+    lines.join("\n")
+}
+
+/// Formats load plan and phases, one line each.
+pub(crate) fn course_lines(plan: &Plan) -> Vec<String> {
     let phases = &plan.phases;
     let named = [
         ("quiet", phases.quiet),
@@ -49,38 +80,51 @@ pub(super) fn plan_text(plan: &Plan) -> String {
         .filter(|(_, length)| *length != Nanos::ZERO)
         .map(|(name, length)| format!("{name} {length}"))
         .collect();
-    let mut lines = vec![
-        load_line(plan),
-        match plan.load_points.len() {
-            0 => format!("phases        {} at each load point", lengths.join(", ")),
-            n => {
-                let total = Nanos((phases.quiet + phases.issuing()).0 * n as u64);
-                format!("phases        {} at each load point, {total} in all", lengths.join(", "))
-            }
-        },
-        format!("protocol      {}, time limit {}", protocol_text(plan), plan.time_limit),
-    ];
-    match &plan.sut.certificates {
-        CertificateCheck::System => {}
-        CertificateCheck::File(path) => {
-            lines.push(format!("certificates  signed by the authorities in `{path}`"))
+    let phases_line = match plan.load_points.len() {
+        0 => format!("phases        {} at each load point", lengths.join(", ")),
+        n => {
+            let total = Nanos((phases.quiet + phases.issuing()).0 * n as u64);
+            format!("phases        {} at each load point, {total} in all", lengths.join(", "))
         }
-        CertificateCheck::Off => lines.push("certificates  not verified (`--insecure`)".to_owned()),
+    };
+    vec![load_line(plan), phases_line]
+}
+
+/// Formats the protocol and the time limit.
+pub(crate) fn protocol_line(plan: &Plan) -> PlanLine {
+    let text = format!("{}, time limit {}", protocol_text(plan), plan.time_limit);
+    PlanLine { heading: "protocol", text }
+}
+
+/// Formats the certificates that are accepted, if they are not the system's.
+pub(crate) fn certificates_line(plan: &Plan) -> Option<String> {
+    match &plan.sut.certificates {
+        CertificateCheck::System => None,
+        CertificateCheck::File(path) => Some(format!("certificates  signed by the authorities in `{path}`")),
+        CertificateCheck::Off => Some("certificates  not verified (`--insecure`)".to_owned()),
     }
-    for one in &plan.modifications {
-        lines.push(format!("modified      {}: {} → {}", one.what, one.standard, one.ours));
-    }
-    lines.join("\n")
+}
+
+/// Lists what differs from the definition.
+pub(crate) fn modified_lines(plan: &Plan) -> Vec<PlanLine> {
+    let text = |one: &Modification| format!("{}: {} → {}", one.what, one.standard, one.ours);
+    let lines = plan.modifications.iter().map(|one| PlanLine { heading: "modified", text: text(one) });
+    lines.collect()
 }
 
 /// Lists what `--set` may vary, with the value of the benchmark.
-fn settings_text(plan: &Plan) -> String {
-    let settings = plan.workload.family().settings().iter();
-    let line = |setting: &Setting| {
-        let Setting { name, about, kind, .. } = setting;
-        Some(format!("{name:<12} {} ({about}: {kind})", setting.text(&plan.workload)?))
+fn settings_text(configuration: &Configuration) -> String {
+    let settings = configuration.workload.family().settings().iter();
+    let values: Vec<(&Setting, String, String)> = settings
+        .flat_map(|setting| {
+            setting.values(configuration).into_iter().map(move |(name, value)| (setting, name, value))
+        })
+        .collect();
+    let width = values.iter().map(|(_, name, _)| name.len()).chain([12]).max().unwrap_or(0);
+    let line = |(setting, name, value): &(&Setting, String, String)| {
+        format!("{name:<width$} {value} ({}: {})", setting.about, setting.kind)
     };
-    let lines = settings.filter_map(line).chain(["change one with `--set NAME=VALUE`".to_owned()]);
+    let lines = values.iter().map(line).chain(["change one with `--set NAME=VALUE`".to_owned()]);
     format!("settings      {}", lines.collect::<Vec<_>>().join(&format!("\n{:14}", "")))
 }
 

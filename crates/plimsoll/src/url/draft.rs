@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use drivers::web::Target;
-use languages::{Named, load_text, time_text};
-use model::{Connection, HttpVersion, Tls};
+use languages::{load_text, time_text};
+use model::SettingKind;
 use units::Nanos;
 
 use super::page::PageUrl;
@@ -23,7 +23,7 @@ const SETTLE: Nanos = Nanos::from_secs(1);
 const STEADY: Nanos = Nanos::from_secs(10);
 
 /// The longest that a request may take.
-const TIME_LIMIT: Nanos = Nanos::from_secs(10);
+const TIME_LIMIT: &str = "10 s";
 
 /// The longest path in names and titles, in bytes.
 const PATH_SHOWN_MAX: usize = 120;
@@ -122,17 +122,17 @@ impl Draft<'_> {
     fn course(&self) -> String {
         let plan = self.plan;
         let mut text = String::from("\n[protocol]\n");
-        let http = plan.http.unwrap_or(HttpVersion::Http11);
-        let tls = plan.tls.unwrap_or(if self.target.secure { Tls::Resumed } else { Tls::Off });
-        let _ = writeln!(text, "http = {}", quoted(http.name()));
-        if tls != Tls::Off {
-            let _ = writeln!(text, "tls = {}", quoted(tls.name()));
+        let _ = writeln!(text, "http = {}", quoted(plan.http.as_deref().unwrap_or("1.1")));
+        let tls = plan.tls.as_deref().or(self.target.secure.then_some("resumed"));
+        if let Some(tls) = tls.filter(|tls| *tls != "off") {
+            let _ = writeln!(text, "tls = {}", quoted(tls));
         }
-        let _ = writeln!(text, "connection = {}", connection(plan));
-        if let Some(streams) = plan.streams {
+        let connection = plan.connection();
+        let _ = writeln!(text, "connection = {}", quoted(connection.as_deref().unwrap_or("keep-alive")));
+        if let Some(streams) = &plan.streams {
             let _ = writeln!(text, "streams = {streams}");
         }
-        let _ = writeln!(text, "time-limit = {}", quoted(&time_text(plan.time_limit.unwrap_or(TIME_LIMIT))));
+        let _ = writeln!(text, "time-limit = {}", quoted(&time_limit(plan)));
         text += "\n[load]\n";
         text += &match (&plan.load, &plan.rate) {
             (_, Some(rates)) => format!("rate = {}\n", quoted(&load_text(rates.0.iter().copied()))),
@@ -174,14 +174,10 @@ pub(super) fn take_defined(plan: &mut PlanArguments) {
     (plan.http, plan.tls, plan.streams) = (None, None, None);
 }
 
-fn connection(plan: &PlanArguments) -> String {
-    match (plan.keep_alive, plan.connection) {
-        (Some(Some(most)), _) | (_, Some(Connection::KeepAlive { requests_max: Some(most) })) => {
-            format!("{{ keep-alive = {{ requests-max = {most} }} }}")
-        }
-        (Some(None), _) | (None, None) => quoted(Connection::KeepAlive { requests_max: None }.name()),
-        (None, Some(connection)) => quoted(connection.name()),
-    }
+/// Returns the time limit with its unit, which definitions need.
+fn time_limit(plan: &PlanArguments) -> String {
+    let asked = plan.time_limit.as_deref().and_then(|text| SettingKind::Time.parse(text).ok());
+    asked.map_or_else(|| TIME_LIMIT.to_owned(), |time| time.to_string())
 }
 
 fn shortened(path: &str) -> String {

@@ -110,7 +110,8 @@ fn counted(pages: Vec<PageUrl>) -> Vec<(PageUrl, u32)> {
 fn chosen(path: &Path, text: String, data: Option<(String, String)>) -> Result<Chosen, Failure> {
     let source = DefinitionFile { path: path.to_owned(), text };
     let benchmark: Benchmark = from_file(&source)?;
-    Ok(Chosen { benchmark, filelist: None, source: Some(source), given: data })
+    let name = path.display().to_string();
+    Ok(Chosen { benchmark, name, source: Some(source), given: data })
 }
 
 /// Fetches every page and returns the checks that follow.
@@ -122,7 +123,7 @@ fn surveyed(
 ) -> Result<Vec<ReplyCheck>, Failure> {
     let workload: &WebWorkload =
         provisional.benchmark.workload.web().ok_or_else(|| Failure::usage("expected a web workload"))?;
-    let secrets = secrets::read(provisional)?;
+    let secrets = secrets::read(provisional, false)?;
     let request = SurveyRequest {
         target: draft.target,
         trust,

@@ -88,7 +88,7 @@ fn invalid_times_are_refused() {
     assert!(time("nan").contains("error: invalid value 'nan'"), "{}", time("nan"));
     assert!(time("5 parsec").contains("`parsec` is not a unit of time"), "{}", time("5 parsec"));
     let limit = refused(&["run", "one-object", "--time-limit", "0"]);
-    assert!(limit.contains("time limit"), "{limit}");
+    assert!(limit.contains("--time-limit") && limit.contains("write a time above zero"), "{limit}");
 }
 
 #[test]
@@ -211,6 +211,78 @@ fn several_values_of_a_setting_are_run_in_turns() {
     assert_eq!(named, [("built-in, tls off", "off", true), ("built-in, tls full", "full", true)]);
     let modified = plans[1]["plan"]["modifications"].to_string();
     assert!(modified.contains("a full handshake for every connection"), "{modified}");
+}
+
+/// The announcement says once what all plans have, and under the name of its server what only one has.
+#[test]
+fn the_modifications_of_every_plan_are_announced() {
+    let fixture = Fixture::new();
+    let settings = ["--set", "tls=off,full", "--set", "time-limit=5", "--load", "1", "--duration", "10"];
+    let text = fixture.run(&[&["run", "one-object", "--dry-run"], &settings[..]].concat()).expect(0).stdout;
+    let lines: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("protocol") || line.starts_with("modified")).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    protocol      built-in, tls off: HTTP/1.1, persistent connections, time limit 5.00 s
+    protocol      built-in, tls full: HTTP/1.1 over TLS with full handshakes, persistent connections, time limit 5.00 s
+    modified      load: closed loop, 1,2,5,10,20,50,100,200 users → closed loop, 1 user
+    modified      time limit: 60 s → 5 s
+    modified      built-in, tls full: TLS: off → a full handshake for every connection
+    ");
+}
+
+/// A flag is its setting: the plan is the same, and so is the remedy of a wrong value.
+#[test]
+fn flags_are_shorthands_for_settings() {
+    let fixture = Fixture::new();
+    let plan = |arguments: &[&str]| {
+        let run = ["run", "web96", "--load", "1", "--dry-run", "--json"];
+        fixture.run(&[&run[..], arguments].concat()).expect(0).json()["plan"].clone()
+    };
+    for (flag, setting) in [
+        (&["--http", "1.0"][..], "http=1.0"),
+        (&["--tls", "full"], "tls=full"),
+        (&["--keep-alive=7"], "connection=keep-alive:7"),
+        (&["--keep-alive"], "connection=keep-alive"),
+        (&["--connection", "per-request"], "connection=per-request"),
+        (&["--time-limit", "5"], "time-limit=5 s"),
+        (&["--pick", "file=weights:3,2,1,1,1,1,1,1,1"], "pick.file=weights:3,2,1,1,1,1,1,1,1"),
+    ] {
+        let (by_flag, by_setting) = (plan(flag), plan(&["--set", setting]));
+        assert_eq!(by_flag, by_setting, "{setting}");
+        assert_ne!(by_flag["modifications"].as_array().unwrap().len(), 0, "{setting}");
+    }
+    let refused = refused(&["run", "one-object", "--streams", "0"]);
+    assert!(refused.contains("write a whole number from 1 to 1000"), "{refused}");
+}
+
+/// Each filelist has its own workload and its own files.
+#[test]
+fn filelists_are_run_in_turns() {
+    let fixture = Fixture::new();
+    fixture.write("small.txt", "/a.html 1 #100\n");
+    fixture.write("large.txt", "/a.html 1 #9000\n");
+    let settings = ["--set", "filelist=small.txt,large.txt", "--load", "1"];
+    let run = [&["run", "one-object", "--dry-run", "--json"], &settings[..]].concat();
+    let plans = fixture.run(&run).expect(0).json()["plans"].clone();
+    let sizes: Vec<_> = plans
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            (one["server"].as_str().unwrap(), one["plan"]["workload"]["web"]["requests"][0].to_string())
+        })
+        .collect();
+    assert_eq!(sizes[0].0, "built-in, filelist small.txt");
+    assert!(sizes[0].1.contains("100") && sizes[1].1.contains("9000"), "{sizes:?}");
+    let ended = fixture.run(&[&run[..], &["--sut", "nginx", "--files", "there"]].concat()).expect(2);
+    assert!(ended.stderr.contains("each filelist needs its own"), "{}", ended.stderr);
+    let real =
+        ["run", "one-object", "--set", "filelist=small.txt,large.txt", "--sut", "nginx", "--load", "1"];
+    let ended = fixture.run(&[&real[..], &["--settle", "0", "--duration", "1", "--out", "turns"]].concat());
+    for name in ["small", "large"] {
+        assert!(ended.stdout.contains(&format!("nginx, filelist {name}.txt")), "{}", ended.stdout);
+    }
+    assert!(!ended.stdout.contains("wrong"), "{}", ended.stdout);
 }
 
 #[test]

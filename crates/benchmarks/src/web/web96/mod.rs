@@ -16,7 +16,7 @@ pub(crate) const WEB96: Builtin = Builtin {
 
 #[cfg(test)]
 mod tests {
-    use model::{Overrides, Pick, Plan, SutPlan, WebWorkload, make_plan};
+    use model::{Overrides, Plan, SutPlan, WebWorkload, make_plan};
     use units::Nanos;
 
     use super::*;
@@ -76,8 +76,8 @@ mod tests {
     #[test]
     fn the_mean_body_matches_the_specification() {
         let mean = |pick: &str| {
-            let pick: Pick = pick.parse().unwrap();
-            let plan = plan(|run| run.picks = vec![("file".into(), pick)]);
+            let pick = model::Family::Web.choose_setting("pick.file", pick).unwrap();
+            let plan = plan(|run| run.settings = vec![pick]);
             plan.workload.web().unwrap().mean_body_bytes().unwrap()
         };
         assert!((workload().mean_body_bytes().unwrap() - 14_565.5).abs() < 0.05);

@@ -1,11 +1,9 @@
-//! The tables `[workload]` and `[protocol]` of a web benchmark.
+//! The table `[workload]` of a web benchmark.
 //!
 //! - `workload`, `request`, `parameter`, `reply`, `weight`: the requests and their replies
-//! - `protocol`: how they travel
 //! - `secret`: values that are never stored
 
 mod parameter;
-mod protocol;
 mod reply;
 mod request;
 mod secret;
@@ -15,13 +13,11 @@ mod workload;
 use languages::reader::TomlTable;
 use schemars::JsonSchema;
 
-pub use protocol::STREAMS_MAX;
 pub use request::header_name_fault;
 
-use protocol::read_protocol;
 use workload::read_workload;
 
-use crate::{Page, PlacedSecret, Request, Think, WebProtocol, WebWorkload};
+use crate::{ChosenSetting, Connection, Page, PlacedSecret, Request, Think, WebProtocol, WebWorkload};
 
 /// A web workload: a filelist or requests, and their protocol.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,15 +69,18 @@ pub enum FilelistSource {
     Text(String),
 }
 
-/// Reads `[workload]` and `[protocol]`; `level_max` is the highest level of load that the definition names.
+/// Reads `[workload]`; `protocol` is the settings of `[protocol]`, and `level_max` the highest level of load that the
+/// definition names.
 pub(super) fn read(
     workload: Option<TomlTable>,
-    protocol: Option<TomlTable>,
+    protocol: Option<&[ChosenSetting]>,
     level_max: Option<f64>,
 ) -> Option<WebDefinition> {
     // Both are read before either is missed, so that all mistakes are found.
     let workload = workload.and_then(|table| read_workload(table, level_max));
-    let (protocol, workload) = (protocol.and_then(read_protocol)?, workload?);
+    let (settings, workload) = (protocol?, workload?);
+    let mut protocol = WebProtocol::plain(Connection::PerRequest);
+    settings.iter().for_each(|setting| setting.apply_to_protocol(&mut protocol));
     Some(WebDefinition {
         source: workload.source,
         content_seed: workload.content_seed,

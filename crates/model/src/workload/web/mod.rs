@@ -23,7 +23,7 @@ pub use catalog::web_measure;
 pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
 pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
 pub use path::{PathPattern, PathPatternError, PathValue};
-pub use protocol::{CLOSE_WAIT_MAX, Connection, HttpVersion, Tls, WebProtocol};
+pub use protocol::{CLOSE_WAIT_MAX, Connection, HttpVersion, STREAMS_MAX, Tls, WebProtocol};
 pub use request::{ReplyBody, Request};
 pub use sampler::Sampler;
 

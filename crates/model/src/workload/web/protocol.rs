@@ -4,6 +4,9 @@ use languages::{Named, names};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
+/// The most users that may share one HTTP/2 connection.
+pub const STREAMS_MAX: u32 = 1000;
+
 /// The protocol of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +35,7 @@ impl WebProtocol {
 
 names! {
     /// The version of HTTP that requests name.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum HttpVersion {
         /// HTTP/1.0, without `Host`.
         Http10 = "1.0",
@@ -45,7 +48,7 @@ names! {
 
 names! {
     /// The encryption of connections and the kind of their handshakes.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Tls {
         /// Plain text.
         Off = "off",
