@@ -95,8 +95,11 @@ pub struct LoadPointResult {
     pub in_flight_mean: f64,
     /// Mean number of users that think, from the recorded integral.
     pub thinking_mean: f64,
-    /// Gap in N = X·(R + Z), relative to N; `None` in an open loop.
+    /// Gap in N = X·(R + Z), relative to N, or in L = X·R, relative to the mean number L of operations that wait or are in
+    /// flight, where users can owe operations; `None` in an open loop.
     pub little_gap: Option<f64>,
+    /// The pauses of users as drawn, per kind, in the order of the catalog; of no times in an open loop.
+    pub pauses: Vec<PauseResult>,
     /// Bytes that successful operations transferred, in 2²⁰ bits per second.
     pub throughput_mbit: f64,
     /// Throughput while an operation is under way: 8·Σb / (Σr·2²⁰), in 2²⁰ bits per second.
@@ -203,6 +206,15 @@ pub struct SummaryStatistics {
     pub min: Option<f64>,
     /// The greatest.
     pub max: Option<f64>,
+}
+
+/// A kind of pause of users.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PauseResult {
+    /// Its name.
+    pub name: String,
+    /// The times as drawn, whether or not users were back in time.
+    pub drawn: TimeSummary,
 }
 
 /// Mean and percentiles of a time, with intervals. The whole histogram is kept for charts and merges.

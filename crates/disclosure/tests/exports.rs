@@ -76,6 +76,7 @@ fn detail() -> DetailRecord {
             response,
             failed: [((1, Outcome::Refused), of(&[30_000]))].into(),
             spreads: vec![Histogram::new()],
+            pauses: Vec::new(),
         },
     }
 }

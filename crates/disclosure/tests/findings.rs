@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use analysis::audit::{DifferenceKind, TableDifference};
 use analysis::finding::{
     BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
-    FlowLaw, InInterval, IntervalFault, KindMeasure, LittleExplanation, MeasureFault, MissingLoad,
-    MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ServerUse, SteadyFigure, TimesExtent,
-    UnequalTotals, ValueMoment,
+    FlowLaw, InInterval, IntervalFault, KindMeasure, LittleExplanation, LittlePopulation, MeasureFault,
+    MissingLoad, MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ServerUse, SteadyFigure,
+    TimesExtent, UnequalTotals, ValueMoment,
 };
 use analysis::{Finding, SharedCpus};
 use disclosure::{finding_brief, finding_hint, finding_text, table_difference_text};
@@ -51,8 +51,9 @@ variants!(EQUAL_TOTALS, equal_totals_name, EqualTotals:
 );
 variants!(MEASURE_FAULTS, measure_fault_name, MeasureFault: Count, Part, Expected);
 variants!(OVERFLOWING_PARTS, overflowing_part_name, OverflowingPart: Interval, Detail);
-variants!(DIFFERENCES, difference_name, DetailDifference: Response, Measure, Failures);
+variants!(DIFFERENCES, difference_name, DetailDifference: Response, Measure, Pause, Failures);
 variants!(MOMENTS, moment_name, ValueMoment: Sum, SumOfSquares);
+variants!(POPULATIONS, population_name, LittlePopulation: Users, Operations);
 variants!(EXPLANATIONS, explanation_name, LittleExplanation: Failures, Ends, Both);
 variants!(SERVER_USES, server_use_name, ServerUse: Unknown, Part, Saturated, Unenforced, TookTheRest, LeftRest);
 variants!(DIFFERENCE_KINDS, difference_kind_name, DifferenceKind:
@@ -78,6 +79,7 @@ fn variants_of(finding: &Finding) -> Vec<&'static str> {
         Finding::Overflow(found) => names.push(overflowing_part_name(&found.first)),
         Finding::Details { difference, .. } => names.push(difference_name(difference)),
         Finding::Histogram { moment, .. } => names.push(moment_name(moment)),
+        Finding::LittleGap { population, .. } => names.push(population_name(population)),
         Finding::LittleGapExplained { by, .. } => names.push(explanation_name(by)),
         Finding::GeneratorBusy { server, .. }
         | Finding::GeneratorRunQueue { server, .. }
@@ -174,6 +176,7 @@ fn of_record() -> Vec<Finding> {
     let differences = [
         DetailDifference::Response { kind: 2, details, intervals },
         DetailDifference::Measure { name: "connect".to_owned(), details, intervals },
+        DetailDifference::Pause { name: "think time".to_owned(), details, intervals },
         DetailDifference::Failures { kind: 2, outcome: Outcome::Reset, details: 0, intervals: 5 },
     ];
     findings.extend(differences.map(|difference| Finding::Details { phase: Phase::Steady, difference }));
@@ -188,14 +191,21 @@ fn of_record() -> Vec<Finding> {
 
 fn of_users() -> Vec<Finding> {
     let (failed, ends) = (FailedPart { n: 27, users: 0.3 }, CutOffPart { in_flight: 4, users: 0.7 });
-    let explained = |by| Finding::LittleGapExplained { found: 9.0, users: 10, by };
+    let population = LittlePopulation::Users(10);
+    let explained = |by| Finding::LittleGapExplained { found: 9.0, population, by };
     vec![
         Finding::UserTime { found: 180.04, expected: 200.0 },
-        Finding::LittleGap { found: 5.99, users: 10, explained: 0.2 },
+        Finding::LittleGap { found: 5.99, population, explained: 0.2 },
+        Finding::LittleGap { found: 5.99, population: LittlePopulation::Operations(9.5), explained: 0.2 },
         explained(LittleExplanation::Failures(failed)),
         explained(LittleExplanation::Ends(ends)),
         explained(LittleExplanation::Both(failed, ends)),
-        Finding::ThinkTime { found: Nanos::from_millis(80), expected: Nanos::from_millis(90) },
+        Finding::ThinkTime { pause: None, found: Nanos::from_millis(80), expected: Nanos::from_millis(90) },
+        Finding::ThinkTime {
+            pause: Some("keying time".to_owned()),
+            found: Nanos::from_millis(80),
+            expected: Nanos::from_millis(90),
+        },
         Finding::InteractiveLaw { rate: 333.3, users: 10, think: Nanos::from_millis(90), bound: 111.111 },
     ]
 }
@@ -363,6 +373,7 @@ fn every_variant_is_among_the_sentences() {
         OVERFLOWING_PARTS,
         DIFFERENCES,
         MOMENTS,
+        POPULATIONS,
         EXPLANATIONS,
         SERVER_USES,
         SECONDS,

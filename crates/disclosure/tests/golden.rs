@@ -57,6 +57,7 @@ fn thinking_users_on_three_threads() {
     let mut plan = closed_plan(12, &[3, 10], phases(1, 4));
     plan.load_threads = 3;
     plan.workload.web_mut().unwrap().think = Think::Exponential(ms(18));
+    plan.catalog = plan.workload.catalog();
     let server = SimServer { network: ms(1), ..SimServer::new(Law::Exponential(ms(2)), Some(1)) };
     check("thinking", &Simulation::new(plan, server));
 }

@@ -34,7 +34,7 @@ impl User for Sleeper {
 
     fn next(&mut self, _: Option<Answer>, rng: &mut Rng) -> Step<WebRequest> {
         self.is_awake = !self.is_awake;
-        if self.is_awake { Step::Perform(WebRequest::first(0)) } else { Step::Think(rng.exponential(THINK)) }
+        if self.is_awake { Step::Perform(WebRequest::first(0)) } else { Step::think(rng.exponential(THINK)) }
     }
 }
 

@@ -3,7 +3,7 @@
 //! | state | next step | then |
 //! |---|---|---|
 //! | entering | – | wait for the user's own time in the ramp-up, then ask |
-//! | asking | `Think(t)` | wait until the end of the think time; that moment is *due* |
+//! | asking | `Think` | wait until the end of the pause, unless that has passed; that moment is *due* ([`UserTimes`]) |
 //! | asking | `Perform` | due (and without a think time sent) the moment the last operation was done |
 //! | asking | `Unit` | count it, ask again |
 //! | asking | `Leave`, or the time to leave has come | gone |
@@ -17,6 +17,7 @@ use units::{Clock, Nanos, Rng};
 
 use crate::driver::Driver;
 use crate::point_context::{PointContext, UserContext};
+use crate::user_times::UserTimes;
 
 /// The times at which a user arrives and leaves, on the run's clock.
 #[derive(Debug, Clone, Copy)]
@@ -41,19 +42,20 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
         if point.clock.now() < lifetime.from {
             point.timers.sleep_until(lifetime.from).await;
         }
-        let mut due = point.clock.now().max(lifetime.from);
-        let mut sent = due;
+        let mut times = UserTimes::arriving(point.clock.now().max(lifetime.from));
         let mut last = None;
-        while sent < lifetime.until {
+        while times.now() < lifetime.until {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(operation) => {
-                    point.starts(&operation, due, due, sent);
-                    let (answer, done) = point.perform(&mut driver, index, &operation, due, sent).await;
-                    (due, sent, last) = (done, done, Some(answer));
+                    let (answer, done) = point.perform(&mut driver, index, &operation, times.start()).await;
+                    times.done(done);
+                    last = Some(answer);
                 }
-                Step::Think(time) => {
-                    due = due.saturating_add(time);
-                    sent = think(&point, sent, due, time).await;
+                Step::Think { kind, time, from } => {
+                    point.recorder.borrow_mut().paused(times.now(), kind, time);
+                    if let Some(due) = times.pause(time, from) {
+                        times.back(think(&point, times.now(), due).await);
+                    }
                 }
                 Step::Unit { kind, ok } => point.recorder.borrow_mut().unit(kind, ok),
                 Step::Leave => break,
@@ -62,9 +64,9 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
     }
 }
 
-/// Thinks from `began` until `due`, for a time that was `drawn`, and returns the time at which the user was really back.
-async fn think<C: Clock>(point: &PointContext<C>, began: Nanos, due: Nanos, drawn: Nanos) -> Nanos {
-    point.recorder.borrow_mut().think_begins(began, drawn);
+/// Thinks from `began` until `due`, and returns the time at which the user was really back.
+async fn think<C: Clock>(point: &PointContext<C>, began: Nanos, due: Nanos) -> Nanos {
+    point.recorder.borrow_mut().think_begins(began);
     if point.clock.now() < due {
         point.timers.sleep_until(due).await;
     }

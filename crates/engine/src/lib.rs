@@ -48,6 +48,7 @@ mod setup;
 mod thread;
 mod time_integral;
 mod timers;
+mod user_times;
 
 pub use crate::blocking::{BlockingClock, BlockingDriver, BlockingRuntime, run_blocking_point};
 pub use crate::driver::Driver;

@@ -9,6 +9,7 @@ use crate::dispatcher::Dispatcher;
 use crate::driver::Driver;
 use crate::point_context::UserContext;
 use crate::scheduled_user::ScheduledUser;
+use crate::user_times::StartTimes;
 
 /// Performs scheduled operations one after another, as they come, in a slot for one operation in flight.
 #[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
@@ -22,9 +23,9 @@ pub(crate) fn slot<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
         let user = point.deadlines.register();
         loop {
             let (k, due, sent) = dispatcher.take(&point).await;
-            let (operation, due) = (mix.scheduled(k), point.origin + due);
-            point.starts(&operation, due, due, sent);
-            point.perform(&mut driver, user, &operation, due, sent).await;
+            let operation = mix.scheduled(k);
+            let times = StartTimes::of(point.origin + due, sent);
+            point.perform(&mut driver, user, &operation, times).await;
         }
     }
 }
@@ -54,8 +55,8 @@ pub(crate) fn user<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
                 }
                 point.clock.now()
             };
-            point.starts(&operation, due, free, sent);
-            let (answer, done) = point.perform(&mut driver, index, &operation, due, sent).await;
+            let times = StartTimes { free, ..StartTimes::of(due, sent) };
+            let (answer, done) = point.perform(&mut driver, index, &operation, times).await;
             (free, last) = (done, Some(answer));
         }
     }

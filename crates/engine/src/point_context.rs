@@ -14,6 +14,7 @@ use crate::examples::Examples;
 use crate::recorder::Recorder;
 use crate::setup::PointSetup;
 use crate::timers::Timers;
+use crate::user_times::StartTimes;
 
 /// The receiver of a load thread's records.
 pub trait Sink {
@@ -67,13 +68,20 @@ impl<C: Clock> PointContext<C> {
         })
     }
 
-    /// Records the start of an operation that was due at `due`, whose user was free from `free` on.
-    pub(crate) fn starts(&self, operation: &impl Kinded, due: Nanos, free: Nanos, sent: Nanos) {
-        self.recorder.borrow_mut().started(operation.kind(), due, free, sent);
+    /// Performs one operation and records it. Returns its answer and the time at which it was done.
+    pub(crate) fn perform<'a, D: Driver>(
+        &'a self,
+        driver: &'a mut D,
+        user: UserIndex,
+        operation: &'a D::Operation,
+        times: StartTimes,
+    ) -> impl Future<Output = (Answer, Nanos)> {
+        // Not a part of the future, which would keep all of the times until its end.
+        self.recorder.borrow_mut().started(operation.kind(), times);
+        self.perform_started(driver, user, operation, times.due, times.sent)
     }
 
-    /// Performs one operation that has started and records its end. Returns its answer and the time at which it was done.
-    pub(crate) async fn perform<D: Driver>(
+    async fn perform_started<D: Driver>(
         &self,
         driver: &mut D,
         user: UserIndex,

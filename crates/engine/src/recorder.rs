@@ -8,11 +8,12 @@ use model::{
     Detail, Health, IntervalRecord, KindTotals, MEASURES_MAX, Outcome, Phase, Phases, Reply, SliceSchedule,
     SutUse, UnitTotals,
 };
-use stats::Histogram;
+use stats::{Histogram, Moments};
 use units::Nanos;
 
 use crate::setup::{HealthProbe, LoadThreadUse, PointSetup};
 use crate::time_integral::TimeIntegral;
+use crate::user_times::StartTimes;
 
 /// Length of an interval, unless a phase ends within it.
 const INTERVAL: Nanos = Nanos::from_secs(1);
@@ -35,6 +36,7 @@ pub(crate) struct Recorder {
     detail: Detail,
     n_units: usize,
     n_measures: usize,
+    n_pauses: usize,
     /// For each measure the index of its spread, if it has one.
     spreads: [Option<u8>; MEASURES_MAX],
     in_flight: TimeIntegral,
@@ -81,6 +83,7 @@ impl Recorder {
             detail: Detail::default(),
             n_units,
             n_measures: setup.catalog.measures.len(),
+            n_pauses: setup.catalog.pauses.len(),
             spreads,
             in_flight: TimeIntegral::default(),
             in_flight_kinds: vec![0; n_kinds],
@@ -200,10 +203,10 @@ impl Recorder {
         flow.waiting_at_start + flow.due - flow.started - flow.skipped
     }
 
-    /// Records that an operation of kind `kind`, due at `due`, was sent at `sent` by a user who was free from `free` on:
-    /// what it waited for its user is no lateness of the generator.
+    /// Records that an operation of kind `kind` was sent. What it waited for its user is no lateness of the generator.
     #[inline]
-    pub(crate) fn started(&mut self, kind: u16, due: Nanos, free: Nanos, sent: Nanos) {
+    pub(crate) fn started(&mut self, kind: u16, times: StartTimes) {
+        let StartTimes { due, free, sent, due_span } = times;
         self.roll(sent);
         self.current.flow.started += 1;
         if self.upcoming.is_none() {
@@ -215,6 +218,7 @@ impl Recorder {
         if due < free {
             self.current.flow.user_wait.record((free - due).0);
         }
+        self.current.flow.due_span_ns += u128::from(due_span.0);
         self.in_flight.enter(sent);
         self.in_flight_kinds[usize::from(kind)] += 1;
     }
@@ -277,14 +281,20 @@ impl Recorder {
         }
     }
 
-    /// Records that a user begins to think, for a time that was `drawn`; from now on operations can be late.
-    pub(crate) fn think_begins(&mut self, at: Nanos, drawn: Nanos) {
+    /// Records that a user makes a pause of kind `kind`, for a time that was `drawn`; from now on operations can be late.
+    pub(crate) fn paused(&mut self, at: Nanos, kind: u16, drawn: Nanos) {
         self.roll(at);
-        self.current.flow.thinks += 1;
-        self.current.flow.think_drawn_ns += u128::from(drawn.0);
+        let kind = usize::from(kind);
+        self.current.pauses[kind].record(drawn.0);
+        self.detail.pauses[kind].record(drawn);
         if !self.is_paced {
             self.become_paced();
         }
+    }
+
+    /// Records that a user begins to think.
+    pub(crate) fn think_begins(&mut self, at: Nanos) {
+        self.roll(at);
         self.thinking.enter(at);
     }
 
@@ -355,6 +365,8 @@ impl Recorder {
         self.detail.response.resize_with(n_kinds, Histogram::new);
         self.detail.spreads.resize_with(self.spreads.iter().flatten().count(), Histogram::new);
         self.current.units.resize_with(self.n_units, UnitTotals::default);
+        self.current.pauses.resize_with(self.n_pauses, Moments::default);
+        self.detail.pauses.resize_with(self.n_pauses, Histogram::new);
     }
 }
 
@@ -387,7 +399,7 @@ mod tests {
         let measured = MeasuredValues::default();
         let code = if outcome == Outcome::WrongStatus { 503 } else { 0 };
         let reply = Reply { outcome, sent, done: sent + response, measured, answer: 0, code, detail: 0 };
-        recorder.started(kind, sent, sent, sent);
+        recorder.started(kind, StartTimes::of(sent, sent));
         recorder.completed(kind, sent, &reply);
     }
 

@@ -34,7 +34,7 @@ impl<U: User> ScheduledUser<U> {
         loop {
             match self.user.next(last.take(), &mut self.rng) {
                 Step::Perform(operation) => return operation,
-                Step::Think(_) => {}
+                Step::Think { .. } => {}
                 Step::Unit { kind, ok } => count_unit(kind, ok),
                 Step::Leave => {
                     assert!(!is_new, "user {} leaves before its first operation", self.number);
@@ -78,7 +78,7 @@ mod tests {
         fn next(&mut self, last: Option<Answer>, _: &mut Rng) -> Step<Numbered> {
             self.n_steps += 1;
             match self.n_steps {
-                1 | 4 => Step::Think(Nanos::from_secs(5)),
+                1 | 4 => Step::think(Nanos::from_secs(5)),
                 2 | 5 => Step::Perform(Numbered(self.number)),
                 3 | 6 => Step::Unit { kind: 0, ok: last.is_some_and(|last| last.outcome == Outcome::Ok) },
                 _ => Step::Leave,

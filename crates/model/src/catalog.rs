@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use languages::is_terminal_control;
+use languages::{is_terminal_control, names};
 use serde::{Deserialize, Serialize};
 
-use crate::Limit;
 use crate::operation::MEASURES_MAX;
 use crate::workload::PATH_MAX;
+use crate::{Limit, Think};
 
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
@@ -34,6 +34,9 @@ pub struct Catalog {
     /// Names of the kinds of units (groups of operations, such as pages), in the order of records; empty where the
     /// benchmark counts none.
     pub units: Vec<String>,
+    /// The kinds of pauses that users make between operations, in the order of records; empty where they make none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<PauseKind>,
     /// The measures of operations besides their response times, in the order of records.
     pub measures: Vec<Measure>,
     /// Indexes of the measures whose sum is what operations transfer; their rate is the throughput.
@@ -55,6 +58,29 @@ pub struct OperationKind {
     pub limits: Vec<Limit>,
     /// Values that are known beforehand; at most one per measure.
     pub expected: Vec<ExpectedMeasure>,
+}
+
+/// A kind of pause of users: the time to think after a response, or to key a request in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PauseKind {
+    /// The name in reports; no other kind of pause has it.
+    pub name: String,
+    /// The distribution of its times.
+    pub time: Think,
+    /// The moment from which it counts.
+    pub from: PauseStart,
+}
+
+names! {
+    /// The moment from which a pause counts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum PauseStart {
+        /// The end of the user's operation before.
+        Done = "done",
+        /// Its due time: the pause is an interarrival time, and a user whose operations take longer owes the next ones.
+        Due = "due",
+    }
 }
 
 /// A measure of an operation.
@@ -105,6 +131,11 @@ impl Catalog {
         self.kinds.get(kind)?.expected.iter().find(|expected| expected.measure == measure)
     }
 
+    /// Returns whether a pause of users counts from due times, so that they can owe operations.
+    pub fn counts_from_due(&self) -> bool {
+        self.pauses.iter().any(|pause| pause.from == PauseStart::Due)
+    }
+
     /// Returns the indexes of the measures of which records have a histogram, in the order of
     /// [`Detail::spreads`](crate::Detail::spreads).
     pub fn spread_measures(&self) -> impl Iterator<Item = usize> {
@@ -125,6 +156,7 @@ impl Catalog {
                 usize::from(u16::MAX),
             ),
             ("units", self.units.iter().map(String::as_str).collect(), usize::from(u16::MAX)),
+            ("pauses", self.pauses.iter().map(|pause| pause.name.as_str()).collect(), usize::from(u16::MAX)),
             ("measures", self.measures.iter().map(|measure| measure.name.as_str()).collect(), MEASURES_MAX),
         ];
         for (list, names, most) in named {

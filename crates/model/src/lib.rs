@@ -34,7 +34,9 @@ mod withheld;
 mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
-pub use catalog::{Catalog, CatalogFault, ExpectedMeasure, Measure, MeasureUnit, OperationKind};
+pub use catalog::{
+    Catalog, CatalogFault, ExpectedMeasure, Measure, MeasureUnit, OperationKind, PauseKind, PauseStart,
+};
 pub use check::{CheckMoment, ConsistencyCheck, NamedCount};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};

@@ -21,6 +21,7 @@ impl IntervalRecord {
         self.flow.merge(&other.flow);
         self.kinds.iter_mut().zip(&other.kinds).for_each(|(kind, other)| kind.merge(other));
         self.units.iter_mut().zip(&other.units).for_each(|(unit, other)| unit.merge(*other));
+        self.pauses.iter_mut().zip(&other.pauses).for_each(|(pause, other)| pause.merge(other));
         self.merge_service(other);
         merge(&mut self.response, &other.response);
         merge(&mut self.lateness, &other.lateness);
@@ -68,8 +69,7 @@ impl Flow {
         self.in_flight_at_end += other.in_flight_at_end;
         self.left_open += other.left_open;
         self.user_wait.merge(&other.user_wait);
-        self.thinks += other.thinks;
-        self.think_drawn_ns += other.think_drawn_ns;
+        self.due_span_ns += other.due_span_ns;
         self.in_flight_ns += other.in_flight_ns;
         self.thinking_ns += other.thinking_ns;
         self.in_flight_age_ns += other.in_flight_age_ns;
@@ -90,10 +90,11 @@ impl KindTotals {
 }
 
 impl Detail {
-    /// Adds the detail of another part, or of the next interval; kinds and spreads that only it has are new.
+    /// Adds the detail of another part, or of the next interval; kinds, spreads and pauses that only it has are new.
     pub fn merge(&mut self, other: &Detail) {
         merge_all(&mut self.response, &other.response);
         merge_all(&mut self.spreads, &other.spreads);
+        merge_all(&mut self.pauses, &other.pauses);
         for (key, histogram) in &other.failed {
             merge(self.failed.entry(*key).or_default(), histogram);
         }

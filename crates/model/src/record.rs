@@ -34,6 +34,8 @@ pub struct IntervalRecord {
     pub kinds: Vec<KindTotals>,
     /// Per unit kind.
     pub units: Vec<UnitTotals>,
+    /// Per kind of pause, the times of those that began, as drawn, in ns.
+    pub pauses: Vec<Moments>,
     /// Response time (done − due) of successful operations of all kinds: the sum of the kinds' histograms.
     pub response: Histogram,
     /// Service time (done − sent) of successful operations. Empty where every operation was sent when due
@@ -84,10 +86,9 @@ pub struct Flow {
     /// Times for which operations that were started had waited until their user was done with the one before, in ns; only
     /// of those that had to.
     pub user_wait: Moments,
-    /// Think times that began.
-    pub thinks: u64,
-    /// Their sum as drawn, in ns.
-    pub think_drawn_ns: u128,
+    /// The sum of times from the due time of a user's operation before to that of one that was started, where pauses count
+    /// from due times, in ns.
+    pub due_span_ns: u128,
     /// Integral of the number of operations in flight over the interval, in ns.
     pub in_flight_ns: u128,
     /// Integral of the number of users that think (until they are back, however late) over the interval, in ns.
@@ -174,6 +175,8 @@ pub struct Detail {
     /// The values of each measure that has a spread ([`crate::Measure::has_spread`]), of successful operations of all
     /// kinds, in the order of the catalog.
     pub spreads: Vec<Histogram>,
+    /// The times of pauses as drawn, per kind of pause.
+    pub pauses: Vec<Histogram>,
 }
 
 /// The detail of one or several intervals of one phase.
@@ -210,6 +213,7 @@ impl IntervalRecord {
             flow: Flow::default(),
             kinds: Vec::new(),
             units: Vec::new(),
+            pauses: Vec::new(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
@@ -224,6 +228,7 @@ impl IntervalRecord {
         self.flow = Flow::default();
         self.kinds.iter_mut().for_each(KindTotals::clear);
         self.units.fill(UnitTotals::default());
+        self.pauses.fill(Moments::default());
         for histogram in [&mut self.response, &mut self.service, &mut self.lateness] {
             histogram.clear();
         }
@@ -283,18 +288,20 @@ impl FailureCodes {
 }
 
 impl Detail {
-    /// Makes the detail of operations of some kinds with some spreads; allocates nothing for their histograms.
-    pub fn new(n_kinds: usize, n_spreads: usize) -> Detail {
+    /// Makes the detail of operations of some kinds with some spreads, and of some kinds of pauses; allocates nothing for
+    /// their histograms.
+    pub fn new(n_kinds: usize, n_spreads: usize, n_pauses: usize) -> Detail {
         Detail {
             response: vec![Histogram::new(); n_kinds],
             failed: BTreeMap::new(),
             spreads: vec![Histogram::new(); n_spreads],
+            pauses: vec![Histogram::new(); n_pauses],
         }
     }
 
     fn clear(&mut self) {
-        let histograms = self.response.iter_mut().chain(self.failed.values_mut()).chain(&mut self.spreads);
-        histograms.for_each(Histogram::clear);
+        let histograms = self.response.iter_mut().chain(self.failed.values_mut());
+        histograms.chain(&mut self.spreads).chain(&mut self.pauses).for_each(Histogram::clear);
     }
 }
 

@@ -2,13 +2,21 @@
 
 use units::{Nanos, Rng};
 
-use crate::{Kinded, Outcome};
+use crate::{Kinded, Outcome, PauseStart};
 
 /// The next step of a virtual user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<O> {
-    /// Pause; not part of any response time.
-    Think(Nanos),
+    /// Pause; not part of any response time. Of several pauses between two operations, the first counts from where it
+    /// says, and each further one from the end of the one before.
+    Think {
+        /// Index into the catalog's list of kinds of pauses.
+        kind: u16,
+        /// The time as drawn.
+        time: Nanos,
+        /// The moment from which it counts.
+        from: PauseStart,
+    },
     /// Perform an operation and come back with its outcome.
     Perform(O),
     /// Count a unit: a group that the benchmark counts besides operations, such as WebStone's page.
@@ -20,6 +28,13 @@ pub enum Step<O> {
     },
     /// Stop permanently.
     Leave,
+}
+
+impl<O> Step<O> {
+    /// Returns a pause of the only kind that users make, from the end of the operation before.
+    pub fn think(time: Nanos) -> Step<O> {
+        Step::Think { kind: 0, time, from: PauseStart::Done }
+    }
 }
 
 /// The part of a reply that its user sees.

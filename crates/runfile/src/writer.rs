@@ -479,7 +479,7 @@ mod tests {
             end: start + Nanos::from_secs(1),
             flow: Flow { ok: u64::from(index), ..Flow::default() },
             // A web workload has one spread.
-            detail: Some(Detail::new(0, 1)),
+            detail: Some(Detail::new(0, 1, 0)),
             ..IntervalRecord::empty(0, 0)
         }
     }

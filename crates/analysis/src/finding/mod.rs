@@ -118,26 +118,28 @@ pub enum Finding {
         /// Their number times the length.
         expected: f64,
     },
-    /// Little's law has a gap that nothing explains. In users.
+    /// Little's law has a gap that nothing explains. In users, or in operations.
     LittleGap {
-        /// The users that it finds, X·(R + Z).
+        /// The number that it finds, X·(R + Z) or X·R.
         found: f64,
-        /// The users that there are.
-        users: u32,
+        /// The number that there is.
+        population: LittlePopulation,
         /// The part of the gap that failures and operations at the ends of the phase explain.
         explained: f64,
     },
     /// Little's law has a gap that is explained.
     LittleGapExplained {
-        /// The users that it finds, X·(R + Z).
+        /// The number that it finds, X·(R + Z) or X·R.
         found: f64,
-        /// The users that there are.
-        users: u32,
+        /// The number that there is.
+        population: LittlePopulation,
         /// The explanation.
         by: LittleExplanation,
     },
     /// Users did not think as long as the workload defines.
     ThinkTime {
+        /// The kind of pause, by name; `None` where there is only one, or for all of them.
+        pause: Option<String>,
         /// The mean think time.
         found: Nanos,
         /// The mean by the workload.
@@ -407,6 +409,25 @@ pub struct ProgramCpuUse {
     pub name: String,
     /// Its use.
     pub cpus: f64,
+}
+
+/// The population in Little's law.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LittlePopulation {
+    /// Users: X·(R + Z) is their number.
+    Users(u32),
+    /// The mean number of operations that wait or are in flight: X·R. Where users can owe operations.
+    Operations(f64),
+}
+
+impl LittlePopulation {
+    /// Returns the number.
+    pub fn n(self) -> f64 {
+        match self {
+            LittlePopulation::Users(users) => f64::from(users),
+            LittlePopulation::Operations(operations) => operations,
+        }
+    }
 }
 
 /// An explanation of a gap in Little's law, each part in users. One of them explains it alone, or both together.

@@ -230,6 +230,15 @@ pub enum DetailDifference {
         /// In the intervals.
         intervals: TimesExtent,
     },
+    /// The times of a kind of pause.
+    Pause {
+        /// Its name.
+        name: String,
+        /// In the details.
+        details: TimesExtent,
+        /// In the intervals.
+        intervals: TimesExtent,
+    },
     /// The failures of a kind.
     Failures {
         /// Index of the kind.

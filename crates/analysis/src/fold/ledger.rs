@@ -36,6 +36,8 @@ struct Sums {
     response: BTreeMap<u16, Pair>,
     /// By index of the spread.
     spreads: BTreeMap<usize, Pair>,
+    /// By index of the kind of pause.
+    pauses: BTreeMap<usize, Pair>,
     failed: BTreeMap<(u16, Outcome), [u64; 2]>,
 }
 
@@ -181,6 +183,9 @@ fn expected_fault(sum: u128, ok: u64, expected: ExpectedMeasure) -> Option<Measu
 
 impl Sums {
     fn interval(&mut self, record: &IntervalRecord, catalog: &Catalog) {
+        for (kind, drawn) in record.pauses.iter().enumerate() {
+            add(&mut self.pauses.entry(kind).or_default().intervals, extent_of_moments(drawn));
+        }
         for (kind, totals) in (0u16..).zip(&record.kinds) {
             let response = extent_of_moments(&totals.response);
             add(&mut self.response.entry(kind).or_default().intervals, response);
@@ -196,6 +201,9 @@ impl Sums {
     }
 
     fn detail(&mut self, detail: &Detail) {
+        for (kind, histogram) in detail.pauses.iter().enumerate() {
+            add(&mut self.pauses.entry(kind).or_default().details, extent_of(histogram));
+        }
         for (kind, histogram) in (0u16..).zip(&detail.response) {
             add(&mut self.response.entry(kind).or_default().details, extent_of(histogram));
         }
@@ -231,7 +239,13 @@ impl Sums {
                 intervals,
             })
         };
-        response.or_else(spread).or_else(failed)
+        let pause = || {
+            let (kind, pair) = self.pauses.iter().find(|(_, pair)| pair.differs())?;
+            let Pair { details, intervals } = *pair;
+            let name = catalog.pauses.get(*kind).map_or_else(|| kind.to_string(), |pause| pause.name.clone());
+            Some(DetailDifference::Pause { name, details, intervals })
+        };
+        response.or_else(spread).or_else(failed).or_else(pause)
     }
 }
 

@@ -15,4 +15,4 @@ pub(crate) use intervals::QuantileIntervals;
 pub(crate) use point::PointFold;
 pub(crate) use resources::{Resources, SeriesFold};
 pub(crate) use second::{Second, Seconds};
-pub(crate) use steady::{KindSums, SteadyTotals};
+pub(crate) use steady::{KindSums, PauseSums, SteadyTotals};

@@ -28,10 +28,10 @@ pub(crate) struct SteadyTotals {
     pub(crate) left_open: u64,
     /// The times that operations waited for their user, in ns.
     pub(crate) user_wait: Moments,
-    /// Think times that began.
-    pub(crate) thinks: u64,
-    /// Their sum as drawn, in ns.
-    pub(crate) think_drawn_ns: u128,
+    /// Times from due time to due time of users whose pauses count from there, in ns.
+    pub(crate) due_span_ns: u128,
+    /// Per kind of pause.
+    pub(crate) pauses: Vec<PauseSums>,
     /// Integral of operations in flight, in ns.
     pub(crate) in_flight_ns: u128,
     /// Integral of thinking users, in ns.
@@ -56,6 +56,14 @@ pub(crate) struct SteadyTotals {
     pub(crate) sut_cpu: Nanos,
     /// Sum of the lengths of intervals in which the SUT was seen.
     pub(crate) sut_length: Nanos,
+}
+
+/// Sums of one kind of pause, as drawn, in ns.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PauseSums {
+    pub(crate) drawn: Moments,
+    /// The same times; from the details.
+    pub(crate) histogram: Histogram,
 }
 
 /// Sums of one operation kind.
@@ -88,8 +96,8 @@ impl SteadyTotals {
             left_open: 0,
             user_wait: Moments::default(),
             in_flight_ns: 0,
-            thinks: 0,
-            think_drawn_ns: 0,
+            due_span_ns: 0,
+            pauses: vec![PauseSums::default(); plan.catalog.pauses.len()],
             thinking_ns: 0,
             kinds: vec![KindSums::new(plan.catalog.measures.len()); plan.catalog.kinds.len()],
             units_ok: 0,
@@ -123,12 +131,14 @@ impl SteadyTotals {
         self.started = self.started.saturating_add(flow.started);
         self.left_open = self.left_open.saturating_add(flow.left_open);
         self.user_wait.merge(&flow.user_wait);
-        self.thinks = self.thinks.saturating_add(flow.thinks);
-        self.think_drawn_ns = self.think_drawn_ns.saturating_add(flow.think_drawn_ns);
+        self.due_span_ns = self.due_span_ns.saturating_add(flow.due_span_ns);
         self.in_flight_ns = self.in_flight_ns.saturating_add(flow.in_flight_ns);
         self.thinking_ns = self.thinking_ns.saturating_add(flow.thinking_ns);
         for (sums, totals) in self.kinds.iter_mut().zip(&record.kinds) {
             sums.add(totals);
+        }
+        for (sums, drawn) in self.pauses.iter_mut().zip(&record.pauses) {
+            sums.drawn.merge(drawn);
         }
         for unit in &record.units {
             self.units_ok = self.units_ok.saturating_add(unit.ok);
@@ -153,6 +163,9 @@ impl SteadyTotals {
             }
         }
         for (sums, histogram) in self.kinds.iter_mut().zip(&detail.response) {
+            sums.histogram.merge(histogram)?;
+        }
+        for (sums, histogram) in self.pauses.iter_mut().zip(&detail.pauses) {
             sums.histogram.merge(histogram)?;
         }
         self.spreads.iter_mut().zip(&detail.spreads).try_for_each(|(spread, other)| spread.merge(other))
@@ -200,6 +213,12 @@ impl SteadyTotals {
     pub(crate) fn users_seen(&self) -> f64 {
         let thinking = (self.thinking_ns as f64 - self.lateness.sum() as f64) / 1e9;
         (self.response_seconds() + thinking) / self.length.as_secs_f64()
+    }
+
+    /// Returns the mean number of operations that wait or are in flight: (∫ in flight + Σ lateness + Σ wait for users) ÷ T.
+    pub(crate) fn population(&self) -> f64 {
+        let before = self.lateness.sum() as f64 + self.user_wait.sum as f64;
+        (self.in_flight_ns as f64 + before) / 1e9 / self.length.as_secs_f64()
     }
 
     /// Returns the operations in flight at the start and at the end of the phase.

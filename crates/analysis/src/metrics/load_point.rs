@@ -6,7 +6,7 @@ use stats::{MBIT, little_gap, load_factor};
 use super::times::summary;
 use super::{PointFigures, kinds, ratio, timeline, web};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
-use crate::{LoadPointResult, ResourceUsage, TimeSummary, Verdict, VerdictState};
+use crate::{LoadPointResult, PauseResult, ResourceUsage, TimeSummary, Verdict, VerdictState};
 
 /// Makes all numbers of a load point, without its verdict, from those that rules judge.
 ///
@@ -43,7 +43,8 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         load_factor,
         in_flight_mean: per_second(totals.in_flight_ns as f64 / 1e9),
         thinking_mean,
-        little_gap: load.is_closed().then(|| closed_gap(load.level(), figures.rate, totals)),
+        little_gap: load.is_closed().then(|| closed_gap(plan, load.level(), figures.rate, totals)),
+        pauses: pauses(plan, totals),
         throughput_mbit: per_second(bits / MBIT),
         client_throughput_mbit: (0.0 < sum_response).then(|| bits / MBIT / sum_response),
         units_per_minute: total.units_ok.map(|units| 60.0 * per_second(units as f64)),
@@ -73,6 +74,14 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
     }
 }
 
+/// Returns the pauses of each kind as drawn.
+fn pauses(plan: &Plan, totals: &SteadyTotals) -> Vec<PauseResult> {
+    let kinds = plan.catalog.pauses.iter().zip(&totals.pauses);
+    kinds
+        .map(|(kind, sums)| PauseResult { name: kind.name.clone(), drawn: summary(sums.histogram.clone()) })
+        .collect()
+}
+
 /// Returns the protocol codes of the failures of all kinds.
 fn codes(totals: &SteadyTotals) -> FailureCodes {
     let mut codes = FailureCodes::default();
@@ -90,10 +99,14 @@ fn response(fold: &PointFold) -> TimeSummary {
     response
 }
 
-/// Returns the gap in N = X·(R + Z); all of it where nothing was completed.
-fn closed_gap(users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
-    let turn = totals.users_seen() / rate;
-    little_gap(users, rate, turn, 0.0).map(|gap| gap.0).filter(|gap| gap.is_finite()).unwrap_or(1.0)
+/// Returns the gap in N = X·(R + Z), or in L = X·R where users can owe operations; all of it where nothing was completed.
+fn closed_gap(plan: &Plan, users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
+    let gap = if plan.catalog.counts_from_due() {
+        little_gap(totals.population(), totals.response_seconds(), 1.0 / totals.length.as_secs_f64(), 0.0)
+    } else {
+        little_gap(users, rate, totals.users_seen() / rate, 0.0)
+    };
+    gap.map(|gap| gap.0).filter(|gap| gap.is_finite()).unwrap_or(1.0)
 }
 
 fn lateness(totals: &SteadyTotals, closed: bool) -> Option<TimeSummary> {

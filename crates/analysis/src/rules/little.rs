@@ -1,9 +1,9 @@
-//! Little's law on a closed loop: N = X·(R + Z), or a gap that is explained.
+//! Little's law on a closed loop: N = X·(R + Z), or L = X·R where users can owe operations, or a gap that is explained.
 
 use model::Load;
 
 use super::{Evidence, RuleFinding, Stage};
-use crate::finding::{CutOffPart, FailedPart, Finding, LittleExplanation};
+use crate::finding::{CutOffPart, FailedPart, Finding, LittleExplanation, LittlePopulation};
 
 /// Part of all users' time that may be unaccounted for.
 const USER_TIME_GAP_MAX: f64 = 0.01;
@@ -31,9 +31,19 @@ fn user_time(evidence: &Evidence) -> Option<RuleFinding> {
 }
 
 /// Checks the plain law, then with explanations of the gap, the fewest first.
+///
+/// N = X·(R + Z) does not hold where pauses count from due times: a user who owes operations is in none of the two for as
+/// long as the operation before is in flight, and counted in several response times. There X·R is the mean number L of
+/// operations that wait or are in flight, from the recorded integral.
 fn little(evidence: &Evidence, users: u32) -> Option<RuleFinding> {
-    let n = f64::from(users);
-    let found = evidence.fold.steady.users_seen();
+    let totals = &evidence.fold.steady;
+    let (found, population) = if evidence.plan.catalog.counts_from_due() {
+        let busy = totals.response_seconds() / totals.length.as_secs_f64();
+        (busy, LittlePopulation::Operations(totals.population()))
+    } else {
+        (totals.users_seen(), LittlePopulation::Users(users))
+    };
+    let n = population.n();
     let limit = evidence.plan.rules.little_gap_max;
     let closes = |found: f64| (n - found).abs() / n <= limit;
     if closes(found) {
@@ -48,11 +58,11 @@ fn little(evidence: &Evidence, users: u32) -> Option<RuleFinding> {
     } else if closes(found + both) {
         LittleExplanation::Both(failed, ends)
     } else {
-        return Some(RuleFinding::invalid(Finding::LittleGap { found, users, explained: both }));
+        return Some(RuleFinding::invalid(Finding::LittleGap { found, population, explained: both }));
     };
     // While the phase grows, operations at its ends explain less and less.
     (evidence.stage != Stage::Running)
-        .then(|| RuleFinding::remark(Finding::LittleGapExplained { found, users, by }))
+        .then(|| RuleFinding::remark(Finding::LittleGapExplained { found, population, by }))
 }
 
 /// Returns what the plain form of Little's law leaves out.

@@ -207,6 +207,7 @@ fn responding_in(steady: u64, response: impl Fn(f64) -> Nanos) -> RecordedRun {
                 kind: user % 2,
                 drawn: Nanos::ZERO,
                 free: Nanos::ZERO,
+                due_span: Nanos::ZERO,
                 due,
                 sent: due,
                 done,

@@ -31,7 +31,17 @@ fn scheduled_by_users(plan: &Plan, service: Nanos, stall: Nanos) -> Vec<Operatio
         let done = if is_stalled { to + service } else { undisturbed };
         *user = done;
         let (kind, drawn, connect) = (k as usize % 2, Nanos::ZERO, ms(1));
-        operations.push(Operation { kind, drawn, free, due, sent, done, connect, outcome: Outcome::Ok });
+        operations.push(Operation {
+            kind,
+            drawn,
+            free,
+            due_span: drawn,
+            due,
+            sent,
+            done,
+            connect,
+            outcome: Outcome::Ok,
+        });
     }
     operations
 }

@@ -5,11 +5,12 @@ use model::{Load, Plan, Think};
 use units::Nanos;
 
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks, rules_broken, users};
+use crate::tamper::set_think;
 
 /// Ten users, 30 ms of response; the defined think time is 90 ms.
 fn recorded(think: Think, thought: Nanos) -> RecordedRun {
     let mut plan: Plan = plan(Load::Users(10), 2, 20);
-    plan.workload.web_mut().unwrap().think = think;
+    set_think(&mut plan, think);
     let operations = users(&plan, 10, |_, _| ms(30), thought);
     RecordedRun::of(plan, &operations)
 }
@@ -27,7 +28,7 @@ fn the_right_think_time_passes() {
 fn a_think_time_that_is_off_is_a_remark() {
     let analysis = recorded(Think::Fixed(ms(90)), ms(80)).analyze();
     assert_valid(&analysis);
-    let [Finding::ThinkTime { found, expected }] = remarks(&analysis, "think")[..] else {
+    let [Finding::ThinkTime { pause: None, found, expected }] = remarks(&analysis, "think")[..] else {
         panic!("no remark")
     };
     assert!((ms(80)..ms(81)).contains(&found) && expected == ms(90), "{found}, {expected} expected");
@@ -40,12 +41,12 @@ fn a_think_time_that_is_off_is_a_remark() {
 #[test]
 fn users_who_are_back_too_early_are_a_remark() {
     let mut plan = plan(Load::Users(10), 2, 20);
-    plan.workload.web_mut().unwrap().think = Think::Fixed(ms(90));
+    set_think(&mut plan, Think::Fixed(ms(90)));
     let mut operations = users(&plan, 10, |_, _| ms(30), ms(80));
     operations.iter_mut().for_each(|operation| operation.drawn = ms(90));
     let analysis = RecordedRun::of(plan, &operations).analyze();
     assert_valid(&analysis);
-    let [Finding::ThinkTime { found, expected }] = remarks(&analysis, "think")[..] else {
+    let [Finding::ThinkTime { pause: None, found, expected }] = remarks(&analysis, "think")[..] else {
         panic!("no remark")
     };
     assert!((ms(79)..ms(81)).contains(&found) && expected == ms(90), "{found}, {expected} expected");
@@ -55,7 +56,7 @@ fn users_who_are_back_too_early_are_a_remark() {
 #[test]
 fn being_late_is_not_thinking_longer() {
     let mut late = plan(Load::Users(10), 2, 20);
-    late.workload.web_mut().unwrap().think = Think::Fixed(ms(90));
+    set_think(&mut late, Think::Fixed(ms(90)));
     let mut operations = users(&late, 10, |_, _| ms(42), ms(90));
     operations.iter_mut().for_each(|operation| operation.sent += ms(12));
     let analysis = RecordedRun::of(late, &operations).analyze();

@@ -14,6 +14,7 @@ mod impatient_users;
 mod invalid_parts;
 mod missing_agent;
 mod no_data;
+mod owing_users;
 mod percentile_is_mean;
 mod phase_boundary_storm;
 mod saturated_generator;

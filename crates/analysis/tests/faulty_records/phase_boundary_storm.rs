@@ -33,6 +33,7 @@ fn a_burst_after_the_settle_phase_is_caught() {
         kind: 0,
         drawn: ms(0),
         free: ms(0),
+        due_span: ms(0),
         due: s(0),
         sent: s(0),
         done: ms(2_500),

@@ -23,6 +23,8 @@ pub(crate) struct Operation {
     pub kind: usize,
     /// The think time before it; zero without one.
     pub drawn: Nanos,
+    /// The time from the due time of the operation before, where pauses count from there; else zero.
+    pub due_span: Nanos,
     /// The time from which its user can perform it; zero where it waits for nobody.
     pub free: Nanos,
     pub due: Nanos,
@@ -152,6 +154,7 @@ pub(crate) fn users(
                 kind: user as usize % 2,
                 drawn: think,
                 free: Nanos::ZERO,
+                due_span: Nanos::ZERO,
                 due,
                 sent: due,
                 done,
@@ -184,6 +187,7 @@ pub(crate) fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: N
             kind,
             drawn: Nanos::ZERO,
             free: Nanos::ZERO,
+            due_span: Nanos::ZERO,
             due,
             sent,
             done,
@@ -240,7 +244,7 @@ impl Window {
     ) -> IntervalRecord {
         let length = self.end - self.start;
         let open = !plan.load_points[load_point].load.is_closed();
-        let thinking = plan.workload.think() != Think::None;
+        let thinking = !plan.catalog.pauses.is_empty();
         let paced = open || thinking || operations.iter().any(|one| one.due < one.sent);
         let mut record = IntervalRecord {
             load_point: load_point as u32,
@@ -253,6 +257,7 @@ impl Window {
             flow: self.flow(plan.load_points[load_point].load, operations),
             kinds: vec![KindTotals::new(plan.catalog.measures.len()); plan.catalog.kinds.len()],
             units: vec![UnitTotals::default(); plan.catalog.units.len()],
+            pauses: vec![Moments::default(); plan.catalog.pauses.len()],
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
@@ -262,11 +267,15 @@ impl Window {
                 run_queue: Nanos(length.0 / 50),
             },
             sut: Some(SutUse { cpu: Nanos(length.0 / 4), throttled: Nanos::ZERO }),
-            detail: Some(Detail::new(plan.catalog.kinds.len(), 1)),
+            detail: Some(Detail::new(plan.catalog.kinds.len(), 1, plan.catalog.pauses.len())),
         };
         for operation in operations {
             if paced && self.has(operation.sent) {
                 record.lateness.record(operation.sent.saturating_sub(operation.due.max(operation.free)));
+            }
+            if self.has_pause(operation) && !record.pauses.is_empty() {
+                record.pauses[0].record(operation.drawn.0);
+                record.detail.as_mut().unwrap().pauses[0].record(operation.drawn);
             }
             if self.has(operation.done) {
                 complete(&mut record, operation, paced);
@@ -282,9 +291,13 @@ impl Window {
         operation.sent < self.end && self.end <= operation.done
     }
 
-    /// Returns whether the think time before an operation begins here.
-    fn has_think(self, operation: &Operation) -> bool {
-        operation.drawn != Nanos::ZERO && self.has(operation.due.saturating_sub(operation.drawn))
+    /// Returns whether the pause before an operation begins here.
+    fn has_pause(self, operation: &Operation) -> bool {
+        let begins = match operation.due_span {
+            Nanos::ZERO => operation.due.saturating_sub(operation.drawn),
+            _ => operation.free,
+        };
+        operation.drawn != Nanos::ZERO && self.has(begins)
     }
 
     /// Returns the times that operations that were sent here had waited for their users.
@@ -321,8 +334,7 @@ impl Window {
             in_flight_at_end: count(&flying_at_end),
             left_open: 0,
             user_wait: self.user_wait(operations),
-            thinks: count(&|one| self.has_think(one)),
-            think_drawn_ns: sum(&|one| if self.has_think(one) { one.drawn.0.into() } else { 0 }),
+            due_span_ns: sum(&|one| if self.has(one.sent) { one.due_span.0.into() } else { 0 }),
             in_flight_ns,
             thinking_ns: users_ns.saturating_sub(in_flight_ns),
             in_flight_age_ns: sum(&|one| {

@@ -1,6 +1,6 @@
 //! Changes that keep a record as plausible as the published mistake.
 
-use model::{IntervalRecord, Phase};
+use model::{IntervalRecord, Phase, Plan, Think};
 use stats::Histogram;
 
 use crate::record::RecordedRun;
@@ -16,4 +16,10 @@ pub(crate) fn rebuild_response(record: &mut IntervalRecord) {
 /// The records of the steady phase.
 pub(crate) fn steady(recorded: &mut RecordedRun) -> impl Iterator<Item = &mut IntervalRecord> {
     recorded.records.iter_mut().filter(|record| record.phase == Phase::Steady)
+}
+
+/// Sets the think time of a plan.
+pub(crate) fn set_think(plan: &mut Plan, think: Think) {
+    plan.workload.web_mut().unwrap().think = think;
+    plan.catalog = plan.workload.catalog();
 }

@@ -1,7 +1,7 @@
 //! Users ÷ response time is not the reported rate: N = X·(R + Z) does not close.
 
 use analysis::Finding;
-use analysis::finding::LittleExplanation;
+use analysis::finding::{LittleExplanation, LittlePopulation};
 use model::Outcome;
 use stats::{Histogram, Moments};
 use units::Nanos;
@@ -32,8 +32,8 @@ fn response_times_that_stop_too_early_are_caught() {
     }
     let analysis = recorded.analyze();
     let gap = assert_caught(&analysis, "little");
-    let Finding::LittleGap { found, users, .. } = gap else { panic!("{gap:?}") };
-    assert!(users == 10 && (found - 5.99).abs() < 0.005, "{gap:?}");
+    let Finding::LittleGap { found, population, .. } = gap else { panic!("{gap:?}") };
+    assert!(population == LittlePopulation::Users(10) && (found - 5.99).abs() < 0.005, "{gap:?}");
     assert_caught(&analysis, "response-integral");
 }
 
@@ -47,10 +47,11 @@ fn a_gap_that_failures_explain_is_a_remark() {
     let analysis = RecordedRun::of(plan, &operations).analyze();
     assert_valid(&analysis);
     let gap = &remarks(&analysis, "little")[0];
-    let Finding::LittleGapExplained { found, users, by: LittleExplanation::Failures(failed) } = gap else {
+    let Finding::LittleGapExplained { found, population, by: LittleExplanation::Failures(failed) } = gap
+    else {
         panic!("{gap:?}")
     };
-    assert!(*users == 10 && (found - 9.01).abs() < 0.005, "{gap:?}");
+    assert!(*population == LittlePopulation::Users(10) && (found - 9.01).abs() < 0.005, "{gap:?}");
     assert!((0.95..1.05).contains(&failed.users) && 0 < failed.n, "{gap:?}");
     assert!((analysis.load_points[0].little_gap.unwrap() - 0.10).abs() < 0.01);
 }

@@ -64,7 +64,7 @@ impl User for EchoUser {
     fn next(&mut self, last: Option<Answer>, rng: &mut Rng) -> Step<EchoMessage> {
         // The answer is there once: a user that thought comes back without it.
         match last.and_then(|_| self.mix.think.draw(rng)) {
-            Some(time) => Step::Think(time),
+            Some(time) => Step::think(time),
             None => Step::Perform(self.mix.message(rng)),
         }
     }

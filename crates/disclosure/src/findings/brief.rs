@@ -1,15 +1,18 @@
 //! The wording of findings for the live view, which has less room than a report.
 
 use analysis::Finding;
-use analysis::finding::ServerUse;
+use analysis::finding::{LittlePopulation, ServerUse};
 
 use super::{figure_name, finding_text};
 
 /// Returns a short clause about a finding, as it stands so far; its sentence if there is no shorter one.
 pub fn finding_brief(finding: &Finding) -> String {
     match finding {
-        Finding::LittleGap { found, users, explained } => {
+        Finding::LittleGap { found, population: LittlePopulation::Users(users), explained } => {
             format!("X·(R + Z) = {:.2} for {users} users", found + explained)
+        }
+        Finding::LittleGap { found, population: LittlePopulation::Operations(operations), explained } => {
+            format!("X·R = {:.2} for {operations:.2} operations", found + explained)
         }
         Finding::GeneratorBusy { busy, server, .. } => {
             format!("CPU {}{}", whole_percent(busy.0), saturated(*server))

@@ -14,7 +14,8 @@ mod table;
 
 use analysis::Finding;
 use analysis::finding::{
-    BoundarySecond, CutOffPart, FailedPart, LittleExplanation, MissingPercentile, SteadyFigure,
+    BoundarySecond, CutOffPart, FailedPart, LittleExplanation, LittlePopulation, MissingPercentile,
+    SteadyFigure,
 };
 use model::{CLOSE_WAIT_MAX, CODES_MAX, Outcome};
 
@@ -74,15 +75,18 @@ pub fn finding_text(finding: &Finding) -> String {
         Finding::UserTime { found, expected } => format!(
             "users spent {found:.1} s in flight or thinking, but their number times the length is {expected:.1} s"
         ),
-        Finding::LittleGap { found, users, explained } => format!(
+        Finding::LittleGap { found, population, explained } => format!(
             "{}; failed operations and those in flight at the ends explain {explained:.2} of it",
-            little_gap(*found, *users)
+            little_gap(*found, *population)
         ),
-        Finding::LittleGapExplained { found, users, by } => {
-            format!("{}, explained: {}", little_gap(*found, *users), little_explanation(by))
+        Finding::LittleGapExplained { found, population, by } => {
+            format!("{}, explained: {}", little_gap(*found, *population), little_explanation(by))
         }
-        Finding::ThinkTime { found, expected } => {
+        Finding::ThinkTime { pause: None, found, expected } => {
             format!("users thought for {found} on average, {expected} expected")
+        }
+        Finding::ThinkTime { pause: Some(name), found, expected } => {
+            format!("`{name}`: users paused for {found} on average, {expected} expected")
         }
         Finding::InteractiveLaw { rate, users, think, bound } => format!(
             "users completed {rate:.2} cycles per second; {users} users with a think time of {think} can complete at \
@@ -287,9 +291,15 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
     }
 }
 
-fn little_gap(found: f64, users: u32) -> String {
-    let n = f64::from(users);
-    format!("X·(R + Z) = {found:.2} for N = {users}, a gap of {:.1} %", 100.0 * (n - found).abs() / n)
+fn little_gap(found: f64, population: LittlePopulation) -> String {
+    let law = match population {
+        LittlePopulation::Users(users) => format!("X·(R + Z) = {found:.2} for N = {users}"),
+        LittlePopulation::Operations(operations) => {
+            format!("X·R = {found:.2} for {operations:.2} operations that wait or are in flight on average")
+        }
+    };
+    let n = population.n();
+    format!("{law}, a gap of {:.1} %", 100.0 * (n - found).abs() / n)
 }
 
 fn little_explanation(explanation: &LittleExplanation) -> String {

@@ -117,6 +117,9 @@ pub(super) fn detail_difference(difference: &DetailDifference) -> String {
         DetailDifference::Measure { name, details, intervals } => {
             format!("{name}: {}", extents(details, intervals))
         }
+        DetailDifference::Pause { name, details, intervals } => {
+            format!("pauses `{name}`: {}", extents(details, intervals))
+        }
         DetailDifference::Failures { kind, outcome, details, intervals } => {
             let outcome = outcome.name();
             format!("failures `{outcome}` of kind {kind}: {details} in details, {intervals} in intervals")

@@ -3,8 +3,8 @@
 //! Written by hand, so that a renamed field of the program cannot change the format by accident.
 
 use analysis::{
-    KindResult, LoadPointResult, Percentile, Reason, SummaryStatistics, TimeSummary, TimelinePoint, Verdict,
-    VerdictState,
+    KindResult, LoadPointResult, PauseResult, Percentile, Reason, SummaryStatistics, TimeSummary,
+    TimelinePoint, Verdict, VerdictState,
 };
 use model::{Catalog, ConsistencyCheck, Ending, Load, MeasureUnit, Outcome};
 use serde_json::{Value, json};
@@ -123,6 +123,10 @@ fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
     });
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
         value.extend(more);
+    }
+    if point.load.is_closed() && !point.pauses.is_empty() {
+        let pause = |pause: &PauseResult| json!({ "name": pause.name, "drawn": times(Some(&pause.drawn)) });
+        value["pauses"] = point.pauses.iter().map(pause).collect();
     }
     if !point.checks.is_empty() {
         let check = |check: &ConsistencyCheck| {

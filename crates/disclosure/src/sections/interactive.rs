@@ -3,13 +3,16 @@
 use analysis::LoadPointResult;
 use model::WebWorkload;
 
+use super::pauses;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let think = report.plan.workload.think().mean().as_secs_f64();
+    let pauses: Vec<Block> = pauses::tables(report).into_iter().map(Block::Table).collect();
     if report.is_open() || think == 0.0 || report.analysis.load_points.is_empty() {
-        return None;
+        let section = Section { id: "pauses", title: "Pauses of users".into(), blocks: pauses };
+        return (!section.blocks.is_empty()).then_some(section);
     }
     let text = format!(
         "Each user pauses {} on average after a response, so N users cannot make more than N ÷ Z requests per second, \
@@ -17,7 +20,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
          the response time that the rate implies; it should be the measured one.",
         numbers::seconds(think)
     );
-    let blocks = vec![Block::Paragraph(Text::from(text)), Block::Table(table(report))];
+    let mut blocks = vec![Block::Paragraph(Text::from(text)), Block::Table(table(report))];
+    blocks.extend(pauses);
     Some(Section { id: "interactive-law", title: "Think time and response time".into(), blocks })
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod method;
 pub(crate) mod narrative;
 mod network;
 mod opening;
+mod pauses;
 pub(crate) mod percentile_curve;
 mod percentiles;
 mod price;

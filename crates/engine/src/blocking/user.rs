@@ -11,6 +11,7 @@ use crate::closed::Lifetime;
 use crate::examples::Examples;
 use crate::recorder::Recorder;
 use crate::scheduled_user::ScheduledUser;
+use crate::user_times::{StartTimes, UserTimes};
 
 /// The load point, as shared by a load thread and the threads of its users.
 pub(super) struct SharedPoint<C> {
@@ -91,18 +92,20 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
     {
         let point = self.point;
         point.sleep_until(lifetime.from);
-        let mut due = point.clock.now().max(lifetime.from);
-        let mut sent = due;
+        let mut times = UserTimes::arriving(point.clock.now().max(lifetime.from));
         let mut last = None;
-        while sent < lifetime.until && !point.is_over() {
+        while times.now() < lifetime.until && !point.is_over() {
             match user.next(last.take(), &mut rng) {
                 Step::Perform(operation) => {
-                    let (answer, done) = self.perform(&operation, due, due, sent);
-                    (due, sent, last) = (done, done, Some(answer));
+                    let (answer, done) = self.perform(&operation, times.start());
+                    times.done(done);
+                    last = Some(answer);
                 }
-                Step::Think(time) => {
-                    due = due.saturating_add(time);
-                    sent = self.think(sent, due, time);
+                Step::Think { kind, time, from } => {
+                    self.paused(times.now(), kind, time);
+                    if let Some(due) = times.pause(time, from) {
+                        times.back(self.think(times.now(), due));
+                    }
                 }
                 Step::Unit { kind, ok } => point.state().recorder.unit(kind, ok),
                 Step::Leave => break,
@@ -124,7 +127,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             if point.is_over() {
                 break;
             }
-            self.perform(&operation, due, due, point.clock.now());
+            self.perform(&operation, StartTimes::of(due, point.clock.now()));
         }
         self.meter();
     }
@@ -152,20 +155,20 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
             if point.is_over() {
                 break;
             }
-            let (answer, done) = self.perform(&operation, due, free, sent);
+            let times = StartTimes { free, ..StartTimes::of(due, sent) };
+            let (answer, done) = self.perform(&operation, times);
             (free, last) = (done, Some(answer));
         }
         self.meter();
     }
 
-    /// Performs one operation, for which the user was free from `free` on, and records it. Returns its answer and the time
-    /// at which it was done.
-    fn perform(&mut self, operation: &D::Operation, due: Nanos, free: Nanos, sent: Nanos) -> (Answer, Nanos) {
-        let (point, kind) = (self.point, operation.kind());
+    /// Performs one operation and records it. Returns its answer and the time at which it was done.
+    fn perform(&mut self, operation: &D::Operation, times: StartTimes) -> (Answer, Nanos) {
+        let (point, kind, due) = (self.point, operation.kind(), times.due);
         let sent = {
             let recorder = &mut point.state().recorder;
-            let sent = recorder.not_before_interval(sent);
-            recorder.started(kind, due, free, sent);
+            let sent = recorder.not_before_interval(times.sent);
+            recorder.started(kind, StartTimes { sent, ..times });
             sent
         };
         self.meter();
@@ -188,13 +191,20 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
         (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
     }
 
-    /// Thinks from `began` until `due`, for a time that was `drawn`, and returns the time at which the user was really back.
-    fn think(&mut self, began: Nanos, due: Nanos, drawn: Nanos) -> Nanos {
+    /// Records a pause that was drawn at a time.
+    fn paused(&self, at: Nanos, kind: u16, drawn: Nanos) {
+        let recorder = &mut self.point.state().recorder;
+        let at = recorder.not_before_interval(at);
+        recorder.paused(at, kind, drawn);
+    }
+
+    /// Thinks from `began` until `due`, and returns the time at which the user was really back.
+    fn think(&mut self, began: Nanos, due: Nanos) -> Nanos {
         let point = self.point;
         let began = {
             let recorder = &mut point.state().recorder;
             let began = recorder.not_before_interval(began);
-            recorder.think_begins(began, drawn);
+            recorder.think_begins(began);
             began
         };
         self.meter();

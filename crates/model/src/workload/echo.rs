@@ -79,6 +79,7 @@ impl EchoWorkload {
         Catalog {
             kinds: self.messages.iter().map(kind).collect(),
             units: Vec::new(),
+            pauses: self.think.pauses(),
             measures: ["sent bytes", "received bytes"].map(measure).into(),
             transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],
         }

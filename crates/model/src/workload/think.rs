@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use units::{Nanos, Rng};
 
-use crate::with_serde;
+use crate::{PauseKind, PauseStart, with_serde};
 
 /// The pause that a user of a closed loop makes after each unit of its work: a page, a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -31,6 +31,16 @@ impl Think {
         match self {
             Think::None => Nanos::ZERO,
             Think::Fixed(time) | Think::Exponential(time) => time,
+        }
+    }
+
+    /// Returns the kinds of pauses of users that make this one after a response: one, or none without think time.
+    pub(crate) fn pauses(self) -> Vec<PauseKind> {
+        match self {
+            Think::None => Vec::new(),
+            Think::Fixed(_) | Think::Exponential(_) => {
+                vec![PauseKind { name: "think time".to_owned(), time: self, from: PauseStart::Done }]
+            }
         }
     }
 

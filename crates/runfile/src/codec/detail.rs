@@ -2,7 +2,7 @@
 //!
 //! Layout, all numbers of variable length: version; number of kinds, and for each the histogram of
 //! the response times of its successful operations; number of failure histograms, and for each
-//! kind, outcome and histogram, in that order; number of spreads of measures, and the histogram of each. Each
+//! kind, outcome and histogram, in that order; number of spreads of measures, and the histogram of each; number of kinds of pauses, and the histogram of each. Each
 //! histogram stands behind its length.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
 /// The current version; any change of the layout raises it.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_detail(detail: &Detail) -> Vec<u8> {
@@ -32,6 +32,8 @@ pub(crate) fn encode_detail(detail: &Detail) -> Vec<u8> {
     }
     put(detail.spreads.len() as u64, into);
     detail.spreads.iter().for_each(|histogram| put_histogram(histogram, into));
+    put(detail.pauses.len() as u64, into);
+    detail.pauses.iter().for_each(|histogram| put_histogram(histogram, into));
     bytes
 }
 
@@ -48,7 +50,7 @@ pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecor
         }
         failed.insert(key, from.histogram()?);
     }
-    let spreads = histograms(&mut from)?;
+    let (spreads, pauses) = (histograms(&mut from)?, histograms(&mut from)?);
     from.finish()?;
     Ok(DetailRecord {
         load_point: key.load_point,
@@ -56,7 +58,7 @@ pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecor
         phase: key.phase,
         start: key.start,
         end: key.end,
-        detail: Detail { response, failed, spreads },
+        detail: Detail { response, failed, spreads, pauses },
     })
 }
 

@@ -4,7 +4,7 @@
 //! declaration; number of kinds, and for each the moments of the response times of its successful operations, the
 //! number of its measures and the moments of each, the number of its failures, and for each outcome and n, number of its protocol codes, and for each outcome, code
 //! and n, and the n of codes without room; number of
-//! unit kinds, and for each ok and failed; histograms of response time, service time and lateness, each behind its
+//! unit kinds, and for each ok and failed; number of kinds of pauses, and the moments of each; histograms of response time, service time and lateness, each behind its
 //! length; threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
 //!
 //! A moment is n, and if that is not zero: the smallest value a, and unless all values are a: the
@@ -24,7 +24,7 @@ use super::number::{ByteReader, put, put_histogram};
 use crate::rows::RecordKey;
 
 /// The version; any change of the layout raises it.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
@@ -39,6 +39,8 @@ pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
         put(unit.ok, into);
         put(unit.failed, into);
     }
+    put(record.pauses.len() as u64, into);
+    record.pauses.iter().for_each(|pause| put_moments(pause, 0, into));
     for histogram in [&record.response, &record.service, &record.lateness] {
         put_histogram(histogram, into);
     }
@@ -65,6 +67,7 @@ pub(crate) fn decode_interval(
         flow: flow(&mut from)?,
         kinds: list(&mut from, kind)?,
         units: list(&mut from, |from| Ok(UnitTotals { ok: from.u64()?, failed: from.u64()? }))?,
+        pauses: list(&mut from, |from| moments(0, from))?,
         response: from.histogram()?,
         service: from.histogram()?,
         lateness: from.histogram()?,
@@ -102,8 +105,7 @@ fn put_flow(flow: &Flow, into: &mut Vec<u8>) {
         put(count, into);
     }
     put_moments(&flow.user_wait, 0, into);
-    put(flow.thinks, into);
-    for integral in [flow.think_drawn_ns, flow.in_flight_ns, flow.thinking_ns, flow.in_flight_age_ns] {
+    for integral in [flow.due_span_ns, flow.in_flight_ns, flow.thinking_ns, flow.in_flight_age_ns] {
         put(integral, into);
     }
 }
@@ -123,8 +125,7 @@ fn flow(from: &mut ByteReader) -> Result<Flow, CodecError> {
         in_flight_at_end: from.u64()?,
         left_open: from.u64()?,
         user_wait: moments(0, from)?,
-        thinks: from.u64()?,
-        think_drawn_ns: from.u128()?,
+        due_span_ns: from.u128()?,
         in_flight_ns: from.u128()?,
         thinking_ns: from.u128()?,
         in_flight_age_ns: from.u128()?,

@@ -54,11 +54,11 @@ fn kind() -> impl Strategy<Value = KindTotals> {
 }
 
 fn flow() -> impl Strategy<Value = Flow> {
-    (any::<[u64; 12]>(), any::<[u128; 4]>(), 0u64..3, moments()).prop_map(
+    (any::<[u64; 11]>(), any::<[u128; 4]>(), 0u64..3, moments()).prop_map(
         |(counts, integrals, left_open, user_wait)| {
-            let [waiting_at_start, due, started, skipped, waiting_at_end, thinks, ..] = counts;
+            let [waiting_at_start, due, started, skipped, waiting_at_end, ..] = counts;
             let [.., in_flight_at_start, ok, failed, timed_out, abandoned, in_flight_at_end] = counts;
-            let [think_drawn_ns, in_flight_ns, thinking_ns, in_flight_age_ns] = integrals;
+            let [due_span_ns, in_flight_ns, thinking_ns, in_flight_age_ns] = integrals;
             Flow {
                 waiting_at_start,
                 due,
@@ -73,8 +73,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 in_flight_at_end,
                 left_open,
                 user_wait,
-                thinks,
-                think_drawn_ns,
+                due_span_ns,
                 in_flight_ns,
                 thinking_ns,
                 in_flight_age_ns,
@@ -84,12 +83,13 @@ fn flow() -> impl Strategy<Value = Flow> {
 }
 
 fn interval() -> impl Strategy<Value = IntervalRecord> {
-    let lists = (prop::collection::vec(kind(), 0..3), prop::collection::vec(any::<(u64, u64)>(), 0..3));
+    let units = prop::collection::vec(any::<(u64, u64)>(), 0..3);
+    let lists = (prop::collection::vec(kind(), 0..3), units, prop::collection::vec(moments(), 0..3));
     let histograms = (histogram(), histogram(), histogram());
     let health = (any::<u32>(), any::<u64>(), any::<u64>());
     let sut = prop::option::of(any::<(u64, u64)>());
     let parts = (any::<u32>(), flow(), lists, histograms, health, sut);
-    parts.prop_map(|(index, flow, (kinds, units), (response, service, lateness), health, sut)| {
+    parts.prop_map(|(index, flow, (kinds, units, pauses), (response, service, lateness), health, sut)| {
         let (threads, cpu, run_queue) = (health.0, Nanos(health.1), Nanos(health.2));
         IntervalRecord {
             load_point: KEY.load_point,
@@ -102,6 +102,7 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
             flow,
             kinds,
             units: units.into_iter().map(|(ok, failed)| UnitTotals { ok, failed }).collect(),
+            pauses,
             response,
             service,
             lateness,
@@ -115,9 +116,9 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
 fn detail() -> impl Strategy<Value = DetailRecord> {
     let failed = prop::collection::btree_map((any::<u16>(), outcome()), histogram(), 0..3);
     let histograms = || prop::collection::vec(histogram(), 0..3);
-    (histograms(), failed, histograms()).prop_map(|(response, failed, spreads)| {
+    (histograms(), failed, histograms(), histograms()).prop_map(|(response, failed, spreads, pauses)| {
         let RecordKey { load_point, agent, phase, start, end } = KEY;
-        let detail = Detail { response, failed, spreads };
+        let detail = Detail { response, failed, spreads, pauses };
         DetailRecord { load_point, agent, phase, start, end, detail }
     })
 }
@@ -166,16 +167,16 @@ fn moments_are_stored_as_distances_from_the_smallest() {
     record.kinds[0].measures = vec![Moments::default(); 3];
     [1, 5].into_iter().for_each(|value| record.kinds[0].measures[0].record(value));
     let bytes = encode_interval(&record);
-    // Version, 17 numbers of the flow and one of no waits for users, one kind.
+    // Version, 16 numbers of the flow and one of no waits for users, one kind.
     let waits = [1];
-    assert_eq!(bytes[..20], [&[4], [0; 12].as_slice(), &waits, &[0; 5], &[1]].concat());
-    assert_eq!(bytes[20..30], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
+    assert_eq!(bytes[..19], [&[5], [0; 12].as_slice(), &waits, &[0; 4], &[1]].concat());
+    assert_eq!(bytes[19..29], [13, 3, 3, 2, 1, 4, 4, 16, 7, 1]);
 }
 
 #[test]
 fn another_form_is_named() {
-    for found in [3, 5] {
-        let refused = Err(CodecError::Version { found, expected: 4 });
+    for found in [4, 6] {
+        let refused = Err(CodecError::Version { found, expected: 5 });
         assert_eq!(decode_interval(&KEY, 0, &[found as u8, 0, 0]), refused);
     }
 }
@@ -191,8 +192,8 @@ fn a_repeated_outcome_is_refused() {
     let kinds = vec![KindTotals { failed, ..KindTotals::default() }];
     let mut bytes = encode_interval(&IntervalRecord { kinds, ..empty() });
     // Behind version, flow, number of kinds, empty moments and no measures: number of failures, outcome, n.
-    assert_eq!(bytes[22..25], [1, Outcome::Reset as u8, 1]);
-    bytes[22] = 2;
-    bytes.splice(25..25, [Outcome::Reset as u8, 1]);
+    assert_eq!(bytes[21..24], [1, Outcome::Reset as u8, 1]);
+    bytes[21] = 2;
+    bytes.splice(24..24, [Outcome::Reset as u8, 1]);
     assert_eq!(decode_interval(&KEY, 0, &bytes), Err(CodecError::Outcome(2)));
 }

@@ -112,6 +112,7 @@ impl Synthesis {
             flow: Flow::default(),
             kinds: vec![KindTotals::new(4); FILES.len()],
             units: vec![UnitTotals { ok: 0, failed: 0 }; FILES.len()],
+            pauses: Vec::new(),
             response: Histogram::new(),
             service: Histogram::new(),
             lateness: Histogram::new(),
@@ -124,7 +125,7 @@ impl Synthesis {
                 cpu: Nanos(380_000_000 + self.rng.below(20_000_000)),
                 throttled: Nanos(self.rng.below(600_000_000)),
             }),
-            detail: Some(Detail::new(FILES.len(), 1)),
+            detail: Some(Detail::new(FILES.len(), 1, 0)),
         };
         // The load grows with the load point, and so do the times.
         let median_ms = 20.0 + 4.0 * f64::from(load_point);

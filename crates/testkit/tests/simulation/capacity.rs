@@ -38,6 +38,7 @@ fn the_curve_with_think_time_matches_mean_value_analysis() {
         let server = SimServer::new(Law::Exponential(service), Some(1));
         let mut plan = plan(seed, 20);
         plan.workload.web_mut().unwrap().think = Think::Exponential(think);
+        plan.catalog = plan.workload.catalog();
         let found = Simulation::new(plan, server).analyze();
         assert_valid(&found);
         let expected: Vec<CurvePoint> =

@@ -10,6 +10,7 @@ fn check(seed: u64, think: Think, think_mean: f64) {
     let mut plan = closed_plan(seed, &[20], phases(2, 20));
     plan.load_threads = 2;
     plan.workload.web_mut().unwrap().think = think;
+    plan.catalog = plan.workload.catalog();
     let simulation = Simulation::new(plan, server);
     let found = simulation.analyze();
     assert_valid(&found);

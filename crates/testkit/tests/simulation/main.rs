@@ -3,6 +3,7 @@
 
 mod blocking;
 mod capacity;
+mod due_pauses;
 mod faults;
 mod little;
 mod memory;

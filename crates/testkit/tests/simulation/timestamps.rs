@@ -59,6 +59,7 @@ fn in_a_closed_loop_due_is_the_end_of_the_think_time() {
         // One user: 10 ms of service, 30 ms of thinking; due at 0, 40, 80… ms. Paused from 1,035 to 1,055 ms.
         let mut plan = closed_plan(seed, &[1], phases(0, 2));
         plan.workload.web_mut().unwrap().think = Think::Fixed(ms(30));
+        plan.catalog = plan.workload.catalog();
         let simulation = Simulation {
             generator_pause: Some(TimeWindow { from: ms(1_035), to: ms(1_055) }),
             ..Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), None))

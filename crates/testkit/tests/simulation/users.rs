@@ -1,6 +1,7 @@
 //! Closed loops: the actions of a user follow from plan, seed and user alone.
 
 use model::{Page, Plan, Request, Think, WebWorkload};
+use stats::{Histogram, Moments};
 use testkit::{
     Law, Recording, SimServer, Simulation, closed_plan, one_object, phases, with_seed, with_workload,
 };
@@ -68,7 +69,12 @@ fn think_times_are_recorded_as_drawn() {
     let web = WebWorkload { think: Think::Fixed(ms(80)), ..one_object() };
     let server = SimServer::new(Law::Fixed(ms(20)), None);
     let intervals = Simulation::new(with_workload(plan, web), server).record().intervals;
-    let thinks: u64 = intervals.iter().map(|record| record.flow.thinks).sum();
-    let drawn: u128 = intervals.iter().map(|record| record.flow.think_drawn_ns).sum();
-    assert_eq!((thinks, drawn), (150, 150 * 80_000_000));
+    let (mut drawn, mut spread) = (Moments::default(), Histogram::new());
+    for record in &intervals {
+        drawn.merge(&record.pauses[0]);
+        spread.merge(&record.detail.as_ref().unwrap().pauses[0]).unwrap();
+    }
+    let of = 80_000_000;
+    assert_eq!((drawn.n, drawn.sum, drawn.min, drawn.max), (150, 150 * u128::from(of), of, of));
+    assert_eq!((spread.n(), spread.sum()), (drawn.n, drawn.sum));
 }

@@ -57,7 +57,7 @@ mod tests {
         let (mut sum, mut squares, mut longest, mut n, mut last) = (0.0, 0.0, 0.0f64, 0, None);
         while n < 1_000_000 {
             match user.next(last.take(), &mut rng) {
-                Step::Think(time) => {
+                Step::Think { time, .. } => {
                     let seconds = time.as_secs_f64();
                     (sum, squares, n) = (sum + seconds, squares + seconds * seconds, n + 1);
                     longest = longest.max(seconds);

@@ -82,7 +82,7 @@ impl User for PageUser {
         if let State::AfterPage = self.state {
             self.state = State::BetweenPages;
             if let Some(time) = self.mix.think(rng) {
-                return Step::Think(time);
+                return Step::think(time);
             }
         }
         let page = self.mix.page(rng);
@@ -207,7 +207,7 @@ mod tests {
                     last = Some(Answer::of(Outcome::Ok));
                 }
                 Step::Unit { .. } => {
-                    assert_eq!(user.next(None, &mut rng), Step::Think(Nanos::from_millis(5)));
+                    assert_eq!(user.next(None, &mut rng), Step::think(Nanos::from_millis(5)));
                 }
                 other => panic!("{other:?}"),
             }

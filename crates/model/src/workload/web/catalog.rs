@@ -63,6 +63,7 @@ impl WebWorkload {
         Catalog {
             kinds: self.requests.iter().zip(self.request_shares()).map(kind).collect(),
             units: if self.counts_pages { (0..self.pages.len()).map(page).collect() } else { Vec::new() },
+            pauses: self.think.pauses(),
             measures: measures(),
             transferred: vec![web_measure::REPLY_BYTES],
         }

@@ -22,7 +22,7 @@ pub(crate) fn record(index: u32, phase: Phase, n: u64) -> IntervalRecord {
 
 /// Makes the record of a second with successful operations of these lengths; generator and server are mostly idle.
 pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>) -> IntervalRecord {
-    let (mut kind, mut detail) = (KindTotals::new(4), Detail::new(1, 1));
+    let (mut kind, mut detail) = (KindTotals::new(4), Detail::new(1, 1, 0));
     let mut response = Histogram::new();
     for time in times {
         response.record(time);
@@ -45,6 +45,7 @@ pub(crate) fn timed(index: u32, phase: Phase, times: impl Iterator<Item = Nanos>
         flow: Flow { due: n, started: n, ok: n, in_flight_ns: response.sum(), ..Flow::default() },
         kinds: vec![kind],
         units: Vec::new(),
+        pauses: Vec::new(),
         response,
         service: Histogram::new(),
         lateness: Histogram::new(),
