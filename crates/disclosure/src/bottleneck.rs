@@ -65,6 +65,8 @@ fn adjective(bottleneck: Bottleneck) -> &'static str {
         Bottleneck::Network => "network-bound",
         Bottleneck::AcceptBacklog => "bound by its accept backlog",
         Bottleneck::WorkerLimit => "bound by its number of workers",
+        Bottleneck::OpenFiles => "bound by its limit on open files",
+        Bottleneck::RateLimit => "bound by a rate limit of the server",
         Bottleneck::Scheduler => "scheduler-bound",
         Bottleneck::Waiting => "bound by a lock or other waiting",
         Bottleneck::Generator => "limited by the generator",

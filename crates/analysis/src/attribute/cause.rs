@@ -59,6 +59,19 @@ const ITS_DISKS: &[Condition] =
 /// The rate is held back, and not by the disks: a user whose requests are served in time has met no limit.
 const SLOWED: &[Condition] = &[below(Indicator::RateOfIdeal, 0.95), below(Indicator::DiskBusy, 0.60)];
 
+/// The server is seen: from counters of a machine on which its processes were not found, no wait can be concluded.
+const SEEN: &[Condition] = &[below(Indicator::ServerUnseen, 1.0)];
+
+/// The server is seen, and neither its CPUs nor its disks are fully used.
+const SEEN_AND_FREE: &[Condition] = &[
+    below(Indicator::ServerUnseen, 1.0),
+    below(Indicator::ProcessorUse, 0.85),
+    below(Indicator::DiskBusy, 0.60),
+];
+
+/// The server is seen, and its disks are not fully used.
+const SEEN_DISK_FREE: &[Condition] = &[below(Indicator::ServerUnseen, 1.0), below(Indicator::DiskBusy, 0.60)];
+
 /// Its disks are not fully used.
 const DISK_FREE: &[Condition] = &[below(Indicator::DiskBusy, 0.60)];
 
@@ -94,6 +107,14 @@ pub const CAUSES: &[Cause] = &[
     ),
     cause(Bottleneck::Memory, &[at_least(Indicator::MemoryPressure, 0.10)], CPU_FREE),
     cause(Bottleneck::Processor, &[at_least(Indicator::ProcessorUse, 0.95)], &[]),
+    // A quota that Plimsoll did not set is no part of its use, but the kernel counts the periods in which it ran out.
+    cause(Bottleneck::Processor, &[at_least(Indicator::Throttled, 0.50)], SLOWED),
+    // CPUs that are full of other programs' work: the server's threads wait for one longer than they use one.
+    cause(
+        Bottleneck::Processor,
+        &[at_least(Indicator::CpuBusy, 0.95), at_least(Indicator::RunDelay, 0.50)],
+        SLOWED,
+    ),
     cause(
         Bottleneck::Processor,
         &[at_least(Indicator::ProcessorUse, 0.90), at_least(Indicator::CpuPressure, 0.20)],
@@ -141,9 +162,29 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Indicator::DiskGrowth, 3.0), at_least(Indicator::IoPressure, 0.05)],
         ITS_DISKS,
     ),
+    // A limit on disk traffic that Plimsoll did not set holds requests back before they reach a disk, which looks idle.
+    indirect(
+        Bottleneck::DiskBandwidth,
+        &[at_least(Indicator::ThreadsAtDisk, 0.40), at_least(Indicator::DiskRequestBytes, 65536.0)],
+        HELD_BACK,
+    ),
+    indirect(Bottleneck::DiskOperations, &[at_least(Indicator::ThreadsAtDisk, 0.40)], HELD_BACK),
     cause(Bottleneck::Network, &[at_least(Indicator::NetworkBusy, 0.85)], CPU_FREE),
     cause(Bottleneck::Network, &[at_least(Indicator::QueueBacklog, 1500.0)], HELD_BACK),
     cause(Bottleneck::Network, &[at_least(Indicator::QueueDrops, 1.0)], HELD_BACK),
+    cause(Bottleneck::OpenFiles, &[at_least(Indicator::OpenFilesOfLimit, 0.98)], HELD_BACK),
+    cause(Bottleneck::RateLimit, &[at_least(Indicator::Refused, 0.05)], CPU_FREE),
+    // Workers that all wait for one lock are busy, but more of them would wait for it too.
+    indirect(
+        Bottleneck::Waiting,
+        &[at_least(Indicator::WorkersBusy, 0.98), at_least(Indicator::ThreadsAtLock, 0.50)],
+        SEEN_AND_FREE,
+    ),
+    indirect(
+        Bottleneck::Waiting,
+        &[at_least(Indicator::InFlightPerWorker, 1.2), at_least(Indicator::ThreadsAtLock, 0.50)],
+        SEEN_AND_FREE,
+    ),
     cause(Bottleneck::WorkerLimit, &[at_least(Indicator::WorkersBusy, 0.98)], CPU_FREE),
     cause(
         Bottleneck::WorkerLimit,
@@ -156,6 +197,8 @@ pub const CAUSES: &[Cause] = &[
     // A thread that is nearly fully used makes others wait before it is fully used on average.
     indirect(Bottleneck::Processor, &[at_least(Indicator::BusiestThread, 0.80)], SLOWED),
     indirect(Bottleneck::WorkerLimit, &[at_least(Indicator::AcceptQueue, 1.0)], HELD_BACK),
+    // Without think times, more users bring more: but each waits for something that is neither a CPU nor a disk.
+    indirect(Bottleneck::Waiting, &[at_least(Indicator::ResponseUnexplained, 0.80)], SEEN_AND_FREE),
     cause(
         Bottleneck::None,
         &[at_least(Indicator::RateOfIdeal, 0.95)],
@@ -168,12 +211,12 @@ pub const CAUSES: &[Cause] = &[
             below(Indicator::RateGrowth, 1.05),
             below(Indicator::ProcessorUse, 0.70),
         ],
-        &[],
+        SEEN,
     ),
     indirect(
         Bottleneck::Waiting,
         &[below(Indicator::RateGrowth, 1.05), below(Indicator::ProcessorUse, 0.85)],
-        &[],
+        SEEN,
     ),
     // From one user to many, growth of the rate by a few percent does not count.
     indirect(
@@ -183,7 +226,7 @@ pub const CAUSES: &[Cause] = &[
             below(Indicator::RateOfIdeal, 0.50),
             below(Indicator::ProcessorUse, 0.60),
         ],
-        DISK_FREE,
+        SEEN_DISK_FREE,
     ),
 ];
 
@@ -319,6 +362,69 @@ mod tests {
             named(&[(ProcessorUse, 0.84), (CpuBusy, 0.99), (RateOfIdeal, 0.5)]),
             Bottleneck::Processor
         );
+    }
+
+    /// A server that Plimsoll did not start: its limits are not in the plan, but the kernel shows that they are met.
+    #[test]
+    fn limits_that_nobody_told_are_seen_by_what_they_do() {
+        use Indicator::*;
+        let slow = (RateOfIdeal, 0.4);
+        // A quota of 0.3 of two CPUs: the accept queue is a consequence.
+        let quota = [(ProcessorUse, 0.15), (Throttled, 0.97), (AcceptQueue, 20.0), slow];
+        assert_eq!(named(&quota), Bottleneck::Processor);
+        assert_eq!(
+            named(&[(ProcessorUse, 0.15), (Throttled, 0.97), (RateOfIdeal, 1.0)]),
+            Bottleneck::None,
+            "a quota that runs out within a period, of users who are served in time"
+        );
+        // Two CPUs that other programs keep busy.
+        let crowded = [(ProcessorUse, 0.3), (CpuBusy, 1.0), (RunDelay, 0.7), (RateGrowth, 1.0), slow];
+        assert_eq!(named(&crowded), Bottleneck::Processor);
+        // A limit on reads: no disk is busy, and all threads wait for one.
+        let reads = [(ProcessorUse, 0.1), (DiskBusy, 0.05), (ThreadsAtDisk, 0.9), slow];
+        assert_eq!(named(&reads), Bottleneck::DiskOperations);
+        assert_eq!(
+            named(&[&reads[..], &[(DiskRequestBytes, 131_072.0)]].concat()),
+            Bottleneck::DiskBandwidth
+        );
+        assert_eq!(named(&[(ProcessorUse, 0.2), (OpenFilesOfLimit, 1.0), slow]), Bottleneck::OpenFiles);
+        assert_eq!(named(&[(ProcessorUse, 0.2), (Refused, 0.4), (RateGrowth, 1.0)]), Bottleneck::RateLimit);
+    }
+
+    /// All workers are busy in both cases; more of them help only where they do not wait for one lock.
+    #[test]
+    fn a_lock_before_the_workers_is_not_called_the_worker_limit() {
+        use Indicator::*;
+        let busy = [(ProcessorUse, 0.2), (WorkersBusy, 1.0), (RateOfIdeal, 0.3)];
+        let at_lock = |share| [&busy[..], &[(ThreadsAtLock, share)]].concat();
+        assert_eq!(named(&at_lock(0.9)), Bottleneck::Waiting);
+        assert_eq!(named(&at_lock(0.1)), Bottleneck::WorkerLimit);
+        assert_eq!(named(&busy), Bottleneck::WorkerLimit);
+    }
+
+    /// Users without think times whose rate grows with their number wait for something all the same.
+    #[test]
+    fn a_response_time_that_nothing_explains_is_a_wait() {
+        use Indicator::*;
+        let grows = [(ProcessorUse, 0.1), (RateOfIdeal, 1.0), (RateGrowth, 2.0)];
+        let with = |unexplained| [&grows[..], &[(ResponseUnexplained, unexplained)]].concat();
+        assert_eq!(named(&with(0.97)), Bottleneck::Waiting);
+        assert_eq!(named(&with(0.4)), Bottleneck::None);
+        assert_eq!(named(&grows), Bottleneck::None);
+    }
+
+    #[test]
+    fn a_server_that_is_not_seen_is_not_said_to_wait() {
+        use Indicator::*;
+        for flat in [
+            &[(ProcessorUse, 0.2), (RateGrowth, 1.0)][..],
+            &[(ProcessorUse, 0.2), (RateGrowth, 1.0), (SwitchGrowth, 5.0)],
+            &[(ProcessorUse, 0.2), (RateOfLoadGrowth, 0.01), (RateOfIdeal, 0.1)],
+        ] {
+            assert_ne!(named(flat), Bottleneck::Undetermined, "{flat:?}");
+            let unseen = [flat, &[(ServerUnseen, 1.0)]].concat();
+            assert_eq!(named(&unseen), Bottleneck::Undetermined, "{flat:?}");
+        }
     }
 
     /// A cause concluded from growth, or from what all programs of a machine share, is never more than probable.

@@ -53,6 +53,7 @@ indicators! {
     CpuBusiest "busiest CPU" Share "The same of the busiest of these CPUs.";
     BusiestThread "busiest server thread" Share "CPU time of the server's busiest thread, of one CPU.";
     Throttled "quota used up" Share "Periods of the CPU quota that were used up ÷ all periods.";
+    RunDelay "wait for a CPU" Share "Time for which the server's runnable threads waited for a CPU ÷ that time and their CPU time.";
     CpuPressure "CPU pressure" Share "Time in which a thread waited for a CPU.";
     RunnablePerCpu "runnable threads per CPU" Factor "Threads that run or wait for a CPU ÷ the machine's CPUs.";
     MemoryPressure "memory pressure" Share "Time in which a thread waited for memory.";
@@ -62,6 +63,7 @@ indicators! {
     DiskOperationsOfShare "disk requests of its share" Share "Requests of the server to disks ÷ its limit on them.";
     DiskBytesOfShare "disk bytes of its share" Share "Bytes that the server moves to and from disks ÷ its limit on them.";
     IoPressure "disk pressure" Share "Time in which a thread waited for input or output.";
+    ThreadsAtDisk "threads blocked on disk I/O" Share "Threads of the server that are blocked on disk I/O ÷ threads that can have an operation in progress, at most 1.";
     DiskGrowth "disk time growth" Factor "Time that a request to that disk takes ÷ the same at the lowest load.";
     DiskRequestsPerOperation "disk requests per operation" PerOperation "Requests of the server to disks per operation.";
     DiskRequestBytes "bytes per disk request" Bytes "Bytes that a request to the disks moves on average.";
@@ -71,13 +73,18 @@ indicators! {
     Retransmits "retransmits" Share "Segments sent again ÷ segments sent, requests for a connection left out.";
     ListenOverflows "listen overflows" PerSecond "Connections refused because an accept queue was full.";
     SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";
-    AcceptQueue "accept queue" Count "Connections that waited to be accepted, on average.";
+    AcceptQueue "accept queue" Count "Connections that waited to be accepted on average, those of Unix sockets included.";
     WorkersBusy "workers busy" Share "Workers of the server that serve a request ÷ all it can have.";
+    OpenFilesOfLimit "open files of the limit" Share "Open files of the server's process that is closest to its limit ÷ that limit.";
+    ThreadsAtLock "threads at a lock" Share "Threads of the server that wait for a lock (futex, file lock, semaphore) ÷ operations that it can have in progress, at most 1.";
+    Refused "refused" Share "Replies that refuse an operation for lack of capacity ÷ all completed operations.";
     InFlightPerWorker "operations in progress per worker" Count "Operations in progress on average ÷ workers that make pages.";
+    ResponseUnexplained "response time unexplained" Share "Part of the response time in which the server neither used nor waited for a CPU; of users who never think, from 5 ms on.";
     SwitchGrowth "context switch growth" Factor "Context switches per operation ÷ the same at the lowest load.";
     RateOfIdeal "rate of the ideal" Share "Rate ÷ what the users would reach if nothing had to wait, N ÷ (Z + R at the lowest load).";
     RateGrowth "rate growth" Factor "Rate ÷ the highest rate at a lower load.";
     RateOfLoadGrowth "rate growth of load growth" Share "What the rate grew by ÷ what the load grew by, since the lower load with the highest rate.";
+    ServerUnseen "server not seen" Count "1 where the server shares the machine with the load generator and its processes were not found.";
     GeneratorFault "generator faults" Count "Rules on the generator's health that were broken.";
 }
 

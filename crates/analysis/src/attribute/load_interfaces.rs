@@ -34,6 +34,11 @@ impl LoadInterfaces {
         self.names.iter().any(|known| known == name)
     }
 
+    /// Returns whether the load is known to pass this interface and no other.
+    pub(super) fn is_only(&self, name: &str) -> bool {
+        self.is_recorded && self.names.iter().all(|known| known == name)
+    }
+
     /// Returns the sum of a counter over these interfaces; `None` if none of them has it.
     pub(super) fn sum(&self, uses: &ResourceUsage, counter: Counter) -> Option<f64> {
         let values: Vec<f64> = uses

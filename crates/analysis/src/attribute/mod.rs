@@ -4,6 +4,7 @@
 //! - `read`: indicators from the metrics of machines
 //! - `cause`: the table of rules
 //! - `load_interfaces`: the network interfaces that the load passes
+//! - `web`: what only replies of the web say
 //! - `headroom`: the headroom of the load generator
 //! - `demand`: the demand of an operation on each resource, and the bounds that follow
 
@@ -13,6 +14,7 @@ mod headroom;
 mod indicator;
 mod load_interfaces;
 mod read;
+mod web;
 
 pub use cause::{CAUSES, Cause, Condition, Threshold};
 pub use demand::{DemandUnit, RateBounds, ResourceDemand};
@@ -45,6 +47,10 @@ pub enum Bottleneck {
     AcceptBacklog,
     /// All workers are in use.
     WorkerLimit,
+    /// A process of the server has as many open files as it may.
+    OpenFiles,
+    /// The server refuses operations beyond a rate or a number that it allows.
+    RateLimit,
     /// Context switches: threads take turns instead of working.
     Scheduler,
     /// A lock, or another wait that no counter shows.
@@ -67,6 +73,8 @@ impl Bottleneck {
             Bottleneck::Network => "network",
             Bottleneck::AcceptBacklog => "accept backlog",
             Bottleneck::WorkerLimit => "worker limit",
+            Bottleneck::OpenFiles => "open files",
+            Bottleneck::RateLimit => "rate limit",
             Bottleneck::Scheduler => "scheduler",
             Bottleneck::Waiting => "lock or other waiting",
             Bottleneck::Generator => "generator",

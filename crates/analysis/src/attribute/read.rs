@@ -1,15 +1,31 @@
 //! Indicators read from the metrics of machines.
 
-use model::{Counter, GatewayKind, Load, Plan};
+use model::{Counter, GatewayKind, Load, MachineRole, Plan};
 
 use super::load_interfaces::LoadInterfaces;
-use super::{Indicator, Indicators};
+use super::{Indicator, Indicators, web};
 use crate::resources::{ResourceUsage, SeriesUsage};
 use crate::shared_cpus::{SharedCpus, busy_cpus};
 use crate::{LoadPointResult, VerdictState};
 
 /// The loopback interface: it has no speed and is never a limit.
 const LOOPBACK: &str = "lo";
+
+/// Beginnings of the kernel functions in which a thread sleeps that waits for a lock: of user space (futex), on a file, or
+/// a semaphore of System V.
+const LOCK_CHANNELS: [&str; 7] = [
+    "__do_semtimedop",
+    "do_lock_file_wait",
+    "do_semtimedop",
+    "fcntl_setlk",
+    "flock_",
+    "futex_",
+    "locks_lock_",
+];
+
+/// The least mean response time, in s, that the CPU time of an operation has to explain. A house rule: below it, what the
+/// network and the generator add would count.
+const RESPONSE_MIN: f64 = 0.005;
 
 /// The indicators of a load point by itself, with the values that later ones are compared with.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +46,7 @@ pub(super) fn point_indicators(plan: &Plan, point: &LoadPointResult) -> PointInd
     reader.disks();
     reader.network();
     reader.workers();
+    reader.waits();
     let disk_time = busiest_disk(reader.uses).and_then(|(name, _)| disk_time(reader.uses, &name));
     let switches = reader.per_operation(reader.uses.sut_sum(Counter::ContextSwitches));
     PointIndicators { indicators: reader.indicators, disk_time, switches }
@@ -78,6 +95,11 @@ impl Reader<'_> {
         self.put(Indicator::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
         let throttled = ratio(uses.sut_sum(Counter::SutThrottledPeriods), uses.sut_sum(Counter::SutPeriods));
         self.put(Indicator::Throttled, throttled);
+        let delay = uses.sut_share(Counter::SutRunDelay);
+        let wanted = delay.zip(point.sut_cpus).map(|(delay, used)| delay + used);
+        self.put(Indicator::RunDelay, ratio(delay, wanted));
+        let shares_machine = cpu_role(uses) == Some(MachineRole::Both);
+        self.put(Indicator::ServerUnseen, shares_machine.then_some(f64::from(point.sut_cpus.is_none())));
         self.put(Indicator::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
         let n_cpus = uses.sut_instances(Counter::CpuIdle).count();
         self.put(Indicator::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
@@ -123,20 +145,53 @@ impl Reader<'_> {
         self.put(Indicator::NetworkBusy, network_busy(uses, &load_interfaces));
         self.put(Indicator::QueueBacklog, load_interfaces.sum(uses, Counter::QueueBacklog));
         self.put(Indicator::QueueDrops, load_interfaces.sum(uses, Counter::QueueDrops));
-        // Retransmitted SYN segments concern listeners.
+        // Retransmitted SYN segments concern listeners. Loopback loses no segments: those that are sent again there were
+        // late because of the server.
         let connects = uses.sut_sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
         let again = uses.sut_sum(Counter::TcpRetransmits).map(|again| (again - connects).max(0.0));
+        let again = again.filter(|_| !load_interfaces.is_only(LOOPBACK));
         self.put(Indicator::Retransmits, ratio(again, uses.sut_sum(Counter::TcpSegmentsSent)));
         self.put_sum(Indicator::ListenOverflows, Counter::ListenOverflows);
         self.put_sum(Indicator::SynRetransmits, Counter::TcpSynRetransmits);
-        self.put_sum(Indicator::AcceptQueue, Counter::AcceptQueue);
+        let queues = [Counter::AcceptQueue, Counter::UnixAcceptQueue];
+        let queued: Vec<f64> = queues.into_iter().filter_map(|counter| uses.sut_sum(counter)).collect();
+        self.put(Indicator::AcceptQueue, (!queued.is_empty()).then(|| queued.iter().sum()));
     }
 
     fn workers(&mut self) {
         let (busy, all) = (Counter::ServiceBusy, Counter::ServiceWorkers);
         self.put(Indicator::WorkersBusy, ratio(self.uses.sut_sum(busy), self.uses.sut_sum(all)));
         self.put(Indicator::InFlightPerWorker, in_flight_per_worker(self.plan, self.point));
+        self.put(Indicator::OpenFilesOfLimit, open_files_of_limit(self.uses));
+        self.put(Indicator::Refused, web::refused(self.plan, self.point));
         self.put(Indicator::GeneratorFault, Some(generator_faults(self.point)));
+    }
+
+    /// Reads what the server's threads wait for, and how much of the response time is known.
+    fn waits(&mut self) {
+        let workers = self.uses.sut_sum(Counter::ServiceWorkers);
+        let workers = workers.or(self.plan.sut.gateway.map(|gateway| f64::from(gateway.workers)));
+        let share_of = |n: Option<f64>, limit: Option<f64>| {
+            let in_progress = limit.unwrap_or(f64::INFINITY).min(self.point.in_flight_mean);
+            ratio(n, Some(in_progress)).map(|share| share.min(1.0))
+        };
+        let at_lock = share_of(threads_at_lock(self.uses), workers);
+        let sum = |counter| self.uses.sut_sum(counter);
+        let at_disk = share_of(sum(Counter::SutThreadsBlocked), sum(Counter::SutThreads));
+        self.put(Indicator::ThreadsAtLock, at_lock);
+        self.put(Indicator::ThreadsAtDisk, at_disk);
+        self.put(Indicator::ResponseUnexplained, self.response_unexplained());
+    }
+
+    /// Returns 1 − (C + W) ÷ R, at least 0, with C the server's CPU time per operation, W its threads' wait for a CPU per
+    /// operation, R the mean response time. `None` where the pace is set by think times or a schedule, where R is short,
+    /// and where C is not known.
+    fn response_unexplained(&self) -> Option<f64> {
+        let is_driven = matches!(self.point.load, Load::Users(_)) && self.point.thinking_mean <= 0.0;
+        let response = self.point.response.mean.filter(|mean| is_driven && RESPONSE_MIN <= *mean)?;
+        let waited = self.per_operation(self.uses.sut_share(Counter::SutRunDelay)).unwrap_or(0.0);
+        let known = self.point.sut_cpu_per_operation? + waited;
+        Some((1.0 - known / response).max(0.0))
     }
 }
 
@@ -188,6 +243,31 @@ fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f6
 fn in_flight_per_worker(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
     let gateway = plan.sut.gateway.filter(|gateway| gateway.kind != GatewayKind::Cgi)?;
     ratio(Some(point.in_flight_mean), Some(f64::from(gateway.workers)))
+}
+
+/// Returns the mean number of the server's threads that wait for a lock; `None` where wait channels were not read.
+fn threads_at_lock(uses: &ResourceUsage) -> Option<f64> {
+    let mut channels = uses.of_sut(Counter::SutWaitChannel).peekable();
+    channels.peek()?;
+    // The name of the channel is the last word of the instance; before it stands the group of processes.
+    let is_lock = |one: &&SeriesUsage| {
+        let channel = one.series.instance.rsplit(' ').next().unwrap_or_default();
+        LOCK_CHANNELS.iter().any(|lock| channel.starts_with(lock))
+    };
+    Some(channels.filter(is_lock).filter_map(|one| one.value).sum())
+}
+
+/// Returns the open files ÷ their limit of the group of processes that is closest to it.
+fn open_files_of_limit(uses: &ResourceUsage) -> Option<f64> {
+    let shares = uses.of_sut(Counter::SutOpenFiles).filter_map(|open| {
+        ratio(open.value, uses.sut_value(Counter::SutOpenFilesMax, &open.series.instance))
+    });
+    shares.max_by(f64::total_cmp)
+}
+
+/// Returns the role of the machine on which the server runs, as far as its CPUs were monitored.
+fn cpu_role(uses: &ResourceUsage) -> Option<MachineRole> {
+    uses.of_sut(Counter::CpuIdle).next().and_then(|one| uses.role(one))
 }
 
 /// Returns the number of broken rules that concern the generator.

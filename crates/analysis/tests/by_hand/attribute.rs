@@ -214,3 +214,53 @@ fn the_headroom_of_the_generator_is_the_idle_time() {
     let unwatched = crate::record::RecordedRun::closed().analyze();
     assert_eq!(generator_headroom(&plan(Load::Users(1), 1, 12), &unwatched.load_points[0]), None);
 }
+
+/// By hand: 4 users at 60 ms on one load thread; a server of 4 threads, 3 of which wait for a lock and 1 for a disk, used
+/// 0.1 CPUs and waited 0.3 s per second for one. Half of the indicators are shares of 4 operations in progress. An
+/// operation has 1 ÷ 66.7/s × 0.4 = 6 ms that are known of its 60 ms.
+#[test]
+fn waits_of_a_server_that_plimsoll_did_not_start_are_read() {
+    let mut plan = plan(Load::Users(4), 1, 12);
+    plan.sut.quota = None;
+    let mut analyzer = Analyzer::new(&plan);
+    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    type Value = fn(u64) -> u64;
+    let shown: [(Counter, &str, Value); 10] = [
+        (Counter::CpuUser, "0", |second| 500_000 * second),
+        (Counter::CpuIdle, "0", |second| 500_000 * second),
+        (Counter::SutRunDelay, "port=80", |second| 300_000 * second),
+        (Counter::SutThreads, "port=80", |_| 4),
+        (Counter::SutThreadsBlocked, "port=80", |_| 1),
+        (Counter::SutWaitChannel, "port=80 futex_wait_queue", |_| 2),
+        (Counter::SutWaitChannel, "port=80 flock_lock_inode_wait", |_| 1),
+        (Counter::SutWaitChannel, "port=80 ep_poll", |_| 9),
+        (Counter::SutOpenFiles, "port=80", |_| 51),
+        (Counter::SutOpenFilesMax, "port=80", |_| 100),
+    ];
+    for (counter, instance, _) in shown {
+        analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
+    }
+    for mut interval in records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(60), Nanos::ZERO)) {
+        interval.sut = Some(model::SutUse { cpu: ms(100), throttled: Nanos::ZERO });
+        analyzer.interval(&interval);
+    }
+    for second in 0..=14 {
+        let values = shown.map(|(_, _, value)| value(second));
+        let values = (0..).zip(values).collect();
+        analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
+    }
+    let analysis = analyzer.finish(Ending::Complete);
+    let found = &analysis.load_points[0].attribution.as_ref().unwrap().indicators;
+    let expected = [
+        (Indicator::RunDelay, 0.3 / 0.4),
+        (Indicator::ThreadsAtLock, 3.0 / 4.0),
+        (Indicator::ThreadsAtDisk, 1.0 / 4.0),
+        (Indicator::OpenFilesOfLimit, 0.51),
+        (Indicator::ResponseUnexplained, 1.0 - 6.0 / 60.0),
+        (Indicator::ServerUnseen, 0.0),
+    ];
+    for (indicator, value) in expected {
+        let found = found.get(&indicator).copied().unwrap_or(f64::NAN);
+        assert!((found - value).abs() < 0.01, "{indicator:?}: {found}, expected {value}");
+    }
+}
