@@ -124,9 +124,12 @@ fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
         value.extend(more);
     }
-    if point.load.is_closed() && !point.pauses.is_empty() {
+    // Earlier runs have think times, but did not record them.
+    let drawn: Vec<&PauseResult> =
+        point.pauses.iter().filter(|pause| pause.drawn.histogram.n() != 0).collect();
+    if !drawn.is_empty() {
         let pause = |pause: &PauseResult| json!({ "name": pause.name, "drawn": times(Some(&pause.drawn)) });
-        value["pauses"] = point.pauses.iter().map(pause).collect();
+        value["pauses"] = drawn.into_iter().map(pause).collect();
     }
     if !point.checks.is_empty() {
         let check = |check: &ConsistencyCheck| {
