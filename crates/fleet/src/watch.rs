@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use languages::{FOREIGN_CHARS_MAX, foreign_text, is_terminal_control, without_credentials};
 use model::{Machine, MachineRole, Reading};
 use observe::{
-    LocalMachine, MonitorError, ProcessMeter, ResourceMonitor, ServiceStatus, THIS_MACHINE, WatchError,
-    WatchedGroups, WatchedTargets, is_here,
+    LocalMachine, MonitorError, NetworkMachine, ProcessMeter, ResourceMonitor, ServiceStatus, THIS_MACHINE,
+    WatchError, WatchedGroups, WatchedTargets, is_here,
 };
 use testbed::{RunningSut, start_program};
 use units::{Clock, Nanos, RealClock};
@@ -83,6 +83,7 @@ pub(crate) struct Watchers {
     pub(crate) all: Vec<Watcher>,
     /// The processes on this machine that this run did not start.
     pub(crate) targets: WatchedTargets,
+    groups: WatchedGroups,
     /// The meter of their CPU time, where they are the server.
     pub(crate) meter: Option<ProcessMeter>,
     /// The reason why the server's processes are not watched, although it is on this machine.
@@ -107,13 +108,19 @@ impl Watchers {
             true => targets.add_target(target.address()).err(),
             false => None,
         };
-        let (mut all, groups) = here(sut, target, &targets);
+        let groups = WatchedGroups::default();
+        let mut all = here(sut, target, &targets, &groups);
+        all.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
+        for network in NetworkMachine::all(&groups, target.address().ip()) {
+            all.push(Watcher::new(&network.name(), MachineRole::Sut, Box::new(network)));
+        }
+        let n_here = all.len();
         for source in others {
             all.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(start_program)?));
         }
-        all.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
+        all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
         let meter = (sut.is_none() && !targets.is_empty()).then(|| groups.meter());
-        Ok(Watchers { all, targets, meter, unseen })
+        Ok(Watchers { all, targets, groups, meter, unseen })
     }
 
     /// Watches this machine and the server's own account of itself anew, after the server was reset.
@@ -121,7 +128,7 @@ impl Watchers {
         if self.all.is_empty() {
             return;
         }
-        let (new, _) = here(Some(sut), target, &self.targets);
+        let new = here(Some(sut), target, &self.targets, &self.groups);
         self.all.iter_mut().zip(new).for_each(|(watcher, new)| watcher.watch = new.watch);
     }
 }
@@ -131,18 +138,19 @@ fn here(
     sut: Option<&RunningSut>,
     target: &ResolvedTarget,
     targets: &WatchedTargets,
-) -> (Vec<Watcher>, WatchedGroups) {
+    groups: &WatchedGroups,
+) -> Vec<Watcher> {
     let address = target.address().ip();
     let role = if sut.is_some() || is_here(address) { MachineRole::Both } else { MachineRole::Load };
     let watched = sut.map(RunningSut::watched);
     let status = watched.as_ref().and_then(ServiceStatus::new);
-    let machine = LocalMachine::new(watched).watching(targets.clone()).toward(address);
-    let groups = machine.groups();
+    let machine =
+        LocalMachine::new(watched).watching(targets.clone()).sharing(groups.clone()).toward(address);
     let mut watchers = vec![Watcher::new(THIS_MACHINE, role, Box::new(machine))];
     watchers.extend(
         status.map(|status| Watcher::new("the server's own account", MachineRole::Sut, Box::new(status))),
     );
-    (watchers, groups)
+    watchers
 }
 
 #[cfg(test)]

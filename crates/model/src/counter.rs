@@ -216,8 +216,8 @@ counters! {
     SutOpenFilesMax "sut.open_files_max" Level Count "Limit on the open files of that process.";
     // Instance: the group, then the kernel function.
     SutWaitChannel "sut.wait_channel" Level Count "Threads of the server that sleep in a kernel function (wait channel).";
-    SutConnections "sut.connections" Level Count "Established connections to the TCP ports of the server.";
     // Instance: the listener's port.
+    SutConnections "sut.connections" Level Count "Established connections to a TCP port of the server.";
     ListenerDrops "tcp.listener_drops" Total Count "Connection requests that a listener of the server dropped.";
     // Instance: the path of the listener's Unix socket.
     UnixAcceptQueue "unix.accept_queue" Level Count "Connections in the accept queue of a Unix socket.";

@@ -7,7 +7,7 @@
 //! - `inventory`: facts that a report discloses
 //! - `doctor`: checks that a machine is ready for a run
 //! - `leftovers`: remains of killed runs
-//! - `cgroup`, `process`, `thread_use`, `kernel_file`, `netlink`: readers of the kernel's counters and settings
+//! - `cgroup`, `process`, `thread_use`, `kernel_file`, `netlink`, `in_network`: readers of the kernel's counters and settings
 //! - `watch`: processes of a server that is there already, found and followed
 //! - `cpu_list`, `cpu_order`, `open_files`, `disk`, `private_folder`: single facts
 //! - `program`: the programs that a monitor needs
@@ -17,6 +17,7 @@ mod cpu_list;
 mod cpu_order;
 mod disk;
 mod doctor;
+mod in_network;
 mod inventory;
 pub mod kernel_file;
 pub mod leftovers;
@@ -37,9 +38,9 @@ pub use inventory::{
     InventoryInput, Redactor, inventory, model_name, package_of, redactor, unknown_server, user_name,
 };
 pub use monitor::{
-    LocalMachine, MonitorError, MonitorSource, MonitorSourceError, MonitoredSut, PROC_FILES, PageUrl,
-    ProcessMeter, PrometheusMachine, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError, SshMachine,
-    SshOptions, StatusKind, StatusPage, THIS_MACHINE, WatchedGroups, prometheus,
+    LocalMachine, MonitorError, MonitorSource, MonitorSourceError, MonitoredSut, NetworkMachine, PROC_FILES,
+    PageUrl, ProcessMeter, PrometheusMachine, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError,
+    SshMachine, SshOptions, StatusKind, StatusPage, THIS_MACHINE, WatchedGroups, prometheus,
 };
 pub use open_files::open_files_max;
 pub use program::{ObserverProgram, StartProgram, StartedProgram};

@@ -127,6 +127,11 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
+/// Returns a 32-bit number as one of 64 bits; `None` beyond the end.
+pub(crate) fn u64_of_u32(bytes: &[u8], at: usize) -> Option<u64> {
+    u32_at(bytes, at).map(u64::from)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -34,7 +34,7 @@ pub(crate) use kernel::{clock_source, port_range, sysctl};
 pub(crate) use processor::governors;
 pub use processor::model_name;
 pub use redact::Redactor;
-pub(crate) use route::{interface_to, own_addresses};
+pub(crate) use route::{interface_in, interface_to, own_addresses};
 pub use system::user_name;
 pub(crate) use system::{name_of_user, steal_ratio};
 

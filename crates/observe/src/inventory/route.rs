@@ -54,6 +54,11 @@ pub(crate) fn interface_to(server: IpAddr) -> Option<String> {
     route(&MachineFiles::of_this_machine(&input)).ok().map(|way| way.interface)
 }
 
+/// Returns the interface of the best route to an address in the text of `/proc/net/route`.
+pub(crate) fn interface_in(table: &str, address: Ipv4Addr) -> Option<String> {
+    route_v4(table, address).map(|way| way.interface)
+}
+
 /// Finds the route to the server: loopback for an address of this machine.
 fn route(files: &MachineFiles) -> Result<Route, Unavailable> {
     let server = files.input.server.ok_or(Unavailable::because("no server was given"))?;

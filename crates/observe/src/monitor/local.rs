@@ -8,8 +8,9 @@ use model::{Counter, Reading};
 use super::kernel::interfaces::parse_speed;
 use super::kernel::processor::parse_frequency;
 use super::kernel::{PROC_FILES, Parse};
-use super::netlink::Netlink;
+use super::netlink::{ListenerChoice, Netlink};
 use super::others::OtherPrograms;
+use super::owned_sockets::OwnedSockets;
 use super::processes::{WatchedGroups, WatchedProcesses};
 use super::sut::MonitoredSut;
 use super::{MonitorError, ResourceMonitor};
@@ -57,9 +58,9 @@ impl LocalMachine {
         LocalMachine { watched, ..self }
     }
 
-    /// Returns what other threads may know of the processes that are watched.
-    pub fn groups(&self) -> WatchedGroups {
-        self.shared.clone()
+    /// Shares what other threads may know of the processes that are watched.
+    pub fn sharing(self, groups: WatchedGroups) -> LocalMachine {
+        LocalMachine { shared: groups, ..self }
     }
 
     fn process_groups(&self) -> Vec<ProcessGroup> {
@@ -104,6 +105,7 @@ struct OpenFiles {
     /// The interface on the route to the server.
     route: Option<String>,
     netlink: Netlink,
+    sockets: OwnedSockets,
     processes: WatchedProcesses,
     others: OtherPrograms,
 }
@@ -120,6 +122,7 @@ impl OpenFiles {
             ports: sut.map(|sut| sut.ports.clone()).unwrap_or_default(),
             route: target.and_then(interface_to),
             netlink: Netlink::default(),
+            sockets: OwnedSockets::default(),
             processes,
             others: OtherPrograms::default(),
         }
@@ -142,9 +145,20 @@ impl OpenFiles {
         self.readings = self.readings.wrapping_add(1);
         into.extend_from_slice(&self.speeds);
         into.extend(self.route.iter().map(|interface| Reading::of(Counter::NetRoute, interface.clone(), 1)));
-        self.netlink.read(&self.ports, into);
         let server = self.processes.read(buffer, into);
+        self.read_sockets(into);
         self.others.read(&server, into);
+    }
+}
+
+impl OpenFiles {
+    /// Reads the listening sockets of the server; without one, all of this machine.
+    fn read_sockets(&mut self, into: &mut Vec<Reading>) {
+        if !self.processes.has_groups() {
+            return self.netlink.read(&ListenerChoice::All, into);
+        }
+        self.sockets.update(&self.processes.holders(), &mut self.netlink);
+        self.netlink.read(&ListenerChoice::Of { ports: &self.ports, owned: &self.sockets.owned }, into);
     }
 }
 

@@ -5,6 +5,7 @@
 //! - `kernel`: kernel files and their parsers
 //! - `netlink`: counters that the kernel reports only over netlink
 //! - `processes`: the processes of the system under test
+//! - `owned_sockets`: the listening sockets that they hold; `namespace`: their network, where it is another one
 //! - `others`: other programs on this machine
 //! - `local`: this machine
 //! - `fetch`: metrics pages over HTTP
@@ -17,8 +18,10 @@
 mod fetch;
 mod kernel;
 mod local;
+mod namespace;
 mod netlink;
 mod others;
+mod owned_sockets;
 mod processes;
 pub mod prometheus;
 mod service;
@@ -30,6 +33,7 @@ pub use fetch::PageUrl;
 pub use kernel::PROC_FILES;
 pub(crate) use kernel::Parse;
 pub use local::{LocalMachine, THIS_MACHINE};
+pub use namespace::NetworkMachine;
 pub use processes::{ProcessMeter, WatchedGroups};
 pub use prometheus::PrometheusMachine;
 pub use service::{ServiceStatus, StatusKind};

@@ -23,6 +23,8 @@ mod table;
 
 pub use describe::{GroupDescription, Unseen};
 pub(crate) use group::ProcessGroup;
+pub(crate) use holders::holders_among;
+pub(crate) use namespaces::Namespace;
 pub use namespaces::is_here;
 pub use request::WatchedTargets;
 pub use resolve::WatchError;

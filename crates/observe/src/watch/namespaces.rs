@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::os::unix::fs::MetadataExt;
 
-use crate::inventory::own_addresses;
+use crate::inventory::{interface_in, own_addresses};
 use crate::kernel_file;
 use crate::process::all_pids;
 
@@ -60,6 +60,19 @@ impl Namespace {
             IpAddr::V6(address) => own_v6_addresses(&text("if_inet6")).any(|(own, _)| own == address),
         }
     }
+
+    /// Returns the interface in it by which load for its address arrives; loopback where the load is made there, too.
+    pub(crate) fn interface_of(&self, address: IpAddr) -> Option<String> {
+        let text = |name: &str| kernel_file::read(format!("/proc/{}/net/{name}", self.pid));
+        match address.to_canonical() {
+            address if address.is_loopback() || !self.is_other() => Some("lo".to_owned()),
+            IpAddr::V4(address) => interface_in(&text("route")?, address),
+            IpAddr::V6(address) => {
+                let table = text("if_inet6")?;
+                own_v6_addresses(&table).find(|(own, _)| *own == address).map(|(_, name)| name.to_owned())
+            }
+        }
+    }
 }
 
 /// Returns whether an address belongs to this machine: to it, or to a network namespace on it that this user can see.
@@ -93,6 +106,7 @@ mod tests {
         let own = Namespace::own();
         assert!(!own.is_other());
         assert_eq!(Namespace::all()[0], own);
+        assert_eq!(own.interface_of("127.0.0.1".parse().unwrap()).as_deref(), Some("lo"));
     }
 
     /// The addresses are reserved for documents.

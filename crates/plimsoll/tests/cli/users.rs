@@ -14,14 +14,14 @@ use crate::support::{Ended, Fixture};
 const RUN: [&str; 7] = ["run", "one-object", "--load", "1", "--duration", "1", "--settle"];
 
 /// A user that does not exist on any machine, so that all its files are made by a test.
-struct OtherUser {
+pub(crate) struct OtherUser {
     uid: u32,
     /// Its own directory to run commands in.
-    fixture: Fixture,
+    pub(crate) fixture: Fixture,
 }
 
 impl OtherUser {
-    fn new(uid: u32) -> OtherUser {
+    pub(crate) fn new(uid: u32) -> OtherUser {
         let fixture = Fixture::new();
         chown(fixture.path("."), Some(uid), Some(uid)).unwrap();
         let other_user = OtherUser { uid, fixture };
@@ -33,7 +33,7 @@ impl OtherUser {
         ["/dev/shm", "/var/tmp"].map(|base| PathBuf::from(base).join(format!("plimsoll-{}", self.uid)))
     }
 
-    fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         let mut command = self.fixture.command(arguments);
         command.uid(self.uid).gid(self.uid);
         self.fixture.end(command)

@@ -1,6 +1,7 @@
 //! Servers that were there already: their processes are found and watched.
 
 use std::fs;
+use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +11,7 @@ use serde_json::Value;
 use units::{Clock, Nanos, RealClock};
 
 use crate::support::{Ended, Fixture, free_port};
+use crate::users::OtherUser;
 
 /// The longest that a server may take until it answers.
 const READY_MAX: Nanos = Nanos::from_secs(20);
@@ -54,37 +56,43 @@ fn program(names: &[&str]) -> PathBuf {
 }
 
 /// Starts nginx with a configuration of its own, which serves the files of a benchmark.
-fn nginx(fixture: &Fixture, port: u16, extra: &str) -> ByHand {
-    fixture.run(&["populate", "one-object", "--dir", "site"]).expect(0);
-    let folder = fixture.path(".");
-    let config = format!(
-        "daemon off; worker_processes 2; pid {0}/nginx.pid; error_log {0}/error.log;\n\
-         events {{ worker_connections 128; }}\n\
-         http {{ access_log off; client_body_temp_path {0}/body; proxy_temp_path {0}/proxy;\n\
-         fastcgi_temp_path {0}/fastcgi; uwsgi_temp_path {0}/uwsgi; scgi_temp_path {0}/scgi;\n\
-         server {{ listen 127.0.0.1:{port}; root {0}/site; {extra} }} }}\n",
-        folder.display()
-    );
-    let path = fixture.write("nginx.conf", &config);
+fn nginx(fixture: &Fixture, port: u16) -> ByHand {
+    let path = nginx_config(fixture, &format!("127.0.0.1:{port}"));
     let mut command = Command::new(program(&["nginx"]));
-    command.arg("-c").arg(path).arg("-p").arg(&folder);
-    // Its workers may run as a user who cannot enter the folder of a test.
-    if rustix::process::geteuid().is_root() {
-        command.args(["-g", "user root;"]);
-    }
+    command.arg("-c").arg(path);
     let server = ByHand::start(command, "nginx", "nginx-light");
     let address: SocketAddr = ([127, 0, 0, 1], port).into();
     wait_for("nginx", || TcpStream::connect(address).is_ok());
     server
 }
 
+/// Writes a configuration with which nginx listens at an address and has two workers.
+fn nginx_config(fixture: &Fixture, listen: &str) -> PathBuf {
+    fixture.run(&["populate", "one-object", "--dir", "site"]).expect(0);
+    let folder = fixture.path(".");
+    // Its workers may otherwise run as a user who cannot enter the folder of a test.
+    let user = if rustix::process::geteuid().is_root() { "user root; " } else { "" };
+    let config = format!(
+        "{user}daemon off; worker_processes 2; pid {0}/nginx.pid; error_log {0}/error.log;\n\
+         events {{ worker_connections 128; }}\n\
+         http {{ access_log off; client_body_temp_path {0}/body; proxy_temp_path {0}/proxy;\n\
+         fastcgi_temp_path {0}/fastcgi; uwsgi_temp_path {0}/uwsgi; scgi_temp_path {0}/scgi;\n\
+         server {{ listen {listen}; root {0}/site; }} }}\n",
+        folder.display()
+    );
+    fixture.write("nginx.conf", &config)
+}
+
 fn run(fixture: &Fixture, port: u16, extra: &[&str]) -> Ended {
-    let target = format!("http://127.0.0.1:{port}/");
+    fixture.run(&arguments(&format!("http://127.0.0.1:{port}/"), extra))
+}
+
+fn arguments<'a>(target: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
     let arguments = [
         "run",
         "one-object",
         "--target",
-        &target,
+        target,
         "--load",
         "2",
         "--duration",
@@ -94,7 +102,7 @@ fn run(fixture: &Fixture, port: u16, extra: &[&str]) -> Ended {
         "--out",
         "run.plim",
     ];
-    fixture.run(&[&arguments[..], extra].concat())
+    [&arguments[..], extra].concat()
 }
 
 /// Returns the metrics of a counter at the only load point, by instance.
@@ -110,7 +118,7 @@ fn metrics(report: &Value, counter: &str) -> Vec<(String, f64)> {
 #[test]
 fn a_server_started_by_hand_is_found_and_its_processes_are_counted() {
     let (fixture, port) = (Fixture::new(), free_port());
-    let _server = nginx(&fixture, port, "");
+    let _server = nginx(&fixture, port);
     run(&fixture, port, &[]).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
     let label = format!("port={port}");
@@ -147,4 +155,111 @@ fn selected_processes_that_do_not_exist_are_refused() {
         .expect(2)
         .expect_stderr("`--monitor off` monitors nothing");
     assert!(!fs::exists(fixture.path("run.plim")).unwrap());
+}
+
+/// Goal: a back end that listens on a Unix socket is a group of its own, with its accept queue.
+#[test]
+fn a_back_end_on_a_unix_socket_is_watched_beside_the_server() {
+    let (fixture, port) = (Fixture::new(), free_port());
+    let _server = nginx(&fixture, port);
+    let socket = fixture.path("fpm.sock");
+    let pool = format!(
+        "[global]\ndaemonize = no\nerror_log = {}\n[www]\nlisten = {}\nlisten.backlog = 77\nuser = root\n\
+         pm = static\npm.max_children = 2\n",
+        fixture.path("fpm.log").display(),
+        socket.display()
+    );
+    let mut command =
+        Command::new(program(&["php-fpm8.4", "php-fpm8.3", "php-fpm8.2", "php-fpm8.1", "php-fpm"]));
+    command.arg("--nodaemonize").arg("--fpm-config").arg(fixture.write("fpm.conf", &pool));
+    if rustix::process::geteuid().is_root() {
+        command.arg("--allow-to-run-as-root");
+    }
+    let back_end = ByHand::start(command, "php-fpm", "php-fpm");
+    wait_for("php-fpm", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
+    let selector = format!("pid={}", back_end.0.id());
+    run(&fixture, port, &["--watch", &selector]).expect_measured();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let of = |counter: &str, instance: &str| {
+        metrics(&report, counter).into_iter().find(|(known, _)| known == instance).map(|(_, value)| value)
+    };
+    assert_eq!(of("sut.processes", &selector), Some(3.0));
+    assert_eq!(of("sut.processes", &format!("port={port}")), Some(3.0));
+    assert!(of("tcp.accept_queue_max", &port.to_string()).is_some_and(|most| 2.0 < most));
+    assert_eq!(of("unix.accept_queue", &socket.display().to_string()), Some(0.0));
+    assert_eq!(of("unix.accept_queue_max", &socket.display().to_string()), Some(77.0));
+    assert!(of("sut.connections", &port.to_string()).is_some());
+}
+
+/// Goal: a server in a network namespace of its own, as in a container, is found by its address, and the counters of its
+/// namespace are read. Only root can make one.
+#[test]
+fn a_server_in_another_network_namespace_is_watched() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let (fixture, port) = (Fixture::new(), free_port());
+    let config = nginx_config(&fixture, &format!("0.0.0.0:{port}"));
+    // The shell waits until its network is set up; the link goes with the namespace.
+    let line = format!("read go; exec {} -c {}", program(&["nginx"]).display(), config.display());
+    let mut command = Command::new("unshare");
+    command.args(["--net", "sh", "-c", &line]).stdin(Stdio::piped());
+    let mut server = ByHand(command.spawn().unwrap());
+    let pid = server.0.id();
+    let own = fs::read_link("/proc/self/ns/net").unwrap();
+    wait_for("the namespace", || fs::read_link(format!("/proc/{pid}/ns/net")).is_ok_and(|link| link != own));
+    let (subnet, link) = (format!("10.213.{}", pid % 250), format!("plw{pid}"));
+    let setup = format!(
+        "set -e; ip link add {link} type veth peer name eth0 netns {pid}; ip addr add {subnet}.1/30 dev {link}; \
+         ip link set {link} up; nsenter -t {pid} -n sh -ec 'ip link set lo up; ip addr add {subnet}.2/30 dev eth0; \
+         ip link set eth0 up'"
+    );
+    assert!(Command::new("sh").args(["-c", &setup]).status().unwrap().success(), "{setup}");
+    server.0.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    let address = format!("{subnet}.2:{port}");
+    wait_for("nginx", || TcpStream::connect(&address).is_ok());
+    fixture.run(&arguments(&format!("http://{address}/"), &[])).expect_measured();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let label = format!("port={port}");
+    assert!(metrics(&report, "sut.cpu").iter().any(|(instance, cpu)| *instance == label && 0.0 < *cpu));
+    let counters = report["load_points"][0]["counters"].as_array().unwrap();
+    let inside = |counter: &str, instance: &str| {
+        let machine = format!("network of {label}");
+        let found = counters.iter().find(|one| {
+            one["machine"] == machine.as_str() && one["counter"] == counter && one["instance"] == instance
+        });
+        found.and_then(|one| one["value"].as_f64())
+    };
+    assert_eq!(inside("net.route", "eth0"), Some(1.0));
+    assert!(inside("net.sent_bytes", "eth0").is_some_and(|rate| 0.0 < rate));
+    assert!(inside("tcp.segments_sent", "").is_some_and(|rate| 0.0 < rate));
+    assert!(inside("tcp.accept_queue_max", &port.to_string()).is_some_and(|most| 2.0 < most));
+}
+
+/// Goal: a user who may not look into the server's processes learns which conclusions that rules out.
+#[test]
+fn another_user_sees_what_can_be_read_and_is_told_the_rest() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let (fixture, port) = (Fixture::new(), free_port());
+    let server = nginx(&fixture, port);
+    let user = OtherUser::new(54_323);
+    let target = format!("http://127.0.0.1:{port}/");
+    let ended = user.run(&arguments(&target, &[])).expect_measured();
+    let said = "belongs to another user";
+    let ended = ended.expect_stderr(said).expect_stderr("`--watch pid=NUMBER`");
+    drop(ended);
+    let run = user.fixture.path("run.plim");
+    let fact = |section: &str, name: &str| user.fixture.fact(&run, section, name).unwrap_or_default();
+    assert!(fact("Watched processes", "server").contains(said), "{}", fact("Watched processes", "server"));
+    fs::remove_file(&run).unwrap();
+    let selector = format!("pid={}", server.0.id());
+    user.run(&arguments(&target, &["--watch", &selector])).expect_measured();
+    let report = user.fixture.report(&run);
+    let of = |counter| metrics(&report, counter).iter().any(|(instance, _)| *instance == selector);
+    assert!(of("sut.cpu") && of("sut.run_delay") && of("sut.threads") && of("sut.open_files"));
+    assert!(!of("sut.read_bytes"));
+    assert!(fact("Watched processes", &format!("{selector}, not seen: disk bytes")).contains("/proc/PID/io"));
+    assert!(fact("Watched processes", &format!("{selector}, not seen: wait channels")).contains("lock"));
 }

@@ -45,6 +45,14 @@ pub const PROC_FILES: &[(&str, Parse)] = &[
     ("/proc/sys/fs/file-nr", parse_open_files),
 ];
 
+/// The files below `net` of every process, with their parsers: those of its network namespace.
+pub(super) const NET_FILES: &[(&str, Parse)] = &[
+    ("dev", interfaces::parse),
+    ("snmp", tcp::parse_snmp),
+    ("netstat", tcp::parse_netstat),
+    ("sockstat", tcp::parse_sockets),
+];
+
 /// Parses `file-nr`: allocated files, unused ones among them, the limit.
 fn parse_open_files(text: &str, into: &mut Vec<Reading>) {
     let mut numbers = text.split_ascii_whitespace().map_while(|field| field.parse::<u64>().ok());

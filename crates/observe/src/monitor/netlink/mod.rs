@@ -1,48 +1,103 @@
-//! Counters that the kernel reports only over netlink: accept queues of listeners, queueing disciplines of
-//! interfaces.
+//! Counters that the kernel reports only over netlink: accept queues of listeners, connections, queueing disciplines
+//! of interfaces.
 //!
 //! `/proc/net/tcp` contains the accept queues, too, but with a line for every connection.
 //!
-//! - `listeners`: accept queues of listening sockets
+//! - `listeners`: accept queues of listening TCP sockets; `unix_listeners`: of Unix sockets
+//! - `connections`: established connections
 //! - `queues`: queueing disciplines
 
+mod connections;
 mod listeners;
 mod queues;
+mod unix_listeners;
 
+use std::collections::BTreeSet;
 use std::io;
 
 use model::Reading;
 use rustix::net::Protocol;
 use rustix::net::netlink::SOCK_DIAG;
 
+use crate::in_network::in_network_of;
 use crate::netlink::Socket;
+use connections::Connections;
 
 /// `NETLINK_ROUTE`, whose number is 0.
 const ROUTE: Option<Protocol> = None;
 
+/// Source: Linux, include/uapi/linux/sock_diag.h.
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+
+/// The listening sockets that are reported.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ListenerChoice<'a> {
+    /// All of them, up to a limit.
+    All,
+    /// Those on these ports, and those with these numbers.
+    Of {
+        /// TCP ports.
+        ports: &'a [u16],
+        /// Numbers of sockets that the server's processes hold.
+        owned: &'a BTreeSet<u64>,
+    },
+}
+
 /// The netlink sockets of the two kinds of counters. A socket that failed is reopened for the next reading.
 #[derive(Debug, Default)]
 pub(super) struct Netlink {
+    /// A process in the network namespace that is read; `None` for that of the thread that reads first.
+    within: Option<u32>,
     diagnosis: Option<Socket>,
     routes: Option<Socket>,
+    connections: Connections,
 }
 
 impl Netlink {
-    /// Reads the accept queues of the listeners on `ports`, or of all if it is empty, and the queueing
-    /// disciplines of all interfaces. Both belong to the network namespace of the thread that reads first.
-    pub(super) fn read(&mut self, ports: &[u16], into: &mut Vec<Reading>) {
-        with_socket(&mut self.diagnosis, Some(SOCK_DIAG), |socket| listeners::read(socket, ports, into));
-        with_socket(&mut self.routes, ROUTE, |socket| queues::read(socket, into));
+    /// Returns one that reads the network namespace of a process.
+    pub(super) fn within(pid: u32) -> Netlink {
+        Netlink { within: Some(pid), ..Netlink::default() }
+    }
+
+    /// Returns the numbers of all listening sockets, TCP and Unix; empty if they cannot be read.
+    pub(super) fn listening(&mut self) -> BTreeSet<u64> {
+        let mut inodes = BTreeSet::new();
+        with_socket(self.within, &mut self.diagnosis, Some(SOCK_DIAG), |socket| {
+            inodes.extend(listeners::dump(socket)?.iter().map(|one| one.inode));
+            inodes.extend(unix_listeners::dump(socket)?.iter().map(|one| one.inode));
+            Ok(())
+        });
+        inodes
+    }
+
+    /// Reads the chosen listeners, the connections to their ports, and the queueing disciplines of all interfaces.
+    pub(super) fn read(&mut self, choice: &ListenerChoice<'_>, into: &mut Vec<Reading>) {
+        let connections = &mut self.connections;
+        with_socket(self.within, &mut self.diagnosis, Some(SOCK_DIAG), |socket| {
+            let queues = listeners::dump(socket)?;
+            listeners::report(&queues, choice, into);
+            let ListenerChoice::Of { ports, owned } = choice else { return Ok(()) };
+            unix_listeners::report(&unix_listeners::dump(socket)?, owned, into);
+            let is_own =
+                |one: &&listeners::AcceptQueue| owned.contains(&one.inode) || ports.contains(&one.port);
+            let ports = queues.iter().filter(is_own).map(|one| one.port).collect();
+            connections.read(socket, &ports, into)
+        });
+        with_socket(self.within, &mut self.routes, ROUTE, |socket| queues::read(socket, into));
     }
 }
 
 fn with_socket(
+    within: Option<u32>,
     socket: &mut Option<Socket>,
     protocol: Option<Protocol>,
     ask: impl FnOnce(&mut Socket) -> io::Result<()>,
 ) {
     if socket.is_none() {
-        *socket = Socket::open(protocol).ok();
+        *socket = match within {
+            None => Socket::open(protocol).ok(),
+            Some(pid) => in_network_of(pid, || Socket::open(protocol)).ok(),
+        };
     }
     // After an error the rest of an answer may still arrive, so the socket is discarded.
     if socket.as_mut().is_some_and(|socket| ask(socket).is_err()) {
@@ -60,6 +115,7 @@ mod tests {
         #[test]
         fn any_message_is_parsed_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             listeners::parse(&bytes);
+            unix_listeners::parse(&bytes);
             queues::parse(&bytes);
         }
     }

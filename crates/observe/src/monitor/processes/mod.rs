@@ -44,6 +44,9 @@ const FILES_READS_MAX: usize = 32;
 /// Maximum number of threads whose state and wait channel are read per reading.
 const TASK_READS_MAX: usize = 128;
 
+/// Maximum number of processes of a group that are searched for listening sockets: workers hold those of their parent.
+const HOLDERS_MAX: usize = 32;
+
 /// Maximum number of accounting files that stay open, and the share of the limit on open files that they may take.
 const KEPT_FILES_MAX: usize = 4096;
 const KEPT_FILES_SHARE: u64 = 4;
@@ -92,6 +95,19 @@ impl WatchedProcesses {
             room: FileRoom(usize::try_from(limit).unwrap_or(usize::MAX).min(KEPT_FILES_MAX)),
             clock: RealClock::start(),
         }
+    }
+
+    /// Returns whether there is anything to watch.
+    pub(super) fn has_groups(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Returns some processes of each group, which hold its listening sockets, sorted.
+    pub(super) fn holders(&self) -> Vec<u32> {
+        let each = self.groups.iter().map(|group| group.processes.members());
+        let mut pids: Vec<u32> = each.flat_map(|members| members.iter().take(HOLDERS_MAX)).copied().collect();
+        pids.sort_unstable();
+        pids
     }
 
     /// Reads the next batch of processes and reports all groups and programs; returns the ids of all running

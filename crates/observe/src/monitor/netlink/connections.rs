@@ -1,0 +1,118 @@
+//! Established connections by local port, counted less often the more that costs.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use model::{Counter, Reading};
+use units::{Clock, Nanos, RealClock, thread_cpu};
+
+use super::SOCK_DIAG_BY_FAMILY;
+use super::listeners::{FAMILIES, SOCKET_ID_BYTES, TCP};
+use crate::netlink::Socket;
+
+/// The most ports whose connections are counted.
+const PORTS_MAX: usize = 8;
+
+/// `TCP_ESTABLISHED` and `TCP_CLOSE_WAIT`: connections that the server still holds.
+const STATES: u32 = 1 << 1 | 1 << 8;
+
+/// `INET_DIAG_REQ_BYTECODE` and its conditions on the local port: not below, not above.
+const BYTECODE: u16 = 1;
+const PORT_AT_LEAST: u8 = 2;
+const PORT_AT_MOST: u8 = 3;
+const CONDITION_BYTES: u16 = 8;
+
+/// The time until the next count, in multiples of the CPU time of the last one.
+const PAUSE_FACTOR: u64 = 1000;
+
+/// The counts of connections, as last read.
+#[derive(Debug)]
+pub(super) struct Connections {
+    clock: RealClock,
+    due: Nanos,
+    counts: Vec<(u16, u64)>,
+}
+
+impl Default for Connections {
+    fn default() -> Connections {
+        Connections { clock: RealClock::start(), due: Nanos::ZERO, counts: Vec::new() }
+    }
+}
+
+impl Connections {
+    /// Reports the connections to these ports, counted again if that is due.
+    pub(super) fn read(
+        &mut self,
+        socket: &mut Socket,
+        ports: &BTreeSet<u16>,
+        into: &mut Vec<Reading>,
+    ) -> io::Result<()> {
+        let is_known = ports.iter().take(PORTS_MAX).eq(self.counts.iter().map(|(port, _)| port));
+        if !is_known || self.due <= self.clock.now() {
+            let before = thread_cpu();
+            self.counts.clear();
+            for port in ports.iter().take(PORTS_MAX) {
+                self.counts.push((*port, count(socket, *port)?));
+            }
+            let cost = thread_cpu().saturating_sub(before);
+            self.due = self.clock.now() + Nanos(cost.0.saturating_mul(PAUSE_FACTOR));
+        }
+        let readings =
+            self.counts.iter().map(|(port, n)| Reading::of(Counter::SutConnections, port.to_string(), *n));
+        into.extend(readings);
+        Ok(())
+    }
+}
+
+fn count(socket: &mut Socket, port: u16) -> io::Result<u64> {
+    let mut n = 0;
+    for family in FAMILIES {
+        socket.dump(SOCK_DIAG_BY_FAMILY, &request(family, port), |_| n += 1)?;
+    }
+    Ok(n)
+}
+
+/// Builds a request for the connections to a port: `struct inet_diag_req_v2`, and a program that the kernel runs for
+/// each socket.
+fn request(family: u8, port: u16) -> Vec<u8> {
+    let mut request = vec![family, TCP, 0, 0];
+    request.extend(STATES.to_ne_bytes());
+    request.resize(request.len() + SOCKET_ID_BYTES, 0);
+    let length = 2 * CONDITION_BYTES;
+    request.extend((4 + length).to_ne_bytes());
+    request.extend(BYTECODE.to_ne_bytes());
+    for (condition, left) in [(PORT_AT_LEAST, length), (PORT_AT_MOST, length - CONDITION_BYTES)] {
+        // `struct inet_diag_bc_op`: code, the jump if it holds, the jump beyond the end if it does not; then the port.
+        request.extend([condition, CONDITION_BYTES as u8]);
+        request.extend((left + 4).to_ne_bytes());
+        request.extend([0, 0]);
+        request.extend(port.to_ne_bytes());
+    }
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use rustix::net::netlink::SOCK_DIAG;
+
+    use super::*;
+
+    /// Goal: the kernel counts this port's connections alone. Without its module there are none.
+    #[test]
+    fn connections_are_counted_by_port() {
+        let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let ports = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
+        let open = |port: u16| TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _held = [open(ports[0]), open(ports[0]), open(ports[0]), open(ports[1])];
+        let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
+        let found = ports.map(|port| count(&mut socket, port).unwrap());
+        assert!(found == [3, 1] || found == [0, 0], "{found:?}");
+        let mut connections = Connections::default();
+        let mut readings = Vec::new();
+        connections.read(&mut socket, &ports.into(), &mut readings).unwrap();
+        assert_eq!(readings.iter().map(|one| one.value).sum::<u64>(), found.iter().sum::<u64>());
+        assert!(connections.clock.now() < connections.due || found == [0, 0]);
+    }
+}
