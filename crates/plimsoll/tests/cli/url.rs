@@ -1,7 +1,10 @@
 //! `plimsoll run URL`: pages of a server that Plimsoll did not start.
 
 use std::fs;
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{Ended, Fixture, Pages, free_port};
@@ -37,6 +40,56 @@ fn pages_of_a_running_server_are_loaded_and_checked_as_they_were_seen() {
     let text = "“/time”: status and content type are checked, bodies were not compared";
     assert!(markdown.contains(text), "{markdown}");
     fixture.run(&["audit", "run.plim"]).expect(0);
+}
+
+/// A server that is asked to end, with its workers, when dropped.
+struct StartedByHand(Child);
+
+impl StartedByHand {
+    fn new(command: &mut Command) -> StartedByHand {
+        let spawned = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        StartedByHand(spawned.expect("install it with `apt-get install nginx-light`"))
+    }
+}
+
+impl Drop for StartedByHand {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+/// An nginx that was started by hand, on this machine and without limits: the run watches it and leaves it alone.
+#[test]
+fn nginx_started_by_hand_is_judged() {
+    let fixture = Fixture::new();
+    fixture.write("site/index.html", "<p>hello");
+    let (port, folder) = (free_port(), fixture.path(""));
+    let folder = folder.display();
+    let config = format!(
+        "daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/error.log; events {{}}\n\
+         http {{ access_log off; client_body_temp_path {folder}/tmp;\n\
+         server {{ listen 127.0.0.1:{port}; root {folder}/site; }} }}\n"
+    );
+    let config = fixture.write("nginx.conf", &config);
+    let mut nginx = StartedByHand::new(Command::new("/usr/sbin/nginx").arg("-c").arg(&config));
+    let address = format!("127.0.0.1:{port}");
+    while TcpStream::connect(&address).is_err() {
+        assert_eq!(nginx.0.try_wait().unwrap(), None, "nginx has ended");
+        std::thread::yield_now();
+    }
+    let words = ["run", &format!("http://{address}/"), "-c", "1,8", "--duration", "2", "--out", "run.plim"];
+    fixture.run(&words).assert_run();
+    assert_eq!(nginx.0.try_wait().unwrap(), None, "nginx is still there");
+    let report = fixture.report(&fixture.path("run.plim"));
+    assert_eq!(requests_of(&report)[0]["reply"], "seen");
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(report["plan"]["load_threads"], (cpus - cpus / 2).max(1), "half of the CPUs");
+    for point in report["load_points"].as_array().unwrap() {
+        assert_eq!(point["total"]["errors"], 0);
+        assert!(point["bottleneck"]["name"].is_string(), "{point}");
+        assert!(0.0 < point["sut"]["cpus"].as_f64().unwrap(), "its processes are watched");
+    }
 }
 
 #[test]
