@@ -1,14 +1,17 @@
 //! The built-in benchmarks, and the construction of a benchmark from its files.
 
 use std::io;
+use std::sync::Arc;
 
 use languages::{Diagnostics, nearest};
 use model::{
-    Definition, FilelistSource, WebDefinition, WebWorkload, Workload, WorkloadDefinition, WorkloadSource,
+    DataTable, Definition, FilelistSource, WebDefinition, WebWorkload, Workload, WorkloadDefinition,
+    WorkloadSource,
 };
 
 #[cfg(feature = "echo")]
 use crate::echo::ECHO;
+use crate::web::data::{DataSource, read_data};
 use crate::web::dynpage::DYNPAGE;
 use crate::web::one_object::ONE_OBJECT;
 use crate::web::web_modern::WEB_MODERN;
@@ -77,6 +80,8 @@ pub struct Benchmark {
     pub definition: Definition,
     /// The workload.
     pub workload: Workload,
+    /// The values of its data, in their order.
+    pub data: Vec<Arc<DataTable>>,
 }
 
 /// The error that no built-in benchmark has a name.
@@ -128,30 +133,36 @@ pub fn builtin_filelist(benchmark: &str, name: &str) -> Option<&'static BuiltinF
     find(benchmark).ok()?.filelist(name)
 }
 
-/// Creates a benchmark from the text of its definition. `read_file` returns the text of a filelist named by
+/// Creates a benchmark from the text of its definition. `read_file` returns the text of a filelist or of data named by
 /// the definition, relative to the definition.
 ///
 /// # Errors
-/// The definition or filelist is not valid, or the filelist cannot be read.
+/// The definition, its filelist or its data are not valid, or the filelist cannot be read.
 pub fn from_definition(
     file_name: &str,
     text: &str,
-    read_file: impl FnOnce(&str) -> io::Result<String>,
+    read_file: impl Fn(&str) -> io::Result<String>,
 ) -> Result<Benchmark, BenchmarkLoadError> {
     let definition = Definition::parse(file_name, text)?;
-    let workload = match &definition.workload {
-        WorkloadDefinition::Web(web) => web_workload(web, file_name, read_file)?.into(),
+    let (workload, data) = match &definition.workload {
+        WorkloadDefinition::Web(web) => {
+            let mut workload = web_workload(web, file_name, &read_file)?;
+            let source = DataSource { file_name, text, read_file: &read_file };
+            let (sets, data) = read_data(&web.data, &source)?;
+            workload.data = sets;
+            (workload.into(), data)
+        }
         #[cfg(feature = "echo")]
-        WorkloadDefinition::Echo(echo) => Workload::Echo(echo.clone()),
+        WorkloadDefinition::Echo(echo) => (Workload::Echo(echo.clone()), Vec::new()),
     };
-    Ok(Benchmark { definition, workload })
+    Ok(Benchmark { definition, workload, data })
 }
 
 /// Creates the workload of a web benchmark, with its own requests or those of its filelist.
 fn web_workload(
     web: &WebDefinition,
     file_name: &str,
-    read_file: impl FnOnce(&str) -> io::Result<String>,
+    read_file: impl Fn(&str) -> io::Result<String>,
 ) -> Result<WebWorkload, BenchmarkLoadError> {
     match &web.source {
         WorkloadSource::Requests(requests, pages) => Ok(web.workload(requests.clone(), pages.clone())),
@@ -195,7 +206,7 @@ mod tests {
     }
 
     fn plan(builtin: &Builtin, quick: bool) -> model::Plan {
-        let Benchmark { definition, workload } = builtin.load();
+        let Benchmark { definition, workload, .. } = builtin.load();
         let sut = SutPlan::of("built-in");
         make_plan(&definition, workload, &Overrides { quick, ..Overrides::new(sut) }).unwrap()
     }

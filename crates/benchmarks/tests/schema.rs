@@ -1,5 +1,7 @@
 //! The published schema accepts what the program accepts, within the supported part of JSON Schema.
 
+use std::path::Path;
+
 use model::{Overrides, SutPlan, make_plan};
 use serde_json::Value;
 use testkit::schema_faults;
@@ -45,19 +47,23 @@ fn refused_definitions_do_not_conform_to_the_schema() {
 /// Examples in other languages, which are tested elsewhere.
 const OTHER_EXAMPLES: [&str; 2] = ["accelerator.toml", "price-list.toml"];
 
+/// The example with data beside it, in a folder of its own.
+const SHOP: &str = "shop/shop.toml";
+
 /// Every example parses, can be planned in full and quick form, and conforms to the schema.
 #[test]
 fn examples_are_valid_definitions() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(examples).unwrap() {
-        let path = entry.unwrap().path();
+    let paths = std::fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path());
+    for path in paths.chain([Path::new(examples).join(SHOP)]) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() || OTHER_EXAMPLES.contains(&name.as_str()) {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let benchmark = benchmarks::from_definition(&name, &text, |_| panic!("no filelist")).unwrap();
+        let beside = |name: &str| std::fs::read_to_string(path.parent().unwrap().join(name));
+        let benchmark = benchmarks::from_definition(&name, &text, beside).unwrap();
         assert_eq!(check(&text), [""; 0], "{name}");
         assert_eq!(format!("{}.toml", benchmark.definition.id), name);
         for quick in [false, true] {
@@ -67,7 +73,7 @@ fn examples_are_valid_definitions() {
         names.push(name);
     }
     names.sort();
-    assert_eq!(names, ["my-api.toml", "my-site.toml", "slow-page.toml", "static-mix.toml"]);
+    assert_eq!(names, ["my-api.toml", "my-site.toml", "shop.toml", "slow-page.toml", "static-mix.toml"]);
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn secrets_are_sent_but_not_shown() {
         WebContext::new(WebContextOptions { secrets: &Secrets::default(), ..setup }).unwrap_err().to_string();
     assert!(no_secrets.starts_with("`headers.Authorization` of request `page` has no value"), "{no_secrets}");
     let web = WebContext::new(setup).unwrap();
-    let operation = WebRequest { kind: 0, closes: false, number };
+    let operation = WebRequest { number, ..WebRequest::first(0) };
     let (outcome, told) =
         Fixture::with(PlainDriver::new(web)).run(async |fixture| fixture.perform_described(&operation).await);
     assert_eq!(

@@ -111,6 +111,11 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
+/// Returns whether a word is an authentication scheme, which precedes a credential: `Bearer`.
+pub fn is_auth_scheme(word: &str) -> bool {
+    SCHEMES.contains(&word.to_ascii_lowercase().as_str())
+}
+
 /// Returns whether a header field is a credential, by its name or by the form of its value.
 pub fn is_credential(name: &str, value: &str) -> bool {
     let is_scheme = value.split_once(' ').is_some_and(|(scheme, rest)| {

@@ -22,7 +22,7 @@ pub mod schema;
 pub mod spec;
 
 pub use credentials::{
-    REDACTED, credential_spans, is_credential, is_credential_name, without_credentials,
+    REDACTED, credential_spans, is_auth_scheme, is_credential, is_credential_name, without_credentials,
     words_without_credentials,
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};

@@ -41,9 +41,9 @@ pub use check::{CheckMoment, ConsistencyCheck, NamedCount};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
-    DEFINITION_FORMAT, Definition, Family, FilelistSource, Levels, LoadDefinition, LoadUnit,
-    OpenLoopDefinition, QuickDefinition, WebDefinition, WorkloadDefinition, WorkloadSource,
-    definition_schema, header_name_fault,
+    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, Family, FilelistSource, Levels,
+    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, WebDefinition, WorkloadDefinition,
+    WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};
@@ -80,10 +80,12 @@ pub use setting::{
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use workload::{
-    CLOSE_WAIT_MAX, Connection, Count, FILES_MAX, FileSet, FileSetError, HttpVersion, Page, Parameter,
-    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, ReplyBody, Request,
-    STREAMS_MAX, Sampler, SetFile, Think, Tls, WebProtocol, WebWorkload, Workload, file_path_fault,
-    web_measure,
+    BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
+    DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
+    FileSetError, HttpVersion, JsonCheck, Page, Parameter, ParameterError, PathPattern, PathPatternError,
+    PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX,
+    Sampler, SessionValue, SetFile, TemplatePiece, Think, Tls, UserPage, WebProtocol, WebWorkload, Workload,
+    compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
 };
 #[cfg(feature = "echo")]
 pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

@@ -17,14 +17,16 @@ pub struct WebRequest {
     pub kind: u16,
     /// Whether the connection is not used again afterwards.
     pub closes: bool,
+    /// Whether it is the first of its page.
+    pub begins: bool,
     /// Number of the object among those of the kind.
     pub number: u64,
 }
 
 impl WebRequest {
-    /// Makes the request for the first object of a kind, on a connection that may be used again.
+    /// Makes the request for the first object of a kind, a page of its own, on a connection that may be used again.
     pub fn first(kind: u16) -> WebRequest {
-        WebRequest { kind, closes: false, number: 0 }
+        WebRequest { kind, closes: false, begins: true, number: 0 }
     }
 }
 
@@ -76,11 +78,15 @@ pub enum Outcome {
     Http2Failed = 17,
     /// The body has a content coding that the request did not accept.
     WrongEncoding = 18,
+    /// A value that the user needs is missing: a reply does not have it, or no earlier reply gave it.
+    ValueMissing = 19,
+    /// A redirect cannot be followed: there are too many, or it leads nowhere, or out of encryption.
+    WrongRedirect = 20,
 }
 
 impl Outcome {
     /// All outcomes, in the order of their numbers.
-    pub const ALL: [Outcome; 19] = [
+    pub const ALL: [Outcome; 21] = [
         Outcome::Ok,
         Outcome::Refused,
         Outcome::Reset,
@@ -100,6 +106,8 @@ impl Outcome {
         Outcome::StreamReset,
         Outcome::Http2Failed,
         Outcome::WrongEncoding,
+        Outcome::ValueMissing,
+        Outcome::WrongRedirect,
     ];
 
     /// Returns the outcome with a number, as stored in run files; `None` if there is none.
@@ -129,6 +137,8 @@ impl Outcome {
             Outcome::StreamReset => "stream reset",
             Outcome::Http2Failed => "http2 failed",
             Outcome::WrongEncoding => "wrong encoding",
+            Outcome::ValueMissing => "value missing",
+            Outcome::WrongRedirect => "wrong redirect",
         }
     }
 

@@ -7,10 +7,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use languages::{REDACTED, credential_spans, is_credential};
+use std::sync::Arc;
+
+use languages::{REDACTED, credential_spans, is_auth_scheme, is_credential, is_credential_name};
 use serde::{Deserialize, Serialize};
 
-use crate::{PathPattern, Request};
+use crate::workload::has_placeholders;
+use crate::{DataTable, PathPattern, Request, TemplatePiece, template_pieces};
 
 /// The shortest value that is redacted in texts; shorter ones occur there by chance.
 const TELLING_BYTES_MIN: usize = 4;
@@ -36,7 +39,7 @@ pub enum RequestPart {
     Header(String),
     /// The body.
     Body,
-    /// The only value of the path's parameter of this name.
+    /// The only value of the parameter of this name.
     Parameter(String),
     /// The path, of which the plan has all but the credentials.
     Path,
@@ -65,7 +68,7 @@ impl RequestPart {
         }
     }
 
-    /// Returns the reason why a value is not allowed there, if any; never repeats the value.
+    /// Returns the reason why a value is not allowed there, if any; never repeats the value. Of a parameter: in a path.
     pub fn fault(&self, value: &str) -> Option<&'static str> {
         let is_line = |c: char| c == '\t' || c == ' ' || c.is_ascii_graphic();
         match self {
@@ -112,11 +115,13 @@ impl fmt::Debug for PlacedSecret {
     }
 }
 
-/// The values of a workload's secrets. They are shown nowhere, not even by `Debug`.
+/// The values of a workload's secrets, and those of its data. They are shown nowhere, not even by `Debug`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
     /// The values by the request's index and the key of the part.
     values: BTreeMap<(usize, String), String>,
+    /// The values of the workload's data, in its order.
+    data: Vec<Arc<DataTable>>,
 }
 
 impl fmt::Debug for Secrets {
@@ -141,6 +146,16 @@ impl Secrets {
     /// Adds the value of a part of the request at `kind`.
     pub fn insert(&mut self, kind: usize, part: &RequestPart, value: String) {
         self.values.insert((kind, part.key()), value);
+    }
+
+    /// Sets the values of the workload's data, in its order.
+    pub fn set_data(&mut self, data: Vec<Arc<DataTable>>) {
+        self.data = data;
+    }
+
+    /// Returns the values of the workload's data, in its order.
+    pub fn data(&self) -> &[Arc<DataTable>] {
+        &self.data
     }
 
     /// Returns a text without the values of these secrets, for texts of a peer that may repeat what it received.
@@ -185,18 +200,31 @@ impl Secrets {
 }
 
 impl Request {
+    /// Returns the reason why a value is not allowed in a part of this request, if any; never repeats the value.
+    pub fn fault_of(&self, part: &RequestPart, value: &str) -> Option<&'static str> {
+        match part {
+            // In headers and bodies a value is encoded for its place.
+            RequestPart::Parameter(name) if !self.path.names().contains(name) && !value.is_empty() => None,
+            _ => part.fault(value),
+        }
+    }
+
     /// Takes out whatever looks like a credential and is not disclosed on purpose; returns what was taken, each with
     /// its value. The request then says of each that it came from the definition.
     pub fn take_credentials(&mut self) -> Vec<(Secret, String)> {
         let of = |part| Secret { part, prefix: String::new(), source: SecretSource::Definition };
         let mut taken = Vec::new();
         for (name, value) in std::mem::take(&mut self.headers) {
-            match is_credential(&name, &value) && !self.disclosed.contains(&name) {
+            let is_secret = match has_placeholders(&value) {
+                true => has_own_credential(&name, &value),
+                false => is_credential(&name, &value),
+            };
+            match is_secret && !self.disclosed.contains(&name) {
                 true => taken.push((of(RequestPart::Header(name)), value)),
                 false => self.headers.push((name, value)),
             }
         }
-        if !self.discloses("body") && !credential_spans(&self.body).is_empty() {
+        if !self.discloses("body") && !credential_spans(&without_values(&self.body)).is_empty() {
             taken.push((of(RequestPart::Body), std::mem::take(&mut self.body)));
         }
         let path = self.path.to_string();
@@ -228,6 +256,24 @@ fn path_without_credentials(path: &str) -> Option<PathPattern> {
         }
     }
     if shown == path { None } else { shown.parse().ok() }
+}
+
+/// Returns whether a header value with placeholders has a credential besides them.
+pub(crate) fn has_own_credential(name: &str, value: &str) -> bool {
+    let shown = without_values(value);
+    let is_word = |word: &str| !word.is_empty() && !word.ends_with('=') && !is_auth_scheme(word);
+    let rest = shown.replace(REDACTED, "");
+    !credential_spans(&shown).is_empty()
+        || (is_credential_name(name) && rest.split([' ', ';', ',', '&']).any(is_word))
+}
+
+/// Returns a text with [`REDACTED`] for each placeholder.
+pub(crate) fn without_values(text: &str) -> String {
+    let shown = |piece: &TemplatePiece| match piece {
+        TemplatePiece::Text(text) => (*text).to_owned(),
+        _ => REDACTED.to_owned(),
+    };
+    template_pieces(text).iter().map(shown).collect()
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub(crate) fn with_filelist(
 
 /// Returns the file set of a benchmark for the highest load: that of the arguments, or else that of its load plan.
 pub(crate) fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
-    let (Benchmark { definition, workload }, _) = with_filelist(&arguments.benchmark)?;
+    let (Benchmark { definition, workload, .. }, _) = with_filelist(&arguments.benchmark)?;
     let levels = definition.load.levels.list(arguments.max_load, definition.load.unit);
     let level = arguments.max_load.unwrap_or_else(|| levels.into_iter().fold(0.0, f64::max));
     Ok(workload.file_set(level))

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use languages::{Diagnostic, Diagnostics};
-use model::{PlacedSecret, RequestPart, SecretSource, Secrets};
+use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets};
 
 use crate::benchmark::Chosen;
 use crate::exit::Failure;
@@ -21,6 +21,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Lists all secrets that cannot be read, each with its key and position in the definition, and never with its value.
 pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failure> {
     let mut secrets = Secrets::default();
+    secrets.set_data(chosen.benchmark.data.clone());
     let Some(source) = chosen.source.as_ref().filter(|_| !has_filelist) else {
         return Ok(secrets);
     };
@@ -28,7 +29,8 @@ pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failu
     let (definition, workload) = (&chosen.benchmark.definition.workload, &chosen.benchmark.workload);
     let (Some(definition), Some(workload)) = (definition.web(), workload.web()) else { return Ok(secrets) };
     for placed in &definition.secrets {
-        match value(placed, &source.path, chosen.given.as_ref()) {
+        let request = &workload.requests[placed.kind];
+        match value(placed, request, &source.path, chosen.given.as_ref()) {
             Ok(value) => secrets.insert(placed.kind, &placed.secret.part, value),
             Err((label, hint)) => {
                 let request = &workload.requests[placed.kind].name;
@@ -50,6 +52,7 @@ pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failu
 /// Returns the value of a secret, or the reason why it has none and a hint.
 fn value(
     placed: &PlacedSecret,
+    request: &Request,
     definition: &Path,
     given: Option<&(String, String)>,
 ) -> Result<String, (String, String)> {
@@ -70,7 +73,7 @@ fn value(
             (file(&path, &placed.secret.part).map_err(|why| fail(&why, hint.clone()))?, hint)
         }
     };
-    match placed.secret.part.fault(&value) {
+    match request.fault_of(&placed.secret.part, &value) {
         Some(fault) => Err(fail(&format!("cannot be used: {fault}"), hint)),
         None => Ok(value),
     }

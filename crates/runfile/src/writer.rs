@@ -433,6 +433,8 @@ mod tests {
             pages: vec![],
             counts_pages: false,
             think: Think::None,
+            cookies: model::Cookies::None,
+            data: Vec::new(),
             protocol: WebProtocol::plain(Kept::PerRequest),
         };
         let plan = Plan {

@@ -40,6 +40,8 @@ pub fn one_object() -> WebWorkload {
         pages: vec![Page { weight: 1, requests: vec![0] }],
         counts_pages: true,
         think: Think::None,
+        cookies: model::Cookies::None,
+        data: Vec::new(),
         protocol: WebProtocol::plain(Connection::PerRequest),
     }
 }

@@ -23,6 +23,8 @@ pub enum Purpose {
     Simulation,
     /// The values of a resampled estimate (bootstrap); the index is the replicate.
     Resampling,
+    /// The rows of a user's data; the index is made of data, user and page.
+    Data,
 }
 
 impl Purpose {
@@ -35,6 +37,7 @@ impl Purpose {
             Purpose::Content => 0x636f_6e74,
             Purpose::Simulation => 0x7369_6d75,
             Purpose::Resampling => 0x7265_7361,
+            Purpose::Data => 0x6461_7461,
         }
     }
 }

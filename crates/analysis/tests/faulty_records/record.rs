@@ -59,6 +59,8 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         pages: vec![Page { weight: 1, requests: vec![0] }, Page { weight: 1, requests: vec![1] }],
         counts_pages: true,
         think: Think::None,
+        cookies: model::Cookies::None,
+        data: Vec::new(),
         protocol: WebProtocol::plain(Connection::PerRequest),
     };
     Plan {

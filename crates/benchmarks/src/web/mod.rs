@@ -1,5 +1,6 @@
 //! Web benchmarks, and the users that all of them have.
 
+pub(crate) mod data;
 pub(crate) mod dynpage;
 pub(crate) mod one_object;
 pub mod pages;

@@ -200,6 +200,8 @@ fn verification(report: &Report) -> String {
         (names(|reply| *reply == ReplyBody::Seen), "length and hash must equal those of the first response"),
         (names(|reply| matches!(reply, ReplyBody::Contains(_))), "the body must contain a given text"),
         (names(is_typed), "status and content type are checked, bodies were not compared"),
+        (names(|reply| matches!(reply, ReplyBody::Length { .. })), "the length must be within limits"),
+        (names(|reply| matches!(reply, ReplyBody::Json(_))), "the body must be JSON with given values"),
         (names(|reply| *reply == ReplyBody::Any), "the body is not checked"),
     ];
     let mut text =

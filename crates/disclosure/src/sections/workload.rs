@@ -1,9 +1,15 @@
 //! The workload: its requests, their shares and the expected responses.
 
-use model::{Connection, Count, OperationKind, Page, Parameter, ReplyBody, Request, Think, WebWorkload};
+use model::{
+    Connection, Cookies, Count, DataSet, OperationKind, Page, Parameter, Redirects, ReplyBody, Request,
+    Think, WebWorkload,
+};
 
 use super::kinds::{in_unit, measure_unit};
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, Text, numbers};
+
+/// The greatest length of a body that counts as unlimited.
+const LENGTH_MAX: u64 = 1 << 50;
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     match report.web() {
@@ -45,6 +51,7 @@ fn web_section(report: &Report, workload: &WebWorkload) -> Section {
     if !plain {
         blocks.push(Block::Table(requests(report, workload)));
         blocks.extend(parameters(report, workload).map(Block::Table));
+        blocks.extend(data(workload).map(Block::Table));
     }
     let grouped = workload.pages.iter().any(|page| 1 < page.requests.len());
     if plain || grouped {
@@ -65,7 +72,13 @@ fn introduction(report: &Report, workload: &WebWorkload) -> String {
     let plain = workload.requests.iter().all(is_plain_file);
     let what = if plain { "files" } else { "requests" };
     let picked = match (report.is_open(), groups) {
-        (true, _) => "Every operation is a request, chosen by weight.".to_owned(),
+        (true, _) if !report.plan.workload.has_user_state() => {
+            "Every operation is a request, chosen by weight.".to_owned()
+        }
+        (true, _) => format!(
+            "Every operation is the next request of a user. A page is a group of {what}. A user chooses a page by weight and \
+             fetches its {what} in order."
+        ),
         (false, true) => format!(
             "A page is a group of {what}. A user chooses a page by weight and fetches its {what} in order."
         ),
@@ -104,7 +117,27 @@ fn behavior(report: &Report, workload: &WebWorkload) -> Option<String> {
          6.36 % each, as in SPECweb99."
             .to_owned()
     });
-    let texts: Vec<String> = think(report, "page").into_iter().chain(sessions).collect();
+    let texts: Vec<String> =
+        think(report, "page").into_iter().chain(sessions).chain(user_sessions(workload)).collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
+}
+
+/// Returns what users keep from one request to the next; `None` if it is nothing.
+fn user_sessions(workload: &WebWorkload) -> Option<String> {
+    let cookies = match workload.cookies {
+        Cookies::None => None,
+        Cookies::Page => Some("Users keep cookies until the end of a page.".to_owned()),
+        Cookies::User => Some("Users keep cookies for the whole load point.".to_owned()),
+    };
+    let names = workload.extracted_names();
+    let values = match names.as_slice() {
+        [] => None,
+        names => Some(format!(
+            "From replies they take the values “{}”, which later requests use; none is stored or shown.",
+            names.join("”, “")
+        )),
+    };
+    let texts: Vec<String> = cookies.into_iter().chain(values).collect();
     (!texts.is_empty()).then(|| texts.join(" "))
 }
 
@@ -170,8 +203,46 @@ fn reply_text(request: &Request) -> String {
         ReplyBody::Any => "any body".to_owned(),
         ReplyBody::Contains(text) => format!("a body that contains “{text}”"),
         ReplyBody::ContentType(expected) => format!("{expected}, body not compared"),
+        ReplyBody::Length { least, most: LENGTH_MAX.. } => {
+            format!("a body of {} B or more", numbers::count(*least))
+        }
+        ReplyBody::Length { least, most } => {
+            format!("a body of {} to {} B", numbers::count(*least), numbers::count(*most))
+        }
+        ReplyBody::Json(checks) => {
+            let places = checks.iter().map(|check| format!("“{}”", check.pointer)).collect::<Vec<String>>();
+            format!("JSON with the expected values at {}", places.join(", "))
+        }
     };
-    format!("{}, {body}", request.status)
+    let statuses = [request.status].into_iter().chain(request.other_statuses.iter().copied());
+    let statuses = statuses.map(|status| status.to_string()).collect::<Vec<String>>().join(" or ");
+    let redirects = if request.redirects == Redirects::Follow { " after redirects" } else { "" };
+    format!("{statuses}{redirects}, {body}")
+}
+
+/// Lists the data of users: their files, never their values.
+fn data(workload: &WebWorkload) -> Option<Table> {
+    let row = |data: &DataSet| {
+        Row::plain([
+            data.name.clone(),
+            data.file.clone(),
+            numbers::count(data.rows),
+            data.pick.to_string(),
+            data.at_end.to_string(),
+            data.hash.clone(),
+        ])
+    };
+    let columns = vec![
+        Column::words("Data"),
+        Column::words("File"),
+        Column::numbers("Rows", ""),
+        Column::words("Rows of a user"),
+        Column::words("After the last"),
+        Column::words("BLAKE3 hash"),
+    ];
+    let note = "A user takes a row per page. The values are neither stored nor shown.";
+    let table = Table::new("Data", columns, workload.data.iter().map(row).collect()).note(note);
+    (!workload.data.is_empty()).then_some(table)
 }
 
 /// Lists each parameter once, however many requests have the same.

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use model::{Content, GENERATED_MARKUP, GeneratedText, Outcome};
+use model::{BUFFERED_BODY_MAX, Content, GENERATED_MARKUP, GeneratedText, JsonCheck, Outcome};
+use serde_json::Value;
 use units::mix_bits;
 
 use crate::net::OperationFailure;
@@ -23,9 +24,17 @@ pub(crate) enum BodyCheck<'a> {
     /// A body that contains a text; `matched` is the number of its bytes that match at the end of the bytes
     /// so far.
     Contains { needle: &'a Needle, matched: usize },
+    /// A body of a length within limits.
+    Length { least: u64, most: u64 },
+    /// A JSON body with these values, of at most [`BUFFERED_BODY_MAX`] bytes.
+    Json { checks: &'a [JsonCheck], body: Vec<u8> },
     /// Any body.
     Any,
 }
+
+/// The details of wrong bytes of a JSON body; any other is the index of the value that is wrong.
+pub(crate) const NOT_JSON: u64 = u64::MAX;
+pub(crate) const JSON_TOO_LONG: u64 = u64::MAX - 1;
 
 impl BodyCheck<'_> {
     /// Checks the announced length of the body.
@@ -33,6 +42,9 @@ impl BodyCheck<'_> {
     pub(crate) fn announced(&self, length: u64) -> Result<(), OperationFailure> {
         match self {
             BodyCheck::Content { bytes, .. } | BodyCheck::Letters { bytes, .. } if *bytes != length => {
+                Err(OperationFailure::new(Outcome::WrongLength, length))
+            }
+            BodyCheck::Length { least, most } if !(*least..=*most).contains(&length) => {
                 Err(OperationFailure::new(Outcome::WrongLength, length))
             }
             _ => Ok(()),
@@ -66,6 +78,14 @@ impl BodyCheck<'_> {
                 *matched = needle.advance(*matched, data);
                 Ok(())
             }
+            BodyCheck::Length { most, .. } => not_beyond(*most, at, data),
+            BodyCheck::Json { body, .. } => {
+                if BUFFERED_BODY_MAX < body.len() + data.len() {
+                    return Err(OperationFailure::new(Outcome::WrongBytes, JSON_TOO_LONG));
+                }
+                body.extend_from_slice(data);
+                Ok(())
+            }
             BodyCheck::Any => Ok(()),
         }
     }
@@ -83,6 +103,10 @@ impl BodyCheck<'_> {
             BodyCheck::Contains { needle, matched } if *matched < needle.text.len() => {
                 Err(OperationFailure::new(Outcome::WrongBytes, length))
             }
+            BodyCheck::Length { least, .. } if length < *least => {
+                Err(OperationFailure::new(Outcome::WrongLength, length))
+            }
+            BodyCheck::Json { checks, body } => check_json(checks, body),
             _ => Ok(()),
         }
     }
@@ -103,6 +127,25 @@ fn check_prefix<'a>(prefix: &[u8], at: u64, data: &'a [u8]) -> Result<&'a [u8], 
         Some(index) => Err(index),
         None => Ok(&data[n..]),
     }
+}
+
+/// Checks the values of a JSON body.
+fn check_json(checks: &[JsonCheck], body: &[u8]) -> Result<(), OperationFailure> {
+    let wrong = |detail| OperationFailure::new(Outcome::WrongBytes, detail);
+    let json: Value = serde_json::from_slice(body).map_err(|_| wrong(NOT_JSON))?;
+    let is_right = |check: &JsonCheck| {
+        let found = json.pointer(&check.pointer);
+        found.is_some_and(|found| check.value.as_ref().is_none_or(|value| is_equal(found, value)))
+    };
+    match checks.iter().position(|check| !is_right(check)) {
+        None => Ok(()),
+        Some(index) => Err(wrong(index as u64)),
+    }
+}
+
+/// Returns whether two values are equal; of numbers, whether they are, however they are written: 5 and 5.0.
+fn is_equal(one: &Value, other: &Value) -> bool {
+    one == other || one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one == other)
 }
 
 /// Length and digest of the first body of each object, by kind and number.
@@ -279,6 +322,38 @@ mod tests {
             assert_eq!(run(check(), b"xxaabaabaaabxx", step), Ok(()));
             assert_eq!(run(check(), b"aabaabaaaab", step), wrong(Outcome::WrongBytes, 11));
         }
+    }
+
+    #[test]
+    fn lengths_are_within_their_limits() {
+        let check = || BodyCheck::Length { least: 2, most: 4 };
+        assert_eq!(check().announced(5), wrong(Outcome::WrongLength, 5));
+        assert_eq!(check().announced(1), wrong(Outcome::WrongLength, 1));
+        for (body, expected) in [
+            (&b"a"[..], wrong(Outcome::WrongLength, 1)),
+            (b"ab", Ok(())),
+            (b"abcd", Ok(())),
+            (b"abcde", wrong(Outcome::WrongLength, 5)),
+        ] {
+            assert_eq!(run(check(), body, 1), expected);
+        }
+    }
+
+    #[test]
+    fn json_has_the_values_that_are_expected() {
+        let value = |pointer: &str, value| JsonCheck { pointer: pointer.to_owned(), value };
+        let checks =
+            [value("/id", Some(5.into())), value("/user/name", Some("a".into())), value("/list/0", None)];
+        let found =
+            |body: &str| run(BodyCheck::Json { checks: &checks, body: Vec::new() }, body.as_bytes(), 3);
+        assert_eq!(found(r#"{"id": 5.0, "user": {"name": "a"}, "list": [null]}"#), Ok(()));
+        assert_eq!(found(r#"{"id": 6, "user": {"name": "a"}, "list": [1]}"#), wrong(Outcome::WrongBytes, 0));
+        assert_eq!(found(r#"{"id": 5, "user": "a", "list": [1]}"#), wrong(Outcome::WrongBytes, 1));
+        assert_eq!(found(r#"{"id": 5, "user": {"name": "a"}, "list": []}"#), wrong(Outcome::WrongBytes, 2));
+        assert_eq!(found("<html>"), wrong(Outcome::WrongBytes, NOT_JSON));
+        let long = " ".repeat(BUFFERED_BODY_MAX + 1);
+        let check = BodyCheck::Json { checks: &checks, body: Vec::new() };
+        assert_eq!(run(check, long.as_bytes(), 100_000), wrong(Outcome::WrongBytes, JSON_TOO_LONG));
     }
 
     proptest! {

@@ -6,13 +6,16 @@ use std::rc::Rc;
 
 use http1::RequestError;
 use languages::{foreign_text, without_credentials};
-use model::{Connection, Content, HttpVersion, MissingSecret, Request, Secrets, WebRequest, WebWorkload};
+use model::{
+    Connection, Content, HttpVersion, MissingSecret, Request, Secrets, WebProtocol, WebRequest, WebWorkload,
+};
 use thiserror::Error;
 use units::RealClock;
 
 use super::body_check::{BodyCheck, FirstSeen};
 use super::http2::Pool;
 use super::request::PreparedRequest;
+use super::session::{SessionContext, SessionTarget};
 use super::target::Target;
 use super::tls::{CertificateProblem, HandshakeCounts, TlsSettings, Trust};
 use crate::net::OperationFailure;
@@ -58,6 +61,11 @@ pub enum WebSetupError {
     /// A secret has no value.
     #[error(transparent)]
     Secret(#[from] MissingSecret),
+    /// The values of data are not there.
+    #[error(
+        "the data `{0}` have no values\nhint: their file is named in the definition, and read when a run begins"
+    )]
+    Data(String),
     /// The target's scheme and the plan's protocol contradict each other.
     #[error("target `{target}` {}", match secure {
         true => "uses TLS, the plan does not\nhint: add `--tls full` or `--tls resumed`",
@@ -96,10 +104,18 @@ pub struct WebContext {
     pub(crate) tls: Option<TlsSettings>,
     pub(crate) handshakes: Cell<HandshakeCounts>,
     pub(crate) http2: Option<Pool>,
+    /// The part of users' sessions; `None` if they have none.
+    pub(crate) session: Option<Rc<SessionContext>>,
     /// The explanation of the last failure that a number cannot express.
     explanation: RefCell<String>,
     /// Secrets to remove from it.
     secrets: Secrets,
+}
+
+/// The expected response to a request: its status and the check of its body.
+pub struct ExpectedReply<'a> {
+    pub(crate) prepared: &'a PreparedRequest,
+    pub(crate) check: BodyCheck<'a>,
 }
 
 impl WebContext {
@@ -124,6 +140,11 @@ impl WebContext {
         };
         let tls = TlsSettings::new(target, protocol, setup.trust).map_err(WebSetupError::Tls)?;
         let is_http2 = protocol.http == HttpVersion::Http2;
+        let session = workload.has_sessions().then(|| {
+            let WebContextOptions { policy, source_addresses, trust, .. } = setup;
+            let at = SessionTarget { target, policy, source_addresses, trust };
+            SessionContext::new(&at, workload, &filled, secrets).map(Rc::new).map_err(WebSetupError::Data)
+        });
         Ok(Rc::new(WebContext {
             endpoint,
             clock: setup.clock,
@@ -140,10 +161,43 @@ impl WebContext {
             request: RefCell::default(),
             sealed: RefCell::default(),
             http2: is_http2.then(|| Pool::new(&filled, protocol, &host, tls.as_ref())),
+            session: session.transpose()?,
             tls,
             handshakes: Cell::default(),
             explanation: RefCell::default(),
             secrets: secrets.clone(),
+        }))
+    }
+
+    /// Sets up connections to a server besides the target, for requests that are made one by one.
+    ///
+    /// # Errors
+    /// Source addresses or certificate do not match.
+    pub(crate) fn elsewhere(
+        &self,
+        target: &Target,
+        address: SocketAddr,
+        protocol: &WebProtocol,
+        policy: TargetPolicy,
+        source_addresses: &[IpAddr],
+        trust: &Trust,
+    ) -> Result<Rc<WebContext>, WebSetupError> {
+        Ok(Rc::new(WebContext {
+            endpoint: TargetEndpoint::new(address, policy, source_addresses)?,
+            clock: self.clock,
+            content: Content::new(0),
+            requests: Vec::new(),
+            connection: protocol.connection,
+            first_seen: FirstSeen::default(),
+            buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
+            request: RefCell::default(),
+            sealed: RefCell::default(),
+            http2: None,
+            session: None,
+            tls: TlsSettings::new(target, protocol, trust).map_err(WebSetupError::Tls)?,
+            handshakes: Cell::default(),
+            explanation: RefCell::default(),
+            secrets: self.secrets.clone(),
         }))
     }
 

@@ -9,12 +9,13 @@ use model::{Connection, Outcome, Reply, WebRequest, web_measure};
 use tokio::task::AbortHandle;
 use units::{Clock, Nanos};
 
-use super::context::WebContext;
+use super::context::{ExpectedReply, WebContext};
 use super::describe::describe;
 use super::marks::Marks;
 use super::reply::{Progress, ReplyReader};
+use super::session::{Capture, ComposedRequest, SessionTransport};
 use super::tls::TlsTransport;
-use super::transport::Http1Transport;
+use super::transport::{Http1Transport, RequestBytes};
 use crate::net::OperationFailure;
 use crate::net::{Received, TcpTransport};
 
@@ -83,9 +84,9 @@ impl<C: Http1Transport> WebDriver<C> {
     }
 
     /// Sends a request on the kept connection or a new one and reads the response.
-    async fn exchange(
+    async fn exchange_on_connection(
         &mut self,
-        operation: &WebRequest,
+        request: &impl RequestBytes,
         marks: &mut Marks,
         reply: &mut ReplyReader<'_>,
     ) -> ExchangeResult<C> {
@@ -93,9 +94,9 @@ impl<C: Http1Transport> WebDriver<C> {
         let kept = self.take_kept();
         let is_kept = kept.is_some();
         let sent = match kept {
-            Some(transport) => transport.send(&web, operation).await.map(|transport| (transport, marks.sent)),
+            Some(transport) => transport.send(&web, request).await.map(|transport| (transport, marks.sent)),
             None => {
-                let mut opened = pin!(C::open(&web, &self.user_state, operation));
+                let mut opened = pin!(C::open(&web, &self.user_state, request));
                 poll_fn(|context| {
                     let opened = opened.as_mut().poll(context);
                     // The peer may be waiting for the end of the previous connection.
@@ -122,6 +123,54 @@ impl<C: Http1Transport> WebDriver<C> {
         ExchangeResult { progress, transport: Some(transport), is_kept, end }
     }
 
+    /// Sends a request, which may ask to close the connection, and reads its reply; one that is idempotent is sent
+    /// again if the connection turns out to have ended before.
+    #[inline]
+    async fn perform_request(
+        &mut self,
+        request: &impl RequestBytes,
+        (closes, is_idempotent): (bool, bool),
+        mut reply: ReplyReader<'_>,
+        sent: Nanos,
+    ) -> Reply {
+        let mut marks = Marks { sent, ..Marks::default() };
+        let closes = closes || matches!(self.web.connection, Connection::PerRequest);
+        let mut result = self.exchange_on_connection(request, &mut marks, &mut reply).await;
+        if result.had_ended() && !reply.has_begun() && is_idempotent {
+            if let Some(transport) = result.transport.take() {
+                self.close_transport(transport, result.end);
+            }
+            result = Box::pin(self.exchange_on_connection(request, &mut marks, &mut reply)).await;
+        }
+        let ExchangeResult { progress, mut transport, end, .. } = result;
+        let requests = transport.as_mut().map_or(0, |transport| transport.tcp().requests);
+        let mut done = marks.last_byte;
+        match (progress, transport) {
+            // The end of the connection is still to come, and part of the operation.
+            (Progress::Done { .. }, Some(transport)) if closes && end == ConnectionEnd::Outstanding => {
+                self.closing = Some(transport);
+            }
+            (Progress::Done { keep_alive: true }, Some(transport))
+                if !closes && end == ConnectionEnd::Outstanding && self.may_keep(requests) =>
+            {
+                self.kept = Some(transport);
+            }
+            (_, transport) => {
+                if let Some(transport) = transport {
+                    self.close_transport(transport, end);
+                }
+                // A connection that is not kept is closed by now, which is part of the operation.
+                done = self.web.clock.now();
+            }
+        }
+        let failure = match progress {
+            Progress::Failed(failure) => failure,
+            Progress::Done { .. } | Progress::Open => OperationFailure::NONE,
+        };
+        let measured = marks.measured(reply.head_bytes, reply.body_bytes);
+        failure.into_reply(sent, done, measured)
+    }
+
     /// Returns whether a connection that has carried this many requests may be reused.
     fn may_keep(&self, requests: u32) -> bool {
         match self.web.connection {
@@ -146,43 +195,8 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
         let web = Rc::clone(&self.web);
         let (prepared, check) = web.expected(operation);
-        let mut marks = Marks { sent, ..Marks::default() };
-        let mut reply = ReplyReader::new(prepared, check);
-        let closes = operation.closes || matches!(web.connection, Connection::PerRequest);
-        let mut result = self.exchange(operation, &mut marks, &mut reply).await;
-        if result.had_ended() && !reply.has_begun() && prepared.is_idempotent() {
-            if let Some(transport) = result.transport.take() {
-                self.close_transport(transport, result.end);
-            }
-            result = Box::pin(self.exchange(operation, &mut marks, &mut reply)).await;
-        }
-        let ExchangeResult { progress, mut transport, end, .. } = result;
-        let requests = transport.as_mut().map_or(0, |transport| transport.tcp().requests);
-        let mut done = marks.last_byte;
-        match (progress, transport) {
-            // The end of the connection is still to come, and part of the operation.
-            (Progress::Done { .. }, Some(transport)) if closes && end == ConnectionEnd::Outstanding => {
-                self.closing = Some(transport);
-            }
-            (Progress::Done { keep_alive: true }, Some(transport))
-                if !closes && end == ConnectionEnd::Outstanding && self.may_keep(requests) =>
-            {
-                self.kept = Some(transport);
-            }
-            (_, transport) => {
-                if let Some(transport) = transport {
-                    self.close_transport(transport, end);
-                }
-                // A connection that is not kept is closed by now, which is part of the operation.
-                done = web.clock.now();
-            }
-        }
-        let failure = match progress {
-            Progress::Failed(failure) => failure,
-            Progress::Done { .. } | Progress::Open => OperationFailure::NONE,
-        };
-        let measured = marks.measured(reply.head_bytes, reply.body_bytes);
-        failure.into_reply(sent, done, measured)
+        let reply = ReplyReader::new(prepared, check);
+        self.perform_request(operation, (operation.closes, prepared.is_idempotent()), reply, sent).await
     }
 
     fn is_closing(&self) -> bool {
@@ -209,6 +223,23 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
 
     fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
         describe(&self.web, operation, reply)
+    }
+}
+
+impl<C: Http1Transport> SessionTransport for WebDriver<C> {
+    fn of(web: Rc<WebContext>) -> WebDriver<C> {
+        WebDriver::new(web)
+    }
+
+    async fn exchange(
+        &mut self,
+        request: &ComposedRequest,
+        expected: ExpectedReply<'_>,
+        capture: &mut Capture,
+        sent: Nanos,
+    ) -> Reply {
+        let reply = ReplyReader::capturing(expected, request.method(), capture);
+        self.perform_request(request, (request.closes, request.is_idempotent()), reply, sent).await
     }
 }
 

@@ -9,6 +9,7 @@
 //! - `reply`: an incremental parser and checker of HTTP/1 responses, without a socket.
 //! - `transport`: the transport of HTTP/1: TCP, or `tls`.
 //! - `http2`: streams on shared connections.
+//! - [`SessionDriver`]: users with cookies, extracted values and data, over any of these drivers.
 //! - `marks`: the moments of a request, and the measures that follow from them.
 //! - `fetch`: a page without expectations, to learn what a server answers.
 //! - `describe`: failures of operations, described for people.
@@ -22,6 +23,7 @@ mod http2;
 mod marks;
 mod reply;
 mod request;
+mod session;
 mod target;
 mod tls;
 mod transport;
@@ -30,5 +32,6 @@ pub use context::{WebContext, WebContextOptions, WebSetupError};
 pub use driver::{PlainDriver, TlsDriver, WebDriver};
 pub use fetch::{FetchError, FetchedReply, fetch};
 pub use http2::Http2Driver;
+pub use session::{SessionDriver, SessionTransport, SessionUser};
 pub use target::{Target, TargetError};
 pub use tls::{Authorities, CertificateProblem, HandshakeCounts, Trust};

@@ -12,13 +12,15 @@
 //! It has no socket and no clock: tests feed it bytes.
 
 use http1::{
-    BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, header,
-    parse_encoded_response,
+    BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, RequestMethod,
+    ResponseHead, header, parse_encoded_response,
 };
 use model::Outcome;
 
 use super::body_check::BodyCheck;
+use super::context::ExpectedReply;
 use super::request::PreparedRequest;
+use super::session::Capture;
 use crate::net::OperationFailure;
 
 /// The progress of a response.
@@ -33,10 +35,12 @@ pub(crate) enum Progress {
 }
 
 /// A reader of one response.
-#[derive(Debug)]
 pub(crate) struct ReplyReader<'a> {
     prepared: &'a PreparedRequest,
+    method: RequestMethod,
     check: BodyCheck<'a>,
+    /// What a session keeps of the response, if there is one.
+    capture: Option<&'a mut Capture>,
     state: State,
     interim_bytes: usize,
     pub(crate) head_bytes: u64,
@@ -63,7 +67,27 @@ impl<'a> ReplyReader<'a> {
     /// Starts with the response to this request, whose body must pass the check.
     pub(crate) fn new(prepared: &'a PreparedRequest, check: BodyCheck<'a>) -> ReplyReader<'a> {
         let state = State::Head(Vec::new());
-        ReplyReader { prepared, check, state, interim_bytes: 0, head_bytes: 0, body_bytes: 0 }
+        let method = prepared.method();
+        ReplyReader {
+            prepared,
+            method,
+            check,
+            capture: None,
+            state,
+            interim_bytes: 0,
+            head_bytes: 0,
+            body_bytes: 0,
+        }
+    }
+
+    /// Starts with the response to a request of this method, parts of which are kept.
+    pub(crate) fn capturing(
+        expected: ExpectedReply<'a>,
+        method: RequestMethod,
+        capture: &'a mut Capture,
+    ) -> ReplyReader<'a> {
+        let ExpectedReply { prepared, check } = expected;
+        ReplyReader { method, capture: Some(capture), ..ReplyReader::new(prepared, check) }
     }
 
     /// Returns whether any part of the response has arrived.
@@ -98,7 +122,7 @@ impl<'a> ReplyReader<'a> {
     fn read_head(&mut self, input: &[u8]) -> Progress {
         let mut rest = input;
         loop {
-            let (reply, length) = match parse_encoded_response(rest, self.prepared.method()) {
+            let (reply, length) = match parse_encoded_response(rest, self.method) {
                 Ok(Parsed::Complete { head, length }) => (head, length),
                 Ok(Parsed::Partial) => {
                     self.state = State::Head(rest.to_vec());
@@ -108,6 +132,7 @@ impl<'a> ReplyReader<'a> {
                 Err(_) => return failed(Outcome::MalformedHead, 0),
             };
             self.head_bytes += length as u64;
+            let head = &rest[..length];
             rest = &rest[length..];
             if reply.head.is_interim() {
                 self.interim_bytes += length;
@@ -116,23 +141,20 @@ impl<'a> ReplyReader<'a> {
                 }
                 continue;
             }
-            let head = &input[input.len() - rest.len() - length..];
-            if reply.head.status == self.prepared.request.status
-                && !self.prepared.takes_type(|| header(head, "content-type"))
-            {
-                return failed(Outcome::WrongBytes, 0);
-            }
-            return self.begin_body(reply, rest);
+            return self.begin_body(reply, head, rest);
         }
     }
 
-    fn begin_body(&mut self, reply: EncodedResponseHead, rest: &[u8]) -> Progress {
+    fn begin_body(&mut self, reply: EncodedResponseHead, bytes: &[u8], rest: &[u8]) -> Progress {
         let EncodedResponseHead { head, encoded } = reply;
-        if head.status != self.prepared.request.status {
-            return failed(Outcome::WrongStatus, u64::from(head.status));
-        }
-        if encoded && !self.prepared.may_be_encoded && head.framing != Framing::None {
-            return failed(Outcome::WrongEncoding, 0);
+        let is_followed = match &mut self.capture {
+            Some(capture) => capture.take_head(head.status, http1::headers(bytes)),
+            None => false,
+        };
+        if is_followed {
+            self.check = BodyCheck::Any;
+        } else if let Err(failure) = self.check_head(&head, bytes, encoded) {
+            return failure.into();
         }
         if let Framing::Length(length) = head.framing
             && let Err(failure) = self.check.announced(length)
@@ -142,6 +164,26 @@ impl<'a> ReplyReader<'a> {
         let reader = BodyReader::new(head.framing);
         self.state = State::Body { reader, keep_alive: head.keep_alive };
         self.read_body(rest)
+    }
+
+    /// Checks status and encoding of a response that is not a redirect on the way.
+    fn check_head(
+        &mut self,
+        head: &ResponseHead,
+        bytes: &[u8],
+        encoded: bool,
+    ) -> Result<(), OperationFailure> {
+        if head.status != self.prepared.request.status {
+            self.prepared.check_status(head.status, &mut self.check)?;
+        } else if !self.prepared.takes_type(|| header(bytes, "content-type")) {
+            return Err(OperationFailure::new(Outcome::WrongBytes, 0));
+        }
+        let is_read = |capture: &&mut Capture| capture.wants_body();
+        let may_be_encoded = self.prepared.may_be_encoded && !self.capture.as_ref().is_some_and(is_read);
+        if encoded && !may_be_encoded && head.framing != Framing::None {
+            return Err(OperationFailure::new(Outcome::WrongEncoding, 0));
+        }
+        Ok(())
     }
 
     fn read_body(&mut self, input: &[u8]) -> Progress {
@@ -156,6 +198,11 @@ impl<'a> ReplyReader<'a> {
             };
             let data = &rest[decoded.data];
             if let Err(failure) = self.check.take(self.body_bytes, data) {
+                return failure.into();
+            }
+            if let Some(capture) = &mut self.capture
+                && let Err(failure) = capture.take_body(data)
+            {
                 return failure.into();
             }
             self.body_bytes += data.len() as u64;

@@ -1,9 +1,12 @@
 //! A prepared request: its bytes, and the check of its response.
 
 use http1::{RequestError, RequestMethod, RequestOptions, RequestTemplate, check_path};
-use model::{Connection, Content, GeneratedText, HttpVersion, ReplyBody, Request, WebProtocol, WebRequest};
+use model::{
+    Connection, Content, GeneratedText, HttpVersion, Outcome, ReplyBody, Request, WebProtocol, WebRequest,
+};
 
 use super::body_check::{BodyCheck, BodyDigest, FirstSeen, Needle};
+use crate::net::OperationFailure;
 
 /// A request with its constant parts prepared.
 #[derive(Debug)]
@@ -34,7 +37,8 @@ impl PreparedRequest {
     ) -> Result<PreparedRequest, RequestError> {
         let path = sent.path_of(0);
         check_path(&path)?;
-        for text in sent.parameters.iter().flat_map(|parameter| &parameter.texts) {
+        let in_path = sent.parameters.iter().filter(|parameter| sent.path.names().contains(&parameter.name));
+        for text in in_path.flat_map(|parameter| &parameter.texts) {
             check_path(&format!("/{text}"))?;
         }
         let template = |closes| {
@@ -70,7 +74,24 @@ impl PreparedRequest {
     /// Returns whether the request may be retried if the server may have processed it (RFC 9110 section
     /// 9.2.2).
     pub(crate) fn is_idempotent(&self) -> bool {
-        matches!(&*self.request.method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
+        is_idempotent(&self.request.method)
+    }
+
+    /// Checks a status that is not the first of those expected; a response with a status that has no body is checked
+    /// for none.
+    #[cold]
+    pub(crate) fn check_status(
+        &self,
+        status: u16,
+        check: &mut BodyCheck<'_>,
+    ) -> Result<(), OperationFailure> {
+        if !self.request.expects_status(status) {
+            return Err(OperationFailure::new(Outcome::WrongStatus, u64::from(status)));
+        }
+        if matches!(status, 204 | 304) {
+            *check = BodyCheck::Any;
+        }
+        Ok(())
     }
 
     /// Passes the bytes of a request to `take`; those of a request with parameters are written to `buffer`.
@@ -122,6 +143,8 @@ impl PreparedRequest {
                 .as_ref()
                 .map_or(BodyCheck::Any, |needle| BodyCheck::Contains { needle, matched: 0 }),
             ReplyBody::Any | ReplyBody::ContentType(_) => BodyCheck::Any,
+            ReplyBody::Length { least, most } => BodyCheck::Length { least: *least, most: *most },
+            ReplyBody::Json(checks) => BodyCheck::Json { checks, body: Vec::new() },
         }
     }
 
@@ -143,8 +166,13 @@ pub(crate) fn media_type(value: &[u8]) -> &[u8] {
     value.split(|c| *c == b';').next().unwrap_or_default().trim_ascii()
 }
 
+/// Returns whether a request of this method may be repeated (RFC 9110 section 9.2.2).
+pub(crate) fn is_idempotent(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
+}
+
 /// HTTP/1.0 closes unless asked to keep the connection, HTTP/1.1 keeps it unless asked to close.
-fn request_options<'a>(protocol: &WebProtocol, closes: bool, host: &'a str) -> RequestOptions<'a> {
+pub(crate) fn request_options<'a>(protocol: &WebProtocol, closes: bool, host: &'a str) -> RequestOptions<'a> {
     match (protocol.http, closes || protocol.connection == Connection::PerRequest) {
         (HttpVersion::Http10, true) => RequestOptions::webstone(),
         (HttpVersion::Http10, false) => RequestOptions::http10_keep_alive(),

@@ -9,6 +9,19 @@ use crate::net::OperationFailure;
 use crate::net::tcp::{self, Sent};
 use crate::net::{Received, TcpTransport};
 
+/// A request whose bytes in HTTP/1 are known.
+pub trait RequestBytes {
+    /// Passes the bytes of the request to `take`.
+    fn with_bytes<T>(&self, web: &WebContext, take: impl FnOnce(&[u8]) -> T) -> T;
+}
+
+impl RequestBytes for WebRequest {
+    #[inline]
+    fn with_bytes<T>(&self, web: &WebContext, take: impl FnOnce(&[u8]) -> T) -> T {
+        web.with_request(self, take)
+    }
+}
+
 /// An established connection that carries HTTP/1.
 #[expect(async_fn_in_trait, reason = "not implemented outside this crate, and futures stay on their thread")]
 pub trait Http1Transport: Sized + 'static {
@@ -22,11 +35,11 @@ pub trait Http1Transport: Sized + 'static {
     async fn open(
         web: &WebContext,
         user_state: &Self::UserState,
-        operation: &WebRequest,
+        request: &impl RequestBytes,
     ) -> Result<(Self, Nanos), OperationFailure>;
 
     /// Sends a request on a kept connection.
-    async fn send(self, web: &WebContext, operation: &WebRequest) -> Result<Self, OperationFailure>;
+    async fn send(self, web: &WebContext, request: &impl RequestBytes) -> Result<Self, OperationFailure>;
 
     /// Waits for bytes and reads them into the thread's buffer.
     async fn read(&mut self, web: &WebContext) -> Result<Received, Errno>;
@@ -65,11 +78,11 @@ impl Http1Transport for TcpTransport {
     async fn open(
         web: &WebContext,
         _: &(),
-        operation: &WebRequest,
+        request: &impl RequestBytes,
     ) -> Result<(TcpTransport, Nanos), OperationFailure> {
         let (socket, is_established) = web.endpoint.begin()?;
         let connected = web.clock.now();
-        let (sent, rest) = web.with_request(operation, |request| {
+        let (sent, rest) = request.with_bytes(web, |request| {
             let sent = tcp::send_at_once(socket, is_established, request)?;
             let rest = match &sent {
                 Sent::Whole(_) => None,
@@ -94,8 +107,12 @@ impl Http1Transport for TcpTransport {
     }
 
     #[inline]
-    async fn send(self, web: &WebContext, operation: &WebRequest) -> Result<TcpTransport, OperationFailure> {
-        let rest = web.with_request(operation, |request| self.send_now(request))?;
+    async fn send(
+        self,
+        web: &WebContext,
+        request: &impl RequestBytes,
+    ) -> Result<TcpTransport, OperationFailure> {
+        let rest = request.with_bytes(web, |request| self.send_now(request))?;
         match rest {
             None => Ok(self),
             Some(rest) => Ok(Box::pin(self.send_rest(rest)).await?),

@@ -38,6 +38,8 @@ pub(crate) fn workload() -> WebWorkload {
         pages: vec![Page { weight: 1, requests: vec![0, 1, 2] }],
         counts_pages: false,
         think: Think::None,
+        cookies: model::Cookies::None,
+        data: Vec::new(),
         protocol: protocol(Connection::PerRequest),
     }
 }
@@ -194,6 +196,11 @@ impl<D: Driver<Operation = WebRequest>> Fixture<D> {
     /// Gives up the operation in progress, as the engine does after the time limit.
     pub(crate) fn give_up(&mut self) {
         self.driver.give_up();
+    }
+
+    /// Describes the reply to a request.
+    pub(crate) fn describe(&self, request: &WebRequest, reply: &Reply) -> String {
+        self.driver.describe(request, reply)
     }
 
     /// Performs a request; returns the outcome with its description.

@@ -11,10 +11,13 @@ use std::sync::atomic::AtomicBool;
 use benchmarks::web::pages::Pages;
 use drivers::TargetPolicy;
 use drivers::web::{
-    HandshakeCounts, Http2Driver, PlainDriver, Target, TlsDriver, Trust, WebContext, WebContextOptions,
+    HandshakeCounts, Http2Driver, PlainDriver, SessionDriver, SessionTransport, SessionUser, Target,
+    TlsDriver, Trust, WebContext, WebContextOptions,
 };
 use engine::Driver;
-use model::{Family, HttpVersion, Outcome, Plan, Reply, Secrets, Tls, WebRequest, WebWorkload, Workload};
+use model::{
+    Family, HttpVersion, Outcome, Page, Plan, Reply, Secrets, Tls, WebRequest, WebWorkload, Workload,
+};
 use units::{Nanos, RealClock};
 
 use super::probe::Probe;
@@ -25,6 +28,9 @@ use crate::verify::VerifyError;
 
 /// Maximum number of objects fetched per kind of request.
 const SAMPLES_MAX: u64 = 20;
+
+/// Maximum number of pages fetched where users have sessions.
+const PAGES_MAX: usize = 100;
 
 /// A web server that load is sent to.
 #[derive(Debug, Clone)]
@@ -101,11 +107,22 @@ pub(super) fn run(work: ThreadWork<'_>, target: &WebTarget) -> Result<Counts, Th
     let (workload, context) = target.context(work.plan, work.clock)?;
     let mix = Pages::new(workload, work.plan.seed, work.setup.point.load);
     let shared = || Rc::clone(&context);
+    let users = work.setup.point.load.in_flight_max();
+    let user = |user| SessionUser { seed: work.plan.seed, user, users };
     // The only choice of a driver: behind it everything is known to the compiler.
-    match Transport::of(workload) {
-        Transport::Http2 => work.run_with(mix, |_| Http2Driver::new(shared())),
-        Transport::Plain => work.run_with(mix, |_| PlainDriver::new(shared())),
-        Transport::Tls => work.run_with(mix, |_| TlsDriver::new(shared())),
+    match (Transport::of(workload), workload.has_sessions()) {
+        (Transport::Http2, false) => work.run_with(mix, |_| Http2Driver::new(shared())),
+        (Transport::Plain, false) => work.run_with(mix, |_| PlainDriver::new(shared())),
+        (Transport::Tls, false) => work.run_with(mix, |_| TlsDriver::new(shared())),
+        (Transport::Http2, true) => {
+            work.run_with(mix, |number| SessionDriver::<Http2Driver>::new(shared(), user(number)))
+        }
+        (Transport::Plain, true) => {
+            work.run_with(mix, |number| SessionDriver::<PlainDriver>::new(shared(), user(number)))
+        }
+        (Transport::Tls, true) => {
+            work.run_with(mix, |number| SessionDriver::<TlsDriver>::new(shared(), user(number)))
+        }
     }?;
     let HandshakeCounts { full, resumed } = context.handshakes();
     Ok(match workload.protocol.tls {
@@ -128,13 +145,16 @@ pub(super) fn probe(
 ) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
     let transport = Transport::of(target.workload(plan)?);
-    let objects = Objects { plan, workload, target, requests: samples(workload, plan.level_max()) };
+    let requests = match workload.has_sessions() {
+        true => pages(workload),
+        false => samples(workload, plan.level_max()),
+    };
+    let objects = Objects { plan, workload, target, requests };
     unless_stopped(stop, async {
-        let shared = Rc::clone(&context);
         match transport {
-            Transport::Http2 => objects.fetch(Http2Driver::new(shared), &context, clock).await,
-            Transport::Plain => objects.fetch(PlainDriver::new(shared), &context, clock).await,
-            Transport::Tls => objects.fetch(TlsDriver::new(shared), &context, clock).await,
+            Transport::Http2 => objects.fetch::<Http2Driver>(&context, clock).await,
+            Transport::Plain => objects.fetch::<PlainDriver>(&context, clock).await,
+            Transport::Tls => objects.fetch::<TlsDriver>(&context, clock).await,
         }
     })
 }
@@ -148,7 +168,21 @@ struct Objects<'a> {
 }
 
 impl Objects<'_> {
-    async fn fetch(
+    /// Fetches them by a driver of one user, who has a session if the workload has.
+    async fn fetch<D: SessionTransport>(
+        &self,
+        context: &Rc<WebContext>,
+        clock: RealClock,
+    ) -> Result<(), VerifyError> {
+        let shared = Rc::clone(context);
+        if self.workload.has_sessions() {
+            let user = SessionUser { seed: self.plan.seed, user: 0, users: 1 };
+            return self.fetch_by(SessionDriver::<D>::new(shared, user), context, clock).await;
+        }
+        self.fetch_by(D::of(shared), context, clock).await
+    }
+
+    async fn fetch_by(
         &self,
         driver: impl Driver<Operation = WebRequest>,
         context: &WebContext,
@@ -165,6 +199,18 @@ impl Objects<'_> {
     }
 }
 
+/// Lists the requests of every page, one page after another: with sessions a request may need a value from an earlier
+/// one.
+fn pages(workload: &WebWorkload) -> Vec<WebRequest> {
+    let requests = |page: &Page| {
+        let kinds = page.requests.iter().enumerate();
+        kinds
+            .map(|(index, kind)| WebRequest { begins: index == 0, ..WebRequest::first(*kind as u16) })
+            .collect()
+    };
+    workload.pages.iter().take(PAGES_MAX).flat_map(|page| -> Vec<WebRequest> { requests(page) }).collect()
+}
+
 /// Lists the objects to fetch: of every kind of request all objects if they are few, else some of them,
 /// including the first and the last.
 fn samples(workload: &WebWorkload, level_max: f64) -> Vec<WebRequest> {
@@ -173,7 +219,7 @@ fn samples(workload: &WebWorkload, level_max: f64) -> Vec<WebRequest> {
         let n = request.objects(level_max);
         let taken = n.min(SAMPLES_MAX);
         let place = move |i: u64| (u128::from(i) * u128::from(n - 1) / u128::from((taken - 1).max(1))) as u64;
-        (0..taken).map(move |i| WebRequest { kind, closes: false, number: place(i) })
+        (0..taken).map(move |i| WebRequest { kind, closes: false, begins: true, number: place(i) })
     });
     samples.collect()
 }

@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use units::Nanos;
 
 pub use schema::definition_schema;
-pub use web::{FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
+pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
 
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;

@@ -210,6 +210,10 @@ pub(super) const EVERY_KEY: &str = include_str!("every_key.toml");
 #[cfg(test)]
 pub(super) const EVERY_REQUEST_KEY: &str = include_str!("every_request_key.toml");
 
+/// A definition with every key of users with sessions.
+#[cfg(test)]
+pub(super) const EVERY_SESSION_KEY: &str = include_str!("every_session_key.toml");
+
 /// Returns the first problem of a definition after a piece of it was replaced.
 #[cfg(test)]
 pub(super) fn problem_of(definition: &str, piece: &str, replacement: &str) -> String {

@@ -11,8 +11,10 @@ use languages::schema::without_null;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Map;
 
-use super::{Family, FilelistSource, OpenLoopDefinition};
-use crate::{DefinitionKey, Headline, Setting, SettingChoice, SettingKind};
+use super::{DataFormat, Family, FilelistSource, OpenLoopDefinition};
+use crate::{
+    Cookies, DefinitionKey, Headline, Redirects, RowPick, RowsEnd, Setting, SettingChoice, SettingKind,
+};
 
 /// Returns the JSON Schema (2020-12) of benchmark definitions.
 pub fn definition_schema() -> Schema {
@@ -93,6 +95,25 @@ pub(super) struct WorkloadTable {
     counts_pages: Option<bool>,
     /// The pause of users after each page; if absent: `none`.
     think: Option<ThinkText>,
+    /// How long users keep cookies; if absent: `none`.
+    cookies: Option<Cookies>,
+    /// Data of users, by their names: files whose columns stand in requests as `{NAME.COLUMN}`.
+    data: Option<BTreeMap<String, DataText>>,
+}
+
+/// A file whose rows users take, one per page. Its values are never stored.
+#[derive(JsonSchema)]
+#[schemars(rename = "Data", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct DataText {
+    /// The file, by its path from the definition.
+    #[schemars(length(min = 1, max = 500))]
+    file: String,
+    /// The format of the file; if absent: by the end of its name, `.csv`, `.jsonl` or `.ndjson`.
+    format: Option<DataFormat>,
+    /// The rows that a user takes; if absent: `sequential`.
+    pick: Option<RowPick>,
+    /// The end of the rows; if absent: `wrap`.
+    at_end: Option<RowsEnd>,
 }
 
 /// One kind of request.
@@ -107,22 +128,26 @@ pub(super) struct RequestTable {
     /// The method; if absent: `GET`.
     #[schemars(regex(pattern = r"^[A-Z][A-Z-]{0,31}$"))]
     method: Option<String>,
-    /// The path with its query; `{id}` stands for the value of the parameter `id`, `{id:5}` for five digits of it.
+    /// The path with its query; `{id}` stands for the value of the parameter `id`, `{id:5}` for five digits of it,
+    /// `{users.name}` for a column of data, `{extract.token}` for a value from an earlier reply. So in headers and body.
     #[schemars(length(min = 1, max = 2000), regex(pattern = r"^/[!-~]*$"))]
     path: String,
-    /// The parameters in the path, by their names.
+    /// The parameters in path, headers and body, by their names.
     parameters: Option<BTreeMap<String, ParameterTable>>,
     /// Header fields besides those of the protocol. Those that look like credentials are redacted.
     headers: Option<BTreeMap<String, ValueText>>,
     /// The body that is sent; if absent: none.
-    body: Option<ValueText>,
+    body: Option<BodyText>,
     /// Whether the path is shown although its query looks like a credential; if absent: `false`.
     disclose_path: Option<bool>,
-    /// The status of the right reply; if absent: 200.
-    #[schemars(range(min = 200, max = 599))]
-    status: Option<u16>,
+    /// The status of the right reply, or several; if absent: 200.
+    status: Option<StatusText>,
     /// The body of the right reply.
     reply: ReplyText,
+    /// Whether a redirect is a reply like any other, or followed; if absent: `count`.
+    redirects: Option<Redirects>,
+    /// The values to take from the reply, by the names that they have in later requests: `{extract.NAME}`.
+    extract: Option<BTreeMap<String, ExtractText>>,
     /// Relative deviation of its share of all requests above which a load point is not valid.
     share_gap_max: Option<RatioText>,
     /// Limits on its response times and errors that a valid load point keeps: `p99<50ms,errors<1%`.
@@ -156,6 +181,84 @@ pub(super) struct ValueTable {
     disclose: Option<bool>,
 }
 
+/// A body: a text, its source, or how it is made.
+#[derive(JsonSchema)]
+#[schemars(rename = "Body", untagged)]
+pub(super) enum BodyText {
+    Literal(String),
+    Table(BodyTable),
+}
+
+/// A body: one of `env`, `file`, `value`, `json`, `form` and `multipart`.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct BodyTable {
+    /// The environment variable that has the body when a run begins.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_]{1,200}$"))]
+    env: Option<String>,
+    /// The file that has the body when a run begins, by its path from the definition; it is sent as it is.
+    #[schemars(length(min = 1, max = 500))]
+    file: Option<String>,
+    /// The text before the value of `env` or `file`, in clear.
+    prefix: Option<String>,
+    /// The body itself.
+    value: Option<String>,
+    /// Whether `value` is shown in results; if absent: unless it looks like a credential.
+    disclose: Option<bool>,
+    /// JSON, in which placeholders stand for numbers or for parts of strings.
+    json: Option<String>,
+    /// The fields of a form (`application/x-www-form-urlencoded`).
+    form: Option<BTreeMap<String, String>>,
+    /// The parts of a form (`multipart/form-data`).
+    multipart: Option<BTreeMap<String, PartText>>,
+}
+
+/// A part of a form: a text, or a file.
+#[derive(JsonSchema)]
+#[schemars(rename = "Part", untagged)]
+pub(super) enum PartText {
+    Literal(String),
+    Table(PartTable),
+}
+
+/// A part of a form with its properties.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct PartTable {
+    /// The name of the file that it stands for.
+    #[schemars(length(min = 1, max = 500))]
+    file_name: Option<String>,
+    /// Its media type: `text/plain`.
+    #[schemars(rename = "type", length(min = 1, max = 500))]
+    media_type: Option<String>,
+    /// Its content.
+    value: String,
+}
+
+/// A status, or several that are as right.
+#[derive(JsonSchema)]
+#[schemars(rename = "Status", untagged)]
+pub(super) enum StatusText {
+    One(#[schemars(range(min = 200, max = 599))] u16),
+    Several(#[schemars(length(min = 1))] Vec<u16>),
+}
+
+/// The place of a value in a reply: one of `json`, `header` and `regex`.
+#[derive(JsonSchema)]
+#[schemars(rename = "Extract", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ExtractText {
+    /// A JSON pointer (RFC 6901) to a string, number or truth value of the body.
+    #[schemars(regex(pattern = r"^(/.*)?$"))]
+    json: Option<String>,
+    /// The name of a header field.
+    header: Option<String>,
+    /// A regular expression; the value is its first group, or the whole match. It is matched in linear time.
+    #[schemars(length(max = 2000))]
+    regex: Option<String>,
+    /// Whether the user keeps the value after the page; if absent: `false`.
+    keep: Option<bool>,
+}
+
 /// Requests that a user makes one after another and that count as one unit.
 #[derive(JsonSchema)]
 #[schemars(rename = "Page", rename_all = "kebab-case", deny_unknown_fields)]
@@ -172,7 +275,7 @@ pub(super) struct PageTable {
 #[schemars(rename = "Weight")]
 pub(super) struct WeightText(#[schemars(range(max = 1_000_000_000), extend("exclusiveMinimum" = 0))] f64);
 
-/// A part of a path that varies, either `count` numbers or `values`, or a secret, from `env` or `file`.
+/// A part of a request that varies, either `count` numbers or `values`, or a secret, from `env` or `file`.
 #[derive(JsonSchema)]
 #[schemars(rename = "Parameter", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ParameterTable {
@@ -243,6 +346,30 @@ pub(super) struct ReplyTable {
     /// Anything that contains this text.
     #[schemars(length(min = 1, max = 4096))]
     contains: Option<String>,
+    /// JSON with these values at their places, JSON pointers (RFC 6901), and anything else.
+    json: Option<BTreeMap<String, JsonText>>,
+    /// The least length in bytes of anything.
+    length_min: Option<SizeText>,
+    /// The greatest length in bytes of anything.
+    length_max: Option<SizeText>,
+}
+
+/// A value of a JSON body.
+#[derive(JsonSchema)]
+#[schemars(rename = "JsonValue", untagged)]
+pub(super) enum JsonText {
+    Text(String),
+    Number(f64),
+    Flag(bool),
+    Any(AnyText),
+}
+
+/// Any value.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct AnyText {
+    /// Always `true`.
+    any: bool,
 }
 
 /// A size in bytes, or several.
@@ -451,14 +578,16 @@ pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::parse::{EVERY_KEY, EVERY_REQUEST_KEY};
+    use crate::definition::parse::{EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY};
     use testkit::{is_published, keys_named, keys_read};
 
     /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definitions with every
     /// key are read without complaint, and unknown keys are refused everywhere (tests of `parse`).
     #[test]
     fn the_schema_names_the_keys_that_are_read_and_no_others() {
-        let mut read = keys_read(&[EVERY_KEY, EVERY_REQUEST_KEY], &["/parameters", "/headers"]);
+        let named =
+            ["/parameters", "/headers", "/data", "/extract", "/body/form", "/body/multipart", "/reply/json"];
+        let mut read = keys_read(&[EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY], &named);
         // Of two ways to say something only one can be in a text; tests of `parse` read the others.
         for (path, others) in [
             ("/workload/filelist", &["file"][..]),

@@ -7,8 +7,9 @@ use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Arrivals, Configuration, Connection, Definition, FileSetError, HttpVersion, Levels, Limit, LimitMetric,
-    Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, Search, SutPlan, WebProtocol, WebWorkload,
+    Arrivals, Configuration, Connection, DataSet, Definition, FileSetError, HttpVersion, Levels, Limit,
+    LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd, Search, SutPlan,
+    WebProtocol, WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -117,6 +118,18 @@ pub enum Problem {
          {POISSON_USERS_MAX} of them"
     )]
     PoissonUsers(u32),
+    /// The rows of data are used up before the run is over.
+    #[error("the data `{data}` have {rows} rows, and {load} needs {needed}: its users would leave")]
+    RowsRunOut {
+        /// The name of the data.
+        data: String,
+        /// Its rows.
+        rows: u64,
+        /// The load point: `a load of 10 users`.
+        load: String,
+        /// The rows that it needs at least.
+        needed: u64,
+    },
     /// A CPU is listed twice.
     #[error("CPU {0} is listed twice for load threads")]
     CpuTwice(u32),
@@ -156,6 +169,9 @@ impl Problem {
                 "list fewer CPUs with `--load-cpus`, or take `--arrivals constant`"
             }
             Problem::PoissonUsers(_) => "lower `--in-flight-max`, or take `--arrivals constant`",
+            Problem::RowsRunOut { .. } => {
+                "add rows, lower the load, or write `at-end = \"wrap\"` to use rows again"
+            }
             Problem::CpuTwice(_) => "list every CPU once; each gets one load thread",
             Problem::Quota(_) => "0.5 is half of one CPU",
         }
@@ -241,6 +257,7 @@ fn max_load_problems(definition: &Definition, overrides: &Overrides) -> Option<P
 fn web_problems(plan: &Plan, web: &WebWorkload) -> Vec<Problem> {
     let mut problems = protocol_problems(plan, web.protocol);
     problems.extend(workload_problems(plan, web));
+    problems.extend(plan.loads().flat_map(|load| data_problems(plan, web, load)));
     problems
 }
 
@@ -278,6 +295,34 @@ fn workload_problems(plan: &Plan, web: &WebWorkload) -> Vec<Problem> {
         problems.push(Problem::Files { load, error });
     }
     problems
+}
+
+/// Lists data that a load point uses up for certain, so that users leave. In an open loop the schedule goes on without
+/// them, so that there must be a row for every operation that could begin a page.
+fn data_problems(plan: &Plan, web: &WebWorkload, load: Load) -> Vec<Problem> {
+    let users = u64::from(load.in_flight_max().max(1));
+    let (pages, name) = match load {
+        Load::Users(users) => (1, format!("a load of {users} users")),
+        Load::Rate { per_second, .. } => {
+            let operations = (per_second * plan.phases.issuing().as_secs_f64()).ceil();
+            ((operations as u64).div_ceil(users), format!("a rate of {per_second} operations per second"))
+        }
+    };
+    let problem = |data: &DataSet| {
+        let needed = match data.pick {
+            RowPick::Random => 0,
+            RowPick::Sequential => pages,
+            RowPick::Unique => pages.saturating_mul(users),
+        };
+        let runs_out = data.at_end == RowsEnd::Leave && data.rows < needed;
+        runs_out.then(|| Problem::RowsRunOut {
+            data: data.name.clone(),
+            rows: data.rows,
+            load: name.clone(),
+            needed,
+        })
+    };
+    web.data.iter().filter_map(problem).collect()
 }
 
 fn load_problems(plan: &Plan) -> Vec<Problem> {

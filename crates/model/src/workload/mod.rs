@@ -15,12 +15,15 @@ use serde::{Deserialize, Serialize};
 pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
 pub use think::Think;
 pub use web::{
-    CLOSE_WAIT_MAX, Connection, Count, FILES_MAX, FileSet, FileSetError, HttpVersion, Page, Parameter,
-    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, ReplyBody, Request,
-    STREAMS_MAX, Sampler, SetFile, Tls, WebProtocol, WebWorkload, file_path_fault, web_measure,
+    BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
+    DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
+    FileSetError, HttpVersion, JsonCheck, Page, Parameter, ParameterError, PathPattern, PathPatternError,
+    PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX,
+    Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, WebProtocol, WebWorkload, compile_regex,
+    file_path_fault, is_json_pointer, template_pieces, web_measure,
 };
 
-pub(crate) use web::{PATH_MAX, check_objects};
+pub(crate) use web::{EXTRACTED, PATH_MAX, check_objects, has_placeholders, is_name};
 
 use crate::{Catalog, Family};
 
@@ -66,7 +69,7 @@ impl Workload {
     /// Returns whether users have state that their next operation depends on ([`crate::Mix::has_user_state`]).
     pub fn has_user_state(&self) -> bool {
         match self {
-            Workload::Web(_) => false,
+            Workload::Web(web) => web.has_sessions(),
             #[cfg(feature = "echo")]
             Workload::Echo(_) => false,
         }

@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure};
 
 /// Shows a benchmark.
 pub(super) fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
-    let (Benchmark { definition, workload }, settings) = benchmark::with_filelist(&arguments.benchmark)?;
+    let (Benchmark { definition, workload, .. }, settings) = benchmark::with_filelist(&arguments.benchmark)?;
     let configuration = Configuration::standard(&definition, workload.clone()).with(&settings);
     let overrides = Overrides { settings, ..Overrides::new(SutPlan::of("built-in")) };
     let plan = make_plan(&definition, workload, &overrides)?;

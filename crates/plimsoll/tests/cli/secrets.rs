@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex};
 use crate::support::Fixture;
 
 /// Prefix of all values that must reach the server and nothing else.
-const CANARY: &str = "canary-7f3a";
+pub(crate) const CANARY: &str = "canary-7f3a";
+
+/// Files of the tests themselves.
+const OWN: [&str; 2] = ["mine.toml", "token.txt"];
 
 const DEFINITION: &str = r##"format = 1
 id = "mine"
@@ -101,8 +104,9 @@ fn with_variables(arguments: &str) -> String {
     format!("PLIMSOLL_TEST_TOKEN=canary-7f3a-env PLIMSOLL_TEST_T=canary-7f3a-t $plimsoll {arguments}")
 }
 
+/// Checks that something has no value that must not be in it.
 #[track_caller]
-fn is_clean(what: &str, bytes: &[u8]) {
+pub(crate) fn is_clean(what: &str, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Some(at) = text.find(CANARY) {
         let start = text[..at].char_indices().rev().nth(80).map_or(0, |(at, _)| at);
@@ -110,9 +114,9 @@ fn is_clean(what: &str, bytes: &[u8]) {
     }
 }
 
-/// Checks every file that a run writes and every format in which it can be shown.
+/// Checks every file that a run writes, but for the test's `own`, and every format in which it can be shown.
 #[track_caller]
-fn all_is_clean(fixture: &Fixture, run: &str) {
+pub(crate) fn all_is_clean(fixture: &Fixture, run: &str, own: &[&str]) {
     for format in ["html", "markdown", "csv", "json", "text"] {
         let report = fixture.run(&["report", run, "--format", format, "--out", "-"]).expect(0);
         is_clean(format, report.stdout.as_bytes());
@@ -127,7 +131,7 @@ fn all_is_clean(fixture: &Fixture, run: &str) {
     let mut n = 0;
     for entry in std::fs::read_dir(fixture.path("")).unwrap() {
         let path = entry.unwrap().path();
-        let is_ours = path.file_name().is_some_and(|name| name != "mine.toml" && name != "token.txt");
+        let is_ours = path.file_name().is_some_and(|name| !own.iter().any(|own| name == *own));
         if is_ours && path.is_file() {
             is_clean(&path.display().to_string(), &std::fs::read(&path).unwrap());
             n += 1;
@@ -175,7 +179,7 @@ fn secrets_reach_the_server_and_nothing_else() {
     let pushed = pushed.lock().unwrap().clone();
     let (_, bodies) = pushed.split_once("\r\n\r\n").expect("metrics were pushed");
     is_clean("metrics", bodies.replace("canary-7f3a-otlp", "").as_bytes());
-    all_is_clean(&fixture, "run.plim");
+    all_is_clean(&fixture, "run.plim", &OWN);
     let report = fixture.report(&fixture.path("run.plim"));
     let request = &report["plan"]["workload"]["web"]["requests"][0];
     assert_eq!(request["path"], "/page?api_key=[redacted]&t={t}");
@@ -201,7 +205,7 @@ fn error_messages_contain_no_secrets() {
     let ended = fixture.shell(&with_variables(&run)).expect(3);
     is_clean("the run", (ended.stdout.clone() + &ended.stderr).as_bytes());
     ended.expect_stderr(example);
-    all_is_clean(&fixture, "run.plim");
+    all_is_clean(&fixture, "run.plim", &OWN);
 }
 
 #[test]

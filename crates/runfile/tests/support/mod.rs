@@ -42,6 +42,8 @@ fn plan(n_load_points: u32) -> Plan {
         pages: pages.collect(),
         counts_pages: true,
         think: Think::None,
+        cookies: model::Cookies::None,
+        data: Vec::new(),
         protocol: WebProtocol::plain(Connection::PerRequest),
     };
     Plan {

@@ -52,7 +52,7 @@ mod tests {
     fn think_times_have_the_specified_distribution() {
         let workload = DYNPAGE.load().workload.web().unwrap().clone();
         let keep_alive = Connection::KeepAlive { requests_max: None };
-        let mut user = PageUser::new(Arc::new(PageMix::new(&workload, keep_alive, 100.0)));
+        let mut user = PageUser::new(Arc::new(PageMix::new(&workload, keep_alive, 100.0, 100)), 0);
         let mut rng = Rng::new(1, Purpose::User, 0);
         let (mut sum, mut squares, mut longest, mut n, mut last) = (0.0, 0.0, 0.0f64, 0, None);
         while n < 1_000_000 {

@@ -13,6 +13,7 @@ pub struct Pages {
     schedule: PageSchedule,
     n_kinds: usize,
     n_units: usize,
+    has_sessions: bool,
 }
 
 impl Pages {
@@ -20,10 +21,11 @@ impl Pages {
     pub fn new(workload: &WebWorkload, seed: u64, load: Load) -> Pages {
         let level = load.level();
         Pages {
-            mix: Arc::new(PageMix::new(workload, workload.protocol.connection, level)),
+            mix: Arc::new(PageMix::new(workload, workload.protocol.connection, level, load.in_flight_max())),
             schedule: PageSchedule::new(workload, seed, level),
             n_kinds: workload.requests.len(),
             n_units: workload.pages.len(),
+            has_sessions: workload.has_sessions(),
         }
     }
 }
@@ -32,8 +34,12 @@ impl Mix for Pages {
     type Operation = WebRequest;
     type User = PageUser;
 
-    fn user(&self, _: u32) -> PageUser {
-        PageUser::new(Arc::clone(&self.mix))
+    fn user(&self, user: u32) -> PageUser {
+        PageUser::new(Arc::clone(&self.mix), user)
+    }
+
+    fn has_user_state(&self) -> bool {
+        self.has_sessions
     }
 
     fn scheduled(&self, k: u64) -> WebRequest {

@@ -1,6 +1,6 @@
 //! The pages of a workload at one level of load, prepared for random selection.
 
-use model::{Connection, Page, Sampler, Think, WebWorkload};
+use model::{Connection, DataSet, Page, Sampler, Think, WebWorkload};
 use units::{Rng, Weights};
 
 /// Session lengths in requests with their weights: 30 % of length 1, 6.36 % of each length from 5 to 15.
@@ -30,11 +30,13 @@ pub struct PageMix {
     think: Think,
     /// Weights of [`SESSIONS`], if connections are kept for a session.
     sessions: Option<Weights>,
+    data: Vec<DataSet>,
+    users: u32,
 }
 
 impl PageMix {
-    /// Creates the mix of a workload at a level of load (users, or operations per second).
-    pub fn new(workload: &WebWorkload, connection: Connection, level: f64) -> PageMix {
+    /// Creates the mix of a workload at a level of load (users, or operations per second), for a number of users.
+    pub fn new(workload: &WebWorkload, connection: Connection, level: f64, users: u32) -> PageMix {
         let sessions = Weights::new(SESSIONS.iter().map(|(_, weight)| *weight));
         PageMix {
             pages: workload.pages.clone(),
@@ -42,7 +44,15 @@ impl PageMix {
             sampler: Sampler::new(workload, level),
             think: workload.think,
             sessions: sessions.filter(|_| connection == Connection::Sessions),
+            data: workload.data.clone(),
+            users,
         }
+    }
+
+    /// Returns the number of pages for which a user has data; `u32::MAX` if there always are.
+    pub(super) fn pages_max(&self, user: u32) -> u32 {
+        let least = self.data.iter().filter_map(|data| data.pages_max(user, self.users)).min();
+        least.map_or(u32::MAX, |pages| u32::try_from(pages).unwrap_or(u32::MAX))
     }
 
     /// Draws a page.
@@ -83,10 +93,10 @@ mod tests {
     #[test]
     fn sessions_have_the_mean_length_of_the_table() {
         let workload = WEBSTONE_2_0_1.load().workload.web().unwrap().clone();
-        let mix = PageMix::new(&workload, Connection::Sessions, 1.0);
+        let mix = PageMix::new(&workload, Connection::Sessions, 1.0, 1);
         let mut rng = Rng::new(1, Purpose::User, 0);
         let total: u64 = (0..100_000).map(|_| u64::from(mix.session(&mut rng).unwrap())).sum();
         assert!((total as f64 / 1e5 - 7.299).abs() < 0.05, "{total}");
-        assert_eq!(PageMix::new(&workload, Connection::PerRequest, 1.0).session(&mut rng), None);
+        assert_eq!(PageMix::new(&workload, Connection::PerRequest, 1.0, 1).session(&mut rng), None);
     }
 }

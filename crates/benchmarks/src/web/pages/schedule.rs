@@ -28,7 +28,7 @@ impl PageSchedule {
     pub fn operation(&self, k: u64) -> WebRequest {
         let mut rng = Rng::new(self.seed, Purpose::Schedule, k);
         let kind = rng.weighted(&self.weights) as u16;
-        WebRequest { kind, closes: false, number: self.sampler.number(kind, &mut rng) }
+        WebRequest { kind, closes: false, begins: true, number: self.sampler.number(kind, &mut rng) }
     }
 }
 

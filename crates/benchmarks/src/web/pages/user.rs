@@ -2,6 +2,7 @@
 //!
 //! | state | event | next state | step |
 //! |---|---|---|---|
+//! | between pages | asked, no row left | – | leave |
 //! | between pages | asked | request 0 of a page drawn by weight | perform: that request |
 //! | request i | it succeeded, i is not the last | request i + 1 | perform: that request |
 //! | request i | it succeeded, i is the last | after a page | unit: page, ok |
@@ -9,7 +10,7 @@
 //! | after a page | asked, users think | between pages | think: a time as drawn |
 //! | after a page | asked, users do not think | as between pages | |
 //!
-//! Users never retry and never leave. After a failed request the rest of its page is skipped. Where
+//! Users never retry, and leave only when their data have no row left for another page. After a failed request the rest of its page is skipped. Where
 //! connections are kept for a session, the length of the session is drawn when it begins, and its last
 //! request asks to close the connection.
 
@@ -27,6 +28,8 @@ pub struct PageUser {
     state: State,
     /// Number of requests left in the session; 0 before it begins.
     session_left: u8,
+    /// Number of pages for which there are data.
+    pages_left: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,15 +44,17 @@ enum State {
 }
 
 impl PageUser {
-    /// Creates a user that has not begun.
-    pub fn new(mix: Arc<PageMix>) -> PageUser {
-        PageUser { mix, state: State::BetweenPages, session_left: 0 }
+    /// Creates a user that has not begun, by its number among all users.
+    pub fn new(mix: Arc<PageMix>, user: u32) -> PageUser {
+        let pages_left = mix.pages_max(user);
+        PageUser { mix, state: State::BetweenPages, session_left: 0, pages_left }
     }
 
     fn fetch(&mut self, page: u16, request_index: u32, kind: u16, rng: &mut Rng) -> Step<WebRequest> {
         self.state = State::Fetching { page, request_index };
         let number = self.mix.number(kind, rng);
-        Step::Perform(WebRequest { kind, closes: self.ends_session(rng), number })
+        let begins = request_index == 0;
+        Step::Perform(WebRequest { kind, closes: self.ends_session(rng), begins, number })
     }
 
     /// Counts a request of the session; returns whether it is the last.
@@ -85,6 +90,12 @@ impl User for PageUser {
                 return Step::think(time);
             }
         }
+        match self.pages_left.checked_sub(1) {
+            None => return Step::Leave,
+            // Data that are never used up.
+            Some(_) if self.pages_left == u32::MAX => {}
+            Some(left) => self.pages_left = left,
+        }
         let page = self.mix.page(rng);
         let kind = self.mix.kind(page, 0).expect("pages have requests");
         self.fetch(page, 0, kind, rng)
@@ -93,14 +104,14 @@ impl User for PageUser {
 
 #[cfg(test)]
 mod tests {
-    use model::{Connection, Think, WebWorkload};
+    use model::{Connection, DataSet, RowPick, RowsEnd, Think, WebWorkload};
     use units::{Nanos, Purpose};
 
     use super::*;
     use crate::web::webstone::{WEBSTONE_1_1, WEBSTONE_2_0_1};
 
     fn user(workload: &WebWorkload) -> PageUser {
-        PageUser::new(Arc::new(PageMix::new(workload, Connection::PerRequest, 1.0)))
+        PageUser::new(Arc::new(PageMix::new(workload, Connection::PerRequest, 1.0, 1)), 0)
     }
 
     /// Runs a user of the 1.1 pages for `n` steps; an operation fails if its file is in `broken`.
@@ -194,8 +205,8 @@ mod tests {
     fn users_think_after_a_page_and_close_connections_with_their_sessions() {
         let think = Think::Fixed(Nanos::from_millis(5));
         let workload = WebWorkload { think, ..WEBSTONE_2_0_1.load().workload.web().unwrap().clone() };
-        let mix = PageMix::new(&workload, Connection::Sessions, 1.0);
-        let (mut user, mut rng) = (PageUser::new(Arc::new(mix)), Rng::new(2, Purpose::User, 0));
+        let mix = PageMix::new(&workload, Connection::Sessions, 1.0, 1);
+        let (mut user, mut rng) = (PageUser::new(Arc::new(mix), 0), Rng::new(2, Purpose::User, 0));
         let (mut lengths, mut length, mut last) = (Vec::new(), 0, None);
         while lengths.len() < 200 {
             match user.next(last.take(), &mut rng) {
@@ -215,6 +226,35 @@ mod tests {
         assert!(lengths.iter().all(|length| *length == 1 || (5..=15).contains(length)), "{lengths:?}");
         let short = lengths.iter().filter(|length| **length == 1).count();
         assert!((40..=80).contains(&short), "30 % of 200 sessions, three standard deviations: {short}");
+    }
+
+    /// Five rows of data among two users: user 1 takes rows 1 and 3.
+    #[test]
+    fn a_user_without_a_row_left_leaves() {
+        let data = DataSet {
+            name: "users".into(),
+            file: "users.csv".into(),
+            hash: String::new(),
+            rows: 5,
+            pick: RowPick::Unique,
+            at_end: RowsEnd::Leave,
+        };
+        let workload =
+            WebWorkload { data: vec![data], ..WEBSTONE_2_0_1.load().workload.web().unwrap().clone() };
+        let mix = Arc::new(PageMix::new(&workload, Connection::PerRequest, 2.0, 2));
+        let (mut user, mut rng) = (PageUser::new(mix, 1), Rng::new(2, Purpose::User, 0));
+        let (mut n_pages, mut last) = (0, None);
+        loop {
+            match user.next(last.take(), &mut rng) {
+                Step::Perform(request) => {
+                    n_pages += u32::from(request.begins);
+                    last = Some(Answer::of(Outcome::Ok));
+                }
+                Step::Leave => break,
+                _ => {}
+            }
+        }
+        assert_eq!(n_pages, 2);
     }
 
     /// Goal: ten thousand users take little memory.

@@ -25,7 +25,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn plan(change: impl FnOnce(&mut Overrides)) -> Plan {
-        let Benchmark { definition, workload } = WEB96.load();
+        let Benchmark { definition, workload, .. } = WEB96.load();
         let mut overrides = Overrides::new(SutPlan::of("built-in"));
         change(&mut overrides);
         make_plan(&definition, workload, &overrides).unwrap()

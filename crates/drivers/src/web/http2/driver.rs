@@ -11,19 +11,21 @@ use engine::Driver;
 use h2::RecvStream;
 use h2::client::{ResponseFuture, SendRequest};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Request as Head, Response};
 use http1::{INTERIM_BYTES_MAX, names_content_coding};
 use model::{Outcome, Reply, WebRequest};
 use units::{Clock, Nanos};
 
 use super::failure::{came_too_late, failure};
 use super::pool::{ConnectionSlot, SharedConnection};
+use super::request::RequestTemplate;
 use crate::net::OperationFailure;
 use crate::web::body_check::BodyCheck;
-use crate::web::context::WebContext;
+use crate::web::context::{ExpectedReply, WebContext};
 use crate::web::describe::describe;
 use crate::web::marks::Marks;
 use crate::web::request::PreparedRequest;
+use crate::web::session::{Capture, ComposedRequest, SessionTransport};
 
 /// The most connections that a request is tried on, if earlier ones ended gracefully without processing it.
 const ATTEMPTS_MAX: u32 = 4;
@@ -65,23 +67,61 @@ impl Http2Driver {
         Http2Driver { web, slot, attached: None }
     }
 
+    /// Performs a request, on another connection if the server has ended one gracefully without processing it.
+    #[inline]
+    async fn perform_request(
+        &mut self,
+        request: &impl Http2Request,
+        (closes, is_idempotent): (bool, bool),
+        mut reply: ReplyCheck<'_>,
+        sent: Nanos,
+    ) -> Reply {
+        let web = Rc::clone(&self.web);
+        let marks = Marks { sent, connected: sent, ..Marks::default() };
+        let mut progress = OperationProgress { marks, body_bytes: 0 };
+        let mut n_attempts = 0;
+        let result = loop {
+            n_attempts += 1;
+            match self.attempt(&web, request, is_idempotent, &mut reply, &mut progress).await {
+                Ok(()) => break Ok(()),
+                Err(AttemptError::TooLate) if n_attempts < ATTEMPTS_MAX => self.leave(),
+                Err(AttemptError::TooLate) => {
+                    let words = "the server ends each connection before it processes the request";
+                    break Err(web.explain(Outcome::Http2Failed, words));
+                }
+                Err(AttemptError::Failed(failure)) => break Err(failure),
+            }
+        };
+        let result = result.map_err(|failure| self.reason(failure));
+        if result.is_err_and(|failure| concerns_connection(failure.outcome))
+            || closes && self.slot.is_exclusive
+        {
+            self.leave();
+        }
+        let OperationProgress { marks, body_bytes } = progress;
+        let done = if result.is_ok() { marks.last_byte } else { web.clock.now() };
+        let failure = result.err().unwrap_or(OperationFailure::NONE);
+        failure.into_reply(sent, done, marks.measured(0, body_bytes))
+    }
+
     /// Tries the request on the current connection.
     async fn attempt(
         &mut self,
         web: &WebContext,
-        operation: &WebRequest,
+        request: &impl Http2Request,
+        is_idempotent: bool,
+        reply: &mut ReplyCheck<'_>,
         progress: &mut OperationProgress,
     ) -> Result<(), AttemptError> {
-        let response = match self.respond(web, operation, progress).await {
+        let response = match self.respond(web, request, progress).await {
             Ok(response) => response?,
-            Err(error) if self.had_ended(web, operation, &error) => return Err(AttemptError::TooLate),
+            Err(error) if self.had_ended(web, is_idempotent, &error) => return Err(AttemptError::TooLate),
             Err(error) => return Err(attempt_error(web, &error, 0)),
         };
         progress.marks.first_byte = web.clock.now();
         progress.marks.last_byte = progress.marks.first_byte;
-        let (prepared, mut check) = web.expected(operation);
-        check_head(&response, prepared, &check)?;
-        receive(web, response.into_body(), &mut check, progress).await
+        reply.head(&response)?;
+        receive(web, response.into_body(), reply, progress).await
     }
 
     /// Sends a request and returns the final response, whatever it is.
@@ -101,32 +141,30 @@ impl Http2Driver {
     async fn respond(
         &mut self,
         web: &WebContext,
-        operation: &WebRequest,
+        request: &impl Http2Request,
         progress: &mut OperationProgress,
     ) -> Result<Result<Response<RecvStream>, OperationFailure>, h2::Error> {
-        let pool = web.http2.as_ref().expect("checked when the driver was created");
-        let template = &pool.templates[usize::from(operation.kind)];
         let sender = match self.sender(web, progress).await {
             Ok(sender) => sender,
             Err(failure) => return Ok(Err(failure)),
         };
         poll_fn(|context| sender.poll_ready(context)).await?;
-        let head = template.head(&web.prepared(operation).sent, operation.number);
-        let (response, mut body) = sender.send_request(head, template.body.is_empty())?;
-        if !template.body.is_empty() {
-            body.send_data(template.body.clone(), true)?;
+        let (head, content) = request.head_and_body(web);
+        let (response, mut body) = sender.send_request(head, content.is_empty())?;
+        if !content.is_empty() {
+            body.send_data(content, true)?;
         }
         final_response(response).await
     }
 
     /// Returns whether the server had ended a reused connection by `close_notify` before the request was
     /// sent, and the request may be retried, as over HTTP/1. Without TLS the peer that ended it is unknown.
-    fn had_ended(&self, web: &WebContext, operation: &WebRequest, error: &h2::Error) -> bool {
+    fn had_ended(&self, web: &WebContext, is_idempotent: bool, error: &h2::Error) -> bool {
         let has_served = self.attached.as_ref().is_some_and(|(connection, _)| connection.has_served());
         has_served
             && web.tls.is_some()
             && error.get_io().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-            && web.prepared(operation).is_idempotent()
+            && is_idempotent
     }
 
     /// Attaches to a connection that accepts a request. Returns its sender.
@@ -170,31 +208,9 @@ impl Driver for Http2Driver {
 
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
         let web = Rc::clone(&self.web);
-        let marks = Marks { sent, connected: sent, ..Marks::default() };
-        let mut progress = OperationProgress { marks, body_bytes: 0 };
-        let mut n_attempts = 0;
-        let result = loop {
-            n_attempts += 1;
-            match self.attempt(&web, operation, &mut progress).await {
-                Ok(()) => break Ok(()),
-                Err(AttemptError::TooLate) if n_attempts < ATTEMPTS_MAX => self.leave(),
-                Err(AttemptError::TooLate) => {
-                    let words = "the server ends each connection before it processes the request";
-                    break Err(web.explain(Outcome::Http2Failed, words));
-                }
-                Err(AttemptError::Failed(failure)) => break Err(failure),
-            }
-        };
-        let result = result.map_err(|failure| self.reason(failure));
-        if result.is_err_and(|failure| concerns_connection(failure.outcome))
-            || operation.closes && self.slot.is_exclusive
-        {
-            self.leave();
-        }
-        let OperationProgress { marks, body_bytes } = progress;
-        let done = if result.is_ok() { marks.last_byte } else { web.clock.now() };
-        let failure = result.err().unwrap_or(OperationFailure::NONE);
-        failure.into_reply(sent, done, marks.measured(0, body_bytes))
+        let (prepared, check) = web.expected(operation);
+        let reply = ReplyCheck { prepared, check, capture: None };
+        self.perform_request(operation, (operation.closes, prepared.is_idempotent()), reply, sent).await
     }
 
     /// The connection may be dead or only this stream: the next request uses another connection.
@@ -205,6 +221,54 @@ impl Driver for Http2Driver {
     fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
         describe(&self.web, operation, reply)
     }
+}
+
+impl SessionTransport for Http2Driver {
+    fn of(web: Rc<WebContext>) -> Http2Driver {
+        Http2Driver::new(web)
+    }
+
+    async fn exchange(
+        &mut self,
+        request: &ComposedRequest,
+        expected: ExpectedReply<'_>,
+        capture: &mut Capture,
+        sent: Nanos,
+    ) -> Reply {
+        let ExpectedReply { prepared, check } = expected;
+        let reply = ReplyCheck { prepared, check, capture: Some(capture) };
+        self.perform_request(request, (request.closes, request.is_idempotent()), reply, sent).await
+    }
+}
+
+/// A request in the form that `h2` takes.
+trait Http2Request {
+    /// Returns its head and its body.
+    fn head_and_body(&self, web: &WebContext) -> (Head<()>, Bytes);
+}
+
+impl Http2Request for WebRequest {
+    fn head_and_body(&self, web: &WebContext) -> (Head<()>, Bytes) {
+        let pool = web.http2.as_ref().expect("checked when the driver was created");
+        let template = &pool.templates[usize::from(self.kind)];
+        (template.head(&web.prepared(self).sent, self.number), template.body.clone())
+    }
+}
+
+impl Http2Request for ComposedRequest {
+    fn head_and_body(&self, web: &WebContext) -> (Head<()>, Bytes) {
+        let pool = web.http2.as_ref().expect("checked when the driver was created");
+        let template = RequestTemplate::composed(self, &pool.host, web.tls.is_some());
+        let body = template.body.clone();
+        (template.into_head(), body)
+    }
+}
+
+/// The check of a response, and what a session keeps of it.
+struct ReplyCheck<'a> {
+    prepared: &'a PreparedRequest,
+    check: BodyCheck<'a>,
+    capture: Option<&'a mut Capture>,
 }
 
 /// Returns whether a failure concerns the connection and not only the stream; a flood of heads, which goes
@@ -255,28 +319,42 @@ fn attempt_error(web: &WebContext, error: &h2::Error, body_bytes: u64) -> Attemp
     }
 }
 
-fn check_head(
-    response: &Response<RecvStream>,
-    prepared: &PreparedRequest,
-    check: &BodyCheck<'_>,
-) -> Result<(), OperationFailure> {
-    let status = response.status().as_u16();
-    if status != prepared.request.status {
-        return Err(OperationFailure::new(Outcome::WrongStatus, u64::from(status)));
+impl ReplyCheck<'_> {
+    /// Checks the head of a response.
+    fn head(&mut self, response: &Response<RecvStream>) -> Result<(), OperationFailure> {
+        let (status, headers) = (response.status().as_u16(), response.headers());
+        if let Some(capture) = &mut self.capture {
+            let fields = headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
+            if capture.take_head(status, fields) {
+                self.check = BodyCheck::Any;
+                return Ok(());
+            }
+        }
+        if status != self.prepared.request.status {
+            self.prepared.check_status(status, &mut self.check)?;
+        } else if !self.prepared.takes_type(|| headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes)) {
+            return Err(OperationFailure::new(Outcome::WrongBytes, 0));
+        }
+        if response.body().is_end_stream() {
+            return Ok(());
+        }
+        let is_read = self.capture.as_ref().is_some_and(|capture| capture.wants_body());
+        if (!self.prepared.may_be_encoded || is_read) && is_encoded(headers) {
+            return Err(OperationFailure::new(Outcome::WrongEncoding, 0));
+        }
+        match announced(headers) {
+            Some(length) => self.check.announced(length),
+            None => Ok(()),
+        }
     }
-    let headers = response.headers();
-    if !prepared.takes_type(|| headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes)) {
-        return Err(OperationFailure::new(Outcome::WrongBytes, 0));
-    }
-    if response.body().is_end_stream() {
-        return Ok(());
-    }
-    if !prepared.may_be_encoded && is_encoded(headers) {
-        return Err(OperationFailure::new(Outcome::WrongEncoding, 0));
-    }
-    match announced(headers) {
-        Some(length) => check.announced(length),
-        None => Ok(()),
+
+    /// Checks the next piece of the body, which starts at position `at`.
+    fn take(&mut self, at: u64, data: &[u8]) -> Result<(), OperationFailure> {
+        self.check.take(at, data)?;
+        match &mut self.capture {
+            Some(capture) => capture.take_body(data),
+            None => Ok(()),
+        }
     }
 }
 
@@ -292,13 +370,13 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
 async fn receive(
     web: &WebContext,
     mut body: RecvStream,
-    check: &mut BodyCheck<'_>,
+    reply: &mut ReplyCheck<'_>,
     progress: &mut OperationProgress,
 ) -> Result<(), AttemptError> {
     while !body.is_end_stream() {
         let Some(data) = poll_fn(|context| body.poll_data(context)).await else { break };
         let data = data.map_err(|error| attempt_error(web, &error, progress.body_bytes))?;
-        check.take(progress.body_bytes, &data)?;
+        reply.take(progress.body_bytes, &data)?;
         progress.body_bytes += data.len() as u64;
         // The stream may have ended; then no capacity need be released.
         let _ = body.flow_control().release_capacity(data.len());
@@ -306,5 +384,5 @@ async fn receive(
     if progress.body_bytes != 0 {
         progress.marks.last_byte = web.clock.now();
     }
-    Ok(check.finish(progress.body_bytes)?)
+    Ok(reply.check.finish(progress.body_bytes)?)
 }

@@ -41,6 +41,8 @@ const STREAMS_BEFORE_SETTINGS: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Pool {
     pub(super) templates: Vec<RequestTemplate>,
+    /// Host and port of the server.
+    pub(super) host: String,
     users_per_slot: usize,
     /// Requests after which a connection is replaced.
     requests_max: Option<u32>,
@@ -131,6 +133,7 @@ impl Pool {
         };
         Pool {
             templates: requests.iter().map(template).collect(),
+            host: host.to_owned(),
             users_per_slot,
             requests_max,
             n_users: Cell::new(0),

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use model::{Outcome, WebRequest};
+use model::Outcome;
 use rustix::io::Errno;
 use rustls::ClientConfig;
 use rustls::client::UnbufferedClientConnection;
@@ -19,7 +19,7 @@ use super::settings::HandshakeCounts;
 use crate::net::OperationFailure;
 use crate::net::tcp::{self, Received, TcpTransport};
 use crate::web::context::WebContext;
-use crate::web::transport::Http1Transport;
+use crate::web::transport::{Http1Transport, RequestBytes};
 
 /// The most bytes of content in a record (RFC 8446 §5.1), and an upper bound on its overhead.
 const RECORD_BYTES: usize = 16 * 1024;
@@ -61,20 +61,20 @@ impl Http1Transport for TlsTransport {
     async fn open(
         web: &WebContext,
         config: &Arc<ClientConfig>,
-        operation: &WebRequest,
+        request: &impl RequestBytes,
     ) -> Result<(TlsTransport, Nanos), OperationFailure> {
-        Box::pin(connect_and_handshake(web, Arc::clone(config), operation)).await
+        Box::pin(connect_and_handshake(web, Arc::clone(config), request)).await
     }
 
     async fn send(
         mut self,
         web: &WebContext,
-        operation: &WebRequest,
+        request: &impl RequestBytes,
     ) -> Result<TlsTransport, OperationFailure> {
         let left = {
             let mut out = web.sealed.borrow_mut();
             out.clear();
-            self.encrypt_request(web, operation, &mut out)?;
+            self.encrypt_request(web, request, &mut out)?;
             self.link.send_now(&out)?
         };
         if let Some(left) = left {
@@ -122,7 +122,7 @@ impl Http1Transport for TlsTransport {
 async fn connect_and_handshake(
     web: &WebContext,
     config: Arc<ClientConfig>,
-    operation: &WebRequest,
+    request: &impl RequestBytes,
 ) -> Result<(TlsTransport, Nanos), OperationFailure> {
     let settings = web.tls.as_ref().expect("a context for TLS has settings for it");
     let session = UnbufferedClientConnection::new(config, settings.name.clone())
@@ -139,7 +139,7 @@ async fn connect_and_handshake(
     };
     let mut received = Received { bytes: 0, is_end: false };
     loop {
-        let step = tls.step(web, received, operation)?;
+        let step = tls.step(web, received, request)?;
         if let Some(unsent) = step.unsent {
             tls.link = tls.link.send_rest(unsent).await?;
         }
@@ -159,7 +159,7 @@ impl TlsTransport {
         &mut self,
         web: &WebContext,
         received: Received,
-        operation: &WebRequest,
+        request: &impl RequestBytes,
     ) -> Result<HandshakeStep, OperationFailure> {
         let mut out = web.sealed.borrow_mut();
         out.clear();
@@ -173,7 +173,7 @@ impl TlsTransport {
         if let SessionState::Open = standing {
             connected = Some(web.clock.now());
             HandshakeCounts::count(&web.handshakes, self.session.handshake_kind());
-            self.encrypt_request(web, operation, &mut out)?;
+            self.encrypt_request(web, request, &mut out)?;
         }
         let unsent = if out.is_empty() { None } else { self.link.send_now(&out)? };
         Ok(HandshakeStep { unsent, connected })
@@ -230,7 +230,7 @@ impl TlsTransport {
     fn encrypt_request(
         &mut self,
         web: &WebContext,
-        operation: &WebRequest,
+        request: &impl RequestBytes,
         out: &mut Vec<u8>,
     ) -> Result<(), OperationFailure> {
         let mut rest = std::mem::take(&mut self.rest);
@@ -238,7 +238,7 @@ impl TlsTransport {
             let UnbufferedStatus { discard, state } = self.session.process_tls_records(&mut rest);
             match state {
                 Ok(ConnectionState::WriteTraffic(mut traffic)) => {
-                    break web.with_request(operation, |request| encrypt(&mut traffic, request, out));
+                    break request.with_bytes(web, |request| encrypt(&mut traffic, request, out));
                 }
                 Ok(ConnectionState::EncodeTlsData(mut data)) => {
                     append(out, 0, |room| data.encode(room).map_err(needed));

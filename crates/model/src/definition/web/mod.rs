@@ -1,9 +1,15 @@
 //! The table `[workload]` of a web benchmark.
 //!
 //! - `workload`, `request`, `parameter`, `reply`, `weight`: the requests and their replies
+//! - `body`: what is sent
+//! - `extract`, `placeholders`, `data`: values of users, where they come from and where they are used
 //! - `secret`: values that are never stored
 
+mod body;
+mod data;
+mod extract;
 mod parameter;
+mod placeholders;
 mod reply;
 mod request;
 mod secret;
@@ -13,11 +19,14 @@ mod workload;
 use languages::reader::TomlTable;
 use schemars::JsonSchema;
 
+pub use data::{DataDefinition, DataFormat};
 pub use request::header_name_fault;
 
 use workload::read_workload;
 
-use crate::{ChosenSetting, Connection, Page, PlacedSecret, Request, Think, WebProtocol, WebWorkload};
+use crate::{
+    ChosenSetting, Connection, Cookies, Page, PlacedSecret, Request, Think, WebProtocol, WebWorkload,
+};
 
 /// A web workload: a filelist or requests, and their protocol.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +39,10 @@ pub struct WebDefinition {
     pub counts_pages: bool,
     /// The pause of users after each page.
     pub think: Think,
+    /// The lifetime of users' cookies.
+    pub cookies: Cookies,
+    /// The data of users.
+    pub data: Vec<DataDefinition>,
     /// The secret parts of its requests, which are never stored.
     pub secrets: Vec<PlacedSecret>,
     /// The protocol of the requests.
@@ -37,7 +50,8 @@ pub struct WebDefinition {
 }
 
 impl WebDefinition {
-    /// Returns the workload as defined with these requests and pages: its own, or those of a filelist.
+    /// Returns the workload as defined with these requests and pages: its own, or those of a filelist. It has no data
+    /// yet, because their files are not read.
     pub fn workload(&self, requests: Vec<Request>, pages: Vec<Page>) -> WebWorkload {
         WebWorkload {
             content_seed: self.content_seed,
@@ -45,6 +59,8 @@ impl WebDefinition {
             pages,
             counts_pages: self.counts_pages,
             think: self.think,
+            cookies: self.cookies,
+            data: Vec::new(),
             protocol: self.protocol,
         }
     }
@@ -86,6 +102,8 @@ pub(super) fn read(
         content_seed: workload.content_seed,
         counts_pages: workload.counts_pages,
         think: workload.think,
+        cookies: workload.cookies,
+        data: workload.data,
         secrets: workload.secrets,
         protocol,
     })

@@ -1,9 +1,10 @@
-//! Reading `parameters.NAME`: the parts of a path that vary.
+//! Reading `parameters.NAME`: the parts of a request that vary.
 
 use languages::REDACTED;
 use languages::reader::{TomlTable, ValueError, list, text, whole};
 use toml::de::DeValue;
 
+use super::placeholders::RequestText;
 use super::request::Values;
 use super::secret::read_source;
 use crate::workload::PATH_MAX;
@@ -72,10 +73,16 @@ fn read_secret_parameter(name: &str, table: &mut TomlTable, values: &mut Values)
 /// Reads one of several values; it may be empty.
 fn value(value: &DeValue) -> Result<String, ValueError> {
     let value = text(value)?;
-    match value.chars().all(|c| c.is_ascii_graphic() && !"#{}".contains(c)) && value.len() <= PATH_MAX {
+    match value.len() <= PATH_MAX {
         true => Ok(value),
-        false => Err(ValueError::new(format!("`{value}` is not allowed in a path"))),
+        false => Err(ValueError::new(format!("expected at most {PATH_MAX} bytes"))),
     }
+}
+
+/// Returns the first value of a parameter that no path can have.
+fn not_for_path(parameter: &Parameter) -> Option<&str> {
+    let is_allowed = |value: &str| value.chars().all(|c| c.is_ascii_graphic() && !"#{}".contains(c));
+    parameter.texts.iter().map(String::as_str).find(|value| *value != REDACTED && !is_allowed(value))
 }
 
 fn pick(value: &DeValue) -> Result<Pick, ValueError> {
@@ -101,19 +108,36 @@ fn count(value: &DeValue) -> Result<Count, ValueError> {
     }
 }
 
-/// Brings parameters into the order of their placeholders. `None`, reported, if one is without the other, or one
-/// grows that may not.
+/// Brings parameters into the order of their placeholders: those of the path, then those of headers and body. `None`,
+/// reported, if one is without the other, or one grows that may not.
 pub(super) fn in_order(
     table: &TomlTable,
     path: &PathPattern,
+    texts: &[RequestText],
     mut parameters: Vec<(Parameter, TomlTable)>,
 ) -> Option<Vec<Parameter>> {
-    let mut ordered = Vec::new();
-    for name in path.names() {
-        let Some(place) = parameters.iter().position(|(parameter, _)| parameter.name == *name) else {
+    let mut ordered: Vec<Parameter> = Vec::new();
+    let mut is_complete = true;
+    let of_path = path.names().iter().map(|name| (name.as_str(), None));
+    let of_texts = texts.iter().flat_map(|text| text.parameters().map(move |name| (name, Some(text))));
+    for (name, text) in of_path.chain(of_texts) {
+        if ordered.iter().any(|known| known.name == name) {
+            continue;
+        }
+        let Some(place) = parameters.iter().position(|(parameter, _)| parameter.name == name) else {
+            is_complete = false;
             if !table.has_inside("parameters", name) {
                 let error = ValueError::new(format!("`{{{name}}}` has no values"));
-                table.reject("path", error.hint(format!("add `parameters.{name} = {{ count = 100 }}`")));
+                let hint = format!("add `parameters.{name} = {{ count = 100 }}`");
+                match text {
+                    None => table.reject("path", error.hint(hint)),
+                    Some(text) => text.reject(
+                        table,
+                        error.hint(format!(
+                            "{hint}; a text with these braces can come from a file: `{{ file = \"…\" }}`"
+                        )),
+                    ),
+                }
             }
             continue;
         };
@@ -122,15 +146,21 @@ pub(super) fn in_order(
             let error = ValueError::new("only the first parameter of a path may grow with the load");
             inner.reject("count", error.hint("so that files keep their numbers; put it first in the path"));
         }
+        if let Some(value) = not_for_path(&parameter).filter(|_| text.is_none()) {
+            inner.reject("values", ValueError::new(format!("`{value}` is not allowed in a path")));
+        }
         ordered.push(parameter);
         inner.finish();
     }
     for (parameter, inner) in parameters {
-        let hint = format!("write `{{{}}}` where its value belongs in the path", parameter.name);
-        inner.reject_all(ValueError::new(format!("`{path}` has no `{{{}}}`", parameter.name)).hint(hint));
+        let hint = format!(
+            "write `{{{}}}` where its value belongs: in the path, a header or the body",
+            parameter.name
+        );
+        inner.reject_all(ValueError::new(format!("nothing has `{{{}}}`", parameter.name)).hint(hint));
         inner.finish();
     }
-    (ordered.len() == path.names().len()).then_some(ordered)
+    is_complete.then_some(ordered)
 }
 
 #[cfg(test)]
@@ -175,7 +205,7 @@ mod tests {
         line 19, `kick`: unknown key `kick` in `workload.requests.parameters.id`: not a key of a definition
         line 18, `"weights:3,1,1"`: `workload.requests.parameters.size.pick` is not valid: 3 weights for 2 values
         line 18, `[]`: `workload.requests.parameters.size.values` is not valid: expected an array, found an empty one
-        line 18, `["small", "a b"]`: `workload.requests.parameters.size.values` is not valid: `a b` is not allowed in a path
+        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: `/images/a b/0010.png` is not the path of a file: a plain path cannot contain some of its characters
         line 18, `["small", 5]`: `workload.requests.parameters.size.values` is not valid: expected a string, found an integer
         line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: two files have the path `/images/small/0010.png`
         line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: `/images/../0010.png` is not the path of a file: expected the path of a file, without empty parts, `.` and `..`

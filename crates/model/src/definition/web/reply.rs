@@ -1,9 +1,10 @@
 //! Reading `reply`: the expected body.
 
-use languages::reader::{TomlTable, ValueError, bytes, list, one_of, text, whole};
+use languages::reader::{NamedEntry, TomlTable, ValueError, bytes, flag, kind, list, one_of, text, whole};
 use toml::de::DeValue;
 
-use crate::{Count, ReplyBody, Request};
+use super::extract::check_pointer;
+use crate::{Count, JsonCheck, ReplyBody, Request};
 
 /// Replies that are written as one word.
 const REPLIES: &[(&str, ReplyBody)] =
@@ -14,6 +15,12 @@ const HTML_LETTERS_MIN: u64 = 64;
 
 /// The longest text that a reply can be searched for.
 const CONTAINS_MAX: usize = 4096;
+
+/// The keys of a reply that is written as a table: one of them, or both limits of the length.
+const KEYS: &str = "expected one of `file`, `letters`, `html-letters`, `contains`, `content-type`, `json` and `length-min` with `length-max`";
+
+/// The most values that a JSON body is checked for.
+const JSON_CHECKS_MAX: usize = 100;
 
 /// Reads the reply of a request, a word or a table.
 pub(super) fn reply(table: &mut TomlTable) -> Option<ReplyBody> {
@@ -33,19 +40,27 @@ fn read_reply(mut table: TomlTable) -> Option<ReplyBody> {
     let html_letters = table.optional("html-letters", whole(HTML_LETTERS_MIN..=ReplyBody::LETTERS_BYTES_MAX));
     let contains = table.optional("contains", contains);
     let content_type = table.optional("content-type", content_type);
+    let json = table.optional_table("json").map(read_json);
+    let (least, most) = (table.optional("length-min", bytes), table.optional("length-max", bytes));
     let given: Vec<&str> = table.keys().collect();
-    if given.len() != 1 {
-        let error = ValueError::new(
-            "expected one of `file`, `letters`, `html-letters`, `contains` and `content-type`",
-        );
-        table.reject(given.get(1).copied().unwrap_or("file"), error);
+    let is_length = given.iter().all(|key| key.starts_with("length-"));
+    if given.is_empty() || (1 < given.len() && !is_length) {
+        table.reject(given.get(1).copied().unwrap_or("file"), ValueError::new(KEYS));
+    }
+    let length = (is_length && least.or(most).is_some())
+        .then(|| ReplyBody::Length { least: least.unwrap_or(0), most: most.unwrap_or(u64::MAX >> 1) });
+    if let Some(ReplyBody::Length { least, most }) = length
+        && most < least
+    {
+        table.reject("length-max", ValueError::new("the greatest length is below the least"));
     }
     table.finish();
     let file = file.map(ReplyBody::File);
     let letters = letters.map(|bytes| ReplyBody::Letters { bytes, markup: false });
     let html_letters = html_letters.map(|bytes| ReplyBody::Letters { bytes, markup: true });
     let contains = contains.map(ReplyBody::Contains);
-    file.or(letters).or(html_letters).or(contains).or(content_type.map(ReplyBody::ContentType))
+    let content_type = content_type.map(ReplyBody::ContentType);
+    file.or(letters).or(html_letters).or(contains).or(content_type).or(json).or(length)
 }
 
 fn content_type(value: &DeValue) -> Result<String, ValueError> {
@@ -59,6 +74,55 @@ fn content_type(value: &DeValue) -> Result<String, ValueError> {
             Err(ValueError::new("expected a content type without parameters").hint("write it as `text/html`"))
         }
     }
+}
+
+/// Reads the values that a JSON body must have, by their JSON pointers.
+fn read_json(mut table: TomlTable) -> ReplyBody {
+    let mut checks = Vec::new();
+    for (pointer, _, entry) in table.named_entries() {
+        if let Err(error) = check_pointer(pointer) {
+            table.reject(pointer, error);
+        }
+        let value = match entry {
+            NamedEntry::Value(value) => json_value(value).map(Some),
+            NamedEntry::Table(mut inner) => {
+                let any = inner.required("any", flag);
+                inner.finish();
+                match any {
+                    Some(false) => Err(ValueError::new("expected `{ any = true }`")),
+                    _ => Ok(None),
+                }
+            }
+        };
+        match value {
+            Ok(value) => checks.push(JsonCheck { pointer: pointer.to_owned(), value }),
+            Err(error) => table.reject(pointer, error),
+        }
+    }
+    if checks.is_empty() || JSON_CHECKS_MAX < checks.len() {
+        let error =
+            ValueError::new(format!("expected 1 to {JSON_CHECKS_MAX} values, found {}", checks.len()));
+        table.reject_all(
+            error.hint(
+                "write the place and the value: `{ \"/status\" = \"open\", \"/id\" = { any = true } }`",
+            ),
+        );
+    }
+    table.finish();
+    ReplyBody::Json(checks)
+}
+
+/// Reads a string, a number or a truth value.
+fn json_value(value: &DeValue) -> Result<serde_json::Value, ValueError> {
+    let written = match value {
+        DeValue::String(text) => return Ok(text.to_string().into()),
+        DeValue::Boolean(value) => return Ok((*value).into()),
+        DeValue::Integer(number) => number.as_str().parse::<i64>().ok().map(serde_json::Value::from),
+        DeValue::Float(number) => number.as_str().parse::<f64>().ok().map(serde_json::Value::from),
+        _ => None,
+    };
+    let found = || format!("expected a string, a number or a truth value, found {}", kind(value));
+    written.ok_or_else(|| ValueError::new(found()).hint("`{ any = true }` takes any value"))
 }
 
 fn contains(value: &DeValue) -> Result<String, ValueError> {
@@ -127,8 +191,8 @@ mod tests {
         line 20, `[1, "2", 3]`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found a string
         line 36, `"eny"`: `workload.requests.reply` is not valid: expected `empty` or `seen` or `any`, found `eny`
         line 36, `0`: `workload.requests.reply.letters` is not valid: expected a whole number from 1 to 10485760, found 0
-        line 36, `1`: `workload.requests.reply.letters` is not valid: expected one of `file`, `letters`, `html-letters`, `contains` and `content-type`
-        line 36, `reply`: `workload.requests.reply.file` is not valid: expected one of `file`, `letters`, `html-letters`, `contains` and `content-type`
+        line 36, `1`: `workload.requests.reply.letters` is not valid: expected one of `file`, `letters`, `html-letters`, `contains`, `content-type`, `json` and `length-min` with `length-max`
+        line 36, `reply`: `workload.requests.reply.file` is not valid: expected one of `file`, `letters`, `html-letters`, `contains`, `content-type`, `json` and `length-min` with `length-max`
         line 36, `bytes`: unknown key `bytes` in `workload.requests.reply`: not a key of a definition
         line 36, `{ file = [1, 2] }`: `workload.requests.reply` is not valid: 2 sizes for one file
         line 41, `63`: `workload.requests.reply.html-letters` is not valid: expected a whole number from 64 to 10485760, found 63

@@ -2,20 +2,23 @@
 
 use std::ops::Range;
 
-use languages::reader::{NamedEntry, TomlTable, ValueError, flag, line, ratio, text, whole_u32};
+use languages::reader::{
+    NamedEntry, TomlTable, ValueError, choice, flag, line, list, ratio, text, whole_u32,
+};
 use toml::de::DeValue;
 
+use super::body::read_body;
+use super::extract::read_extracts;
 use super::parameter::{in_order, read_parameters};
+use super::placeholders::{RequestText, check_credentials};
 use super::reply::{check_reply, reply};
 use super::secret::{WrittenValue, read_value};
 use super::weight::Weight;
 use crate::workload::PATH_MAX;
 use crate::{
-    Limit, LimitMetric, PathPattern, PlacedSecret, Request, RequestPart, Secret, SecretSource, parse_limits,
+    BodyEncoding, Limit, LimitMetric, PathPattern, PlacedSecret, Request, RequestPart, Secret, SecretSource,
+    parse_limits,
 };
-
-/// The longest body that is sent: 1 MiB.
-const BODY_MAX: usize = 1 << 20;
 
 /// Header fields that the protocol itself sends, or that change how a message ends.
 const OWN_HEADERS: [&str; 10] = [
@@ -48,16 +51,18 @@ pub(super) fn read_request(
     if let Some(headers) = table.optional_table("headers") {
         read_headers(headers, &mut values);
     }
-    read_body(table, &mut values);
+    let body_encoding = take_body(table, &mut values);
     if table.optional("disclose-path", flag) == Some(true) {
         values.disclosed.push("path".to_owned());
     }
-    let status = table.optional("status", whole_u32(200..=599)).unwrap_or(200) as u16;
+    let (status, other_statuses) = read_status(table);
     let reply = reply(table);
+    let redirects = table.optional("redirects", choice).unwrap_or_default();
+    let extracts = table.optional_table("extract").map(read_extracts).unwrap_or_default();
     let share_gap_max = table.optional("share-gap-max", ratio);
     let limits = table.optional("limits", kind_limits).unwrap_or_default();
     let path = path?;
-    let parameters = in_order(table, &path, parameters)?;
+    let parameters = in_order(table, &path, &values.texts(), parameters)?;
     let method = method.unwrap_or_else(|| "GET".to_owned());
     let mut request = Request {
         name: name?,
@@ -66,14 +71,19 @@ pub(super) fn read_request(
         parameters,
         headers: values.headers,
         body: values.body,
+        body_encoding,
         status,
+        other_statuses,
         reply: reply?,
+        redirects,
+        extracts,
         share_gap_max,
         limits,
         secrets: values.secrets.iter().map(|placed| placed.secret.clone()).collect(),
         disclosed: values.disclosed,
     };
     check_reply(table, &request);
+    check_credentials(table, &request);
     values.spans.push((RequestPart::Path.key(), table.span_of("path")));
     for (secret, value) in request.take_credentials() {
         let span = values.spans.iter().find(|(key, _)| *key == secret.part.key());
@@ -143,6 +153,12 @@ impl Values {
         self.secrets.push(PlacedSecret { kind: self.kind, span, secret, value: None });
     }
 
+    /// Returns the texts that may have placeholders.
+    fn texts(&self) -> Vec<RequestText<'_>> {
+        let headers = self.headers.iter().map(|(name, value)| RequestText::header(name, value));
+        headers.chain([RequestText::body(&self.body)]).collect()
+    }
+
     /// Adds a value as written; returns one that is to be shown, or to be checked for credentials.
     fn written(&mut self, part: RequestPart, value: WrittenValue, span: Range<usize>) -> Option<String> {
         match value {
@@ -169,22 +185,34 @@ impl Values {
     }
 }
 
-fn read_body(table: &mut TomlTable, values: &mut Values) {
+/// Reads the body and adds the media type that follows from how it is written; returns the encoding of its values.
+fn take_body(table: &mut TomlTable, values: &mut Values) -> BodyEncoding {
     let span = table.span_of("body");
-    let written = match table.value("body") {
-        Some(DeValue::Table(_)) => table.optional_table("body").and_then(|inner| read_value(inner, body)),
-        _ => table.optional("body", body).map(|text| WrittenValue::Literal { text, disclose: None }),
-    };
-    let shown = written.and_then(|written| values.written(RequestPart::Body, written, span));
-    values.body = shown.unwrap_or_default();
+    let Some(written) = read_body(table) else { return BodyEncoding::Text };
+    let has_type = table.value("headers").and_then(DeValue::as_table).is_some_and(|headers| {
+        headers.keys().any(|name| name.get_ref().eq_ignore_ascii_case("content-type"))
+    });
+    let media_type = written.content_type.filter(|_| !has_type);
+    values.headers.extend(media_type.map(|media_type| ("Content-Type".to_owned(), media_type)));
+    values.body = values.written(RequestPart::Body, written.value, span).unwrap_or_default();
+    written.encoding
 }
 
-fn body(value: &DeValue) -> Result<String, ValueError> {
-    let body = text(value)?;
-    match body.len() {
-        0..=BODY_MAX => Ok(body),
-        _ => Err(ValueError::new(format!("expected at most {BODY_MAX} bytes"))),
-    }
+/// Reads the status of the right reply, or several.
+fn read_status(table: &mut TomlTable) -> (u16, Vec<u16>) {
+    let status = whole_u32(200..=599);
+    let mut statuses = match table.value("status") {
+        Some(DeValue::Array(_)) => table.optional("status", list(status)).unwrap_or_default(),
+        _ => table.optional("status", status).into_iter().collect(),
+    };
+    let mut seen = Vec::new();
+    statuses.retain(|status| {
+        let is_new = !seen.contains(status);
+        seen.push(*status);
+        is_new
+    });
+    let mut statuses = statuses.into_iter().map(|status| status as u16);
+    (statuses.next().unwrap_or(200), statuses.collect())
 }
 
 fn read_headers(mut table: TomlTable, values: &mut Values) {
@@ -212,12 +240,17 @@ fn read_headers(mut table: TomlTable, values: &mut Values) {
 
 /// Returns the reason why a request cannot have a header field of this name besides its own, if any.
 pub fn header_name_fault(name: &str) -> Option<&'static str> {
-    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    match name.is_empty() || !name.chars().all(is_token) {
-        true => Some("this is not the name of a header field"),
-        false if is_own(name) => Some("the protocol itself sends this field"),
-        false => None,
+    match is_field_name(name) {
+        false => Some("this is not the name of a header field"),
+        true if is_own(name) => Some("the protocol itself sends this field"),
+        true => None,
     }
+}
+
+/// Returns whether a text can be the name of a header field.
+pub(super) fn is_field_name(name: &str) -> bool {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(is_token)
 }
 
 fn is_own(name: &str) -> bool {
@@ -309,10 +342,7 @@ mod tests {
             body: "{}".into(),
             status: 201,
             reply: ReplyBody::Contains("accepted".into()),
-            share_gap_max: None,
-            limits: Vec::new(),
-            secrets: Vec::new(),
-            disclosed: Vec::new(),
+            ..Request::file("/", 0)
         };
         assert_eq!(requests[1], order);
         assert_eq!(requests[2].reply, ReplyBody::Letters { bytes: 1000, markup: false });
@@ -447,7 +477,7 @@ mod tests {
         line 35, `"/a\r\nX: y"`: `workload.requests.path` is not valid: `\r` is not allowed in a path
         line 35, `{a`: `workload.requests.path` is not valid: `{` without `}`
         line 35, `"/{a}"`: `workload.requests.path` is not valid: `{a}` has no values
-        line 36, `a`: `workload.requests.parameters.a` is not valid: `/dyn` has no `{a}`
+        line 36, `a`: `workload.requests.parameters.a` is not valid: nothing has `{a}`
         line 28, `"on\r\nHost: x"`: `workload.requests.headers.X-Trace` is not valid: expected one line of ASCII, without spaces around it
         line 28, `"on"`: `workload.requests.headers.X Trace` is not valid: this is not the name of a header field
         line 28, `"5"`: `workload.requests.headers.Content-Length` is not valid: `Content-Length` is sent by the protocol itself

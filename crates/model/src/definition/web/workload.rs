@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 
 use languages::nearest;
-use languages::reader::{TomlTable, ValueError, flag, line, list, text, whole};
+use languages::reader::{TomlTable, ValueError, choice, flag, line, list, text, whole};
 use toml::de::DeValue;
 
+use super::data::read_data;
+use super::placeholders::check_session_values;
 use super::request::read_request;
 use super::weight::Weight;
-use super::{FilelistSource, WorkloadSource};
+use super::{DataDefinition, FilelistSource, WorkloadSource};
 use crate::definition::think::read_think;
 use crate::workload::{FileSetError, check_objects, file_path_fault};
-use crate::{Page, PlacedSecret, Request, Think};
+use crate::{Cookies, Page, PlacedSecret, Request, Think};
 
 /// The most requests, and the most pages: operation and unit kinds are numbered with 16 bits.
 const KINDS_MAX: usize = u16::MAX as usize;
@@ -28,6 +30,8 @@ pub(super) struct WorkloadTable {
     pub(super) content_seed: u64,
     pub(super) counts_pages: bool,
     pub(super) think: Think,
+    pub(super) cookies: Cookies,
+    pub(super) data: Vec<DataDefinition>,
     pub(super) secrets: Vec<PlacedSecret>,
 }
 
@@ -39,6 +43,9 @@ pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Opt
     let content_seed = table.optional("content-seed", whole(0..=i64::MAX as u64));
     let counts_pages = table.optional("counts-pages", flag);
     let think = read_think(&mut table);
+    let cookies = table.optional("cookies", choice).unwrap_or_default();
+    let data_table = table.optional_table("data");
+    let mut data = data_table.map(read_data).unwrap_or_default();
     let has_filelist = table.value("filelist").is_some();
     match requests.is_some() || table.value("requests").is_some() {
         true if has_filelist => {
@@ -53,9 +60,23 @@ pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Opt
     if has_filelist && pages.is_some() {
         table.reject("pages", ValueError::new("a filelist defines its own pages"));
     }
-    table.finish();
+    if has_filelist {
+        for key in ["cookies", "data"].into_iter().filter(|key| table.value(key).is_some()) {
+            table.reject(key, ValueError::new(format!("`{key}` belongs to `requests`, not to a filelist")));
+        }
+    }
     let counts_pages = counts_pages.unwrap_or(pages.is_some());
-    let requests = requests.and_then(|requests| read_requests(requests, pages, level_max));
+    let requests = requests.and_then(|requests| read_requests(requests, pages, level_max, &mut data));
+    for name in data.iter().filter(|data| data.columns.is_empty()).map(|data| data.name.clone()) {
+        if !table.has_mistake() {
+            let error = ValueError::new(format!("no request uses `{name}`"));
+            table.reject_inner(
+                &["data", &name],
+                error.hint(format!("write `{{{name}.COLUMN}}` where a value belongs")),
+            );
+        }
+    }
+    table.finish();
     let (requests, secrets) = match requests {
         Some((requests, pages, secrets)) => (Some(WorkloadSource::Requests(requests, pages)), secrets),
         None => (None, Vec::new()),
@@ -65,6 +86,8 @@ pub(super) fn read_workload(mut table: TomlTable, level_max: Option<f64>) -> Opt
         content_seed: content_seed.unwrap_or(CONTENT_SEED),
         counts_pages,
         think,
+        cookies,
+        data,
         secrets,
     })
 }
@@ -87,6 +110,7 @@ fn read_requests(
     mut tables: Vec<TomlTable>,
     pages: Option<Vec<TomlTable>>,
     level_max: Option<f64>,
+    data: &mut [DataDefinition],
 ) -> Option<(Vec<Request>, Vec<Page>, Vec<PlacedSecret>)> {
     let mut secrets = Vec::new();
     let read: Vec<_> =
@@ -109,6 +133,9 @@ fn read_requests(
         }
         _ => None,
     };
+    if let (Some((requests, _)), Some(pages)) = (&checked, &pages) {
+        check_session_values(&tables, requests, pages, data);
+    }
     tables.into_iter().for_each(TomlTable::finish);
     Some((checked?.0, pages?, secrets))
 }

@@ -17,6 +17,8 @@ pub mod web_measure {
     pub const REPLY_BYTES: usize = 2;
     /// The size of the reply's body.
     pub const BODY_BYTES: usize = 3;
+    /// The number of redirects that were followed; only where some are.
+    pub const REDIRECTS: usize = 4;
 
     /// Returns the measures of a request that was connected and had its first byte at these times after it was sent; a
     /// time to connect of zero is none, as on a kept connection.
@@ -33,7 +35,7 @@ pub mod web_measure {
 }
 
 /// Returns the measures in the order of their indexes.
-fn measures() -> Vec<Measure> {
+fn measures(follows_redirects: bool) -> Vec<Measure> {
     let always = |name: &str, unit| Measure {
         name: name.to_owned(),
         unit,
@@ -41,12 +43,16 @@ fn measures() -> Vec<Measure> {
         has_spread: false,
         part_of: None,
     };
-    vec![
+    let mut measures = vec![
         Measure { is_always: false, has_spread: true, ..always("connect", MeasureUnit::Nanoseconds) },
         always("first byte", MeasureUnit::Nanoseconds),
         always("reply bytes", MeasureUnit::Bytes),
         Measure { part_of: Some(web_measure::REPLY_BYTES), ..always("body bytes", MeasureUnit::Bytes) },
-    ]
+    ];
+    if follows_redirects {
+        measures.push(Measure { is_always: false, ..always("redirects", MeasureUnit::Count) });
+    }
+    measures
 }
 
 impl WebWorkload {
@@ -64,7 +70,7 @@ impl WebWorkload {
             kinds: self.requests.iter().zip(self.request_shares()).map(kind).collect(),
             units: if self.counts_pages { (0..self.pages.len()).map(page).collect() } else { Vec::new() },
             pauses: self.think.pauses(),
-            measures: measures(),
+            measures: measures(self.follows_redirects()),
             transferred: vec![web_measure::REPLY_BYTES],
         }
     }
@@ -72,6 +78,10 @@ impl WebWorkload {
 
 /// Returns the length of the bodies of a request's replies; `None` if it is not known.
 fn expected_body(request: &Request) -> Option<ExpectedMeasure> {
+    // A reply with another status may have another body.
+    if !request.other_statuses.is_empty() {
+        return None;
+    }
     let (least, most) = request.body_limits()?;
     let (mean, _) = request.body_moments()?;
     Some(ExpectedMeasure { measure: web_measure::BODY_BYTES, least, most, mean })
@@ -82,7 +92,7 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{CatalogFault, Connection, Page, ReplyBody, Think, WebProtocol};
+    use crate::{CatalogFault, Connection, Cookies, Page, ReplyBody, Think, WebProtocol};
 
     /// A file of two requests in three, a page of unknown length.
     fn workload() -> WebWorkload {
@@ -95,6 +105,8 @@ mod tests {
             pages: vec![page(2, 0), page(1, 1)],
             counts_pages: true,
             think: Think::Fixed(Nanos::ZERO),
+            cookies: Cookies::None,
+            data: Vec::new(),
             protocol: WebProtocol::plain(Connection::PerRequest),
         }
     }

@@ -1,33 +1,53 @@
 //! Web workloads: requests, their weights and the expected replies.
 //!
 //! - `request`: a kind of request and its expected reply
+//! - `template`: texts with placeholders
 //! - `path`: paths with parameters
 //! - `parameter`: the values of a parameter and their distribution
+//! - `data`, `data_table`: data of users, and their values
+//! - `extract`: values that are taken from replies
+//! - `session`: cookies, redirects, and the requests that need a session
 //! - `sampler`: drawing requests at one level of load
 //! - `file_set`: the files that the server is given
 //! - `protocol`: HTTP version, encryption, and the lifetime of connections
 //! - `catalog`: what a run of a workload counts and measures
 
 mod catalog;
+mod data;
+mod data_table;
+mod extract;
 mod file_set;
 mod parameter;
 mod path;
 mod protocol;
 mod request;
 mod sampler;
+mod session;
+mod template;
 
 use serde::{Deserialize, Serialize};
 use units::Weights;
 
 pub use catalog::web_measure;
+pub use data::{DataSet, RowPick, RowsEnd, UserPage};
+pub use data_table::{DATA_BYTES_MAX, DataError, DataTable};
+pub use extract::{
+    BUFFERED_BODY_MAX, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, compile_regex,
+    is_json_pointer,
+};
 pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
 pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
 pub use path::{PathPattern, PathPatternError, PathValue};
 pub use protocol::{CLOSE_WAIT_MAX, Connection, HttpVersion, STREAMS_MAX, Tls, WebProtocol};
-pub use request::{ReplyBody, Request};
+pub use request::{JsonCheck, ReplyBody, Request};
 pub use sampler::Sampler;
+pub use session::{BodyEncoding, Cookies, REDIRECTS_MAX, Redirects};
+pub use template::{SessionValue, TemplatePiece, template_pieces};
 
 pub(crate) use file_set::{PATH_MAX, check_objects};
+pub(crate) use template::{EXTRACTED, has_placeholders, is_name};
+
+use session::is_default;
 
 use super::Think;
 use crate::Content;
@@ -57,6 +77,12 @@ pub struct WebWorkload {
     pub counts_pages: bool,
     /// The pause after each page.
     pub think: Think,
+    /// The lifetime of users' cookies.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cookies: Cookies,
+    /// The data of users; names all different.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<DataSet>,
     /// The protocol of the requests.
     pub protocol: WebProtocol,
 }

@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::template::{TemplatePiece, path_pieces};
+
 /// A path, its query included, in which `{name}` stands for the value of a parameter and `{name:5}` for the
-/// value with leading zeros up to five digits.
+/// value with leading zeros up to five digits; `{data.column}` and `{extract.name}` stand for values that the user has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PathPattern {
@@ -32,6 +34,8 @@ enum Piece {
         parameter: usize,
         digits: usize,
     },
+    /// A value that the user has, as its placeholder.
+    Session(String),
 }
 
 /// A reason why a text is not a path pattern.
@@ -50,16 +54,31 @@ impl PathPattern {
         &self.names
     }
 
-    /// Appends the path; `value` gives the values, by their indexes among the names.
+    /// Returns whether it has values that the user has: columns of data, extracted values.
+    pub fn has_session_values(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Session(_)))
+    }
+
+    /// Appends the path; `value` gives the values of parameters, by their indexes among the names. Values that the user
+    /// has are left as their placeholders.
     pub fn write<'a>(&self, value: impl Fn(usize) -> PathValue<'a>, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Piece::Value { parameter, digits } => match value(*parameter) {
-                    PathValue::Number(number) => write_number(number, *digits, out),
-                    PathValue::Text(text) => out.extend_from_slice(text.as_bytes()),
-                },
+                Piece::Value { parameter, digits } => value(*parameter).write(*digits, out),
+                Piece::Session(placeholder) => out.extend_from_slice(placeholder.as_bytes()),
             }
+        }
+    }
+}
+
+impl PathValue<'_> {
+    /// Appends the value; a number has at least so many digits, at most 20.
+    #[inline]
+    pub fn write(self, digits: usize, out: &mut Vec<u8>) {
+        match self {
+            PathValue::Number(number) => write_number(number, digits, out),
+            PathValue::Text(text) => out.extend_from_slice(text.as_bytes()),
         }
     }
 }
@@ -72,7 +91,7 @@ fn write_number(mut value: u64, digits: usize, out: &mut Vec<u8>) {
         buffer[at] = b'0' + (value % 10) as u8;
         value /= 10;
     }
-    at = at.min(buffer.len() - digits);
+    at = at.min(buffer.len().saturating_sub(digits));
     out.extend_from_slice(&buffer[at..]);
 }
 
@@ -84,32 +103,20 @@ impl FromStr for PathPattern {
         if !text.starts_with('/') {
             return Err(fail("expected a path that begins with `/`", text));
         }
-        let (mut pieces, mut names): (Vec<Piece>, Vec<String>) = (Vec::new(), Vec::new());
-        let mut rest = text;
-        while let Some(open) = rest.find(['{', '}']) {
-            let inside =
-                rest[open..].strip_prefix('{').ok_or_else(|| fail("`}` without `{`", &rest[open..]))?;
-            let close = inside.find('}').ok_or_else(|| fail("`{` without `}`", &rest[open..]))?;
-            let (name, digits) = inside[..close].split_once(':').unwrap_or((&inside[..close], "0"));
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            if name.is_empty() || !name.chars().all(is_plain) {
-                return Err(fail("expected the name of a parameter, such as `{id}`,", &rest[open..]));
+        let mut names: Vec<String> = Vec::new();
+        let pieces = path_pieces(text)?.into_iter().map(|piece| match piece {
+            TemplatePiece::Text(text) => Piece::Text(text.to_owned()),
+            TemplatePiece::Parameter { name, digits } => {
+                let known = names.iter().position(|known| known == name);
+                let parameter = known.unwrap_or_else(|| {
+                    names.push(name.to_owned());
+                    names.len() - 1
+                });
+                Piece::Value { parameter, digits }
             }
-            let digits = digits.parse().ok().filter(|digits| *digits <= 20);
-            let digits = digits.ok_or_else(|| fail("expected a number of digits up to 20", &rest[open..]))?;
-            let parameter = names.iter().position(|known| known == name).unwrap_or_else(|| {
-                names.push(name.to_owned());
-                names.len() - 1
-            });
-            if open != 0 {
-                pieces.push(Piece::Text(rest[..open].to_owned()));
-            }
-            pieces.push(Piece::Value { parameter, digits });
-            rest = &inside[close + 1..];
-        }
-        if !rest.is_empty() {
-            pieces.push(Piece::Text(rest.to_owned()));
-        }
+            TemplatePiece::Session(value) => Piece::Session(value.to_string()),
+        });
+        let pieces = pieces.collect();
         Ok(PathPattern { text: text.to_owned(), pieces, names })
     }
 }

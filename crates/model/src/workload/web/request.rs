@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Count, Parameter, PathPattern, PathValue};
+use super::session::is_default;
+use super::{BodyEncoding, Count, Extract, Parameter, PathPattern, PathValue, Redirects};
 use crate::{Limit, Secret};
 
 /// One kind of request. Its objects are numbered: the number follows from the values of its parameters, the last
@@ -16,16 +17,29 @@ pub struct Request {
     pub method: String,
     /// The path, with its parameters.
     pub path: PathPattern,
-    /// The parameters, in the order of [`PathPattern::names`].
+    /// The parameters: those of the path, in the order of [`PathPattern::names`], then those of headers and body only.
     pub parameters: Vec<Parameter>,
-    /// Header fields besides those that the protocol itself needs and those that are secret.
+    /// Header fields besides those that the protocol itself needs and those that are secret. Values may have
+    /// placeholders ([`template_pieces`](crate::template_pieces)).
     pub headers: Vec<(String, String)>,
-    /// The body that is sent; empty for none.
+    /// The body that is sent; empty for none. It may have placeholders.
     pub body: String,
+    /// The encoding of values in the body.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub body_encoding: BodyEncoding,
     /// The status of the expected reply.
     pub status: u16,
+    /// Further statuses that are as right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_statuses: Vec<u16>,
     /// The body of the expected reply.
     pub reply: ReplyBody,
+    /// The treatment of redirects.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub redirects: Redirects,
+    /// The values that are taken from the reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extracts: Vec<Extract>,
     /// Relative deviation of this kind's share of all requests above which a load point is not valid.
     pub share_gap_max: Option<f64>,
     /// The limits on its response times and errors that a valid load point keeps.
@@ -63,6 +77,25 @@ pub enum ReplyBody {
     Contains(String),
     /// Anything of this content type: type and subtype, in lower case and without parameters.
     ContentType(String),
+    /// Anything of a length within limits, in bytes.
+    Length {
+        /// The least length.
+        least: u64,
+        /// The greatest length.
+        most: u64,
+    },
+    /// JSON with these values, and anything else.
+    Json(Vec<JsonCheck>),
+}
+
+/// A value that a JSON body must have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JsonCheck {
+    /// The place of the value: a JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// The value; `None` for any.
+    pub value: Option<serde_json::Value>,
 }
 
 impl ReplyBody {
@@ -83,8 +116,12 @@ impl Request {
             parameters: Vec::new(),
             headers: Vec::new(),
             body: String::new(),
+            body_encoding: BodyEncoding::Text,
             status: 200,
+            other_statuses: Vec::new(),
             reply: ReplyBody::File(vec![bytes]),
+            redirects: Redirects::Count,
+            extracts: Vec::new(),
             share_gap_max: None,
             limits: Vec::new(),
             secrets: Vec::new(),
@@ -116,16 +153,18 @@ impl Request {
         self.parameters[place].first + index
     }
 
+    /// Returns a parameter's value for an object as it is written, by the parameter's index.
+    pub fn written_value(&self, place: usize, number: u64) -> PathValue<'_> {
+        let value = self.value(place, number);
+        match self.parameters[place].texts.get(value as usize) {
+            Some(text) => PathValue::Text(text),
+            None => PathValue::Number(value),
+        }
+    }
+
     /// Appends the path of an object.
     pub fn write_path(&self, number: u64, out: &mut Vec<u8>) {
-        let value = |place| {
-            let value = self.value(place, number);
-            match self.parameters[place].texts.get(value as usize) {
-                Some(text) => PathValue::Text(text),
-                None => PathValue::Number(value),
-            }
-        };
-        self.path.write(value, out);
+        self.path.write(|place| self.written_value(place, number), out);
     }
 
     /// Returns the path of an object.
@@ -147,7 +186,12 @@ impl Request {
             ReplyBody::File(sizes) => Some(sizes[(number % sizes.len() as u64) as usize]),
             ReplyBody::Letters { bytes, .. } => Some(*bytes),
             ReplyBody::Empty => Some(0),
-            ReplyBody::Seen | ReplyBody::Any | ReplyBody::Contains(_) | ReplyBody::ContentType(_) => None,
+            ReplyBody::Seen
+            | ReplyBody::Any
+            | ReplyBody::Contains(_)
+            | ReplyBody::ContentType(_)
+            | ReplyBody::Length { .. }
+            | ReplyBody::Json(_) => None,
         }
     }
 
