@@ -235,7 +235,7 @@ fn start_server(
         port: None,
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
-        transport: family::transport(&plan.workload),
+        variant: family::variant(&plan.workload).map(str::to_owned),
         gateway: plan.sut.gateway,
         program: request.executable.clone(),
         accelerator: accelerator.clone(),

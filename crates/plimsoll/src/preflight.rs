@@ -39,7 +39,7 @@ fn check_programs(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) 
         server,
         accelerator: candidate.accelerator.as_ref().map(|one| &*one.recipe),
         profile: arguments.sut.profile.as_deref(),
-        transport: fleet::transport(&plan.workload),
+        variant: fleet::variant(&plan.workload),
         gateway: candidate.gateway,
         program: &program,
         search_path: &search_path,

@@ -7,27 +7,29 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
+use languages::Named;
 use model::Content;
-use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, Transport};
+use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, WebVariant};
 
 /// More than enough for the files of these tests.
 const CACHE_BYTES: u64 = 200 << 20;
 
-fn start(name: &str, transport: Transport, base: &std::path::Path, files: &model::FileSet) -> RunningSut {
-    start_before(Recipe::load("nginx").unwrap(), name, transport, base, files)
+fn start(name: &str, variant: WebVariant, base: &std::path::Path, files: &model::FileSet) -> RunningSut {
+    start_before(Recipe::load("nginx").unwrap(), name, variant, base, files)
 }
 
 fn start_before(
     server: Recipe,
     name: &str,
-    transport: Transport,
+    variant: WebVariant,
     base: &std::path::Path,
     files: &model::FileSet,
 ) -> RunningSut {
     let recipe = Box::new(Recipe::load_accelerator(name).unwrap());
     let accelerator = Some(Acceleration { recipe, cache_bytes: CACHE_BYTES });
     let server = Server::Recipe(Box::new(server));
-    let request = SutRequest { accelerator, transport, ..request(server, base, files) };
+    let request =
+        SutRequest { accelerator, variant: Some(variant.name().to_owned()), ..request(server, base, files) };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     sut
@@ -69,9 +71,9 @@ fn asked(address: &str) -> u64 {
 fn check(name: &str) {
     let (base, files) = (directory(), files());
     let content = Content::new(files.content_seed);
-    let transports = Recipe::load_accelerator(name).unwrap().transports();
-    for transport in transports {
-        let mut sut = start(name, transport, base.path(), &files);
+    let recipe = Recipe::load_accelerator(name).unwrap();
+    for variant in recipe.variant_names().into_iter().filter_map(WebVariant::named) {
+        let mut sut = start(name, variant, base.path(), &files);
         sut.warm(&files, false).unwrap_or_else(|error| panic!("{error}"));
         let facts = sut.facts();
         let behind = value(&facts, "server behind it");
@@ -99,7 +101,7 @@ fn check(name: &str) {
         let accelerator = facts.iter().find(|section| section.title == "Accelerator").unwrap();
         let fact = |name: &str| value(std::slice::from_ref(accelerator), name);
         assert_eq!(fact("before the first load point"), "each of 2 files requested once");
-        assert_eq!(fact("transport"), transport.title());
+        assert_eq!(fact("transport"), variant.title());
         assert_eq!(fact("memory for copies"), "209715200 bytes (200.0 MiB)");
         assert!(!fact("version").is_empty() && !fact("freshness").is_empty());
         drop(sut);
@@ -112,7 +114,7 @@ fn check(name: &str) {
 /// only over HTTP/1.1.
 fn check_http10(name: &str) {
     let (base, files) = (directory(), files());
-    let mut sut = start(name, Transport::Plain, base.path(), &files);
+    let mut sut = start(name, WebVariant::Http1, base.path(), &files);
     sut.warm(&files, true).unwrap_or_else(|error| panic!("{error}"));
     let facts = sut.facts();
     let behind = value(&facts, "server behind it").trim_start_matches("http://").trim_end_matches('/');
@@ -149,7 +151,7 @@ fn a_server_that_cannot_be_moved_keeps_its_address() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml");
     let fixed = std::fs::read_to_string(path).unwrap().replace("{address}", "127.0.0.1");
     let server = Recipe::parse("fixed.toml", &fixed).unwrap();
-    let sut = start_before(server, "nginx", Transport::Plain, base.path(), &files);
+    let sut = start_before(server, "nginx", WebVariant::Http1, base.path(), &files);
     let facts = sut.facts();
     assert!(value(&facts, "server behind it").starts_with("http://127.0.0.1:"));
     assert_eq!(value(&facts, "placement"), "in front of the server, at the same address");

@@ -4,6 +4,7 @@ mod fixture;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fixture::{READY_MAX, directory, files, request, value};
 use observe::process::family_of;
@@ -61,6 +62,12 @@ fn segments_of(account: &str) -> usize {
     segments.lines().filter(|line| line.split_whitespace().nth(7) == Some(uid)).count()
 }
 
+/// Waits until no other test runs PostgreSQL, whose shared memory is counted by account.
+fn alone_with_postgresql() -> MutexGuard<'static, ()> {
+    static RUNNING: Mutex<()> = Mutex::new(());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Starts, changes, restores and stops a server in every profile; checks account, watch and leftovers.
 fn check(name: &str, account: &str, query: Query) {
     let recipe = Recipe::load(name).unwrap();
@@ -111,7 +118,59 @@ fn check(name: &str, account: &str, query: Query) {
 
 #[test]
 fn postgresql_is_made_restored_and_stopped() {
+    let _alone = alone_with_postgresql();
     check("postgresql", "postgres", postgresql);
+}
+
+/// A variant of a family other than the web's: the recipe names it, and clients verify the certificate of the run.
+#[test]
+fn postgresql_speaks_tls_in_its_variant_only() {
+    let _alone = alone_with_postgresql();
+    let recipe = Recipe::load("postgresql").unwrap();
+    assert_eq!(recipe.variant_names(), ["tls"]);
+    let is_encrypted = "SELECT ssl, version FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    for profile in recipe.profile_names() {
+        for (variant, mode, expected) in [(Some("tls"), "verify-full", "t|TLSv1.3"), (None, "prefer", "f|")] {
+            let (base, files) = (directory(), files());
+            let server = Server::Recipe(Box::new(recipe.clone()));
+            let request = testbed::SutRequest {
+                profile: Some(profile.to_owned()),
+                variant: variant.map(str::to_owned),
+                ..request(server, base.path(), &files)
+            };
+            let folder = request.work_dir.clone();
+            let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+            sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(value(&sut.facts(), "variant"), variant.unwrap_or("none"));
+            let mut psql = Command::new("psql");
+            let address = format!("host=127.0.0.1 port={} user=plimsoll dbname=plimsoll", sut.addr().port());
+            let certificate = working_directory(&folder).join("certificate.pem");
+            let trust = format!("sslmode={mode} sslrootcert={}", certificate.display());
+            psql.args(["-XAtq", "-d", &format!("{address} {trust}"), "-c", is_encrypted]);
+            psql.env("PGPASSWORD", sut.password());
+            assert_eq!(printed(psql), expected, "{profile} {variant:?}");
+            // The variant stays when the data are restored.
+            sut.reset().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(certificate.exists(), variant.is_some(), "{profile}");
+            sut.stop();
+            assert_nothing_is_left(&folder);
+        }
+    }
+}
+
+/// Returns the directory of the only run in a folder.
+fn working_directory(folder: &Path) -> PathBuf {
+    let mut entries = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries.find(|path| path.is_dir()).expect("the server has a directory")
+}
+
+#[test]
+fn an_unknown_variant_is_refused_with_those_of_the_recipe() {
+    let (base, files) = (directory(), files());
+    let server = Server::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
+    let request = testbed::SutRequest { variant: Some("tsl".into()), ..request(server, base.path(), &files) };
+    let error = RunningSut::start(request).unwrap_err().to_string();
+    assert_eq!(error, "PostgreSQL has no variant `tsl`; expected one of `tls`");
 }
 
 #[test]

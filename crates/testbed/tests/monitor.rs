@@ -5,7 +5,7 @@ mod fixture;
 use fixture::{READY_MAX, directory, files, get, request};
 use model::{Counter, Reading};
 use observe::{LocalMachine, ResourceMonitor, ServiceStatus};
-use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, Transport};
+use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest};
 
 fn start(request: SutRequest) -> RunningSut {
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
@@ -100,7 +100,7 @@ fn apache_reports_its_workers() {
 #[test]
 fn a_status_page_behind_tls_or_of_another_profile_is_not_read() {
     let (base, files) = (directory(), files());
-    let tls = SutRequest { transport: Transport::Tls, ..request(named("nginx"), base.path(), &files) };
+    let tls = SutRequest { variant: Some("tls".into()), ..request(named("nginx"), base.path(), &files) };
     assert!(ServiceStatus::new(&start(tls).watched()).is_none());
     let profile = Some("default".to_owned());
     let other = SutRequest { profile, ..request(named("nginx"), base.path(), &files) };

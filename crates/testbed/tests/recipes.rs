@@ -8,9 +8,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use fixture::{READY_MAX, ask, directory, files, get, request, resumes, value};
+use languages::Named;
 use model::{Content, Gateway, GatewayKind, GeneratedText};
 use rustls::version::{TLS12, TLS13};
-use testbed::{Recipe, RunningSut, Server, SutRequest};
+use testbed::{Recipe, RunningSut, Server, SutRequest, WebVariant};
 
 /// A Python stand-in for Plimsoll's page generation, because the binary is not built when these tests run:
 /// CGI when started by a web server, and `serve pages --listen ADDRESS`. The real one is covered by the tests
@@ -50,27 +51,32 @@ fn start(request: SutRequest) -> RunningSut {
     sut
 }
 
-/// Requests every file, in every profile, over every transport, and compares every byte.
+/// Requests every file, in every profile and variant, and compares every byte.
 fn check_files(name: &str) {
     let recipe = Recipe::load(name).unwrap();
     let (base, files) = (directory(), files());
     let content = Content::new(files.content_seed);
     for profile in recipe.profile_names() {
-        for transport in recipe.transports() {
+        for name in recipe.variant_names() {
+            let variant = WebVariant::named(name).unwrap();
             let server = Server::Recipe(Box::new(recipe.clone()));
             let profile = Some(profile.to_owned());
-            let request = SutRequest { profile, transport, ..request(server, base.path(), &files) };
+            let request = SutRequest {
+                profile,
+                variant: Some(name.to_owned()),
+                ..request(server, base.path(), &files)
+            };
             let sut = start(request);
             for file in &files.files {
                 let body = get(&sut, &file.path);
                 assert_eq!(body.len() as u64, file.bytes, "{}", file.path);
                 assert!(content.matches(file.object, 0, &body), "{}", file.path);
             }
-            assert_eq!(value(&sut.facts(), "transport"), transport.title());
-            assert!(sut.url().starts_with(transport.scheme()), "{}", sut.url());
-            if transport.is_tls() {
-                assert!(resumes(&sut, &TLS12), "TLS 1.2, {transport}");
-                assert!(resumes(&sut, &TLS13), "TLS 1.3, {transport}");
+            assert_eq!(value(&sut.facts(), "transport"), variant.title());
+            assert!(sut.url().starts_with(variant.scheme()), "{}", sut.url());
+            if variant.is_tls() {
+                assert!(resumes(&sut, &TLS12), "TLS 1.2, {variant}");
+                assert!(resumes(&sut, &TLS13), "TLS 1.3, {variant}");
             }
         }
     }
@@ -118,7 +124,7 @@ macro_rules! recipes {
     ($($module:ident $name:literal)*) => {$(
         mod $module {
             #[test]
-            fn serves_files_in_every_profile_over_every_transport() {
+            fn serves_files_in_every_profile_and_variant() {
                 super::check_files($name);
             }
 

@@ -24,7 +24,7 @@ pub use echo::EchoServer;
 #[cfg(feature = "echo")]
 pub(crate) use echo::EchoTarget;
 pub(crate) use web::WebTarget;
-pub use web::transport;
+pub use web::variant;
 
 use crate::counts::Counts;
 use crate::error::FleetError;

@@ -88,13 +88,15 @@ impl WebTarget {
     }
 }
 
-/// Returns how the operations of a workload travel, as recipes name it; plain for other families.
-pub fn transport(workload: &Workload) -> testbed::Transport {
-    match workload.web().map(|web| (web.protocol.tls, web.protocol.http)) {
-        None | Some((Tls::Off, _)) => testbed::Transport::Plain,
-        Some((_, HttpVersion::Http2)) => testbed::Transport::TlsHttp2,
-        Some(_) => testbed::Transport::Tls,
-    }
+/// Returns the variant of a server that a workload is for, as recipes name it; `None` of other families.
+pub fn variant(workload: &Workload) -> Option<&'static str> {
+    let protocol = workload.web()?.protocol;
+    let variant = match (protocol.tls, protocol.http) {
+        (Tls::Off, _) => testbed::WebVariant::Http1,
+        (_, HttpVersion::Http2) => testbed::WebVariant::Http2,
+        _ => testbed::WebVariant::Tls,
+    };
+    Some(variant.name())
 }
 
 /// Returns whether requests are made in HTTP/1.0.

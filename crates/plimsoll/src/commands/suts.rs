@@ -43,7 +43,7 @@ fn value(sut: &SutListing) -> serde_json::Value {
         "version": sut.installed.as_ref().map(|installed| &installed.version),
         "install": sut.install,
         "profiles": sut.profiles,
-        "transports": sut.transports.iter().map(|transport| transport.name()).collect::<Vec<_>>(),
+        "variants": sut.variants,
         "gateways": sut.gateways.iter().map(gateway).collect::<Vec<_>>(),
     })
 }
@@ -68,7 +68,7 @@ fn text(sut: &SutListing) -> String {
         Some(sut.family.name().to_owned()).filter(|_| sut.family != ServerFamily::Web).into_iter().collect(),
     );
     add("profiles", sut.profiles.clone());
-    add("transports", sut.transports.iter().map(|transport| transport.name().to_owned()).collect());
+    add("variants", sut.variants.clone());
     let (ready, not_ready): (Vec<_>, Vec<_>) =
         sut.gateways.iter().partition(|gateway| gateway.missing.is_empty());
     add("gateways", ready.iter().map(|gateway| gateway.kind.name().to_owned()).collect());

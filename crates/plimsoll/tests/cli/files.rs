@@ -36,7 +36,7 @@ fn servers_are_listed_with_their_capabilities() {
     let nginx = suts.iter().find(|sut| sut["name"] == "nginx").unwrap();
     assert!(nginx["version"].as_str().unwrap().contains("nginx/"), "{nginx}");
     assert_eq!(nginx["profiles"], serde_json::json!(["benchmark", "default", "direct-io"]));
-    assert!(nginx["transports"].as_array().unwrap().contains(&"tls-http2".into()), "{nginx}");
+    assert!(nginx["variants"].as_array().unwrap().contains(&"h2".into()), "{nginx}");
     assert!(nginx["gateways"].as_array().unwrap().iter().any(|gateway| gateway["kind"] == "cgi"), "{nginx}");
     let text = fixture.run(&["suts"]).expect(0).stdout;
     for sut in suts {

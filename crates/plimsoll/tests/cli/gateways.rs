@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use model::{FileSet, Gateway, GatewayKind, GeneratedText, SetFile};
-use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, Transport};
+use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest};
 
 const READY_MAX: Duration = Duration::from_secs(20);
 
@@ -31,7 +31,7 @@ fn check(name: &str) {
             port: None,
             search_path: Vec::new(),
             profile: None,
-            transport: Transport::Plain,
+            variant: None,
             gateway: Some(Gateway { kind, workers: 2 }),
             program: env!("CARGO_BIN_EXE_plimsoll").into(),
             accelerator: None,

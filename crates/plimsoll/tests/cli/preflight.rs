@@ -44,12 +44,12 @@ fn all_servers_are_checked_before_the_first_is_measured() {
 }
 
 #[test]
-fn transports_of_servers_and_accelerators_are_checked() {
+fn variants_of_servers_and_accelerators_are_checked() {
     let fixture = Fixture::new();
     let varnish = ["run", "one-object", "--sut", "nginx", "--accelerator", "none,varnish", "--tls", "full"];
-    refused(&fixture, &varnish, 2, "Varnish has no transport `tls`; expected one of `plain`");
+    refused(&fixture, &varnish, 2, "Varnish has no variant `tls`; expected one of `h1`");
     let prefork = ["run", "web-modern", "--sut", "nginx,apache-prefork"];
-    refused(&fixture, &prefork, 2, "Apache (prefork MPM) has no transport `tls-http2`");
+    refused(&fixture, &prefork, 2, "Apache (prefork MPM) has no variant `h2`");
 }
 
 #[test]

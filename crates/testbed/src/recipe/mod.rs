@@ -1,6 +1,6 @@
 //! Recipes: data that tell how to find, configure, start, reset and stop an installed server, without code.
 //!
-//! - `transport`: the transport of requests
+//! - `variant`: the variants of a server
 //! - `gateway`: gateways to programs that generate pages, and what runs beside a server for them
 //! - `companion`: built-in companions
 //! - `accelerator`: built-in accelerators
@@ -18,8 +18,8 @@ mod load;
 mod parse;
 pub(crate) mod placeholder;
 mod status;
-mod transport;
 mod value;
+mod variant;
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(crate) use data::{DataRecipe, StepRecipe, StepTime};
 pub(crate) use gateway::{CompanionRecipe, GatewayRecipe, Need};
 pub use load::RecipeError;
 pub(crate) use status::StatusRecipe;
-pub use transport::Transport;
+pub use variant::WebVariant;
 
 /// The built-in recipes: name and text.
 pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[
@@ -120,9 +120,10 @@ pub struct Recipe {
     /// Other configurations, by name; `[config]` and `[settings]` are the profile `benchmark`.
     #[schemars(default)]
     pub profiles: BTreeMap<String, ProfileRecipe>,
-    /// Values of `{listen}`, by transport. A recipe without this table supports plain HTTP only.
+    /// Variants of the server: values of `{variant}`, by name. Web servers have `h1` (HTTP/1), `tls` (HTTP/1 over TLS) and
+    /// `h2` (HTTP/2 over TLS), without this table only the first; recipes of other families name theirs freely.
     #[schemars(default)]
-    pub transports: BTreeMap<Transport, String>,
+    pub variants: BTreeMap<String, String>,
     /// Its gateways to programs that generate pages.
     #[schemars(default)]
     pub gateways: BTreeMap<GatewayKind, GatewayRecipe>,
@@ -135,14 +136,6 @@ impl Recipe {
     /// Returns the names of the profiles, the default one first.
     pub fn profile_names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(BENCHMARK_PROFILE).chain(self.profiles.keys().map(String::as_str))
-    }
-
-    /// Returns the supported transports.
-    pub fn transports(&self) -> Vec<Transport> {
-        match self.transports.is_empty() {
-            true => vec![Transport::Plain],
-            false => self.transports.keys().copied().collect(),
-        }
     }
 }
 
@@ -157,9 +150,9 @@ pub struct ProfileRecipe {
     pub settings: BTreeMap<String, String>,
     /// The status page that replaces `[status]`; without it this profile has none.
     pub status: Option<StatusRecipe>,
-    /// Values of `{listen}` in this profile, if different.
+    /// Values of `{variant}` in this profile, if different.
     #[schemars(default)]
-    pub transports: BTreeMap<Transport, String>,
+    pub variants: BTreeMap<String, String>,
 }
 
 /// The program of a server, and its possible locations.

@@ -13,8 +13,8 @@ use super::placeholder::port_placeholder;
 use super::value::{check_path_below, companion_name, format, path_below, port_name, request_path, template};
 use super::{
     BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, DataRecipe, GatewayRecipe, ProfileRecipe,
-    ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StepRecipe, StepTime, StopRecipe,
-    Transport,
+    ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StatusRecipe, StepRecipe, StepTime,
+    StopRecipe, WebVariant,
 };
 
 /// The version of the recipe format.
@@ -62,8 +62,9 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     let files = top.optional_table("files").map(read_files);
     let settings = read_templates(&mut top, "settings");
     let status = top.optional_table("status").and_then(read_status);
-    let profiles = top.optional_table("profiles").map(read_profiles);
-    let transports = top.optional_table("transports").map(read_own_transports);
+    let profiles = top.optional_table("profiles").map(|table| read_profiles(table, family));
+    let variants = top.optional_table("variants").map(|table| read_own_variants(table, family));
+    refuse_transports(&mut top);
     let companions = top.optional_table("companions");
     let own_names = companions.iter().flat_map(TomlTable::keys);
     let known: Vec<&str> = own_names.chain(built_in_names()).collect();
@@ -101,7 +102,7 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
         settings,
         status,
         profiles: profiles.unwrap_or_default(),
-        transports: transports.unwrap_or_default(),
+        variants: variants.unwrap_or_default(),
         gateways: gateways.unwrap_or_default(),
         companions: companions.unwrap_or_default(),
     };
@@ -200,42 +201,63 @@ fn read_status(mut table: TomlTable) -> Option<StatusRecipe> {
     Some(StatusRecipe { kind: kind?, path: path?, connections_per_worker })
 }
 
-fn read_profiles(mut table: TomlTable) -> BTreeMap<String, ProfileRecipe> {
+fn read_profiles(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, ProfileRecipe> {
     let mut profiles = BTreeMap::new();
     for (name, table) in table.named_tables() {
         if name == BENCHMARK_PROFILE {
             let error = ValueError::new("this profile is defined by `[config]` and `[settings]`");
             table.reject_all(error.hint("give this one another name"));
         }
-        profiles.extend(read_profile(table).map(|profile| (name.to_owned(), profile)));
+        profiles.extend(read_profile(table, family).map(|profile| (name.to_owned(), profile)));
     }
     profiles
 }
 
-fn read_profile(mut table: TomlTable) -> Option<ProfileRecipe> {
+fn read_profile(mut table: TomlTable, family: Option<ServerFamily>) -> Option<ProfileRecipe> {
     let text = table.required("text", template);
     let settings = read_templates(&mut table, "settings");
     let status = table.optional_table("status").and_then(read_status);
-    let transports = table.optional_table("transports").map(read_transports).unwrap_or_default();
+    let variants =
+        table.optional_table("variants").map(|table| read_variants(table, family)).unwrap_or_default();
+    refuse_transports(&mut table);
     table.finish();
-    Some(ProfileRecipe { text: text?, settings, status, transports })
+    Some(ProfileRecipe { text: text?, settings, status, variants })
 }
 
-/// Reads the transports of a server: one that has any has plain HTTP, too.
-fn read_own_transports(table: TomlTable) -> BTreeMap<Transport, String> {
-    if !table.is_empty() && table.value(Transport::Plain.name()).is_none() {
-        let label = format!("expected `{}` beside the other transports", Transport::Plain);
-        table.reject_all(ValueError::new(label));
+/// Reads the variants of a server or of one of its profiles; those of a web server are the ones of web benchmarks.
+fn read_variants(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, String> {
+    let known: Vec<&str> = WebVariant::ALL.into_iter().map(WebVariant::name).collect();
+    let variant = |name: &str, value: &DeValue| match family {
+        Some(ServerFamily::Web) if !known.contains(&name) => {
+            let error = ValueError::new("web benchmarks ask for no such variant");
+            Err(error.hint(format!("those of web servers are `{}`", known.join("`, `"))))
+        }
+        _ => template(value),
+    };
+    table.named(variant).into_iter().collect()
+}
+
+/// Reads the variants of a server: a web server that has any has HTTP/1 without encryption, too.
+fn read_own_variants(table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, String> {
+    let plain = WebVariant::Http1.name();
+    if family == Some(ServerFamily::Web) && !table.is_empty() && table.value(plain).is_none() {
+        table.reject_all(ValueError::new(format!("expected `{plain}` beside the other variants")));
     }
-    read_transports(table)
+    read_variants(table, family)
 }
 
-fn read_transports(mut table: TomlTable) -> BTreeMap<Transport, String> {
-    let read =
-        |(name, transport): &(&'static str, Transport)| Some((*transport, table.optional(name, template)?));
-    let transports = Transport::NAMES.iter().filter_map(read).collect();
-    table.finish();
-    transports
+/// Refuses the table that variants have replaced.
+fn refuse_transports(table: &mut TomlTable) {
+    if table.optional_table("transports").is_some() {
+        let error = ValueError::new("recipes have variants instead of transports");
+        table.reject(
+            "transports",
+            error.hint(
+                "write `variants` for `transports`, in it `h1`, `tls` and `h2` for `plain`, `tls` and `tls-http2`, and \
+                 `{variant}` for `{listen}`",
+            ),
+        );
+    }
 }
 
 fn read_gateways(mut table: TomlTable, companions: &[&str]) -> BTreeMap<GatewayKind, GatewayRecipe> {
@@ -344,7 +366,26 @@ arguments = ["--port", "{port}"]
         let recipe = Recipe::parse("mine.toml", SMALL).unwrap();
         assert_eq!((recipe.stop.signal, recipe.stop.seconds), (StopSignal::Term, 3));
         assert!(recipe.config.is_none() && !recipe.needs_root());
-        assert_eq!(recipe.transports(), [Transport::Plain]);
+        assert_eq!(recipe.variant_names(), ["h1"]);
+    }
+
+    /// Goal: whoever has a recipe with transports is told which lines to change.
+    #[test]
+    fn transports_are_refused_with_the_lines_to_change() {
+        let old =
+            format!("{SMALL}[config]\nfile = \"x\"\ntext = \"{{listen}}\"\n[transports]\nplain = \"\"\n");
+        insta::assert_snapshot!(Recipe::parse("mine.toml", &old).unwrap_err());
+    }
+
+    /// Other families name their variants freely.
+    #[test]
+    fn variants_of_web_servers_are_those_that_benchmarks_ask_for() {
+        let refused = |variants: &str| {
+            let text = format!("{SMALL}[variants]\n{variants}\n");
+            assert!(Recipe::parse("mine.toml", &text.replace("\"web\"", "\"file\"")).is_ok(), "{variants}");
+            Recipe::parse("mine.toml", &text).unwrap_err().to_string()
+        };
+        insta::assert_snapshot!([refused("h1 = \"\"\nh3 = \"\""), refused("tls = \"\"")].join("\n"));
     }
 
     #[test]
@@ -369,9 +410,15 @@ arguments = ["--port", "{port}"]
     #[test]
     fn mistyped_keys_are_found_in_every_table() {
         let tables = EVERY_KEY.lines().filter(|line| line.starts_with('['));
-        let own_names = ["[files]", "[settings]", "[profiles.default.settings]"];
+        let own_names = [
+            "[files]",
+            "[settings]",
+            "[profiles.default.settings]",
+            "[variants]",
+            "[profiles.default.variants]",
+        ];
         let tables: Vec<&str> = tables.filter(|line| !own_names.contains(line)).collect();
-        assert_eq!(tables.len(), 15, "{tables:?}");
+        assert_eq!(tables.len(), 13, "{tables:?}");
         for table in tables {
             let problems = problems_of(EVERY_KEY, &format!("{table}\n"), &format!("{table}\nflavor = 1\n"));
             assert_eq!(problems.len(), 1, "{problems:?}");
@@ -380,7 +427,6 @@ arguments = ["--port", "{port}"]
         insta::assert_snapshot!(problems([
             ("version = [\"-v\"]", "versoin = [\"-v\"]"),
             ("title = \"Every key\"", "title = \"Every key\"\nflavor = 1"),
-            ("tls = \"{tls_key}\"", "ssl = \"{tls_key}\""),
             ("settings = { \"gateway\" = \"{gateway_workers}\" }", "[gateways.cig]"),
             ("inherits-socket = true", "inherits_socket = true"),
         ]));
@@ -393,7 +439,6 @@ arguments = ["--port", "{port}"]
             ("find = [\"every\", \"/opt/every\"]\n", ""),
             ("arguments = [\"--port\", \"{port}\", '\\d{root}']\n", ""),
             ("file = \"every.conf\"\n", ""),
-            ("plain = \"{address}\"\n", ""),
             ("text = \"{access_log}\"\n", ""),
             ("title = \"A module\"\n", ""),
             ("listens = \"127.0.0.1:{gateway_port}\"\n", ""),
@@ -445,7 +490,7 @@ arguments = ["--port", "{port}"]
             ("{port}", "{prot}"),
             ("'\\d{root}'", "'\\d{rot}'"),
             ("{work_dir}", "{workdir}"),
-            ("{listen}", "{lisetn}"),
+            ("{variant}", "{varaint}"),
             ("text {user}", "text {uesr}"),
             ("\"off\"", "\"{flavor}\""),
             ("\"{connections}\"", "\"{connection}\""),

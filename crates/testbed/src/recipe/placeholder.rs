@@ -22,7 +22,7 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "access_log",
     "service_user",
     "service_gid",
-    "listen",
+    "variant",
     "tls_certificate",
     "tls_key",
     "gateway",
@@ -82,7 +82,7 @@ impl Recipe {
     /// Returns all texts that may contain placeholders.
     fn templates(&self) -> impl Iterator<Item = &str> {
         let profiles = self.profiles.values().flat_map(|profile| {
-            std::iter::once(&profile.text).chain(profile.transports.values()).chain(profile.settings.values())
+            std::iter::once(&profile.text).chain(profile.variants.values()).chain(profile.settings.values())
         });
         let gateways = self.gateways.values().flat_map(GatewayRecipe::templates);
         let companions = self.companions.values().flat_map(CompanionRecipe::templates);
@@ -91,7 +91,7 @@ impl Recipe {
         let statuses = self.profiles.values().filter_map(|profile| profile.status.as_ref());
         let statuses = self.status.iter().chain(statuses);
         let statuses = statuses.filter_map(|status| status.connections_per_worker.as_ref());
-        let values = self.settings.values().chain(self.files.values()).chain(self.transports.values());
+        let values = self.settings.values().chain(self.files.values()).chain(self.variants.values());
         let values = values.chain(profiles);
         let steps = self.steps.iter().flat_map(|step| step.run.iter().chain([&step.input]));
         start

@@ -14,7 +14,7 @@ pub(super) fn format(current: u32) -> impl Fn(&DeValue) -> Result<u32, ValueErro
     move |value| {
         match whole_u32(1..=1)(value) {
         Ok(_) => Err(ValueError::new("expected a recipe of format 2, found one of format 1").hint(
-            "write `format = 2`, and below it the line `family = \"web\"`; the rest of a web server's recipe stays",
+            "write `format = 2`, and below it the line `family = \"web\"`; what else changes is shown as well",
         )),
         Err(_) => whole_u32(current..=current)(value),
     }
@@ -98,6 +98,8 @@ fn unknown_placeholder(template: &str, name: &str) -> ValueError {
     let braced = format!("{{{name}}}");
     let start = template.find(&braced).unwrap_or(0);
     let hint = match nearest(name, PLACEHOLDERS.iter().copied()) {
+        // Its name in recipes with transports.
+        _ if name == "listen" => "write `{variant}`".to_owned(),
         Some(near) => format!("did you mean `{{{near}}}`?"),
         None => format!("placeholders are {}", PLACEHOLDERS.join(", ")),
     };

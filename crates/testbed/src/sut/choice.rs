@@ -1,13 +1,14 @@
-//! Selection of profile, transport and gateway from a recipe.
+//! Selection of profile, variant and gateway from a recipe.
 
 use std::collections::BTreeMap;
 
+use languages::Named;
 use model::{Gateway, GatewayKind};
 
 use super::SutError;
 use crate::recipe::{
-    BENCHMARK_PROFILE, CompanionRecipe, GatewayRecipe, ProfileRecipe, Recipe, StatusRecipe, Transport,
-    find_companion,
+    BENCHMARK_PROFILE, CompanionRecipe, GatewayRecipe, ProfileRecipe, Recipe, ServerFamily, StatusRecipe,
+    WebVariant, find_companion, placeholder::placeholders,
 };
 
 /// A selection from a recipe.
@@ -21,10 +22,10 @@ pub(super) struct Choice {
     pub settings: BTreeMap<String, String>,
     /// The status page of the server.
     pub status: Option<StatusRecipe>,
-    /// The transport.
-    pub transport: Transport,
-    /// The template of `{listen}`.
-    pub listen: String,
+    /// The name of the variant; `None` of a server that has none or is started without.
+    pub variant: Option<String>,
+    /// The template of `{variant}`.
+    pub variant_text: String,
     /// The gateway, and its number of workers.
     pub gateway: Option<(Gateway, GatewayRecipe)>,
     /// Programs beside the server, by name.
@@ -39,10 +40,12 @@ impl Choice {
     pub(super) fn make(
         recipe: &Recipe,
         profile: Option<&str>,
-        transport: Transport,
+        variant: Option<&str>,
         gateway: Option<Gateway>,
     ) -> Result<Choice, SutError> {
         let profile = profile.unwrap_or(BENCHMARK_PROFILE);
+        let is_web = recipe.family == ServerFamily::Web;
+        let variant = variant.or(is_web.then_some(WebVariant::Http1.name()));
         let other = find_profile(recipe, profile)?;
         let gateway = match gateway {
             Some(asked) => Some((asked, find_gateway(recipe, asked.kind)?)),
@@ -60,11 +63,26 @@ impl Choice {
             config_text: config_text.cloned(),
             settings,
             status: other.map_or(&recipe.status, |other| &other.status).clone(),
-            transport,
-            listen: find_listen(recipe, other, transport)?,
+            variant: variant.map(str::to_owned),
+            variant_text: find_variant(recipe, other, variant)?,
             gateway,
             companions,
         })
+    }
+}
+
+impl Choice {
+    /// Returns the variant of a web server.
+    pub(super) fn web(&self) -> WebVariant {
+        self.variant.as_deref().and_then(WebVariant::named).unwrap_or_default()
+    }
+
+    /// Returns whether the server is given a certificate: a web server over TLS, and any whose selected texts name it.
+    pub(super) fn has_certificate(&self, recipe: &Recipe) -> bool {
+        let arguments = recipe.start.arguments.iter().chain(recipe.files.values());
+        let texts = arguments.chain(&self.config_text).chain([&self.variant_text]);
+        let is_of_tls = |name: &str| name == "tls_certificate" || name == "tls_key";
+        self.web().is_tls() || texts.flat_map(|text| placeholders(text)).any(is_of_tls)
     }
 }
 
@@ -77,19 +95,18 @@ fn find_profile<'a>(recipe: &'a Recipe, name: &str) -> Result<Option<&'a Profile
     }
 }
 
-fn find_listen(
+fn find_variant(
     recipe: &Recipe,
     profile: Option<&ProfileRecipe>,
-    transport: Transport,
+    variant: Option<&str>,
 ) -> Result<String, SutError> {
-    let own = profile.and_then(|profile| profile.transports.get(&transport));
-    match own.or_else(|| recipe.transports.get(&transport)) {
-        Some(listen) => Ok(listen.clone()),
-        None if recipe.transports().contains(&transport) => Ok(String::new()),
-        None => {
-            let known = recipe.transports().iter().map(Transport::to_string).collect();
-            Err(lacks(recipe, "transport", transport.name(), known))
-        }
+    let Some(variant) = variant else { return Ok(String::new()) };
+    let own = profile.and_then(|profile| profile.variants.get(variant));
+    let known = recipe.variant_names();
+    match own.or_else(|| recipe.variants.get(variant)) {
+        Some(text) => Ok(text.clone()),
+        None if known.contains(&variant) => Ok(String::new()),
+        None => Err(lacks(recipe, "variant", variant, known.into_iter().map(str::to_owned).collect())),
     }
 }
 
@@ -111,25 +128,25 @@ mod tests {
     fn refused(
         recipe: &str,
         profile: Option<&str>,
-        transport: Transport,
+        variant: Option<&str>,
         gateway: Option<GatewayKind>,
     ) -> String {
         let recipe = Recipe::load(recipe).unwrap();
         let gateway = gateway.map(|kind| Gateway { kind, workers: 1 });
-        Choice::make(&recipe, profile, transport, gateway).unwrap_err().to_string()
+        Choice::make(&recipe, profile, variant, gateway).unwrap_err().to_string()
     }
 
     #[test]
     fn errors_list_the_alternatives_of_a_recipe() {
         assert_eq!(
-            refused("nginx", Some("defualt"), Transport::Plain, None),
+            refused("nginx", Some("defualt"), None, None),
             "nginx has no profile `defualt`; expected one of `benchmark`, `default`, `direct-io`"
         );
         assert_eq!(
-            refused("apache-prefork", None, Transport::TlsHttp2, None),
-            "Apache (prefork MPM) has no transport `tls-http2`; expected one of `plain`, `tls`"
+            refused("apache-prefork", None, Some("h2"), None),
+            "Apache (prefork MPM) has no variant `h2`; expected one of `h1`, `tls`"
         );
-        let message = refused("caddy", None, Transport::Plain, Some(GatewayKind::Cgi));
+        let message = refused("caddy", None, None, Some(GatewayKind::Cgi));
         assert!(message.contains("has no gateway `cgi`; expected one of `fastcgi`, `php-fpm`"), "{message}");
     }
 
@@ -137,13 +154,13 @@ mod tests {
     fn a_profile_replaces_the_settings_and_a_gateway_extends_them() {
         let recipe = Recipe::load("nginx").unwrap();
         let gateway = Gateway { kind: GatewayKind::Proxy, workers: 3 };
-        let choice = Choice::make(&recipe, Some("default"), Transport::Plain, Some(gateway)).unwrap();
-        assert!(choice.listen.contains("default_server"), "{}", choice.listen);
+        let choice = Choice::make(&recipe, Some("default"), None, Some(gateway)).unwrap();
+        assert!(choice.variant_text.contains("default_server"), "{}", choice.variant_text);
         assert!(choice.config_text.unwrap().contains("worker_connections 768"));
         assert!(choice.settings["access log"].starts_with("on"));
         assert!(choice.settings["gateway"].contains("{gateway_workers}"));
         assert_eq!(choice.companions[0].0, "plimsoll-pages");
-        let usual = Choice::make(&recipe, None, Transport::Tls, None).unwrap();
-        assert!(usual.listen.contains("reuseport") && usual.companions.is_empty());
+        let usual = Choice::make(&recipe, None, Some("tls"), None).unwrap();
+        assert!(usual.variant_text.contains("reuseport") && usual.companions.is_empty());
     }
 }

@@ -30,7 +30,7 @@ const SET: &str = "set by this run";
 pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
     let address = match sut.recipe.family {
-        ServerFamily::Web => format!("{}://{}/", sut.choice.transport.scheme(), sut.server_addr()),
+        ServerFamily::Web => format!("{}://{}/", sut.choice.web().scheme(), sut.server_addr()),
         _ => sut.server_addr().to_string(),
     };
     let user = match &server.launch.account {
@@ -43,7 +43,7 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
         fact("command line", &server.launch.command_line(), RECIPE),
         user,
         fact("address", &address, SET),
-        fact("transport", sut.choice.transport.title(), SET),
+        variant(sut),
         fact("profile", &sut.choice.profile, SET),
         fact("processors", &cpus(sut), SET),
         fact("CPU quota", &quota(sut), SET),
@@ -83,6 +83,14 @@ pub(super) fn sections(sut: &RunningSut) -> Vec<FactSection> {
     sections
 }
 
+/// Describes the variant: that of a web server by the transport of requests.
+fn variant(sut: &RunningSut) -> Fact {
+    match sut.recipe.family {
+        ServerFamily::Web => fact("transport", sut.choice.web().title(), SET),
+        _ => fact("variant", sut.choice.variant.as_deref().unwrap_or("none"), SET),
+    }
+}
+
 /// Returns the section about values chosen by this run, so that comparisons can ignore them.
 fn run_values(sut: &RunningSut) -> FactSection {
     // A server that announces its address has chosen the port itself.
@@ -117,7 +125,7 @@ fn accelerator(proxy: &ReverseProxy, url: &str) -> Vec<FactSection> {
     facts.extend([
         fact("command line", &proxy.process.launch.command_line(), RECIPE),
         fact("address", url, SET),
-        fact("transport", proxy.transport().title(), SET),
+        fact("transport", proxy.variant().title(), SET),
         fact("processors and limits", "those of the server: both share them", SET),
         fact("between load points", "keeps running, with its cache", SET),
     ]);
@@ -197,7 +205,8 @@ fn change_of_profile(sut: &RunningSut) -> Option<Fact> {
     }
     let (_, ours) = sut.server.config.as_ref()?;
     let gateway = sut.choice.gateway.as_ref().map(|(asked, _)| *asked);
-    let usual = Choice::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.transport, gateway).ok()?;
+    let usual =
+        Choice::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.variant.as_deref(), gateway).ok()?;
     let mut values = sut.values.clone();
     values.parts = parts(&usual, &values);
     let changed = changed_lines(&values.fill(usual.config_text.as_ref()?), ours)?;

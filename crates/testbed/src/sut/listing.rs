@@ -7,7 +7,7 @@ use super::launch::{check_installed, find_program, version_of};
 use model::GatewayKind;
 
 use crate::recipe::{
-    BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, ServerFamily, Transport, find_companion,
+    BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, ServerFamily, find_companion,
 };
 
 /// A server with a built-in recipe.
@@ -25,8 +25,8 @@ pub struct SutListing {
     pub install: Option<String>,
     /// The profiles, the default one first.
     pub profiles: Vec<String>,
-    /// The transports.
-    pub transports: Vec<Transport>,
+    /// The names of its variants.
+    pub variants: Vec<String>,
     /// The gateways.
     pub gateways: Vec<GatewayListing>,
 }
@@ -82,7 +82,7 @@ fn listing(recipe: &Recipe, search_path: &[PathBuf], program: &Path) -> SutListi
         installed: found.map(|program| Installed { version: version_of(&program, server), program }),
         install: server.install.clone(),
         profiles: recipe.profile_names().map(str::to_owned).collect(),
-        transports: if recipe.family == ServerFamily::Web { recipe.transports() } else { Vec::new() },
+        variants: recipe.variant_names().into_iter().map(str::to_owned).collect(),
         gateways: gateways
             .map(|(kind, gateway)| GatewayListing {
                 kind: *kind,
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(listed.len(), BUILT_IN_RECIPES.len());
         let nginx = listed.iter().find(|one| one.name == "nginx").unwrap();
         assert_eq!(nginx.profiles, ["benchmark", "default", "direct-io"]);
-        assert_eq!(nginx.transports, Transport::ALL);
+        assert_eq!(nginx.variants, ["h1", "tls", "h2"]);
         let proxy = nginx.gateways.iter().find(|gateway| gateway.kind == GatewayKind::Proxy).unwrap();
         let titles: Vec<&str> = proxy.missing.iter().map(|missing| missing.title.as_str()).collect();
         assert_eq!(titles, ["Plimsoll's page server"]);

@@ -51,7 +51,7 @@ use observe::private_folder::FolderError;
 use crate::cgroup::ResourceLimits;
 use crate::populate::{PopulateError, Populated};
 use crate::recipe::{
-    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StopRecipe, Transport,
+    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StopRecipe, WebVariant,
 };
 use values::Origin;
 
@@ -81,8 +81,9 @@ pub struct SutRequest<'a> {
     pub search_path: Vec<PathBuf>,
     /// The profile of the recipe, such as `default`; the one for benchmarks if `None`.
     pub profile: Option<String>,
-    /// The transport.
-    pub transport: Transport,
+    /// The variant of whatever receives requests, such as `tls`; `None` for HTTP/1 of a web server, and for others as they
+    /// are without one.
+    pub variant: Option<String>,
     /// The gateway, if any.
     pub gateway: Option<Gateway>,
     /// The path of Plimsoll itself, which some gateways run.
@@ -173,7 +174,7 @@ impl Server {
                 status: None,
                 profiles: Default::default(),
                 // The author of the arguments decides what they need.
-                transports: Transport::ALL.map(|transport| (transport, String::new())).into(),
+                variants: WebVariant::ALL.map(|variant| (variant.name().to_owned(), String::new())).into(),
                 gateways: [(GatewayKind::Native, GatewayRecipe::default())].into(),
                 companions: Default::default(),
             },
@@ -232,7 +233,7 @@ pub enum SutError {
     Lacks {
         /// The server.
         title: String,
-        /// `profile`, `transport` or `gateway`.
+        /// `profile`, `variant` or `gateway`.
         what: &'static str,
         /// The requested name.
         asked: String,

@@ -23,7 +23,6 @@ use crate::populate::{Populated, populate};
 use crate::private_folder::let_group_through;
 use crate::recipe::{
     CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StepTime, StopRecipe,
-    Transport,
 };
 
 /// The address of a server behind an accelerator: the secondary address of this machine, as the accelerator
@@ -57,12 +56,13 @@ impl Prepared {
         let origin = request.server.origin();
         let recipe = request.server.into_recipe();
         let proxy_setup = request.accelerator.map(|accelerator| {
-            ReverseProxySetup::look_up(accelerator, request.transport, &request.program, &request.search_path)
+            let variant = request.variant.as_deref();
+            ReverseProxySetup::look_up(accelerator, variant, &request.program, &request.search_path)
         });
         let proxy_setup = proxy_setup.transpose()?;
         // Traffic between an accelerator and its server stays on this machine.
-        let transport = if proxy_setup.is_some() { Transport::Plain } else { request.transport };
-        let choice = Choice::make(&recipe, request.profile.as_deref(), transport, request.gateway)?;
+        let variant = request.variant.as_deref().filter(|_| proxy_setup.is_none());
+        let choice = Choice::make(&recipe, request.profile.as_deref(), variant, request.gateway)?;
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
         let work_dir = WorkDir::create(&request.work_dir)?;
@@ -104,7 +104,7 @@ impl Prepared {
         let cpus = request.limits.cpus;
         let maker = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: cpus.clone() };
         maker.make_directories(&recipe)?;
-        let own_certificate = maker.certificate(&choice)?;
+        let own_certificate = maker.certificate(&recipe, &choice)?;
         if let Some((gateway, _)) = &choice.gateway {
             write_page_programs(gateway.kind, &values, &work_dir)?;
         }
@@ -147,8 +147,8 @@ pub struct SutLookUp<'a> {
     pub accelerator: Option<&'a Recipe>,
     /// The profile of the server's recipe; the one for benchmarks if `None`.
     pub profile: Option<&'a str>,
-    /// The transport of whichever of them receives requests.
-    pub transport: Transport,
+    /// The variant of whichever of them receives requests.
+    pub variant: Option<&'a str>,
     /// The gateway, if any.
     pub gateway: Option<Gateway>,
     /// The path of Plimsoll itself.
@@ -163,16 +163,16 @@ impl SutLookUp<'_> {
     /// # Errors
     /// The first missing item.
     pub fn check(&self) -> Result<(), SutError> {
-        let transport = match self.accelerator {
+        let variant = match self.accelerator {
             Some(recipe) => {
-                Choice::make(recipe, None, self.transport, None)?;
+                Choice::make(recipe, None, self.variant, None)?;
                 find_program(&recipe.title, &recipe.program, self.program, self.search_path)?;
-                Transport::Plain
+                None
             }
-            None => self.transport,
+            None => self.variant,
         };
         let Some(recipe) = self.server else { return Ok(()) };
-        let choice = Choice::make(recipe, self.profile, transport, self.gateway)?;
+        let choice = Choice::make(recipe, self.profile, variant, self.gateway)?;
         Programs::find(recipe, &choice, self.program, self.search_path).map(drop)
     }
 }
@@ -188,11 +188,11 @@ struct ReverseProxySetup {
 impl ReverseProxySetup {
     fn look_up(
         Acceleration { recipe, cache_bytes }: Acceleration,
-        transport: Transport,
+        variant: Option<&str>,
         plimsoll: &Path,
         search_path: &[PathBuf],
     ) -> Result<ReverseProxySetup, SutError> {
-        let choice = Choice::make(&recipe, None, transport, None)?;
+        let choice = Choice::make(&recipe, None, variant, None)?;
         let program = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
         Ok(ReverseProxySetup { recipe: *recipe, choice, program, cache_bytes })
     }
@@ -225,7 +225,7 @@ impl ReverseProxySetup {
         work_dir.make_directory(&values.work_dir)?;
         let maker = ProcessBuilder { values: &values, work_dir, cpus };
         maker.make_directories(&self.recipe)?;
-        let certificate = maker.certificate(&self.choice)?;
+        let certificate = maker.certificate(&self.recipe, &self.choice)?;
         let process = maker.server(&self.recipe, &self.choice, self.program)?;
         Ok((ReverseProxy::new(self.recipe, self.choice, values, process), certificate))
     }
@@ -336,12 +336,21 @@ impl ProcessBuilder<'_> {
         Ok(StepProcess { process, input: self.values.fill(input) })
     }
 
-    /// Creates the certificate shown to clients, if TLS ends here.
-    fn certificate(&self, choice: &Choice) -> Result<Option<Certificate>, SutError> {
-        match choice.transport.is_tls() {
-            true => write_certificate(self.values, self.work_dir).map(Some),
-            false => Ok(None),
+    /// Creates the certificate shown to clients, if TLS ends here. Its key belongs to the account of the server.
+    fn certificate(&self, recipe: &Recipe, choice: &Choice) -> Result<Option<Certificate>, SutError> {
+        if !choice.has_certificate(recipe) {
+            return Ok(None);
         }
+        let certificate = write_certificate(self.values, self.work_dir)?;
+        if let Some(account) = Account::for_start(&recipe.start) {
+            let path = self.values.tls_key();
+            chown(&path, Some(account.uid), Some(account.gid)).map_err(|source| SutError::File {
+                what: "key",
+                path,
+                source,
+            })?;
+        }
+        Ok(Some(certificate))
     }
 
     pub(super) fn server(
@@ -413,7 +422,7 @@ impl ProcessBuilder<'_> {
 pub(super) fn parts(choice: &Choice, values: &Values) -> Parts {
     let gateway = choice.gateway.as_ref().map(|(_, recipe)| recipe);
     Parts {
-        listen: values.fill(&choice.listen),
+        variant: values.fill(&choice.variant_text),
         upstream: gateway.map(|gateway| values.fill(&gateway.upstream)).unwrap_or_default(),
         gateway: gateway.map(|gateway| values.fill(&gateway.config)).unwrap_or_default(),
     }

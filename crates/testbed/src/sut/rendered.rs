@@ -1,5 +1,5 @@
-//! Tests of what is started for each built-in recipe: all that a server is given, in every profile, over every
-//! transport, through every gateway.
+//! Tests of what is started for each built-in recipe: all that a server is given, in every profile and variant, through
+//! every gateway.
 //!
 //! One snapshot per recipe. It has the first combination in whole; a further one is a line with the numbers of the
 //! hunks by which it differs from the first. A hunk stands where it occurs first.
@@ -16,7 +16,9 @@ use super::managed_process::ManagedProcess;
 use super::prepare::{ProcessBuilder, config_file, parts};
 use super::values::{Origin, Parts, Values};
 use super::work_dir::WorkDir;
-use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, ProgramRecipe, Recipe};
+use crate::recipe::{
+    BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, ProgramRecipe, Recipe, ServerFamily,
+};
 
 /// Stands for the directory of a run.
 const WORK_DIR: &str = "/work";
@@ -42,16 +44,20 @@ fn accelerators_are_given_what_their_recipes_say() {
 fn combinations(recipe: &Recipe, origin: Option<Origin>) -> String {
     let gateways: Vec<Option<GatewayKind>> =
         std::iter::once(None).chain(recipe.gateways.keys().copied().map(Some)).collect();
+    let none = (recipe.family != ServerFamily::Web).then_some(None);
+    let variants: Vec<Option<&str>> =
+        none.into_iter().chain(recipe.variant_names().into_iter().map(Some)).collect();
     let mut first = Vec::new();
     let mut known: Vec<String> = Vec::new();
     let mut text = String::new();
     for profile in recipe.profile_names() {
-        for transport in recipe.transports() {
+        for variant in &variants {
             for gateway in &gateways {
                 let kind = gateway.map_or("none", GatewayKind::name);
-                text += &format!("profile {profile}, transport {transport}, gateway {kind}:");
+                let shown = variant.unwrap_or("none");
+                text += &format!("profile {profile}, variant {shown}, gateway {kind}:");
                 let asked = gateway.map(|kind| Gateway { kind, workers: 3 });
-                let choice = Choice::make(recipe, Some(profile), transport, asked).unwrap();
+                let choice = Choice::make(recipe, Some(profile), *variant, asked).unwrap();
                 let lines = render(recipe, &choice, origin);
                 if first.is_empty() {
                     text += &format!("\n{}\n\n", lines.join("\n"));

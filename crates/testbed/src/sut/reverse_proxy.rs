@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use super::choice::Choice;
 use super::managed_process::ManagedProcess;
 use super::values::Values;
-use crate::recipe::{Recipe, Transport};
+use crate::recipe::{Recipe, WebVariant};
 
 /// A reverse proxy in front of a server: it receives the requests, and forwards those that it cannot answer
 /// from its cache. It shares the server's limits, and keeps running when the server is restarted.
@@ -37,8 +37,8 @@ impl ReverseProxy {
         SocketAddr::from((self.values.address, self.values.port))
     }
 
-    /// Returns its transport.
-    pub(super) fn transport(&self) -> Transport {
-        self.choice.transport
+    /// Returns its variant.
+    pub(super) fn variant(&self) -> WebVariant {
+        self.choice.web()
     }
 }

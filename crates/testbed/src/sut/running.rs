@@ -28,7 +28,7 @@ use super::{SutDied, SutError, SutRequest, facts, ready};
 use crate::cgroup::{ControlGroup, ControlGroupError, ResourceLimits, memory_text};
 use crate::page_cache::evict;
 use crate::populate::Populated;
-use crate::recipe::{Ready, Recipe, Reset, Transport};
+use crate::recipe::{Ready, Recipe, Reset, WebVariant};
 
 /// Time limit for a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
@@ -181,7 +181,7 @@ impl RunningSut {
             self.companions_ready = true;
         }
         match (self.recipe.ready, &self.announcement) {
-            (Ready::HttpGet, _) => self.probe(self.address, self.choice.transport),
+            (Ready::HttpGet, _) => self.probe(self.address, self.choice.web()),
             (Ready::Log, _) => {
                 let text = self.recipe.ready_log.as_deref().unwrap_or_default();
                 ready::logged(&self.server.launch.output_log, self.log_from, text)
@@ -205,17 +205,17 @@ impl RunningSut {
         }?;
         match &self.proxy {
             Some(proxy) => self
-                .probe(proxy.address(), proxy.transport())
+                .probe(proxy.address(), proxy.variant())
                 .map_err(|why| format!("{}: {why}", proxy.recipe.title)),
             None => Ok(()),
         }
     }
 
     /// Requests the file that shows whether a server is ready.
-    fn probe(&self, address: SocketAddr, transport: Transport) -> Result<(), String> {
-        let certificate = self.certificate.as_ref().filter(|_| transport.is_tls());
+    fn probe(&self, address: SocketAddr, variant: WebVariant) -> Result<(), String> {
+        let certificate = self.certificate.as_ref().filter(|_| variant.is_tls());
         match certificate {
-            Some(certificate) if transport == Transport::TlsHttp2 => {
+            Some(certificate) if variant == WebVariant::Http2 => {
                 ready::agree_http2(address, certificate)?;
             }
             _ => {}
@@ -246,9 +246,9 @@ impl RunningSut {
         self.address
     }
 
-    /// Returns its transport.
-    pub(super) fn transport(&self) -> Transport {
-        self.proxy.as_ref().map_or(self.choice.transport, ReverseProxy::transport)
+    /// Returns its variant, as web benchmarks ask for it.
+    pub(super) fn web_variant(&self) -> WebVariant {
+        self.proxy.as_ref().map_or(self.choice.web(), ReverseProxy::variant)
     }
 
     /// Returns the password of the user `plimsoll`, for servers whose recipe makes that user.
@@ -263,7 +263,7 @@ impl RunningSut {
 
     /// Returns the address as a URL.
     pub fn url(&self) -> String {
-        format!("{}://{}/", self.transport().scheme(), self.addr())
+        format!("{}://{}/", self.web_variant().scheme(), self.addr())
     }
 
     /// Requests every file once, so that an accelerator has it in its cache when load begins; works for a
@@ -406,7 +406,7 @@ impl RunningSut {
 
     /// Returns the status page of the server, if it is served without TLS.
     fn status_page(&self) -> Option<StatusPage> {
-        let status = self.choice.status.as_ref().filter(|_| !self.choice.transport.is_tls())?;
+        let status = self.choice.status.as_ref().filter(|_| !self.choice.web().is_tls())?;
         let url = PageUrl::parse(&format!("http://{}{}", self.address, status.path)).ok()?;
         let per_worker = status.connections_per_worker.as_ref();
         let per_worker = per_worker.and_then(|number| self.values.fill(number).parse::<u64>().ok());

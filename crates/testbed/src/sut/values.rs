@@ -42,7 +42,7 @@ pub(crate) struct Values {
     pub open_files: u64,
     /// The service account for servers that refuse to run as root.
     pub service: Account,
-    /// The values of `{listen}`, `{upstream}` and `{gateway}`: parts of the configuration, with placeholders
+    /// The values of `{variant}`, `{upstream}` and `{gateway}`: parts of the configuration, with placeholders
     /// replaced.
     pub parts: Parts,
     /// Workers of the gateway; 0 if there is none.
@@ -67,8 +67,8 @@ pub(crate) struct Origin {
 /// Parts of a configuration that depend on the selection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// The listening sockets.
-    pub listen: String,
+    /// The lines of the variant.
+    pub variant: String,
     /// The upstream servers.
     pub upstream: String,
     /// The pages that they generate.
@@ -167,7 +167,7 @@ impl Values {
             "access_log" => path(self.access_log()),
             "service_user" => self.service.name.clone(),
             "service_gid" => self.service.gid.to_string(),
-            "listen" => self.parts.listen.clone(),
+            "variant" => self.parts.variant.clone(),
             "upstream" => self.parts.upstream.clone(),
             "gateway" => self.parts.gateway.clone(),
             "tls_certificate" => path(self.tls_certificate()),
@@ -304,17 +304,19 @@ mod tests {
             let gateways: Vec<Option<Gateway>> = std::iter::once(None)
                 .chain(recipe.gateways.keys().map(|kind| Some(Gateway { kind: *kind, workers: 2 })))
                 .collect();
-            for (profile, transport) in recipe
+            let variants: Vec<Option<&str>> =
+                std::iter::once(None).chain(recipe.variant_names().into_iter().map(Some)).collect();
+            for (profile, variant) in recipe
                 .profile_names()
-                .flat_map(|profile| recipe.transports().into_iter().map(move |t| (profile, t)))
+                .flat_map(|profile| variants.iter().map(move |variant| (profile, *variant)))
             {
                 for gateway in &gateways {
-                    let choice = Choice::make(&recipe, Some(profile), transport, *gateway).unwrap();
+                    let choice = Choice::make(&recipe, Some(profile), variant, *gateway).unwrap();
                     let [one, other] = starts();
                     let texts = [&one, &other].map(|values| filled(&recipe, &choice, values));
                     assert_ne!(texts[0], texts[1], "{name}");
                     let [of_one, of_other] = [masked(&one, None, &texts[0]), masked(&other, None, &texts[1])];
-                    assert_eq!(of_one, of_other, "{name} {profile} {transport} {gateway:?}");
+                    assert_eq!(of_one, of_other, "{name} {profile} {variant:?} {gateway:?}");
                     n += 1;
                 }
             }
@@ -326,8 +328,8 @@ mod tests {
     fn two_starts_of_an_accelerator_are_equal_once_masked() {
         for (name, _) in BUILT_IN_ACCELERATORS {
             let recipe = Recipe::load_accelerator(name).unwrap();
-            for transport in recipe.transports() {
-                let choice = Choice::make(&recipe, None, transport, None).unwrap();
+            for variant in recipe.variant_names() {
+                let choice = Choice::make(&recipe, None, Some(variant), None).unwrap();
                 let of = |server: &Values, port: u16| {
                     let address = (Ipv4Addr::new(127, 0, 0, 2), server.port).into();
                     let proxy = Values {
@@ -344,7 +346,7 @@ mod tests {
                 let [one, other] = starts();
                 let ((first, of_one), (second, of_other)) = (of(&one, 36_000), of(&other, 42_000));
                 assert_ne!(first, second, "{name}");
-                assert_eq!(of_one, of_other, "{name} {transport}");
+                assert_eq!(of_one, of_other, "{name} {variant}");
             }
         }
     }

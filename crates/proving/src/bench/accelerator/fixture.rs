@@ -7,9 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use model::{FileSet, SetFile};
 use tempfile::TempDir;
-use testbed::{
-    Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, Transport, populate,
-};
+use testbed::{Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, populate};
 
 use super::{BEFORE, OURS};
 use crate::bench::{LOAD_CPU, SERVER_CPU, nginx, scripts};
@@ -140,7 +138,7 @@ fn request<'a>(
         port: None,
         search_path: std::env::split_paths(&path).collect(),
         profile: None,
-        transport: Transport::Plain,
+        variant: None,
         gateway: None,
         program: plimsoll.to_owned(),
         accelerator: None,
