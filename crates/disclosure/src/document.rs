@@ -17,6 +17,10 @@ pub struct Document {
     pub hero: Option<Hero>,
     /// First paragraph: the answer to the question of the run, in numbers. May be empty.
     pub answer: Text,
+    /// The short answers of the first page, with their names: bottleneck, errors, what to do next. May be empty.
+    pub brief: Vec<(String, Text)>,
+    /// Number of sections that are shown open; the others are folded where a medium can do so.
+    pub n_open: usize,
     /// The most informative chart, for the first screen; its numbers are in a section.
     pub lead: Option<LeadFigure>,
     /// Sections in reading order.

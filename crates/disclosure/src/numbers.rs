@@ -4,7 +4,7 @@
 //! | quantity | format |
 //! |---|---|
 //! | rate, throughput, Little's load factor, other measured figures | four significant digits, all digits of the integer part |
-//! | times | three significant digits with a suitable unit |
+//! | times | three significant digits with a suitable unit; in the results, percentiles and comparisons one unit per table |
 //! | sizes | KiB, MiB, GiB: powers of 1024 |
 //! | throughput | Mbit/s of 10⁶ bits |
 //! | money | the decimals of its currency; unit prices at least three significant digits |
@@ -81,6 +81,74 @@ pub(crate) fn seconds(value: impl Into<Option<f64>>) -> String {
     }
 }
 
+/// The unit of all times of a table or figure, so that they can be compared at a glance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TimeUnit {
+    name: &'static str,
+    /// Length in s.
+    seconds: f64,
+}
+
+impl TimeUnit {
+    /// All units, from the largest.
+    const ALL: [TimeUnit; 4] = [
+        TimeUnit { name: "s", seconds: 1.0 },
+        TimeUnit { name: "ms", seconds: 1e-3 },
+        TimeUnit { name: "µs", seconds: 1e-6 },
+        TimeUnit { name: "ns", seconds: 1e-9 },
+    ];
+
+    /// Returns the unit in which the largest of these times, in seconds, is at least 1; milliseconds without any.
+    pub(crate) fn of(times: impl IntoIterator<Item = f64>) -> TimeUnit {
+        let largest = times.into_iter().filter(|time| time.is_finite()).fold(0.0, f64::max);
+        let fitting = TimeUnit::ALL.into_iter().find(|unit| unit.seconds <= largest * (1.0 + 1e-9));
+        fitting.unwrap_or(TimeUnit::ALL[1])
+    }
+
+    /// Formats a time in this unit, with three significant digits: `0.0120 ms`, `54.6 ms`, `3 460 ms`.
+    pub(crate) fn seconds(self, value: impl Into<Option<f64>>) -> String {
+        match self.digits(value) {
+            None => ABSENT.to_owned(),
+            Some(digits) => format!("{digits} {}", self.name),
+        }
+    }
+
+    /// Formats a time in this unit.
+    pub(crate) fn time(self, value: impl Into<Option<Nanos>>) -> String {
+        self.seconds(value.into().map(Nanos::as_secs_f64))
+    }
+
+    /// Formats an interval of times in this unit, which it names once; empty if there is none.
+    pub(crate) fn seconds_interval(self, interval: Option<(f64, f64)>) -> String {
+        let digits = |value: f64| self.digits(value).unwrap_or(ABSENT.to_owned());
+        interval
+            .map_or(String::new(), |(low, high)| format!("{}–{} {}", digits(low), digits(high), self.name))
+    }
+
+    /// Formats an interval of times in this unit; empty if there is none.
+    pub(crate) fn time_interval(self, interval: Option<(Nanos, Nanos)>) -> String {
+        self.seconds_interval(interval.map(|(low, high)| (low.as_secs_f64(), high.as_secs_f64())))
+    }
+
+    fn digits(self, value: impl Into<Option<f64>>) -> Option<String> {
+        let exact = value.into().filter(|value| value.is_finite())? / self.seconds;
+        let value = match exact.abs() {
+            size if size < 1000.0 => exact,
+            size => {
+                let step = 10f64.powf(size.log10().floor() - 2.0);
+                (exact / step).round() * step
+            }
+        };
+        let decimals = match value.abs() {
+            size if size == 0.0 || 99.95 <= size => 0,
+            size if 9.995 <= size => 1,
+            size if 0.9995 <= size => 2,
+            size => (2 - size.log10().floor() as i32).clamp(3, 9) as usize,
+        };
+        Some(group(&format!("{value:.decimals$}")))
+    }
+}
+
 /// Formats a configured duration: `10 min`, `5 s`, `8.5 s`.
 pub(crate) fn length(value: Nanos) -> String {
     let seconds = value.as_secs_f64();
@@ -101,16 +169,6 @@ pub(crate) fn time_range(low: Nanos, high: Nanos) -> String {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),
         _ => format!("{low}–{high}"),
     }
-}
-
-/// Formats an interval of times; empty if there is none.
-pub(crate) fn time_interval(interval: Option<(Nanos, Nanos)>) -> String {
-    interval.map_or(String::new(), |(low, high)| time_range(low, high))
-}
-
-/// Formats an interval of times given in seconds; empty if there is none.
-pub(crate) fn seconds_interval(interval: Option<(f64, f64)>) -> String {
-    time_interval(interval.map(|(low, high)| (Nanos::from_secs_f64(low), Nanos::from_secs_f64(high))))
 }
 
 /// Formats an interval of numbers.
@@ -184,6 +242,23 @@ mod tests {
             ("9\u{202f}999".into(), "1\u{202f}234\u{202f}567".into())
         );
         assert_eq!(fixed(-12_345.0, 0), "−12\u{202f}345");
+    }
+
+    /// Those of a table with 138 µs, 1.96 ms and 5.46 ms are all in ms.
+    #[test]
+    fn times_of_a_table_have_one_unit_and_three_digits() {
+        let unit = TimeUnit::of([0.000_138, 0.001_96, 0.005_46, f64::NAN]);
+        let texts = [0.000_138, 0.001_96, 0.054_6, 0.5, 3.456, 0.0].map(|time| unit.seconds(time));
+        assert_eq!(texts, ["0.138 ms", "1.96 ms", "54.6 ms", "500 ms", "3\u{202f}460 ms", "0 ms"]);
+        assert_eq!(unit.seconds(None), "–");
+        assert_eq!(
+            unit.time_interval(Some((Nanos::from_micros(980), Nanos::from_millis(1)))),
+            "0.980–1.00 ms"
+        );
+        assert_eq!(TimeUnit::of([0.000_999]).seconds(0.000_999), "999 µs");
+        assert_eq!(TimeUnit::of([0.001]).seconds(0.001), "1.00 ms");
+        assert_eq!(TimeUnit::of([3.0]).seconds(0.001_2), "0.00120 s");
+        assert_eq!(TimeUnit::of([]).seconds(0.001), "1.00 ms");
     }
 
     #[test]

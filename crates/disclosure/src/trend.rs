@@ -125,7 +125,10 @@ pub fn trend_table(trend: &Trend, runs: &[TrendedRun]) -> Table {
         let run = &runs[*run];
         let label = run.label.clone().unwrap_or_default();
         let mut cells = vec![run.began.clone().into(), run.name.clone().into(), label.into()];
-        let value = |series: &TrendSeries| value_text(series.metric, series.values[index]);
+        let value = |series: &TrendSeries| match series.metric {
+            ComparedMetric::Rate => numbers::figure(series.values[index]),
+            _ => numbers::TimeUnit::of(series.values.iter().copied()).seconds(series.values[index]),
+        };
         cells.extend(trend.series.iter().map(|series| value(series).into()));
         let changes = changes_at(trend, index);
         let style = if changes.is_empty() { RowStyle::Plain } else { RowStyle::Best };
@@ -165,6 +168,8 @@ pub fn trend_document(trends: &[Trend], runs: &[TrendedRun], program: &str) -> D
             modified: Vec::new(),
         },
         hero: None,
+        brief: Vec::new(),
+        n_open: usize::MAX,
         answer: Text::default(),
         lead: None,
         sections: trends.iter().map(|trend| section(trend, runs)).collect(),

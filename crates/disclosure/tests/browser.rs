@@ -131,9 +131,17 @@ fn a_page_that_is_spoiled_is_found() {
     assert!(page["letters"].as_f64().unwrap() < 9.0, "{page}");
 }
 
-/// Prints a page on paper and returns the number of lines on each sheet, without those that the browser writes at head and
-/// foot; `None` without a browser or without `pdftotext`.
+/// Returns the number of lines on each sheet of a printed page; `None` as of [`printed_text`].
 fn printed(html: &str) -> Option<Vec<usize>> {
+    let text = printed_text(html)?;
+    let n_lines = |sheet: &str| sheet.lines().filter(|line| !line.trim().is_empty()).count();
+    // A form feed ends every sheet, the last one too.
+    Some(text.trim_end_matches('\u{c}').split('\u{c}').map(n_lines).collect())
+}
+
+/// Prints a page on paper and returns its text, without what the browser writes at head and foot; `None` without a browser
+/// or without `pdftotext`.
+fn printed_text(html: &str) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let (page, pdf) = (folder.path().join("page.html"), folder.path().join("page.pdf"));
     fs::write(&page, html).unwrap();
@@ -142,17 +150,27 @@ fn printed(html: &str) -> Option<Vec<usize>> {
         eprintln!("NOT CHECKED: `pdftotext` is not installed, so no sheet was looked at");
         return None;
     };
-    let text = String::from_utf8_lossy(&text.stdout).into_owned();
-    let n_lines = |sheet: &str| sheet.lines().filter(|line| !line.trim().is_empty()).count();
-    // A form feed ends every sheet, the last one too.
-    Some(text.trim_end_matches('\u{c}').split('\u{c}').map(n_lines).collect())
+    Some(String::from_utf8_lossy(&text.stdout).into_owned())
+}
+
+/// Folded sections, folds within them, and what a chart draws second by second.
+#[test]
+fn what_is_folded_is_printed() {
+    let (_, html) = pages().swap_remove(0);
+    assert!(html.contains("<details class=\"section\"><summary><h2>Per-file statistics"));
+    let Some(text) = printed_text(&html) else { return };
+    for detail in
+        ["Per-file statistics", "Times and sizes per file", "Std dev is the population", "is in the file"]
+    {
+        assert!(text.contains(detail), "{detail}");
+    }
 }
 
 #[test]
-fn a_quick_report_is_printed_on_fewer_than_twelve_pages() {
+fn a_quick_report_is_printed_on_fewer_than_sixteen_pages() {
     let (_, html) = pages().swap_remove(0);
     let Some(sheets) = printed(&html) else { return };
-    assert!((3..12).contains(&sheets.len()), "{sheets:?}");
+    assert!((3..16).contains(&sheets.len()), "{sheets:?}");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn contradictions_that_were_seen_are_found() {
         ("| transport | TCP", "| transport | TLS over TCP"),
         ("at the highest rate: 24\u{202f}278", "at the highest rate: 757\u{202f}860"),
         ("- Maximum file set: 5.5 MiB", "- Maximum file set: 5 MB of 2²⁰ bytes"),
-        ("mean response time of **98.1 ms**", "mean response time of **0.0981 s**"),
+        ("mean response time of **98.1 ms**", "mean response time of **0.0982 s**"),
         ("throughput counts heads and bodies", "throughput counts heads and bodies, in 2²⁰ bits"),
     ];
     assert_eq!(contradictions(&report), [""; 0]);

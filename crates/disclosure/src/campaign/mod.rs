@@ -68,6 +68,8 @@ pub fn campaign_document(runs: &[CampaignRun]) -> Document {
         subtitle: subtitle(runs),
         banner: banner(runs, &groups),
         hero: None,
+        brief: Vec::new(),
+        n_open: usize::MAX,
         answer: Text::default(),
         lead: lead(&groups),
         sections,

@@ -5,11 +5,14 @@ use maud::{Markup, PreEscaped, html};
 use super::filled::{bars, cells};
 use super::layout::{DrawingWidth, LINE, Layout, SAMPLE, half_width, has_legend, label_x, legend_rows};
 use super::shapes::{dash, marker, polyline, px};
-use super::ticks::{label, ticks};
+use super::ticks::{label, ticks, value_text};
 use super::{Axis, Chart, Draw, Palette, Panel, Point, Scale, Series};
 
 /// Minimum length of a visible error bar; shorter ones are hidden by their marker.
 const BAR_MIN: f64 = 11.0;
+
+/// The most points of a series that show their values when they are pointed at.
+const HOVER_MAX: usize = 60;
 
 /// Draws a chart for a page whose style sheet defines the variables of [`Palette::PAGE`].
 pub fn inline(chart: &Chart) -> Markup {
@@ -121,7 +124,11 @@ fn draw_panel(chart: &Chart, panel: &Panel, scale: &Scale, layout: &Layout, pale
         path d={ "M" (px(layout.left)) " " (px(scale.from)) "H" (px(layout.right)) } stroke=(palette.axis) {}
         @for series in &panel.series {
             @match series.draw {
-                Draw::Points | Draw::Line => { (draw_series(series, scale, &layout.x, palette)) }
+                Draw::Points | Draw::Line => {
+                    // Narrow drawings are for phones, where nobody points.
+                    @let axes = (layout.drawing_width != DrawingWidth::Narrow).then_some([&chart.x, &panel.y]);
+                    (draw_series(series, axes, scale, &layout.x, palette))
+                }
                 Draw::Cells => { (cells(series, scale, &layout.x, palette)) }
                 Draw::Bars => { (bars(series, scale, layout, chart.x.format, palette)) }
             }
@@ -154,7 +161,7 @@ fn vertical_grid(scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     }
 }
 
-fn draw_series(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
+fn draw_series(series: &Series, axes: Option<[&Axis; 2]>, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
     let color = palette.series(series.style);
     let shown = || series.points.iter().filter(|point| point.y.is_finite() && (!y.log || 0.0 < point.y));
     let line = polyline(shown().map(|point| (x.pixel(point.x), y.pixel(point.y), point.gap)));
@@ -171,7 +178,7 @@ fn draw_series(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Mark
                 // Attributes of the group apply to all points, which are hundreds in a report.
                 g stroke=(color) stroke-width="1.6" fill=(color) {
                     @for point in shown() {
-                        (draw_point(point, series, y, x, palette))
+                        (draw_point(point, series, axes, y, x, palette))
                     }
                 }
             }
@@ -179,7 +186,17 @@ fn draw_series(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Mark
     }
 }
 
-fn draw_point(point: &Point, series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
+fn draw_point(
+    point: &Point,
+    series: &Series,
+    axes: Option<[&Axis; 2]>,
+    y: &Scale,
+    x: &Scale,
+    palette: &Palette,
+) -> Markup {
+    // A chart with so many points is pointed at in vain, and the texts would be most of the page.
+    let axes = axes.filter(|_| series.points.len() <= HOVER_MAX);
+    let hover = axes.map(|axes| hover_text(point, series, axes));
     let (at, height) = (x.pixel(point.x), y.pixel(point.y));
     html! {
         @if let Some((low, high)) = point.range.map(|(low, high)| (y.pixel(low), y.pixel(high)))
@@ -187,8 +204,18 @@ fn draw_point(point: &Point, series: &Series, y: &Scale, x: &Scale, palette: &Pa
             path d={ "M" (px(at)) " " (px(low)) "V" (px(high)) (cap(at, low)) (cap(at, high)) }
                 stroke-width="1.2" fill="none" {}
         }
-        path d=(marker(series.style, at, height)) fill=[point.hollow.then_some(palette.paper)] {}
+        path d=(marker(series.style, at, height)) fill=[point.hollow.then_some(palette.paper)] {
+            @if let Some(hover) = hover { title { (hover) } }
+        }
     }
+}
+
+/// Returns the text that browsers show at a point: `p99: 404 ms (390 ms–419 ms) at 32`.
+fn hover_text(point: &Point, series: &Series, [x, y]: [&Axis; 2]) -> String {
+    let name = if series.name.is_empty() { &y.title } else { &series.name };
+    let value = |value| value_text(value, y.format);
+    let range = point.range.map(|(low, high)| format!(" ({}–{})", value(low), value(high)));
+    format!("{name}: {}{} at {}", value(point.y), range.unwrap_or_default(), label(point.x, x.format))
 }
 
 fn cap(x: f64, y: f64) -> PreEscaped<String> {

@@ -51,6 +51,15 @@ fn log_ticks(scale: &Scale) -> Vec<f64> {
     all.filter(|tick| scale.low * (1.0 - 1e-9) <= *tick && *tick <= scale.high * (1.0 + 1e-9)).collect()
 }
 
+/// Formats a value with all its significant digits, for a reader who points at it.
+pub(super) fn value_text(value: f64, format: Format) -> String {
+    match format {
+        Format::Plain => numbers::figure(value),
+        Format::Seconds => numbers::seconds(value),
+        Format::Percent | Format::Nines => label(value, format),
+    }
+}
+
 /// Formats a tick label.
 pub(super) fn label(value: f64, format: Format) -> String {
     match format {

@@ -46,6 +46,8 @@ pub fn comparison_document(
         subtitle: format!("{} · benchmark version {}", names.join(", "), comparison.benchmark.version),
         banner: banner(comparison),
         hero: None,
+        brief: Vec::new(),
+        n_open: usize::MAX,
         answer: Text::default(),
         lead: lead(comparison),
         sections,

@@ -5,6 +5,7 @@ use analysis::compare::{Change, ComparedMetric, Comparison, Figures, Side};
 
 use super::sentences::{finding_text, percent};
 use super::terms;
+use crate::numbers::TimeUnit;
 use crate::report::{Terms, load_number};
 use crate::sections::state_text;
 use crate::{Cell, Column, Row, RowStyle, Table, numbers};
@@ -14,11 +15,12 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
     let terms = terms(comparison);
     let columns = columns(terms, [Column::words("Server"), Column::numbers(terms.load, "")], "Run");
     let leader = comparison.leader();
+    let unit = time_unit(comparison.sides.iter().filter_map(|side| Some(&side.best.as_ref()?.figures)));
     let rows = comparison.sides.iter().enumerate().map(|(index, side)| {
         let load = side.best.as_ref().map_or(numbers::ABSENT.to_owned(), |best| load_number(best.load));
         let figures = side.best.as_ref().map(|best| &best.figures);
         let mut cells: Vec<Cell> = vec![side.name.clone().into(), load.into()];
-        cells.extend(figure_cells(figures, index == 0));
+        cells.extend(figure_cells(figures, unit, index == 0));
         cells.push(Cell::with(state_text(side.state).to_owned(), repeats(comparison, side)));
         let style = match figures {
             Some(_) if leader == Some(index) => RowStyle::Best,
@@ -44,11 +46,12 @@ fn repeats(comparison: &Comparison, side: &Side) -> String {
 pub fn comparison_table(comparison: &Comparison) -> Table {
     let terms = terms(comparison);
     let columns = columns(terms, [Column::numbers(terms.load, ""), Column::words("Server")], "Verdict");
+    let unit = time_unit(comparison.levels.iter().flat_map(|level| &level.figures));
     let rows = comparison.levels.iter().flat_map(|level| {
         comparison.sides.iter().zip(&level.figures).enumerate().map(move |(index, (side, figures))| {
             let load = if index == 0 { load_number(level.load) } else { String::new() };
             let mut cells: Vec<Cell> = vec![load.into(), side.name.clone().into()];
-            cells.extend(figure_cells(Some(figures), index == 0));
+            cells.extend(figure_cells(Some(figures), unit, index == 0));
             let repeats = match figures.n_runs {
                 1 => String::new(),
                 n => format!("{} of {n}", figures.n_valid),
@@ -145,7 +148,12 @@ fn columns(terms: Terms, key: [Column; 2], verdict: &'static str) -> Vec<Column>
     key.into_iter().chain(figures).chain([Column::words(verdict)]).collect()
 }
 
-fn figure_cells(figures: Option<&Figures>, is_baseline: bool) -> Vec<Cell> {
+/// Returns the unit of the response times of a table.
+fn time_unit<'a>(figures: impl Iterator<Item = &'a Figures>) -> TimeUnit {
+    TimeUnit::of(figures.flat_map(|figures| [figures.response_mean, p99(figures)]).flatten())
+}
+
+fn figure_cells(figures: Option<&Figures>, unit: TimeUnit, is_baseline: bool) -> Vec<Cell> {
     let value = |of: fn(&Figures) -> Option<f64>| figures.and_then(of);
     let rate = numbers::figure(value(|figures| Some(figures.rate)));
     let interval = figures.and_then(|figures| figures.rate_interval);
@@ -161,8 +169,8 @@ fn figure_cells(figures: Option<&Figures>, is_baseline: bool) -> Vec<Cell> {
         Cell::with(rate, interval),
         ratio,
         change.map_or(String::new(), finding_text).into(),
-        numbers::seconds(value(|figures| figures.response_mean)).into(),
-        numbers::seconds(value(p99)).into(),
+        unit.seconds(value(|figures| figures.response_mean)).into(),
+        unit.seconds(value(p99)).into(),
         numbers::figure(value(|figures| figures.sut_cpus)).into(),
         numbers::seconds(value(|figures| figures.sut_cpu_per_operation)).into(),
     ]

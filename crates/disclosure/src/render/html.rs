@@ -39,7 +39,9 @@ pub fn html(document: &Document) -> String {
                 div class="page" {
                     (contents(&sections))
                     main id=(main) tabindex="-1" {
-                        @for (anchor, section) in &sections { (section_html(section, anchor, &mut anchors)) }
+                        @for (index, (anchor, section)) in sections.iter().enumerate() {
+                            (section_html(section, anchor, index < document.n_open, &mut anchors))
+                        }
                     }
                 }
                 footer { (text(&document.colophon)) }
@@ -89,6 +91,7 @@ fn opening(document: &Document) -> Markup {
                 }
                 @if let Some(lead) = &document.lead { (lead_html(lead)) }
             }
+            @if !document.brief.is_empty() { div class="brief" { (facts_html(&document.brief)) } }
         }
     }
 }
@@ -147,11 +150,19 @@ fn contents(sections: &[(String, &Section)]) -> Markup {
     }
 }
 
-fn section_html(section: &Section, anchor: &str, anchors: &mut Anchors) -> Markup {
+fn section_html(section: &Section, anchor: &str, is_open: bool, anchors: &mut Anchors) -> Markup {
+    let blocks = html! { @for block in &section.blocks { (block_html(block, anchors)) } };
     html! {
         section id=(anchor) {
-            h2 { (section.title) }
-            @for block in &section.blocks { (block_html(block, anchors)) }
+            @if is_open {
+                h2 { (section.title) }
+                (blocks)
+            } @else {
+                details class="section" {
+                    summary { h2 { (section.title) } }
+                    (blocks)
+                }
+            }
         }
     }
 }

@@ -18,6 +18,10 @@ pub fn markdown(document: &Document) -> String {
         let _ =
             writeln!(out, "**{} {}** {}\n", escape(&hero.value), escape(&hero.unit), text(&hero.companion));
     }
+    list(
+        document.brief.iter().map(|(name, value)| format!("**{}**: {}", escape(name), text(value))),
+        &mut out,
+    );
     for section in &document.sections {
         section_markdown(section, &mut out);
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use analysis::LoadPointResult;
-use model::{Example, FailureCodes, Outcome};
+use analysis::{LoadPointResult, TimelinePoint};
+use model::{Example, FailureCodes, Outcome, Phase};
 
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, numbers};
@@ -15,7 +15,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         vec![Block::Paragraph("No operation failed in a steady phase.".into())]
     } else {
         let codes = codes(points).map(|codes| Block::Table(codes_table(report, &codes)));
-        [Block::Table(counts(report, &outcomes))].into_iter().chain(codes).collect()
+        let tables = [counts(report, &outcomes), times(report)].map(Block::Table);
+        tables.into_iter().chain(codes).collect()
     };
     let examples = examples(report);
     let blocks = blocks.into_iter().chain(examples).collect();
@@ -23,7 +24,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 }
 
 /// Returns the outcomes that occurred, the most frequent of the run first.
-fn outcomes(points: &[LoadPointResult]) -> Vec<Outcome> {
+pub(super) fn outcomes(points: &[LoadPointResult]) -> Vec<Outcome> {
     let mut sums: BTreeMap<Outcome, u64> = BTreeMap::new();
     for (outcome, n) in points.iter().flat_map(|point| &point.failures) {
         *sums.entry(*outcome).or_default() += n;
@@ -48,6 +49,37 @@ fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
     let rows = report.analysis.load_points.iter().map(row).collect();
     Table::new("Failed operations by kind", columns, rows)
         .note("Failed operations count in no rate, throughput or percentile.")
+}
+
+/// Returns when operations failed, by seconds of the steady phases.
+fn times(report: &Report) -> Table {
+    let columns = vec![
+        Column::numbers(report.terms().load, ""),
+        Column::numbers("Seconds with errors", ""),
+        Column::numbers("First at", ""),
+        Column::numbers("Last at", ""),
+        Column::numbers("Highest rate", "errors/s"),
+        Column::numbers("Highest at", ""),
+    ];
+    let row = |point: &LoadPointResult| {
+        let steady = || point.timeline.iter().filter(|second| second.phase == Phase::Steady);
+        let failed = || steady().filter(|second| 0.0 < second.error_rate);
+        let at = |second: Option<&TimelinePoint>| {
+            second.map_or(numbers::ABSENT.to_owned(), |second| format!("{:.0} s", second.at.floor()))
+        };
+        let worst = failed().max_by(|one, other| one.error_rate.total_cmp(&other.error_rate));
+        Row::plain([
+            load_number(point.load),
+            format!("{} of {}", failed().count(), steady().count()),
+            at(failed().next()),
+            at(failed().next_back()),
+            numbers::figure(worst.map(|second| second.error_rate)),
+            at(worst),
+        ])
+    };
+    let rows = report.analysis.load_points.iter().map(row).collect();
+    Table::new("Failed operations by time", columns, rows)
+        .note("Seconds of the steady phase; times from the start of the load point. The timeline draws them.")
 }
 
 /// The most codes that the report lists.

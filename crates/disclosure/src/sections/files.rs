@@ -3,6 +3,7 @@
 use analysis::{KindResult, LoadPointResult, SummaryStatistics};
 use model::web_measure;
 
+use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, NoteKind, Report, Row, RowStyle, Section, Table, numbers};
 
@@ -49,10 +50,11 @@ fn in_short(report: &Report, points: &[&LoadPointResult]) -> Option<Block> {
         Column::numbers("Minimum", ""),
         Column::numbers("Maximum", ""),
     ];
+    let unit = TimeUnit::of(points.iter().filter_map(|point| point.total.response.mean));
     let row = |place: usize, point: &LoadPointResult, kind: &KindResult| {
         let load = if place == 0 { load_number(point.load) } else { String::new() };
         let counted = [load, kind.name.clone(), numbers::count(kind.n)];
-        Row::plain(counted.into_iter().chain(times(kind.response)))
+        Row::plain(counted.into_iter().chain(times(kind.response, unit)))
     };
     let rows: Vec<Row> = points
         .iter()
@@ -113,20 +115,26 @@ fn statistics(point: &LoadPointResult) -> Block {
         Column::numbers("p50", ""),
         Column::numbers("p99", ""),
     ];
-    let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, RowStyle::Plain)).collect();
-    rows.extend(lines(&point.total, RowStyle::Total));
+    let unit = mean_unit(point);
+    let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, unit, RowStyle::Plain)).collect();
+    rows.extend(lines(&point.total, unit, RowStyle::Total));
     let table = Table::new("Times and sizes per file", columns, rows)
         .note("Std dev is the population standard deviation, √|E[x²] − E[x]²|.");
     Block::Table(table)
 }
 
+/// Returns the unit of the times of a table: that of the mean response time.
+fn mean_unit(point: &LoadPointResult) -> TimeUnit {
+    TimeUnit::of(point.total.response.mean)
+}
+
 /// The four lines that WebStone prints per file, the file's name on the first one; with percentiles where we have them.
-fn lines(kind: &KindResult, style: RowStyle) -> impl Iterator<Item = Row> + use<> {
-    let seconds = |q: f64| numbers::time(kind.percentiles.percentile(q).map(|one| one.value));
+fn lines(kind: &KindResult, unit: TimeUnit, style: RowStyle) -> impl Iterator<Item = Row> + use<> {
+    let seconds = |q: f64| unit.time(kind.percentiles.percentile(q).map(|one| one.value));
     let none = || [String::new(), String::new()];
     let lines = [
-        ("connect time", times(kind.measure(web_measure::CONNECT)), none()),
-        ("response time", times(kind.response), [seconds(0.5), seconds(0.99)]),
+        ("connect time", times(kind.measure(web_measure::CONNECT), unit), none()),
+        ("response time", times(kind.response, unit), [seconds(0.5), seconds(0.99)]),
         ("response size (B)", sizes(kind.measure(web_measure::REPLY_BYTES)), none()),
         ("body size (B)", sizes(kind.measure(web_measure::BODY_BYTES)), none()),
     ];
@@ -136,8 +144,8 @@ fn lines(kind: &KindResult, style: RowStyle) -> impl Iterator<Item = Row> + use<
     })
 }
 
-fn times(four: SummaryStatistics) -> [String; 4] {
-    [four.mean, four.deviation, four.min, four.max].map(numbers::seconds)
+fn times(four: SummaryStatistics, unit: TimeUnit) -> [String; 4] {
+    [four.mean, four.deviation, four.min, four.max].map(|time| unit.seconds(time))
 }
 
 fn sizes(four: SummaryStatistics) -> [String; 4] {

@@ -3,6 +3,7 @@
 use analysis::{KindResult, LoadPointResult};
 use model::{Measure, MeasureUnit};
 
+use crate::numbers::TimeUnit;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 /// Nanoseconds of a second.
@@ -32,13 +33,16 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
         |measure: &Measure| Column::numbers(format!("Mean {}", measure.name), column_unit(measure.unit));
     columns.extend(catalog.measures.iter().map(heading));
     let completed = point.completed();
+    let p99 = |kind: &KindResult| kind.percentiles.percentile(0.99).map(|one| one.value.as_secs_f64());
+    let kinds = point.kinds.iter().chain([&point.total]);
+    let unit = TimeUnit::of(kinds.flat_map(|kind| [kind.response.mean, p99(kind)]).flatten());
     let row = |kind: &KindResult, expected: Option<f64>| {
         let share = (0 < completed).then(|| (kind.n + kind.errors) as f64 / completed as f64);
         let percent = |share: Option<f64>| numbers::fixed(share.map(|share| share * 100.0), 2);
         let percentile = |q| kind.percentiles.percentile(q).map(|one| one.value.as_secs_f64());
         let measures =
             catalog.measures.iter().zip(&kind.measures).map(|(measure, statistics)| match measure.unit {
-                MeasureUnit::Nanoseconds => numbers::seconds(statistics.mean),
+                MeasureUnit::Nanoseconds => unit.seconds(statistics.mean),
                 MeasureUnit::Bytes | MeasureUnit::Count => numbers::figure(statistics.mean),
             });
         let cells = [
@@ -47,9 +51,9 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
             numbers::count(kind.errors),
             percent(share),
             percent(expected),
-            numbers::seconds(kind.response.mean),
-            numbers::seconds(percentile(0.5)),
-            numbers::seconds(percentile(0.99)),
+            unit.seconds(kind.response.mean),
+            unit.seconds(percentile(0.5)),
+            unit.seconds(percentile(0.99)),
         ];
         Row::plain(cells.into_iter().chain(measures))
     };

@@ -1,6 +1,7 @@
 //! The sections of the report, one file each, and the list that orders them.
 
 mod bottleneck;
+mod brief;
 mod checks;
 mod classes;
 mod clients;
@@ -47,6 +48,9 @@ use crate::{Document, Report, Section, Text, finding_hint, finding_text};
 
 /// Makes a section of a report; `None` if it has nothing to say about this run.
 type SectionBuilder = fn(&Report) -> Option<Section>;
+
+/// Number of sections that are not folded: the overview and the results.
+const N_OPEN: usize = 2;
 
 /// In reading order.
 const SECTIONS: &[SectionBuilder] = &[
@@ -95,6 +99,8 @@ pub fn outline(report: &Report) -> Document {
         banner: opening::banner(report),
         hero: opening::hero(report),
         answer: opening::answer(report),
+        brief: brief::brief(report),
+        n_open: N_OPEN,
         lead: rates::lead(report).or_else(|| timeline::lead(report)),
         sections: SECTIONS.iter().filter_map(|maker| maker(report)).collect(),
         colophon: colophon.plain(format!(" and can be recomputed from it. Written by {program}.")),

@@ -25,8 +25,10 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
     let points = &analysis.load_points;
     let pages = points.iter().any(|point| point.units_per_minute.is_some());
     let best = analysis.headline.as_ref().map(|headline| headline.load_point);
+    let times = points.iter().flat_map(|point| [point.response.mean, p99_seconds(point)]).flatten();
+    let unit = numbers::TimeUnit::of(times);
     let rows = points.iter().enumerate().map(|(index, point)| {
-        let row = Row { cells: cells(point, pages, intervals), style: RowStyle::Plain };
+        let row = Row { cells: cells(point, unit, pages, intervals), style: RowStyle::Plain };
         match (is_doubtful(point), best == Some(index)) {
             (true, _) => row.style(RowStyle::Invalid),
             (false, true) => row.style(RowStyle::Best),
@@ -63,7 +65,11 @@ fn columns(terms: Terms, pages: bool) -> Vec<Column> {
     columns
 }
 
-fn cells(point: &LoadPointResult, pages: bool, intervals: bool) -> Vec<Cell> {
+fn p99_seconds(point: &LoadPointResult) -> Option<f64> {
+    point.response.percentile(0.99).map(|p99| p99.value.as_secs_f64())
+}
+
+fn cells(point: &LoadPointResult, unit: numbers::TimeUnit, pages: bool, intervals: bool) -> Vec<Cell> {
     let p99 = point.response.percentile(0.99);
     let detail = |interval: String| if intervals { interval } else { String::new() };
     let mut cells: Vec<Cell> = vec![
@@ -71,14 +77,14 @@ fn cells(point: &LoadPointResult, pages: bool, intervals: bool) -> Vec<Cell> {
         Cell::with(numbers::figure(point.rate), detail(numbers::figure_interval(point.rate_interval))),
         numbers::figure(point.error_rate).into(),
         Cell::with(
-            numbers::seconds(point.response.mean),
-            detail(numbers::seconds_interval(point.response.mean_interval)),
+            unit.seconds(point.response.mean),
+            detail(unit.seconds_interval(point.response.mean_interval)),
         ),
         numbers::figure(point.load_factor).into(),
         numbers::megabits(point.throughput_mbit).into(),
         Cell::with(
-            numbers::time(p99.map(|p99| p99.value)),
-            detail(numbers::time_interval(p99.and_then(|p99| p99.interval))),
+            unit.time(p99.map(|p99| p99.value)),
+            detail(unit.time_interval(p99.and_then(|p99| p99.interval))),
         ),
         numbers::figure(point.error_level.map(|level| level * 100.0)).into(),
     ];

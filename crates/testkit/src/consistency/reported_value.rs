@@ -31,12 +31,30 @@ impl<'a> ReportedValue<'a> {
         let is_dress = |c: &char| c.is_whitespace() || *c == '*' || *c == '`' || *c == '\\';
         self.text.chars().filter(|c| !is_dress(c)).collect()
     }
+
+    /// Returns whether two values are the same. A time may be in another unit, because the times of a table have one.
+    pub(super) fn is_same(&self, other: &ReportedValue) -> bool {
+        /// Differences of the arithmetic, far below the last digit.
+        const ROUNDING: f64 = 1e-9;
+        let (one, other) = (self.value(), other.value());
+        match (seconds(&one), seconds(&other)) {
+            (Some(one), Some(other)) => (one - other).abs() <= ROUNDING * one.abs(),
+            _ => one == other,
+        }
+    }
 }
 
 impl fmt::Display for ReportedValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` (line {})", self.value(), self.line)
     }
+}
+
+/// Returns a time such as `98.1ms` in s; `None` for other values.
+fn seconds(value: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 4] = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let (number, unit) = UNITS.iter().find_map(|(name, unit)| Some((value.strip_suffix(name)?, unit)))?;
+    number.parse::<f64>().ok().map(|number| number * unit)
 }
 
 /// Returns the digits that identify a load: `1000` of `**1 000 clients**`.

@@ -45,6 +45,9 @@ impl Writer {
             let _ = writeln!(self.main, "  {name}: {value},");
         }
         self.main.push_str(")\n#{\n");
+        if !document.brief.is_empty() {
+            self.call("facts", document.brief.iter().map(|(name, value)| array([words(name), rich(value)])));
+        }
     }
 
     /// Writes a section.
@@ -168,6 +171,8 @@ mod tests {
                 reasons: vec![text()],
                 modified: vec![text()],
             },
+            brief: vec![(says.to_owned(), text())],
+            n_open: 1,
             hero: Some(Hero { value: says.into(), unit: says.into(), companion: text() }),
             answer: text(),
             lead: Some(LeadFigure { chart: chart(says), caption: text() }),

@@ -1,0 +1,117 @@
+//! The short answers on the first page: bottleneck, throughput, errors, and what to do next.
+
+use analysis::attribute::Bottleneck;
+use analysis::{LoadPointResult, VerdictState};
+
+use crate::bottleneck::bottleneck_text;
+use crate::{Report, Text, finding_hint, numbers};
+
+/// Returns the answers by their names, in reading order.
+pub(super) fn brief(report: &Report) -> Vec<(String, Text)> {
+    let main = report.main_point();
+    let answers = [
+        ("Bottleneck", bottleneck(report)),
+        ("Throughput", main.map(|point| throughput(report, point))),
+        ("Errors", main.map(|_| errors(report))),
+        ("What to do next", Some(next(report)).filter(|text| !text.is_empty())),
+    ];
+    answers.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect()
+}
+
+fn bottleneck(report: &Report) -> Option<Text> {
+    let user = report.analysis.benchmark.headline.user_name();
+    let said = bottleneck_text(&report.analysis.load_points, user)?;
+    Some(Text::default().sentence(&format!("{said}.")))
+}
+
+fn throughput(report: &Report, point: &LoadPointResult) -> Text {
+    let megabits = format!("{} Mbit/s", numbers::megabits(point.throughput_mbit));
+    let load = report.terms().load_text(point.load);
+    Text::default().strong(megabits).plain(format!(" (10⁶ bit/s) at {load}."))
+}
+
+fn errors(report: &Report) -> Text {
+    let points = &report.analysis.load_points;
+    let n_errors: u64 = points.iter().map(|point| point.total.errors).sum();
+    let n: u64 = n_errors + points.iter().map(|point| point.total.n).sum::<u64>();
+    if n_errors == 0 {
+        return format!("None of {} operations failed.", numbers::count(n)).into();
+    }
+    let ratio = n_errors as f64 / n as f64;
+    let text = format!(
+        "{} of {} operations failed ({})",
+        numbers::count(n_errors),
+        numbers::count(n),
+        numbers::percent(ratio, 2)
+    );
+    let outcomes: Vec<&str> = super::errors::outcomes(points).iter().map(|outcome| outcome.name()).collect();
+    let kinds = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
+    Text::default().strong(text).plain(format!("{kinds}."))
+}
+
+/// Returns the next steps: to make the run valid, to remove the bottleneck or to find one, and to compare a change.
+fn next(report: &Report) -> Text {
+    let verdict = &report.analysis.verdict;
+    if verdict.state != VerdictState::Valid {
+        let hint = verdict.reasons.iter().find_map(|reason| finding_hint(&reason.finding));
+        let hint = hint.unwrap_or("repeat it when nothing disturbs the machine");
+        return Text::default().sentence(&format!("Make the run valid first: {hint}."));
+    }
+    let Some(point) = report.main_point() else { return Text::default() };
+    let bound = point.attribution.as_ref().map(|attribution| attribution.bottleneck);
+    let advice = match bound {
+        None | Some(Bottleneck::None) => more_load(report),
+        Some(bottleneck) => Some(advice(bottleneck).to_owned()),
+    };
+    let run = report.provenance.run_file.as_deref().unwrap_or("RUN");
+    let compare = format!(
+        "After a change, repeat the run with `--label after` and compare it: `plimsoll compare {run} AFTER`."
+    );
+    let sentences: Vec<String> = advice.into_iter().chain([compare]).collect();
+    Text::default().sentence(&sentences.join(" "))
+}
+
+/// Returns the advice to offer more load; `None` if the run has searched for the highest.
+fn more_load(report: &Report) -> Option<String> {
+    let highest = report.analysis.load_points.iter().map(|point| point.load);
+    let highest = highest.max_by(|one, other| one.level().total_cmp(&other.level()))?;
+    let flag = if highest.is_closed() { "--load" } else { "--rate" };
+    report.plan.search.is_none().then(|| {
+        let highest = report.terms().load_text(highest);
+        format!("Nothing limited the server up to {highest}: offer more with `{flag}`, or search with `--find-max`.")
+    })
+}
+
+/// Returns what relieves a bottleneck.
+fn advice(bottleneck: Bottleneck) -> &'static str {
+    match bottleneck {
+        Bottleneck::None | Bottleneck::Undetermined => {
+            "No single resource limits the server: monitor its machine (`--monitor`), and look for waits inside the \
+             application."
+        }
+        Bottleneck::Processor => {
+            "Give the server more CPU time, or lower its CPU time per operation: profile it under this load."
+        }
+        Bottleneck::Memory => "Give the server more memory, or let it keep less in it.",
+        Bottleneck::DiskOperations => {
+            "Keep more in memory, batch writes, or use a disk with more operations per second."
+        }
+        Bottleneck::DiskBandwidth => "Keep more in memory, or use a disk with more bandwidth.",
+        Bottleneck::Network => "Send fewer bytes (compression, caching), or use a faster link.",
+        Bottleneck::AcceptBacklog => {
+            "Raise the server’s listen backlog and `net.core.somaxconn`, or accept connections faster."
+        }
+        Bottleneck::WorkerLimit => "Raise the number of workers as far as memory and CPUs allow.",
+        Bottleneck::OpenFiles => "Raise the server’s limit of open files (`ulimit -n`, `LimitNOFILE`).",
+        Bottleneck::RateLimit => {
+            "The server refuses operations beyond a limit of its own: raise it, or expect no more than this."
+        }
+        Bottleneck::Scheduler => "Run fewer threads at once, or give the server more CPUs.",
+        Bottleneck::Waiting => {
+            "The server waits while its resources are idle: look for locks and slow services behind it."
+        }
+        Bottleneck::Generator => {
+            "Give the load generator more CPUs (`--load-cpus`) or a machine of its own: the server’s limit was not reached."
+        }
+    }
+}
