@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{Driver, LoadThreadUse, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
 use model::{
-    Answer, Catalog, Example, IntervalRecord, Load, LoadPoint, MeasuredValues, Mix, Outcome, Phase, Phases,
-    Reply, Step, User, WebRequest, partition,
+    Answer, Catalog, Example, IntervalRecord, Load, LoadPoint, MeasuredValues, Mix, Outcome, PauseKind,
+    PauseStart, Phase, Phases, Reply, Step, Think, User, WebRequest, partition,
 };
 use units::{Nanos, RealClock, Rng, thread_cpu};
 
@@ -126,13 +126,15 @@ fn a_hundred_thousand_idle_users_cost_little() {
     let phases =
         Phases { quiet: s(0), ramp_up: s(1), settle: s(1), steady: s(5), ramp_down: s(0), drain: s(0) };
     let point = LoadPoint { index: 0, load: Load::Users(USERS) };
+    let (name, time) = ("think time".to_owned(), Think::Exponential(THINK));
+    let pause = PauseKind { name, time, from: PauseStart::Done };
     let setup = PointSetup {
         point,
         agent: 0,
         assignment: partition(0, point.load, 1).remove(0),
         schedule: None,
         phases,
-        catalog: Catalog::default(),
+        catalog: Catalog { pauses: vec![pause], ..Catalog::default() },
         seed: 1,
         time_limit: s(60),
     };

@@ -1,37 +1,27 @@
 //! The dispatcher, which hands the operations of an open-loop schedule to slots for operations in flight.
 //!
-//! The schedule is a function, so nothing is queued, however long the backlog: there are two cursors over it. The
-//! recorder's counts what has fallen due, the dispatcher's is at the next operation to start, and the difference is the
-//! number waiting.
+//! The recorder has the operations: it counts them as they fall due, and those that are not taken by then wait there
+//! ([`DueQueue`](crate::due_queue::DueQueue)).
 
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use model::SliceSchedule;
 use units::{Clock, Nanos};
 
 use crate::point_context::PointContext;
 
-/// The schedule of one share and the slots that wait for work.
+/// The slots that wait for work.
+#[derive(Debug, Default)]
 pub(crate) struct Dispatcher {
-    state: RefCell<State>,
-}
-
-struct State {
-    /// The operations that have not been started.
-    starting: SliceSchedule,
-    n_due: u64,
-    n_started: u64,
-    /// Slots without work, the last to finish first, so that as few connections as possible are used.
-    idle: Vec<Waker>,
+    /// The last to finish first, so that as few connections as possible are used.
+    idle: RefCell<Vec<Waker>>,
 }
 
 impl Dispatcher {
-    pub(crate) fn new(slice: SliceSchedule) -> Rc<Dispatcher> {
-        let state = State { starting: slice, n_due: 0, n_started: 0, idle: Vec::new() };
-        Rc::new(Dispatcher { state: RefCell::new(state) })
+    pub(crate) fn new() -> Rc<Dispatcher> {
+        Rc::new(Dispatcher::default())
     }
 
     /// Waits for the next operation; returns its number, its due time (from the start of the load point), and the
@@ -39,15 +29,15 @@ impl Dispatcher {
     pub(crate) async fn take<C: Clock>(&self, point: &PointContext<C>) -> (u64, Nanos, Nanos) {
         poll_fn(|context| {
             let now = point.clock.now();
-            let mut state = self.state.borrow_mut();
-            state.n_due = point.recorder.borrow_mut().fall_due(now);
-            if state.n_started == state.n_due {
-                state.idle.push(context.waker().clone());
-                return Poll::Pending;
+            let mut recorder = point.recorder.borrow_mut();
+            recorder.fall_due(now);
+            match recorder.take_due() {
+                Some((k, due)) => Poll::Ready((k, due, now)),
+                None => {
+                    self.idle.borrow_mut().push(context.waker().clone());
+                    Poll::Pending
+                }
             }
-            state.n_started += 1;
-            let (k, due) = state.starting.next().expect("what has fallen due is in the schedule");
-            Poll::Ready((k, due, now))
         })
         .await
     }
@@ -56,21 +46,21 @@ impl Dispatcher {
     pub(crate) async fn pace<C: Clock>(self: Rc<Self>, point: Rc<PointContext<C>>) {
         loop {
             let next = {
-                let (mut state, mut recorder) = (self.state.borrow_mut(), point.recorder.borrow_mut());
-                state.n_due = recorder.fall_due(point.clock.now());
-                state.wake_idle();
+                let mut recorder = point.recorder.borrow_mut();
+                let n_waiting = recorder.fall_due(point.clock.now());
+                self.wake_idle(n_waiting);
                 recorder.next_due()
             };
             let Some(due) = next else { return };
             point.timers.sleep_until(point.origin + due).await;
         }
     }
-}
 
-impl State {
-    fn wake_idle(&mut self) {
-        for _ in self.n_started..self.n_due {
-            let Some(waker) = self.idle.pop() else { return };
+    /// Wakes slots for a number of operations, as far as there are any.
+    fn wake_idle(&self, n: u64) {
+        let mut idle = self.idle.borrow_mut();
+        for _ in 0..n {
+            let Some(waker) = idle.pop() else { return };
             waker.wake();
         }
     }

@@ -13,7 +13,8 @@
 //!                                         Recorder ── IntervalRecord, one per second ──► Sink
 //! ```
 //!
-//! In an open loop whose users have state ([`model::Mix::has_user_state`]), each user has a part of the schedule in place
+//! A schedule is walked once: the recorder counts its operations as they fall due, and keeps those that wait for a slot
+//! (`due_queue`). In an open loop whose users have state ([`model::Mix::has_user_state`]), each user has a part of the schedule in place
 //! of slots and dispatcher ([`open::user`]).
 //!
 //! The engine knows no protocol (that is the [`Driver`]) and no real time (that is the clock): a
@@ -37,6 +38,7 @@ mod deadlines;
 pub mod descriptor;
 mod dispatcher;
 mod driver;
+mod due_queue;
 mod examples;
 mod open;
 mod point;

@@ -46,16 +46,15 @@ pub async fn run_point<C, S, D, M>(
     let Some(origin) = start.wait(sessions).await else { return };
     let users = users.zip(drivers);
     let mut recorder = Recorder::new(setup, origin, mix.n_kinds(), mix.n_units(), probe);
-    let slice = setup.slice(mix.has_user_state());
-    if let Some(slice) = &slice {
-        recorder.follow(slice.clone());
+    if let Some(slice) = setup.slice(mix.has_user_state()) {
+        recorder.follow(slice, mix.has_user_state());
     }
     let point = PointContext::new(clock, timers, recorder, setup, origin);
-    match slice {
+    match setup.schedule {
         None => start_users(&point, setup, &*mix, users, &spawn),
         Some(_) if mix.has_user_state() => start_scheduled_users(&point, setup, &mix, users, &spawn),
-        Some(slice) => {
-            let dispatcher = Dispatcher::new(slice);
+        Some(_) => {
+            let dispatcher = Dispatcher::new();
             spawn.spawn(Rc::clone(&dispatcher).pace(Rc::clone(&point)));
             start_slots(&point, &dispatcher, &mix, users, &spawn);
         }

@@ -11,6 +11,7 @@ use model::{
 use stats::{Histogram, Moments};
 use units::Nanos;
 
+use crate::due_queue::DueQueue;
 use crate::setup::{HealthProbe, LoadThreadUse, PointSetup};
 use crate::time_integral::TimeIntegral;
 use crate::user_times::StartTimes;
@@ -21,16 +22,22 @@ const INTERVAL: Nanos = Nanos::from_secs(1);
 /// The reason why the histograms of an interval can always be merged.
 const OPERATIONS_ARE_COUNTABLE: &str = "the operations that a thread performs in an interval can be counted";
 
+/// The operations of a schedule on one load thread.
+enum ScheduledOperations {
+    /// Any slot takes the next one: they are walked once, for both.
+    Queue(DueQueue),
+    /// Each belongs to a user, who walks its own; these are counted as they fall due.
+    OfUsers(SliceSchedule),
+}
+
 /// A recorder of the samples of a thread's share of one load point.
 pub(crate) struct Recorder {
     origin: Nanos,
     phases: Phases,
     /// Whether operations can be sent later than due: then lateness and service time are worth a histogram.
     is_paced: bool,
-    /// The operations of an open loop that have not fallen due; `None` in a closed loop, where due means started.
-    upcoming: Option<SliceSchedule>,
-    /// Number of operations of the schedule that have fallen due, in all intervals.
-    n_due: u64,
+    /// The operations of an open loop; `None` in a closed loop, where due means started.
+    scheduled: Option<ScheduledOperations>,
     current: IntervalRecord,
     /// Its detail.
     detail: Detail,
@@ -74,8 +81,7 @@ impl Recorder {
             origin,
             phases: setup.phases,
             is_paced: false,
-            upcoming: None,
-            n_due: 0,
+            scheduled: None,
             current: IntervalRecord {
                 thread: Some(setup.assignment.share),
                 ..IntervalRecord::empty(setup.point.index, setup.agent)
@@ -101,34 +107,56 @@ impl Recorder {
         recorder
     }
 
-    /// Counts due operations by this share of the schedule.
-    pub(crate) fn follow(&mut self, slice: SliceSchedule) {
-        self.upcoming = Some(slice);
+    /// Counts due operations by the schedule of this share, and has them to be taken unless users with state take their
+    /// own.
+    pub(crate) fn follow(&mut self, schedule: SliceSchedule, has_user_state: bool) {
+        self.scheduled = Some(match has_user_state {
+            true => ScheduledOperations::OfUsers(schedule),
+            false => ScheduledOperations::Queue(DueQueue::new(schedule)),
+        });
         self.is_paced = true;
     }
 
     /// Counts the operations of the schedule that have fallen due by `now` (on the run's clock), in the intervals in
-    /// which they fell due, and returns their number since the start of the load point.
+    /// which they fell due, and returns the number that wait to be taken.
     #[inline]
     pub(crate) fn fall_due(&mut self, now: Nanos) -> u64 {
         // Nothing falls due in later intervals, and the end of a drain decides which of them there are.
         self.roll(now.min(self.origin + self.phases.issuing()));
         self.count_due_before(now.saturating_sub(self.origin) + Nanos(1));
-        self.n_due
+        self.queue().map_or(0, |queue| queue.n_waiting())
     }
 
     /// Returns the due time of the next operation that has not fallen due, from the start of the load point; `None` if
     /// there is none.
-    pub(crate) fn next_due(&self) -> Option<Nanos> {
-        self.upcoming.as_ref().and_then(SliceSchedule::next_due)
+    pub(crate) fn next_due(&mut self) -> Option<Nanos> {
+        self.queue()?.next_due()
+    }
+
+    /// Takes the next operation that has fallen due; returns its number and its due time, from the start of the load point.
+    #[inline]
+    pub(crate) fn take_due(&mut self) -> Option<(u64, Nanos)> {
+        self.queue()?.take_due()
+    }
+
+    /// Takes the next operation, whether or not it has fallen due. `None` after the last, and in a closed loop.
+    pub(crate) fn take_next(&mut self) -> Option<(u64, Nanos)> {
+        self.queue()?.take_next()
+    }
+
+    fn queue(&mut self) -> Option<&mut DueQueue> {
+        match &mut self.scheduled {
+            Some(ScheduledOperations::Queue(queue)) => Some(queue),
+            Some(ScheduledOperations::OfUsers(_)) | None => None,
+        }
     }
 
     fn count_due_before(&mut self, time: Nanos) {
-        if let Some(upcoming) = &mut self.upcoming {
-            let n = upcoming.pass_before(time);
-            self.current.flow.due += n;
-            self.n_due += n;
-        }
+        self.current.flow.due += match &mut self.scheduled {
+            Some(ScheduledOperations::Queue(queue)) => queue.pass_before(time),
+            Some(ScheduledOperations::OfUsers(schedule)) => schedule.pass_before(time),
+            None => 0,
+        };
     }
 
     /// Closes every interval that has ended by `now` (on the run's clock); with the last of the drain the record
@@ -209,7 +237,7 @@ impl Recorder {
         let StartTimes { due, free, sent, due_span } = times;
         self.roll(sent);
         self.current.flow.started += 1;
-        if self.upcoming.is_none() {
+        if self.scheduled.is_none() {
             self.current.flow.due += 1;
         }
         if self.is_paced {

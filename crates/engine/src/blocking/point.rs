@@ -88,16 +88,15 @@ impl<C: BlockingClock> LoadThread<C> {
         let cpu = Arc::new(UsersCpu::default());
         let probe = Box::new(with_users(probe, Arc::clone(&cpu)));
         let mut recorder = Recorder::new(setup, origin, mix.n_kinds(), mix.n_units(), probe);
-        let upcoming = setup.slice(mix.has_user_state());
-        if let Some(slice) = &upcoming {
-            recorder.follow(slice.clone());
+        if let Some(slice) = setup.slice(mix.has_user_state()) {
+            recorder.follow(slice, mix.has_user_state());
         }
         let examples = Examples::new(setup.point.index);
         let point = SharedPoint {
             clock,
             origin,
             time_limit: setup.time_limit,
-            state: Mutex::new(State { recorder, examples, upcoming }),
+            state: Mutex::new(State { recorder, examples }),
             is_over: AtomicBool::new(false),
             n_present: AtomicU32::new(0),
             has_panicked: AtomicBool::new(false),
@@ -197,7 +196,7 @@ impl<C: BlockingClock> LoadThread<C> {
     }
 
     fn hand_over(&self, sink: &mut impl Sink) {
-        let State { recorder, examples, .. } = &mut *self.point.state();
+        let State { recorder, examples } = &mut *self.point.state();
         pass_on(recorder, examples, sink);
     }
 

@@ -32,8 +32,6 @@ pub(super) struct SharedPoint<C> {
 pub(super) struct State {
     pub(super) recorder: Recorder,
     pub(super) examples: Examples,
-    /// The operations of an open loop that no slot has taken.
-    pub(super) upcoming: Option<SliceSchedule>,
 }
 
 /// CPU time of the threads of users, in ns.
@@ -119,7 +117,7 @@ impl<'a, C: BlockingClock, D: BlockingDriver> UserThread<'a, C, D> {
     pub(super) fn follow_schedule<M: Mix<Operation = D::Operation>>(mut self, mix: &M) {
         let point = self.point;
         loop {
-            let next = point.state().upcoming.as_mut().and_then(Iterator::next);
+            let next = point.state().recorder.take_next();
             let Some((k, due)) = next else { break };
             let due = point.origin + due;
             let operation = mix.scheduled(k);
