@@ -74,3 +74,73 @@ async fn think<C: Clock>(point: &PointContext<C>, began: Nanos, due: Nanos) -> N
     point.recorder.borrow_mut().think_ends(began, back);
     back
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use model::{
+        Answer, Assignment, Catalog, Kinded, Load, LoadPoint, MeasuredValues, Outcome, Phases, Reply,
+    };
+    use units::{Purpose, SimClock};
+
+    use super::*;
+    use crate::recorder::Recorder;
+    use crate::setup::{LoadThreadUse, PointSetup};
+    use crate::timers::Timers;
+
+    struct Nothing;
+
+    impl Kinded for Nothing {
+        fn kind(&self) -> u16 {
+            0
+        }
+    }
+
+    impl User for Nothing {
+        type Operation = Nothing;
+
+        fn next(&mut self, _: Option<Answer>, _: &mut Rng) -> Step<Nothing> {
+            Step::Leave
+        }
+    }
+
+    impl Driver for Nothing {
+        type Operation = Nothing;
+
+        async fn perform(&mut self, _: &Nothing, sent: Nanos) -> Reply {
+            let measured = MeasuredValues::default();
+            Reply { outcome: Outcome::Ok, sent, done: sent, measured, answer: 0, code: 0, detail: 0 }
+        }
+
+        fn give_up(&mut self) {}
+
+        fn describe(&self, _: &Nothing, _: &Reply) -> String {
+            String::new()
+        }
+    }
+
+    /// Goal: a user takes little memory, of which the driver's future and state are the greater part. 384 bytes were measured
+    /// with a driver that does nothing, 32 of them in its future.
+    #[test]
+    fn the_task_of_a_user_is_small() {
+        let zero = Nanos::ZERO;
+        let phases =
+            Phases { quiet: zero, ramp_up: zero, settle: zero, steady: zero, ramp_down: zero, drain: zero };
+        let setup = PointSetup {
+            point: LoadPoint { index: 0, load: Load::Users(1) },
+            agent: 0,
+            assignment: Assignment { load_point: 0, share: 0, n_shares: 1, users: 0..1 },
+            schedule: None,
+            phases,
+            catalog: Catalog::default(),
+            seed: 1,
+            time_limit: zero,
+        };
+        let recorder = Recorder::new(&setup, zero, 1, 0, Box::new(LoadThreadUse::default));
+        let point = PointContext::new(SimClock::new(), Timers::new(), recorder, &setup, zero);
+        let (lifetime, rng) = (Lifetime { from: zero, until: zero }, Rng::new(1, Purpose::User, 0));
+        let task = user(UserContext::new(Rc::clone(&point)), Nothing, Nothing, rng, lifetime);
+        assert!(size_of_val(&task) <= 400, "{} bytes", size_of_val(&task));
+    }
+}

@@ -71,15 +71,15 @@ impl Deadlines {
     /// Waits for `work` of a user, but not past `deadline` (plus one sweep): then it returns `None`.
     ///
     /// Takes the work by reference so that the many users' tasks hold it once.
-    pub(crate) async fn limit<F: Future>(
-        &self,
+    pub(crate) fn limit<'a, F: Future>(
+        &'a self,
         user: UserIndex,
         deadline: Nanos,
-        mut work: Pin<&mut F>,
-    ) -> Option<F::Output> {
+        mut work: Pin<&'a mut F>,
+    ) -> impl Future<Output = Option<F::Output>> {
         self.table.borrow_mut().start(user, deadline);
         let guard = DeadlineGuard { deadlines: self, user };
-        poll_fn(|context| {
+        poll_fn(move |context| {
             if guard.is_expired() {
                 return Poll::Ready(None);
             }
@@ -91,7 +91,6 @@ impl Deadlines {
                 }
             }
         })
-        .await
     }
 
     /// Wakes every user whose deadline has passed.

@@ -76,70 +76,75 @@ impl<C: Clock> PointContext<C> {
         operation: &'a D::Operation,
         times: StartTimes,
     ) -> impl Future<Output = (Answer, Nanos)> {
-        // Not a part of the future, which would keep all of the times until its end.
+        // Before the future, which would keep all of the times until its end.
         self.recorder.borrow_mut().started(operation.kind(), times);
-        self.perform_started(driver, user, operation, times.due, times.sent)
+        let StartTimes { due, sent, .. } = times;
+        async move {
+            let deadline = sent.saturating_add(self.time_limit);
+            let mut is_closing = false;
+            let limited = {
+                let work = pin!(driver.perform(operation, sent));
+                self.deadlines.limit(user, deadline, work).await
+            };
+            let mut reply = match limited {
+                Some(reply) => {
+                    is_closing = driver.is_closing();
+                    reply
+                }
+                None => {
+                    driver.give_up();
+                    timed_out(sent, self.clock.now())
+                }
+            };
+            let is_left_open = is_closing && !self.close(driver, user, &mut reply, deadline).await;
+            self.completed(driver, operation, due, &reply, is_left_open);
+            (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
+        }
     }
 
-    async fn perform_started<D: Driver>(
+    /// Records the end of an operation, with an example if it failed.
+    fn completed<D: Driver>(
         &self,
-        driver: &mut D,
-        user: UserIndex,
+        driver: &D,
         operation: &D::Operation,
         due: Nanos,
-        sent: Nanos,
-    ) -> (Answer, Nanos) {
-        let deadline = sent.saturating_add(self.time_limit);
-        let reply = {
-            let work = pin!(driver.perform(operation, sent));
-            self.deadlines.limit(user, deadline, work).await
-        };
-        let mut is_left_open = false;
-        let reply = match reply {
-            Some(mut reply) => {
-                if driver.is_closing() {
-                    is_left_open = !self.close(driver, user, &mut reply, deadline).await;
-                }
-                reply
-            }
-            None => {
-                driver.give_up();
-                timed_out(sent, self.clock.now())
-            }
-        };
+        reply: &Reply,
+        is_left_open: bool,
+    ) {
         let mut recorder = self.recorder.borrow_mut();
-        recorder.completed(operation.kind(), due, &reply);
+        recorder.completed(operation.kind(), due, reply);
         if is_left_open {
             recorder.left_open();
         }
         drop(recorder);
         if reply.outcome != Outcome::Ok {
             let at = reply.done.saturating_sub(self.origin);
-            let describe = || driver.describe(operation, &reply);
+            let describe = || driver.describe(operation, reply);
             self.examples.borrow_mut().keep(at, operation.kind(), reply.outcome, describe);
         }
-        (Answer { outcome: reply.outcome, value: reply.answer }, reply.done)
     }
 
     /// Waits for the end of the connection of a complete reply, within the operation's time limit and
     /// [`CLOSE_WAIT_MAX`], which completes the reply. Returns whether the peer has ended the connection.
-    async fn close<D: Driver>(
-        &self,
-        driver: &mut D,
+    fn close<'a, D: Driver>(
+        &'a self,
+        driver: &'a mut D,
         user: UserIndex,
-        reply: &mut Reply,
+        reply: &'a mut Reply,
         deadline: Nanos,
-    ) -> bool {
+    ) -> impl Future<Output = bool> {
         let until = deadline.min(reply.done.saturating_add(CLOSE_WAIT_MAX));
-        let ended = {
-            let work = pin!(driver.close(reply));
-            self.deadlines.limit(user, until, work).await
-        };
-        if ended.is_none() {
-            driver.give_up();
-            reply.done = self.clock.now();
+        async move {
+            let ended = {
+                let work = pin!(driver.close(reply));
+                self.deadlines.limit(user, until, work).await
+            };
+            if ended.is_none() {
+                driver.give_up();
+                reply.done = self.clock.now();
+            }
+            ended.is_some()
         }
-        ended.is_some()
     }
 }
 
