@@ -36,10 +36,15 @@ pub(crate) fn bottleneck_adjective(attribution: &Attribution) -> String {
     with_certainty(attribution, adjective(attribution.bottleneck))
 }
 
-/// Returns the name for a table: `probably network`.
+/// Returns the name for a table: `probably network`; `processor, shared with the load generator (0.41 of 2 CPUs)`.
 pub(crate) fn bottleneck_name(attribution: &Attribution) -> String {
     let shared = attribution.shared.map(|shared| format!(", {}", shared_text(&shared)));
-    with_certainty(attribution, attribution.bottleneck.name()) + &shared.unwrap_or_default()
+    bare_name(attribution) + &shared.unwrap_or_default()
+}
+
+/// Returns the name without what the processor is shared with.
+pub(crate) fn bare_name(attribution: &Attribution) -> String {
+    with_certainty(attribution, attribution.bottleneck.name())
 }
 
 /// Returns the part of shared CPUs that the generator used: `shared with the load generator (0.41 of 2 CPUs)`.

@@ -4,6 +4,7 @@ use analysis::VerdictState;
 use model::{Connection, Load};
 
 use super::highlights::highlights;
+use crate::bottleneck::{bare_name, shared_text};
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
 
 pub(crate) fn section(report: &Report) -> Option<Section> {
@@ -54,7 +55,12 @@ fn tiles(report: &Report) -> Vec<Tile> {
         format!("of {} operations in all", numbers::count(all + errors)),
     ));
     if let Some(attribution) = &point.attribution {
-        tiles.push(tile("Bottleneck", crate::bottleneck::bottleneck_name(attribution), at));
+        // A tile has room for the name alone; the rest stands below it.
+        let note = match attribution.shared {
+            Some(shared) => format!("{at}, {}", shared_text(&shared)),
+            None => at,
+        };
+        tiles.push(tile("Bottleneck", bare_name(attribution), note));
     }
     if 1 < report.analysis.load_points.len() {
         tiles.extend(marks(report));
