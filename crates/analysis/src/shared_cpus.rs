@@ -11,7 +11,8 @@ pub struct SharedCpus {
     pub n: f64,
     /// The use by the load threads.
     pub generator: f64,
-    /// The use by the server: its own where it is watched, else all that is not the generator's.
+    /// The use for the server: all that is neither the generator's nor, where the server is watched, that of other
+    /// programs. The kernel's work for the network belongs to it, which is in no account of a process.
     pub server: f64,
     /// The unused part.
     pub idle: f64,
@@ -33,12 +34,9 @@ impl SharedCpus {
         let cpus = busy_cpus(plan, uses);
         let (n, busy) = (cpus.len() as f64, cpus.iter().sum::<f64>());
         let rest = (busy - generator).max(0.0);
-        (!cpus.is_empty()).then(|| SharedCpus {
-            n,
-            generator,
-            server: server.map_or(rest, |server| server.min(rest)),
-            idle: (n - busy).max(0.0),
-        })
+        // Of a server that is not watched nobody knows whether it is among the other programs.
+        let server = server.map_or(rest, |own| (rest - other_programs(uses)).max(own.min(rest)));
+        (!cpus.is_empty()).then(|| SharedCpus { n, generator, server, idle: (n - busy).max(0.0) })
     }
 
     /// Returns the share that the server used of what the generator left to it, from 0 to 1; 0 if that is nothing.
@@ -48,6 +46,13 @@ impl SharedCpus {
         let left = self.n - self.generator;
         if 0.0 < left { (self.server / left).min(1.0) } else { 0.0 }
     }
+}
+
+/// Returns the use by programs that are neither the server nor the generator.
+fn other_programs(uses: &ResourceUsage) -> f64 {
+    let others = uses.series.iter().filter(|one| one.series.counter == Counter::OtherCpu);
+    let here = others.filter(|one| uses.role(one) == Some(MachineRole::Both));
+    here.filter_map(|one| one.value).sum::<f64>() / 1e6
 }
 
 /// Returns the busy share of each of the server's CPUs: those that the plan gives it on a shared machine, else all.

@@ -17,9 +17,11 @@ struct Shared {
     generator: u64,
     waited: u64,
     watched: Option<u64>,
+    /// The CPU time of other programs, in ms.
+    others: u64,
 }
 
-const FULL: Shared = Shared { busy: [1000, 1000], generator: 410, waited: 0, watched: None };
+const FULL: Shared = Shared { busy: [1000, 1000], generator: 410, waited: 0, watched: None, others: 0 };
 
 fn analyze(shared: Shared) -> Analysis {
     let mut plan = plan(Load::Users(10), 2, 20);
@@ -32,6 +34,7 @@ fn analyze(shared: Shared) -> Analysis {
             analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
         }
     }
+    analyzer.series(Series { machine: 0, counter: Counter::OtherCpu, instance: "cc1".to_owned() });
     for mut record in records(&plan, 0, 0, &users(&plan, 10, |_, _| ms(50), Nanos::ZERO)) {
         record.health.cpu = ms(shared.generator);
         record.health.run_queue = ms(shared.waited);
@@ -41,6 +44,7 @@ fn analyze(shared: Shared) -> Analysis {
     for second in 0..=24 {
         let values =
             shared.busy.iter().flat_map(|busy| [1000 * busy * second, 1000 * (1000 - busy) * second]);
+        let values = values.chain([1000 * shared.others * second]);
         let values = (0..).zip(values).collect();
         analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
     }
@@ -93,16 +97,25 @@ fn a_generator_that_waits_is_at_fault_only_where_cpus_are_idle() {
     );
 }
 
-/// The CPUs are full, but of other programs: a watched server used 0.3 of the 1.59 that the generator left.
+/// By hand: the CPUs are full, but other programs had 1.29 of the 1.59 that the generator left, and the server 0.3.
 #[test]
 fn other_programs_that_take_the_rest_are_no_excuse() {
-    let noisy = Shared { waited: 500, watched: Some(300), ..FULL };
+    let noisy = Shared { waited: 500, watched: Some(300), others: 1290, ..FULL };
     let found = assert_caught(&analyze(noisy), "generator-run-queue");
     let Finding::GeneratorRunQueue { server: Some(ServerUse::LeftRest(shared)), .. } = found else {
         panic!("{found:?}")
     };
     close(shared, [2.0, 0.41, 0.3, 0.0]);
-    assert_valid(&analyze(Shared { watched: Some(1580), ..noisy }));
+}
+
+/// By hand: the processes of the server had 1.1 CPUs, and the kernel 0.49 for their connections, which is the server's
+/// use too: other programs had none.
+#[test]
+fn the_work_of_the_kernel_for_the_server_is_its_own() {
+    let analysis = analyze(Shared { waited: 500, watched: Some(1100), ..FULL });
+    assert_valid(&analysis);
+    let attribution = analysis.load_points[0].attribution.as_ref().unwrap();
+    close(attribution.shared.unwrap(), [2.0, 0.41, 1.59, 0.0]);
 }
 
 /// By hand: the server used 1.59 of the 1.59 CPUs that the generator left, which is 0.8 of both CPUs: its processor is
