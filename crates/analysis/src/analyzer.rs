@@ -162,6 +162,8 @@ impl Analyzer {
         let verdict = judge_run(&self.plan, &evidence);
         Analysis {
             benchmark: self.plan.benchmark.clone(),
+            score: self.plan.catalog.score.clone(),
+            words: self.plan.catalog.words.clone(),
             modifications: self.plan.modifications.clone(),
             curve: curve(&load_points),
             headline: headline(&self.plan, &load_points, found.as_ref()),

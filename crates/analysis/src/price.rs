@@ -28,6 +28,8 @@ pub struct PricePerformance {
 pub struct PointPrice {
     /// Total ÷ users; `None` in an open loop.
     pub per_user: Option<UnitPrice>,
+    /// Total ÷ score; `None` without one.
+    pub per_score: Option<UnitPrice>,
     /// Total ÷ successful operations per second; `None` if there were none.
     pub per_rate: Option<UnitPrice>,
     /// 10⁶ · p / (3600 · X) with p the price of an hour of the whole list and X successful operations per second: the
@@ -49,6 +51,7 @@ pub fn price_performance(list: &PriceList, analysis: &Analysis) -> PricePerforma
 fn point_price(list: &PriceList, total: Money, point: &LoadPointResult) -> PointPrice {
     PointPrice {
         per_user: point.load.is_closed().then(|| total.per(point.load.level())).flatten(),
+        per_score: point.score.and_then(|score| total.per(score)),
         per_rate: total.per(point.rate),
         per_million: per_million(list, point.rate),
     }

@@ -2,7 +2,7 @@
 
 use model::{
     BenchmarkId, ConsistencyCheck, Ending, Example, FailureCodes, Load, Modification, NamedCount, Outcome,
-    Phase,
+    Phase, Score, Words,
 };
 use stats::{Histogram, Steadiness};
 use units::Nanos;
@@ -19,6 +19,10 @@ use crate::web::{WebFigures, WebKindFigures};
 pub struct Analysis {
     /// The benchmark that was run.
     pub benchmark: BenchmarkId,
+    /// Its score.
+    pub score: Score,
+    /// Its words.
+    pub words: Words,
     /// Deviations from the benchmark's definition.
     pub modifications: Vec<Modification>,
     /// The ending of the run.
@@ -72,6 +76,12 @@ pub struct LoadPointResult {
     pub offered_rate: Option<f64>,
     /// Successful ÷ due operations; `None` in a closed loop, and if none fell due.
     pub delivered_ratio: Option<f64>,
+    /// The benchmark's score, by [`model::Catalog::score`]; `None` if a kind that it needs had no success.
+    pub score: Option<f64>,
+    /// 95 % interval for the score by batch means over the seconds of the phase; `None` if too few.
+    pub score_interval: Option<(f64, f64)>,
+    /// The steady seconds as numerators and denominators: the ratio of their sums is the score.
+    pub score_seconds: Vec<(f64, f64)>,
     /// Successful operations per second: n / T.
     pub rate: f64,
     /// Successful operations per second and user: n / (T·N); `None` in an open loop.
@@ -292,19 +302,19 @@ pub struct TimelinePoint {
 /// The marks of the curve over the load points that are valid (all, if none is).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Curve {
-    /// Index into `load_points` of the one with the highest rate.
+    /// Index into `load_points` of the one with the highest score.
     pub peak: Option<usize>,
-    /// The smallest load with at least 97 % of the highest rate; see [`Analysis::saturation`] for whether the server
+    /// The smallest load with at least 97 % of the highest score; see [`Analysis::saturation`] for whether the server
     /// was saturated there.
     pub saturation: Option<usize>,
-    /// The load with the greatest rate ÷ response time.
+    /// The load with the greatest score ÷ response time.
     pub knee: Option<usize>,
 }
 
 /// A benchmark's own figure with its companions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeadlineFigure {
-    /// `connections per second`.
+    /// The unit of the score: `connections per second`.
     pub name: String,
     /// The figure.
     pub value: f64,

@@ -1,4 +1,4 @@
-//! Scaling of a server's rate with its CPUs, over passes on processor groups.
+//! Scaling of a server's score with its CPUs, over passes on processor groups.
 
 use std::collections::BTreeMap;
 
@@ -33,10 +33,10 @@ pub struct Scaling {
 pub struct CpuGroup {
     /// Number of CPUs.
     pub cpus: usize,
-    /// The highest valid rate of each pass, in operations/s; not empty.
-    pub rates: Vec<f64>,
+    /// The highest valid score of each pass; not empty.
+    pub scores: Vec<f64>,
     /// Their median.
-    pub rate: f64,
+    pub score: f64,
     /// The load at the highest of them.
     pub load: Load,
     /// Busy share of the CPUs there, of what the server is allowed; `None` if not seen.
@@ -81,7 +81,7 @@ fn scaling(server: String, runs: &[&RunInput]) -> Option<Scaling> {
     if groups.len() < 2 {
         return None;
     }
-    let rates: Vec<(f64, f64)> = groups.iter().map(|group| (group.cpus as f64, group.rate)).collect();
+    let rates: Vec<(f64, f64)> = groups.iter().map(|group| (group.cpus as f64, group.score)).collect();
     for (group, speed_up) in groups.iter_mut().zip(speed_ups(&rates).unwrap_or_default()) {
         group.speed_up = Some(speed_up);
     }
@@ -90,13 +90,15 @@ fn scaling(server: String, runs: &[&RunInput]) -> Option<Scaling> {
 }
 
 fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<CpuGroup> {
-    let highest = peaks.iter().max_by(|one, other| one.rate.total_cmp(&other.rate))?;
-    let mut rates: Vec<f64> = peaks.iter().map(|peak| peak.rate).collect();
-    rates.sort_by(f64::total_cmp);
+    let mut scored: Vec<(f64, &LoadPointResult)> =
+        peaks.iter().filter_map(|peak| Some((peak.score?, *peak))).collect();
+    scored.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let (_, highest) = scored.last()?;
+    let scores: Vec<f64> = scored.iter().map(|(score, _)| *score).collect();
     Some(CpuGroup {
         cpus,
-        rate: median(&rates)?,
-        rates,
+        score: median(&scores)?,
+        scores,
         load: highest.load,
         busy: highest.sut_busy,
         bottleneck: highest.attribution.as_ref().map(|attribution| attribution.bottleneck),
@@ -107,17 +109,17 @@ fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<CpuGroup> {
 /// Fits both laws: with intervals from the repeats if there are any, else from the residuals.
 fn fits(groups: &[CpuGroup], seed: u64) -> (Result<Amdahl, FitError>, Result<Usl, FitError>) {
     let confidence: Ratio = CONFIDENCE;
-    if groups.iter().any(|group| 1 < group.rates.len()) {
+    if groups.iter().any(|group| 1 < group.scores.len()) {
         let repeats: Vec<Repeats> = groups
             .iter()
-            .map(|group| Repeats { size: group.cpus as f64, rates: group.rates.clone() })
+            .map(|group| Repeats { size: group.cpus as f64, rates: group.scores.clone() })
             .collect();
         let amdahl = Amdahl::fit_repeats(&repeats, confidence, seed);
         return (amdahl, Usl::fit_repeats(&repeats, confidence, seed));
     }
     let points: Vec<ScalingPoint> = groups
         .iter()
-        .map(|group| ScalingPoint { size: group.cpus as f64, rate: group.rate, error: None })
+        .map(|group| ScalingPoint { size: group.cpus as f64, rate: group.score, error: None })
         .collect();
     (Amdahl::fit(&points, confidence), Usl::fit(&points, confidence))
 }

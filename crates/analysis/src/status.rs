@@ -27,6 +27,8 @@ pub struct LoadPointStatus {
     pub errors: u64,
     /// Successful operations per second.
     pub rate: f64,
+    /// The benchmark's score; `None` if a kind that it needs had no success.
+    pub score: Option<f64>,
     /// Operations that fell due per second.
     pub due_rate: f64,
     /// Mean number of operations in flight.
@@ -123,6 +125,7 @@ impl LoadPointStatus {
             ok_needed: evidence.operations_needed(),
             errors: figures.errors,
             rate: figures.rate,
+            score: figures.score,
             due_rate: totals.per_second(totals.due as f64),
             in_flight_mean: totals.per_second(totals.in_flight_ns as f64 / 1e9),
             response_mean: totals.response.mean(),

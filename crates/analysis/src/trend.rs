@@ -1,6 +1,6 @@
 //! Trends: the figures of one server in one benchmark over time, and where they changed.
 
-use model::{BenchmarkId, Load, SutPlan};
+use model::{BenchmarkId, Load, Score, SutPlan, Words};
 use stats::{N_SEGMENT_MIN, change_points};
 use units::{Ratio, WallTime};
 
@@ -14,6 +14,10 @@ const ALPHA: Ratio = Ratio(0.05);
 pub struct Trend {
     /// The benchmark.
     pub benchmark: BenchmarkId,
+    /// Its score.
+    pub score: Score,
+    /// Its words.
+    pub words: Words,
     /// The name of the server.
     pub server: String,
     /// The loads whose figures are followed: those that are valid in at least half of the runs; empty if there are none.
@@ -87,9 +91,10 @@ fn is_of_one_trend(one: &RunInput, other: &RunInput) -> bool {
 }
 
 fn trend(runs: &[RunInput], group: &[usize]) -> Trend {
+    let plan = runs[group[0]].plan;
     let loads = loads(runs, group);
     let is_whole =
-        |run: &RunInput| loads.iter().all(|load| valid_value(run, *load, ComparedMetric::Rate).is_some());
+        |run: &RunInput| loads.iter().all(|load| valid_value(run, *load, ComparedMetric::Score).is_some());
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for index in group {
         match began(&runs[*index]).filter(|_| !loads.is_empty() && is_whole(&runs[*index])) {
@@ -100,7 +105,9 @@ fn trend(runs: &[RunInput], group: &[usize]) -> Trend {
     kept.sort_by_key(|(_, began)| *began);
     let series = ComparedMetric::ALL.iter().filter_map(|metric| series(runs, &kept, &loads, *metric));
     Trend {
-        benchmark: runs[group[0]].plan.benchmark.clone(),
+        benchmark: plan.benchmark.clone(),
+        score: plan.catalog.score.clone(),
+        words: plan.catalog.words.clone(),
         server: runs[group[0]].server.to_owned(),
         series: series.collect(),
         loads,
@@ -115,7 +122,7 @@ fn loads(runs: &[RunInput], group: &[usize]) -> Vec<Load> {
     let mut n_runs = 0;
     for index in group {
         let points = &runs[*index].analysis.load_points;
-        let is_valid = |load| valid_value(&runs[*index], load, ComparedMetric::Rate).is_some();
+        let is_valid = |load| valid_value(&runs[*index], load, ComparedMetric::Score).is_some();
         let mut own: Vec<Load> = Vec::new();
         for load in points.iter().map(|point| point.load).filter(|load| is_valid(*load)) {
             if !own.contains(&load) {

@@ -3,7 +3,7 @@
 
 use analysis::attribute::{Attribution, Bottleneck, Certainty, Indicator};
 use analysis::{LoadPointResult, SharedCpus};
-use model::Load;
+use model::{Load, Noun};
 
 /// Neighboring load points with the same bottleneck.
 struct LoadRange<'a> {
@@ -13,10 +13,10 @@ struct LoadRange<'a> {
 
 /// Returns a clause about a run's bottleneck, to stand behind a colon, without a full stop: `processor-bound from 4
 /// to 8 clients; no single bottleneck found from 12 to 40 clients (CPU 78 %, disk 71 %); probably bound by disk
-/// operations above 40 clients`. `user` names one user. `None` if no load point has an attribution.
+/// operations above 40 clients`. `user` is the noun for users. `None` if no load point has an attribution.
 ///
 /// Load points by rising load; those without a limit are left out if there are others.
-pub fn bottleneck_text(points: &[LoadPointResult], user: &str) -> Option<String> {
+pub fn bottleneck_text(points: &[LoadPointResult], user: &Noun) -> Option<String> {
     let mut sorted: Vec<&LoadPointResult> = points.iter().filter(|one| one.attribution.is_some()).collect();
     sorted.sort_by(|one, other| one.load.level().total_cmp(&other.load.level()));
     let ranges = ranges(&sorted);
@@ -91,7 +91,7 @@ fn ranges<'a>(sorted: &[&'a LoadPointResult]) -> Vec<LoadRange<'a>> {
     ranges
 }
 
-fn clause(range: &LoadRange, all: &[LoadRange], user: &str) -> String {
+fn clause(range: &LoadRange, all: &[LoadRange], user: &Noun) -> String {
     let (first, last) = (range.points[0].load, range.points[range.points.len() - 1].load);
     let is_last = all.last().is_some_and(|other| std::ptr::eq(other.points[0], range.points[0]));
     let before = all.iter().take_while(|other| !std::ptr::eq(other.points[0], range.points[0])).last();
@@ -149,10 +149,9 @@ fn resource(indicator: Indicator) -> &'static str {
     }
 }
 
-fn load(load: Load, user: &str) -> String {
+fn load(load: Load, user: &Noun) -> String {
     match load {
-        Load::Users(1) => format!("1 {user}"),
-        Load::Users(users) => format!("{users} {user}s"),
+        Load::Users(users) => format!("{users} {}", user.of(users.into())),
         Load::Rate { per_second, .. } => format!("{per_second} operations per second"),
     }
 }

@@ -1,7 +1,7 @@
 //! Input of a report.
 
 use analysis::{Analysis, LoadPointResult};
-use model::{Headline, Load, Plan, PriceList, Testbed, WebWorkload};
+use model::{Load, Plan, PriceList, Score, Testbed, WebWorkload, Words};
 
 use crate::numbers;
 
@@ -49,8 +49,8 @@ pub struct Provenance {
 }
 
 impl Report<'_> {
-    /// Returns the benchmark's terms for load and rate.
-    pub(crate) fn terms(&self) -> Terms {
+    /// Returns the benchmark's terms for load and score.
+    pub(crate) fn terms(&self) -> Terms<'_> {
         Terms::of(self.analysis)
     }
 
@@ -81,7 +81,7 @@ impl Report<'_> {
     }
 
     /// Returns the load point that the report shows in detail: that of the headline, otherwise the one with the highest
-    /// rate, otherwise the last one; `None` without load points.
+    /// score, otherwise the last one; `None` without load points.
     pub(crate) fn main_point(&self) -> Option<&LoadPointResult> {
         let points = &self.analysis.load_points;
         let headline = self.analysis.headline.as_ref().map(|headline| headline.load_point);
@@ -90,53 +90,81 @@ impl Report<'_> {
     }
 }
 
-/// A benchmark's terms for load and rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Terms {
-    /// Column heading and axis title of the load: `Clients`.
-    pub load: &'static str,
+/// A benchmark's terms for load and score, from the words of its catalog.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'a> {
     /// The load in the title of a chart: `clients`, `offered load`.
-    pub load_noun: &'static str,
-    /// Column heading of the rate: `Conn/second`.
-    pub rate_heading: &'static str,
-    /// Unit of the rate: `connections per second`.
-    pub rate: &'static str,
+    pub load_noun: &'a str,
+    /// Column heading of the score: `Conn/second`.
+    pub score_heading: &'a str,
+    /// Unit of the score: `connections per second`.
+    pub score: &'a str,
     /// Column heading of the mean response time; WebStone calls it `Latency`.
-    pub response_heading: &'static str,
-    headline: Headline,
+    pub response_heading: &'a str,
+    /// Whether the score is the rate of all operations per second.
+    pub is_operation_rate: bool,
+    words: &'a Words,
+    is_closed: bool,
 }
 
-impl Terms {
-    pub(crate) fn of(analysis: &Analysis) -> Terms {
-        let closed = analysis.load_points.iter().all(|point| point.load.is_closed());
-        Terms::new(analysis.benchmark.headline, closed)
+impl<'a> Terms<'a> {
+    pub(crate) fn of(analysis: &'a Analysis) -> Terms<'a> {
+        let is_closed = analysis.load_points.iter().all(|point| point.load.is_closed());
+        Terms::new(&analysis.score, &analysis.words, is_closed)
     }
 
-    pub(crate) fn new(headline: Headline, closed: bool) -> Terms {
-        let (rate_heading, response_heading) = match headline {
-            Headline::ConnectionRate => ("Conn/second", "Latency"),
-            Headline::OperationRate => ("Ops/second", "Response time"),
-            Headline::RequestRate => ("Requests/second", "Response time"),
-            Headline::TransactionRate => ("Transactions/second", "Response time"),
-        };
-        let (load, load_noun) = match (closed, headline.user_name()) {
-            (false, _) => ("Offered/second", "offered load"),
-            (true, "client") => ("Clients", "clients"),
-            (true, _) => ("Users", "users"),
-        };
-        let rate = headline.rate_name();
-        Terms { load, load_noun, rate_heading, rate, response_heading, headline }
+    pub(crate) fn new(score: &Score, words: &'a Words, is_closed: bool) -> Terms<'a> {
+        Terms {
+            load_noun: if is_closed { &words.user.many } else { "offered load" },
+            score_heading: &words.score_heading,
+            score: &words.score,
+            response_heading: &words.response_heading,
+            is_operation_rate: score.is_operation_rate(),
+            words,
+            is_closed,
+        }
+    }
+
+    /// Returns the column heading and axis title of the load: `Clients`.
+    pub(crate) fn load(self) -> String {
+        if self.is_closed { capital(&self.words.user.many) } else { "Offered/second".to_owned() }
+    }
+
+    /// Returns the column heading of the rate of all operations, for a table that shows it beside the score.
+    pub(crate) fn rate_heading(self) -> String {
+        self.words.rate_heading()
+    }
+
+    /// Returns the column heading of the rate of units: `Pages/minute`.
+    pub(crate) fn unit_rate_heading(self) -> String {
+        self.words.unit_rate_heading()
     }
 
     /// Returns a load with its unit: `40 clients`, `1 user`, `500/s offered`.
     pub(crate) fn load_text(self, load: Load) -> String {
-        let user = self.headline.user_name();
         match load {
-            Load::Users(1) => format!("1 {user}"),
-            Load::Users(_) => format!("{} {user}s", load_number(load)),
+            Load::Users(users) => {
+                format!("{} {}", load_number(load), self.words.user.of(users.into()))
+            }
             Load::Rate { .. } => format!("{}/s offered", load_number(load)),
         }
     }
+
+    /// Returns a score with its unit: `305 connections per second`.
+    pub(crate) fn score_text(self, score: Option<f64>) -> String {
+        format!("{} {}", numbers::figure(score), self.score)
+    }
+
+    /// Returns a score with its unit where there is little room: `305/s`.
+    pub(crate) fn short_score_text(self, score: Option<f64>) -> String {
+        if self.is_operation_rate { format!("{}/s", numbers::figure(score)) } else { self.score_text(score) }
+    }
+}
+
+/// Returns a text with its first letter in upper case.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Returns a load as a number for a table: users, or operations per second.

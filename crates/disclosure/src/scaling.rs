@@ -4,26 +4,26 @@ use analysis::scaling::{BUSY_MIN, CpuGroup, Scaling};
 use stats::{Estimate, FitError, FitQuality, Prediction};
 
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::report::load_number;
+use crate::report::{Terms, load_number};
 use crate::{Block, Cell, Column, Figure, NoteKind, Row, RowStyle, Section, Table, numbers};
 
 /// Number of points of a drawn curve.
 const CURVE_POINTS: u32 = 60;
 
 /// Returns the section; `None` if no server was run with different numbers of CPUs.
-pub(crate) fn section(scalings: &[Scaling], rate_heading: &str) -> Option<Section> {
+pub(crate) fn section(scalings: &[Scaling], terms: Terms) -> Option<Section> {
     if scalings.is_empty() {
         return None;
     }
     let mut blocks = vec![Block::Figure(Box::new(Figure {
-        chart: chart(scalings, rate_heading),
+        chart: chart(scalings, terms),
         caption: "Markers: highest valid rate per number of CPUs, the median of its repetitions. Hollow: the CPUs were not \
                   saturated, so the rate says little about scaling. Lines: the fitted universal scalability law."
             .into(),
-        table: table(scalings, rate_heading),
+        table: table(scalings, terms),
         bulky: false,
     }))];
-    blocks.push(Block::Table(laws(scalings)));
+    blocks.push(Block::Table(laws(scalings, terms)));
     blocks.extend(scalings.iter().filter_map(not_full));
     Some(Section { id: "scaling", title: "Scaling with CPUs".into(), blocks })
 }
@@ -49,11 +49,11 @@ fn limited(group: &CpuGroup) -> String {
     format!("{} CPUs ({} busy{by})", group.cpus, numbers::percent(group.busy, 0))
 }
 
-fn table(scalings: &[Scaling], rate_heading: &str) -> Table {
+fn table(scalings: &[Scaling], terms: Terms) -> Table {
     let columns = vec![
         Column::words("Server"),
         Column::numbers("CPUs", ""),
-        Column::numbers(rate_heading, ""),
+        Column::numbers(terms.score_heading, ""),
         Column::numbers("Repetitions", ""),
         Column::numbers("At load", ""),
         Column::numbers("CPUs busy", "%"),
@@ -71,15 +71,15 @@ fn table(scalings: &[Scaling], rate_heading: &str) -> Table {
 
 fn row(server: &str, group: &CpuGroup) -> Row {
     let speed_up = group.speed_up.as_ref();
-    let range = match (group.rates.first(), group.rates.last()) {
-        (Some(low), Some(high)) if 1 < group.rates.len() => numbers::figure_interval(Some((*low, *high))),
+    let range = match (group.scores.first(), group.scores.last()) {
+        (Some(low), Some(high)) if 1 < group.scores.len() => numbers::figure_interval(Some((*low, *high))),
         _ => String::new(),
     };
     let cells: Vec<Cell> = vec![
         server.into(),
         group.cpus.to_string().into(),
-        Cell::with(numbers::figure(group.rate), range),
-        group.rates.len().to_string().into(),
+        Cell::with(numbers::figure(group.score), range),
+        group.scores.len().to_string().into(),
         load_number(group.load).into(),
         numbers::fixed(group.busy.map(|busy| 100.0 * busy), 1).into(),
         numbers::fixed(speed_up.map(|one| one.speed_up), 3).into(),
@@ -90,31 +90,31 @@ fn row(server: &str, group: &CpuGroup) -> Row {
 }
 
 /// Returns the table of the fitted laws, with one row per server and law.
-fn laws(scalings: &[Scaling]) -> Table {
+fn laws(scalings: &[Scaling], terms: Terms) -> Table {
     let columns = vec![
         Column::words("Server"),
         Column::words("Law"),
-        Column::numbers("λ", "/s"),
+        Column::numbers("λ", if terms.is_operation_rate { "/s" } else { "" }),
         Column::numbers("σ", ""),
         Column::numbers("κ", ""),
         Column::numbers("Peak or limit", ""),
         Column::numbers("R²", ""),
         Column::words("Remark"),
     ];
-    let rows = scalings.iter().flat_map(|scaling| [amdahl(scaling), usl(scaling)]);
+    let rows = scalings.iter().flat_map(|scaling| [amdahl(scaling, terms), usl(scaling, terms)]);
     Table::new("Scalability laws fitted to the highest rates", columns, rows.collect()).note(
         "X(p) = λp ÷ (1 + σ(p − 1) + κp(p − 1)). Amdahl's law has κ = 0 and the limit λ ÷ σ; the universal scalability law \
          (USL) has its peak at √((1 − σ) ÷ κ) CPUs. In parentheses: 95 % confidence intervals.",
     )
 }
 
-fn amdahl(scaling: &Scaling) -> Row {
+fn amdahl(scaling: &Scaling, terms: Terms) -> Row {
     match &scaling.amdahl {
         Err(error) => unfitted(scaling, "Amdahl", error),
         Ok(law) => {
-            let limit = law
-                .limit()
-                .map_or("none".to_owned(), |limit| format!("{}/s at most", numbers::figure(limit)));
+            let limit = law.limit().map_or("none".to_owned(), |limit| {
+                format!("{} at most", terms.short_score_text(Some(limit)))
+            });
             let kappa = numbers::ABSENT.to_owned().into();
             fitted(
                 scaling,
@@ -127,7 +127,7 @@ fn amdahl(scaling: &Scaling) -> Row {
     }
 }
 
-fn usl(scaling: &Scaling) -> Row {
+fn usl(scaling: &Scaling, terms: Terms) -> Row {
     match &scaling.usl {
         Err(error) => unfitted(scaling, "USL", error),
         Ok(law) => {
@@ -136,16 +136,17 @@ fn usl(scaling: &Scaling) -> Row {
                 scaling,
                 "USL",
                 cells,
-                law.peak().map_or("none".to_owned(), |peak| peak_text(&peak)),
+                law.peak().map_or("none".to_owned(), |peak| peak_text(terms, &peak)),
                 &law.quality,
             )
         }
     }
 }
 
-fn peak_text(peak: &Prediction) -> String {
+fn peak_text(terms: Terms, peak: &Prediction) -> String {
     let mark = if peak.extrapolated { ", extrapolated far beyond the measured range" } else { "" };
-    format!("{}/s at {} CPUs{mark}", numbers::figure(peak.rate), numbers::fixed(peak.size, 1))
+    let score = terms.short_score_text(Some(peak.rate));
+    format!("{score} at {} CPUs{mark}", numbers::fixed(peak.size, 1))
 }
 
 fn fitted(
@@ -182,12 +183,12 @@ fn estimate(estimate: &Estimate, decimals: usize) -> Cell {
     Cell::with(numbers::fixed(estimate.value, decimals), range)
 }
 
-fn chart(scalings: &[Scaling], rate_heading: &str) -> Chart {
+fn chart(scalings: &[Scaling], terms: Terms) -> Chart {
     let mut series = Vec::new();
     for (style, scaling) in scalings.iter().enumerate() {
         let point = |group: &CpuGroup| {
-            let range = group.rates.first().copied().zip(group.rates.last().copied());
-            let drawn = Point::new(group.cpus as f64, group.rate);
+            let range = group.scores.first().copied().zip(group.scores.last().copied());
+            let drawn = Point::new(group.cpus as f64, group.score);
             Point {
                 range: range.filter(|(low, high)| low < high),
                 hollow: !group.is_bound_by_cpus(),
@@ -213,7 +214,7 @@ fn chart(scalings: &[Scaling], rate_heading: &str) -> Chart {
         description: "The highest valid rate of each server for each number of CPUs.".into(),
         x: Axis { at, ..Axis::new("CPUs", Spacing::FromZero, Format::Plain) },
         panels: vec![Panel {
-            y: Axis::new(rate_heading, Spacing::FromZero, Format::Plain),
+            y: Axis::new(terms.score_heading, Spacing::FromZero, Format::Plain),
             series,
             limit: None,
         }],

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::charts::{Axis, Chart, Draw, Format, Mark, Panel, Point, Series, Spacing};
 use crate::comparison::signed_percent;
 use crate::render::load_json;
-use crate::report::Terms;
+use crate::report::{Terms, capital};
 use crate::{
     Banner, Block, Column, Document, Figure, NoteKind, Row, RowStyle, Section, Table, Text, numbers,
 };
@@ -79,32 +79,27 @@ fn change_text(trend: &Trend, series: &TrendSeries, change: &TrendChange, runs: 
     let p = if change.p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", change.p) };
     format!(
         "{} changed by {} with {}{label}, {}: from {} to {} ({p}).",
-        capitalized(metric_noun(series.metric)),
+        capital(metric_noun(series.metric)),
         signed_percent(change.to / change.from),
         run.name,
         run.began,
-        value_text(series.metric, change.from),
-        value_text(series.metric, change.to)
+        value_text(terms(trend), series.metric, change.from),
+        value_text(terms(trend), series.metric, change.to)
     )
-}
-
-fn capitalized(noun: &str) -> String {
-    let mut letters = noun.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn metric_noun(metric: ComparedMetric) -> &'static str {
     match metric {
-        ComparedMetric::Rate => "rate",
+        ComparedMetric::Score => "rate",
         ComparedMetric::ResponseMean => "mean response time",
         ComparedMetric::ResponseP99 => "p99",
         ComparedMetric::CpuPerOperation => "server CPU time per operation",
     }
 }
 
-fn value_text(metric: ComparedMetric, value: f64) -> String {
+fn value_text(terms: Terms, metric: ComparedMetric, value: f64) -> String {
     match metric {
-        ComparedMetric::Rate => format!("{}/s", numbers::figure(value)),
+        ComparedMetric::Score => terms.short_score_text(Some(value)),
         _ => numbers::seconds(value),
     }
 }
@@ -113,7 +108,7 @@ fn value_text(metric: ComparedMetric, value: f64) -> String {
 pub fn trend_table(trend: &Trend, runs: &[TrendedRun]) -> Table {
     let terms = terms(trend);
     let heading = |metric| match metric {
-        ComparedMetric::Rate => terms.rate_heading,
+        ComparedMetric::Score => terms.score_heading,
         ComparedMetric::ResponseMean => terms.response_heading,
         ComparedMetric::ResponseP99 => "p99",
         ComparedMetric::CpuPerOperation => "Server CPU/operation",
@@ -126,7 +121,7 @@ pub fn trend_table(trend: &Trend, runs: &[TrendedRun]) -> Table {
         let label = run.label.clone().unwrap_or_default();
         let mut cells = vec![run.began.clone().into(), run.name.clone().into(), label.into()];
         let value = |series: &TrendSeries| match series.metric {
-            ComparedMetric::Rate => numbers::figure(series.values[index]),
+            ComparedMetric::Score => numbers::figure(series.values[index]),
             _ => numbers::TimeUnit::of(series.values.iter().copied()).seconds(series.values[index]),
         };
         cells.extend(trend.series.iter().map(|series| value(series).into()));
@@ -208,14 +203,14 @@ fn method_text() -> &'static str {
 fn chart(trend: &Trend) -> Chart {
     let panel = |series: &TrendSeries| {
         let format = match series.metric {
-            ComparedMetric::Rate => Format::Plain,
+            ComparedMetric::Score => Format::Plain,
             _ => Format::Seconds,
         };
         let points =
             series.values.iter().enumerate().map(|(index, value)| Point::new(run_number(index), *value));
         let values = Series { name: "runs".into(), style: 0, draw: Draw::Points, points: points.collect() };
         Panel {
-            y: Axis::new(capitalized(metric_noun(series.metric)), Spacing::FromZero, format),
+            y: Axis::new(capital(metric_noun(series.metric)), Spacing::FromZero, format),
             series: [values].into_iter().chain(levels(series)).collect(),
             limit: None,
         }
@@ -254,8 +249,8 @@ fn run_number(index: usize) -> f64 {
     index as f64 + 1.0
 }
 
-fn terms(trend: &Trend) -> Terms {
-    Terms::new(trend.benchmark.headline, trend.loads.iter().all(|load| load.is_closed()))
+fn terms(trend: &Trend) -> Terms<'_> {
+    Terms::new(&trend.score, &trend.words, trend.loads.iter().all(|load| load.is_closed()))
 }
 
 /// Renders trends as JSON. `runs` are all runs of the input.

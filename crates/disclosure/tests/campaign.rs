@@ -39,8 +39,7 @@ fn runs(all: &[Named]) -> Vec<CampaignRun<'_>> {
 fn faster() -> Fixture {
     let mut fixture = fixture::valid();
     for point in &mut fixture.analysis.load_points {
-        point.rate *= 1.2;
-        point.rate_interval = point.rate_interval.map(|(low, high)| (1.2 * low, 1.2 * high));
+        fixture::speed_up(point, 1.2);
     }
     if let Some(headline) = &mut fixture.analysis.headline {
         headline.value *= 1.2;

@@ -17,8 +17,7 @@ use stats::ComparisonFinding;
 fn runs() -> [(&'static str, Fixture); 3] {
     let mut faster = fixture::quick();
     for point in &mut faster.analysis.load_points {
-        point.rate *= 1.2;
-        point.rate_interval = point.rate_interval.map(|(low, high)| (low * 1.2, high * 1.2));
+        fixture::speed_up(point, 1.2);
     }
     let mut dead = fixture::quick();
     dead.analysis.headline = None;
@@ -51,14 +50,14 @@ fn certain() -> Comparison {
     let findings = [ComparisonFinding::Higher, ComparisonFinding::NoEvidence, ComparisonFinding::Higher];
     for (level, finding) in comparison.levels.iter_mut().zip(findings) {
         for change in
-            level.figures[1].changes.iter_mut().filter(|change| change.metric == ComparedMetric::Rate)
+            level.figures[1].changes.iter_mut().filter(|change| change.metric == ComparedMetric::Score)
         {
             change.finding = finding;
             (change.interval, change.detectable) = (Some((1.151, 1.252)), Some(0.034));
         }
     }
     let overall = &mut comparison.sides[1].overall;
-    for change in overall.iter_mut().filter(|change| change.metric == ComparedMetric::Rate) {
+    for change in overall.iter_mut().filter(|change| change.metric == ComparedMetric::Score) {
         (change.interval, change.detectable) = (Some((1.151, 1.252)), Some(0.034));
         (change.finding, change.basis) = (ComparisonFinding::Higher, Basis::Interleaved(3));
     }
@@ -131,7 +130,7 @@ fn every_finding_has_its_sentence() {
         for change in &mut level.figures[1].changes {
             (change.finding, change.ratio, change.interval, change.detectable) =
                 (finding, ratio, interval, interval.map(|_| 0.051));
-            if change.metric != ComparedMetric::Rate && finding != ComparisonFinding::Lower {
+            if change.metric != ComparedMetric::Score && finding != ComparisonFinding::Lower {
                 change.finding = ComparisonFinding::NoEvidence;
             }
         }
@@ -222,16 +221,12 @@ fn json_has_every_figure_of_every_server() {
     assert_eq!(json["sides"][2]["best"], serde_json::Value::Null);
     for (level, found) in comparison.levels.iter().zip(json["levels"].as_array().unwrap()) {
         assert_eq!(found["load"]["users"].as_f64(), Some(level.load.level()));
-        let rates: Vec<_> = found["figures"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|one| one["rate_per_s"].as_f64().unwrap())
-            .collect();
-        assert_eq!(rates, level.figures.iter().map(|one| one.rate).collect::<Vec<_>>());
+        let scores: Vec<_> =
+            found["figures"].as_array().unwrap().iter().map(|one| one["score"].as_f64().unwrap()).collect();
+        assert_eq!(scores, level.figures.iter().map(|one| one.score).collect::<Vec<_>>());
     }
     let change = &json["levels"][0]["figures"][1]["changes"][0];
-    assert_eq!((&change["metric"], &change["finding"]), (&"rate".into(), &"higher".into()));
+    assert_eq!((&change["metric"], &change["finding"]), (&"score".into(), &"higher".into()));
     assert_eq!(change["ratio_interval"], serde_json::json!([1.151, 1.252]));
     assert_eq!(json["sides"][1]["overall"][0]["repetitions"], serde_json::json!([3, 3]));
 }
@@ -262,7 +257,8 @@ fn markdown_of_a_server_on_groups_of_cpus() {
         fixture.plan.sut.quota = None;
         let best = fixture.analysis.headline.as_ref().unwrap().load_point;
         let point = &mut fixture.analysis.load_points[best];
-        (point.rate, point.rate_interval, point.sut_busy) = (rate, None, Some(busy));
+        fixture::set_rate(point, rate);
+        (point.score_interval, point.sut_busy) = (None, Some(busy));
         runs.push(("built-in", fixture));
     }
     let comparison = compared(&runs);

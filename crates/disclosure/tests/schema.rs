@@ -135,7 +135,7 @@ fn passes() -> Vec<(&'static str, Fixture)> {
         fixture.plan.sut.cpus = (0..cpus).collect();
         fixture.plan.sut.quota = None;
         let best = fixture.analysis.headline.as_ref().unwrap().load_point;
-        fixture.analysis.load_points[best].rate = rate;
+        fixture::set_rate(&mut fixture.analysis.load_points[best], rate);
         runs.push((server, fixture));
     }
     let mut dead = fixture::quick();
@@ -171,7 +171,7 @@ fn every_comparison_follows_its_schema() {
     let mut comparison = compared(&passes());
     comparison.levels[0].figures[1].changes[0].interval = Some((0.7, 0.9));
     let bound =
-        ChangeBound { metric: ComparedMetric::Rate, direction: BoundDirection::Decrease, ratio: 0.95 };
+        ChangeBound { metric: ComparedMetric::Score, direction: BoundDirection::Decrease, ratio: 0.95 };
     let judged = judge_bounds(&comparison, &[bound]);
     let json = through_text(&render::comparison_json(&comparison, &judged));
     for filled in ["bounds", "unlike", "scalings", "levels", "sides", "configuration", "text"] {

@@ -18,7 +18,7 @@ fn nights(n: usize) -> Vec<Fixture> {
         let mut fixture = fixture::valid();
         fixture.plan.sut.label = (night == 8).then(|| "1.26 <b>".to_owned());
         for point in &mut fixture.analysis.load_points {
-            point.rate *= speed(night);
+            fixture::speed_up(point, speed(night));
             point.response.mean = point.response.mean.map(|mean| mean / speed(night));
         }
         fixture
@@ -70,7 +70,7 @@ fn a_page_and_json_of_a_trend() {
     assert!(html.contains("id=\"trend-chart\"") && html.contains("1.26 &lt;b&gt;"));
     let json = trend_json(&trends, &runs);
     let rate = &json["trends"][0]["series"][0];
-    assert_eq!((rate["metric"].as_str(), rate["changes"][0]["at"].as_u64()), (Some("rate"), Some(8)));
+    assert_eq!((rate["metric"].as_str(), rate["changes"][0]["at"].as_u64()), (Some("score"), Some(8)));
     assert_eq!(json["trends"][0]["runs"][8]["label"], "1.26 <b>");
 }
 

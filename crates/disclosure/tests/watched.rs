@@ -8,7 +8,7 @@ use analysis::attribute::{
 use analysis::{LoadPointResult, ResourceUsage, SeriesUsage, SharedCpus};
 use disclosure::{Document, bottleneck_text, headline_text, outline, render};
 use fixture::Fixture;
-use model::{Counter, Load, Machine, MachineRole, Series};
+use model::{Counter, Load, Machine, MachineRole, Noun, Series};
 use testkit::{closed, schema_faults};
 
 /// The quick run: not bound with 10 users, then by the processor.
@@ -99,7 +99,7 @@ fn text_of(points: &[(u32, Bottleneck, Certainty, [f64; 2])]) -> Option<String> 
             }
         };
     let points: Vec<LoadPointResult> = points.iter().map(load_point).collect();
-    bottleneck_text(&points, "client")
+    bottleneck_text(&points, &Noun::regular("client"))
 }
 
 /// The example of the order-entry specification, 9.8.
@@ -125,7 +125,7 @@ fn the_text_follows_the_bottleneck_as_it_moves() {
     assert_eq!(network(Certain), "network-bound at 1 client");
     assert_eq!(text_of(&points[..1]).unwrap(), "none was reached at the loads tested");
     assert_eq!(
-        bottleneck_text(&fixture::quick().analysis.load_points, "client"),
+        bottleneck_text(&fixture::quick().analysis.load_points, &Noun::regular("client")),
         None,
         "it was not monitored"
     );
@@ -141,7 +141,7 @@ fn a_processor_that_the_generator_shares_is_named_wherever_it_matters() {
     let clause = "processor shared with the load generator (0.41 of 2 CPUs)";
     let headline = headline_text(&fixture.analysis).unwrap();
     assert!(headline.ends_with(&format!("ms, on a {clause}")), "{headline}");
-    let text = bottleneck_text(&fixture.analysis.load_points, "client").unwrap();
+    let text = bottleneck_text(&fixture.analysis.load_points, &Noun::regular("client")).unwrap();
     assert_eq!(text, format!("processor-bound above 10 clients, on a {clause}"));
     let report = fixture.report();
     let markdown = render::markdown(&outline(&report));

@@ -1,5 +1,5 @@
-//! The catalog of a benchmark: the kinds of its operations and units, and what is measured of each, in terms that all
-//! protocol families share.
+//! The catalog of a benchmark: the kinds of its operations and units, what is measured of each, the score that follows
+//! from it, and the benchmark's words, in terms that all protocol families share.
 //!
 //! Planning makes it from the workload, and the plan stores it, so that a run file can be analyzed by whoever does not
 //! know its family. In a run file it is foreign input: [`Catalog::check`].
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::MEASURES_MAX;
 use crate::workload::PATH_MAX;
-use crate::{Limit, Think};
+use crate::{Limit, Score, Think, Words};
 
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
@@ -23,9 +23,9 @@ const RESERVED_NAMES: [&str; 8] =
     ["bytes moved", "errors", "failed", "n", "name", "object bytes", "pages", "response"];
 
 /// The relative difference that rounding may make.
-const ROUNDING: f64 = 1e-9;
+pub(crate) const ROUNDING: f64 = 1e-9;
 
-/// The kinds of operations and units that a benchmark counts, and the measures of each.
+/// The kinds of operations and units that a benchmark counts, the measures of each, its score and its words.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Catalog {
@@ -41,6 +41,10 @@ pub struct Catalog {
     pub measures: Vec<Measure>,
     /// Indexes of the measures whose sum is what operations transfer; their rate is the throughput.
     pub transferred: Vec<usize>,
+    /// The figure that the benchmark is known by.
+    pub score: Score,
+    /// The benchmark's words for what it counts.
+    pub words: Words,
 }
 
 /// A kind of operation.
@@ -136,6 +140,16 @@ impl Catalog {
         self.pauses.iter().any(|pause| pause.from == PauseStart::Due)
     }
 
+    /// Returns whether another catalog counts and measures the same, whatever its score and words are.
+    pub fn counts_as(&self, other: &Catalog) -> bool {
+        let Catalog { kinds, units, pauses, measures, transferred, score: _, words: _ } = self;
+        *kinds == other.kinds
+            && *units == other.units
+            && *pauses == other.pauses
+            && *measures == other.measures
+            && *transferred == other.transferred
+    }
+
     /// Returns the indexes of the measures of which records have a histogram, in the order of
     /// [`Detail::spreads`](crate::Detail::spreads).
     pub fn spread_measures(&self) -> impl Iterator<Item = usize> {
@@ -147,7 +161,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The first fault: too many of something, a name that is empty, too long, not printable or not unique, an index
-    /// of no measure, or a number that cannot be.
+    /// of no measure, a number that cannot be, or a score that cannot be computed.
     pub fn check(&self) -> Result<(), CatalogFault> {
         let named = [
             (
@@ -164,7 +178,11 @@ impl Catalog {
         }
         self.check_measures()?;
         self.kinds.iter().try_for_each(|kind| self.check_kind(kind))?;
-        self.check_shares()
+        self.check_shares()?;
+        if !self.score.fits(self) {
+            return Err(CatalogFault::Score);
+        }
+        self.words.fault().map_or(Ok(()), |word| Err(CatalogFault::Word { word }))
     }
 
     /// Checks that measures belong to each other, and that what is added up has one unit.
@@ -265,6 +283,13 @@ pub enum CatalogFault {
     },
     /// The shares of the kinds are not from 0 to 1, do not add up to 1, or have no limit that makes sense.
     Shares,
+    /// The score is of kinds or measures that do not exist, of one twice, or of weights that do not add up to 1.
+    Score,
+    /// A word is empty, too long or not printable.
+    Word {
+        /// The thing that it is for: `user`.
+        word: &'static str,
+    },
 }
 
 impl fmt::Display for CatalogFault {
@@ -284,6 +309,12 @@ impl fmt::Display for CatalogFault {
                 write!(f, "the catalog expects values of `{}` that cannot be", languages::escaped(kind))
             }
             CatalogFault::Shares => f.write_str("the shares of the kinds in the catalog do not add up"),
+            CatalogFault::Score => {
+                f.write_str("the score in the catalog cannot be computed of what it counts")
+            }
+            CatalogFault::Word { word } => {
+                write!(f, "the catalog's word for `{word}` is none that can be used")
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ mod definition;
 mod disk_share;
 mod field;
 mod generated_text;
+mod headline;
 mod limit;
 mod load;
 mod make_plan;
@@ -25,12 +26,14 @@ mod price_list;
 mod record;
 mod resource;
 mod schedule;
+mod score;
 mod secret;
 mod setting;
 mod testbed;
 mod user;
 mod with_serde;
 mod withheld;
+mod words;
 mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
@@ -48,6 +51,7 @@ pub use definition::{
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};
 pub use generated_text::{GENERATED_MARKUP, GeneratedText};
+pub use headline::Headline;
 pub use limit::{
     Limit, LimitComparison, LimitError, LimitMetric, LimitUnit, PercentileRank, limits_text, parse_limits,
 };
@@ -59,8 +63,8 @@ pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
 pub use plan::{
-    Accelerator, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, Headline, LimitInForce,
-    Modification, PLAN_FORMAT, Plan, Rules, Search, ServerLimit, SutPlan,
+    Accelerator, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, LimitInForce, Modification,
+    PLAN_FORMAT, Plan, Rules, Search, ServerLimit, SutPlan,
 };
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
@@ -72,6 +76,7 @@ pub use record::{
 };
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::{POISSON_LANES, POISSON_USERS_MAX, Schedule, SliceSchedule};
+pub use score::{RateTime, Score};
 pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
 pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
@@ -79,6 +84,7 @@ pub use setting::{
 };
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
+pub use words::{Noun, Words};
 pub use workload::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
     DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,

@@ -6,7 +6,7 @@ use std::num::NonZeroU16;
 use languages::names;
 use serde::{Deserialize, Serialize};
 
-use crate::POISSON_LANES;
+use crate::{Noun, POISSON_LANES};
 
 /// One level of offered load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ names! {
     }
 }
 
-/// Writes the load for people: `1 user`, `50 users`, `1000/s`.
+/// Writes the load in general words: `1 user`, `50 users`, `1000/s`. [`Load::text`] has the benchmark's.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -58,6 +58,14 @@ impl fmt::Display for Load {
 }
 
 impl Load {
+    /// Writes the load for people with a benchmark's noun for users: `1 client`, `50 clients`, `1000/s`.
+    pub fn text(self, user: &Noun) -> String {
+        match self {
+            Load::Users(users) => format!("{users} {}", user.of(users.into())),
+            Load::Rate { per_second, .. } => format!("{per_second}/s"),
+        }
+    }
+
     /// Returns a load of the same kind at another level; users are rounded.
     pub fn at_level(self, level: f64) -> Load {
         match self {

@@ -24,7 +24,7 @@ pub struct Plan {
     pub seed: u64,
     /// The operations of virtual users, in the terms of their family.
     pub workload: Workload,
-    /// The kinds of operations and units that the run counts, and the measures of each.
+    /// The kinds of operations and units that the run counts, the measures of each, and the score.
     pub catalog: Catalog,
     /// The longest that one operation may take, measured from its sending.
     #[serde(rename = "time_limit_ns", with = "with_serde::nanos")]
@@ -107,7 +107,7 @@ impl Plan {
     }
 }
 
-/// The identity of a benchmark: its id, version, title and headline.
+/// The identity of a benchmark: its id, version and title.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchmarkId {
@@ -117,43 +117,6 @@ pub struct BenchmarkId {
     pub version: u32,
     /// The name for people: `WebStone 2.0.1-style`.
     pub title: String,
-    /// The headline figure.
-    pub headline: Headline,
-}
-
-names! {
-    /// The headline figure of a benchmark.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-    pub enum Headline {
-        /// Connections per second, with the number of clients and the mean response time.
-        ConnectionRate = "connection-rate",
-        /// Operations per second, with the mean response time.
-        OperationRate = "operation-rate",
-        /// Requests per second, with the throughput.
-        RequestRate = "request-rate",
-        /// Transactions per second, with the number of users and the mean response time.
-        TransactionRate = "transaction-rate",
-    }
-}
-
-impl Headline {
-    /// Returns the rate in full: `connections per second`.
-    pub fn rate_name(self) -> &'static str {
-        match self {
-            Headline::ConnectionRate => "connections per second",
-            Headline::OperationRate => "operations per second",
-            Headline::RequestRate => "requests per second",
-            Headline::TransactionRate => "transactions per second",
-        }
-    }
-
-    /// Returns the benchmark's name for a user of a closed loop.
-    pub fn user_name(self) -> &'static str {
-        match self {
-            Headline::ConnectionRate | Headline::RequestRate => "client",
-            Headline::OperationRate | Headline::TransactionRate => "user",
-        }
-    }
 }
 
 /// Limits that the verdict of a load point depends on. Ratios are from 0 to 1.

@@ -5,7 +5,7 @@ use languages::LoadListError;
 
 /// The names of the metrics.
 const METRICS: [(&str, ComparedMetric); 4] = [
-    ("rate", ComparedMetric::Rate),
+    ("rate", ComparedMetric::Score),
     ("mean", ComparedMetric::ResponseMean),
     ("p99", ComparedMetric::ResponseP99),
     ("cpu", ComparedMetric::CpuPerOperation),
@@ -101,15 +101,15 @@ mod tests {
     fn bounds_are_read() {
         let found = parse_bounds("rate<-5%, p99 > +10 %,mean>12.5%,cpu<−1%,rate>0%").unwrap();
         let found: Vec<_> = found.iter().map(|one| (one.metric, one.direction, one.ratio)).collect();
-        use ComparedMetric::{CpuPerOperation, Rate, ResponseMean, ResponseP99};
+        use ComparedMetric::{CpuPerOperation, ResponseMean, ResponseP99, Score};
         assert_eq!(
             found,
             [
-                (Rate, BoundDirection::Decrease, 0.95),
+                (Score, BoundDirection::Decrease, 0.95),
                 (ResponseP99, BoundDirection::Increase, 1.1),
                 (ResponseMean, BoundDirection::Increase, 1.125),
                 (CpuPerOperation, BoundDirection::Decrease, 0.99),
-                (Rate, BoundDirection::Increase, 1.0),
+                (Score, BoundDirection::Increase, 1.0),
             ]
         );
     }

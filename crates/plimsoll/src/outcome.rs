@@ -2,7 +2,7 @@
 
 use analysis::find_max::{Compliance, SearchEnd, SearchResult, comply, counts};
 use analysis::{Analysis, LoadPointResult};
-use model::{Load, Plan};
+use model::{Load, Plan, Words};
 
 use crate::exit::Exit;
 
@@ -39,7 +39,7 @@ pub(crate) fn exit(plan: &Plan, analysis: &Analysis) -> Exit {
 pub(crate) fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     if let (Some(search), Some(found)) = (plan.search, &analysis.found) {
-        lines.push(found_text(search.most, found));
+        lines.push(found_text(search.most, found, &analysis.words));
     }
     let missed = missed(plan, analysis);
     if !plan.limits.is_empty() && missed.is_empty() && analysis.found.is_none_or(|found| found.max.is_some())
@@ -50,12 +50,12 @@ pub(crate) fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     lines
 }
 
-fn found_text(most: Load, found: &SearchResult) -> String {
+fn found_text(most: Load, found: &SearchResult, words: &Words) -> String {
     let points = format!("{} load points", found.n_runs);
     let Some(max) = found.max else {
         return format!("Highest load: none; even the lowest load is too high ({points}).");
     };
-    let at = most.at_level(max.level);
+    let at = most.at_level(max.level).text(&words.user);
     let end = match (found.end, found.fails_at) {
         (SearchEnd::Range, _) => {
             "or more: the search reached its upper bound, which `--max-load` raises".to_owned()
@@ -64,10 +64,10 @@ fn found_text(most: Load, found: &SearchResult) -> String {
             "or more: beyond it, the load generator was the bottleneck, not the server".to_owned()
         }
         (SearchEnd::TooFew, _) => "too few operations to judge a higher load".to_owned(),
-        (SearchEnd::Server, Some(level)) => format!("{} is too high", most.at_level(level)),
+        (SearchEnd::Server, Some(level)) => format!("{} is too high", most.at_level(level).text(&words.user)),
         (SearchEnd::Server, None) => "a higher load does not increase throughput".to_owned(),
     };
     let noisy =
         if found.is_noisy { "; load points contradicted each other, so repeat the search" } else { "" };
-    format!("Highest load: {at}, {:.1} operations per second ({end}; {points}{noisy}).", max.throughput)
+    format!("Highest load: {at}, {:.1} {} ({end}; {points}{noisy}).", max.throughput, words.score)
 }

@@ -129,7 +129,7 @@ impl Results {
         }
         lines.extend(disclosure::price_text(&self.report()));
         // The terminal always says users, whatever the benchmark calls them.
-        let bound = disclosure::bottleneck_text(&self.analysis.load_points, "user");
+        let bound = disclosure::bottleneck_text(&self.analysis.load_points, &self.analysis.words.user);
         lines.extend(bound.map(|bound| format!("Bottleneck: {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         for reason in &verdict.reasons {

@@ -65,7 +65,9 @@ const QUICK: [&str; 5] = ["--quick", "--load", "2,4", "--duration", "2"];
 fn a_run_is_recorded_reported_compared_and_audited() {
     let (fixture, server) = (Fixture::new(), EchoServer::start(same));
     let ended = run(&fixture, &server, "one.plim", &QUICK).expect_run();
-    assert!(ended.stdout.contains("operations per second"), "{}", ended.stdout);
+    for word in ["messages per second", "terminals"] {
+        assert!(ended.stdout.contains(word), "`{word}` in {}", ended.stdout);
+    }
     let report = fixture.report(&fixture.path("one.plim"));
     for point in report["load_points"].as_array().unwrap() {
         let kinds = point["kinds"].as_array().unwrap();

@@ -417,8 +417,8 @@ fn offered(load: Load) -> String {
 #[cfg(test)]
 mod tests {
     use model::{
-        BenchmarkId, Connection as Kept, Flow, Headline, PLAN_FORMAT, Phase, Phases, Plan, Rules, SutPlan,
-        Testbed, Think, WebProtocol, WebWorkload,
+        BenchmarkId, Connection as Kept, Flow, PLAN_FORMAT, Phase, Phases, Plan, Rules, SutPlan, Testbed,
+        Think, WebProtocol, WebWorkload,
     };
 
     use super::*;
@@ -439,12 +439,7 @@ mod tests {
         };
         let plan = Plan {
             format: PLAN_FORMAT,
-            benchmark: BenchmarkId {
-                id: text(),
-                version: 1,
-                title: text(),
-                headline: Headline::OperationRate,
-            },
+            benchmark: BenchmarkId { id: text(), version: 1, title: text() },
             seed: 0,
             catalog: workload.catalog(),
             workload: workload.into(),

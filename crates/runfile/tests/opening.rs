@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use model::{Ending, Phase};
+use model::{Catalog, Ending, Phase, Score};
 use runfile::{Run, RunFileError, VerifyFinding, Writer};
 use rusqlite::Connection;
 use support::{Synthesis, finished_run, header, intervals};
@@ -97,6 +97,27 @@ fn a_catalog_that_cannot_be_is_damage() {
     assert_eq!(
         refusal(&path),
         "`FILE` is damaged: plan: the shares of the kinds in the catalog do not add up"
+    );
+}
+
+#[test]
+fn a_score_or_a_word_that_cannot_be_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let refused = |change: fn(&mut Catalog)| {
+        let mut header = header(1);
+        change(&mut header.plan.catalog);
+        let _ = std::fs::remove_file(&path);
+        Writer::create(&path, &header).unwrap();
+        refusal(&path)
+    };
+    assert_eq!(
+        refused(|catalog| catalog.score = Score::Throughput { measures: vec![17] }),
+        "`FILE` is damaged: plan: the score in the catalog cannot be computed of what it counts"
+    );
+    assert_eq!(
+        refused(|catalog| catalog.words.user.many = "\u{1b}[2J".to_owned()),
+        "`FILE` is damaged: plan: the catalog's word for `user` is none that can be used"
     );
 }
 

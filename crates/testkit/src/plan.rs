@@ -3,8 +3,8 @@
 use std::num::NonZeroU16;
 
 use model::{
-    Arrivals, BenchmarkId, Connection, Headline, Load, LoadPoint, PLAN_FORMAT, Page, Phases, Plan, Request,
-    Rules, SutPlan, Think, WebProtocol, WebWorkload, Workload,
+    Arrivals, BenchmarkId, Connection, Load, LoadPoint, PLAN_FORMAT, Page, Phases, Plan, Request, Rules,
+    SutPlan, Think, WebProtocol, WebWorkload, Workload,
 };
 use units::Nanos;
 
@@ -60,12 +60,7 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
     Plan {
         format: PLAN_FORMAT,
         arrival_lanes: lanes.max().unwrap_or(NonZeroU16::MIN),
-        benchmark: BenchmarkId {
-            id: "simulation".to_owned(),
-            version: 1,
-            title: "Simulation".to_owned(),
-            headline: Headline::OperationRate,
-        },
+        benchmark: BenchmarkId { id: "simulation".to_owned(), version: 1, title: "Simulation".to_owned() },
         seed,
         catalog: workload.catalog(),
         workload: workload.into(),

@@ -21,6 +21,7 @@ pub const COLUMNS: &[ResultColumn] = &[
     ResultColumn { name: "operations", value: |point| Some(point.total.n as f64) },
     ResultColumn { name: "errors", value: |point| Some(point.total.errors as f64) },
     ResultColumn { name: "offered_per_s", value: |point| point.offered_rate },
+    ResultColumn { name: "score", value: |point| point.score },
     ResultColumn { name: "rate_per_s", value: |point| Some(point.rate) },
     ResultColumn { name: "errors_per_s", value: |point| Some(point.error_rate) },
     ResultColumn { name: "error_level", value: |point| point.error_level },

@@ -89,7 +89,7 @@ mod tests {
 
     fn change(single_interval: Option<(f64, f64)>) -> Change {
         Change {
-            metric: ComparedMetric::Rate,
+            metric: ComparedMetric::Score,
             n_loads: 1,
             ratio: 1.0,
             interval: None,
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_bound_is_exceeded_only_if_the_whole_interval_is_beyond_it() {
         let outcome = |direction, ratio, low, high| {
-            let bound = ChangeBound { metric: ComparedMetric::Rate, direction, ratio };
+            let bound = ChangeBound { metric: ComparedMetric::Score, direction, ratio };
             bound.outcome(Some(&change(Some((low, high)))))
         };
         let fall = |low, high| outcome(BoundDirection::Decrease, 0.95, low, high);
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn without_an_interval_nothing_is_decided() {
         let bound =
-            ChangeBound { metric: ComparedMetric::Rate, direction: BoundDirection::Decrease, ratio: 0.95 };
+            ChangeBound { metric: ComparedMetric::Score, direction: BoundDirection::Decrease, ratio: 0.95 };
         assert_eq!(bound.outcome(Some(&change(None))), BoundOutcome::Undecided);
         assert_eq!(bound.outcome(None), BoundOutcome::NotMeasured);
     }

@@ -121,7 +121,7 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
         others().zip(bests.iter().zip(&significance[figure_comparisons.len()..]))
     {
         if let (Some(best), Some(found)) = (&mut comparison.sides[side].best, found) {
-            best.figures.changes.push(found.change(ComparedMetric::Rate, significance.overall));
+            best.figures.changes.push(found.change(ComparedMetric::Score, significance.overall));
         }
     }
 }
@@ -240,8 +240,8 @@ fn value(run: &RunInput, point: &LoadPointResult, metric: ComparedMetric) -> Opt
 /// gives dX ÷ X = −(dR ÷ R) · R ÷ (R + Z).
 fn between_runs(point: &LoadPointResult, metric: ComparedMetric) -> f64 {
     let part = match (metric, point.delivered_ratio) {
-        (ComparedMetric::Rate, Some(delivered)) if SCHEDULED <= delivered => 0.0,
-        (ComparedMetric::Rate, None) => part_waiting(point),
+        (ComparedMetric::Score, Some(delivered)) if SCHEDULED <= delivered => 0.0,
+        (ComparedMetric::Score, None) => part_waiting(point),
         _ => 1.0,
     };
     BETWEEN_RUNS.0 * part
@@ -279,7 +279,7 @@ fn first_degrees_of_freedom(all: &[MeasuredFigure]) -> f64 {
 /// Compares the highest valid rates of two sides.
 fn best(runs: &[RunInput], [base, other]: [&Vec<usize>; 2]) -> Option<ComparedRatio> {
     let of = |group: &[usize]| -> Vec<Value> {
-        let best = |run: &usize| value(&runs[*run], best_point(runs[*run].analysis)?, ComparedMetric::Rate);
+        let best = |run: &usize| value(&runs[*run], best_point(runs[*run].analysis)?, ComparedMetric::Score);
         group.iter().filter_map(best).collect()
     };
     ComparedRatio::of(&of(base), &of(other), runs[0].plan.seed)

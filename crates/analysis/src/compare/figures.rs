@@ -11,9 +11,9 @@ use crate::{LoadPointResult, VerdictState};
 /// The highest valid load of a side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
-    /// The load; of several runs, that of the highest rate.
+    /// The load; of several runs, that of the highest score.
     pub load: Load,
-    /// Whether that was the highest load offered by an open loop, so that the rate is not the limit of the side.
+    /// Whether that was the highest load offered by an open loop, so that the score is not the limit of the side.
     pub is_all_offered: bool,
     /// The figures at the highest valid load of each run.
     pub figures: Figures,
@@ -29,11 +29,13 @@ pub struct Figures {
     pub n_runs: usize,
     /// Number of them that are valid at this load.
     pub n_valid: usize,
+    /// The benchmark's score; zero without one.
+    pub score: f64,
+    /// 95 % interval for the score: of one run from its seconds, of three or more from their scatter; `None` of two,
+    /// and with too few seconds.
+    pub score_interval: Option<(f64, f64)>,
     /// Successful operations per second.
     pub rate: f64,
-    /// 95 % interval for the rate: of one run from its seconds, of three or more from their scatter; `None` of two,
-    /// and with too few seconds.
-    pub rate_interval: Option<(f64, f64)>,
     /// Mean response time in seconds; `None` if nothing succeeded.
     pub response_mean: Option<f64>,
     /// 99th percentile of the response time; `None` if too few values.
@@ -62,8 +64,9 @@ impl Figures {
             state,
             n_runs,
             n_valid,
+            score: mean(&|point| point.score).unwrap_or(0.0),
+            score_interval: score_interval(shown),
             rate: mean(&|point| Some(point.rate)).unwrap_or(0.0),
-            rate_interval: rate_interval(shown),
             response_mean: mean(&|point| point.response.mean),
             response_p99: mean(&|point| ComparedMetric::ResponseP99.of(point)).map(Nanos::from_secs_f64),
             sut_cpus: mean(&|point| point.sut_cpus),
@@ -80,7 +83,7 @@ impl Figures {
 
 /// Returns whether a load point may be compared.
 pub(super) fn is_valid(point: &LoadPointResult) -> bool {
-    point.verdict.state == VerdictState::Valid && 0.0 < point.rate
+    point.verdict.state == VerdictState::Valid && point.score.is_some_and(|score| 0.0 < score)
 }
 
 /// Returns the geometric mean of the known values; a single value as it is. `None` if no value is known.
@@ -93,12 +96,12 @@ fn geometric_mean(points: &[&LoadPointResult], of: &dyn Fn(&LoadPointResult) -> 
     }
 }
 
-fn rate_interval(points: &[&LoadPointResult]) -> Option<(f64, f64)> {
+fn score_interval(points: &[&LoadPointResult]) -> Option<(f64, f64)> {
     match points {
-        [only] => only.rate_interval,
+        [only] => only.score_interval,
         [] | [_, _] => None,
         several => {
-            let logs: Vec<f64> = several.iter().map(|point| point.rate.ln()).collect();
+            let logs: Vec<f64> = several.iter().filter_map(|point| Some(point.score?.ln())).collect();
             let Estimate { low, high, .. } = mean_interval(&logs)?;
             Some((low.exp(), high.exp()))
         }

@@ -8,8 +8,8 @@ use crate::{LoadPointResult, Percentile, TimelinePoint};
 /// A metric in which servers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparedMetric {
-    /// Successful operations per second.
-    Rate,
+    /// The benchmark's score.
+    Score,
     /// Mean response time, in s.
     ResponseMean,
     /// 99th percentile of the response time, in s.
@@ -21,16 +21,16 @@ pub enum ComparedMetric {
 impl ComparedMetric {
     /// All metrics, in the order of reports.
     pub const ALL: [ComparedMetric; 4] = [
-        ComparedMetric::Rate,
+        ComparedMetric::Score,
         ComparedMetric::ResponseMean,
         ComparedMetric::ResponseP99,
         ComparedMetric::CpuPerOperation,
     ];
 
-    /// Returns its name in machine-readable output: `rate`.
+    /// Returns its name in machine-readable output: `score`.
     pub fn name(self) -> &'static str {
         match self {
-            ComparedMetric::Rate => "rate",
+            ComparedMetric::Score => "score",
             ComparedMetric::ResponseMean => "response_mean",
             ComparedMetric::ResponseP99 => "response_p99",
             ComparedMetric::CpuPerOperation => "sut_cpu_per_operation",
@@ -39,13 +39,13 @@ impl ComparedMetric {
 
     /// Returns whether higher values are better.
     pub fn is_better_higher(self) -> bool {
-        self == ComparedMetric::Rate
+        self == ComparedMetric::Score
     }
 
     /// Returns the figure of a load point; `None` if it is not known.
     pub(super) fn of(self, point: &LoadPointResult) -> Option<f64> {
         let value = match self {
-            ComparedMetric::Rate => Some(point.rate),
+            ComparedMetric::Score => point.score,
             ComparedMetric::ResponseMean => point.response.mean,
             ComparedMetric::ResponseP99 => point.response.percentile(0.99).map(|p99| p99.value.as_secs_f64()),
             ComparedMetric::CpuPerOperation => point.sut_cpu_per_operation,
@@ -56,7 +56,7 @@ impl ComparedMetric {
     /// Returns the figure with its standard error from its own phase; `None` if the phase is too short for one.
     pub(super) fn shown(self, point: &LoadPointResult) -> Option<MeasuredFigure> {
         let error = match self {
-            ComparedMetric::Rate => standard_error(&seconds(point, |second| Some((second.rate, 1.0)))),
+            ComparedMetric::Score => standard_error(&point.score_seconds),
             ComparedMetric::ResponseMean => standard_error(&seconds(point, |second| {
                 Some((second.rate * second.response_mean.unwrap_or(0.0), second.rate))
             })),

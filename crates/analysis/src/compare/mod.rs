@@ -18,7 +18,7 @@ mod web;
 
 use std::fmt::Write;
 
-use model::{BenchmarkId, Load, Modification, Plan, Testbed};
+use model::{BenchmarkId, Load, Modification, Plan, Score, Testbed, Words};
 use units::WallTime;
 
 pub use bound::{BoundDirection, BoundOutcome, ChangeBound, JudgedBound, judge_bounds};
@@ -65,6 +65,10 @@ pub enum MismatchPolicy {
 pub struct Comparison {
     /// The benchmark of the first.
     pub benchmark: BenchmarkId,
+    /// Its score.
+    pub score: Score,
+    /// Its words.
+    pub words: Words,
     /// Deviations from its definition, in any of the runs; each once.
     pub modifications: Vec<Modification>,
     /// The differences other than the server; empty if like was compared with like.
@@ -158,6 +162,8 @@ pub fn compare_with_baseline(
     let loads = loads(runs);
     let mut comparison = Comparison {
         benchmark: first.plan.benchmark.clone(),
+        score: first.plan.catalog.score.clone(),
+        words: first.plan.catalog.words.clone(),
         modifications: modifications(runs),
         plan_differences: differences,
         runs: compared_runs(runs, &groups),
@@ -230,7 +236,7 @@ pub(crate) fn best_point(analysis: &Analysis) -> Option<&LoadPointResult> {
 }
 
 impl Comparison {
-    /// Returns the side with the highest rate; `None` if there is none, and if several served all that was offered,
+    /// Returns the side with the highest score; `None` if there is none, and if several served all that was offered,
     /// so that their limits are unknown.
     pub fn leader(&self) -> Option<usize> {
         match self.leaders().as_slice() {
@@ -239,11 +245,12 @@ impl Comparison {
         }
     }
 
-    /// Returns the side with the highest rate, or all that served the highest offered rate.
+    /// Returns the side with the highest score, or all that served the highest offered rate.
     pub fn leaders(&self) -> Vec<usize> {
         let bests =
             || self.sides.iter().enumerate().filter_map(|(index, side)| Some((index, side.best.as_ref()?)));
-        let highest = bests().max_by(|(_, one), (_, other)| one.figures.rate.total_cmp(&other.figures.rate));
+        let highest =
+            bests().max_by(|(_, one), (_, other)| one.figures.score.total_cmp(&other.figures.score));
         let Some((first, best)) = highest else { return Vec::new() };
         match best.is_all_offered {
             false => vec![first],

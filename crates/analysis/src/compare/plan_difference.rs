@@ -56,7 +56,7 @@ pub(super) fn differences(first: &RunInput, other: &RunInput) -> Vec<PlanDiffere
         .collect()
 }
 
-fn benchmark(a: &Plan, b: &Plan) -> [Check; 2] {
+fn benchmark(a: &Plan, b: &Plan) -> [Check; 3] {
     let version = |plan: &Plan| format!("version {}", plan.benchmark.version);
     let id = |plan: &Plan| plan.benchmark.id.clone();
     let is_same = a.benchmark.id == b.benchmark.id;
@@ -64,6 +64,7 @@ fn benchmark(a: &Plan, b: &Plan) -> [Check; 2] {
         ("benchmark", is_same, both(a, b, id)),
         // Versions of different benchmarks are unrelated.
         ("benchmark version", !is_same || a.benchmark.version == b.benchmark.version, both(a, b, version)),
+        ("score", a.catalog.score == b.catalog.score, both(a, b, |plan| plan.catalog.words.score.clone())),
     ]
 }
 

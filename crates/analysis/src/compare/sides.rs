@@ -93,7 +93,8 @@ fn name(runs: &[RunInput], groups: &[Vec<usize>], group: &[usize]) -> String {
 fn best(runs: &[RunInput], group: &[usize]) -> Option<Best> {
     let points: Vec<&LoadPointResult> =
         group.iter().filter_map(|run| best_point(runs[*run].analysis)).collect();
-    let highest = points.iter().max_by(|one, other| one.rate.total_cmp(&other.rate))?;
+    let highest =
+        points.iter().max_by(|one, other| one.score.unwrap_or(0.0).total_cmp(&other.score.unwrap_or(0.0)))?;
     let analyses = || group.iter().map(|run| runs[*run].analysis);
     let is_all_offered = analyses().all(|analysis| is_all_offered(analysis, highest.load));
     Some(Best { load: highest.load, is_all_offered, figures: Figures::of(&points) })

@@ -66,9 +66,9 @@ fn delivered(search: &FindMax) -> Option<f64> {
     let overloaded = fails.filter(|fail| {
         !fail.passes()
             && fail.end() == SearchEnd::Server
-            && fail.throughput() < fail.level / (1.0 + search.tolerance)
+            && fail.delivered() < fail.level / (1.0 + search.tolerance)
     });
-    overloaded.map(Level::throughput).filter(|rate| 0.0 < *rate).max_by(f64::total_cmp)
+    overloaded.map(Level::delivered).filter(|rate| 0.0 < *rate).max_by(f64::total_cmp)
 }
 
 /// Returns the guess if it lies between, else a step away from it, which doubles each time; never more than
@@ -247,12 +247,14 @@ mod tests {
             let mut rng = Rng::new(seed, Purpose::Simulation, 0);
             let kind = if closed { LevelKind::Users } else { LevelKind::Rate };
             let goal = if peak { SearchGoal::PeakThroughput } else { SearchGoal::HighestPass };
-            let server = |level: f64, _| JudgedPoint {
-                passes: level < 500.0 * (1.0 + width * (rng.uniform() - 0.5)),
-                throughput: level.min(500.0) * (0.5 + rng.uniform()),
-                is_generator_limited: rng.uniform() < 0.1,
-                is_clear: rng.uniform() < 0.5,
-                has_too_few: rng.uniform() < 0.1,
+            let server = |level: f64, _| {
+                let passes = level < 500.0 * (1.0 + width * (rng.uniform() - 0.5));
+                JudgedPoint {
+                    is_generator_limited: rng.uniform() < 0.1,
+                    is_clear: rng.uniform() < 0.5,
+                    has_too_few: rng.uniform() < 0.1,
+                    ..clear(passes, level.min(500.0) * (0.5 + rng.uniform()))
+                }
             };
             play(search(1.0, 1e4, kind, goal), server);
         }

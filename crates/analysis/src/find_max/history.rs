@@ -105,8 +105,17 @@ impl Level {
 
     /// Returns the mean throughput of the runs with the level's own result.
     pub(super) fn throughput(&self) -> f64 {
+        self.mean(|run| run.throughput)
+    }
+
+    /// Returns the mean of what those runs delivered, in operations per second.
+    pub(super) fn delivered(&self) -> f64 {
+        self.mean(|run| run.delivered)
+    }
+
+    fn mean(&self, of: fn(&JudgedPoint) -> f64) -> f64 {
         let alike = self.runs.iter().filter(|(_, run)| run.passes == self.passes());
-        let (n, sum) = alike.fold((0.0, 0.0), |(n, sum), (_, run)| (n + 1.0, sum + run.throughput));
+        let (n, sum) = alike.fold((0.0, 0.0), |(n, sum), (_, run)| (n + 1.0, sum + of(run)));
         sum / n
     }
 

@@ -11,8 +11,10 @@ use crate::{LoadPointResult, VerdictState};
 pub struct JudgedPoint {
     /// Whether it is valid and meets the limits.
     pub passes: bool,
-    /// Successful operations per second.
+    /// The benchmark's score; zero if the load point has none, and then it does not pass.
     pub throughput: f64,
+    /// Successful operations per second, in the unit of an open loop's levels.
+    pub delivered: f64,
     /// Whether the generator limited it, so that a failure tells nothing about the server.
     pub is_generator_limited: bool,
     /// Whether the result is clear, not decided by noise; an unclear one is repeated where the search depends on it.
@@ -22,7 +24,7 @@ pub struct JudgedPoint {
     pub has_too_few: bool,
 }
 
-/// Judges a load point for the search: it passes if its verdict is valid and it meets all limits.
+/// Judges a load point for the search: it passes if its verdict is valid, it has a score, and it meets all limits.
 ///
 /// Limits of the rate do not count here: every low level misses them, however good the server.
 /// [`comply`] checks them for the load point that was found. The delivered part of an open loop's
@@ -32,7 +34,8 @@ pub struct JudgedPoint {
 pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> JudgedPoint {
     let steering = limits.iter().filter(|limit| limit.metric() != LimitMetric::Rate);
     let asked: Vec<Compliance> = steering.map(|limit| comply(*limit, result)).collect();
-    let passes = result.verdict.state == VerdictState::Valid && asked.iter().all(Compliance::is_met);
+    let is_valid = result.verdict.state == VerdictState::Valid && result.score.is_some();
+    let passes = is_valid && asked.iter().all(Compliance::is_met);
     let has_too_few = !passes && lacks_operations(result, &asked);
     let ruled = limits_of(rules, result.load.is_closed()).map(|limit| comply(limit, result));
     let all: Vec<Compliance> = asked.into_iter().chain(ruled).collect();
@@ -43,7 +46,8 @@ pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> Judge
     };
     let of_generator = result.verdict.reasons.iter().any(|reason| reason.finding.is_generator_limit());
     let is_generator_limited = !passes && of_generator;
-    JudgedPoint { passes, throughput: result.rate, is_generator_limited, is_clear, has_too_few }
+    let throughput = result.score.unwrap_or(0.0);
+    JudgedPoint { passes, throughput, delivered: result.rate, is_generator_limited, is_clear, has_too_few }
 }
 
 fn lacks_operations(result: &LoadPointResult, asked: &[Compliance]) -> bool {

@@ -112,7 +112,7 @@ pub struct SearchResult {
 pub struct Maximum {
     /// Users, or operations per second.
     pub level: f64,
-    /// Successful operations per second: the mean of the runs of this level that passed.
+    /// The benchmark's score: the mean of the runs of this level that passed.
     pub throughput: f64,
 }
 

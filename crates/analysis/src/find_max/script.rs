@@ -11,9 +11,16 @@ pub(super) fn search(least: f64, most: f64, kind: LevelKind, goal: SearchGoal) -
     FindMax::new(LevelRange { least, most }, FIND_MAX_TOLERANCE, kind, goal).unwrap()
 }
 
-/// Makes a result without noise: whether it passes, and its throughput.
+/// Makes a result without noise: whether it passes, and its throughput, in operations per second.
 pub(super) fn clear(passes: bool, throughput: f64) -> JudgedPoint {
-    JudgedPoint { passes, throughput, is_generator_limited: false, is_clear: true, has_too_few: false }
+    JudgedPoint {
+        passes,
+        throughput,
+        delivered: throughput,
+        is_generator_limited: false,
+        is_clear: true,
+        has_too_few: false,
+    }
 }
 
 pub(super) fn unclear(judged: JudgedPoint) -> JudgedPoint {

@@ -7,7 +7,7 @@ use units::Nanos;
 
 use super::ledger::Ledger;
 use super::time_axis::TimeAxis;
-use super::{Seconds, SteadyTotals};
+use super::{ScoreSeconds, Seconds, SteadyTotals};
 
 /// The fold of one load point.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct PointFold {
     pub(crate) steady: SteadyTotals,
     /// One line per second, all phases.
     pub(crate) seconds: Seconds,
+    /// The sums of the score, per second of the steady phase.
+    pub(crate) score_seconds: ScoreSeconds,
     /// The earliest example of each outcome.
     pub(crate) examples: BTreeMap<Outcome, Example>,
     /// In the order in which they were made.
@@ -35,6 +37,7 @@ impl PointFold {
             point,
             steady: SteadyTotals::new(plan),
             seconds: Seconds::default(),
+            score_seconds: ScoreSeconds::new(&plan.catalog.score),
             examples: BTreeMap::new(),
             checks: Vec::new(),
             counts: Vec::new(),
@@ -48,6 +51,7 @@ impl PointFold {
         self.ledger.interval(record, before.map(|last| last.flow));
         let steady = if record.phase == Phase::Steady {
             let full = self.places_full(record);
+            self.score_seconds.interval(record);
             self.steady.interval(record, before, full)
         } else {
             Ok(())

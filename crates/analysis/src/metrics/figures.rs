@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Outcome, Plan};
 use units::Nanos;
 
-use super::{ratio, steady};
+use super::{ratio, score, steady};
 use crate::SteadyState;
 use crate::fold::{PointFold, SteadyTotals};
 
@@ -20,6 +20,8 @@ pub(crate) struct PointFigures {
     pub(crate) errors: u64,
     /// Successful operations per second.
     pub(crate) rate: f64,
+    /// The benchmark's score; `None` if a kind that it needs had no success.
+    pub(crate) score: Option<f64>,
     /// Operations that fell due per second; `None` in a closed loop.
     pub(crate) offered_rate: Option<f64>,
     /// Failures per outcome, most frequent first.
@@ -49,6 +51,7 @@ impl PointFigures {
             n: totals.n(),
             errors: totals.errors(),
             rate: totals.per_second(totals.n() as f64),
+            score: score::score(&plan.catalog.score, fold.point.load, totals),
             offered_rate: is_open.then(|| totals.per_second(totals.due as f64)),
             failures: failures(totals),
             in_flight_at_end: totals.in_flight_at_ends().1,

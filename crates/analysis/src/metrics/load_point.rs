@@ -4,7 +4,7 @@ use model::{FailureCodes, Plan};
 use stats::{MBIT, little_gap, load_factor};
 
 use super::times::summary;
-use super::{PointFigures, kinds, ratio, timeline, web};
+use super::{PointFigures, kinds, ratio, score, timeline, web};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
 use crate::{LoadPointResult, PauseResult, ResourceUsage, TimeSummary, Verdict, VerdictState};
 
@@ -24,6 +24,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
     let bits = 8.0 * total.transferred as f64;
     let (cpu, run_queue, thread_seconds) = generator(totals);
     let sut_cpus = figures.sut_cpus;
+    let score_seconds = score::seconds(&plan.catalog.score, fold);
     let per_operation = |seconds: f64| (0.0 < n + errors).then(|| seconds / (n + errors));
     LoadPointResult {
         index: fold.point.index,
@@ -33,6 +34,9 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         kinds: kinds::kinds(plan, totals),
         offered_rate: figures.offered_rate,
         delivered_ratio: (!load.is_closed() && 0 < totals.due).then(|| n / totals.due as f64),
+        score: figures.score,
+        score_interval: score::interval(&plan.catalog.score, &score_seconds),
+        score_seconds,
         rate: figures.rate,
         rate_per_user: load.is_closed().then(|| ratio(figures.rate, load.level())),
         rate_interval: timeline::rate_interval(&fold.seconds),

@@ -31,7 +31,7 @@ pub(crate) fn curve(load_points: &[LoadPointResult]) -> Curve {
     }
 }
 
-/// Returns the benchmark's own figure: the highest rate of a valid load point, with the response time there. Of a
+/// Returns the benchmark's own figure: the highest score of a valid load point, with the response time there. Of a
 /// search, only load points at the load that it found count.
 pub(crate) fn headline(
     plan: &Plan,
@@ -42,12 +42,13 @@ pub(crate) fn headline(
         .iter()
         .enumerate()
         .filter(|(_, point)| point.verdict.state == VerdictState::Valid && counts(plan, found, point));
-    // Of equal rates the first, at the smaller load, as for the peak.
-    let (index, best) = valid.rev().max_by(|(_, one), (_, other)| one.rate.total_cmp(&other.rate))?;
+    let scored = valid.filter_map(|(index, point)| Some((index, point, point.score?)));
+    // Of equal scores the first, at the smaller load, as for the peak.
+    let (load_point, best, value) = scored.rev().max_by(|(.., one), (.., other)| one.total_cmp(other))?;
     Some(HeadlineFigure {
-        name: plan.benchmark.headline.rate_name().to_owned(),
-        value: best.rate,
-        load_point: index,
+        name: plan.catalog.words.score.clone(),
+        value,
+        load_point,
         response_mean: best.response.mean?,
     })
 }
@@ -55,5 +56,5 @@ pub(crate) fn headline(
 /// Returns the point of a load point on the curve; `None` if nothing succeeded there.
 fn curve_point((index, point): (usize, &LoadPointResult)) -> Option<(usize, CurvePoint)> {
     let response = point.response.mean?;
-    Some((index, CurvePoint { load: point.load.level(), rate: point.rate, response }))
+    Some((index, CurvePoint { load: point.load.level(), rate: point.score?, response }))
 }

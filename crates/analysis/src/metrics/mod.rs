@@ -4,6 +4,7 @@ mod figures;
 mod kinds;
 mod load_point;
 mod marks;
+mod score;
 mod steady;
 mod timeline;
 mod times;

@@ -70,7 +70,7 @@ fn the_faster_server_has_the_higher_ratio() {
     assert_eq!(loads, [4.0, 8.0]);
     for level in &found.levels {
         assert!(level.figures[0].changes.is_empty(), "the baseline");
-        let rate = level.figures[1].change(ComparedMetric::Rate).unwrap();
+        let rate = level.figures[1].change(ComparedMetric::Score).unwrap();
         assert!((rate.ratio - 2.0).abs() < 0.02, "{rate:?}");
         let (low, high) = rate.interval.unwrap();
         assert!(1.8 < low && low < rate.ratio && rate.ratio < high && high < 2.2, "{rate:?}");
@@ -92,7 +92,7 @@ fn the_faster_server_has_the_higher_ratio() {
     // The best of both, at 8 users.
     let best = fast.best.as_ref().unwrap();
     assert_eq!(best.load, Load::Users(8));
-    assert!((best.figures.change(ComparedMetric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
+    assert!((best.figures.change(ComparedMetric::Score).unwrap().ratio - 2.0).abs() < 0.02);
 }
 
 /// The same run twice: no significant difference, and only the seconds bound it.
@@ -116,13 +116,13 @@ fn rates_that_the_load_set_are_alike() {
     let (mut one, mut other) = (run(60, 1), run(60, 1));
     let finding = |one: &Run, other: &Run| {
         let found = like(&[compared("one", one), compared("other", other)]);
-        found.levels[0].figures[1].change(ComparedMetric::Rate).unwrap().finding
+        found.levels[0].figures[1].change(ComparedMetric::Score).unwrap().finding
     };
     let deliver = |run: &mut Run, ratio| {
         run.1.load_points[0].delivered_ratio = Some(ratio);
         // As a schedule with equal distances makes it: the same in every second.
         let rate = run.1.load_points[0].rate;
-        run.1.load_points[0].timeline.iter_mut().for_each(|second| second.rate = rate);
+        run.1.load_points[0].score_seconds.iter_mut().for_each(|second| *second = (rate, 1.0));
     };
     let mut set = run(60, 1);
     deliver(&mut set, 1.0);
@@ -132,7 +132,7 @@ fn rates_that_the_load_set_are_alike() {
     assert_ne!(finding(&set, &other), ComparisonFinding::Alike);
     assert_ne!(finding(&one, &one), ComparisonFinding::Alike, "without think time the server sets the rate");
     let rate = one.1.load_points[0].rate;
-    one.1.load_points[0].timeline.iter_mut().for_each(|second| second.rate = rate);
+    one.1.load_points[0].score_seconds.iter_mut().for_each(|second| *second = (rate, 1.0));
     assert_ne!(finding(&one, &one), ComparisonFinding::Alike, "however even it was");
     one.1.load_points[0].thinking_mean = 99.0 * one.1.load_points[0].in_flight_mean;
     assert_eq!(finding(&one, &one), ComparisonFinding::Alike);
@@ -153,14 +153,14 @@ fn interleaved_repetitions_are_pairs() {
     assert_eq!(sides, [("a", [0, 2, 4].as_slice()), ("b", &[1, 3, 5])]);
     assert_eq!(found.runs.iter().map(|run| run.side).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
     let b = &found.levels[0].figures[1];
-    let rate = b.change(ComparedMetric::Rate).unwrap();
+    let rate = b.change(ComparedMetric::Score).unwrap();
     assert_eq!((rate.basis, rate.finding, b.n_valid), (Basis::Interleaved(3), ComparisonFinding::Higher, 3));
     assert!((rate.ratio - 1.0 / 0.9).abs() < 0.02, "{rate:?}");
     // Figures are geometric means, so that their ratio is the ratio.
     assert!((b.rate / found.levels[0].figures[0].rate / rate.ratio - 1.0).abs() < 1e-9);
     // One after the other they are no pairs.
     let runs: Vec<RunInput> = runs.iter().map(|run| RunInput { began: &[], ..*run }).collect();
-    let rate = *like(&runs).levels[0].figures[1].change(ComparedMetric::Rate).unwrap();
+    let rate = *like(&runs).levels[0].figures[1].change(ComparedMetric::Score).unwrap();
     assert_eq!(rate.basis, Basis::Repetitions(3, 3));
 }
 
@@ -169,7 +169,7 @@ fn interleaved_repetitions_are_pairs() {
 fn runs_that_are_too_short_are_not_called_noisy() {
     let runs = [run_of(9, 1, |_| ms(60)), run_of(9, 1, |_| ms(120))];
     let found = like(&[compared("one", &runs[0]), compared("other", &runs[1])]);
-    let rate = found.levels[0].figures[1].change(ComparedMetric::Rate).unwrap();
+    let rate = found.levels[0].figures[1].change(ComparedMetric::Score).unwrap();
     assert_eq!((rate.finding, rate.interval, rate.detectable), (ComparisonFinding::TooShort, None, None));
     assert!((rate.ratio - 0.5).abs() < 0.01);
 }
@@ -195,7 +195,7 @@ fn an_invalid_repetition_does_not_count() {
     all.extend(["b #1", "b #2", "b #3"].iter().zip(&runs).map(|(name, run)| seen_as(name, "b", run)));
     let figures = &like(&all).levels[0].figures[1];
     assert_eq!((figures.state, figures.n_runs, figures.n_valid), (VerdictState::Valid, 3, 2));
-    assert!((figures.change(ComparedMetric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
+    assert!((figures.change(ComparedMetric::Score).unwrap().ratio - 2.0).abs() < 0.02);
 }
 
 /// 60 ms against 120 ms: half the rate, twice the time, far beyond any bound, over both loads.
@@ -208,9 +208,9 @@ fn bounds_are_judged_by_the_change_over_all_loads() {
         judge_bounds(&found, bounds).iter().map(|one| (one.side, one.outcome)).collect::<Vec<_>>()
     };
     let bounds = [
-        bound(ComparedMetric::Rate, BoundDirection::Decrease, 0.95),
-        bound(ComparedMetric::Rate, BoundDirection::Decrease, 0.4),
-        bound(ComparedMetric::Rate, BoundDirection::Decrease, 0.5),
+        bound(ComparedMetric::Score, BoundDirection::Decrease, 0.95),
+        bound(ComparedMetric::Score, BoundDirection::Decrease, 0.4),
+        bound(ComparedMetric::Score, BoundDirection::Decrease, 0.5),
         bound(ComparedMetric::ResponseMean, BoundDirection::Increase, 1.1),
     ];
     let expected =

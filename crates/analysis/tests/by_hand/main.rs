@@ -7,6 +7,7 @@ mod attribute;
 mod compare;
 mod metrics;
 mod scaling;
+mod score;
 mod stated;
 mod status;
 mod trend;

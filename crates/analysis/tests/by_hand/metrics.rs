@@ -8,7 +8,7 @@ use units::{Nanos, Ratio};
 use crate::record::{Operation, RecordedRun, ms, plan, s};
 
 #[track_caller]
-fn near(found: f64, expected: f64) {
+pub(crate) fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "found {found}, expected {expected}");
 }
 
@@ -25,7 +25,7 @@ fn four(found: &SummaryStatistics, mean: f64, deviation: f64, min: f64, max: f64
 /// Two users who never think, T = 4 s. A fetches 500 B in 0.5 s each, connecting in 1 ms: done at 0.5, 1.0, … 3.5,
 /// seven in [0, 4), one in flight since 3.5. B fetches 5,125 B in 1.5 s each, connecting in 3 ms: done at
 /// 1.5 and 3.0, one in flight since 3.0.
-fn operations() -> Vec<Operation> {
+pub(crate) fn operations() -> Vec<Operation> {
     let user = |kind: usize, response: Nanos, connect: Nanos, n: u64| {
         (0..n).map(move |k| {
             let due = Nanos(response.0 * k);
@@ -45,7 +45,7 @@ fn operations() -> Vec<Operation> {
     user(0, ms(500), ms(1), 8).chain(user(1, ms(1_500), ms(3), 3)).collect()
 }
 
-fn recorded(operations: &[Operation]) -> RecordedRun {
+pub(crate) fn recorded(operations: &[Operation]) -> RecordedRun {
     let mut plan = plan(Load::Users(2), 0, 4);
     plan.rules.operations_min = 1;
     RecordedRun::of(plan, operations)

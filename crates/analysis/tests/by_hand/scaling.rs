@@ -16,7 +16,7 @@ fn pass(name: &str, cpus: u32, rate: f64, busy: f64) -> (Plan, Analysis) {
     plan.sut.quota = None;
     let operations = users(&plan, 4, |_, _| ms(60), Nanos::ZERO);
     let mut analysis = RecordedRun::of(plan.clone(), &operations).analyze();
-    (analysis.load_points[0].rate, analysis.load_points[0].sut_busy) = (rate, Some(busy));
+    (analysis.load_points[0].score, analysis.load_points[0].sut_busy) = (Some(rate), Some(busy));
     (plan, analysis)
 }
 
@@ -55,7 +55,7 @@ fn repeats_of_a_group_count_by_their_median() {
         .map(|(cpus, rate)| pass("nginx", cpus, rate, 0.97));
     let scaling = &compare(&compared(&passes), MismatchPolicy::Refuse).unwrap().scalings[0];
     let groups: Vec<(usize, f64, usize)> =
-        scaling.groups.iter().map(|group| (group.cpus, group.rate, group.rates.len())).collect();
+        scaling.groups.iter().map(|group| (group.cpus, group.score, group.scores.len())).collect();
     assert_eq!(groups, [(1, 100.0, 3), (2, 200.0, 2)]);
     assert!(scaling.usl.is_err(), "two sizes are too few for a law with three parameters");
 }

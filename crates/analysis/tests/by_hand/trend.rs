@@ -37,7 +37,7 @@ fn a_slower_server_is_a_change_of_rate_and_response_time() {
     assert_eq!((trend.runs.len(), trend.left_out.len()), (16, 0));
     assert_eq!(trend.loads, [Load::Users(4), Load::Users(8)]);
     let of = |metric| trend.series.iter().find(|series| series.metric == metric).unwrap();
-    for (metric, ratio) in [(ComparedMetric::Rate, 61.0 / 67.0), (ComparedMetric::ResponseMean, 67.0 / 61.0)]
+    for (metric, ratio) in [(ComparedMetric::Score, 61.0 / 67.0), (ComparedMetric::ResponseMean, 67.0 / 61.0)]
     {
         let changes = of(metric).changes.as_ref().unwrap();
         assert_eq!(changes.iter().map(|change| change.at).collect::<Vec<_>>(), [8], "{metric:?}");
@@ -45,7 +45,7 @@ fn a_slower_server_is_a_change_of_rate_and_response_time() {
         assert!(changes[0].p < 0.01);
     }
     // √(4 · 8) ÷ 60 ms.
-    assert!((of(ComparedMetric::Rate).values[0] - 32.0f64.sqrt() / 0.060).abs() < 2.0);
+    assert!((of(ComparedMetric::Score).values[0] - 32.0f64.sqrt() / 0.060).abs() < 2.0);
 }
 
 #[test]

@@ -65,14 +65,9 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
     };
     Plan {
         format: model::PLAN_FORMAT,
-        benchmark: BenchmarkId {
-            id: "test".to_owned(),
-            version: 1,
-            title: "Test".to_owned(),
-            headline: Headline::ConnectionRate,
-        },
+        benchmark: BenchmarkId { id: "test".to_owned(), version: 1, title: "Test".to_owned() },
         seed: 1,
-        catalog: workload.catalog(),
+        catalog: Headline::ConnectionRate.applied(workload.catalog()),
         workload: workload.into(),
         time_limit: s(60),
         load_points: vec![LoadPoint { index: 0, load }],

@@ -2,13 +2,13 @@
 
 use super::group::Entry;
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::report::{Terms, load_number};
+use crate::report::{Terms, capital, load_number};
 use crate::{Cell, Column, Figure, Row, Table, numbers};
 
 /// Returns the figure, the highest bar first; `None` if fewer than two servers have a valid rate.
 pub(super) fn figure(entries: &[Entry], terms: Terms) -> Option<Figure> {
     let mut ranked: Vec<(f64, &Entry)> =
-        entries.iter().filter_map(|entry| Some((entry.rate?, entry))).collect();
+        entries.iter().filter_map(|entry| Some((entry.score?, entry))).collect();
     if ranked.len() < 2 {
         return None;
     }
@@ -31,14 +31,14 @@ fn chart(ranked: &[(f64, &Entry)], terms: Terms) -> Chart {
             name: entry.server.to_owned(),
             style: entry.index,
             draw: Draw::Bars,
-            points: vec![Point { range: entry.rate_interval, ..point }],
+            points: vec![Point { range: entry.score_interval, ..point }],
         }
     };
     Chart {
         id: "bars",
-        title: format!("Highest valid rate of each server, in {}", terms.rate),
+        title: format!("Highest valid rate of each server, in {}", terms.score),
         description: description(ranked, terms),
-        x: Axis::new(capital(terms.rate), Spacing::FromZero, Format::Plain),
+        x: Axis::new(capital(terms.score), Spacing::FromZero, Format::Plain),
         panels: vec![Panel {
             y: Axis::new("Server", Spacing::FromZero, Format::Plain),
             series: ranked.iter().enumerate().map(bar).collect(),
@@ -52,25 +52,19 @@ fn chart(ranked: &[(f64, &Entry)], terms: Terms) -> Chart {
 fn description(ranked: &[(f64, &Entry)], terms: Terms) -> String {
     let one = |(rate, entry): &(f64, &Entry)| format!("{} {}", entry.server, numbers::figure(*rate));
     let all: Vec<String> = ranked.iter().map(one).collect();
-    format!("In {}: {}.", terms.rate, all.join(", "))
-}
-
-/// Returns the text with its first letter capitalized.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    format!("In {}: {}.", terms.score, all.join(", "))
 }
 
 fn table(ranked: &[(f64, &Entry)], terms: Terms) -> Table {
     let columns = vec![
         Column::words("Server"),
-        Column::numbers(terms.rate_heading, ""),
-        Column::numbers(terms.load, ""),
+        Column::numbers(terms.score_heading, ""),
+        Column::numbers(terms.load(), ""),
         Column::numbers(terms.response_heading, ""),
         Column::numbers("p99", ""),
     ];
     let row = |(rate, entry): &(f64, &Entry)| {
-        let interval = numbers::figure_interval(entry.rate_interval);
+        let interval = numbers::figure_interval(entry.score_interval);
         let best = entry.best;
         let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
         Row::plain([

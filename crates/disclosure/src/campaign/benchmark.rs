@@ -52,8 +52,7 @@ fn results(group: &BenchmarkGroup, entries: &[Entry]) -> Vec<Block> {
 /// Returns a server's bottleneck and the analysis by load range; collapsed if there are several servers.
 fn analysis(entry: &Entry, fold: bool) -> Vec<Block> {
     let analysis = entry.run.report.analysis;
-    let user = analysis.benchmark.headline.user_name();
-    let bound = bottleneck_text(&analysis.load_points, user)
+    let bound = bottleneck_text(&analysis.load_points, &analysis.words.user)
         .map(|text| Text::from("Bottleneck of ").strong(entry.server).plain(format!(": {text}.")));
     let narrative = narrative::section(&entry.run.report).map_or(Vec::new(), |section| section.blocks);
     let mut blocks: Vec<Block> = bound.map(Block::Paragraph).into_iter().collect();

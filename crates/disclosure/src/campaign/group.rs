@@ -24,16 +24,16 @@ pub(crate) struct Entry<'a> {
     pub(crate) index: usize,
     /// Verdict of its runs.
     pub(crate) state: VerdictState,
-    /// The run with its highest valid rate; the first if there is none.
+    /// The run with its highest valid score; the first if there is none.
     pub(crate) run: CampaignRun<'a>,
-    /// The load point with that rate; `None` if no load point is valid.
+    /// The load point with that score; `None` if no load point is valid.
     pub(crate) best: Option<&'a LoadPointResult>,
-    /// Its highest valid rate; the geometric mean of several runs.
-    pub(crate) rate: Option<f64>,
-    /// Whether that rate is the highest offered load, so that the capacity is not known.
+    /// Its highest valid score; the geometric mean of several runs.
+    pub(crate) score: Option<f64>,
+    /// Whether that score is that of the highest offered load, so that the capacity is not known.
     pub(crate) is_all_offered: bool,
-    /// 95 % confidence interval of the rate; `None` with too few seconds or only two runs.
-    pub(crate) rate_interval: Option<(f64, f64)>,
+    /// 95 % confidence interval of the score; `None` with too few seconds or only two runs.
+    pub(crate) score_interval: Option<(f64, f64)>,
 }
 
 /// Groups runs by benchmark and version, in the order of their first runs.
@@ -65,8 +65,8 @@ impl<'a> BenchmarkGroup<'a> {
         &self.runs[0].report.analysis.benchmark.title
     }
 
-    /// Returns the benchmark's terms for load and rate.
-    pub(crate) fn terms(&self) -> Terms {
+    /// Returns the benchmark's terms for load and score.
+    pub(crate) fn terms(&self) -> Terms<'_> {
         self.runs[0].report.terms()
     }
 
@@ -82,9 +82,9 @@ impl<'a> BenchmarkGroup<'a> {
     }
 
     fn entry_of_side<'b>(&'b self, index: usize, side: &'b Side) -> Entry<'b> {
-        let rate = |run: &CampaignRun| best_of(run).map_or(0.0, |point| point.rate);
+        let score = |run: &CampaignRun| best_of(run).and_then(|point| point.score).unwrap_or(0.0);
         let runs = side.runs.iter().map(|run| self.runs[*run]);
-        let run = runs.reduce(|one, other| if rate(&one) < rate(&other) { other } else { one });
+        let run = runs.reduce(|one, other| if score(&one) < score(&other) { other } else { one });
         let run = run.unwrap_or(self.runs[0]);
         let figures = side.best.as_ref().map(|best| &best.figures);
         Entry {
@@ -93,9 +93,9 @@ impl<'a> BenchmarkGroup<'a> {
             state: side.state,
             run,
             best: best_of(&run),
-            rate: figures.map(|figures| figures.rate),
+            score: figures.map(|figures| figures.score),
             is_all_offered: side.best.as_ref().is_some_and(|best| best.is_all_offered),
-            rate_interval: figures.and_then(|figures| figures.rate_interval),
+            score_interval: figures.and_then(|figures| figures.score_interval),
         }
     }
 
@@ -143,9 +143,9 @@ fn entry_of_run(run: CampaignRun<'_>) -> Entry<'_> {
         state: run.report.analysis.verdict.state,
         run,
         best,
-        rate: best.map(|point| point.rate),
+        score: best.and_then(|point| point.score),
         is_all_offered: best.is_some_and(|point| is_all_offered(run.report.analysis, point.load)),
-        rate_interval: best.and_then(|point| point.rate_interval),
+        score_interval: best.and_then(|point| point.score_interval),
     }
 }
 

@@ -55,13 +55,13 @@ fn tile(group: &BenchmarkGroup) -> Option<Tile> {
     let (entries, terms) = (group.entries(), group.terms());
     let leaders: Vec<&Entry> = group.leaders().into_iter().filter_map(|index| entries.get(index)).collect();
     let modified = if group.is_modified() { ", modified" } else { "" };
-    let name = format!("{}, {}", group.title(), terms.rate);
+    let name = format!("{}, {}", group.title(), terms.score);
     match leaders.as_slice() {
         [] => None,
         [entry] => {
             let offered = if entry.is_all_offered { ", the highest offered load" } else { "" };
             let note = format!("{}{offered}{modified}", entry.companion(terms));
-            Some(Tile { name, value: numbers::figure(entry.rate?), note })
+            Some(Tile { name, value: numbers::figure(entry.score?), note })
         }
         [first, ..] => {
             let names: Vec<&str> = leaders.iter().map(|entry| entry.server).collect();
@@ -111,7 +111,7 @@ fn table(groups: &[BenchmarkGroup]) -> Table {
         let leaders = group.leaders();
         for (index, entry) in entries.iter().enumerate() {
             let title = if index == 0 { group.title() } else { "" };
-            let style = match entry.rate {
+            let style = match entry.score {
                 None => RowStyle::Invalid,
                 Some(_) if leaders == [index] && 1 < entries.len() => RowStyle::Best,
                 Some(_) => RowStyle::Plain,
@@ -128,9 +128,9 @@ fn table(groups: &[BenchmarkGroup]) -> Table {
 fn cells(title: &str, entry: &Entry, terms: Terms, is_priced: bool) -> Vec<Cell> {
     let best = entry.best;
     let rate = entry
-        .rate
-        .map_or(numbers::ABSENT.to_owned(), |rate| format!("{} {}", numbers::figure(rate), terms.rate));
-    let interval = numbers::figure_interval(entry.rate_interval);
+        .score
+        .map_or(numbers::ABSENT.to_owned(), |rate| format!("{} {}", numbers::figure(rate), terms.score));
+    let interval = numbers::figure_interval(entry.score_interval);
     let load = best.map_or(numbers::ABSENT.to_owned(), |point| terms.load_text(point.load));
     let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
     let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(bottleneck_name);
@@ -145,7 +145,7 @@ fn cells(title: &str, entry: &Entry, terms: Terms, is_priced: bool) -> Vec<Cell>
     ];
     if is_priced {
         let price = entry.run.report.price.map(|sheet| sheet.list.total());
-        let per = price.zip(entry.rate).and_then(|(total, rate)| total.per(rate));
+        let per = price.zip(entry.score).and_then(|(total, rate)| total.per(rate));
         cells.push(per.map_or(numbers::ABSENT.to_owned(), numbers::unit_price).into());
     }
     cells.push(state_text(entry.state).into());

@@ -44,7 +44,7 @@ pub(super) fn figure(entries: &[Entry], terms: Terms) -> Option<Figure> {
 fn priced<'a>(entry: &Entry<'a>) -> Option<Priced<'a>> {
     let sheet = entry.run.report.price?;
     let prices = price_performance(&sheet.list, entry.run.report.analysis);
-    let rate = entry.rate?;
+    let rate = entry.score?;
     let (server, index, total) = (entry.server, entry.index, prices.total);
     Some(Priced { server, index, total, rate, per_headline: total.per(rate) })
 }
@@ -60,11 +60,11 @@ fn chart(priced: &[Priced], currency: Currency, terms: Terms) -> Chart {
     let series = priced.iter().map(server).chain(lines).collect();
     Chart {
         id: "price-chart",
-        title: format!("Price against {}", terms.rate),
+        title: format!("Price against {}", terms.score),
         description: "Total price and highest valid rate of each server.".into(),
         x: Axis::new(format!("Total price ({currency})"), Spacing::FromZero, Format::Plain),
         panels: vec![Panel {
-            y: Axis::new(terms.rate_heading, Spacing::FromZero, Format::Plain),
+            y: Axis::new(terms.score_heading, Spacing::FromZero, Format::Plain),
             series,
             limit: None,
         }],
@@ -114,7 +114,7 @@ fn table(priced: &[Priced], currency: Currency, terms: Terms) -> Table {
     let columns = vec![
         Column::words("Server"),
         Column::numbers(format!("Total price ({currency})"), ""),
-        Column::numbers(terms.rate_heading, ""),
+        Column::numbers(terms.score_heading, ""),
         Column::numbers(format!("Price ÷ rate ({currency})"), ""),
     ];
     let row = |one: &Priced| {

@@ -14,7 +14,7 @@ pub(super) fn facts(report: &Report) -> Vec<(String, Text)> {
     let facts = [
         ("Benchmark", Some(format!("{} ({}, version {})", benchmark.title, benchmark.id, benchmark.version))),
         ("Measured by", Some(report.provenance.program.clone())),
-        ("Load points", Some(load_text(&loads, report.terms().load))),
+        ("Load points", Some(load_text(&loads, &report.terms().load()))),
         ("Quiet phase", phase(plan.phases.quiet)),
         ("Ramp-up", phase(plan.phases.ramp_up)),
         ("Settle phase", phase(plan.phases.settle)),

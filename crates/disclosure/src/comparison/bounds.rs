@@ -10,7 +10,7 @@ use crate::{Block, Cell, Column, NoteKind, Row, RowStyle, Section, Table, number
 /// Returns a bound as it is written on the command line: `rate<-5%`.
 pub fn bound_text(bound: &ChangeBound) -> String {
     let metric = match bound.metric {
-        ComparedMetric::Rate => "rate",
+        ComparedMetric::Score => "rate",
         ComparedMetric::ResponseMean => "mean",
         ComparedMetric::ResponseP99 => "p99",
         ComparedMetric::CpuPerOperation => "cpu",
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_bound_is_written_as_it_is_typed() {
         let text = |metric, direction, ratio| bound_text(&ChangeBound { metric, direction, ratio });
-        assert_eq!(text(ComparedMetric::Rate, BoundDirection::Decrease, 1.0 - 5.0 / 100.0), "rate<-5%");
+        assert_eq!(text(ComparedMetric::Score, BoundDirection::Decrease, 1.0 - 5.0 / 100.0), "rate<-5%");
         assert_eq!(
             text(ComparedMetric::ResponseP99, BoundDirection::Increase, 1.0 + 12.5 / 100.0),
             "p99>+12.5%"

@@ -13,7 +13,7 @@ pub(super) fn chart(comparison: &Comparison) -> Chart {
             let point = |level: &ComparedLevel| {
                 let figures = level.figures.get(side)?;
                 let drawn = Point::new(level.load.level(), value(figures)?);
-                let range = figures.rate_interval.filter(|_| ranges);
+                let range = figures.score_interval.filter(|_| ranges);
                 Some(Point { range, hollow: figures.state != VerdictState::Valid, ..drawn })
             };
             Series {
@@ -30,10 +30,10 @@ pub(super) fn chart(comparison: &Comparison) -> Chart {
     Chart {
         id: "comparison-chart",
         title: format!("Rate and response time by {}", terms.load_noun),
-        description: format!("The rate in {} and the mean response time of each server.", terms.rate),
-        x: Axis { at, ..Axis::new(terms.load, Spacing::FromZero, Format::Plain) },
+        description: format!("The rate in {} and the mean response time of each server.", terms.score),
+        x: Axis { at, ..Axis::new(terms.load(), Spacing::FromZero, Format::Plain) },
         panels: vec![
-            panel(terms.rate_heading, Format::Plain, |figures| Some(figures.rate), true),
+            panel(terms.score_heading, Format::Plain, |figures| Some(figures.score), true),
             panel("Mean response time", Format::Seconds, |figures| figures.response_mean, false),
         ],
         zones: Vec::new(),

@@ -36,7 +36,7 @@ pub fn comparison_document(
         Section { id: "comparison", title: "Comparison".into(), blocks: summary(comparison) },
         Section { id: "levels", title: "Results by load".into(), blocks: levels(comparison) },
     ]);
-    sections.extend(scaling::section(&comparison.scalings, terms(comparison).rate_heading));
+    sections.extend(scaling::section(&comparison.scalings, terms(comparison)));
     sections.extend(configuration::section(comparison));
     sections.push(runs(comparison, provenance));
     let program =
@@ -135,8 +135,9 @@ fn runs(comparison: &Comparison, provenance: &[Provenance]) -> Section {
     Section { id: "runs", title: "Runs".into(), blocks: vec![Block::List(list)] }
 }
 
-fn terms(comparison: &Comparison) -> Terms {
+fn terms(comparison: &Comparison) -> Terms<'_> {
     let of_levels = comparison.levels.iter().map(|level| level.load);
     let of_best = comparison.sides.iter().filter_map(|side| Some(side.best.as_ref()?.load));
-    Terms::new(comparison.benchmark.headline, of_levels.chain(of_best).all(Load::is_closed))
+    let is_closed = of_levels.chain(of_best).all(Load::is_closed);
+    Terms::new(&comparison.score, &comparison.words, is_closed)
 }

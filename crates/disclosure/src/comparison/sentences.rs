@@ -42,16 +42,16 @@ fn side_text(comparison: &Comparison, terms: Terms, index: usize) -> String {
     sentences.into_iter().map(|sentence| format!("{sentence}.")).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the load with the highest rate of the first side among those at which both sides are valid.
+/// Returns the load with the highest score of the first side among those at which both sides are valid.
 fn main_level(comparison: &Comparison, side: usize) -> Option<(&ComparedLevel, &Change)> {
     let levels = comparison.levels.iter();
     let compared =
-        levels.filter_map(|level| Some((level, level.figures[side].change(ComparedMetric::Rate)?)));
-    compared.max_by(|(one, _), (other, _)| one.figures[0].rate.total_cmp(&other.figures[0].rate))
+        levels.filter_map(|level| Some((level, level.figures[side].change(ComparedMetric::Score)?)));
+    compared.max_by(|(one, _), (other, _)| one.figures[0].score.total_cmp(&other.figures[0].score))
 }
 
 fn rate_clause(terms: Terms, base: &Side, side: &Side, change: &Change) -> String {
-    let (name, other, rate) = (&side.name, &base.name, terms.rate);
+    let (name, other, rate) = (&side.name, &base.name, terms.score);
     match change.finding {
         ComparisonFinding::Higher | ComparisonFinding::Lower if is_times(change) => {
             format!("{name} serves {} the {rate} of {other}{}", times(change.ratio), in_brackets(change))
@@ -95,7 +95,7 @@ fn change_clause(change: &Change) -> Option<String> {
     };
     let (percentage, factor) = (amount(change), times(change.ratio));
     let clause = match (change.metric, is_times(change), is_less) {
-        (ComparedMetric::Rate, ..) => return None,
+        (ComparedMetric::Score, ..) => return None,
         (ComparedMetric::ResponseMean, true, _) => format!("its responses take {factor} as long"),
         (ComparedMetric::ResponseMean, false, true) => format!("its responses take {percentage} less time"),
         (ComparedMetric::ResponseMean, false, false) => format!("its responses take {percentage} longer"),
@@ -118,13 +118,13 @@ fn change_clause(change: &Change) -> Option<String> {
 fn overall_sentence(comparison: &Comparison, terms: Terms, index: usize) -> Option<String> {
     let side = &comparison.sides[index];
     let mut overall = side.overall.iter();
-    let rate = overall.find(|change| change.metric == ComparedMetric::Rate && 1 < change.n_loads)?;
+    let rate = overall.find(|change| change.metric == ComparedMetric::Score && 1 < change.n_loads)?;
     let whole = match rate.finding {
         ComparisonFinding::Higher | ComparisonFinding::Lower if is_times(rate) => {
-            format!("{} the {}", times(rate.ratio), terms.rate)
+            format!("{} the {}", times(rate.ratio), terms.score)
         }
-        ComparisonFinding::Higher => format!("{} more {}", amount(rate), terms.rate),
-        ComparisonFinding::Lower => format!("{} fewer {}", amount(rate), terms.rate),
+        ComparisonFinding::Higher => format!("{} more {}", amount(rate), terms.score),
+        ComparisonFinding::Lower => format!("{} fewer {}", amount(rate), terms.score),
         ComparisonFinding::Alike => format!("the same, {}", within(rate)),
         ComparisonFinding::NoEvidence => "no difference was found".to_owned(),
         ComparisonFinding::TooShort => "too short to determine".to_owned(),
@@ -145,7 +145,7 @@ fn finding_counts(comparison: &Comparison, side: usize) -> String {
         (ComparisonFinding::TooNoisy, "too noisy"),
     ];
     let rates =
-        || comparison.levels.iter().filter_map(|level| level.figures[side].change(ComparedMetric::Rate));
+        || comparison.levels.iter().filter_map(|level| level.figures[side].change(ComparedMetric::Score));
     let counted = WORDS.iter().filter_map(|(finding, word)| {
         let n = rates().filter(|change| change.finding == *finding).count();
         (0 < n).then(|| format!("{word} at {n}"))

@@ -13,7 +13,7 @@ use crate::{Cell, Column, Row, RowStyle, Table, numbers};
 /// Returns the highest valid load point of each side.
 pub fn comparison_summary(comparison: &Comparison) -> Table {
     let terms = terms(comparison);
-    let columns = columns(terms, [Column::words("Server"), Column::numbers(terms.load, "")], "Run");
+    let columns = columns(terms, [Column::words("Server"), Column::numbers(terms.load(), "")], "Run");
     let leader = comparison.leader();
     let unit = time_unit(comparison.sides.iter().filter_map(|side| Some(&side.best.as_ref()?.figures)));
     let rows = comparison.sides.iter().enumerate().map(|(index, side)| {
@@ -45,7 +45,7 @@ fn repeats(comparison: &Comparison, side: &Side) -> String {
 /// Returns one row per load and side, for the loads that all sides have in common.
 pub fn comparison_table(comparison: &Comparison) -> Table {
     let terms = terms(comparison);
-    let columns = columns(terms, [Column::numbers(terms.load, ""), Column::words("Server")], "Verdict");
+    let columns = columns(terms, [Column::numbers(terms.load(), ""), Column::words("Server")], "Verdict");
     let unit = time_unit(comparison.levels.iter().flat_map(|level| &level.figures));
     let rows = comparison.levels.iter().flat_map(|level| {
         comparison.sides.iter().zip(&level.figures).enumerate().map(move |(index, (side, figures))| {
@@ -79,7 +79,7 @@ pub fn comparison_changes(comparison: &Comparison) -> Table {
         changes.map(move |(side, change)| change_row(terms, load_number(level.load), side, change))
     });
     let caption = format!("Differences from {} at each load", comparison.sides[0].name);
-    changes_table(&caption, Column::numbers(terms.load, ""), rows.collect())
+    changes_table(&caption, Column::numbers(terms.load(), ""), rows.collect())
 }
 
 /// Returns the differences of all metrics of all sides from the baseline over all loads together; `None` with fewer than
@@ -125,9 +125,9 @@ fn change_row(terms: Terms, load: String, side: &Side, change: &Change) -> Row {
     Row { cells, style: RowStyle::Plain }
 }
 
-fn metric_text(terms: Terms, metric: ComparedMetric) -> &'static str {
+fn metric_text(terms: Terms<'_>, metric: ComparedMetric) -> &str {
     match metric {
-        ComparedMetric::Rate => terms.rate_heading,
+        ComparedMetric::Score => terms.score_heading,
         ComparedMetric::ResponseMean => terms.response_heading,
         ComparedMetric::ResponseP99 => "p99",
         ComparedMetric::CpuPerOperation => "Server CPU/operation",
@@ -137,7 +137,7 @@ fn metric_text(terms: Terms, metric: ComparedMetric) -> &'static str {
 /// Returns the columns of a table: server and load, the figures of [`figure_cells`], and the verdict.
 fn columns(terms: Terms, key: [Column; 2], verdict: &'static str) -> Vec<Column> {
     let figures = [
-        Column::numbers(terms.rate_heading, ""),
+        Column::numbers(terms.score_heading, ""),
         Column::numbers("Ratio", ""),
         Column::words("Finding"),
         Column::numbers(terms.response_heading, ""),
@@ -155,10 +155,10 @@ fn time_unit<'a>(figures: impl Iterator<Item = &'a Figures>) -> TimeUnit {
 
 fn figure_cells(figures: Option<&Figures>, unit: TimeUnit, is_baseline: bool) -> Vec<Cell> {
     let value = |of: fn(&Figures) -> Option<f64>| figures.and_then(of);
-    let rate = numbers::figure(value(|figures| Some(figures.rate)));
-    let interval = figures.and_then(|figures| figures.rate_interval);
+    let score = numbers::figure(value(|figures| Some(figures.score)));
+    let interval = figures.and_then(|figures| figures.score_interval);
     let interval = numbers::figure_interval(interval);
-    let change = figures.and_then(|figures| figures.change(ComparedMetric::Rate));
+    let change = figures.and_then(|figures| figures.change(ComparedMetric::Score));
     let is_measure = is_baseline && figures.is_some_and(|figures| figures.state == VerdictState::Valid);
     let ratio = match change {
         Some(change) => ratio_cell(change),
@@ -166,7 +166,7 @@ fn figure_cells(figures: Option<&Figures>, unit: TimeUnit, is_baseline: bool) ->
         None => numbers::ABSENT.into(),
     };
     vec![
-        Cell::with(rate, interval),
+        Cell::with(score, interval),
         ratio,
         change.map_or(String::new(), finding_text).into(),
         unit.seconds(value(|figures| figures.response_mean)).into(),

@@ -100,6 +100,7 @@ fn figures(point: &LoadPointResult, row: &mut Fields) {
     row.add("n_errors", point.total.errors);
     row.number("offered_per_s", point.offered_rate);
     row.number("delivered_ratio", point.delivered_ratio);
+    row.number("score", point.score);
     row.number("rate_per_s", point.rate);
     row.number("rate_per_user_per_s", point.rate_per_user);
     row.number("rate_low_per_s", point.rate_interval.map(|interval| interval.0));

@@ -29,7 +29,6 @@ pub fn json(report: &Report) -> Value {
             "modified": !analysis.modifications.is_empty(),
         })
     });
-    let user = analysis.benchmark.headline.user_name();
     let catalog = &report.plan.catalog;
     let load_points = analysis.load_points.iter().map(|point| load_point(point, catalog));
     json!({
@@ -40,7 +39,7 @@ pub fn json(report: &Report) -> Value {
             "title": analysis.benchmark.title,
         },
         "verdict": verdict(&analysis.verdict),
-        "bottleneck": bottleneck_text(&analysis.load_points, user),
+        "bottleneck": bottleneck_text(&analysis.load_points, &analysis.words.user),
         "modifications": analysis.modifications,
         "ending": ending(&analysis.ending),
         "headline": headline,
@@ -164,6 +163,8 @@ fn figures(point: &LoadPointResult) -> Value {
         "steady_s": seconds(point.length),
         "offered_per_s": point.offered_rate,
         "delivered_ratio": point.delivered_ratio,
+        "score": point.score,
+        "score_interval": point.score_interval,
         "rate_per_s": point.rate,
         "rate_per_user_per_s": point.rate_per_user,
         "rate_interval_per_s": point.rate_interval,

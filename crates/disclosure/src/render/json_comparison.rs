@@ -13,8 +13,8 @@ use crate::comparison::outcome_word;
 use crate::{bound_text, comparison_text};
 
 /// The version of this format; it rises with every incompatible change. Version 2 has sides: servers
-/// with all their repetitions.
-pub const FORMAT: u32 = 2;
+/// with all their repetitions; version 3 the benchmark's score in place of the rate.
+pub const FORMAT: u32 = 3;
 
 /// Renders a comparison and the user's bounds as JSON. What is absent is `null`.
 pub fn comparison_json(comparison: &Comparison, judged: &[JudgedBound]) -> Value {
@@ -83,9 +83,10 @@ fn figures(figures: &Figures) -> Value {
         "verdict": state(figures.state),
         "runs": figures.n_runs,
         "valid_runs": figures.n_valid,
+        "score": figures.score,
+        "score_interval": figures.score_interval,
+        "score_ratio": figures.change(ComparedMetric::Score).map(|change| change.ratio),
         "rate_per_s": figures.rate,
-        "rate_interval_per_s": figures.rate_interval,
-        "rate_ratio": figures.change(ComparedMetric::Rate).map(|change| change.ratio),
         "response_mean_s": figures.response_mean,
         "response_p99_s": figures.response_p99.map(seconds),
         "sut_cpus": figures.sut_cpus,
@@ -135,8 +136,8 @@ fn scaling(scaling: &Scaling) -> Value {
         let speed_up = group.speed_up.as_ref();
         json!({
             "cpus": group.cpus,
-            "rates_per_s": group.rates,
-            "rate_per_s": group.rate,
+            "scores": group.scores,
+            "score": group.score,
             "load": load(group.load),
             "busy_ratio": group.busy,
             "bound_by_cpus": group.is_bound_by_cpus(),

@@ -21,6 +21,7 @@ pub(super) fn price(report: &Report) -> Value {
         json!({
             "index": point.index,
             "per_user": value(price.per_user),
+            "per_score": value(price.per_score),
             "per_operation_per_s": value(price.per_rate),
             "per_million_operations": value(price.per_million),
         })

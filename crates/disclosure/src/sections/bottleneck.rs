@@ -22,8 +22,7 @@ const DRAWN: [(Indicator, usize); 5] = [
 const INDICATORS_MAX: usize = 10;
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let user = report.analysis.benchmark.headline.user_name();
-    let said = bottleneck_text(&report.analysis.load_points, user)?;
+    let said = bottleneck_text(&report.analysis.load_points, &report.analysis.words.user)?;
     let text = Text::from("Bottleneck: ").strong(said).plain(".");
     let mut blocks = vec![Block::Paragraph(text), Block::Table(table(report))];
     blocks.push(Block::Figure(Box::new(figure(report))));
@@ -37,7 +36,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 
 fn table(report: &Report) -> Table {
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::words("Bottleneck"),
         Column::words("Evidence"),
         Column::words("Highest utilization"),
@@ -149,7 +148,7 @@ fn shares(report: &Report) -> Table {
         .map(|(indicator, _)| *indicator)
         .filter(|indicator| is_known(report, *indicator))
         .collect();
-    let mut columns = vec![Column::numbers(report.terms().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load(), "")];
     columns.extend(drawn.iter().map(|indicator| Column::numbers(indicator.name(), "%")));
     let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
         let mut cells = vec![load_number(point.load)];

@@ -19,8 +19,7 @@ pub(super) fn brief(report: &Report) -> Vec<(String, Text)> {
 }
 
 fn bottleneck(report: &Report) -> Option<Text> {
-    let user = report.analysis.benchmark.headline.user_name();
-    let said = bottleneck_text(&report.analysis.load_points, user)?;
+    let said = bottleneck_text(&report.analysis.load_points, &report.analysis.words.user)?;
     Some(Text::default().sentence(&format!("{said}.")))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use analysis::LoadPointResult;
 
-use crate::report::load_number;
+use crate::report::{capital, load_number};
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
@@ -17,7 +17,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 
 fn checks(report: &Report, points: &[LoadPointResult]) -> Option<Table> {
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::words("When"),
         Column::words("Check"),
         Column::words("Holds"),
@@ -39,8 +39,8 @@ fn checks(report: &Report, points: &[LoadPointResult]) -> Option<Table> {
 fn counts(report: &Report, points: &[LoadPointResult]) -> Option<Table> {
     let names: BTreeSet<&str> =
         points.iter().flat_map(|point| &point.counts).map(|count| count.name.as_str()).collect();
-    let mut columns = vec![Column::numbers(report.terms().load, "")];
-    columns.extend(names.iter().map(|name| Column::numbers(capitalized(name), "")));
+    let mut columns = vec![Column::numbers(report.terms().load(), "")];
+    columns.extend(names.iter().map(|name| Column::numbers(capital(name), "")));
     let row = |point: &LoadPointResult| {
         let n = |name: &&str| point.counts.iter().find(|count| count.name == **name).map(|count| count.n);
         Row::plain(
@@ -50,9 +50,4 @@ fn counts(report: &Report, points: &[LoadPointResult]) -> Option<Table> {
     let rows = points.iter().map(row).collect();
     (!names.is_empty())
         .then(|| Table::new("Counts of load points", columns, rows).note("Of all phases, ramps and all."))
-}
-
-fn capitalized(name: &str) -> String {
-    let mut letters = name.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,7 +1,7 @@
 //! Throughput and times per client, in the form of WebBench's results.
 
 use analysis::LoadPointResult;
-use model::{Headline, web_measure};
+use model::web_measure;
 
 use super::{is_doubtful, state_text};
 use crate::numbers::TimeUnit;
@@ -9,7 +9,7 @@ use crate::report::load_number;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let counts_requests = report.plan.benchmark.headline == Headline::RequestRate;
+    let counts_requests = report.analysis.words.operation.one == "request";
     report.web()?;
     if !counts_requests || report.is_open() || report.analysis.load_points.is_empty() {
         return None;
@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 
 fn table(report: &Report) -> Table {
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::numbers("Bodies", "KiB/s"),
         Column::numbers("Heads", "KiB/s"),
         Column::numbers("Connect time", ""),

@@ -32,7 +32,7 @@ fn resources(report: &Report) -> Vec<(String, DemandUnit)> {
 }
 
 fn table(report: &Report, resources: &[(String, DemandUnit)]) -> Table {
-    let mut columns = vec![Column::numbers(report.terms().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load(), "")];
     columns.extend(resources.iter().map(|(name, unit)| Column::numbers(name.clone(), unit_text(*unit))));
     columns.extend([Column::numbers("Bound", "/s"), Column::numbers("N*", "")]);
     let row = |(point, attribution): (&LoadPointResult, &Attribution)| {

@@ -35,7 +35,7 @@ pub(super) fn outcomes(points: &[LoadPointResult]) -> Vec<Outcome> {
 }
 
 fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
-    let mut columns = vec![Column::numbers(report.terms().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load(), "")];
     columns.extend(outcomes.iter().map(|outcome| Column::numbers(outcome.name(), "")));
     columns.push(Column::numbers("all", ""));
     let row = |point: &LoadPointResult| {
@@ -54,7 +54,7 @@ fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
 /// Returns when operations failed, by seconds of the steady phases.
 fn times(report: &Report) -> Table {
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::numbers("Seconds with errors", ""),
         Column::numbers("First at", ""),
         Column::numbers("Last at", ""),
@@ -97,7 +97,7 @@ fn codes(points: &[LoadPointResult]) -> Option<Vec<(Outcome, u32)>> {
 
 fn codes_table(report: &Report, codes: &[(Outcome, u32)]) -> Table {
     let listed = &codes[..codes.len().min(CODES_LISTED)];
-    let mut columns = vec![Column::numbers(report.terms().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load(), "")];
     columns.extend(listed.iter().map(|(_, code)| Column::numbers(code.to_string(), "")));
     columns.push(Column::numbers("others", ""));
     let row = |point: &LoadPointResult| {
@@ -119,7 +119,7 @@ fn examples(report: &Report) -> Option<Block> {
     let examples: Vec<&Example> =
         report.analysis.load_points.iter().flat_map(|point| &point.examples).collect();
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::numbers("At", ""),
         Column::words("Failure"),
         Column::words("File"),

@@ -42,7 +42,7 @@ fn at_load(report: &Report, point: &LoadPointResult) -> Block {
 /// Returns hits and response times per file at other load points; `None` if that is too long as well.
 fn in_short(report: &Report, points: &[&LoadPointResult]) -> Option<Block> {
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::words("File"),
         Column::numbers("Hits", ""),
         Column::numbers("Average", ""),

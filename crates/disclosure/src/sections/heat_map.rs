@@ -173,7 +173,7 @@ fn class_text(class: u8) -> String {
 fn table(report: &Report, caption: &str, columns: &[HeatMapColumn]) -> Table {
     let classes = classes(columns);
     let mut headings = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::numbers("From", "s"),
         Column::words("Phase"),
         Column::numbers("n", ""),

@@ -29,7 +29,7 @@ pub(crate) fn highlights(report: &Report) -> Vec<Text> {
 
 fn peak(report: &Report, point: &LoadPointResult) -> Text {
     let terms = report.terms();
-    let rate = format!("{} {}", numbers::figure(point.rate), terms.rate);
+    let rate = terms.score_text(point.score);
     let is_any_valid =
         report.analysis.load_points.iter().any(|point| point.verdict.state == VerdictState::Valid);
     let begin = match (&report.analysis.headline, is_any_valid) {
@@ -42,7 +42,7 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
     if let Some(p99) = point.response.percentile(0.99) {
         text = text.plain(format!(" and a 99th percentile of {}", numbers::time(p99.value)));
     }
-    if let Some(interval) = point.rate_interval {
+    if let Some(interval) = point.score_interval {
         text =
             text.plain(format!("; 95 % interval of the rate {}", numbers::figure_interval(Some(interval))));
     }
@@ -69,10 +69,11 @@ fn saturation(report: &Report) -> Option<Text> {
 fn knee(report: &Report) -> Option<Text> {
     let curve = &report.analysis.curve;
     let knee = at(report, curve.knee).filter(|_| curve.knee != curve.peak)?;
-    let (rate, response) = (numbers::figure(knee.rate), numbers::seconds(knee.response.mean));
+    let terms = report.terms();
+    let (rate, response) = (terms.short_score_text(knee.score), numbers::seconds(knee.response.mean));
     Some(
-        Text::from("Best trade-off (knee): ").strong(report.terms().load_text(knee.load)).plain(format!(
-            " ({rate}/s in {response}). Beyond it, response time grows faster than throughput."
+        Text::from("Best trade-off (knee): ").strong(terms.load_text(knee.load)).plain(format!(
+            " ({rate} in {response}). Beyond it, response time grows faster than throughput."
         )),
     )
 }
@@ -82,7 +83,7 @@ fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
     let points = report.analysis.load_points.iter();
     let lowest = points.min_by(|one, other| one.load.level().total_cmp(&other.load.level()))?;
     let slower = main.response.mean? / lowest.response.mean?;
-    let faster = main.rate / lowest.rate;
+    let faster = main.score? / lowest.score?;
     let is_known = lowest.index != main.index && slower.is_finite() && faster.is_finite();
     is_known.then(|| {
         let from = report.terms().load_text(lowest.load);
@@ -96,7 +97,7 @@ fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
 }
 
 fn bottleneck(analysis: &Analysis) -> Option<Text> {
-    let said = crate::bottleneck_text(&analysis.load_points, analysis.benchmark.headline.user_name())?;
+    let said = crate::bottleneck_text(&analysis.load_points, &analysis.words.user)?;
     Some(Text::from("Bottleneck: ").strong(said).plain("."))
 }
 

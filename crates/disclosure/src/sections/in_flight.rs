@@ -27,7 +27,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 
 fn table(report: &Report) -> Table {
     let mut columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::numbers("Completed", ""),
         Column::numbers("In flight at the end", ""),
         Column::numbers("of all", "%"),

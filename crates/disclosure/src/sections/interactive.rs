@@ -28,7 +28,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 fn table(report: &Report) -> Table {
     let terms = report.terms();
     let columns = vec![
-        Column::numbers(terms.load, ""),
+        Column::numbers(terms.load(), ""),
         Column::numbers("N ÷ Z", "/s"),
         Column::numbers("Rate, of the bound", "%"),
         Column::numbers("N ÷ X − Z", ""),

@@ -144,7 +144,7 @@ fn reason_entry(report: &Report, reason: &Reason) -> Text {
 fn load_axis(report: &Report) -> Axis {
     let title = match report.is_open() {
         true => "Offered operations per second".to_owned(),
-        false => report.terms().load.to_owned(),
+        false => report.terms().load().to_owned(),
     };
     let at = report.analysis.load_points.iter().map(|point| point.load.level()).collect();
     Axis { at, ..Axis::new(title, Spacing::FromZero, Format::Plain) }

@@ -78,22 +78,22 @@ fn range_of(report: &Report, point: &LoadPointResult) -> Option<Range> {
 }
 
 fn from_the_start(terms: Terms, first: &LoadPointResult, points: &[&LoadPointResult]) -> String {
-    let highest = points.iter().map(|point| point.rate).fold(0.0, f64::max);
+    let highest = points.iter().filter_map(|point| point.score).fold(0.0, f64::max);
     format!(
         "At {}, the lowest load, the server already reaches {}, {} of the highest rate: it is saturated at every load tested.",
         terms.load_text(first.load),
         rate(terms, first),
-        numbers::percent(first.rate / highest, 0)
+        numbers::percent(score(first) / highest, 0)
     )
 }
 
 fn rising(terms: Terms, first: &LoadPointResult, last: &LoadPointResult) -> String {
-    let (more, load) = (last.rate / first.rate, last.load.level() / first.load.level());
+    let (more, load) = (score(last) / score(first), last.load.level() / first.load.level());
     format!(
         "From {} to {}, the rate rises from {} to {}: {} the rate for {} the load. The mean response time goes from {} to {}.",
         crate::report::load_number(first.load),
         terms.load_text(last.load),
-        numbers::figure(first.rate),
+        numbers::figure(first.score),
         rate(terms, last),
         times(more),
         times(load),
@@ -108,15 +108,15 @@ fn flat(terms: Terms, before: &LoadPointResult, last: &LoadPointResult) -> Strin
         "Between {} and {}, more load raises the rate by at most {}, but the mean response time grows from {} to {}.",
         crate::report::load_number(before.load),
         terms.load_text(last.load),
-        numbers::percent((last.rate / before.rate - 1.0).max(0.0), 1),
+        numbers::percent((score(last) / score(before) - 1.0).max(0.0), 1),
         numbers::seconds(before.response.mean),
         numbers::seconds(last.response.mean),
     )
 }
 
-/// `before` is the load point with the highest rate.
+/// `before` is the load point with the highest score.
 fn beyond(terms: Terms, before: &LoadPointResult, last: &LoadPointResult, n: usize) -> String {
-    let lost = 1.0 - last.rate / before.rate;
+    let lost = 1.0 - score(last) / score(before);
     let change = match lost {
         lost if lost < 0.01 => "the rate stays the same".to_owned(),
         lost => format!("the rate falls by {} to {}", numbers::percent(lost, 1), rate(terms, last)),
@@ -193,7 +193,12 @@ fn left_out(report: &Report, n_shown: usize) -> Option<Block> {
 }
 
 fn rate(terms: Terms, point: &LoadPointResult) -> String {
-    format!("{} {}", numbers::figure(point.rate), terms.rate)
+    terms.score_text(point.score)
+}
+
+/// Returns the score of a point of the curve, which has one.
+fn score(point: &LoadPointResult) -> f64 {
+    point.score.unwrap_or(f64::NAN)
 }
 
 fn times(ratio: f64) -> String {

@@ -1,7 +1,7 @@
 //! The top of the report, above all sections: verdict, deviations, headline.
 
 use analysis::{Analysis, LoadPointResult, VerdictState};
-use model::{Ending, Modification};
+use model::{Ending, Load, Modification};
 
 use super::{reason_entry, state_text};
 use crate::bottleneck::shared_text;
@@ -25,7 +25,7 @@ pub(super) fn subtitle(report: &Report) -> String {
 pub(super) fn answer(report: &Report) -> Text {
     let Some(point) = report.main_point() else { return Text::default() };
     let terms = report.terms();
-    let rate = format!("{} {}", numbers::figure(point.rate), terms.rate);
+    let rate = terms.score_text(point.score);
     let mut text = match report.analysis.headline {
         Some(_) => Text::default().strong(server_text(report)).plain(" handled ").strong(rate),
         None => {
@@ -130,17 +130,16 @@ pub(crate) fn modification_text(change: &Modification) -> Text {
 }
 
 /// Returns the headline with load and response time for a terminal, in the digits of the report:
-/// `28190 connections per second at 100 users, mean response time 3.54 ms`. `None` if no load point is valid.
+/// `28190 connections per second at 100 clients, mean response time 3.54 ms`. `None` if no load point is valid.
 pub fn headline_text(analysis: &Analysis) -> Option<String> {
     let headline = analysis.headline.as_ref()?;
     let load = analysis.load_points.get(headline.load_point)?.load;
-    let words = match load.is_closed() {
-        true if load.level() == 1.0 => "user",
-        true => "users",
-        false => "offered per second",
+    let of_what = match load {
+        Load::Users(users) => analysis.words.user.of(users.into()),
+        Load::Rate { .. } => "offered per second",
     };
     let text = format!(
-        "{} {} at {} {words}, mean response time {}{}",
+        "{} {} at {} {of_what}, mean response time {}{}",
         numbers::figure(headline.value),
         headline.name,
         load.level(),

@@ -17,7 +17,7 @@ pub(super) fn tables(report: &Report) -> Vec<Table> {
 
 fn table(report: &Report, index: usize, name: &str) -> Table {
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::numbers("Number", ""),
         Column::numbers("Mean", ""),
         Column::numbers("p50", ""),

@@ -80,8 +80,11 @@ fn maxima(report: &Report) -> Vec<Point> {
 }
 
 fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&TimeSummary>) -> Table {
-    let mut columns =
-        vec![Column::numbers(report.terms().load, ""), Column::numbers("n", ""), Column::numbers("mean", "")];
+    let mut columns = vec![
+        Column::numbers(report.terms().load(), ""),
+        Column::numbers("n", ""),
+        Column::numbers("mean", ""),
+    ];
     columns.extend(SHOWN.iter().map(|(_, name)| Column::numbers(*name, "")));
     columns.push(Column::numbers("max", ""));
     // A maximum is often far above everything else.
@@ -122,7 +125,7 @@ fn percentile_cell(unit: TimeUnit, percentile: Option<&Percentile>) -> Cell {
 
 /// Response time against service time: what a stalled server hides from those who ask only when it answers.
 fn side_by_side(report: &Report) -> Table {
-    let mut columns = vec![Column::numbers(report.terms().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load(), "")];
     for name in ["mean", "p50", "p99", "p99.9", "max"] {
         columns.push(Column::numbers(format!("{name} response"), ""));
         columns.push(Column::numbers(format!("{name} service"), ""));

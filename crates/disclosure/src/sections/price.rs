@@ -142,15 +142,16 @@ type Of = fn(&PointPrice) -> Option<UnitPrice>;
 fn points_table(report: &Report, sheet: &PriceSheet, prices: &PricePerformance) -> Table {
     let terms = report.terms();
     let currency = sheet.list.currency;
-    let user = report.analysis.benchmark.headline.user_name();
-    let all: [(String, Of); 3] = [
-        (format!("Per {user}"), |point| point.per_user),
-        ("Per operation/second".to_owned(), |point| point.per_rate),
-        ("Per million operations".to_owned(), |point| point.per_million),
-    ];
+    let mut all: Vec<(String, Of)> =
+        vec![(format!("Per {}", report.analysis.words.user.one), |point| point.per_user)];
+    if !terms.is_operation_rate {
+        all.push((format!("Per {}", terms.score_heading), |point| point.per_score));
+    }
+    all.push(("Per operation/second".to_owned(), |point| point.per_rate));
+    all.push(("Per million operations".to_owned(), |point| point.per_million));
     let has = |of: &Of| prices.load_points.iter().any(|point| of(point).is_some());
     let kept: Vec<(String, Of)> = all.into_iter().filter(|(_, of)| has(of)).collect();
-    let mut columns = vec![Column::numbers(terms.load, "")];
+    let mut columns = vec![Column::numbers(terms.load(), "")];
     columns.extend(kept.iter().map(|(name, _)| Column::numbers(format!("{name} ({currency})"), "")));
     columns.push(Column::words("Verdict"));
     let best = report.analysis.headline.as_ref().map(|headline| headline.load_point);

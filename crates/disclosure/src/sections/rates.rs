@@ -5,7 +5,7 @@ use analysis::LoadPointResult;
 
 use super::{curve_marks, hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::report::load_number;
+use crate::report::{capital, load_number};
 use crate::{Block, Column, LeadFigure, Report, Row, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
@@ -30,7 +30,10 @@ pub(super) fn lead(report: &Report) -> Option<LeadFigure> {
 
 fn chart(report: &Report) -> Chart {
     let terms = report.terms();
-    let name = if report.is_open() { "Operations per second".to_owned() } else { capital(terms.rate) };
+    let name = match report.is_open() && terms.is_operation_rate {
+        true => "Operations per second".to_owned(),
+        false => capital(terms.score),
+    };
     let panel = |title: String, format, series| Panel {
         y: Axis::new(title, Spacing::FromZero, format),
         series,
@@ -50,27 +53,22 @@ fn chart(report: &Report) -> Chart {
     }
 }
 
-/// Returns the rate in full with a capital letter.
-fn capital(rate: &str) -> String {
-    let (first, rest) = rate.split_at(1);
-    first.to_uppercase() + rest
-}
-
 fn rates(report: &Report) -> Vec<Series> {
     let points = || report.analysis.load_points.iter();
-    let rate = |point: &LoadPointResult| Point {
-        range: point.rate_interval,
-        hollow: is_doubtful(point),
-        ..Point::new(point.load.level(), point.rate)
+    let score = |point: &LoadPointResult| {
+        let drawn = Point::new(point.load.level(), point.score?);
+        Some(Point { range: point.score_interval, hollow: is_doubtful(point), ..drawn })
     };
     let achieved = Series {
         name: "achieved".into(),
         style: 0,
         draw: Draw::Points,
-        points: points().map(rate).collect(),
+        points: points().filter_map(score).collect(),
     };
+    // What was offered are operations per second, whatever the score is.
+    let comparable = points().filter(|_| report.terms().is_operation_rate);
     let offered: Vec<Point> =
-        points().filter_map(|point| Some(Point::new(point.load.level(), point.offered_rate?))).collect();
+        comparable.filter_map(|point| Some(Point::new(point.load.level(), point.offered_rate?))).collect();
     let offered = Series { name: "offered".into(), style: 4, draw: Draw::Points, points: offered };
     [achieved, offered].into_iter().filter(|series| !series.points.is_empty()).collect()
 }
@@ -87,12 +85,11 @@ fn responses(report: &Report) -> Series {
 fn description(report: &Report) -> String {
     let terms = report.terms();
     let Some(peak) = report.analysis.curve.peak.and_then(|peak| report.analysis.load_points.get(peak)) else {
-        return format!("The rate in {} and the mean response time at each load point.", terms.rate);
+        return format!("The rate in {} and the mean response time at each load point.", terms.score);
     };
     format!(
-        "The rate peaks at {} {} at {}, with a mean response time of {}.",
-        numbers::figure(peak.rate),
-        terms.rate,
+        "The rate peaks at {} at {}, with a mean response time of {}.",
+        terms.score_text(peak.score),
         terms.load_text(peak.load),
         numbers::seconds(peak.response.mean)
     )
@@ -100,7 +97,7 @@ fn description(report: &Report) -> String {
 
 fn table(report: &Report) -> Table {
     let open = report.is_open();
-    let mut columns = vec![Column::numbers(report.terms().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load(), "")];
     columns.extend(open.then(|| Column::numbers("Due/second", "")));
     columns.extend([
         Column::numbers("Average client throughput", "Mbit/s"),

@@ -61,7 +61,7 @@ fn chart(report: &Report) -> Chart {
 
 fn table(report: &Report) -> Table {
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::numbers("Generator busy", "%"),
         Column::numbers("Run queue", "%"),
         Column::numbers("Generator CPU/operation", ""),

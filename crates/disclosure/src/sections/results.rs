@@ -23,12 +23,12 @@ pub fn results_table(analysis: &Analysis) -> Table {
 fn table(analysis: &Analysis, intervals: bool) -> Table {
     let terms = Terms::of(analysis);
     let points = &analysis.load_points;
-    let pages = points.iter().any(|point| point.units_per_minute.is_some());
+    let units = points.iter().any(|point| point.units_per_minute.is_some());
     let best = analysis.headline.as_ref().map(|headline| headline.load_point);
     let times = points.iter().flat_map(|point| [point.response.mean, p99_seconds(point)]).flatten();
     let unit = numbers::TimeUnit::of(times);
     let rows = points.iter().enumerate().map(|(index, point)| {
-        let row = Row { cells: cells(point, unit, pages, intervals), style: RowStyle::Plain };
+        let row = Row { cells: cells(terms, point, unit, units, intervals), style: RowStyle::Plain };
         match (is_doubtful(point), best == Some(index)) {
             (true, _) => row.style(RowStyle::Invalid),
             (false, true) => row.style(RowStyle::Best),
@@ -41,25 +41,27 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
         false => "the bytes that operations transfer",
     };
     let small = if intervals { " In smaller type: 95 % intervals." } else { "" };
-    Table::new("Results per load point", columns(terms, pages), rows).note(format!(
+    Table::new("Results per load point", columns(terms, units), rows).note(format!(
         "Rates count operations that completed in the steady phase; throughput counts {counted}. Little’s Law is \
          the mean number of operations in progress. Formulas: see Method.{small}"
     ))
 }
 
-fn columns(terms: Terms, pages: bool) -> Vec<Column> {
-    let mut columns = vec![
-        Column::numbers(terms.load, ""),
-        Column::numbers(terms.rate_heading, ""),
+fn columns(terms: Terms, units: bool) -> Vec<Column> {
+    let mut columns = vec![Column::numbers(terms.load(), ""), Column::numbers(terms.score_heading, "")];
+    if !terms.is_operation_rate {
+        columns.push(Column::numbers(terms.rate_heading(), ""));
+    }
+    columns.extend([
         Column::numbers("Errors/second", ""),
         Column::numbers(terms.response_heading, ""),
         Column::numbers("Little’s Law", ""),
         Column::numbers("Throughput", "Mbit/s"),
         Column::numbers("p99", ""),
         Column::numbers("Error level", "%"),
-    ];
-    if pages {
-        columns.push(Column::numbers("Pages/minute", ""));
+    ]);
+    if units {
+        columns.push(Column::numbers(terms.unit_rate_heading(), ""));
     }
     columns.push(Column::words("Verdict"));
     columns
@@ -69,26 +71,38 @@ fn p99_seconds(point: &LoadPointResult) -> Option<f64> {
     point.response.percentile(0.99).map(|p99| p99.value.as_secs_f64())
 }
 
-fn cells(point: &LoadPointResult, unit: numbers::TimeUnit, pages: bool, intervals: bool) -> Vec<Cell> {
+fn cells(
+    terms: Terms,
+    point: &LoadPointResult,
+    time: numbers::TimeUnit,
+    units: bool,
+    intervals: bool,
+) -> Vec<Cell> {
     let p99 = point.response.percentile(0.99);
     let detail = |interval: String| if intervals { interval } else { String::new() };
     let mut cells: Vec<Cell> = vec![
         load_number(point.load).into(),
-        Cell::with(numbers::figure(point.rate), detail(numbers::figure_interval(point.rate_interval))),
+        Cell::with(numbers::figure(point.score), detail(numbers::figure_interval(point.score_interval))),
+    ];
+    if !terms.is_operation_rate {
+        let interval = numbers::figure_interval(point.rate_interval);
+        cells.push(Cell::with(numbers::figure(point.rate), detail(interval)));
+    }
+    cells.extend([
         numbers::figure(point.error_rate).into(),
         Cell::with(
-            unit.seconds(point.response.mean),
-            detail(unit.seconds_interval(point.response.mean_interval)),
+            time.seconds(point.response.mean),
+            detail(time.seconds_interval(point.response.mean_interval)),
         ),
         numbers::figure(point.load_factor).into(),
         numbers::megabits(point.throughput_mbit).into(),
         Cell::with(
-            unit.time(p99.map(|p99| p99.value)),
-            detail(unit.time_interval(p99.and_then(|p99| p99.interval))),
+            time.time(p99.map(|p99| p99.value)),
+            detail(time.time_interval(p99.and_then(|p99| p99.interval))),
         ),
         numbers::figure(point.error_level.map(|level| level * 100.0)).into(),
-    ];
-    if pages {
+    ]);
+    if units {
         cells.push(numbers::figure(point.units_per_minute).into());
     }
     cells.push(state_text(point.verdict.state).into());

@@ -36,7 +36,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
     let at = format!("at {}", terms.load_text(point.load));
     let tile = |name: &str, value: String, note: String| Tile { name: name.to_owned(), value, note };
     let mut tiles = vec![
-        tile("Rate", format!("{}/s", numbers::figure(point.rate)), at.clone()),
+        tile("Rate", terms.short_score_text(point.score), at.clone()),
         tile("Throughput", format!("{} Mbit/s", numbers::megabits(point.throughput_mbit)), at.clone()),
         tile("Mean response time", numbers::seconds(point.response.mean), at.clone()),
     ];
@@ -92,7 +92,7 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
     let rows = [
         ("Benchmark", Some(benchmark)),
         ("System under test", Some(sut_text(report))),
-        ("Load", Some(load_text(&loads, terms.load))),
+        ("Load", Some(load_text(&loads, &terms.load()))),
         ("Steady phase", Some(format!("{} per load point", numbers::length(plan.phases.steady)))),
         ("Protocol", Some(protocol_text(report))),
         ("Data set", data_set_text(report)),

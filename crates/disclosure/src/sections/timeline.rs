@@ -246,7 +246,7 @@ fn are_few(report: &Report) -> bool {
 
 fn table(report: &Report, spans: &[PhaseSpan]) -> Table {
     let columns = vec![
-        Column::numbers(report.terms().load, ""),
+        Column::numbers(report.terms().load(), ""),
         Column::numbers("Middle", "s"),
         Column::words("Phase"),
         Column::numbers("Rate, mean", "/s"),

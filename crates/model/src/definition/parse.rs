@@ -362,7 +362,7 @@ mod tests {
          --> my.toml:7:12
           |
         7 | headline = "conection-rate"
-          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate` or `request-rate` or `transaction-rate`, found `conection-rate`
+          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate` or `request-rate` or `transaction-rate` or `throughput` or `harmonic-rate`, found `conection-rate`
           |
           = hint: did you mean `connection-rate`?
 

@@ -37,7 +37,6 @@ pub fn make_plan(
             id: definition.id.clone(),
             version: definition.version,
             title: definition.title.clone(),
-            headline: definition.headline,
         },
         seed: overrides.seed.unwrap_or(DEFAULT_SEED),
         workload: ours.workload.clone(),
@@ -66,7 +65,7 @@ pub fn make_plan(
     if !problems.is_empty() {
         return Err(problems);
     }
-    plan.catalog = plan.workload.catalog();
+    plan.catalog = definition.headline.applied(plan.workload.catalog());
     Ok(plan)
 }
 

@@ -7,9 +7,9 @@ use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Arrivals, Configuration, Connection, DataSet, Definition, FileSetError, HttpVersion, Levels, Limit,
-    LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd, Search, SutPlan,
-    WebProtocol, WebWorkload,
+    Arrivals, Configuration, Connection, DataSet, Definition, FileSetError, Headline, HttpVersion, Levels,
+    Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd, Search,
+    SutPlan, WebProtocol, WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -98,6 +98,9 @@ pub enum Problem {
     /// A limit makes sense for an open loop only.
     #[error("the limit `{0}` applies only to an open loop, but the load is a number of users")]
     LimitOfRate(Limit),
+    /// The headline is a figure of users.
+    #[error("the headline `harmonic-rate` is a figure of users, but the load is a rate")]
+    HeadlineOfUsers,
     /// A local address is listed twice.
     #[error("the source address {0} is listed twice")]
     SourceTwice(IpAddr),
@@ -162,6 +165,7 @@ impl Problem {
             Problem::Files { .. } => "lower the highest load, or the counts in the definition",
             Problem::SettingTwice(_) => "give it once, as a flag of its own or with `--set`",
             Problem::SearchRange(..) => "`--max-load` says where the search ends",
+            Problem::HeadlineOfUsers => "give `--load` in place of `--rate`",
             Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
             Problem::NoLoadThreads => "one per CPU is a good number",
@@ -197,6 +201,7 @@ pub(super) fn problems(
     when(overrides.rates.is_some() && overrides.load.is_some(), Problem::LoadAndRates);
     when(!is_open && overrides.arrivals.is_some(), Problem::OpenLoopOnly("arrivals"));
     when(!is_open && overrides.in_flight_max.is_some(), Problem::OpenLoopOnly("in-flight-max"));
+    when(is_open && definition.headline == Headline::HarmonicRate, Problem::HeadlineOfUsers);
     when(plan.phases.steady == Nanos::ZERO, Problem::Zero("steady phase"));
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));

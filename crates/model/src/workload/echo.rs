@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Think;
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind};
+use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Score, Words};
 
 /// The measures of a message besides its response time, by their indexes in the catalog.
 pub mod echo_measure {
@@ -82,6 +82,8 @@ impl EchoWorkload {
             pauses: self.think.pauses(),
             measures: ["sent bytes", "received bytes"].map(measure).into(),
             transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],
+            score: Score::default(),
+            words: Words::of_rate("message", "terminal"),
         }
     }
 }

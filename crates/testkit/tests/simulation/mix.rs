@@ -1,7 +1,7 @@
 //! The operations of users and schedules match the expectations of the analysis' rules.
 
 use benchmarks::find;
-use model::{Arrivals, Plan};
+use model::{Arrivals, Plan, Score};
 use testkit::{Law, SimServer, Simulation, closed_plan, open_plan, phases, with_seed, with_workload};
 
 use crate::{assert_valid, close, ms, remarks};
@@ -47,5 +47,26 @@ fn users_with_think_time_obey_the_interactive_law() {
         close("rate", point.rate, 100.0, 0.01);
         close("response", point.response.mean.unwrap(), 0.73, 0.03);
         assert!(!remarks(point).contains(&"think"), "{:?}", point.verdict);
+    });
+}
+
+/// Eight users who never think share one worker: whatever the kinds and their weights, R̄ = N·S, so that N ÷ Σ w·R̄ is the
+/// capacity 1 ÷ S. With as many workers as users R̄ = S, and the score is N ÷ S.
+#[test]
+fn the_harmonic_score_of_equal_kinds_is_the_capacity() {
+    with_seed(103, |seed| {
+        for (workers, expected) in [(1, 200.0), (8, 1_600.0)] {
+            let mut plan = of_benchmark("web96", closed_plan(seed, &[8], phases(2, 60)));
+            plan.catalog.score = Score::Harmonic { weights: vec![0.25, 0.25, 0.4, 0.1] };
+            assert_eq!(plan.catalog.check(), Ok(()));
+            let found =
+                Simulation::new(plan, SimServer::new(Law::Exponential(ms(5)), Some(workers))).analyze();
+            assert_valid(&found);
+            let point = &found.load_points[0];
+            close("score", point.score.unwrap(), expected, 0.03);
+            let (low, high) = point.score_interval.unwrap();
+            assert!(low < point.score.unwrap() && point.score.unwrap() < high && high < 1.2 * low);
+            assert_eq!(found.headline.unwrap().value, point.score.unwrap());
+        }
     });
 }

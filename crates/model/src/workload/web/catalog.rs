@@ -1,7 +1,7 @@
 //! The catalog of a web workload: a kind of operation per request, a kind of unit per page.
 
 use super::{Request, WebWorkload};
-use crate::{Catalog, ExpectedMeasure, Measure, MeasureUnit, OperationKind};
+use crate::{Catalog, ExpectedMeasure, Measure, MeasureUnit, Noun, OperationKind, Score, Words};
 
 /// The measures of a request besides its response time, by their indexes in the catalog.
 pub mod web_measure {
@@ -55,6 +55,15 @@ fn measures(follows_redirects: bool) -> Vec<Measure> {
     measures
 }
 
+/// Returns the words of a benchmark that is known by the rate of its operations.
+fn words() -> Words {
+    Words {
+        score_heading: "Ops/second".to_owned(),
+        unit: Noun::regular("page"),
+        ..Words::of_rate("operation", "user")
+    }
+}
+
 impl WebWorkload {
     /// Returns what a run of the workload counts and measures.
     pub fn catalog(&self) -> Catalog {
@@ -72,6 +81,8 @@ impl WebWorkload {
             pauses: self.think.pauses(),
             measures: measures(self.follows_redirects()),
             transferred: vec![web_measure::REPLY_BYTES],
+            score: Score::default(),
+            words: words(),
         }
     }
 }

@@ -6,12 +6,12 @@ mod records;
 use std::path::Path;
 
 use blake3::{Hash, Hasher};
-use model::{Phase, Workload};
+use model::{Headline, Phase, Workload};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
-/// Converts a plan: workload and protocol are the web family's, and the catalog follows from the workload.
+/// Converts a plan: workload and protocol are the web family's, and the catalog follows from workload and headline.
 pub(super) fn convert_plan(plan: &Value) -> Value {
     assert_eq!(plan["format"], 2);
     let mut plan = plan.clone();
@@ -22,7 +22,9 @@ pub(super) fn convert_plan(plan: &Value) -> Value {
     web["protocol"] = protocol;
     plan["workload"] = json!({ "web": web });
     let workload: Workload = serde_json::from_value(plan["workload"].clone()).unwrap();
-    plan["catalog"] = serde_json::to_value(workload.catalog()).unwrap();
+    let headline = plan["benchmark"].as_object_mut().unwrap().remove("headline").unwrap();
+    let headline: Headline = serde_json::from_value(headline).unwrap();
+    plan["catalog"] = serde_json::to_value(headline.applied(workload.catalog())).unwrap();
     plan
 }
 

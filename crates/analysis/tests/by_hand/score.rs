@@ -1,0 +1,93 @@
+//! Scores of a load point that is small enough to be worked out on paper: the two users of `metrics`, T = 4 s.
+
+use analysis::Analysis;
+use model::{Load, RateTime, Score, web_measure};
+
+use crate::metrics::{near, operations, recorded};
+use crate::record::{OBJECT_BYTES, RecordedRun, ms, plan, users};
+
+/// Seven operations of 0.5 s and 700 B, two of 1.5 s and 5,325 B.
+fn analyzed(score: Score) -> Analysis {
+    let mut run = recorded(&operations());
+    run.plan.catalog.score = score;
+    assert_eq!(run.plan.catalog.check(), Ok(()));
+    run.analyze()
+}
+
+fn score_of(score: Score) -> f64 {
+    let analysis = analyzed(score);
+    let value = analysis.load_points[0].score.unwrap();
+    assert_eq!(analysis.headline.map(|headline| headline.value), Some(value));
+    value
+}
+
+/// 9 ÷ 4 s; the large ones alone: 60 · 2 ÷ 4 s.
+#[test]
+fn a_rate_counts_the_operations_of_its_kinds() {
+    near(score_of(Score::Rate { kinds: vec![], per: RateTime::Second }), 2.25);
+    near(score_of(Score::Rate { kinds: vec![1], per: RateTime::Minute }), 30.0);
+}
+
+/// Replies: 7 · 700 + 2 · 5,325 = 15,550 B, times 8 ÷ (10⁶ · 4).
+#[test]
+fn a_throughput_adds_up_its_measures() {
+    near(score_of(Score::Throughput { measures: vec![web_measure::REPLY_BYTES] }), 0.0311);
+    assert_eq!(OBJECT_BYTES, [500, 5_125]);
+}
+
+/// N = 2, R̄ = 0.5 s and 1.5 s: 2 ÷ (0.75 · 0.5 + 0.25 · 1.5) = 2 ÷ 0.75. With all weight on one kind: 2 ÷ R̄. That the
+/// mix was seven to two changes nothing.
+#[test]
+fn a_harmonic_score_weighs_the_kinds_as_declared() {
+    near(score_of(Score::Harmonic { weights: vec![0.75, 0.25] }), 2.0 / 0.75);
+    near(score_of(Score::Harmonic { weights: vec![1.0, 0.0] }), 4.0);
+    near(score_of(Score::Harmonic { weights: vec![0.0, 1.0] }), 2.0 / 1.5);
+}
+
+#[test]
+fn without_a_success_of_a_weighted_kind_there_is_no_harmonic_score() {
+    let small: Vec<_> = operations().into_iter().filter(|operation| operation.kind == 0).collect();
+    for (weights, expected) in [(vec![0.5, 0.5], None), (vec![1.0, 0.0], Some(4.0))] {
+        let mut run = recorded(&small);
+        run.plan.catalog.score = Score::Harmonic { weights };
+        let analysis = run.analyze();
+        let point = &analysis.load_points[0];
+        assert_eq!(point.score, expected);
+        assert_eq!((point.score_interval, point.score_seconds.is_empty()), (None, expected.is_none()));
+        assert_eq!([analysis.headline.is_some(), analysis.curve.peak.is_some()], [expected.is_some(); 2]);
+    }
+}
+
+/// A schedule has no users, whose number the score needs.
+#[test]
+fn an_open_loop_has_no_harmonic_score() {
+    let mut run = RecordedRun::open(ms(0));
+    run.plan.catalog.score = Score::Harmonic { weights: vec![0.5, 0.5] };
+    let analysis = run.analyze();
+    assert!(analysis.load_points[0].score.is_none() && analysis.headline.is_none());
+}
+
+/// The ratio of the sums over the seconds is the score, and the interval by batches of seconds has it inside.
+#[test]
+fn the_seconds_of_a_score_add_up_to_it() {
+    let scores = [
+        Score::default(),
+        Score::Rate { kinds: vec![1], per: RateTime::Minute },
+        Score::Throughput { measures: vec![web_measure::BODY_BYTES] },
+        Score::Harmonic { weights: vec![0.3, 0.7] },
+    ];
+    for score in scores {
+        let mut plan = plan(Load::Users(4), 1, 20);
+        plan.catalog.score = score.clone();
+        let response = |user: u32, k: usize| ms(30 + 20 * u64::from(user) + 7 * (k as u64 % 5));
+        let operations = users(&plan, 4, response, ms(0));
+        let analysis = RecordedRun::of(plan, &operations).analyze();
+        let point = &analysis.load_points[0];
+        let sum = |of: fn(&(f64, f64)) -> f64| point.score_seconds.iter().map(of).sum::<f64>();
+        let value = point.score.unwrap();
+        assert_eq!(point.score_seconds.len(), 20);
+        near(sum(|one| one.0) / sum(|one| one.1), value);
+        let (low, high) = point.score_interval.unwrap();
+        assert!(low <= value && value <= high && high - low < 0.1 * value, "{score:?}: {low} {value} {high}");
+    }
+}
