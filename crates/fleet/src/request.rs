@@ -45,8 +45,8 @@ pub enum Monitoring {
     Off,
     /// This one with what runs on it, and others, on which the server is.
     On {
-        /// The others.
-        others: Vec<MonitorSource>,
+        /// The others, with the processes that are watched there.
+        others: Vec<(MonitorSource, Vec<ProcessSelector>)>,
         /// The processes on this machine that are watched beside the server, or that are the server.
         watched: Vec<ProcessSelector>,
     },

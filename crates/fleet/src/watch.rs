@@ -115,8 +115,8 @@ impl Watchers {
             all.push(Watcher::new(&network.name(), MachineRole::Sut, Box::new(network)));
         }
         let n_here = all.len();
-        for source in others {
-            all.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(start_program)?));
+        for (source, watched) in others {
+            all.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(watched, start_program)?));
         }
         all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
         let meter = (sut.is_none() && !targets.is_empty()).then(|| groups.meter());

@@ -8,7 +8,7 @@ use languages::{
     LoadListError, RATE_MAX, is_terminal_control, parse_bytes, parse_load, parse_rates, parse_time,
 };
 use model::{Arrivals, DiskShare, GatewayKind, Limit, LimitError, parse_limits};
-use observe::{MonitorSource, MonitorSourceError, ProcessSelector};
+use observe::{MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelectorError};
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
@@ -333,10 +333,11 @@ pub(crate) struct RunArguments {
     /// windows_exporter) or `ssh=USER@HOST`; `off` disables monitoring; may be repeated
     #[arg(long, value_name = "SOURCE", value_parser = monitor)]
     pub monitor: Vec<MonitorArgument>,
-    /// Watch processes on this machine too, such as a database behind the server: `port=NUMBER`, `pid=NUMBER`,
-    /// `unit=NAME`, `cgroup=PATH` or `container=ID`; may be repeated. Those that listen at `--target` are always watched
+    /// Watch these processes too, such as a database behind the server: `port=NUMBER`, `pid=NUMBER`, `unit=NAME`,
+    /// `cgroup=PATH` or `container=ID`; `HOST/port=NUMBER` on a machine of `--monitor ssh=USER@HOST`; may be repeated.
+    /// Those that listen at `--target` on this machine are always watched
     #[arg(long, value_name = "PROCESSES")]
-    pub watch: Vec<ProcessSelector>,
+    pub watch: Vec<WatchArgument>,
     #[command(flatten)]
     pub metrics: MetricsArguments,
     #[command(flatten)]
@@ -653,6 +654,34 @@ pub(crate) enum MonitorArgument {
     Off,
     /// A machine other than this one.
     Source(MonitorSource),
+}
+
+/// `--watch`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WatchArgument {
+    /// The other machine that they run on; `None` for this one.
+    pub host: Option<String>,
+    /// The processes.
+    pub selector: ProcessSelector,
+}
+
+impl std::str::FromStr for WatchArgument {
+    type Err = ProcessSelectorError;
+
+    /// Parses `[HOST/]KIND=VALUE`; paths of control groups contain slashes behind the `=`.
+    fn from_str(text: &str) -> Result<WatchArgument, ProcessSelectorError> {
+        let kind = text.split('=').next().unwrap_or_default();
+        let (host, selector) = match kind.rsplit_once('/').filter(|(host, _)| !host.is_empty()) {
+            Some((host, kind)) => (Some(host.to_owned()), format!("{kind}{}", &text[kind_end(text)..])),
+            None => (None, text.to_owned()),
+        };
+        Ok(WatchArgument { host, selector: selector.parse()? })
+    }
+}
+
+/// Returns the position of the `=`, or the end.
+fn kind_end(text: &str) -> usize {
+    text.find('=').unwrap_or(text.len())
 }
 
 fn monitor(text: &str) -> Result<MonitorArgument, MonitorSourceError> {

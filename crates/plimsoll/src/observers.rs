@@ -1,11 +1,12 @@
 //! The observers of a run: the progress display and the metrics tools that the user named.
 
 use fleet::{Event, Observer};
+use languages::foreign_text;
 use model::Plan;
-use observe::{ProcessSelector, WatchedTargets};
+use observe::{MonitorSource, ProcessSelector, WatchedTargets};
 use telemetry::{Endpoint, MonitoredRun, Telemetry, TelemetryError, TelemetryOptions};
 
-use crate::arguments::{MetricsArguments, MonitorArgument};
+use crate::arguments::{MetricsArguments, MonitorArgument, WatchArgument};
 use crate::exit::{Exit, Failure};
 use crate::progress::{DisplayKind, Progress};
 use crate::stderr::{eprint, warn};
@@ -22,7 +23,7 @@ address, but not at a link-local address";
 pub(crate) fn check_observers(
     metrics: &MetricsArguments,
     monitors: &[MonitorArgument],
-    watched: &[ProcessSelector],
+    watched: &[WatchArgument],
 ) -> Result<(), Failure> {
     let refused = |why: String| Failure::new(Exit::Refused, why).hint(OBSERVERS_HINT);
     metrics.otlp.as_ref().map_or(Ok(()), Endpoint::check).map_err(|why| refused(why.to_string()))?;
@@ -32,11 +33,40 @@ pub(crate) fn check_observers(
             source.check().map_err(|why| refused(format!("`{shown}` cannot be monitored: {why}")))?;
         }
     }
+    check_watched(monitors, watched)
+}
+
+/// Checks the processes to watch: those on this machine exist, those on others are on one that is monitored.
+fn check_watched(monitors: &[MonitorArgument], watched: &[WatchArgument]) -> Result<(), Failure> {
     if !watched.is_empty() && monitors.contains(&MonitorArgument::Off) {
         let error = "`--watch` names processes to monitor, and `--monitor off` monitors nothing";
         return Err(Failure::usage(error).hint("omit one of them"));
     }
-    WatchedTargets::select(watched).map(drop).map_err(Failure::usage)
+    for WatchArgument { host, selector } in watched {
+        let Some(host) = host else { continue };
+        let is_there = |one: &MonitorArgument| match one {
+            MonitorArgument::Source(source) => source.is_on(host),
+            MonitorArgument::Off => false,
+        };
+        if !monitors.iter().any(is_there) {
+            let error = format!("`--watch {}/{selector}`: this machine is not monitored", foreign_text(host));
+            return Err(
+                Failure::usage(error).hint(format!("add `--monitor ssh=USER@{}`", foreign_text(host)))
+            );
+        }
+    }
+    WatchedTargets::select(&watched_here(watched)).map(drop).map_err(Failure::usage)
+}
+
+/// Returns the processes to watch on this machine.
+pub(crate) fn watched_here(watched: &[WatchArgument]) -> Vec<ProcessSelector> {
+    watched.iter().filter(|one| one.host.is_none()).map(|one| one.selector.clone()).collect()
+}
+
+/// Returns the processes to watch on another machine.
+pub(crate) fn watched_on(source: &MonitorSource, watched: &[WatchArgument]) -> Vec<ProcessSelector> {
+    let is_there = |one: &&WatchArgument| one.host.as_deref().is_some_and(|host| source.is_on(host));
+    watched.iter().filter(is_there).map(|one| one.selector.clone()).collect()
 }
 
 /// An observer that passes the events of runs to the progress display and to telemetry.

@@ -60,6 +60,11 @@ impl CgroupMembership {
         kernel_file::read(format!("/proc/{pid}/cgroup")).map(|text| parse(&text)).unwrap_or_default()
     }
 
+    /// Parses the text of `/proc/PID/cgroup`; accepts any text.
+    pub(crate) fn parse(text: &str) -> CgroupMembership {
+        parse(text)
+    }
+
     /// Returns the path of the innermost systemd service, with its name; a manager of a user's services is none.
     pub fn service(&self) -> Option<(&str, &str)> {
         let of_path = |path| {

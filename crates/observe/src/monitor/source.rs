@@ -11,6 +11,7 @@ use super::prometheus::PrometheusMachine;
 use super::ssh::{SshAccount, SshMachine, SshOptions};
 use super::{MonitorError, ResourceMonitor};
 use crate::program::StartProgram;
+use crate::watch::ProcessSelector;
 
 /// A machine to monitor: `prometheus=http://sut:9100/metrics`, `ssh=user@sut`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,14 @@ impl MonitorSource {
         }
     }
 
+    /// Returns whether this is the machine that a user calls `host`: by its host, or by the whole account.
+    pub fn is_on(&self, host: &str) -> bool {
+        match self {
+            MonitorSource::Prometheus(_) => self.machine() == host,
+            MonitorSource::Ssh(account) => account.as_str() == host || account.host() == host,
+        }
+    }
+
     /// Resolves the machine and checks its addresses. Names known only to `ssh` are not resolved.
     ///
     /// # Errors
@@ -49,18 +58,30 @@ impl MonitorSource {
         }
     }
 
-    /// Starts monitoring the machine; `start` starts the program that this may need.
+    /// Starts monitoring the machine, and the processes there that `watched` selects; `start` starts the program that
+    /// this may need.
     ///
     /// # Errors
-    /// Monitoring it is forbidden, or `ssh` cannot connect; an exporter is first contacted by the first
+    /// Monitoring it is forbidden, `ssh` cannot connect, or processes are not found; an exporter is first contacted by the first
     /// reading.
-    pub fn watch(&self, start: StartProgram) -> Result<Box<dyn ResourceMonitor>, MonitorError> {
-        self.check()
-            .map_err(|why| MonitorError { watched: self.machine().to_owned(), reason: why.to_string() })?;
+    pub fn watch(
+        &self,
+        watched: &[ProcessSelector],
+        start: StartProgram,
+    ) -> Result<Box<dyn ResourceMonitor>, MonitorError> {
+        let fail = |reason: String| MonitorError { watched: self.machine().to_owned(), reason };
+        self.check().map_err(|why| fail(why.to_string()))?;
         Ok(match self {
+            MonitorSource::Prometheus(_) if !watched.is_empty() => {
+                return Err(fail(
+                    "an exporter does not tell processes apart\nhint: use `--monitor ssh=USER@HOST`"
+                        .to_owned(),
+                ));
+            }
             MonitorSource::Prometheus(url) => Box::new(PrometheusMachine::new(url.clone())),
             MonitorSource::Ssh(account) => {
-                Box::new(SshMachine::connect(account.clone(), SshOptions::default(), start)?)
+                let machine = SshMachine::connect(account.clone(), SshOptions::default(), start)?;
+                Box::new(machine.watching(watched)?)
             }
         })
     }
@@ -162,7 +183,7 @@ mod tests {
             let source: MonitorSource = text.parse().unwrap();
             assert!(source.check().is_err(), "{text}");
             assert!(
-                source.watch(start).err().unwrap().reason.starts_with("no connection is made to `"),
+                source.watch(&[], start).err().unwrap().reason.starts_with("no connection is made to `"),
                 "{text}"
             );
         }
@@ -178,7 +199,7 @@ mod tests {
         let error = "prometheus=http://me:secret@sut/".parse::<MonitorSource>().unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");
         let source: MonitorSource = "prometheus=http://169.254.1.1/?token=secret".parse().unwrap();
-        let error = source.watch(start).err().unwrap().to_string();
+        let error = source.watch(&[], start).err().unwrap().to_string();
         assert!(!error.contains("secret") && error.contains("token=[redacted]"), "{error}");
     }
 
@@ -188,7 +209,7 @@ mod tests {
         let text = format!("prometheus=http://{}/metrics", listener.local_addr().unwrap());
         drop(listener);
         let source: MonitorSource = text.parse().unwrap();
-        let error = source.watch(start).unwrap().read(&mut Vec::new()).unwrap_err();
+        let error = source.watch(&[], start).unwrap().read(&mut Vec::new()).unwrap_err();
         assert_eq!(error.watched, source.machine());
     }
 

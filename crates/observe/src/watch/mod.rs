@@ -29,4 +29,5 @@ pub use namespaces::is_here;
 pub use request::WatchedTargets;
 pub use resolve::WatchError;
 pub use selector::{ProcessSelector, ProcessSelectorError};
+pub(crate) use sockets::{Listener, parse as parse_listeners};
 pub(crate) use table::ProcessTable;

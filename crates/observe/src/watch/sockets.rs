@@ -34,7 +34,7 @@ pub(crate) fn listeners_near(pid: u32) -> Vec<Listener> {
 }
 
 /// Parses lines `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`.
-pub(super) fn parse(table: &str) -> Vec<Listener> {
+pub(crate) fn parse(table: &str) -> Vec<Listener> {
     let line = |line: &str| {
         let mut fields = line.split_ascii_whitespace();
         let address = parse_address(fields.nth(1)?)?;

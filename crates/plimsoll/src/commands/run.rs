@@ -25,7 +25,7 @@ use crate::candidates::{Candidate, ChosenServer, candidates, differ_in_settings,
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::interrupt;
-use crate::observers::{Observers, check_observers};
+use crate::observers::{Observers, check_observers, watched_here, watched_on};
 use crate::outcome;
 use crate::paths;
 use crate::placement::{
@@ -378,9 +378,12 @@ fn monitoring(arguments: &RunArguments) -> Monitoring {
     }
     let source = |argument: &MonitorArgument| match argument {
         MonitorArgument::Off => None,
-        MonitorArgument::Source(source) => Some(source.clone()),
+        MonitorArgument::Source(source) => Some((source.clone(), watched_on(source, &arguments.watch))),
     };
-    Monitoring::On { others: asked.iter().filter_map(source).collect(), watched: arguments.watch.clone() }
+    Monitoring::On {
+        others: asked.iter().filter_map(source).collect(),
+        watched: watched_here(&arguments.watch),
+    }
 }
 
 /// Returns the directory for work directories; creates it if a server is to be started.

@@ -154,6 +154,10 @@ fn selected_processes_that_do_not_exist_are_refused() {
     run(&fixture, port, &["--watch", "pid=2", "--monitor", "off"])
         .expect(2)
         .expect_stderr("`--monitor off` monitors nothing");
+    run(&fixture, port, &["--watch", "sut/port=8080"])
+        .expect(2)
+        .expect_stderr("error: `--watch sut/port=8080`: this machine is not monitored")
+        .expect_stderr("hint: add `--monitor ssh=USER@sut`");
     assert!(!fs::exists(fixture.path("run.plim")).unwrap());
 }
 

@@ -34,6 +34,7 @@ pub use shared::{ProcessMeter, WatchedGroups};
 use task::FileRoom;
 pub(super) use task::stat_text;
 use totals::GroupTotals;
+pub(super) use totals::GrowingSum;
 
 /// Maximum number of processes whose status is read per reading.
 const STATUS_READS_MAX: usize = 160;

@@ -30,14 +30,14 @@ pub(super) struct GroupTotals {
 /// A sum over processes that does not fall when one of them ends. What ended processes leave to their parents is part of
 /// the parents' use.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct GrowingSum {
+pub(in crate::monitor) struct GrowingSum {
     last: Option<u64>,
     total: u64,
 }
 
 impl GrowingSum {
     /// Takes the present sum; returns the total.
-    pub(super) fn add(&mut self, sum: u64) -> u64 {
+    pub(in crate::monitor) fn add(&mut self, sum: u64) -> u64 {
         let grown = sum.saturating_sub(self.last.unwrap_or(0));
         self.total = self.total.saturating_add(grown);
         self.last = Some(sum);

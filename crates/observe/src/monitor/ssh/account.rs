@@ -24,10 +24,14 @@ pub struct SshAccountError {
 impl SshAccount {
     /// Returns the addresses of the host, as far as they can be resolved without `ssh`.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        let host = self.0.rsplit_once('@').map_or(self.0.as_str(), |(_, host)| host);
         // A zone selects the interface, not the destination.
-        let host = host.split('%').next().unwrap_or(host);
+        let host = self.host().split('%').next().unwrap_or(self.host());
         (host, SSH_PORT).to_socket_addrs().map_or_else(|_| Vec::new(), Iterator::collect)
+    }
+
+    /// Returns the host alone.
+    pub fn host(&self) -> &str {
+        self.0.rsplit_once('@').map_or(self.0.as_str(), |(_, host)| host)
     }
 
     /// Returns it in the form passed to `ssh`.

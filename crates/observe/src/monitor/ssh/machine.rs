@@ -11,10 +11,12 @@
 use model::Reading;
 
 use super::account::SshAccount;
-use super::script::{ANSWERS_MAX, Files, end_line, read_answer, script};
+use super::processes::{FIND, RemoteProcesses};
+use super::script::{ANSWERS_MAX, Files, answer_in, end_line, read_answer, script};
 use super::ssh_connection::{SshConnection, SshOptions};
 use crate::monitor::{MonitorError, PROC_FILES, ResourceMonitor};
 use crate::program::StartProgram;
+use crate::watch::ProcessSelector;
 
 /// A Linux machine that is reachable by `ssh` without prompts; nothing is installed there.
 ///
@@ -32,6 +34,8 @@ pub struct SshMachine {
     /// Number of the last answer.
     answered: u64,
     back_off: Backoff,
+    /// The processes that are watched there.
+    processes: RemoteProcesses,
 }
 
 /// The maximum backoff between two connections, in readings, which are seconds.
@@ -70,6 +74,22 @@ impl SshMachine {
         SshMachine::reading(PROC_FILES, account, options, start)
     }
 
+    /// Watches processes there, too, and looks for them.
+    ///
+    /// # Errors
+    /// Some of them are not found, or that account may not see them.
+    pub fn watching(self, selectors: &[ProcessSelector]) -> Result<SshMachine, MonitorError> {
+        let mut machine = SshMachine { processes: RemoteProcesses::new(selectors), ..self };
+        if selectors.is_empty() {
+            return Ok(machine);
+        }
+        let missing = machine.ask(&mut Vec::new()).and_then(|()| machine.processes.missing());
+        match missing {
+            Ok(()) => Ok(machine),
+            Err(reason) => Err(MonitorError { watched: machine.account.to_string(), reason }),
+        }
+    }
+
     fn reading(
         files: &'static Files,
         account: SshAccount,
@@ -90,7 +110,18 @@ impl SshMachine {
             return Err(MonitorError { watched: account.to_string(), reason });
         }
         let back_off = Backoff::default();
-        Ok(SshMachine { account, options, start, files, connection, asked: 1, answered: 1, back_off })
+        let processes = RemoteProcesses::new(&[]);
+        Ok(SshMachine {
+            account,
+            options,
+            start,
+            files,
+            connection,
+            asked: 1,
+            answered: 1,
+            back_off,
+            processes,
+        })
     }
 
     /// Requests an answer, over a new connection if the last one has ended and backed off. The first answer
@@ -121,11 +152,17 @@ impl SshMachine {
             self.connection.receive(&end_line(self.asked), within)?;
             self.answered = self.asked;
         }
-        self.connection.send("\n")?;
+        let question = self.processes.question();
+        self.connection.send(&format!("{question}\n"))?;
         self.asked += 1;
         let printed = self.connection.receive(&end_line(self.asked), within)?;
         self.answered = self.asked;
         read_answer(&printed, self.asked, self.files, into);
+        match question.as_str() {
+            "" => {}
+            FIND => self.processes.find(answer_in(&printed, self.asked).unwrap_or_default()),
+            _ => self.processes.read(answer_in(&printed, self.asked).unwrap_or_default(), into),
+        }
         Ok(())
     }
 }
@@ -207,6 +244,29 @@ mod tests {
         };
         assert_eq!(of(&afar, Counter::MemoryTotal), of(&here, Counter::MemoryTotal));
         assert_eq!(of(&afar, Counter::CpuUser).len(), of(&here, Counter::CpuUser).len());
+    }
+
+    /// Goal: the processes behind a port of the other machine are found and counted by what its shell prints.
+    #[test]
+    fn processes_there_are_found_and_counted() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let label = format!("port={}", listener.local_addr().unwrap().port());
+        let selectors = [label.parse().unwrap()];
+        let connected = || connect_reading(PROC_FILES, HERE, LONG).unwrap();
+        let mut machine = connected().watching(&selectors).unwrap();
+        let mut readings = Vec::new();
+        machine.read(&mut readings).unwrap();
+        let of = |counter| {
+            readings.iter().find(|one| one.counter == counter && one.instance == label).unwrap().value
+        };
+        assert!(
+            1 <= of(Counter::SutProcesses) && 1 <= of(Counter::SutThreads) && 0 < of(Counter::SutMinorFaults)
+        );
+        assert!(readings.iter().any(|one| one.counter == Counter::SutCpu));
+        assert!(readings.iter().any(|one| one.counter == Counter::MemoryTotal));
+        drop(listener);
+        let error = connected().watching(&selectors).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("me@sut: no process was found for `{label}`")), "{error}");
     }
 
     #[test]

@@ -2,11 +2,14 @@
 //!
 //! - `account`: the account on the other machine
 //! - `script`: the script for its shell, and the format of answers
+//! - `process_view`: processes found there; `processes`: their counters
 //! - `ssh_connection`: the running `ssh` process, with time limits
 //! - `machine`: one request per second
 
 mod account;
 mod machine;
+mod process_view;
+mod processes;
 mod script;
 mod ssh_connection;
 

@@ -9,6 +9,8 @@ use std::fmt::Write;
 
 use model::Reading;
 
+use super::process_view::FIND_COMMANDS;
+use super::processes::FIND;
 use crate::monitor::Parse;
 
 /// Kernel files and their parsers.
@@ -16,6 +18,15 @@ pub(super) type Files = [(&'static str, Parse)];
 
 /// Maximum number of answers: more than a day of seconds.
 pub(super) const ANSWERS_MAX: u32 = 100_000;
+
+/// The commands that print the files of the processes in a request.
+const PROCESS_COMMANDS: &str = "\
+set --
+for pid in $question; do
+set -- \"$@\" /proc/$pid/stat /proc/$pid/io /proc/$pid/task/[0-9]*/schedstat /proc/$pid/task/[0-9]*/children
+done
+LC_ALL=C grep -s '' \"$@\" /dev/null </dev/null
+";
 
 /// Returns the line before an answer; text before it is a greeting.
 pub(super) fn begin_line(number: u64) -> String {
@@ -38,16 +49,21 @@ pub(super) fn script(files: &Files, answers_max: u32) -> String {
         let _ = write!(paths, " '{path}'");
     }
     format!(
-        "{{\nn=0\nwhile [ \"$n\" -lt {answers_max} ]; do\nn=$((n+1))\necho \"plimsoll-begin $n\"\n\
-         LC_ALL=C grep -s ''{paths} /dev/null </dev/null\necho \"plimsoll-end $n\"\n\
-         read -r question || break\ndone\nexit 0\n}}\n"
+        "{{\nn=0\nquestion=\nwhile [ \"$n\" -lt {answers_max} ]; do\nn=$((n+1))\necho \"plimsoll-begin $n\"\n\
+         LC_ALL=C grep -s ''{paths} /dev/null </dev/null\ncase \"$question\" in\n'') ;;\n{FIND})\n{FIND_COMMANDS};;\n\
+         *)\n{PROCESS_COMMANDS};;\nesac\necho \"plimsoll-end $n\"\nread -r question || break\ndone\nexit 0\n}}\n"
     )
+}
+
+/// Returns what was printed for answer `number`; `None` without its begin.
+pub(super) fn answer_in(printed: &str, number: u64) -> Option<&str> {
+    printed.rsplit_once(&begin_line(number)).map(|(_, answer)| answer)
 }
 
 /// Parses the output up to the end of answer `number` and appends the readings of its files; accepts any
 /// text.
 pub(super) fn read_answer(printed: &str, number: u64, files: &Files, into: &mut Vec<Reading>) {
-    let Some((_, answer)) = printed.rsplit_once(&begin_line(number)) else { return };
+    let Some(answer) = answer_in(printed, number) else { return };
     let mut lines = answer.lines().peekable();
     for (path, parse) in files {
         let of_this_file = |line: &str| Some(line.strip_prefix(path)?.strip_prefix(':')?.to_owned());

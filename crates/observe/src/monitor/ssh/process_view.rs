@@ -1,0 +1,157 @@
+//! The processes of another machine, found in the texts that its shell prints.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cgroup::CgroupMembership;
+use crate::process::{ProcessStat, parse_stat};
+use crate::watch::{Listener, ProcessSelector, parse_listeners};
+
+/// The commands that print what is needed to find processes: status and control groups of all processes, listening
+/// sockets, and the processes that hold sockets.
+pub(super) const FIND_COMMANDS: &str = "\
+LC_ALL=C grep -s '' /proc/[0-9]*/stat /proc/[0-9]*/cgroup /proc/net/tcp /proc/net/tcp6 /dev/null </dev/null
+LC_ALL=C ls -l /proc/[0-9]*/fd 2>/dev/null </dev/null | LC_ALL=C sed -n -e '/^\\/proc\\//p' -e 's/.*socket:/socket:/p'
+";
+
+/// The processes of a machine at one moment.
+#[derive(Debug, Default)]
+pub(super) struct ProcessView {
+    stats: BTreeMap<u32, ProcessStat>,
+    groups: BTreeMap<u32, CgroupMembership>,
+    listeners: Vec<Listener>,
+    /// The processes that hold each socket.
+    holders: BTreeMap<u64, BTreeSet<u32>>,
+}
+
+impl ProcessView {
+    /// Parses the output of [`FIND_COMMANDS`]; accepts any text.
+    pub(super) fn parse(printed: &str) -> ProcessView {
+        let mut view = ProcessView::default();
+        let mut cgroups: BTreeMap<u32, String> = BTreeMap::new();
+        let mut tables = String::new();
+        let mut folder: Option<u32> = None;
+        for line in printed.lines() {
+            if let Some(pid) = line.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/fd:")) {
+                folder = pid.parse().ok();
+            } else if let Some((pid, name, text)) = of_process(line) {
+                match name {
+                    "stat" => view.stats.extend(parse_stat(text).map(|(_, stat)| (pid, stat))),
+                    "cgroup" => cgroups.entry(pid).or_default().extend([text, "\n"]),
+                    _ => {}
+                }
+            } else if let Some(row) = of_table(line) {
+                tables.extend([row, "\n"]);
+            } else if let Some((pid, inode)) = folder.zip(socket(line)) {
+                view.holders.entry(inode).or_default().insert(pid);
+            }
+        }
+        view.groups = cgroups.into_iter().map(|(pid, text)| (pid, CgroupMembership::parse(&text))).collect();
+        view.listeners = parse_listeners(&tables);
+        view
+    }
+
+    /// Returns the selected processes with their descendants, and the other processes of their service or container;
+    /// empty if there are none, or this user may not see them.
+    pub(super) fn select(&self, selector: &ProcessSelector) -> BTreeSet<u32> {
+        let within = |matches: &dyn Fn(&CgroupMembership) -> bool| -> BTreeSet<u32> {
+            self.groups.iter().filter(|(_, groups)| matches(groups)).map(|(pid, _)| *pid).collect()
+        };
+        match selector {
+            ProcessSelector::Port(port) => self.on_port(*port),
+            ProcessSelector::Pid(pid) => self.family([*pid].into()),
+            ProcessSelector::Unit(name) => within(&|groups| groups.unit(name).is_some()),
+            ProcessSelector::Cgroup(path) => within(&|groups| groups.is_within(path)),
+            ProcessSelector::Container(id) => {
+                within(&|groups| groups.container().is_some_and(|(_, found)| found.starts_with(id)))
+            }
+        }
+    }
+
+    fn on_port(&self, port: u16) -> BTreeSet<u32> {
+        let listening = self.listeners.iter().filter(|listener| listener.address.port() == port);
+        let holders = listening.filter_map(|listener| self.holders.get(&listener.inode)).flatten();
+        let leaders: BTreeSet<u32> = holders.copied().filter(|pid| *pid != 1).collect();
+        let whole = leaders.iter().find_map(|pid| {
+            let groups = self.groups.get(pid)?;
+            groups.container().or_else(|| groups.service()).map(|(path, _)| path)
+        });
+        let of_group =
+            self.groups.iter().filter(|(_, groups)| whole.is_some_and(|path| groups.is_within(path)));
+        let of_group: Vec<u32> = of_group.map(|(pid, _)| *pid).collect();
+        self.family(leaders.into_iter().chain(of_group).collect())
+    }
+
+    /// Adds the descendants of processes; leaves out those that do not exist.
+    fn family(&self, mut members: BTreeSet<u32>) -> BTreeSet<u32> {
+        loop {
+            let is_new = |stat: &&ProcessStat| members.contains(&stat.parent) && !members.contains(&stat.pid);
+            let new: Vec<u32> = self.stats.values().filter(is_new).map(|stat| stat.pid).collect();
+            if new.is_empty() {
+                break;
+            }
+            members.extend(new);
+        }
+        members.retain(|pid| self.stats.contains_key(pid));
+        members
+    }
+}
+
+/// Splits a line `/proc/12/stat:TEXT` into the number of the process, the file below its folder, and the text.
+pub(super) fn of_process(line: &str) -> Option<(u32, &str, &str)> {
+    let (path, text) = line.strip_prefix("/proc/")?.split_once(':')?;
+    let (pid, name) = path.split_once('/')?;
+    Some((pid.parse().ok()?, name, text))
+}
+
+/// Returns the row of a table of sockets.
+fn of_table(line: &str) -> Option<&str> {
+    line.strip_prefix("/proc/net/tcp:").or_else(|| line.strip_prefix("/proc/net/tcp6:"))
+}
+
+/// Parses `socket:[4711]`, which some versions of `ls` put between quotes.
+fn socket(line: &str) -> Option<u64> {
+    line.strip_prefix("socket:[")?.trim_end().trim_end_matches('\'').strip_suffix(']')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recorded: nginx as a service with a worker, its cache loader outside of the group, a shell, a supervisor that
+    /// holds the socket, too.
+    const PRINTED: &str = "\
+/proc/1/stat:1 (systemd) S 0 1 1 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 5 5 6 7
+/proc/10/stat:10 (nginx) S 1 10 10 0 -1 4 0 0 0 0 10 5 0 0 20 0 1 0 5 5 6 7
+/proc/11/stat:11 (nginx) S 10 10 10 0 -1 4 0 0 0 0 10 5 0 0 20 0 1 0 5 5 6 7
+/proc/12/stat:12 (helper) S 1 12 12 0 -1 4 0 0 0 0 10 5 0 0 20 0 1 0 5 5 6 7
+/proc/20/stat:20 (sh) S 1 20 20 0 -1 4 0 0 0 0 10 5 0 0 20 0 1 0 5 5 6 7
+/proc/1/cgroup:0::/init.scope
+/proc/10/cgroup:0::/system.slice/nginx.service
+/proc/11/cgroup:0::/system.slice/nginx.service
+/proc/12/cgroup:0::/system.slice/nginx.service
+/proc/20/cgroup:0::/user.slice/user-0.slice/session-1.scope
+/proc/net/tcp:  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+/proc/net/tcp:   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100 0 0 10 0
+/proc/1/fd:
+socket:[4711]
+/proc/10/fd:
+socket:[4711]
+socket:[4800]'
+/proc/11/fd:
+socket:[4711]
+";
+
+    #[test]
+    fn processes_are_selected_as_on_this_machine() {
+        let view = ProcessView::parse(PRINTED);
+        let select = |text: &str| view.select(&text.parse().unwrap()).into_iter().collect::<Vec<_>>();
+        assert_eq!(select("port=8080"), [10, 11, 12]);
+        assert_eq!(select("port=8081"), [0_u32; 0]);
+        assert_eq!(select("pid=10"), [10, 11]);
+        assert_eq!(select("pid=4000"), [0_u32; 0]);
+        assert_eq!(select("unit=nginx"), [10, 11, 12]);
+        assert_eq!(select("cgroup=/user.slice"), [20]);
+        assert_eq!(select("container=ffff"), [0_u32; 0]);
+        assert_eq!(socket("socket:[4800]'"), Some(4800));
+    }
+}
