@@ -21,14 +21,15 @@ mod sections;
 pub use bottleneck::bottleneck_text;
 pub use campaign::{CampaignRun, campaign_document, comparison_sections};
 pub use comparison::{
-    bound_text, comparison_changes, comparison_document, comparison_overall, comparison_summary,
-    comparison_table, comparison_text, configuration_table, judged_bound_text, single_runs_text,
+    bound_text, compare_error_text, comparison_changes, comparison_document, comparison_overall,
+    comparison_summary, comparison_table, comparison_text, configuration_table, judged_bound_text,
+    plan_difference_text, single_runs_text,
 };
 pub use document::{
     Align, Banner, Block, Cell, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, RowStyle, Section,
     Span, Table, Text, Tile,
 };
-pub use findings::{finding_brief, finding_hint, finding_text, table_difference_text};
+pub use findings::{compliance_text, finding_brief, finding_hint, finding_text, table_difference_text};
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
 pub use sections::{headline_text, outline, price_text, results_table};

@@ -46,7 +46,11 @@ pub(crate) fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     {
         lines.push(format!("Limits met: {}.", model::limits_text(&plan.limits)));
     }
-    lines.extend(missed.iter().map(|one| format!("Limit missed at {}: {}.", one.point.load, one.found)));
+    let text = |one: &MissedLimit| {
+        let load = one.point.load.text(&analysis.words.user);
+        format!("Limit missed at {load}: {}.", disclosure::compliance_text(&one.found))
+    };
+    lines.extend(missed.iter().map(text));
     lines
 }
 

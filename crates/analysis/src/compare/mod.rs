@@ -16,8 +16,6 @@ mod run_values;
 mod sides;
 mod web;
 
-use std::fmt::Write;
-
 use model::{BenchmarkId, Load, Modification, Plan, Score, Testbed, Words};
 use units::WallTime;
 
@@ -106,27 +104,18 @@ pub struct ComparedLevel {
 }
 
 /// A reason why runs cannot be compared.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum CompareError {
     /// There are too few runs.
-    #[error("expected two runs or more to compare, found {found}")]
     TooFew {
         /// Number of runs found.
         found: usize,
     },
     /// They are not runs of the same plan.
-    #[error("the runs differ in more than the server:{}", list(.differences))]
     Differ {
         /// The differences from the first run.
         differences: Vec<PlanDifference>,
     },
-}
-
-fn list(differences: &[PlanDifference]) -> String {
-    differences.iter().fold(String::new(), |mut text, one| {
-        let _ = write!(text, "\n  {one}");
-        text
-    })
 }
 
 /// Compares runs; the first one's side is the baseline.

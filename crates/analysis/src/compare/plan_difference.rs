@@ -3,8 +3,6 @@
 //! Paths may differ, since servers run programs under different paths; so may the server's limits, its CPUs and its
 //! settings, which are compared.
 
-use std::fmt;
-
 use model::{Modification, Phases, Plan, Workload};
 use units::Nanos;
 
@@ -23,18 +21,6 @@ pub struct PlanDifference {
     pub here: String,
     /// The setting of the first run; likewise.
     pub there: String,
-}
-
-/// Writes the difference for people: "`other` differs from `one` in seed (7, not 1)".
-impl fmt::Display for PlanDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` differs from `{}` in {}", self.run, self.from, self.what)?;
-        match (self.here.as_str(), self.there.as_str()) {
-            ("", "") => Ok(()),
-            (here, "") => write!(f, " ({here})"),
-            (here, there) => write!(f, " ({here}, not {there})"),
-        }
-    }
 }
 
 /// A check: its name, whether both plans agree, and the setting of each where that fits into a line.

@@ -1,7 +1,5 @@
 //! Compliance of a load point with a limit: met, missed, or undecidable, with the numbers.
 
-use std::fmt;
-
 use model::{Limit, LimitMetric};
 use units::Ratio;
 
@@ -76,31 +74,6 @@ impl Compliance {
         let same_side = |other: f64| limit.allows(other) == self.is_met();
         interval.is_some_and(|(low, high)| same_side(low) && same_side(high))
             && (is_apart || limit.metric().quantile().is_none())
-    }
-}
-
-impl fmt::Display for Compliance {
-    /// Writes a clause: `p99 was 62.1 ms (60.0 ms to 64.2 ms), limit p99<50ms`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Compliance::Met(measured) | Compliance::Missed(measured) => measured.fmt(f),
-            Compliance::Undecided(NoData::Nothing) => f.write_str("no operation completed"),
-            Compliance::Undecided(NoData::TooFew { n, needed }) => {
-                write!(f, "{n} response times are too few for the percentile, which needs {needed}")
-            }
-            Compliance::Undecided(NoData::ClosedLoop) => f.write_str("a closed loop has no offered rate"),
-        }
-    }
-}
-
-impl fmt::Display for LimitMeasurement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metric = self.limit.metric();
-        write!(f, "{metric} was {}", metric.text(self.value))?;
-        if let Some((low, high)) = self.interval {
-            write!(f, " ({} to {})", metric.text(low), metric.text(high))?;
-        }
-        write!(f, ", limit {}", self.limit)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use analysis::compare::{
     Basis, BoundDirection, BoundOutcome, ChangeBound, CompareError, ComparedMetric, Comparison,
-    MismatchPolicy, RunInput, compare, compare_with_baseline, judge_bounds,
+    MismatchPolicy, PlanDifference, RunInput, compare, compare_with_baseline, judge_bounds,
 };
 use analysis::{Analysis, VerdictState};
 use model::{Ending, FactSection, Load, LoadPoint, Modification, Plan, Testbed};
@@ -264,6 +264,17 @@ fn a_baseline_divides_the_runs_of_one_server_only() {
     assert_eq!(sides(&two_servers, 1), [vec![0, 1], vec![2]], "repetitions stay together");
 }
 
+/// Returns the differences for which runs are refused: both names, the setting, and its values.
+fn refused(runs: &[RunInput]) -> Vec<String> {
+    let Err(CompareError::Differ { differences }) = compare(runs, MismatchPolicy::Refuse) else {
+        panic!("the runs are alike");
+    };
+    let line = |one: &PlanDifference| {
+        format!("{}, {}: {}, {}, {}", one.run, one.from, one.what, one.here, one.there)
+    };
+    differences.iter().map(line).collect()
+}
+
 #[test]
 fn runs_of_different_plans_are_refused_with_what_differs() {
     let (one, mut other) = (run(60, 1), run(60, 1));
@@ -276,15 +287,15 @@ fn runs_of_different_plans_are_refused_with_what_differs() {
     // Where a server has its programs is its own affair.
     other.0.workload.web_mut().unwrap().requests[0].path = "/cgi-bin/small".parse().unwrap();
     let both = [compared("one", &one), compared("other", &other)];
-    let why = compare(&both, MismatchPolicy::Refuse).unwrap_err();
     assert_eq!(
-        why.to_string(),
-        "the runs differ in more than the server:\n  \
-         `other` differs from `one` in mix\n  \
-         `other` differs from `one` in phases (steady phase 9 s, not steady phase 12 s)\n  \
-         `other` differs from `one` in seed (7, not 1)\n  \
-         `other` differs from `one` in modifications (steady phase 9 s, not nothing)\n  \
-         `other` differs from `one` in load generator (1 thread, not 2 threads)"
+        refused(&both),
+        [
+            "other, one: mix, , ",
+            "other, one: phases, steady phase 9 s, steady phase 12 s",
+            "other, one: seed, 7, 1",
+            "other, one: modifications, steady phase 9 s, nothing",
+            "other, one: load generator, 1 thread, 2 threads",
+        ]
     );
     assert_eq!(compare(&both, MismatchPolicy::Allow).unwrap().plan_differences.len(), 5);
     assert_eq!(compare(&both[..1], MismatchPolicy::Refuse), Err(CompareError::TooFew { found: 1 }));
@@ -293,17 +304,12 @@ fn runs_of_different_plans_are_refused_with_what_differs() {
 #[test]
 fn other_load_points_and_other_benchmarks_are_not_alike() {
     let (one, mut other) = (run(60, 2), run(60, 3));
-    let text = |other: &Run| {
-        let both = [compared("one", &one), compared("other", other)];
-        compare(&both, MismatchPolicy::Refuse).unwrap_err().to_string()
-    };
-    assert!(
-        text(&other).ends_with("in load points (3 from 4 users to 16 users, not 2 from 4 users to 8 users)")
-    );
+    let text = |other: &Run| refused(&[compared("one", &one), compared("other", other)]).join("\n");
+    assert!(text(&other).ends_with(": load points, 3 from 4 users to 16 users, 2 from 4 users to 8 users"));
     other.0.benchmark.version = 2;
-    assert!(text(&other).contains("in benchmark version (version 2, not version 1)"));
+    assert!(text(&other).contains(": benchmark version, version 2, version 1"));
     other.0.benchmark.id = "another".into();
-    assert!(text(&other).contains("in benchmark (another, not test)") && !text(&other).contains("version"));
+    assert!(text(&other).contains(": benchmark, another, test") && !text(&other).contains("version"));
     // All the same: at the loads that both have.
     let both = [compared("one", &one), compared("other", &other)];
     assert_eq!(compare(&both, MismatchPolicy::Allow).unwrap().levels.len(), 2);

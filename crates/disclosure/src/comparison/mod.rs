@@ -6,6 +6,7 @@ mod chart;
 mod configuration;
 mod sentences;
 mod tables;
+mod unlike;
 
 use analysis::VerdictState;
 use analysis::compare::{Comparison, JudgedBound};
@@ -17,6 +18,7 @@ pub(crate) use bounds::{found_text, outcome_word, signed_percent};
 pub use configuration::configuration_table;
 pub use sentences::comparison_text;
 pub use tables::{comparison_changes, comparison_overall, comparison_summary, comparison_table};
+pub use unlike::{compare_error_text, plan_difference_text};
 
 use crate::report::Terms;
 use crate::scaling;
@@ -75,12 +77,14 @@ fn banner(comparison: &Comparison) -> Banner {
     let invalid = not_valid.iter().map(|run| {
         Text::default().strong(run.name.clone()).plain(format!(": run {}", state_text(run.state)))
     });
-    let different =
-        comparison.plan_differences.iter().map(|one| Text::from(format!("different settings: {one}")));
+    let different = comparison
+        .plan_differences
+        .iter()
+        .map(|one| format!("different settings: {}", plan_difference_text(one)));
     Banner {
         state: if not_valid.is_empty() { VerdictState::Valid } else { worst },
         text: Text::default().sentence(&format!("{answer}{counted}; {settings}.")),
-        reasons: invalid.chain(different).collect(),
+        reasons: invalid.chain(different.map(Text::from)).collect(),
         modified: comparison.modifications.iter().map(modification_text).collect(),
     }
 }

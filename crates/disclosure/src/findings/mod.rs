@@ -5,10 +5,12 @@
 //! - `record`: faults and contradictions of a record
 //! - `generator`: the load generator and other programs
 //! - `brief`: the form for the live view
+//! - `limit`: compliance with the user's limits
 //! - `table`: differences that an audit of a result table finds
 
 mod brief;
 mod generator;
+mod limit;
 mod record;
 mod table;
 
@@ -20,6 +22,7 @@ use analysis::finding::{
 use model::{CLOSE_WAIT_MAX, CODES_MAX, Outcome};
 
 pub use brief::finding_brief;
+pub use limit::compliance_text;
 pub use table::table_difference_text;
 
 /// Returns the sentence of a finding: a clause without a full stop, with what was found and what was expected.

@@ -11,7 +11,7 @@ use languages::is_terminal_control;
 use model::Limit;
 
 use super::json::state;
-use crate::{Report, finding_text};
+use crate::{Report, compliance_text, finding_text};
 
 /// A test case.
 pub(super) struct TestCase {
@@ -90,7 +90,8 @@ fn cases(report: &Report) -> Vec<TestCase> {
 
 fn limit_case(limit: Limit, point: &LoadPointResult) -> TestCase {
     let found = comply(limit, point);
-    let outcome = if found.is_met() { TestOutcome::Pass } else { TestOutcome::Failure(found.to_string()) };
+    let outcome =
+        if found.is_met() { TestOutcome::Pass } else { TestOutcome::Failure(compliance_text(&found)) };
     TestCase {
         name: format!("load point {}, {}: {limit}", u64::from(point.index) + 1, point.load),
         seconds: point.length.as_secs_f64(),

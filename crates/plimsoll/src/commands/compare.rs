@@ -6,7 +6,7 @@ use analysis::compare::{
     BoundOutcome, ChangeBound, CompareError, Comparison, JudgedBound, MismatchPolicy, RunInput,
     compare_with_baseline, judge_bounds,
 };
-use disclosure::{CampaignRun, Provenance};
+use disclosure::{CampaignRun, Provenance, compare_error_text};
 use runfile::summary;
 use serde_json::json;
 use units::WallTime;
@@ -47,7 +47,7 @@ pub(super) fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exi
     comparison
         .plan_differences
         .iter()
-        .for_each(|difference| warn(format!("different settings: {difference}")));
+        .for_each(|one| warn(format!("different settings: {}", disclosure::plan_difference_text(one))));
     let judged = judged(arguments, &comparison)?;
     let written = write_documents(arguments, &paths, &comparison, &judged, &runs)?;
     if as_json {
@@ -256,6 +256,6 @@ impl From<CompareError> for Failure {
                 "`--anyway` compares them at the loads they have in common, and lists the differences"
             }
         };
-        Failure::usage(error).hint(hint)
+        Failure::usage(compare_error_text(&error)).hint(hint)
     }
 }

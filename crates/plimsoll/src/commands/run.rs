@@ -491,11 +491,14 @@ fn finish_several(
         .map(|(candidate, _, results, _)| results.campaign_run(&candidate.label, &candidate.title))
         .collect();
     let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
+    let refused = |error| warn(disclosure::compare_error_text(&error));
     let comparison = match compared.len() {
         0 | 1 => None,
         // With settings in turn, the plans differ as they are meant to.
-        _ if differ_in_settings(candidates) => compare(&compared, MismatchPolicy::Allow).map_err(warn).ok(),
-        _ => compare(&compared, MismatchPolicy::Refuse).map_err(warn).ok(),
+        _ if differ_in_settings(candidates) => {
+            compare(&compared, MismatchPolicy::Allow).map_err(refused).ok()
+        }
+        _ => compare(&compared, MismatchPolicy::Refuse).map_err(refused).ok(),
     };
     if output.as_json {
         let runs = read.iter().map(|(_, file, results, written)| value(file, results, written.clone()));

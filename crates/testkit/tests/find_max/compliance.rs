@@ -28,17 +28,27 @@ fn check_limit(limit: &str, result: &LoadPointResult) -> Compliance {
 #[test]
 fn limits_are_met_and_missed_with_the_numbers() {
     let result = point(0.0);
-    for (limit, is_met, text) in [
-        ("p50<11ms", true, "p50 was 10.0 ms (10.0 ms to 10.0 ms), limit p50<11ms"),
-        ("p99<9ms", false, "p99 was 10.0 ms (10.0 ms to 10.0 ms), limit p99<9ms"),
-        ("max<=10ms", true, "max was 10.0 ms, limit max<=10ms"),
-        ("max<10ms", false, "max was 10.0 ms, limit max<10ms"),
-        ("errors<=0%", true, "errors was 0.00 % (0.00 % to 0.20 %), limit errors<=0%"),
-        ("rate>=99/s", true, "rate was 100.0/s (100.0/s to 100.0/s), limit rate>=99/s"),
-        ("rate>101/s", false, "rate was 100.0/s (100.0/s to 100.0/s), limit rate>101/s"),
+    for (limit, is_met, value, interval) in [
+        ("p50<11ms", true, 0.01, Some((0.01, 0.01))),
+        ("p99<9ms", false, 0.01, Some((0.01, 0.01))),
+        ("max<=10ms", true, 0.01, None),
+        ("max<10ms", false, 0.01, None),
+        ("errors<=0%", true, 0.0, Some((0.0, 0.002))),
+        ("rate>=99/s", true, 100.0, Some((100.0, 100.0))),
+        ("rate>101/s", false, 100.0, Some((100.0, 100.0))),
     ] {
         let found = check_limit(limit, &result);
-        assert_eq!((found.is_met(), found.to_string().as_str()), (is_met, text), "{limit}");
+        let (Compliance::Met(measured) | Compliance::Missed(measured)) = found else {
+            panic!("{limit}: {found:?}");
+        };
+        assert_eq!((found.is_met(), measured.limit.to_string().as_str()), (is_met, limit));
+        // Times are those of a histogram's slot.
+        let near = |one: f64, other: f64| (one - other).abs() <= 1e-3 * other;
+        assert!(near(measured.value, value), "{measured:?}");
+        assert_eq!(measured.interval.is_some(), interval.is_some());
+        for ((low, high), (from, to)) in measured.interval.into_iter().zip(interval) {
+            assert!(near(low, from) && near(high, to), "{measured:?}");
+        }
     }
 }
 
