@@ -270,7 +270,7 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     if let Some(url) = &arguments.target {
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, family)?))]);
     }
-    if family != Family::Web {
+    if recipe_family(family).is_none() {
         let error = format!("this benchmark loads {family} servers, and Plimsoll starts web servers only");
         return Err(Failure::usage(error).hint("name a running server: `--target HOST:PORT`"));
     }
@@ -282,6 +282,15 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     match arguments.sut.as_slice() {
         [] => Ok(vec![("built-in".to_owned(), ChosenServer::BuiltIn)]),
         names => names.iter().map(named).collect(),
+    }
+}
+
+/// Returns the family of the recipes whose servers a benchmark of a family can load; `None` if there are none.
+pub(crate) fn recipe_family(family: Family) -> Option<ServerFamily> {
+    match family {
+        Family::Web => Some(ServerFamily::Web),
+        #[cfg(feature = "echo")]
+        Family::Echo => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Division of CPUs between server and load generator, and the server's CPU quota.
 
-use model::{CpuQuota, Plan};
+use model::{CpuQuota, Family, Plan};
 use observe::{available_cpus, by_core};
 use testbed::{Calibration, Placement, QuotaBasis, choose_quota};
 
@@ -149,6 +149,12 @@ pub(crate) fn calibrated_quota(plan: &Plan, calibration: &Calibration, case: &st
         cpus: Some(cpus),
         reason: format!("from the calibration of {} ({case})", calibration.date),
     })
+}
+
+/// Returns the CPU quota of servers of a family for which the load generator is not calibrated: none, as there is nothing
+/// that it could follow from.
+pub(crate) fn uncalibrated_quota(family: Family) -> CpuQuota {
+    CpuQuota { cpus: None, reason: format!("the load generator is not calibrated for {family} servers") }
 }
 
 /// Returns the CPU quota without a calibration.

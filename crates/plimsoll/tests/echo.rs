@@ -210,3 +210,24 @@ fn what_belongs_to_another_family_is_refused() {
     assert!(url.stderr.contains("expected `HOST:PORT`"), "{}", url.stderr);
     fixture.run(&["show", "echo"]).expect(0).expect_stdout("90.00 %  short");
 }
+
+/// Goal: `doctor` asks the family: what concerns web servers or their files is not checked for an echo server.
+#[test]
+fn doctor_checks_what_the_family_needs() {
+    let fixture = Fixture::new();
+    let names = |benchmark: &str| -> Vec<String> {
+        let ended = fixture.run(&["doctor", benchmark, "--json"]);
+        let checks = ended.json();
+        let names = checks["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap());
+        names.map(str::to_owned).collect()
+    };
+    let of_servers = ["space for the file set", "own folders", "CPU quota", "TIME-WAIT entries"];
+    let echo = names("echo");
+    assert!(echo.iter().all(|name| !of_servers.contains(&name.as_str())), "{echo:?}");
+    let web = names("webstone-2.0.1");
+    assert!(of_servers[..3].iter().all(|name| web.iter().any(|found| found == name)), "{web:?}");
+    let text = fixture.run(&["doctor", "echo"]).stdout;
+    assert!(text.contains("Plimsoll starts no echo servers"), "{text}");
+    let text = fixture.run(&["doctor", "web96"]).stdout;
+    assert!(text.contains("servers                web: ") && text.contains("installed"), "{text}");
+}

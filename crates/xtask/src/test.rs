@@ -88,7 +88,7 @@ pub(crate) fn perform() -> Result<()> {
 fn sixth_family() -> Result<()> {
     let packages =
         ["--package", "plimsoll", "--package", "testkit", "--features", "plimsoll/echo,testkit/echo"];
-    run(say(&mut cargo(&[&["test"], &packages[..], &["--test", "echo"]].concat())))?;
+    run(say(&mut cargo(&[&["test"], &packages[..], &["--bin", "plimsoll", "--test", "echo"]].concat())))?;
     run(say(&mut cargo(&[&["clippy"], &packages[..], &["--", "-D", "warnings"]].concat())))
 }
 

@@ -30,15 +30,15 @@ pub(super) fn judge(input: &DoctorInput, found: &MachineFindings) -> Vec<Check> 
     checks.push(governor(found));
     checks.push(clock(found));
     checks.extend(space("space for the run file", &input.run_dir, found.run_dir_free, input.run_file_bytes));
-    checks.extend(space(
-        "space for the file set",
-        &input.dataset_dir,
-        found.dataset_dir_free,
-        input.dataset_bytes,
-    ));
+    if 0 < input.dataset_bytes {
+        let (name, directory) = ("space for the file set", &input.dataset_dir);
+        checks.extend(space(name, directory, found.dataset_dir_free, input.dataset_bytes));
+    }
     checks.extend(private_folders_check(input, found));
     checks.push(shared_machine(input));
-    checks.push(quota(input, found));
+    if input.starts_server {
+        checks.push(quota(found));
+    }
     checks.extend(found.steal.map(steal));
     checks.extend(leftovers(found));
     checks
@@ -195,7 +195,7 @@ fn space(name: &'static str, directory: &Path, free: Option<u64>, needed: u64) -
 
 /// Checks whether the folders for servers and their files are private to this user, or can be created so.
 fn private_folders_check(input: &DoctorInput, found: &MachineFindings) -> Option<Check> {
-    if !input.shared {
+    if !input.starts_server {
         return None;
     }
     let wrong = found.private_folders.iter().find_map(|(_, wrong)| wrong.as_deref());
@@ -226,13 +226,12 @@ fn shared_machine(input: &DoctorInput) -> Check {
     check("shared machine", state, text.to_owned(), advice)
 }
 
-fn quota(input: &DoctorInput, found: &MachineFindings) -> Check {
+fn quota(found: &MachineFindings) -> Check {
     match &found.quota {
         Ok(how) => check("CPU quota", CheckState::Good, format!("possible: {how}"), ""),
         Err(why) => {
-            let state = if input.shared { CheckState::Warning } else { CheckState::Good };
             let advice = "run as root, or in a delegated group: `systemd-run --user --scope -p Delegate=yes`";
-            check("CPU quota", state, format!("not possible: {why}"), advice)
+            check("CPU quota", CheckState::Warning, format!("not possible: {why}"), advice)
         }
     }
 }
@@ -263,6 +262,7 @@ mod tests {
             rate: Some(4000.0),
             source_addresses: 1,
             shared: true,
+            starts_server: true,
             separated: true,
             run_dir: "/tmp".into(),
             run_file_bytes: 30 << 20,
@@ -395,8 +395,19 @@ mod tests {
         assert_eq!(check.state, CheckState::Bad);
         assert_eq!(check.found, "`/dev/shm/plimsoll-0` belongs to bob, expected root");
         assert_eq!(check.advice, "remove it");
-        let elsewhere = DoctorInput { shared: false, ..input() };
-        assert!(judge(&elsewhere, &found).iter().all(|check| check.name != "own folders"));
+        let elsewhere = DoctorInput { starts_server: false, ..input() };
+        let of_servers = ["own folders", "CPU quota"];
+        assert!(judge(&elsewhere, &found).iter().all(|check| !of_servers.contains(&check.name)));
+    }
+
+    /// Goal: a family without files is not told that none of them has room.
+    #[test]
+    fn space_for_a_file_set_is_checked_only_if_there_is_one() {
+        let has_check = |dataset_bytes| {
+            let checks = judge(&DoctorInput { dataset_bytes, ..input() }, &found());
+            checks.iter().any(|check| check.name == "space for the file set")
+        };
+        assert!(has_check(1) && !has_check(0));
     }
 
     #[test]

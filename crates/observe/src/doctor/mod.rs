@@ -23,6 +23,8 @@ pub struct DoctorInput {
     pub source_addresses: u32,
     /// Whether the server runs on this machine.
     pub shared: bool,
+    /// Whether the server is started by the run.
+    pub starts_server: bool,
     /// Whether server and load have separate CPUs, or the server has a quota.
     pub separated: bool,
     /// Directory of the run file.
@@ -33,7 +35,7 @@ pub struct DoctorInput {
     pub work_dir: PathBuf,
     /// Directory of the file set.
     pub dataset_dir: PathBuf,
-    /// Size of the file set, in bytes.
+    /// Size of the file set, in bytes; 0 without one.
     pub dataset_bytes: u64,
 }
 
@@ -81,6 +83,7 @@ mod tests {
             rate: None,
             source_addresses: 1,
             shared: true,
+            starts_server: true,
             separated: true,
             run_dir: "/tmp/not/there/yet".into(),
             run_file_bytes: 30 << 20,

@@ -3,7 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{FleetError, Monitoring, RunRequest, ServerChoice};
-use model::{Connection, Ending, Notes, Overrides, Secrets, SutPlan, Tls, make_plan};
+use languages::Named;
+use model::{Connection, Ending, Family, Notes, Overrides, Secrets, SutPlan, Tls, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase, WorkDir};
 use units::{Nanos, wall};
@@ -28,13 +29,33 @@ struct Case {
     users: u32,
 }
 
-const CASES: [Case; 5] = [
+/// The workloads of the web family.
+const WEB_CASES: [Case; 5] = [
     Case { benchmark: "one-object", keep: Some(true), users: 100 },
     Case { benchmark: "webstone-1.1", keep: Some(false), users: 50 },
     Case { benchmark: "webstone-2.0.1", keep: Some(false), users: 50 },
     Case { benchmark: "webstone-2.0.1", keep: Some(true), users: 50 },
     Case { benchmark: "web-modern", keep: None, users: 20 },
 ];
+
+/// Returns the workloads by which the load generator is calibrated for a family; none if nobody has calibrated it.
+fn cases(family: Family) -> &'static [Case] {
+    match family {
+        Family::Web => &WEB_CASES,
+        #[cfg(feature = "echo")]
+        Family::Echo => &[],
+    }
+}
+
+/// Returns the workloads of all families.
+fn all_cases() -> impl Iterator<Item = &'static Case> {
+    Family::NAMES.iter().flat_map(|(_, family)| cases(*family))
+}
+
+/// Returns whether the load generator is calibrated for a family: without that, no quota of a server can follow.
+pub(super) fn is_calibrated(family: Family) -> bool {
+    !cases(family).is_empty()
+}
 
 impl Case {
     fn name(&self) -> String {
@@ -53,7 +74,7 @@ const BRIEF: Nanos = Nanos::from_secs(2);
 /// Time under load before each measurement, for opening connections and TLS sessions.
 const SETTLE: Nanos = Nanos::from_millis(500);
 
-/// Measures all cases and stores them.
+/// Measures the cases of all families that have any, and stores them.
 pub(super) fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Failure> {
     let sut_cpus = arguments.sut_cpus.as_ref().map(|list| list.0.as_slice());
     let load_cpus = arguments.load_cpus.as_ref().map(|list| list.0.as_slice());
@@ -110,19 +131,19 @@ pub(super) fn stored_or_brief(placement: &CpuPlacement) -> Result<Calibration, F
 pub(super) fn stored() -> Result<Option<Calibration>, Failure> {
     let stored = Calibration::load(&paths::calibration()?).map_err(Failure::usage)?;
     let has_all =
-        |calibration: &Calibration| CASES.iter().all(|case| calibration.case(&case.name()).is_some());
+        |calibration: &Calibration| all_cases().all(|case| calibration.case(&case.name()).is_some());
     Ok(stored.filter(|calibration| calibration.cpu_model == cpu_model() && has_all(calibration)))
 }
 
-/// Returns the name of the case for a run: the same benchmark, or else the most similar one.
+/// Returns the name of the case for a run of the web family: the same benchmark, or else the most similar one.
 pub(super) fn case_of(benchmark: &str, tls: Tls, connection: Connection) -> String {
     let keeps = Some(connection != Connection::PerRequest);
     let is_similar = |case: &&Case| match tls {
         Tls::Off => case.keep == keeps,
         _ => case.keep.is_none(),
     };
-    let exact = CASES.iter().filter(is_similar).find(|case| case.benchmark == benchmark);
-    exact.or_else(|| CASES.iter().rev().find(is_similar)).map_or_else(String::new, Case::name)
+    let exact = WEB_CASES.iter().filter(is_similar).find(|case| case.benchmark == benchmark);
+    exact.or_else(|| WEB_CASES.iter().rev().find(is_similar)).map_or_else(String::new, Case::name)
 }
 
 fn cpu_model() -> String {
@@ -131,8 +152,7 @@ fn cpu_model() -> String {
 
 fn measure(placement: &CpuPlacement, length: Nanos) -> Result<Calibration, Failure> {
     let stop = interrupt::flag();
-    let cases = CASES
-        .iter()
+    let cases = all_cases()
         .map(|case| measure_case(case, placement, length, &stop))
         .collect::<Result<Vec<_>, Failure>>()?;
     Ok(Calibration { date: paths::time_text(wall()), cpu_model: cpu_model(), cases })

@@ -1,13 +1,14 @@
 //! `doctor`: checks that this machine is ready for a run.
 
-use model::{Connection, HttpVersion, Overrides, Plan, SutPlan, WebProtocol, WebWorkload, make_plan};
+use model::{Connection, Family, HttpVersion, Overrides, Plan, SutPlan, WebProtocol, WebWorkload, make_plan};
 use observe::{Check, CheckState, DoctorInput, examine};
 use serde_json::json;
-use testbed::probe_quota;
+use testbed::{SutListing, probe_quota};
 
 use super::{print, print_json};
 use crate::arguments::DoctorArguments;
 use crate::benchmark;
+use crate::candidates::recipe_family;
 use crate::exit::{Exit, Failure};
 use crate::paths;
 
@@ -23,7 +24,10 @@ pub(crate) fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit
     let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("built-in")) };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
     units::raise_open_files();
-    let checks = examine(&input(&plan, !arguments.remote, arguments.expect_rate), probe_quota());
+    let mut checks = examine(&input(&plan, !arguments.remote, arguments.expect_rate), probe_quota());
+    if !arguments.remote {
+        checks.push(servers(plan.workload.family())?);
+    }
     if as_json {
         let list: Vec<_> = checks
             .iter()
@@ -39,6 +43,25 @@ pub(crate) fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit
     Ok(if is_bad { Exit::Testbed } else { Exit::Valid })
 }
 
+/// Names the servers of a benchmark's family that can be started here.
+fn servers(family: Family) -> Result<Check, Failure> {
+    let found = match recipe_family(family) {
+        None => format!("Plimsoll starts no {family} servers; name one that runs: `--target HOST:PORT`"),
+        Some(of_recipes) => {
+            let all = testbed::suts(&paths::search_path(), &std::env::current_exe()?);
+            let (here, missing): (Vec<_>, Vec<_>) = all
+                .into_iter()
+                .filter(|one| one.family == of_recipes)
+                .partition(|one| one.installed.is_some());
+            let names =
+                |list: Vec<SutListing>| list.into_iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+            let or_none = |names: String| if names.is_empty() { "none".to_owned() } else { names };
+            format!("{family}: {} installed; {} not installed", or_none(names(here)), or_none(names(missing)))
+        }
+    };
+    Ok(Check { name: "servers", state: CheckState::Good, found, advice: String::new() })
+}
+
 /// Returns the requirements of a plan on the machine.
 pub(crate) fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
     let n_points = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };
@@ -50,6 +73,7 @@ pub(crate) fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput
         rate: rate.or_else(|| offered.reduce(f64::max)),
         source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),
         shared,
+        starts_server: shared && recipe_family(plan.workload.family()).is_some(),
         separated: 1 < observe::available_cpus().len(),
         run_dir: "runs".into(),
         run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,

@@ -30,7 +30,7 @@ use crate::outcome;
 use crate::paths;
 use crate::placement::{
     CpuPlacement, all_for_load, beside_server, calibrated_quota, cpu_group, default_quota, fixed_quota,
-    split_cpus,
+    split_cpus, uncalibrated_quota,
 };
 use crate::preflight;
 use crate::prices;
@@ -189,6 +189,10 @@ fn candidate_plan(arguments: &RunArguments, chosen: &Chosen, candidate: &Candida
 fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<CpuQuota, Failure> {
     if let Some(quota) = fixed_quota(&arguments.sut, candidate.name()) {
         return Ok(quota);
+    }
+    let family = plan.workload.family();
+    if !calibrate::is_calibrated(family) {
+        return Ok(uncalibrated_quota(family));
     }
     // The built-in server has a safe default quota; for a real server, a calibration is worth its time.
     let is_worth_calibration = matches!(candidate.server, ChosenServer::Recipe(_));
@@ -558,4 +562,35 @@ fn write_report(run_file: &Path, results: &Results) -> Option<PathBuf> {
         ));
     });
     written.ok().map(|()| html)
+}
+
+#[cfg(all(test, feature = "echo"))]
+mod tests {
+    use clap::Parser;
+    use testbed::Recipe;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+
+    /// Goal: a database must not get the quota of a web server, nor wait for a calibration against one.
+    #[test]
+    fn servers_of_a_family_without_calibration_have_no_quota() {
+        let parsed = Arguments::parse_from(["plimsoll", "run", "echo"]);
+        let Command::Run(mut arguments) = parsed.command else { panic!("a run") };
+        let chosen = subject::choose(&mut arguments).unwrap();
+        let candidate = Candidate {
+            label: "postgresql".to_owned(),
+            title: "postgresql".to_owned(),
+            server: ChosenServer::Recipe(Box::new(Recipe::load("postgresql").unwrap())),
+            gateway: None,
+            accelerator: None,
+            group: None,
+            settings: Vec::new(),
+        };
+        let plan = candidate_plan(&arguments, &chosen, &candidate).unwrap();
+        let quota = cpu_quota(&arguments, &candidate, &plan).unwrap();
+        assert_eq!(quota, uncalibrated_quota(model::Family::Echo));
+        assert_eq!(quota.cpus, None);
+        assert_eq!(quota.reason, "the load generator is not calibrated for echo servers");
+    }
 }
