@@ -125,6 +125,7 @@ impl Laboratory for LocalLab {
             sut.warm_unless(&self.plan.file_set(), family::web::is_http10(&self.plan), stop)?;
             go_on_unless(stop)?;
         }
+        self.remarks.extend(warm_data(sut, observer, stop)?);
         self.remarks.extend(prove_memory_limit(Some(sut), &self.plan, observer, stop)?);
         Ok(())
     }
@@ -229,6 +230,7 @@ fn start_server(
     let mut sut = RunningSut::start(SutRequest {
         server: server.clone(),
         work_dir: request.work_dir.clone(),
+        data_dir: request.data_dir.clone(),
         files: &files,
         root,
         limits: limits(request),
@@ -299,6 +301,29 @@ fn unenforced_quota(
         value: None,
         reason: format!("{quota} CPUs were wanted, but cannot be enforced on this machine"),
     })
+}
+
+/// Has the data of a server read into memory, and warns where a repeated pass still reads them from disk. Returns what the
+/// run file is to say of it; `None` for a server without data.
+fn warm_data(
+    sut: &mut RunningSut,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Option<String>, FleetError> {
+    let Some(is_kept) = sut.has_data().then(|| sut.has_kept_data()) else { return Ok(None) };
+    observer.event(Event::Preparing("having the server read its data into memory"));
+    let Some(proof) = sut.warm_data(stop)? else { return Ok(None) };
+    let origin = match is_kept {
+        Some(true) => ", from a copy that an earlier run kept,",
+        Some(false) => ", made by this run,",
+        None => "",
+    };
+    let text = format!("the server's data{origin} {proof}");
+    if !proof.is_warm() && !stop.load(Ordering::Relaxed) {
+        let warning = format!("{text}; do not read this load point as one with warm caches");
+        observer.event(Event::Warning(warning));
+    }
+    Ok(Some(text))
 }
 
 /// Has a server whose memory is limited meet its limit before load begins, and warns where it does not. Returns what

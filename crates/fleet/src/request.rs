@@ -24,6 +24,8 @@ pub struct RunRequest<'a> {
     pub command_line: String,
     /// The folder in which a server that is started gets its directory.
     pub work_dir: PathBuf,
+    /// The private folder, on disk, below which servers have their data and golden copies are kept.
+    pub data_dir: PathBuf,
     /// The directories in which its program is looked for before the usual ones.
     pub search_path: Vec<PathBuf>,
     /// The folder in which the server's files are laid out, kept for later runs.

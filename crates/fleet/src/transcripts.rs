@@ -72,6 +72,7 @@ fn request<'a>(plan: &Plan, run_file: &'a Path) -> RunRequest<'a> {
         program: "test".to_owned(),
         command_line: "test".to_owned(),
         work_dir: folder.join("work"),
+        data_dir: folder.join("data"),
         search_path: Vec::new(),
         files_dir: folder.join("files"),
         executable: "/nowhere".into(),

@@ -89,6 +89,23 @@ pub fn family_cpu(leaders: &[u32]) -> Nanos {
     Nanos(ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second())
 }
 
+/// Returns the bytes that processes have had read from disk so far, together with their reaped children; `None` if this
+/// user may not know that of one of them.
+///
+/// What is found in memory is not counted. The accounts of control groups are not used: version 1 counts nothing unless a
+/// limit is set. Source: proc_pid_io(5), `read_bytes`.
+pub fn read_from_disk(pids: &[u32]) -> Option<u64> {
+    pids.iter().try_fold(0_u64, |sum, pid| {
+        let folder = format!("/proc/{pid}");
+        match kernel_file::read(format!("{folder}/io")) {
+            Some(text) => Some(sum.saturating_add(kernel_file::keyed_number(&text, "read_bytes:")?)),
+            // One that has ended is in the account of its parent.
+            None if !std::path::Path::new(&folder).exists() => Some(sum),
+            None => None,
+        }
+    })
+}
+
 /// Returns process groups and all descendants of their leaders.
 pub fn family_of(leaders: &[u32]) -> Vec<ProcessStat> {
     family(leaders, &all()).copied().collect()
@@ -153,5 +170,16 @@ mod tests {
         assert_eq!(ProcessStat::of(own).unwrap().pid, own);
         let before = family_cpu(&[own]);
         assert!(before <= family_cpu(&[own]));
+    }
+
+    /// That they count is shown where files can be evicted from memory: by the tests of warm data.
+    #[test]
+    fn bytes_read_from_disk_are_counted() {
+        let own = || read_from_disk(&[std::process::id()]).unwrap();
+        let before = own();
+        assert!(before <= own());
+        assert_eq!(read_from_disk(&[]), Some(0));
+        // No process has this id: the kernel's maximum is 2²².
+        assert_eq!(read_from_disk(&[4_194_305]), Some(0));
     }
 }

@@ -27,5 +27,5 @@ pub use recipe::{
 };
 pub use sut::{
     Acceleration, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server, SutDied,
-    SutError, SutListing, SutLookUp, SutRequest, WorkDir, accelerators, clean_stale, suts,
+    SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WorkDir, accelerators, clean_stale, suts,
 };

@@ -282,12 +282,13 @@ fn data_are_made_once_and_restored_and_filled_at_each_start() {
     let (base, files) = (directory(), files());
     let recipe = Recipe::parse("keeper.toml", WITH_DATA).unwrap();
     let request = request(Server::Recipe(Box::new(recipe)), base.path(), &files);
-    let folder = request.work_dir.clone();
+    let data = request.data_dir.clone();
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     let events = || {
-        let own = std::fs::read_dir(&folder).unwrap().flatten().next().unwrap().path();
-        std::fs::read_to_string(own.join("data/events")).unwrap()
+        let entries =
+            std::fs::read_dir(&data).unwrap().flatten().map(|entry| entry.path().join("data/events"));
+        std::fs::read_to_string(entries.into_iter().find(|path| path.is_file()).unwrap()).unwrap()
     };
     let expected =
         format!("made\nchanged\nstarted at {} with {}\n", sut.port("second").unwrap(), sut.password());

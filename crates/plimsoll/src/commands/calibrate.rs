@@ -195,6 +195,7 @@ fn measure_case(
         program: paths::program(),
         command_line: String::new(),
         work_dir,
+        data_dir: paths::persistent_dir(),
         files_dir: paths::files_dir(id),
         search_path: paths::search_path(),
         executable: std::env::current_exe()?,

@@ -360,6 +360,7 @@ fn run(
             program: paths::program(),
             command_line: paths::command_line(arguments.url.data.as_deref()),
             work_dir: work_dir(candidate)?,
+            data_dir: data_dir(candidate)?,
             files_dir: files_dir(arguments, candidates, candidate, &plan)?,
             search_path: paths::search_path(),
             executable: std::env::current_exe()?,
@@ -395,6 +396,14 @@ fn work_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
     match candidate.is_started() {
         true => paths::make_private(&paths::work_dir()),
         false => Ok(paths::work_dir()),
+    }
+}
+
+/// Returns the directory for the data of servers; creates it if a server of a recipe is to be started.
+fn data_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
+    match candidate.server {
+        ChosenServer::Recipe(_) => paths::make_private(&paths::persistent_dir()),
+        ChosenServer::BuiltIn | ChosenServer::External(_) => Ok(paths::persistent_dir()),
     }
 }
 

@@ -25,6 +25,7 @@ fn check(name: &str) {
         let request = SutRequest {
             server: Server::Recipe(Box::new(recipe.clone())),
             work_dir: base.path().to_owned(),
+            data_dir: base.path().to_owned(),
             files: &files,
             root: None,
             limits: ResourceLimits::default(),

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DataRecipe {
-    /// Their directory below the work directory, which is `{data}`. It belongs to the server's account alone.
+    /// Their directory, which is `{data}`, below a folder that is made for the run on disk. It belongs to the server's
+    /// account alone.
     #[schemars(length(min = 1))]
     pub directory: String,
 }
@@ -26,13 +27,30 @@ pub struct StepRecipe {
     pub input: String,
 }
 
+impl StepRecipe {
+    /// Returns the step that warms data of which the recipe does not say how: all files are read.
+    pub(crate) fn read_all() -> StepRecipe {
+        let command = r#"find "$0" -type f -exec cat {} + >/dev/null"#;
+        StepRecipe {
+            when: StepTime::Warm,
+            run: ["sh", "-c", command, "{data}"].map(str::to_owned).to_vec(),
+            input: String::new(),
+        }
+    }
+}
+
 names! {
     /// The time at which a step runs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
     pub enum StepTime {
-        /// Once, before the first start; afterwards the data are copied if they are restored later.
+        /// Before the first start, unless the data come from a copy that an earlier run kept; afterwards they are copied if
+        /// they are restored later.
         Made = "made",
+        /// Before the first start of every run: for what the server needs beside its data.
+        Prepared = "prepared",
         /// After each start, when the server is ready.
         Started = "started",
+        /// Before each load point, repeatedly, until the data are in memory: reads all data.
+        Warm = "warm",
     }
 }

@@ -97,7 +97,7 @@ pub struct Recipe {
     pub needs_root: Option<String>,
     /// Its data, if it keeps any.
     pub data: Option<DataRecipe>,
-    /// Commands that make its data, or run after each start, in this order.
+    /// Commands that make its data, prepare its start, run after each start or warm its data, in this order.
     #[schemars(default)]
     pub steps: Vec<StepRecipe>,
     /// The program.

@@ -168,8 +168,8 @@ fn check_data(top: &TomlTable, reset: Option<Reset>, has_data: bool, steps: &[St
     if reset == Some(Reset::Restore) {
         top.reject("reset", ValueError::new("nothing to restore").hint(hint));
     }
-    if steps.iter().any(|step| step.when == StepTime::Made) {
-        top.reject("steps", ValueError::new("a step makes data that have no directory").hint(hint));
+    if steps.iter().any(|step| [StepTime::Made, StepTime::Warm].contains(&step.when)) {
+        top.reject("steps", ValueError::new("a step makes or warms data that have no directory").hint(hint));
     }
 }
 

@@ -1,7 +1,8 @@
 //! The system under test: started by a recipe, monitored, reset, and cleaned up.
 //!
 //! - `choice`: selection from a recipe
-//! - `data_directory`: the data of a server, and their golden copy; `step`: programs that make them
+//! - `data_directory`: the data of a server; `golden`: copies of them that are kept between runs; `file_tree`: copying;
+//!   `step`: programs that make them; `warmth`: proof that they are in memory
 //! - `values`, `account`: values of placeholders
 //! - `work_dir`: the private directory of a run, and cleanup after killed runs
 //! - `certificate`: the certificate of one run
@@ -22,6 +23,8 @@ mod certificate;
 mod choice;
 mod data_directory;
 mod facts;
+mod file_tree;
+mod golden;
 mod launch;
 mod line_diff;
 mod listing;
@@ -38,6 +41,7 @@ mod running;
 mod step;
 mod values;
 mod warm;
+mod warmth;
 mod work_dir;
 
 use std::io;
@@ -59,6 +63,7 @@ pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, 
 pub use memory_limit::MemoryLimitProof;
 pub use prepare::SutLookUp;
 pub use running::RunningSut;
+pub use warmth::WarmthProof;
 pub use work_dir::{WorkDir, clean_stale};
 
 /// A request to start a system under test, with its limits.
@@ -69,6 +74,8 @@ pub struct SutRequest<'a> {
     /// Parent directory for the run's own directory, which holds the file set and the server's files: a
     /// folder that only this user can write to, see [`crate::make_private_folder`].
     pub work_dir: PathBuf,
+    /// Parent directory for the data of servers that keep any, on disk: a private folder likewise. Golden copies stay there.
+    pub data_dir: PathBuf,
     /// The file set of the server; one of its files is requested to check readiness.
     pub files: &'a FileSet,
     /// The file set already on disk, which is kept afterwards; created in the run's own directory if `None`.

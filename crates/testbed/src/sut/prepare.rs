@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::unix::fs::{chown, symlink};
+use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
 use model::{Gateway, GatewayKind};
 use observe::{available_cpus, open_files_max, user_name};
+use rustix::process::{getegid, geteuid};
 
 use super::account::Account;
 use super::certificate::Certificate;
 use super::choice::Choice;
 use super::data_directory::DataDirectory;
+use super::golden::{self, GoldenKey, GoldenLookUp};
 use super::launch::{Launch, check_installed, find_program, version_of};
 use super::managed_process::{ListenAddress, ManagedProcess};
 use super::reverse_proxy::ReverseProxy;
@@ -22,7 +24,8 @@ use super::{Acceleration, SutError, SutRequest};
 use crate::populate::{Populated, populate};
 use crate::private_folder::let_group_through;
 use crate::recipe::{
-    CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StepTime, StopRecipe,
+    CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StepRecipe, StepTime,
+    StopRecipe,
 };
 
 /// The address of a server behind an accelerator: the secondary address of this machine, as the accelerator
@@ -41,6 +44,8 @@ pub(super) struct Prepared {
     pub data: Option<DataDirectory>,
     /// Programs that run after each start.
     pub started: Vec<StepProcess>,
+    /// Programs that read its data into memory.
+    pub warm: Vec<StepProcess>,
     /// The command that checks whether it is ready.
     pub ready_command: Option<StepProcess>,
     /// Its companions, with their addresses.
@@ -66,6 +71,11 @@ impl Prepared {
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
         let work_dir = WorkDir::create(&request.work_dir)?;
+        let data_folder = recipe.data.is_some().then(|| {
+            clean_stale(&request.data_dir);
+            WorkDir::create(&request.data_dir)
+        });
+        let data_folder = data_folder.transpose()?;
         let limits = &request.limits;
         let n_cpus = if limits.cpus.is_empty() { available_cpus().len() } else { limits.cpus.len() };
         let root = request.root.as_ref().map(|populated| populated.directory.clone());
@@ -74,7 +84,7 @@ impl Prepared {
             address,
             port,
             work_dir: work_dir.path().to_owned(),
-            data: data_path(&recipe, work_dir.path()),
+            data: data_folder.as_ref().map_or_else(PathBuf::new, |folder| data_path(&recipe, folder.path())),
             program_dir: programs.server.parent().map(Path::to_owned).unwrap_or_default(),
             password: random_password()?,
             ports: free_ports(&recipe.ports)?,
@@ -102,6 +112,16 @@ impl Prepared {
             (true, Some(populated)) => Some(populated),
         };
         let cpus = request.limits.cpus;
+        let golden = match (recipe.reset, &data_folder) {
+            (Reset::Restore, Some(_)) => {
+                let key = golden_key(&recipe, &choice, &values, &programs.server);
+                Some(golden::look_up(&request.data_dir, key)?)
+            }
+            _ => None,
+        };
+        if let Some(GoldenLookUp::Found(copy)) = &golden {
+            values.password = copy.password.clone();
+        }
         let maker = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: cpus.clone() };
         maker.make_directories(&recipe)?;
         let own_certificate = maker.certificate(&recipe, &choice)?;
@@ -109,8 +129,9 @@ impl Prepared {
             write_page_programs(gateway.kind, &values, &work_dir)?;
         }
         let server = maker.server(&recipe, &choice, programs.server)?;
-        let data = maker.data(&recipe, &request.search_path)?;
-        let started = maker.steps(&recipe, StepTime::Started, &request.search_path)?;
+        let data = maker.data(&recipe, data_folder, golden, &request.search_path)?;
+        let started = maker.steps(&recipe, &[StepTime::Started], &request.search_path)?;
+        let warm = maker.warm_steps(&recipe, &request.search_path)?;
         let ready_command = maker.ready_command(&recipe, &request.search_path)?;
         let with_programs = choice.companions.iter().zip(programs.companions);
         let companions = with_programs
@@ -129,6 +150,7 @@ impl Prepared {
             server,
             data,
             started,
+            warm,
             ready_command,
             companions,
             proxy,
@@ -278,31 +300,60 @@ impl ProcessBuilder<'_> {
         })
     }
 
-    /// Makes the data of the server by the steps of its recipe, and keeps a copy if it is restored later.
-    fn data(&self, recipe: &Recipe, search_path: &[PathBuf]) -> Result<Option<DataDirectory>, SutError> {
-        if recipe.data.is_none() {
+    /// Puts the data of the server into place: from their golden copy, or by the steps of its recipe. Data that are restored
+    /// later are then copied.
+    fn data(
+        &self,
+        recipe: &Recipe,
+        folder: Option<WorkDir>,
+        golden: Option<GoldenLookUp>,
+        search_path: &[PathBuf],
+    ) -> Result<Option<DataDirectory>, SutError> {
+        let run = |times: &[StepTime]| {
+            let mut steps = self.steps(recipe, times, search_path)?;
+            steps.iter_mut().try_for_each(|step| step.run(None, STEP_MAX).map(drop))
+        };
+        let Some(folder) = folder else {
+            run(&[StepTime::Prepared])?;
             return Ok(None);
-        }
-        let data =
-            DataDirectory::create(self.values.data.clone(), Account::for_start(&recipe.start).as_ref())?;
-        for mut step in self.steps(recipe, StepTime::Made, search_path)? {
-            step.run(STEP_MAX)?;
-        }
-        if recipe.reset == Reset::Restore {
-            data.keep_golden()?;
+        };
+        let (path, owner) = (self.values.data.clone(), Account::for_start(&recipe.start));
+        let mut data = DataDirectory::create(path, folder, owner.as_ref())?;
+        match golden {
+            Some(GoldenLookUp::Found(copy)) => {
+                data.set_golden(copy);
+                data.restore()?;
+                run(&[StepTime::Prepared])?;
+            }
+            Some(GoldenLookUp::Vacant(vacant)) => {
+                run(&[StepTime::Made, StepTime::Prepared])?;
+                let copy = vacant.fill(data.path(), &self.values.password)?;
+                data.set_golden(copy);
+            }
+            None => run(&[StepTime::Made, StepTime::Prepared])?,
         }
         Ok(Some(data))
     }
 
-    /// Returns the steps of a time, in the order of the recipe.
+    /// Returns the steps of some times, in the order of the recipe.
     fn steps(
         &self,
         recipe: &Recipe,
-        when: StepTime,
+        times: &[StepTime],
         search_path: &[PathBuf],
     ) -> Result<Vec<StepProcess>, SutError> {
-        let steps = recipe.steps.iter().filter(|step| step.when == when);
+        let steps = recipe.steps.iter().filter(|step| times.contains(&step.when));
         steps.map(|step| self.step(recipe, &step.run, &step.input, "steps.log", search_path)).collect()
+    }
+
+    /// Returns the steps that read the data into memory; none for a server without data.
+    fn warm_steps(&self, recipe: &Recipe, search_path: &[PathBuf]) -> Result<Vec<StepProcess>, SutError> {
+        let own = self.steps(recipe, &[StepTime::Warm], search_path)?;
+        if recipe.data.is_none() || !own.is_empty() {
+            return Ok(own);
+        }
+        let StepRecipe { run, input, .. } = StepRecipe::read_all();
+        Ok(vec![self.step(recipe, &run, &input, "steps.log", search_path)?])
     }
 
     fn ready_command(
@@ -453,9 +504,39 @@ fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -
     }
 }
 
-/// Returns the directory of a server's data.
-pub(super) fn data_path(recipe: &Recipe, work_dir: &Path) -> PathBuf {
-    recipe.data.as_ref().map_or_else(PathBuf::new, |data| work_dir.join(&data.directory))
+/// Returns the directory of a server's data in a folder.
+pub(super) fn data_path(recipe: &Recipe, folder: &Path) -> PathBuf {
+    recipe.data.as_ref().map_or_else(PathBuf::new, |data| folder.join(&data.directory))
+}
+
+/// Returns all that the data of a server depend on: its recipe and profile with the values of this machine, its program and
+/// account. Values that are chosen for each start are left out.
+fn golden_key(recipe: &Recipe, choice: &Choice, values: &Values, program: &Path) -> GoldenKey {
+    let mut fixed = Values {
+        port: 0,
+        ports: values.ports.keys().map(|name| (name.clone(), 0)).collect(),
+        work_dir: PathBuf::new(),
+        data: PathBuf::new(),
+        root: PathBuf::new(),
+        password: String::new(),
+        gateway_port: 0,
+        ..values.clone()
+    };
+    fixed.parts = parts(choice, &fixed);
+    let fill = |text: &String| fixed.fill(text);
+    let config = choice.config_text.as_ref().map(fill);
+    let files: Vec<_> = recipe.files.values().map(fill).collect();
+    let steps: Vec<_> =
+        recipe.steps.iter().flat_map(|step| step.run.iter().chain([&step.input])).map(fill).collect();
+    let version = version_of(program, &recipe.program);
+    let file = std::fs::metadata(program).map(|meta| (meta.len(), meta.mtime())).ok();
+    let account = Account::for_start(&recipe.start).map(|account| (account.uid, account.gid));
+    let own = (geteuid().as_raw(), getegid().as_raw());
+    let identity = format!(
+        "{recipe:#?}\nconfiguration {config:#?}\nfiles {files:#?}\nsteps {steps:#?}\nprogram {program:?} {version:?} \
+         {file:?}\naccount {account:?} of {own:?}"
+    );
+    GoldenKey { name: recipe.name.clone(), identity }
 }
 
 /// Returns whether a server, or a companion, gives up root's rights: in favor of the service account, or because
@@ -469,10 +550,12 @@ fn takes_other_rights(recipe: &Recipe, choice: &Choice) -> bool {
 
 /// Gives the service account access to the server's own directory and its files.
 fn let_service_through(values: &Values) -> Result<(), SutError> {
-    if !rustix::process::geteuid().is_root() {
+    if !geteuid().is_root() {
         return Ok(());
     }
-    [&values.work_dir, &values.root].into_iter().try_for_each(|path| {
+    let paths =
+        [&values.work_dir, &values.root, &values.data].into_iter().filter(|path| **path != PathBuf::new());
+    paths.into_iter().try_for_each(|path| {
         let_group_through(path, values.service.gid).map_err(|source| SutError::File {
             what: "folders above",
             path: path.clone(),

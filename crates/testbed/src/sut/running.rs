@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use model::{FactSection, FileSet, SutUse};
 use observe::cgroup::{Controller, members};
-use observe::process::family_of;
+use observe::process::{family_of, read_from_disk};
 use observe::{MonitoredSut, PageUrl, StatusPage};
 use units::{Clock, Nanos, RealClock};
 
@@ -23,6 +23,7 @@ use super::reverse_proxy::ReverseProxy;
 use super::step::{STEP_MAX, StepProcess};
 use super::values::Values;
 use super::warm::fetch_all;
+use super::warmth::{WarmthProof, warm_until_proven};
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts, ready};
 use crate::cgroup::{ControlGroup, ControlGroupError, ResourceLimits, memory_text};
@@ -32,6 +33,9 @@ use crate::recipe::{Ready, Recipe, Reset, WebVariant};
 
 /// Time limit for a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
+
+/// Time limit for processes of a server to stop beginning and ending while their accounts are read.
+const SETTLE_MAX: Nanos = Nanos::from_secs(5);
 
 /// Request that checks whether pages are generated.
 const PAGE_PROBE: &str = "/dyn?size=1";
@@ -53,9 +57,10 @@ pub struct RunningSut {
     /// Path requested by readiness checks.
     probe_path: String,
     companions_ready: bool,
-    data: Option<DataDirectory>,
     /// Programs that run after each start.
     started: Vec<StepProcess>,
+    /// Programs that read the data into memory.
+    warm: Vec<StepProcess>,
     ready_command: Option<StepProcess>,
     /// The length of the server's output before this start.
     log_from: u64,
@@ -66,6 +71,7 @@ pub struct RunningSut {
     pub(super) server: ManagedProcess,
     pub(super) companions: Vec<(ManagedProcess, ListenAddress)>,
     pub(super) group: Result<ControlGroup, ControlGroupError>,
+    data: Option<DataDirectory>,
     work_dir: WorkDir,
 }
 
@@ -92,6 +98,7 @@ impl RunningSut {
             server,
             data,
             started,
+            warm,
             ready_command,
             companions,
             proxy,
@@ -105,8 +112,8 @@ impl RunningSut {
             announcement: None,
             probe_path: if choice.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest_file(files) },
             companions_ready: false,
-            data,
             started,
+            warm,
             ready_command,
             log_from: 0,
             is_resting: false,
@@ -120,6 +127,7 @@ impl RunningSut {
             server,
             companions,
             group,
+            data,
             work_dir,
         };
         sut.start_processes()?;
@@ -165,7 +173,9 @@ impl RunningSut {
             let attempt = self.attempt();
             self.check_alive()?;
             match attempt {
-                Ok(()) => return self.started.iter_mut().try_for_each(|step| step.run(STEP_MAX)),
+                Ok(()) => {
+                    return self.started.iter_mut().try_for_each(|step| step.run(None, STEP_MAX).map(drop));
+                }
                 Err(_) if stop.load(Ordering::Relaxed) => return Ok(()),
                 Err(last) if limit <= clock.now() => return Err(self.not_ready(timeout, last)),
                 Err(_) => std::thread::sleep(PAUSE),
@@ -187,7 +197,9 @@ impl RunningSut {
                 ready::logged(&self.server.launch.output_log, self.log_from, text)
             }
             (Ready::Command, _) => match &mut self.ready_command {
-                Some(command) => command.run(ready::ATTEMPT_MAX).map_err(|error| error.to_string()),
+                Some(command) => {
+                    command.run(None, ready::ATTEMPT_MAX).map(drop).map_err(|error| error.to_string())
+                }
                 None => Ok(()),
             },
             (Ready::Connect, _) | (Ready::Announced, None) => ready::connect(self.address).map(drop),
@@ -290,6 +302,63 @@ impl RunningSut {
             proxy.n_warmed = files.files.len() as u64;
         }
         Ok(())
+    }
+
+    /// Has the data of the server read, by its own means where its recipe says so, until a repeated pass reads almost nothing
+    /// from disk. Ends early when `stop` is set. Returns `None` for a server without data.
+    ///
+    /// What is read is charged to the server: under a limit on its memory, data that do not fit do not get warm.
+    ///
+    /// # Errors
+    /// A step fails.
+    pub fn warm_data(&mut self, stop: &AtomicBool) -> Result<Option<WarmthProof>, SutError> {
+        let Some(data) = &self.data else { return Ok(None) };
+        let data_bytes = data.bytes();
+        let mut steps = std::mem::take(&mut self.warm);
+        let read = || self.read_from_disk();
+        let group = self.group.as_ref().ok();
+        let pass = || {
+            let reads: Result<Vec<_>, _> = steps.iter_mut().map(|step| step.run(group, STEP_MAX)).collect();
+            Ok(reads?.into_iter().sum())
+        };
+        let proof = warm_until_proven(data_bytes, read, pass, || stop.load(Ordering::Relaxed));
+        self.warm = steps;
+        self.check_alive()?;
+        proof.map(Some)
+    }
+
+    /// Returns the bytes that the server's processes have had read from disk so far; `None` if this user may not know.
+    ///
+    /// A process that ends while accounts are read is in none of them for a moment, and would be in that of its parent only
+    /// at the next reading: it is waited for until no process begins or ends meanwhile.
+    fn read_from_disk(&self) -> Option<u64> {
+        let clock = RealClock::start();
+        loop {
+            let before = self.processes_with_ended();
+            let read = read_from_disk(&before);
+            if (read.is_some() && before == self.processes_with_ended()) || SETTLE_MAX < clock.now() {
+                return read;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Returns the ids of the processes, in order, those included that have ended and were not yet reaped by their parents.
+    fn processes_with_ended(&self) -> Vec<u32> {
+        let known = [self.processes(), self.watched().leaders].concat();
+        let mut all: Vec<u32> = family_of(&known).iter().map(|process| process.pid).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Returns whether the server keeps data.
+    pub fn has_data(&self) -> bool {
+        self.data.is_some()
+    }
+
+    /// Returns whether the data come from a copy that an earlier run kept; `None` if they have no copy.
+    pub fn has_kept_data(&self) -> Option<bool> {
+        Some(self.data.as_ref()?.golden()?.is_kept)
     }
 
     /// Evicts the file set from the page cache, then requests its files until the server reaches its memory

@@ -125,6 +125,7 @@ impl Values {
             ("port", port(self.port)),
             ("gateway_port", port(self.gateway_port)),
             ("work_dir", path(&self.work_dir)),
+            ("data", path(&self.data)),
             ("root", path(&self.root)),
         ];
         let named = self.ports.iter().map(|(name, port)| (port_placeholder(name), port.to_string()));
@@ -286,7 +287,7 @@ mod tests {
             port,
             gateway_port,
             work_dir: folder.into(),
-            data: PathBuf::from(folder).join("data"),
+            data: PathBuf::from(folder.replace("/dev/shm", "/var/tmp")).join("data"),
             ports: BTreeMap::new(),
             root: PathBuf::from(format!("{folder}.files/web")),
             gateway_workers: 2,

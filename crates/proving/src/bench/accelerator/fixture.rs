@@ -132,6 +132,7 @@ fn request<'a>(
     Ok(SutRequest {
         server,
         work_dir: folder.join("work"),
+        data_dir: folder.join("data"),
         files,
         root: None,
         limits: ResourceLimits { cpus: vec![cpu.parse()?], ..ResourceLimits::default() },
