@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use fixture::{READY_MAX, files, private, request};
+use fixture::{READY_MAX, directory_in, files, private, request};
 use observe::private_folder::private_folder_in;
 use rustix::fs::{Advice, fadvise};
 use tempfile::TempDir;
@@ -15,9 +15,7 @@ use testbed::{BUILT_IN_RECIPES, Recipe, RunningSut, Server, SutRequest, WarmthPr
 
 /// A directory on disk: in memory nothing would be read from disk.
 fn on_disk() -> TempDir {
-    use std::os::unix::fs::PermissionsExt;
-    let readable = std::fs::Permissions::from_mode(0o755);
-    tempfile::Builder::new().permissions(readable).tempdir_in("/var/tmp").unwrap()
+    directory_in("/var/tmp")
 }
 
 /// Reads a built-in recipe with something inserted before its configuration.

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fixture::{READY_MAX, directory, files, request, value};
+use fixture::{READY_MAX, directory_in, files, request, value};
 use observe::process::family_of;
 use testbed::{Recipe, RunningSut, Server, SutError};
 use units::{Clock, Nanos, RealClock};
+
+/// Data in memory: the tests are not about disks, and write gigabytes.
+const MEMORY: &str = "/dev/shm";
 
 /// Runs a statement as the user `plimsoll`; returns the printed rows.
 type Query = fn(&RunningSut, &str) -> String;
@@ -73,7 +76,7 @@ fn check(name: &str, account: &str, query: Query) {
     let recipe = Recipe::load(name).unwrap();
     let segments = segments_of(account);
     for profile in recipe.profile_names() {
-        let (base, files) = (directory(), files());
+        let (base, files) = (directory_in(MEMORY), files());
         let server = Server::Recipe(Box::new(recipe.clone()));
         let request =
             testbed::SutRequest { profile: Some(profile.to_owned()), ..request(server, base.path(), &files) };
@@ -131,7 +134,7 @@ fn postgresql_speaks_tls_in_its_variant_only() {
     let is_encrypted = "SELECT ssl, version FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     for profile in recipe.profile_names() {
         for (variant, mode, expected) in [(Some("tls"), "verify-full", "t|TLSv1.3"), (None, "prefer", "f|")] {
-            let (base, files) = (directory(), files());
+            let (base, files) = (directory_in(MEMORY), files());
             let server = Server::Recipe(Box::new(recipe.clone()));
             let request = testbed::SutRequest {
                 profile: Some(profile.to_owned()),
@@ -166,7 +169,7 @@ fn working_directory(folder: &Path) -> PathBuf {
 
 #[test]
 fn an_unknown_variant_is_refused_with_those_of_the_recipe() {
-    let (base, files) = (directory(), files());
+    let (base, files) = (directory_in(MEMORY), files());
     let server = Server::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
     let request = testbed::SutRequest { variant: Some("tsl".into()), ..request(server, base.path(), &files) };
     let error = RunningSut::start(request).unwrap_err().to_string();
@@ -183,7 +186,7 @@ fn mariadb_is_made_restored_and_stopped() {
 fn a_failed_step_is_reported_with_its_output() {
     let mut recipe = Recipe::load("postgresql").unwrap();
     recipe.steps[0].run = ["sh", "-c", "echo no space for {data}; exit 7"].map(str::to_owned).to_vec();
-    let (base, files) = (directory(), files());
+    let (base, files) = (directory_in(MEMORY), files());
     let request = request(Server::Recipe(Box::new(recipe)), base.path(), &files);
     let folder = request.work_dir.clone();
     let error = RunningSut::start(request).unwrap_err();
@@ -210,7 +213,7 @@ fn a_missing_account_is_reported() {
     }
     let mut recipe = Recipe::load("mariadb").unwrap();
     recipe.start.account = Some("nobody-of-this-name".to_owned());
-    let (base, files) = (directory(), files());
+    let (base, files) = (directory_in(MEMORY), files());
     let error =
         RunningSut::start(request(Server::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
     let message = error.to_string();
