@@ -15,7 +15,7 @@
 //!
 //! A schedule is walked once: the recorder counts its operations as they fall due, and keeps those that wait for a slot
 //! (`due_queue`). In an open loop whose users have state ([`model::Mix::has_user_state`]), each user has a part of the schedule in place
-//! of slots and dispatcher ([`open::user`]).
+//! of slots and dispatcher (`open::user`).
 //!
 //! The engine knows no protocol (that is the [`Driver`]) and no real time (that is the clock): a
 //! simulated run uses the same code with a [`units::SimClock`] and an executor that moves it.
