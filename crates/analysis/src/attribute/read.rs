@@ -254,7 +254,7 @@ fn threads_at_lock(uses: &ResourceUsage) -> Option<f64> {
         let channel = one.series.instance.rsplit(' ').next().unwrap_or_default();
         LOCK_CHANNELS.iter().any(|lock| channel.starts_with(lock))
     };
-    Some(channels.filter(is_lock).filter_map(|one| one.value).sum())
+    Some(channels.filter(is_lock).filter_map(|one| one.value).fold(0.0, |sum, value| sum + value))
 }
 
 /// Returns the open files ÷ their limit of the group of processes that is closest to it.

@@ -13,7 +13,7 @@ const REFUSALS: [u32; 2] = [429, 503];
 pub(super) fn refused(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
     plan.workload.web()?;
     let refusals = point.codes.iter().filter(|(_, code, _)| REFUSALS.contains(code));
-    let n = refusals.map(|(_, _, n)| n as f64).sum::<f64>();
+    let n = refusals.fold(0_u64, |sum, (_, _, n)| sum.saturating_add(n));
     let completed = point.completed();
-    (0 < completed).then(|| n / completed as f64)
+    (0 < completed).then(|| n as f64 / completed as f64)
 }
