@@ -76,7 +76,7 @@ indicators! {
     AcceptQueue "accept queue" Count "Connections that waited to be accepted on average, those of Unix sockets included.";
     WorkersBusy "workers busy" Share "Workers of the server that serve a request ÷ all it can have.";
     OpenFilesOfLimit "open files of the limit" Share "Open files of the server's process that is closest to its limit ÷ that limit.";
-    ThreadsAtLock "threads at a lock" Share "Threads of the server that wait for a lock (futex, file lock, semaphore) ÷ operations that it can have in progress, at most 1.";
+    ThreadsAtLock "threads at a lock" Share "Threads of the server that wait for a lock on a file ÷ operations that it can have in progress, at most 1.";
     Refused "refused" Share "Replies that refuse an operation for lack of capacity ÷ all completed operations.";
     InFlightPerWorker "operations in progress per worker" Count "Operations in progress on average ÷ workers that make pages.";
     ResponseUnexplained "response time unexplained" Share "Part of the response time in which the server neither used nor waited for a CPU; of users who never think, from 5 ms on.";

@@ -11,17 +11,9 @@ use crate::{LoadPointResult, VerdictState};
 /// The loopback interface: it has no speed and is never a limit.
 const LOOPBACK: &str = "lo";
 
-/// Beginnings of the kernel functions in which a thread sleeps that waits for a lock: of user space (futex), on a file, or
-/// a semaphore of System V.
-const LOCK_CHANNELS: [&str; 7] = [
-    "__do_semtimedop",
-    "do_lock_file_wait",
-    "do_semtimedop",
-    "fcntl_setlk",
-    "flock_",
-    "futex_",
-    "locks_lock_",
-];
+/// Beginnings of the kernel functions in which a thread sleeps that waits for a lock on a file. Futexes and semaphores do
+/// not count: threads of a pool that have nothing to do sleep there too.
+const LOCK_CHANNELS: [&str; 4] = ["do_lock_file_wait", "fcntl_setlk", "flock_", "locks_lock_"];
 
 /// The least mean response time, in s, that the CPU time of an operation has to explain. A house rule: below it, what the
 /// network and the generator add would count.
@@ -245,7 +237,7 @@ fn in_flight_per_worker(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
     ratio(Some(point.in_flight_mean), Some(f64::from(gateway.workers)))
 }
 
-/// Returns the mean number of the server's threads that wait for a lock; `None` where wait channels were not read.
+/// Returns the mean number of the server's threads that wait for a lock on a file; `None` where wait channels were not read.
 fn threads_at_lock(uses: &ResourceUsage) -> Option<f64> {
     let mut channels = uses.of_sut(Counter::SutWaitChannel).peekable();
     channels.peek()?;
