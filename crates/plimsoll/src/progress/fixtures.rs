@@ -2,7 +2,10 @@
 
 use analysis::Analyzer;
 use fleet::Event;
-use model::{Arrivals, Counter, IntervalRecord, Load, LoadPoint, Outcome, Phase, Plan, Reading};
+use model::{
+    Arrivals, Counter, IntervalRecord, Load, LoadPoint, Outcome, Phase, Plan, Reading, Score, Words,
+    web_measure,
+};
 use testkit::{closed_plan, open_plan, phases};
 use units::Nanos;
 
@@ -58,6 +61,25 @@ pub(super) fn open() -> State {
         record.lateness = testing::histogram(n, Nanos::from_micros(80));
         record
     });
+    live.state
+}
+
+/// Returns a closed loop of a benchmark with words of its own and a throughput as its score, with one load point done.
+pub(super) fn throughput() -> State {
+    let mut plan = plan(closed_plan(1, &[1, 20], phases(SETTLE, STEADY)));
+    let words = Words {
+        score: "megabits per second".to_owned(),
+        score_heading: "Mbit/second".to_owned(),
+        ..Words::of_rate("transfer", "station")
+    };
+    plan.catalog.score = Score::Throughput { measures: vec![web_measure::REPLY_BYTES] };
+    plan.catalog.words = words;
+    let mut live = LiveRuns::new(&[plan], &["built-in".to_owned()]);
+    live.ready(0, "built-in", 8080);
+    for (index, users, rate) in [(0, 1, 250), (1, 20, 500)] {
+        live.begin(0, index, Load::Users(users));
+        live.run(SETTLE + 30, |second| closed_second(second, users.into(), rate));
+    }
     live.state
 }
 

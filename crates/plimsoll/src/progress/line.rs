@@ -60,7 +60,7 @@ fn message(state: &State, point: &Point) -> String {
         point.index + 1,
         state.total_suffix(run),
         state.label_if_several(run).map_or(String::new(), |name| format!(" {name}")),
-        load_text(point.key.load),
+        load_text(point.key.load, state.words(run)),
         point.phase.name(),
         point.at.as_secs_f64(),
         second.rate,

@@ -3,7 +3,7 @@
 use fleet::Event;
 
 use super::state::{FinishedPoint, State};
-use super::text::{load_text, time};
+use super::text::{load_text, score_text, time};
 use units::Nanos;
 
 /// A message of the progress display.
@@ -42,12 +42,17 @@ pub(super) fn finished_text(state: &State, point: &FinishedPoint) -> Option<Stri
     if point.length == Nanos::ZERO {
         return None;
     }
+    let words = state.words(point.run);
+    let score = match state.is_operation_rate(point.run) {
+        true => String::new(),
+        false => format!("   {}", score_text(point.score, words)),
+    };
     let label = state.label_if_several(point.run).map_or(String::new(), |label| format!("   {label}"));
     Some(format!(
-        "  {:>2}{}  {:<16} {:>10.1}/s   p99 {:>8}   errors {}{label}",
+        "  {:>2}{}  {:<16} {:>10.1}/s   p99 {:>8}   errors {}{score}{label}",
         point.index + 1,
         state.total_suffix(point.run),
-        load_text(point.load),
+        load_text(point.load, words),
         point.rate,
         time(point.p99),
         point.errors,
@@ -68,6 +73,19 @@ mod tests {
             "   3/4  30 users              305.0/s   p99   146 ms   errors 3"
         );
         assert_eq!(finished_text(&state, &FinishedPoint { length: Nanos::ZERO, ..point }), None);
+    }
+
+    /// 500 transfers of 600 bytes per second: 2.4 Mbit/s.
+    #[test]
+    fn a_score_of_its_own_stands_at_the_end_in_the_words_of_the_benchmark() {
+        let mut state = fixtures::throughput();
+        let point = state.end_point().unwrap();
+        assert_eq!(
+            finished_text(&state, &point).unwrap(),
+            "   2/2  20 stations           500.0/s   p99  59.5 ms   errors 0   2.4 megabits per second"
+        );
+        let first = finished_text(&state, &state.finished[0]).unwrap();
+        assert!(first.contains(" 1 station "), "{first}");
     }
 
     #[test]

@@ -1,14 +1,20 @@
 //! Formats of quantities in the progress display.
 
-use model::Load;
+use model::{Load, Words};
 use units::{Bytes, Nanos};
 
 /// Placeholder of an unknown value.
 pub(super) const ABSENT: &str = "–";
 
-/// Formats a load: `30 users`, `1000/s offered`.
-pub(super) fn load_text(load: Load) -> String {
-    if load.is_closed() { load.to_string() } else { format!("{load} offered") }
+/// Formats a load in the words of its benchmark: `30 clients`, `1000/s offered`.
+pub(super) fn load_text(load: Load, words: &Words) -> String {
+    let text = load.text(&words.user);
+    if load.is_closed() { text } else { format!("{text} offered") }
+}
+
+/// Formats a score with its unit: `305.0 connections per second`.
+pub(super) fn score_text(score: Option<f64>, words: &Words) -> String {
+    score.map_or(ABSENT.to_owned(), |score| format!("{score:.1} {}", words.score))
 }
 
 /// Formats a rate in 1/s: `1234.5/s`.

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use analysis::LoadPointStatus;
 use fleet::Event;
-use model::{IntervalRecord, LoadPoint, Plan};
+use model::{IntervalRecord, LoadPoint, Plan, Words};
 use units::{Bytes, Nanos, Ratio};
 
 pub(super) use counters::Counters;
@@ -80,6 +80,16 @@ impl State {
             counters: Counters::default(),
             messages: VecDeque::new(),
         }
+    }
+
+    /// Returns the words of a run's benchmark.
+    pub(super) fn words(&self, run: usize) -> &Words {
+        &self.runs[run].plan.catalog.words
+    }
+
+    /// Returns whether the score of a run's benchmark is the rate of all its operations, which is always shown.
+    pub(super) fn is_operation_rate(&self, run: usize) -> bool {
+        self.runs[run].plan.catalog.score.is_operation_rate()
     }
 
     /// Applies an event; returns the load point that it has ended, if any.

@@ -38,6 +38,8 @@ pub(crate) struct FinishedPoint {
     pub run: usize,
     /// Successful operations per second.
     pub rate: f64,
+    /// The benchmark's score; `None` without one.
+    pub score: Option<f64>,
     /// Mean response time.
     pub mean: Option<Nanos>,
     /// 99th percentile of the response time; `None` if there are too few operations.
@@ -87,6 +89,7 @@ impl FinishedPoint {
             load: point.key.load,
             run: point.key.run,
             rate: status.map_or(0.0, |status| status.rate),
+            score: status.and_then(|status| status.score),
             mean: status.and_then(|status| status.response_mean),
             p99: status.and_then(|status| status.p99),
             length: status.map_or(Nanos::ZERO, |status| status.length),

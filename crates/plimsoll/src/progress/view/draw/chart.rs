@@ -203,7 +203,7 @@ fn draw_loads(state: &State, axis: &TimeAxis, area: Rect, buffer: &mut Buffer) {
 /// Returns the longest label of a load that fits: server and load, load, number, or nothing. One column is left free
 /// before the next label.
 fn load_label(state: &State, second: &Second, room: usize) -> String {
-    let load = second.load.to_string();
+    let load = second.load.text(&state.words(second.run).user);
     let number = load.split([' ', '/']).next().unwrap_or_default().to_owned();
     let named = state.label_if_several(second.run).map(|name| format!("{name} {load}"));
     let labels = named.into_iter().chain([load, number]).map(Cow::from);

@@ -13,7 +13,7 @@ const WIDE: u16 = 60;
 
 /// Draws the three rows of the header, the most important first.
 pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
-    let title = Line::from(vec![Span::styled(state.run().plan.benchmark.title.clone(), bold())]);
+    let title = Line::from(vec![Span::styled(title(state), bold())]);
     let server = state.run().server.clone().unwrap_or_default();
     put(buffer, take_rows(&mut area, 1), &title, &Line::from(server));
     let status = status(state, WIDE <= area.width);
@@ -22,6 +22,15 @@ pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer:
 }
 
 /// Returns the current step or load point.
+/// Returns the name of the benchmark, with the unit of a score that the rows do not have.
+fn title(state: &State) -> String {
+    let plan = &state.run().plan;
+    match plan.catalog.score.is_operation_rate() {
+        true => plan.benchmark.title.clone(),
+        false => format!("{}, score in {}", plan.benchmark.title, plan.catalog.words.score),
+    }
+}
+
 fn status(state: &State, is_wide: bool) -> String {
     let before = match (&state.step, state.n_begun) {
         (Some(step), _) => Some(capitalized(step)),
@@ -42,7 +51,7 @@ fn of_point(state: &State, point: &Point, is_wide: bool) -> String {
         n => format!(" of {n}"),
     };
     let label = if state.runs.len() == 1 { String::new() } else { format!(" · {}", run.label) };
-    let load = load_text(point.key.load);
+    let load = load_text(point.key.load, state.words(point.key.run));
     let head = if is_wide { "Load point " } else { "" };
     format!("{head}{}{n}{label} · {load} · {}", point.index + 1, phase(point, state))
 }

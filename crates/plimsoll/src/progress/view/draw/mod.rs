@@ -99,6 +99,12 @@ mod tests {
         insta::assert_snapshot!(drawn(&fixtures::open(), CONTEXT, 100, 30));
     }
 
+    /// The benchmark's words and score, in which everything else is the same.
+    #[test]
+    fn a_score_of_its_own_is_shown_in_the_words_of_the_benchmark() {
+        insta::assert_snapshot!(drawn(&fixtures::throughput(), CONTEXT, 100, 30));
+    }
+
     #[test]
     fn preparation_shows_its_step() {
         insta::assert_snapshot!(drawn(&fixtures::preparing(), CONTEXT, 80, 20));
@@ -112,7 +118,13 @@ mod tests {
 
     #[test]
     fn no_size_is_too_small_or_too_large() {
-        let states = [fixtures::closed(), fixtures::open(), fixtures::interleaved(), fixtures::preparing()];
+        let states = [
+            fixtures::closed(),
+            fixtures::open(),
+            fixtures::interleaved(),
+            fixtures::preparing(),
+            fixtures::throughput(),
+        ];
         let sizes = [0, 1, 2, 3, 7, 8, 9, 10, 19, 20, 24, 39, 40, 76, 77, 78, 80, 120, 250, 1000];
         for state in &states {
             for (columns, rows) in

@@ -9,9 +9,16 @@ use super::paint::{bold, dim, put, take_rows};
 use crate::progress::state::{Second, State};
 use crate::progress::text::{ABSENT, byte_rate, percent, rate, time};
 
-/// Number of rows with the heading, in a closed loop and in an open loop.
-pub(super) const ROWS: u16 = 7;
-pub(super) const ROWS_OPEN: u16 = 8;
+/// Number of rows with the heading, in a closed loop and in an open loop, without a score of its own.
+const ROWS: u16 = 7;
+const ROWS_OPEN: u16 = 8;
+
+/// Returns the number of rows with the heading, of whatever load.
+pub(super) fn n_rows(state: &State) -> u16 {
+    let is_open = state.run().plan.loads().any(|load| !load.is_closed());
+    let rows = if is_open { ROWS_OPEN } else { ROWS };
+    rows + u16::from(!state.run().plan.catalog.score.is_operation_rate())
+}
 
 /// The layout of a block: widths of the names and of each number, in columns.
 struct Block {
@@ -86,6 +93,11 @@ fn load(state: &State) -> Vec<Row> {
         ("errors", vec![now(&|s| s.errors.to_string()), steady(&|s| s.errors.to_string())]),
         ("in flight", vec![now(&|s| mean(s.in_flight)), steady(&|s| mean(s.in_flight_mean))]),
     ];
+    if !state.is_operation_rate(point.key.run) {
+        let score = measured.and_then(|status| status.score);
+        let text = score.map_or(ABSENT.to_owned(), |score| format!("{score:.1}"));
+        rows.insert(0, ("score", vec![String::new(), text]));
+    }
     // In a closed loop, the due rate equals the completed rate.
     rows.retain(|(name, _)| *name != "due" || !point.key.load.is_closed());
     rows

@@ -44,7 +44,6 @@ pub(super) struct Rows {
 impl Rows {
     /// Allocates the rows of a terminal.
     pub(super) fn fit(state: &State, height: u16) -> Rows {
-        let is_open = state.run().plan.loads().any(|load| !load.is_closed());
         let mut left = height;
         let mut take = |wanted: u16, least: u16| {
             let taken = if left < least { 0 } else { wanted.min(left) };
@@ -53,7 +52,7 @@ impl Rows {
         };
         let header = take(3, 1);
         let indicators = take(2, 1);
-        let panel = take(if is_open { panel::ROWS_OPEN } else { panel::ROWS }, 2);
+        let panel = take(panel::n_rows(state), 2);
         let footer = take(1, 1);
         let charts = take(CHARTS_MIN, CHARTS_MIN);
         let finished = take(FINISHED_MIN, FINISHED_MIN);
@@ -84,7 +83,7 @@ mod tests {
 
     #[test]
     fn all_rows_are_allocated_and_no_more() {
-        for state in [fixtures::closed(), fixtures::open(), fixtures::interleaved()] {
+        for state in [fixtures::closed(), fixtures::open(), fixtures::interleaved(), fixtures::throughput()] {
             for height in 0..80 {
                 let rows = Rows::fit(&state, height);
                 assert!(total(&rows) <= height, "{height}: {rows:?}");

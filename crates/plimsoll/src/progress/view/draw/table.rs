@@ -1,5 +1,6 @@
 //! The table of finished load points, the latest messages, and the footer.
 
+use model::Words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -28,11 +29,16 @@ pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer:
     for point in state.finished.iter().skip(hidden) {
         let label = truncated(&state.runs[point.run].label, labels.saturating_sub(1));
         let row = take_rows(&mut area, 1);
-        put(buffer, row, &line(point, &format!("{label:<labels$}"), context), &Line::default());
+        put(
+            buffer,
+            row,
+            &line(point, state.words(point.run), &format!("{label:<labels$}"), context),
+            &Line::default(),
+        );
     }
 }
 
-fn line(point: &FinishedPoint, label: &str, context: FrameContext) -> Line<'static> {
+fn line(point: &FinishedPoint, words: &Words, label: &str, context: FrameContext) -> Line<'static> {
     let (status, text) = match point.problem {
         Some(problem) => (IndicatorStatus::Bad, problem),
         None => (IndicatorStatus::Good, "ok"),
@@ -41,7 +47,7 @@ fn line(point: &FinishedPoint, label: &str, context: FrameContext) -> Line<'stat
     let numbers = format!(
         "{:>4} {:<14}{label}{:>12}{:>10}{:>10}{:>8}  ",
         point.index + 1,
-        load_text(point.load),
+        load_text(point.load, words),
         rate(point.rate),
         time(point.mean),
         time(point.p99),
