@@ -37,7 +37,7 @@ pub struct TrendSeries {
     pub metric: ComparedMetric,
     /// Its geometric means over the loads, in the order of the runs.
     pub values: Vec<f64>,
-    /// Where it changed, in the order of time; `None` with too few runs to tell.
+    /// The changes of its level, in the order of time; `None` with too few runs to tell.
     pub changes: Option<Vec<TrendChange>>,
 }
 

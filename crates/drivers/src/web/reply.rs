@@ -39,7 +39,7 @@ pub(crate) struct ReplyReader<'a> {
     prepared: &'a PreparedRequest,
     method: RequestMethod,
     check: BodyCheck<'a>,
-    /// What a session keeps of the response, if there is one.
+    /// The part of the response that a session keeps, if there is a session.
     capture: Option<&'a mut Capture>,
     state: State,
     interim_bytes: usize,

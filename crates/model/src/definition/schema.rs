@@ -95,7 +95,7 @@ pub(super) struct WorkloadTable {
     counts_pages: Option<bool>,
     /// The pause of users after each page; if absent: `none`.
     think: Option<ThinkText>,
-    /// How long users keep cookies; if absent: `none`.
+    /// The time for which users keep cookies; if absent: `none`.
     cookies: Option<Cookies>,
     /// Data of users, by their names: files whose columns stand in requests as `{NAME.COLUMN}`.
     data: Option<BTreeMap<String, DataText>>,

@@ -343,7 +343,7 @@ mod tests {
         }
     }
 
-    /// What a definition has without a key is a value of the setting.
+    /// The value of a setting that a definition leaves out is one that the setting accepts.
     #[test]
     fn defaults_of_definitions_are_values() {
         for setting in Family::ALL.into_iter().flat_map(Family::settings) {

@@ -18,7 +18,7 @@ pub struct GroupDescription {
     pub control_groups: Vec<String>,
     /// Whether it is in another network namespace than this process.
     pub is_in_other_network: bool,
-    /// What this user cannot see of it.
+    /// The parts of it that this user cannot see.
     pub unseen: Vec<Unseen>,
 }
 

@@ -16,7 +16,7 @@ use super::origin::Origin;
 use crate::TargetPolicy;
 use crate::web::{Target, Trust};
 
-/// What the sessions of a load thread share: how requests are made, what is taken from their replies.
+/// The context that the sessions of a load thread share: how requests are made and what is taken from their replies.
 pub(crate) struct SessionContext {
     /// The origin of the target, to which alone cookies and credentials are sent.
     pub(super) origin: Origin,
