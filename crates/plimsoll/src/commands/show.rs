@@ -15,6 +15,9 @@ use crate::arguments::ShowArguments;
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
+/// The unit of an offered rate.
+const OFFERED: &str = "operations per second";
+
 /// Shows a benchmark.
 pub(super) fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
     let (Benchmark { definition, workload, .. }, settings) = benchmark::with_filelist(&arguments.benchmark)?;
@@ -143,7 +146,7 @@ fn protocol_text(plan: &Plan) -> String {
 
 fn load_line(plan: &Plan) -> String {
     if let Some(search) = plan.search {
-        let what = if search.most.is_closed() { "users" } else { "operations per second" };
+        let what = if search.most.is_closed() { plan.catalog.words.user.many.as_str() } else { OFFERED };
         let limits = match plan.limits.as_slice() {
             [] => String::new(),
             limits => format!(" with {}", limits_text(limits)),
@@ -155,10 +158,11 @@ fn load_line(plan: &Plan) -> String {
         );
     }
     let levels: Vec<String> = plan.load_points.iter().map(|point| point.load.level().to_string()).collect();
+    let user = &plan.catalog.words.user;
     let what = match plan.load_points.first().is_some_and(|point| point.load.is_closed()) {
-        true if levels == ["1"] => "user",
-        true => "users",
-        false => "operations per second",
+        true if levels == ["1"] => user.one.as_str(),
+        true => user.many.as_str(),
+        false => OFFERED,
     };
     format!("load points   {} {what}", levels.join(", "))
 }

@@ -52,7 +52,7 @@ fn a_server_that_dies_ends_the_run() {
     let fixture = Fixture::new();
     let arguments = ["run", "webstone-1.1", "--load", "1,2", "--duration", "2", "--out", "run.plim"];
     let running = fixture.start(&arguments);
-    running.wait_for("1/2  1 user");
+    running.wait_for("1/2  1 client");
     let server = child_of(running.pid());
     kill_process(Pid::from_raw(server).unwrap(), Signal::KILL).unwrap();
     let ended = running.end().expect(4).expect_stdout("INCOMPLETE");

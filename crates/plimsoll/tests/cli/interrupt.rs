@@ -13,7 +13,7 @@ fn an_interrupted_run_is_kept_and_incomplete() {
         let arguments = ["run", "webstone-1.1", "--load", "1,2", "--duration", "2", "--out", "run.plim"];
         let running = fixture.start(&arguments);
         // The first load point is finished, the second is running.
-        running.wait_for("1/2  1 user");
+        running.wait_for("1/2  1 client");
         running.signal(signal);
         let ended = running.end().expect(130).expect_stderr("Stopping").expect_stdout("INCOMPLETE");
         assert_eq!(ended.last_line(), "run.plim");

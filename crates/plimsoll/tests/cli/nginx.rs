@@ -97,7 +97,7 @@ fn nginx_is_stopped_after_an_interrupt() {
     let pid = running.pid();
     let line = running.wait_for("Server: nginx, ");
     let url = line.trim_start_matches("Server: nginx, ").to_owned();
-    running.wait_for("1/2  1 user");
+    running.wait_for("1/2  1 client");
     running.signal(Signal::INT);
     running.end().expect(130);
     Leftovers::of(pid, &url).expect_none();

@@ -21,7 +21,6 @@ pub(super) fn draw(state: &State, context: FrameContext, mut area: Rect, buffer:
     bars(state, context, take_rows(&mut area, 1), buffer);
 }
 
-/// Returns the current step or load point.
 /// Returns the name of the benchmark, with the unit of a score that the rows do not have.
 fn title(state: &State) -> String {
     let plan = &state.run().plan;
@@ -31,6 +30,7 @@ fn title(state: &State) -> String {
     }
 }
 
+/// Returns the current step or load point.
 fn status(state: &State, is_wide: bool) -> String {
     let before = match (&state.step, state.n_begun) {
         (Some(step), _) => Some(capitalized(step)),
