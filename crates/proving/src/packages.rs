@@ -20,7 +20,7 @@ pub type Needed = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
 /// server, Node for the cache test suite, slow networks.
-pub const NEEDED: [Needed; 28] = [
+pub const NEEDED: [Needed; 29] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -39,6 +39,7 @@ pub const NEEDED: [Needed; 28] = [
     ("gunicorn", "gunicorn"),
     ("node", "nodejs"),
     ("tc", "iproute2"),
+    ("nft", "nftables"),
     ("/usr/lib/postgresql/15/bin/postgres", "postgresql-15"),
     ("psql", "postgresql-client-15"),
     ("mariadbd", "mariadb-server"),

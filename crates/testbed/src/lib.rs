@@ -16,9 +16,10 @@ mod sut;
 
 pub use affinity::{lower_priority, pin_current_thread};
 pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
-pub use cgroup::{DiskLimits, ResourceLimits, probe_quota};
+pub use cgroup::{ControlGroup, ControlGroupError, DiskLimits, ResourceLimits, probe_quota};
 pub use observer_program::start_program;
 pub use owned_resources::{ShutdownGuard, end_all};
+pub use page_cache::evict;
 pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate, populate_unless};
 pub use private_folder::make_private_folder;
 pub use recipe::{

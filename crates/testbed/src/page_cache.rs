@@ -14,7 +14,7 @@ use rustix::fs::{Advice, fadvise};
 ///
 /// # Errors
 /// The first file that cannot be opened or written to disk.
-pub(crate) fn evict(files: impl IntoIterator<Item = PathBuf>) -> Result<(), (PathBuf, io::Error)> {
+pub fn evict(files: impl IntoIterator<Item = PathBuf>) -> Result<(), (PathBuf, io::Error)> {
     for path in files {
         let evicted = File::open(&path).and_then(|file| {
             // Dirty pages would stay.

@@ -38,6 +38,10 @@ commands:
   record           benchmarks with full-length phases against installed servers, to docs/recorded/  [NAME]…
   throttles        servers and generators that are throttled on purpose, and the bottleneck that Plimsoll reports
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
+                   --sample: 120 cases, most with servers that Plimsoll did not start, each with a proof; those that
+                   are not recorded yet  [PART OF A NAME]… [--part K/N] [--minutes 60]
+                   [--record target/throttle-sample.jsonl] [--binary PLIMSOLL]  [--write]  (--write: only writes the
+                   record to docs/recorded/throttle-sample.md)
   published-changes  changes every cell of the published reports like a misprint: which share is detected
   fuzz             every parser, or one, against arbitrary bytes  [TARGET] [--seconds 20]";
 
@@ -75,6 +79,9 @@ fn perform(arguments: &[&str]) -> Result<()> {
         }
         ["published-changes"] => published::perform(),
         ["record", names @ ..] => record::perform(names),
+        ["throttles", "--sample", options @ ..] => {
+            throttles::sample::perform(&throttles::sample::SampleOptions::parse(options)?)
+        }
         ["throttles", options @ ..] => throttles::perform(&throttles::ThrottleOptions::parse(options)?),
         ["fuzz", options @ ..] => fuzz::perform(&fuzz::FuzzOptions::parse(options)?),
         [] | ["help" | "--help" | "-h"] => {

@@ -1,27 +1,28 @@
 //! `throttles`: servers and generators that are throttled on purpose, and the bottlenecks that Plimsoll
 //! reports.
 
+mod attempt;
 mod environment;
+pub mod sample;
 mod table;
+
+pub use attempt::rules_of;
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
 
 use crate::bench::machine;
 use crate::build::release_binary;
 use crate::noise::{AttemptResult, RaisedPriority, is_noise, until_quiet};
 use crate::options::number;
 use crate::packages::{self, NEEDED};
-use crate::shell::{line, root};
+use crate::shell::root;
+use attempt::{Attempt, LEFT_OUT};
 use environment::ThrottleEnvironment;
 use table::{THROTTLES, Throttle};
-
-/// The result of a throttle that this machine's kernel does not enforce.
-const LEFT_OUT: &str = "left out, not enforced here";
 
 /// The minimum share of correct results over all rounds.
 const RIGHT_MIN: f64 = 0.95;
@@ -33,15 +34,6 @@ pub struct ThrottleOptions {
     write: bool,
     /// Parts of names; empty: all.
     chosen: Vec<String>,
-}
-
-/// The result of one attempt.
-struct Attempt {
-    named: String,
-    evidence: String,
-    is_valid: bool,
-    /// The rules that its load points broke.
-    rules: Vec<String>,
 }
 
 /// The changes that the test command makes to a throttle's arguments: a bottleneck present from the first
@@ -179,31 +171,7 @@ fn attempt(throttle: &Throttle, plimsoll: &Path, changes: &[&str]) -> Result<Att
         command.args(["--target", target]);
     }
     command.arg("--out").arg(folder.path().join("run.plim"));
-    let output = command.output().with_context(|| format!("cannot start `{}`", line(&command)))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("server not limited") || said.contains("cannot enforce the") {
-        return Ok(Attempt {
-            named: LEFT_OUT.to_owned(),
-            evidence: said.into_owned(),
-            is_valid: false,
-            rules: Vec::new(),
-        });
-    }
-    // A server that is not throttled has no bottleneck to report; that is a different error from a wrong
-    // result.
-    ensure!(!said.contains("memory does not bind"), "the memory limit does not bind: {said}");
-    let printed: Value = serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("`{}` printed no JSON: {said}", line(&command)))?;
-    // A run that is compared with others is in a list.
-    let run = printed.get("runs").and_then(|runs| runs.get(0)).unwrap_or(&printed);
-    let points = run["load_points"].as_array().context("no load points")?;
-    let last = points.last().context("no load point")?;
-    Ok(Attempt {
-        named: last["bottleneck"]["name"].as_str().unwrap_or("not watched").to_owned(),
-        evidence: evidence(&last["bottleneck"]),
-        is_valid: last["verdict"]["state"] == "valid",
-        rules: rules_of(run),
-    })
+    Attempt::of(&mut command)
 }
 
 /// Returns a throttle's arguments with changes: an option in both is taken from the changes.
@@ -216,24 +184,6 @@ fn arguments<'a>(throttle: &Throttle, changes: &'a [&'a str]) -> Vec<&'a str> {
         }
     }
     arguments
-}
-
-/// Returns the rules behind a run's verdict, from its JSON.
-pub fn rules_of(run: &Value) -> Vec<String> {
-    let reasons = run["verdict"]["reasons"].as_array().into_iter().flatten();
-    reasons.filter_map(|reason| Some(reason["rule"].as_str()?.to_owned())).collect()
-}
-
-/// Returns the evidence for a bottleneck; all known indicators if there is none.
-fn evidence(bottleneck: &Value) -> String {
-    let found = bottleneck["evidence"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let named = found.iter().filter_map(|one| Some((one["sign"].as_str()?, one["value"].as_f64()?)));
-    let mut texts: Vec<String> = named.map(|(sign, value)| format!("{sign} {value:.3}")).collect();
-    if texts.is_empty() {
-        let signs = bottleneck["signs"].as_object().into_iter().flatten();
-        texts = signs.map(|(sign, value)| format!("{sign} {:.3}", value.as_f64().unwrap_or(0.0))).collect();
-    }
-    texts.join(", ")
 }
 
 fn page(chosen: &[&Throttle], attempts: &[Vec<Attempt>]) -> Result<String> {
@@ -286,6 +236,7 @@ mod tests {
             evidence: String::new(),
             is_valid,
             rules: vec![],
+            rate: 0.0,
         };
         let generator = THROTTLES.iter().find(|one| one.bottleneck == "generator").unwrap();
         assert!(is_right(&THROTTLES[0], &attempts("processor", true)));

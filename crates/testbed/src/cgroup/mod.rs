@@ -31,11 +31,11 @@ use quota::Quota;
 /// The reason why there is no control group.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct ControlGroupError(String);
+pub struct ControlGroupError(String);
 
 /// A control group created by this process. Dropping it kills its processes and removes it.
 #[derive(Debug)]
-pub(crate) struct ControlGroup {
+pub struct ControlGroup {
     nodes: Vec<HierarchyNode>,
     limits: ResourceLimits,
     /// Limits that are not enforced, and the reasons.
@@ -47,7 +47,7 @@ impl ControlGroup {
     ///
     /// # Errors
     /// This machine or this user's rights do not allow a group that accounts CPU time.
-    pub(crate) fn create(limits: &ResourceLimits) -> Result<ControlGroup, ControlGroupError> {
+    pub fn create(limits: &ResourceLimits) -> Result<ControlGroup, ControlGroupError> {
         static N_CREATED: AtomicU32 = AtomicU32::new(0);
         let name = format!("{PREFIX}{}-{}", std::process::id(), N_CREATED.fetch_add(1, Ordering::Relaxed));
         let hierarchies = hierarchies();
@@ -95,7 +95,7 @@ impl ControlGroup {
     }
 
     /// Returns a command that starts a program inside the group.
-    pub(crate) fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &Path) -> Command {
         enter(self.nodes.iter().map(|node| node.files.directory.as_path()), program)
     }
 
@@ -111,12 +111,12 @@ impl ControlGroup {
     }
 
     /// Returns the directories of the group.
-    pub(crate) fn controller_files(&self) -> Vec<ControllerFiles> {
+    pub fn controller_files(&self) -> Vec<ControllerFiles> {
         self.nodes.iter().map(|node| node.files.clone()).collect()
     }
 
     /// Returns the enforced limits.
-    pub(crate) fn enforced_limits(&self) -> ResourceLimits {
+    pub fn enforced_limits(&self) -> ResourceLimits {
         let mut held = self.limits.clone();
         for (controller, _) in &self.unheld {
             match controller {

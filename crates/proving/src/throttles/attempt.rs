@@ -1,0 +1,94 @@
+//! The result of one run of Plimsoll, read from its JSON.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::shell::line;
+
+/// The result of a throttle that this machine's kernel does not enforce.
+pub(super) const LEFT_OUT: &str = "left out, not enforced here";
+
+/// The result of one attempt.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    /// The bottleneck that was reported for the last load point.
+    pub named: String,
+    /// The evidence for it; all known indicators if there is none.
+    pub evidence: String,
+    /// Whether the last load point is valid.
+    pub is_valid: bool,
+    /// The rules that its load points broke.
+    pub rules: Vec<String>,
+    /// The rate of the last load point, in operations per second.
+    pub rate: f64,
+}
+
+impl Attempt {
+    /// Runs a command of Plimsoll that prints JSON.
+    ///
+    /// # Errors
+    /// The command cannot be started, prints no result, or its memory limit does not bind.
+    pub(super) fn of(command: &mut Command) -> Result<Attempt> {
+        let output = command.output().with_context(|| format!("cannot start `{}`", line(command)))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("server not limited") || said.contains("cannot enforce the") {
+            return Ok(Attempt {
+                named: LEFT_OUT.to_owned(),
+                evidence: said.into_owned(),
+                is_valid: false,
+                rules: Vec::new(),
+                rate: 0.0,
+            });
+        }
+        // Without ports for its connections, the generator does not begin.
+        if let Some(why) = said.lines().find_map(|line| line.strip_prefix("error: local ports: ")) {
+            return Ok(Attempt {
+                named: "generator".to_owned(),
+                evidence: format!("refused: {why}"),
+                is_valid: false,
+                rules: Vec::new(),
+                rate: 0.0,
+            });
+        }
+        // A server that is not throttled has no bottleneck to report; that is a different error from a wrong
+        // result.
+        ensure!(!said.contains("memory does not bind"), "the memory limit does not bind: {said}");
+        let printed: Value = serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("`{}` printed no JSON: {said}", line(command)))?;
+        Attempt::read(&printed)
+    }
+
+    fn read(printed: &Value) -> Result<Attempt> {
+        // A run that is compared with others is in a list.
+        let run = printed.get("runs").and_then(|runs| runs.get(0)).unwrap_or(printed);
+        let points = run["load_points"].as_array().context("no load points")?;
+        let last = points.last().context("no load point")?;
+        Ok(Attempt {
+            named: last["bottleneck"]["name"].as_str().unwrap_or("not watched").to_owned(),
+            evidence: evidence(&last["bottleneck"]),
+            is_valid: last["verdict"]["state"] == "valid",
+            rules: rules_of(run),
+            rate: last["rate_per_s"].as_f64().unwrap_or(0.0),
+        })
+    }
+}
+
+/// Returns the rules behind a run's verdict, from its JSON.
+pub fn rules_of(run: &Value) -> Vec<String> {
+    let reasons = run["verdict"]["reasons"].as_array().into_iter().flatten();
+    reasons.filter_map(|reason| Some(reason["rule"].as_str()?.to_owned())).collect()
+}
+
+/// Returns the evidence for a bottleneck; all known indicators if there is none.
+fn evidence(bottleneck: &Value) -> String {
+    let found = bottleneck["evidence"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let named = found.iter().filter_map(|one| Some((one["sign"].as_str()?, one["value"].as_f64()?)));
+    let mut texts: Vec<String> = named.map(|(sign, value)| format!("{sign} {value:.3}")).collect();
+    if texts.is_empty() {
+        let signs = bottleneck["signs"].as_object().into_iter().flatten();
+        texts = signs.map(|(sign, value)| format!("{sign} {:.3}", value.as_f64().unwrap_or(0.0))).collect();
+    }
+    texts.join(", ")
+}

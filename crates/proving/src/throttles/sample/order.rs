@@ -1,0 +1,146 @@
+//! The command lines of Plimsoll for a case: to name its bottleneck, and to learn a rate.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::case::{RunMode, SampleCase, ServerKind};
+use super::scene::CaseScene;
+use super::setting::{Pace, Setting, Work};
+use crate::shell::root;
+use crate::throttles::attempt::Attempt;
+
+/// Files of 150 MiB in all, for recipes.
+const FILES: &str = "crates/proving/src/throttles/files.toml";
+
+/// The aim of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunAim {
+    /// The bottleneck: from one user to many, with the processes that Plimsoll is told to watch.
+    Name,
+    /// The rate: many users only, and briefly.
+    Rate,
+}
+
+/// Runs Plimsoll once for a case with these numbers.
+pub(super) fn try_case(
+    case: &SampleCase,
+    setting: &Setting,
+    plimsoll: &Path,
+    aim: RunAim,
+) -> Result<Attempt> {
+    let scene = CaseScene::begin(case, setting, plimsoll)?;
+    let mut arguments = match case.mode {
+        RunMode::Recipe => recipe_arguments(case, setting, &scene)?,
+        _ => target_arguments(setting, &scene)?,
+    };
+    arguments.extend(load_arguments(setting, aim));
+    if case.mode == RunMode::Watch && aim == RunAim::Name {
+        arguments.extend(["--watch".to_owned(), scene.watched(case.is_told)]);
+    }
+    let mut command = scene.network.generator_command(plimsoll);
+    command.args(["--json", "run"]).args(arguments).args(["--progress", "plain"]);
+    Attempt::of(command.arg("--out").arg(scene.path("run.plim")).current_dir(root()))
+}
+
+/// Returns load and phases.
+fn load_arguments(setting: &Setting, aim: RunAim) -> Vec<String> {
+    let (flag, most) = match setting.pace {
+        Pace::Rate(rate) => ("--rate", rate),
+        _ => ("--load", setting.users),
+    };
+    let least = if flag == "--rate" { most / 5 } else { 1 };
+    let [load, steady] = match aim {
+        RunAim::Name => [format!("{least},{most}"), "5s".to_owned()],
+        // A generator with fewer ports than users is refused; what it can do is what as many users as ports do.
+        RunAim::Rate => [most.min(setting.ports.unwrap_or(most)).to_string(), "2s".to_owned()],
+    };
+    let phases = ["--duration", &steady, "--settle", "1s", "--ramp-up", "0s", "--ramp-down", "0s"];
+    let cpus = list(&setting.load_cpus);
+    [&[flag, &load, "--load-cpus", &cpus], &phases[..]].concat().into_iter().map(str::to_owned).collect()
+}
+
+/// Returns what is requested from a running server: its URLs, or a definition where users think.
+fn target_arguments(setting: &Setting, scene: &CaseScene) -> Result<Vec<String>> {
+    let (base, paths) = (scene.url(), setting.work.paths());
+    let mut arguments = match setting.pace {
+        Pace::Think(time) => {
+            let path = scene.path("paced.toml");
+            fs::write(
+                &path,
+                definition(&format!("think = {{ exponential = \"{time} ms\" }}"), &paths[0], "any"),
+            )?;
+            vec![path.display().to_string(), "--target".to_owned(), base]
+        }
+        _ if paths.len() == 1 => vec![base + &paths[0]],
+        _ => {
+            let urls: Vec<String> = paths.iter().map(|path| format!("{base}{path}")).collect();
+            let path = scene.path("urls.txt");
+            fs::write(&path, urls.join("\n"))?;
+            vec!["--urls".to_owned(), path.display().to_string()]
+        }
+    };
+    if setting.request_bytes != 0 {
+        arguments
+            .extend(["-H".to_owned(), format!("X-Fill: {}", "x".repeat(setting.request_bytes as usize))]);
+    }
+    if setting.has_new_connections {
+        arguments.extend(["--connection", "per-request"].map(str::to_owned));
+    }
+    Ok(arguments)
+}
+
+/// Returns the benchmark and the server of a recipe, with the limits that it is told.
+fn recipe_arguments(case: &SampleCase, setting: &Setting, scene: &CaseScene) -> Result<Vec<String>> {
+    let has_pages = matches!(setting.work, Work::Wait(_) | Work::Lock(_));
+    let benchmark = match setting.work {
+        Work::Wait(time) => page_definition(scene, &format!("wait={time}"))?,
+        Work::Lock(time) => page_definition(scene, &format!("lock={time}"))?,
+        Work::Files { n: 1, .. } => "one-object".to_owned(),
+        _ => FILES.to_owned(),
+    };
+    let server = if case.server == ServerKind::BuiltIn { "built-in" } else { case.server.name() };
+    let quota = setting.quota.map_or_else(|| "none".to_owned(), |cpus| cpus.to_string());
+    let mut arguments = vec![benchmark, "--sut".into(), server.into(), "--sut-quota".into(), quota];
+    arguments.extend(["--sut-cpus".into(), list(&setting.cpus)]);
+    if has_pages {
+        let workers = setting.workers.to_string();
+        arguments.extend(["--gateway", "fastcgi", "--workers", &workers].map(str::to_owned));
+    }
+    arguments
+        .extend(setting.memory.into_iter().flat_map(|mib| ["--sut-memory".into(), format!("{mib} MiB")]));
+    let disk = [
+        setting.reads.map(|n| format!("reads={n}")),
+        setting.read_kib.map(|kib| format!("read-bytes={kib}KiB")),
+    ];
+    arguments.extend(disk.into_iter().flatten().flat_map(|limit| ["--sut-disk".into(), limit]));
+    if matches!(setting.work, Work::DiskReads { .. }) {
+        arguments.extend(["--profile", "direct-io"].map(str::to_owned));
+    }
+    Ok(arguments)
+}
+
+/// Writes the definition of a page that a gateway's program makes, and returns its path.
+fn page_definition(scene: &CaseScene, query: &str) -> Result<String> {
+    let path = scene.path("page.toml");
+    let lines = "parameters.seed = { count = 2_147_483_648 }\n";
+    let text = definition("", &format!("dyn?size=1000&seed={{seed}}&{query}"), "")
+        .replace("reply = \"\"", &format!("{lines}reply = {{ letters = 1000 }}"));
+    fs::write(&path, text)?;
+    Ok(path.display().to_string())
+}
+
+/// Returns a definition of one page.
+fn definition(workload: &str, path: &str, reply: &str) -> String {
+    format!(
+        "format = 1\nid = \"throttled\"\nversion = 1\ntitle = \"Throttled\"\nsummary = \"A page.\"\n\
+        family = \"web\"\nheadline = \"request-rate\"\n\n[workload]\n{workload}\n\n[[workload.requests]]\n\
+        name = \"page\"\npath = \"/{path}\"\nreply = \"{reply}\"\n\n[protocol]\nhttp = \"1.1\"\n\
+        connection = \"keep-alive\"\ntime-limit = \"10 s\"\n\n[load]\nusers = \"1\"\n\n[phases]\nsteady = \"5 s\"\n"
+    )
+}
+
+fn list(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}

@@ -1,0 +1,117 @@
+//! The record of tried cases: one line of JSON each, the last of a case counts.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::case::SampleCase;
+use super::proof::CaseProof;
+use crate::throttles::attempt::Attempt;
+
+/// The result of a case, as it is recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CaseResult {
+    /// The bottleneck that was named; empty if the case could not be tried.
+    pub named: String,
+    /// Its evidence, or why the case could not be tried.
+    pub evidence: String,
+    /// Whether the load point was valid.
+    pub is_valid: bool,
+    /// Whether the proof held.
+    pub is_proven: bool,
+    /// The rate, and the rate with the named resource relaxed.
+    pub rates: [f64; 2],
+    /// The greatest rate with another resource relaxed.
+    pub other_rate: f64,
+}
+
+/// Makes the line of a case.
+pub(super) fn line_of(case: &SampleCase, tried: &Result<(Attempt, CaseProof)>) -> Value {
+    match tried {
+        Ok((attempt, proof)) => json!({
+            "case": case.to_string(),
+            "named": attempt.named,
+            "right": case.is_right(&attempt.named),
+            "valid": attempt.is_valid,
+            "evidence": attempt.evidence,
+            "proof": proof.json(),
+        }),
+        Err(error) => json!({ "case": case.to_string(), "error": format!("{error:#}") }),
+    }
+}
+
+/// Appends a line.
+pub(super) fn append(path: &Path, line: &Value) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    writeln!(file, "{line}").with_context(|| path.display().to_string())
+}
+
+/// Reads the results of cases, each with the last of its lines; lines of other samples do not count.
+pub(super) fn read(path: &Path, sample: &[SampleCase]) -> Result<Vec<Option<CaseResult>>> {
+    let mut found = vec![None; sample.len()];
+    if !path.exists() {
+        return Ok(found);
+    }
+    let names: Vec<String> = sample.iter().map(SampleCase::to_string).collect();
+    for text in fs::read_to_string(path)?.lines() {
+        let line: Value = serde_json::from_str(text).with_context(|| path.display().to_string())?;
+        if let Some(place) = names.iter().position(|name| line["case"] == name.as_str()) {
+            found[place] = Some(result_of(&line));
+        }
+    }
+    Ok(found)
+}
+
+fn result_of(line: &Value) -> CaseResult {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let proof = &line["proof"];
+    let others = proof["others"].as_object().into_iter().flatten().map(|(_, rate)| number(rate));
+    CaseResult {
+        named: text(&line["named"]),
+        evidence: text(line.get("error").unwrap_or(&line["evidence"])),
+        is_valid: line["valid"] == true,
+        is_proven: proof["holds"] == true,
+        rates: [number(&proof["rate"]), number(&proof["relaxed"])],
+        other_rate: others.fold(0.0, f64::max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::sample;
+    use super::super::kind::ThrottleKind;
+    use super::*;
+
+    #[test]
+    fn the_last_line_of_a_case_counts_and_errors_are_unproven() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/record.jsonl");
+        let sample = sample();
+        assert_eq!(read(&path, &sample).unwrap(), vec![None; sample.len()]);
+        append(&path, &line_of(&sample[0], &Err(anyhow::anyhow!("no disk")))).unwrap();
+        append(&path, &json!({ "case": "007 of another sample" })).unwrap();
+        let first = read(&path, &sample).unwrap()[0].clone().unwrap();
+        assert_eq!((first.is_proven, first.named.as_str(), first.evidence.as_str()), (false, "", "no disk"));
+        let attempt = Attempt {
+            named: "processor".into(),
+            evidence: "processor use 1.0".into(),
+            is_valid: true,
+            rules: vec![],
+            rate: 10.0,
+        };
+        let proof = CaseProof { rate: 10.0, relaxed: 20.0, others: vec![(ThrottleKind::WorkerPool, 10.5)] };
+        append(&path, &line_of(&sample[0], &Ok((attempt, proof)))).unwrap();
+        let results = read(&path, &sample).unwrap();
+        let first = results[0].clone().unwrap();
+        assert!(first.is_proven && first.is_valid);
+        assert_eq!((first.rates, first.other_rate, first.named.as_str()), ([10.0, 20.0], 10.5, "processor"));
+        assert!(results[1..].iter().all(Option::is_none));
+    }
+}
