@@ -103,6 +103,11 @@ fn watched(watchers: &Watchers) -> Option<FactSection> {
         if !group.control_groups.is_empty() {
             facts.push(Fact::found(&format!("{label}, control groups"), &group.control_groups.join("\n")));
         }
+        facts.extend(
+            group.limits.iter().map(|limit| {
+                Fact::found(&format!("{label}, limit in force: {}", limit.resource), &limit.value)
+            }),
+        );
         if group.is_in_other_network {
             facts.push(Fact::found(&format!("{label}, network"), "a network namespace of its own"));
         }

@@ -222,6 +222,27 @@ counters! {
     // Instance: the path of the listener's Unix socket.
     UnixAcceptQueue "unix.accept_queue" Level Count "Connections in the accept queue of a Unix socket.";
     UnixAcceptQueueMax "unix.accept_queue_max" Level Count "Capacity of the accept queue of a Unix socket (backlog).";
+    // Instance: the listener's port.
+    SutAccepted "sut.accepted_connections" Level Count "Established connections that the server has accepted.";
+    // Instance: the port or the path of the service.
+    SutServiceConnections "sut.service_connections" Level Count "Established connections of the server to another service.";
+
+    // Limits that the control groups of watched processes and their ancestors set, the least of each, and the use of
+    // each by all processes in the group that sets it. Instance: the group of the server's processes.
+    SutQuota "sut.cpu_quota" Level Micros "CPU time per second that a control group of the server allows.";
+    SutQuotaCpu "sut.quota_cpu" Total Micros "CPU time of the control group that sets the server's CPU quota.";
+    SutLimitedMemory "sut.limited_memory" Level Bytes "Memory of the control group that sets the server's memory limit.";
+    // Instance: the group, then the number of the CPU.
+    SutAllowedCpu "sut.allowed_cpu" Level Count "1 for each CPU that the server may use, where it may not use all.";
+    // Instance: the group, then the numbers of the disk.
+    SutReadsMax "sut.reads_max" Level Count "Reads per second from a disk that a control group of the server allows.";
+    SutWritesMax "sut.writes_max" Level Count "Writes per second to a disk that a control group of the server allows.";
+    SutReadBytesMax "sut.read_bytes_max" Level Bytes "Bytes per second from a disk that a control group of the server allows.";
+    SutWriteBytesMax "sut.write_bytes_max" Level Bytes "Bytes per second to a disk that a control group of the server allows.";
+    SutLimitedReads "sut.limited_reads" Total Count "Reads from a disk of the control group that limits them.";
+    SutLimitedWrites "sut.limited_writes" Total Count "Writes to a disk of the control group that limits them.";
+    SutLimitedReadBytes "sut.limited_read_bytes" Total Bytes "Bytes read from a disk by the control group that limits them.";
+    SutLimitedWriteBytes "sut.limited_write_bytes" Total Bytes "Bytes written to a disk by the control group that limits them.";
 }
 
 impl Counter {

@@ -46,5 +46,6 @@ pub use open_files::open_files_max;
 pub use program::{ObserverProgram, StartProgram, StartedProgram};
 pub use thread_use::{SchedStat, ThreadUse};
 pub use watch::{
-    GroupDescription, ProcessSelector, ProcessSelectorError, Unseen, WatchError, WatchedTargets, is_here,
+    GroupDescription, LimitDescription, ProcessSelector, ProcessSelectorError, Unseen, WatchError,
+    WatchedTargets, is_here,
 };

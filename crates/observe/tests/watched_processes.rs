@@ -94,6 +94,17 @@ impl CpuGroup {
         (!group.directories.is_empty()).then_some(group)
     }
 
+    /// Makes a group below it, without a limit of its own; `None` where version 2 would not let it limit CPU time.
+    fn inner(&self, name: &str) -> Option<CpuGroup> {
+        let mut inner = CpuGroup { directories: Vec::new(), process: None };
+        for directory in &self.directories {
+            let directory = directory.join(name);
+            fs::create_dir(&directory).ok()?;
+            inner.directories.push(directory);
+        }
+        Some(inner)
+    }
+
     /// Starts a busy process in it.
     fn occupy(&mut self) {
         let mut command = Command::new("sh");
@@ -144,7 +155,11 @@ fn throttling_is_counted_where_a_control_group_holds_the_processes_alone() {
         wait_for("the quota is used up", || {
             read(&mut machine, Counter::SutThrottledPeriods, &label).is_some_and(|periods| 0 < periods)
         });
-        assert!(read(&mut machine, Counter::SutThrottled, &label).is_some_and(|micros| 0 < micros));
+        // The kernel adds the time when it is over.
+        wait_for("the throttled time counts", || {
+            read(&mut machine, Counter::SutThrottled, &label).is_some_and(|micros| 0 < micros)
+        });
+        assert!(read(&mut machine, Counter::SutCpuUser, &label).is_some());
         // Another process enters the group: what it counts is not the selected process's own any more.
         let other = Ended(Command::new("sleep").arg("1000").spawn().unwrap());
         for directory in &group.directories {
@@ -154,7 +169,39 @@ fn throttling_is_counted_where_a_control_group_holds_the_processes_alone() {
         let n = |machine: &mut LocalMachine| read(machine, Counter::SutProcesses, &label);
         wait_for("it is noticed", || match expected {
             Some(_) => n(&mut machine) == expected,
-            None => read(&mut machine, Counter::SutThrottledPeriods, &label).is_none(),
+            None => read(&mut machine, Counter::SutCpuUser, &label).is_none(),
         });
+        // Its quota is used up all the same.
+        assert!(read(&mut machine, Counter::SutThrottledPeriods, &label).is_some());
     }
+}
+
+/// Goal: a quota of a group above that of the processes, which others share, is their limit in force, and it is seen to be
+/// used up by whoever used it. Only those who may make groups can check it.
+#[test]
+fn a_quota_of_a_group_above_is_a_limit_in_force() {
+    let name = format!("plimsoll-test-shared-{}", std::process::id());
+    let Some(mut outer) = CpuGroup::limited(&name) else { return };
+    let Some((mut web, mut beside)) = outer.inner("web").zip(outer.inner("beside")) else { return };
+    web.occupy();
+    beside.occupy();
+    let label = format!("pid={}", web.process.as_ref().unwrap().0.id());
+    let mut machine = watching(&label);
+    // 2 ms of 20 ms.
+    assert_eq!(read(&mut machine, Counter::SutQuota, &label), Some(100_000));
+    wait_for("the quota is used up", || {
+        read(&mut machine, Counter::SutThrottledPeriods, &label).is_some_and(|periods| 10 < periods)
+    });
+    // Both processes use it, and the selected one at most as much as both.
+    let used = |machine: &mut LocalMachine, counter| read(machine, counter, &label).unwrap();
+    assert!(0 < used(&mut machine, Counter::SutQuotaCpu));
+    assert!(used(&mut machine, Counter::SutCpu) <= used(&mut machine, Counter::SutQuotaCpu));
+    let selectors: [ProcessSelector; 1] = [label.parse().unwrap()];
+    let described = WatchedTargets::select(&selectors).unwrap().describe();
+    let told: Vec<(&str, &str)> =
+        described[0].limits.iter().map(|limit| (&*limit.resource, &*limit.value)).collect();
+    let expected = format!("0.1 CPUs, set by control group /{name}");
+    assert!(told.contains(&("CPU quota", &expected)), "{told:?}");
+    drop((web, beside));
+    outer.process = None;
 }

@@ -22,6 +22,15 @@ struct GroupPath {
     path: String,
 }
 
+/// The directory of a group in one hierarchy, with the group's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GroupDirectory {
+    /// The path below the mount: `/system.slice/nginx.service`; `/` for the outermost that is seen.
+    pub(crate) path: String,
+    /// The directory and its controllers.
+    pub(crate) files: ControllerFiles,
+}
+
 /// A hierarchy as it is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CgroupMount {
@@ -116,6 +125,37 @@ impl CgroupMembership {
             })
         };
         mounts.iter().filter_map(directory).collect()
+    }
+
+    /// Returns the directories of all groups whose limits apply to it, for each hierarchy from the innermost, as far as they
+    /// are below a mount: its groups and those above them.
+    ///
+    /// Version 1 limits the disk traffic of a group's own processes alone. Source: Linux,
+    /// Documentation/admin-guide/cgroup-v1/blkio-controller.rst, hierarchical cgroups.
+    pub(crate) fn limiting_groups(&self, mounts: &[CgroupMount]) -> Vec<GroupDirectory> {
+        let directory = |mount: &CgroupMount, path: &str| GroupDirectory {
+            path: path.to_owned(),
+            files: ControllerFiles {
+                version: mount.version,
+                controllers: mount.known_controllers(),
+                directory: mount.root.join(path.trim_start_matches('/')),
+            },
+        };
+        let chain = |mount: &CgroupMount| {
+            let own = self.paths.iter().find(|one| mount.holds(one)).map(|one| one.path.as_str());
+            let own = own.filter(|path| !path.starts_with("/.."));
+            let mut chain: Vec<GroupDirectory> =
+                own.into_iter().flat_map(prefixes).map(|(path, _)| directory(mount, path)).collect();
+            chain.extend(own.map(|_| directory(mount, "/")));
+            // Here the root of the mount is still last; the groups before it come from the outside.
+            let n = chain.len().saturating_sub(1);
+            chain[..n].reverse();
+            let is_flat = mount.version == CgroupVersion::V1
+                && chain.first().is_some_and(|one| one.files.controllers.contains(&Controller::Blkio));
+            chain.truncate(if is_flat { 1 } else { chain.len() });
+            chain
+        };
+        mounts.iter().flat_map(chain).collect()
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {
@@ -318,6 +358,29 @@ mod tests {
         assert_eq!(session.unit("user.slice"), Some("/user.slice"));
         assert_eq!(session.unit("slice"), None);
         assert!(session.is_within("/user.slice") && !session.is_within("/user"));
+    }
+
+    #[test]
+    fn ancestors_are_listed_from_the_innermost_of_each_hierarchy() {
+        let mounts = parse_mounts(
+            "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\ncgroup /sys/fs/cgroup/blkio cgroup rw,blkio 0 0\n\
+             cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0",
+        );
+        let found = |text: &str| {
+            let all = parse(text).limiting_groups(&mounts);
+            all.iter().map(|one| one.files.directory.display().to_string()).collect::<Vec<_>>()
+        };
+        let base = "/sys/fs/cgroup";
+        assert_eq!(
+            found("3:blkio:/a/b\n2:cpu:/a/b\n0::/x\n"),
+            ["cpu/a/b", "cpu/a", "cpu/", "blkio/a/b", "unified/x", "unified/"]
+                .map(|path| format!("{base}/{path}"))
+        );
+        // In a namespace of control groups its own group is the root; one outside has no directory.
+        assert_eq!(found("2:cpu:/\n0::/../x\n"), [format!("{base}/cpu/")]);
+        let paths: Vec<String> =
+            parse("2:cpu:/a/b").limiting_groups(&mounts).into_iter().map(|one| one.path).collect();
+        assert_eq!(paths, ["/a/b", "/a", "/"]);
     }
 
     /// Mounts recorded from a machine with both versions, and from one with version 2 alone.

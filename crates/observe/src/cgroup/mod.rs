@@ -5,11 +5,13 @@
 //! - `hierarchy`: mount points and possible parent groups
 //! - `group`: the directories of a group, and its processes
 //! - `membership`: the groups of a process, its unit and its container
+//! - `limits`: the limits that groups and those above them set
 //! - `stat`: CPU accounting; `memory`: memory accounting
 //! - `stale`: groups left behind by killed runs
 
 mod group;
 mod hierarchy;
+mod limits;
 mod membership;
 mod memory;
 mod stale;
@@ -17,6 +19,8 @@ mod stat;
 
 pub use group::{ControllerFiles, all_members, members};
 pub use hierarchy::{CgroupVersion, Controller, Hierarchy, hierarchies};
+pub(crate) use limits::{CgroupLimit, CgroupLimitKind, group_with_cpus};
+pub(crate) use membership::GroupDirectory;
 pub use membership::{CgroupMembership, CgroupMount};
 pub use memory::MemoryUse;
 pub use stale::stale_groups;

@@ -100,6 +100,10 @@ impl OpenNetwork {
         }
         into.extend(self.route.iter().map(|interface| Reading::of(Counter::NetRoute, interface.clone(), 1)));
         self.sockets.update(pids, &mut self.netlink);
-        self.netlink.read(&ListenerChoice::Of { ports: &[], owned: &self.sockets.owned }, into);
+        self.netlink.read(
+            &ListenerChoice::Of { ports: &[], owned: &self.sockets.owned },
+            &[pids.to_vec()],
+            into,
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::limits::GroupLimits;
 use super::resolve::{FoundProcesses, Sought};
 use super::table::ProcessTable;
 use crate::cgroup::{CgroupMembership, CgroupMount, Controller, ControllerFiles, all_members, members};
@@ -25,6 +26,8 @@ pub(crate) struct ProcessGroup {
     whole: Vec<PathBuf>,
     /// The control groups that hold it alone.
     alone: Vec<ControllerFiles>,
+    /// The limits in force of processes that this run did not start; `None` before they are found.
+    limits: Option<GroupLimits>,
     readings: u32,
 }
 
@@ -53,6 +56,7 @@ impl ProcessGroup {
             within: None,
             whole: Vec::new(),
             alone: group,
+            limits: None,
             readings: 0,
         }
     }
@@ -68,6 +72,7 @@ impl ProcessGroup {
             within: None,
             whole: Vec::new(),
             alone: Vec::new(),
+            limits: None,
             readings: 0,
         }
     }
@@ -76,6 +81,7 @@ impl ProcessGroup {
         self.whole =
             found.whole.as_deref().map(|path| directories_of(path, &found.leaders)).unwrap_or_default();
         self.within = found.whole;
+        self.limits = None;
         self.leaders = found.leaders;
     }
 
@@ -89,6 +95,11 @@ impl ProcessGroup {
         &self.members
     }
 
+    /// Returns whether its processes were there already.
+    pub(crate) fn is_sought(&self) -> bool {
+        matches!(self.source, Source::Sought(_))
+    }
+
     /// Returns whether its update needs a fresh table of the machine's processes.
     pub(crate) fn needs_table(&self) -> bool {
         !matches!(self.source, Source::Started(_))
@@ -99,7 +110,14 @@ impl ProcessGroup {
         &self.alone
     }
 
-    /// Updates its processes, those that are `taken` left out. Returns whether its control groups have changed.
+    /// Returns the limits in force, as they were when it was found; none of processes that this run started.
+    pub(crate) fn limits(&self) -> &GroupLimits {
+        static NONE: GroupLimits = GroupLimits::NONE;
+        self.limits.as_ref().unwrap_or(&NONE)
+    }
+
+    /// Updates its processes, those that are `taken` left out. Returns whether its control groups or limits have
+    /// changed.
     pub(crate) fn update(&mut self, table: &ProcessTable, taken: &BTreeSet<u32>) -> bool {
         let source = self.source.clone();
         let sought = match source {
@@ -124,7 +142,11 @@ impl ProcessGroup {
         }
         self.members.retain(|pid| !taken.contains(pid));
         self.readings = self.readings.wrapping_add(1);
-        is_due && self.check_alone()
+        let has_limits = self.limits.is_none() && !self.members.is_empty();
+        if has_limits {
+            self.limits = Some(GroupLimits::of(&self.members));
+        }
+        is_due && self.check_alone() || has_limits
     }
 
     fn follow(&mut self, table: &ProcessTable) {

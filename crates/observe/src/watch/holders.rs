@@ -7,6 +7,9 @@ use crate::process::all_pids;
 /// The maximum number of open files that are examined of a process: listeners are among the first ones.
 const FILES_MAX: usize = 4096;
 
+/// The maximum number of processes whose sockets are collected.
+const PROCESSES_MAX: usize = 256;
+
 /// The sockets of processes, as far as this user may see them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SocketHolders {
@@ -39,6 +42,12 @@ pub(crate) fn holders_among(inodes: &BTreeSet<u64>, pids: &[u32]) -> SocketHolde
         }
     }
     holders
+}
+
+/// Returns the numbers of all sockets that these processes hold, as far as this user may see them; of the first
+/// [`PROCESSES_MAX`] alone.
+pub(crate) fn sockets_held_by(pids: &[u32]) -> BTreeSet<u64> {
+    pids.iter().take(PROCESSES_MAX).filter_map(|pid| sockets_of(*pid)).flatten().collect()
 }
 
 /// Returns the numbers of a process's sockets; `None` if this user may not see them.

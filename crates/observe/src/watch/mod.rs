@@ -8,11 +8,13 @@
 //! - `resolve`: from a selector to processes
 //! - `request`: the processes that a monitor is to watch
 //! - `table`: all processes of the machine; `group`: those that are watched together
+//! - `limits`: their limits in force
 //! - `describe`: the groups in words, with the conclusions that cannot be drawn
 
 mod describe;
 mod group;
 mod holders;
+mod limits;
 mod namespaces;
 mod proxy;
 mod request;
@@ -21,12 +23,14 @@ mod selector;
 mod sockets;
 mod table;
 
-pub use describe::{GroupDescription, Unseen};
+pub use describe::{GroupDescription, LimitDescription, Unseen};
 pub(crate) use group::ProcessGroup;
-pub(crate) use holders::holders_among;
+pub(crate) use holders::{holders_among, sockets_held_by};
+pub(crate) use limits::GroupLimits;
 pub(crate) use namespaces::Namespace;
 pub use namespaces::is_here;
 pub use request::WatchedTargets;
+pub(crate) use resolve::Sought;
 pub use resolve::WatchError;
 pub use selector::{ProcessSelector, ProcessSelectorError};
 pub(crate) use sockets::{Listener, parse as parse_listeners};

@@ -9,6 +9,7 @@ use super::proxy::published_by;
 use super::selector::ProcessSelector;
 use super::sockets::{Listener, listeners_near};
 use crate::cgroup::CgroupMembership;
+use crate::kernel_file;
 use crate::process::{ProcessStat, all_pids};
 
 /// The processes to watch: those at an address, or selected by the user.
@@ -18,6 +19,8 @@ pub(crate) enum Sought {
     Target(SocketAddr),
     /// Those that the user selected.
     Selected(ProcessSelector),
+    /// Those that listen on the Unix socket with this path, as the kernel lists it.
+    Socket(String),
 }
 
 /// The processes that were found, before their descendants are added.
@@ -42,6 +45,7 @@ impl std::fmt::Display for Sought {
         match self {
             Sought::Target(address) => write!(f, "port={}", address.port()),
             Sought::Selected(selector) => selector.fmt(f),
+            Sought::Socket(path) => write!(f, "socket={path}"),
         }
     }
 }
@@ -71,6 +75,7 @@ impl Sought {
                 },
             ),
             Sought::Selected(ProcessSelector::Container(id)) => in_container(id),
+            Sought::Socket(path) => on_socket(path),
         };
         found.map_err(|problem| WatchError { sought: self.to_string(), problem })
     }
@@ -113,6 +118,30 @@ fn on_port(port: u16) -> Result<FoundProcesses, String> {
             several.len()
         )),
     }
+}
+
+/// Finds the processes that listen on a Unix socket in the network namespace of this process.
+fn on_socket(path: &str) -> Result<FoundProcesses, String> {
+    let table = kernel_file::read("/proc/self/net/unix").unwrap_or_default();
+    let holders = holders_of(&unix_listeners(&table, path).collect());
+    let leaders: BTreeSet<u32> = holders.by_inode.into_values().flatten().filter(|pid| *pid != 1).collect();
+    match leaders.is_empty() {
+        true => Err(format!("no process was found that listens on {path}")),
+        false => Ok(with_group(leaders.into_iter().collect())),
+    }
+}
+
+/// Parses lines `address: references protocol flags type state inode path` of listening sockets, whose flag is
+/// `__SO_ACCEPTCON`, and returns their numbers.
+fn unix_listeners<'a>(table: &'a str, path: &'a str) -> impl Iterator<Item = u64> + 'a {
+    const LISTENS: u32 = 1 << 16;
+    table.lines().filter_map(move |line| {
+        let mut fields = line.split_ascii_whitespace();
+        let flags = u32::from_str_radix(fields.nth(3)?, 16).ok()?;
+        let inode = fields.nth(2)?.parse().ok()?;
+        (flags & LISTENS != 0 && line.ends_with(path) && fields.next()? == path.split(' ').next()?)
+            .then_some(inode)
+    })
 }
 
 /// Finds the holders of listening sockets. Process 1 of the machine holds the sockets of services that it starts.
@@ -215,6 +244,23 @@ mod tests {
 
     fn problem(selector: &str) -> String {
         Sought::Selected(selector.parse().unwrap()).find().unwrap_err().to_string()
+    }
+
+    /// Recorded: a listening socket, a connection to it, another listener.
+    #[test]
+    fn listeners_on_a_unix_socket_are_found_by_their_path() {
+        let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
+                     0000000000000000: 00000002 00000000 00010000 0001 01 32561 /run/php/fpm.sock\n\
+                     0000000000000000: 00000003 00000000 00000000 0001 03 32600 /run/php/fpm.sock\n\
+                     0000000000000000: 00000002 00000000 00010000 0001 01 32700 /run/other.sock\n\
+                     0000000000000000: 00000002 00000000 00000000 0002 01 32800\n";
+        let found: Vec<u64> = unix_listeners(table, "/run/php/fpm.sock").collect();
+        assert_eq!(found, [32561]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s").display().to_string();
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert_eq!(Sought::Socket(path.clone()).find().unwrap().leaders, [std::process::id()]);
+        assert_eq!(Sought::Socket(path.clone()).to_string(), format!("socket={path}"));
     }
 
     #[test]

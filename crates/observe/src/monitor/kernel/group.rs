@@ -56,11 +56,11 @@ fn parse_modes(text: &str, into: &mut Vec<Reading>) {
 }
 
 /// Keys of quota periods, the same in both versions.
-const PERIODS: [(&str, Counter); 2] =
+pub(super) const PERIODS: [(&str, Counter); 2] =
     [("nr_periods", Counter::SutPeriods), ("nr_throttled", Counter::SutThrottledPeriods)];
 
 /// Version 1, `cpu.stat`: the throttled time in ns, summed over the CPUs.
-fn parse_throttling(text: &str, into: &mut Vec<Reading>) {
+pub(super) fn parse_throttling(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &PERIODS, 1, into);
     let nanos = keyed_number(text, "throttled_time");
     into.extend(nanos.map(|nanos| Reading::new(Counter::SutThrottled, nanos / NANOS_PER_MICRO)));
@@ -120,7 +120,7 @@ fn parse_io_wait(text: &str, into: &mut Vec<Reading>) {
     into.push(Reading::new(Counter::SutIoWait, nanos / NANOS_PER_MICRO));
 }
 
-fn sum_of(text: &str, kind: &str) -> u64 {
+pub(super) fn sum_of(text: &str, kind: &str) -> u64 {
     let numbers = text.lines().filter_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(1);
         let number = fields.next().filter(|field| *field == kind).and(fields.next());

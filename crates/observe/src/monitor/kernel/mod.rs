@@ -11,11 +11,12 @@
 //! - `disks`: block devices
 //! - `interfaces`: network interfaces
 //! - `tcp`: connections, retransmissions, overflows
-//! - `group`: counters of a control group
+//! - `group`: counters of a control group; `limit`: the use of the limits that it sets
 
 pub(super) mod disks;
 pub(super) mod group;
 pub(super) mod interfaces;
+pub(super) mod limit;
 mod memory;
 mod pressure;
 pub(super) mod processor;

@@ -8,13 +8,13 @@ use units::{Clock, Nanos, RealClock, thread_cpu};
 
 use super::SOCK_DIAG_BY_FAMILY;
 use super::listeners::{FAMILIES, SOCKET_ID_BYTES, TCP};
-use crate::netlink::Socket;
+use crate::netlink::{Socket, u64_of_u32};
 
 /// The most ports whose connections are counted.
 const PORTS_MAX: usize = 8;
 
 /// `TCP_ESTABLISHED` and `TCP_CLOSE_WAIT`: connections that the server still holds.
-const STATES: u32 = 1 << 1 | 1 << 8;
+pub(super) const STATES: u32 = 1 << 1 | 1 << 8;
 
 /// `INET_DIAG_REQ_BYTECODE` and its conditions on the local port: not below, not above.
 const BYTECODE: u16 = 1;
@@ -22,15 +22,26 @@ const PORT_AT_LEAST: u8 = 2;
 const PORT_AT_MOST: u8 = 3;
 const CONDITION_BYTES: u16 = 8;
 
+/// The position of the socket's number in `struct inet_diag_msg`.
+const INODE_AT: usize = 68;
+
 /// The time until the next count, in multiples of the CPU time of the last one.
-const PAUSE_FACTOR: u64 = 1000;
+pub(super) const PAUSE_FACTOR: u64 = 1000;
 
 /// The counts of connections, as last read.
 #[derive(Debug)]
 pub(super) struct Connections {
     clock: RealClock,
     due: Nanos,
-    counts: Vec<(u16, u64)>,
+    counts: Vec<(u16, PortConnections)>,
+}
+
+/// The established connections to a port.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct PortConnections {
+    all: u64,
+    /// Those that do not wait to be accepted.
+    accepted: u64,
 }
 
 impl Default for Connections {
@@ -57,17 +68,22 @@ impl Connections {
             let cost = thread_cpu().saturating_sub(before);
             self.due = self.clock.now() + Nanos(cost.0.saturating_mul(PAUSE_FACTOR));
         }
-        let readings =
-            self.counts.iter().map(|(port, n)| Reading::of(Counter::SutConnections, port.to_string(), *n));
-        into.extend(readings);
+        for (port, n) in &self.counts {
+            into.push(Reading::of(Counter::SutConnections, port.to_string(), n.all));
+            into.push(Reading::of(Counter::SutAccepted, port.to_string(), n.accepted));
+        }
         Ok(())
     }
 }
 
-fn count(socket: &mut Socket, port: u16) -> io::Result<u64> {
-    let mut n = 0;
+fn count(socket: &mut Socket, port: u16) -> io::Result<PortConnections> {
+    let mut n = PortConnections::default();
     for family in FAMILIES {
-        socket.dump(SOCK_DIAG_BY_FAMILY, &request(family, port), |_| n += 1)?;
+        socket.dump(SOCK_DIAG_BY_FAMILY, &request(family, port), |payload| {
+            n.all += 1;
+            // A connection has no socket, and no number, before a process has accepted it.
+            n.accepted += u64::from(u64_of_u32(payload, INODE_AT).is_some_and(|inode| inode != 0));
+        })?;
     }
     Ok(n)
 }
@@ -106,13 +122,20 @@ mod tests {
         let ports = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
         let open = |port: u16| TcpStream::connect(("127.0.0.1", port)).unwrap();
         let _held = [open(ports[0]), open(ports[0]), open(ports[0]), open(ports[1])];
+        let _accepted = listeners[0].accept().unwrap();
         let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
         let found = ports.map(|port| count(&mut socket, port).unwrap());
-        assert!(found == [3, 1] || found == [0, 0], "{found:?}");
+        let all = found.map(|one| one.all);
+        assert!(all == [3, 1] || all == [0, 0], "{found:?}");
+        assert_eq!(found.map(|one| one.accepted), if all[0] == 3 { [1, 0] } else { [0, 0] });
         let mut connections = Connections::default();
         let mut readings = Vec::new();
         connections.read(&mut socket, &ports.into(), &mut readings).unwrap();
-        assert_eq!(readings.iter().map(|one| one.value).sum::<u64>(), found.iter().sum::<u64>());
-        assert!(connections.clock.now() < connections.due || found == [0, 0]);
+        let sum = |counter| -> u64 {
+            readings.iter().filter(|one| one.counter == counter).map(|one| one.value).sum()
+        };
+        assert_eq!(sum(Counter::SutConnections), all.iter().sum::<u64>());
+        assert_eq!(sum(Counter::SutAccepted), found[0].accepted);
+        assert!(connections.clock.now() < connections.due || all == [0, 0]);
     }
 }

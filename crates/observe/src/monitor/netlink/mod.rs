@@ -4,12 +4,13 @@
 //! `/proc/net/tcp` contains the accept queues, too, but with a line for every connection.
 //!
 //! - `listeners`: accept queues of listening TCP sockets; `unix_listeners`: of Unix sockets
-//! - `connections`: established connections
+//! - `connections`: established connections; `services`: those of the server to services behind it
 //! - `queues`: queueing disciplines
 
 mod connections;
 mod listeners;
 mod queues;
+mod services;
 mod unix_listeners;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,8 @@ use rustix::net::netlink::SOCK_DIAG;
 use crate::in_network::in_network_of;
 use crate::netlink::Socket;
 use connections::Connections;
+pub(super) use services::Service;
+use services::ServiceConnections;
 
 /// `NETLINK_ROUTE`, whose number is 0.
 const ROUTE: Option<Protocol> = None;
@@ -51,6 +54,7 @@ pub(super) struct Netlink {
     diagnosis: Option<Socket>,
     routes: Option<Socket>,
     connections: Connections,
+    services: ServiceConnections,
 }
 
 impl Netlink {
@@ -70,18 +74,28 @@ impl Netlink {
         inodes
     }
 
-    /// Reads the chosen listeners, the connections to their ports, and the queueing disciplines of all interfaces.
-    pub(super) fn read(&mut self, choice: &ListenerChoice<'_>, into: &mut Vec<Reading>) {
-        let connections = &mut self.connections;
+    /// Returns the services that groups of processes were seen to be connected to.
+    pub(super) fn services(&self) -> impl Iterator<Item = &Service> {
+        self.services.services()
+    }
+
+    /// Reads the chosen listeners, the connections to their ports, those of each group of processes to services, and the
+    /// queueing disciplines of all interfaces.
+    pub(super) fn read(&mut self, choice: &ListenerChoice<'_>, groups: &[Vec<u32>], into: &mut Vec<Reading>) {
+        let (connections, services) = (&mut self.connections, &mut self.services);
         with_socket(self.within, &mut self.diagnosis, Some(SOCK_DIAG), |socket| {
             let queues = listeners::dump(socket)?;
             listeners::report(&queues, choice, into);
             let ListenerChoice::Of { ports, owned } = choice else { return Ok(()) };
-            unix_listeners::report(&unix_listeners::dump(socket)?, owned, into);
+            let unix_queues = unix_listeners::dump(socket)?;
+            unix_listeners::report(&unix_queues, owned, into);
             let is_own =
                 |one: &&listeners::AcceptQueue| owned.contains(&one.inode) || ports.contains(&one.port);
             let ports = queues.iter().filter(is_own).map(|one| one.port).collect();
-            connections.read(socket, &ports, into)
+            connections.read(socket, &ports, into)?;
+            let tcp = queues.iter().map(|one| (one.inode, Service::Port { number: one.port, is_here: true }));
+            let unix = unix_queues.into_iter().map(|one| (one.inode, Service::Socket(one.path)));
+            services.read(socket, groups, &tcp.chain(unix).collect(), into)
         });
         with_socket(self.within, &mut self.routes, ROUTE, |socket| queues::read(socket, into));
     }

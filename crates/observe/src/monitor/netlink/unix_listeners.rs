@@ -23,7 +23,7 @@ const QUEUE: u16 = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnixAcceptQueue {
     pub(super) inode: u64,
-    path: String,
+    pub(super) path: String,
     waiting: u32,
     waiting_max: u32,
 }
@@ -59,21 +59,26 @@ fn request() -> Vec<u8> {
     request
 }
 
-/// Parses `struct unix_diag_msg`: four bytes, the inode, a cookie; then attributes. The name of an abstract socket begins
-/// with a zero byte, shown as `@`.
+/// Parses the name of a socket; empty without one. That of an abstract socket begins with a zero byte, shown as `@`.
+pub(super) fn socket_name(payload: &[u8]) -> Option<String> {
+    let name = attributes(payload.get(MESSAGE_BYTES..)?).find(|(kind, _)| *kind == NAME);
+    let name = name.map(|(_, name)| name).unwrap_or_default();
+    let name = match name.split_first() {
+        Some((0, rest)) => format!("@{}", String::from_utf8_lossy(rest)),
+        _ => String::from_utf8_lossy(name).into_owned(),
+    };
+    Some(name.trim_end_matches('\0').to_owned())
+}
+
+/// Parses `struct unix_diag_msg`: four bytes, the inode, a cookie; then attributes.
 pub(super) fn parse(payload: &[u8]) -> Option<UnixAcceptQueue> {
     let find = |kind| {
         attributes(payload.get(MESSAGE_BYTES..)?).find_map(|(known, value)| (known == kind).then_some(value))
     };
     let numbers = find(QUEUE)?;
-    let name = find(NAME).unwrap_or_default();
-    let name = match name.split_first() {
-        Some((0, rest)) => format!("@{}", String::from_utf8_lossy(rest)),
-        _ => String::from_utf8_lossy(name).into_owned(),
-    };
     Some(UnixAcceptQueue {
         inode: u64_of_u32(payload, 4)?,
-        path: name.trim_end_matches('\0').to_owned(),
+        path: socket_name(payload)?,
         waiting: u32_at(numbers, 0)?,
         waiting_max: u32_at(numbers, 4)?,
     })
@@ -127,7 +132,7 @@ mod tests {
         let owned = BTreeSet::from([own.inode]);
         assert_eq!(holders_among(&owned, &[std::process::id()]).by_inode.len(), 1);
         let mut readings = Vec::new();
-        Netlink::default().read(&ListenerChoice::Of { ports: &[], owned: &owned }, &mut readings);
+        Netlink::default().read(&ListenerChoice::Of { ports: &[], owned: &owned }, &[], &mut readings);
         let value = |counter| readings.iter().find(|one| one.counter == counter).map(|one| one.value);
         assert_eq!(value(Counter::UnixAcceptQueue), Some(2));
         assert!(value(Counter::UnixAcceptQueueMax).is_some_and(|most| 2 < most));

@@ -25,10 +25,9 @@ impl GroupFiles {
         GroupFiles { files: files.filter(|(_, file, _)| file.is_some()).collect() }
     }
 
-    /// Reads the counters as those of the group named `label`. The first hierarchy that counts something is taken. A
-    /// group that was made again has new files.
+    /// Reads the counters as those of the group named `label`, except those that `into` has already. The first hierarchy that
+    /// counts something is taken. A group that was made again has new files.
     pub(super) fn read(&mut self, label: &str, buffer: &mut Vec<u8>, into: &mut Vec<Reading>) {
-        let before = into.len();
         for (path, file, parse) in &mut self.files {
             if file.as_ref().is_none_or(|file| file.short_text().is_none()) {
                 *file = KernelFile::open(&*path).ok();
@@ -37,8 +36,11 @@ impl GroupFiles {
             let mut readings = Vec::new();
             parse(&text, &mut readings);
             for mut reading in readings {
-                if !into[before..].iter().any(|known| known.counter == reading.counter) {
-                    reading.instance = label.to_owned();
+                reading.instance = label.to_owned();
+                let is_known = |known: &Reading| {
+                    (known.counter, &known.instance) == (reading.counter, &reading.instance)
+                };
+                if !into.iter().any(is_known) {
                     into.push(reading);
                 }
             }

@@ -8,10 +8,11 @@
 //!
 //! - `process`: a process; `task`: its threads
 //! - `programs`: the processes of all groups by the name of their program
-//! - `totals`: the counters of a group; `group_files`: those of its control groups
+//! - `totals`: the counters of a group; `group_files`: those of its control groups; `limit_files`: its limits in force
 //! - `shared`: what other threads may know of the groups
 
 mod group_files;
+mod limit_files;
 mod process;
 mod programs;
 mod shared;
@@ -25,9 +26,12 @@ use rustix::process::{Resource, getrlimit};
 use units::{Clock, Nanos, RealClock};
 
 use super::kernel::text::ticks_to_micros;
-use crate::watch::{ProcessGroup, ProcessTable};
+use super::netlink::Service;
+use crate::cgroup::Controller;
+use crate::watch::{Namespace, ProcessGroup, ProcessSelector, ProcessTable, Sought};
 
 use group_files::GroupFiles;
+use limit_files::LimitFiles;
 use process::Process;
 use programs::Programs;
 pub use shared::{ProcessMeter, WatchedGroups};
@@ -48,6 +52,9 @@ const TASK_READS_MAX: usize = 128;
 /// Maximum number of processes of a group that are searched for listening sockets: workers hold those of their parent.
 const HOLDERS_MAX: usize = 32;
 
+/// Maximum number of back ends that are looked for.
+const BACK_ENDS_MAX: usize = 8;
+
 /// Maximum number of accounting files that stay open, and the share of the limit on open files that they may take.
 const KEPT_FILES_MAX: usize = 4096;
 const KEPT_FILES_SHARE: u64 = 4;
@@ -58,6 +65,8 @@ pub(super) struct WatchedProcesses {
     groups: Vec<Group>,
     shared: WatchedGroups,
     table: ProcessTable,
+    /// The names of back ends that were looked for.
+    back_ends: BTreeSet<String>,
     known: BTreeMap<u32, Process>,
     programs: Programs,
     /// The process that was read last, and the one whose files were.
@@ -73,21 +82,36 @@ pub(super) struct WatchedProcesses {
 struct Group {
     processes: ProcessGroup,
     files: GroupFiles,
+    limits: LimitFiles,
     totals: GroupTotals,
+}
+
+impl Group {
+    fn new(processes: ProcessGroup) -> Group {
+        let (files, limits) = (GroupFiles::default(), LimitFiles::default());
+        let mut group = Group { processes, files, limits, totals: GroupTotals::default() };
+        group.open();
+        group
+    }
+
+    /// Opens the files of its control groups.
+    fn open(&mut self) {
+        let alone = self.processes.alone();
+        let knows_refaults = alone.iter().any(|files| files.controllers.contains(&Controller::Memory));
+        self.files = GroupFiles::open(alone);
+        self.limits = LimitFiles::open(self.processes.limits(), knows_refaults);
+    }
 }
 
 impl WatchedProcesses {
     /// Prepares to watch these groups; a process that belongs to several is counted in the first.
     pub(super) fn new(groups: Vec<ProcessGroup>, shared: WatchedGroups) -> WatchedProcesses {
-        let group = |processes: ProcessGroup| {
-            let files = GroupFiles::open(processes.alone());
-            Group { processes, files, totals: GroupTotals::default() }
-        };
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX) / KEPT_FILES_SHARE;
         WatchedProcesses {
-            groups: groups.into_iter().map(group).collect(),
+            groups: groups.into_iter().map(Group::new).collect(),
             shared,
             table: ProcessTable::default(),
+            back_ends: BTreeSet::new(),
             known: BTreeMap::new(),
             programs: Programs::default(),
             last_status: 0,
@@ -111,6 +135,40 @@ impl WatchedProcesses {
         pids
     }
 
+    /// Returns the processes of each group that is in the network namespace of this process.
+    pub(super) fn groups_here(&self) -> Vec<Vec<u32>> {
+        let members = self.groups.iter().map(|group| group.processes.members());
+        let is_here = |pids: &&[u32]| pids.first().is_some_and(|pid| !Namespace::of(*pid).is_other());
+        members.filter(is_here).map(<[u32]>::to_vec).collect()
+    }
+
+    /// Adds the processes behind services on this machine as groups of their own, if the server was there already: they make
+    /// what it serves, and were started by nobody here.
+    pub(super) fn watch_back_ends<'a>(&mut self, services: impl Iterator<Item = &'a Service>) {
+        if !self.groups.iter().all(|group| group.processes.is_sought()) {
+            return;
+        }
+        for service in services {
+            let sought = match service {
+                Service::Port { number, is_here: true } => Sought::Selected(ProcessSelector::Port(*number)),
+                Service::Port { .. } => continue,
+                Service::Socket(path) => Sought::Socket(path.clone()),
+            };
+            if self.back_ends.len() < BACK_ENDS_MAX && self.back_ends.insert(sought.to_string()) {
+                self.add_back_end(sought);
+            }
+        }
+    }
+
+    /// Adds a group, unless its processes cannot be found, are watched already, or include this one.
+    fn add_back_end(&mut self, sought: Sought) {
+        let Ok(found) = sought.find() else { return };
+        let is_known = |pid: &u32| self.known.contains_key(pid) || *pid == std::process::id();
+        if !found.leaders.iter().any(is_known) {
+            self.groups.push(Group::new(ProcessGroup::sought(sought)));
+        }
+    }
+
     /// Reads the next batch of processes and reports all groups and programs; returns the ids of all running
     /// processes, sorted.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>, into: &mut Vec<Reading>) -> Vec<u32> {
@@ -128,6 +186,7 @@ impl WatchedProcesses {
             into.push(Reading::of(Counter::SutProcesses, label, n));
             // Each group's own readings are known by their instance.
             let mut own = Vec::new();
+            group.limits.read(label, buffer, &mut own);
             group.files.read(label, buffer, &mut own);
             group.totals.report(label, &living, &mut own);
             into.append(&mut own);
@@ -147,7 +206,7 @@ impl WatchedProcesses {
         let mut taken = BTreeSet::new();
         for (index, group) in self.groups.iter_mut().enumerate() {
             if group.processes.update(&self.table, &taken) {
-                group.files = GroupFiles::open(group.processes.alone());
+                group.open();
             }
             taken.extend(group.processes.members());
             members.extend(group.processes.members().iter().map(|pid| (*pid, index)));

@@ -39,6 +39,8 @@ struct GroupMeter {
     looked_at: Option<Vec<ControllerFiles>>,
     /// The account of one of them.
     account: Option<CpuAccount>,
+    /// Whether it begins after others, with what its processes use from then on.
+    joins: bool,
     /// In ns.
     cpu: GrowingSum,
     throttled: GrowingSum,
@@ -75,7 +77,9 @@ impl ProcessMeter {
     /// each process.
     pub fn read(&mut self) -> Option<SutUse> {
         let groups = self.groups.0.lock().unwrap_or_else(PoisonError::into_inner);
-        self.meters.resize_with(groups.len(), GroupMeter::default);
+        // A group that is found during the run has used CPU time before, which does not count.
+        let joins = !self.meters.is_empty();
+        self.meters.resize_with(groups.len(), || GroupMeter { joins, ..GroupMeter::default() });
         let is_seen = groups.iter().any(|group| !group.pids.is_empty());
         let used: Vec<SutUse> =
             self.meters.iter_mut().zip(groups.iter()).map(|(meter, group)| meter.read(group)).collect();
@@ -114,7 +118,7 @@ impl GroupMeter {
 
     /// Goes on with an account of another source, so that the total neither jumps nor falls.
     fn continue_from(&mut self, used: SutUse) {
-        if self.cpu.has_begun() {
+        if self.cpu.has_begun() || self.joins {
             self.cpu.restart(used.cpu.0);
             self.throttled.restart(used.throttled.0);
         }
@@ -172,5 +176,23 @@ mod tests {
         assert!(Nanos::from_millis(30) <= after - before, "{before} {after}");
         set(Vec::new());
         assert_eq!(meter.read(), None);
+    }
+
+    /// Goal: a back end that is found during a run adds what it uses from then on, not what it used before.
+    #[test]
+    fn a_group_that_is_found_later_begins_with_nothing() {
+        let groups = WatchedGroups::default();
+        let idle = ProcessGroup::started(Vec::new(), Vec::new());
+        groups.update([&idle].into_iter());
+        let mut meter = groups.meter();
+        meter.read();
+        let start = units::thread_cpu();
+        while units::thread_cpu() - start < Nanos::from_millis(50) {
+            std::hint::black_box(0);
+        }
+        groups.update([&idle, &idle].into_iter());
+        groups.0.lock().unwrap()[1].pids = vec![std::process::id()];
+        let first = meter.read().unwrap().cpu;
+        assert_eq!(first, Nanos::ZERO);
     }
 }

@@ -1,0 +1,313 @@
+//! Established connections of processes to services: databases, applications behind a proxy. They are counted less often the
+//! more that costs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::IpAddr;
+
+use model::{Counter, Reading};
+use units::{Clock, Nanos, RealClock, thread_cpu};
+
+use super::SOCK_DIAG_BY_FAMILY;
+use super::connections::{PAUSE_FACTOR, STATES};
+use super::listeners::{FAMILIES, SOCKET_ID_BYTES, TCP};
+use super::unix_listeners::socket_name;
+use crate::netlink::{Socket, attributes, u32_at, u64_of_u32};
+use crate::watch::sockets_held_by;
+
+/// The most services with their own series; the others are left out.
+const SERVICES_MAX: usize = 16;
+
+/// `AF_UNIX`, and `SOCK_STREAM`.
+const UNIX: u8 = 1;
+const STREAM: u8 = 1;
+/// `UDIAG_SHOW_NAME | UDIAG_SHOW_PEER`; `UNIX_DIAG_PEER`. Source: Linux, include/uapi/linux/unix_diag.h.
+const SHOW: u32 = 0x1 | 0x4;
+const PEER: u16 = 2;
+const UNIX_MESSAGE_BYTES: usize = 16;
+
+/// A service by the place where it listens.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::monitor) enum Service {
+    /// A TCP port; its address is left out, because it may name a machine.
+    Port {
+        number: u16,
+        /// Whether it is on the same machine, in the same network namespace.
+        is_here: bool,
+    },
+    /// A Unix socket.
+    Socket(String),
+}
+
+/// The sockets that belong to one group of processes: those that they hold, and where they listen.
+#[derive(Debug, Default)]
+struct OwnSockets {
+    held: BTreeSet<u64>,
+    ports: BTreeSet<u16>,
+    paths: BTreeSet<String>,
+}
+
+/// The connections to services, as last read.
+#[derive(Debug)]
+pub(super) struct ServiceConnections {
+    clock: RealClock,
+    due: Nanos,
+    counts: BTreeMap<Service, u64>,
+}
+
+/// An established TCP connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TcpConnection {
+    local: (IpAddr, u16),
+    remote: (IpAddr, u16),
+    inode: u64,
+}
+
+/// A connected Unix socket; `peer` is 0 if the peer has not accepted yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct UnixConnection {
+    inode: u64,
+    name: String,
+    peer: u64,
+}
+
+impl Default for ServiceConnections {
+    fn default() -> ServiceConnections {
+        ServiceConnections { clock: RealClock::start(), due: Nanos::ZERO, counts: BTreeMap::new() }
+    }
+}
+
+impl Service {
+    /// Returns the name in series: the port, or the path of the socket.
+    fn name(&self) -> String {
+        match self {
+            Service::Port { number, .. } => number.to_string(),
+            Service::Socket(path) => path.clone(),
+        }
+    }
+}
+
+impl ServiceConnections {
+    /// Returns the services, as last read.
+    pub(super) fn services(&self) -> impl Iterator<Item = &Service> {
+        self.counts.keys()
+    }
+
+    /// Reports the connections of each group to services outside of it, counted again if that is due. `listening` has the
+    /// listening sockets of the namespace by their numbers.
+    pub(super) fn read(
+        &mut self,
+        socket: &mut Socket,
+        groups: &[Vec<u32>],
+        listening: &BTreeMap<u64, Service>,
+        into: &mut Vec<Reading>,
+    ) -> io::Result<()> {
+        if !groups.is_empty() && self.due <= self.clock.now() {
+            let before = thread_cpu();
+            let counts = count(socket, groups, listening)?;
+            // A service that nothing is connected to now is reported as zero.
+            self.counts.values_mut().for_each(|n| *n = 0);
+            for (service, n) in counts {
+                if self.counts.len() < SERVICES_MAX || self.counts.contains_key(&service) {
+                    self.counts.insert(service, n);
+                }
+            }
+            let cost = thread_cpu().saturating_sub(before);
+            self.due = self.clock.now() + Nanos(cost.0.saturating_mul(PAUSE_FACTOR));
+        }
+        let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+        for (service, n) in &self.counts {
+            *by_name.entry(service.name()).or_default() += n;
+        }
+        into.extend(
+            by_name.into_iter().map(|(name, n)| Reading::of(Counter::SutServiceConnections, name, n)),
+        );
+        Ok(())
+    }
+}
+
+fn count(
+    socket: &mut Socket,
+    groups: &[Vec<u32>],
+    listening: &BTreeMap<u64, Service>,
+) -> io::Result<BTreeMap<Service, u64>> {
+    let own: Vec<OwnSockets> = groups.iter().map(|pids| OwnSockets::of(pids, listening)).collect();
+    let mut tcp = Vec::new();
+    for family in FAMILIES {
+        socket.dump(SOCK_DIAG_BY_FAMILY, &tcp_request(family), |payload| tcp.extend(parse_tcp(payload)))?;
+    }
+    let mut unix = Vec::new();
+    socket.dump(SOCK_DIAG_BY_FAMILY, &unix_request(), |payload| unix.extend(parse_unix(payload)))?;
+    Ok(services_of(&own, &tcp, &unix))
+}
+
+/// Returns the number of connections to each service from outside of the group that it belongs to.
+fn services_of(own: &[OwnSockets], tcp: &[TcpConnection], unix: &[UnixConnection]) -> BTreeMap<Service, u64> {
+    let names: BTreeMap<u64, &str> = unix.iter().map(|one| (one.inode, one.name.as_str())).collect();
+    let mut counts: BTreeMap<Service, u64> = BTreeMap::new();
+    for group in own {
+        for one in tcp.iter().filter(|one| group.held.contains(&one.inode)) {
+            let is_here = one.remote.0.is_loopback() || one.remote.0 == one.local.0;
+            let is_client = group.ports.contains(&one.local.1);
+            let is_internal = is_here && group.ports.contains(&one.remote.1);
+            if !is_client && !is_internal {
+                *counts.entry(Service::Port { number: one.remote.1, is_here }).or_default() += 1;
+            }
+        }
+        // The end that was accepted has the name of the listening socket, the other one has none.
+        for one in unix.iter().filter(|one| group.held.contains(&one.inode) && one.name.is_empty()) {
+            let path = names.get(&one.peer).copied().unwrap_or_default();
+            if !path.is_empty() && !group.paths.contains(path) && !is_of_system(path) {
+                *counts.entry(Service::Socket(path.to_owned())).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Returns whether a socket is one of the system's own, for logs and messages.
+fn is_of_system(path: &str) -> bool {
+    const OF_SYSTEM: [&str; 4] = ["/run/systemd/", "/run/dbus/", "/var/run/dbus/", "/dev/"];
+    OF_SYSTEM.iter().any(|prefix| path.starts_with(prefix))
+}
+
+impl OwnSockets {
+    fn of(pids: &[u32], listening: &BTreeMap<u64, Service>) -> OwnSockets {
+        let mut own = OwnSockets { held: sockets_held_by(pids), ..OwnSockets::default() };
+        for (_, service) in listening.iter().filter(|(inode, _)| own.held.contains(inode)) {
+            match service {
+                Service::Port { number, .. } => own.ports.insert(*number),
+                Service::Socket(path) => own.paths.insert(path.clone()),
+            };
+        }
+        own
+    }
+}
+
+/// Builds a request for connections: `struct inet_diag_req_v2`.
+fn tcp_request(family: u8) -> Vec<u8> {
+    let mut request = vec![family, TCP, 0, 0];
+    request.extend(STATES.to_ne_bytes());
+    request.resize(request.len() + SOCKET_ID_BYTES, 0);
+    request
+}
+
+/// Builds a request for connected sockets: `struct unix_diag_req`.
+fn unix_request() -> Vec<u8> {
+    const ESTABLISHED: u32 = 1 << 1;
+    let mut request = vec![UNIX, 0, 0, 0];
+    request.extend(ESTABLISHED.to_ne_bytes());
+    request.extend(0u32.to_ne_bytes());
+    request.extend(SHOW.to_ne_bytes());
+    request.extend([0; 8]);
+    request
+}
+
+/// Parses `struct inet_diag_msg`: the family, a state, two bytes, both ports in network byte order, both addresses.
+fn parse_tcp(payload: &[u8]) -> Option<TcpConnection> {
+    let port = |at: usize| Some(u16::from_be_bytes(payload.get(at..at + 2)?.try_into().ok()?));
+    let address = |at: usize| -> Option<IpAddr> {
+        Some(match payload.first()? {
+            2 => <[u8; 4]>::try_from(payload.get(at..at + 4)?).ok()?.into(),
+            _ => IpAddr::from(<[u8; 16]>::try_from(payload.get(at..at + 16)?).ok()?).to_canonical(),
+        })
+    };
+    Some(TcpConnection {
+        local: (address(8)?, port(4)?),
+        remote: (address(24)?, port(6)?),
+        inode: u64_of_u32(payload, 68)?,
+    })
+}
+
+/// Parses `struct unix_diag_msg` of a stream.
+fn parse_unix(payload: &[u8]) -> Option<UnixConnection> {
+    if *payload.get(1)? != STREAM {
+        return None;
+    }
+    let peer = attributes(payload.get(UNIX_MESSAGE_BYTES..)?).find(|(kind, _)| *kind == PEER);
+    let peer = u64::from(u32_at(peer?.1, 0)?);
+    Some(UnixConnection { inode: u64_of_u32(payload, 4)?, name: socket_name(payload)?, peer })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    use rustix::net::netlink::SOCK_DIAG;
+
+    use super::*;
+
+    fn tcp(local: &str, remote: &str, inode: u64) -> TcpConnection {
+        let end = |text: &str| {
+            let address: std::net::SocketAddr = text.parse().unwrap();
+            (address.ip(), address.port())
+        };
+        TcpConnection { local: end(local), remote: end(remote), inode }
+    }
+
+    fn unix(inode: u64, name: &str, peer: u64) -> UnixConnection {
+        UnixConnection { inode, name: name.to_owned(), peer }
+    }
+
+    /// By hand: a proxy on port 80 with two clients, which is connected to an application of its own on port 9000, twice to a
+    /// database here, once to another machine, to a Unix socket and to the system's log.
+    #[test]
+    fn only_connections_to_services_outside_of_the_group_count() {
+        let proxy = OwnSockets {
+            held: (1..=20).collect(),
+            ports: [80, 9000].into(),
+            paths: ["/run/own.sock".to_owned()].into(),
+        };
+        let tcp = [
+            tcp("10.0.0.1:80", "10.0.0.9:40000", 1),
+            tcp("127.0.0.1:80", "127.0.0.1:40001", 2),
+            tcp("127.0.0.1:50000", "127.0.0.1:9000", 3),
+            tcp("127.0.0.1:50001", "127.0.0.1:5432", 4),
+            tcp("10.0.0.1:50002", "10.0.0.1:5432", 5),
+            tcp("10.0.0.1:50003", "10.0.0.7:6379", 6),
+            tcp("10.0.0.1:50004", "10.0.0.7:6379", 99),
+        ];
+        let unix = [
+            unix(11, "", 31),
+            unix(31, "/run/php.sock", 11),
+            unix(12, "", 32),
+            unix(32, "/run/systemd/journal/stdout", 12),
+            unix(13, "", 33),
+            unix(33, "/run/own.sock", 13),
+            unix(14, "/run/own.sock", 34),
+            // Not accepted yet.
+            unix(15, "", 0),
+        ];
+        let found = services_of(&[proxy], &tcp, &unix);
+        let expected = [
+            (Service::Port { number: 5432, is_here: true }, 2),
+            (Service::Port { number: 6379, is_here: false }, 1),
+            (Service::Socket("/run/php.sock".to_owned()), 1),
+        ];
+        assert_eq!(found, expected.into());
+    }
+
+    /// Goal: the kernel tells this process's connections. Without its modules there are none.
+    #[test]
+    fn connections_of_this_process_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let (local, remote) = (UnixListener::bind(&path).unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+        let port = remote.local_addr().unwrap().port();
+        let _held = [(); 3].map(|()| TcpStream::connect(("127.0.0.1", port)).unwrap());
+        let _client = UnixStream::connect(&path).unwrap();
+        let _accepted = local.accept().unwrap();
+        let mut connections = ServiceConnections::default();
+        let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
+        let mut readings = Vec::new();
+        // As if the listeners were those of another program.
+        let own = [vec![std::process::id()]];
+        connections.read(&mut socket, &own, &BTreeMap::new(), &mut readings).unwrap();
+        let of = |name: &str| readings.iter().find(|one| one.instance == name).map(|one| one.value);
+        if !readings.is_empty() {
+            assert_eq!((of(&port.to_string()), of(path.to_str().unwrap())), (Some(3), Some(1)));
+            assert!(connections.services().any(|one| *one == Service::Port { number: port, is_here: true }));
+        }
+    }
+}
