@@ -32,6 +32,7 @@ pub mod find_max;
 pub mod finding;
 mod fold;
 mod judge;
+mod limits_in_force;
 mod metrics;
 mod overall;
 mod percentiles;

@@ -1,7 +1,10 @@
 //! CPUs that a server and the load generator share: who used them, and whether anything was left.
 
+use std::collections::BTreeSet;
+
 use model::{Counter, MachineRole, Plan};
 
+use crate::limits_in_force;
 use crate::resources::{ResourceUsage, SeriesUsage};
 
 /// The use of CPUs that a server without an allowance and the load generator share. All in CPUs.
@@ -28,7 +31,8 @@ impl SharedCpus {
         server: Option<f64>,
     ) -> Option<SharedCpus> {
         let is_shared = uses.of_sut(Counter::CpuIdle).any(|one| uses.role(one) == Some(MachineRole::Both));
-        if !is_shared || !plan.sut.cpus.is_empty() || plan.sut.allowance().is_some() {
+        let has_own = !plan.sut.cpus.is_empty() || limits_in_force::allowed_cpus(uses).is_some();
+        if !is_shared || has_own || plan.sut.allowance().is_some() {
             return None;
         }
         let cpus = busy_cpus(plan, uses);
@@ -55,11 +59,15 @@ fn other_programs(uses: &ResourceUsage) -> f64 {
     here.filter_map(|one| one.value).sum::<f64>() / 1e6
 }
 
-/// Returns the busy share of each of the server's CPUs: those that the plan gives it on a shared machine, else all.
+/// Returns the busy share of each of the server's CPUs: those that the plan gives it on a shared machine, or that it may
+/// use there, else all.
 pub(crate) fn busy_cpus(plan: &Plan, uses: &ResourceUsage) -> Vec<f64> {
     let shared = |one: &SeriesUsage| uses.role(one) == Some(MachineRole::Both);
+    let given: BTreeSet<u32> = match plan.sut.cpus.as_slice() {
+        [] => limits_in_force::allowed_cpus(uses).unwrap_or_default(),
+        given => given.iter().copied().collect(),
+    };
     let of_server = |one: &&SeriesUsage| {
-        let given = &plan.sut.cpus;
         !shared(one) || given.is_empty() || one.series.instance.parse().is_ok_and(|cpu| given.contains(&cpu))
     };
     let instances = uses.of_sut(Counter::CpuIdle).filter(of_server);

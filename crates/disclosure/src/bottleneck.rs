@@ -1,7 +1,7 @@
 //! The wording of bottlenecks: their names, and the sentence about a run's bottleneck and where it moves, in the manner
 //! of historical reports.
 
-use analysis::attribute::{Attribution, Bottleneck, Certainty, Indicator};
+use analysis::attribute::{Attribution, Bottleneck, Certainty, CpuNeighbor, Indicator};
 use analysis::{LoadPointResult, SharedCpus};
 use model::{Load, Noun};
 
@@ -36,10 +36,33 @@ pub(crate) fn bottleneck_adjective(attribution: &Attribution) -> String {
     with_certainty(attribution, adjective(attribution.bottleneck))
 }
 
-/// Returns the name for a table: `probably network`; `processor, shared with the load generator (0.41 of 2 CPUs)`.
+/// Returns the name for a table: `probably network`; `processor, shared with the load generator (0.41 of 2 CPUs)`; `slow
+/// downstream service (port 5432)`.
 pub(crate) fn bottleneck_name(attribution: &Attribution) -> String {
-    let shared = attribution.shared.map(|shared| format!(", {}", shared_text(&shared)));
-    bare_name(attribution) + &shared.unwrap_or_default()
+    let sharing = sharing_text(attribution).map(|text| format!(", {text}"));
+    let service = attribution.service.as_ref().map(|service| format!(" ({service})"));
+    bare_name(attribution) + &service.or(sharing).unwrap_or_default()
+}
+
+/// Returns a clause about a processor that somebody else uses too: `shared with the load generator (0.41 of 2 CPUs)`, `used
+/// mostly by stress (0.94 CPUs)`. `None` if nobody does.
+pub(crate) fn sharing_text(attribution: &Attribution) -> Option<String> {
+    match (&attribution.shared, &attribution.neighbor) {
+        (Some(shared), _) => Some(shared_text(shared)),
+        (None, Some(neighbor)) => {
+            let (program, cpus) = neighbor_use(neighbor);
+            Some(format!("used mostly by {program} ({cpus:.2} CPUs)"))
+        }
+        (None, None) => None,
+    }
+}
+
+/// Returns the name of a neighbor, and its use in CPUs.
+pub(crate) fn neighbor_use(neighbor: &CpuNeighbor) -> (&str, f64) {
+    match neighbor {
+        CpuNeighbor::Generator { cpus } => ("the load generator", *cpus),
+        CpuNeighbor::Program(program) => (&program.name, program.cpus),
+    }
 }
 
 /// Returns the name without what the processor is shared with.
@@ -48,7 +71,7 @@ pub(crate) fn bare_name(attribution: &Attribution) -> String {
 }
 
 /// Returns the part of shared CPUs that the generator used: `shared with the load generator (0.41 of 2 CPUs)`.
-pub(crate) fn shared_text(shared: &SharedCpus) -> String {
+fn shared_text(shared: &SharedCpus) -> String {
     format!("shared with the load generator ({:.2} of {:.0} CPUs)", shared.generator, shared.n)
 }
 
@@ -70,9 +93,11 @@ fn adjective(bottleneck: Bottleneck) -> &'static str {
         Bottleneck::Network => "network-bound",
         Bottleneck::AcceptBacklog => "bound by its accept backlog",
         Bottleneck::WorkerLimit => "bound by its number of workers",
+        Bottleneck::ConnectionLimit => "bound by a limit on connections",
         Bottleneck::OpenFiles => "bound by its limit on open files",
         Bottleneck::RateLimit => "bound by a rate limit of the server",
         Bottleneck::Scheduler => "scheduler-bound",
+        Bottleneck::DownstreamService => "bound by a slow service behind it",
         Bottleneck::Waiting => "bound by a lock or other waiting",
         Bottleneck::Generator => "limited by the generator",
         Bottleneck::Undetermined => "without a single bottleneck",
@@ -115,12 +140,12 @@ impl LoadRange<'_> {
     }
 }
 
-/// Returns a clause about a processor that the server shares with the generator, at the load point with the highest
-/// rate where it is the bottleneck.
+/// Returns a clause about a processor that the server shares with others, at the load point with the highest rate where
+/// it is the bottleneck.
 fn shared_at_best(points: &[&LoadPointResult]) -> String {
-    let shared = |point: &&LoadPointResult| Some((point.rate, point.attribution.as_ref()?.shared?));
+    let shared = |point: &&LoadPointResult| Some((point.rate, sharing_text(point.attribution.as_ref()?)?));
     let best = points.iter().filter_map(shared).max_by(|one, other| one.0.total_cmp(&other.0));
-    best.map_or_else(String::new, |(_, shared)| format!(", on a processor {}", shared_text(&shared)))
+    best.map_or_else(String::new, |(_, shared)| format!(", on a processor {shared}"))
 }
 
 /// Returns the most used resources of a range: the two resources with the highest use at any of its load points.

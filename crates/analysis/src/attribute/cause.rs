@@ -52,6 +52,14 @@ const CPU_FREE: &[Condition] = &[below(Indicator::ProcessorUse, 0.90)];
 /// late but served in time has met no limit.
 const HELD_BACK: &[Condition] = &[below(Indicator::ProcessorUse, 0.90), below(Indicator::RateOfIdeal, 0.95)];
 
+/// The same, and the server's own listeners dropped requests for connections: where they are seen, those of other
+/// listeners, and requests that were lost on their way, are no matter of its accept queue.
+const ITS_LISTENERS: &[Condition] = &[
+    below(Indicator::ProcessorUse, 0.90),
+    below(Indicator::RateOfIdeal, 0.95),
+    at_least(Indicator::ListenerDrops, 1.0),
+];
+
 /// The server's CPUs are not fully used, and the disks are busy with its own requests.
 const ITS_DISKS: &[Condition] =
     &[below(Indicator::ProcessorUse, 0.90), at_least(Indicator::DiskRequestsPerOperation, 0.01)];
@@ -67,6 +75,14 @@ const SEEN_AND_FREE: &[Condition] = &[
     below(Indicator::ServerUnseen, 1.0),
     below(Indicator::ProcessorUse, 0.85),
     below(Indicator::DiskBusy, 0.60),
+];
+
+/// The server is seen, neither its CPUs nor its disks are fully used, and something holds its rate back.
+const SEEN_AND_SLOWED: &[Condition] = &[
+    below(Indicator::ServerUnseen, 1.0),
+    below(Indicator::ProcessorUse, 0.85),
+    below(Indicator::DiskBusy, 0.60),
+    below(Indicator::RateOfIdeal, 0.95),
 ];
 
 /// The server is seen, and its disks are not fully used.
@@ -103,6 +119,11 @@ pub const CAUSES: &[Cause] = &[
     cause(
         Bottleneck::Memory,
         &[at_least(Indicator::RefaultsPerOperation, 0.10), at_least(Indicator::MemoryLimitHits, 1.0)],
+        &[],
+    ),
+    cause(
+        Bottleneck::Memory,
+        &[at_least(Indicator::RefaultsPerOperation, 0.10), at_least(Indicator::MemoryOfLimit, 0.95)],
         &[],
     ),
     cause(Bottleneck::Memory, &[at_least(Indicator::MemoryPressure, 0.10)], CPU_FREE),
@@ -185,18 +206,47 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Indicator::InFlightPerWorker, 1.2), at_least(Indicator::ThreadsAtLock, 0.50)],
         SEEN_AND_FREE,
     ),
+    indirect(
+        Bottleneck::Waiting,
+        &[at_least(Indicator::AcceptQueue, 1.0), at_least(Indicator::ThreadsAtLock, 0.50)],
+        SEEN_AND_SLOWED,
+    ),
     cause(Bottleneck::WorkerLimit, &[at_least(Indicator::WorkersBusy, 0.98)], CPU_FREE),
     cause(
         Bottleneck::WorkerLimit,
         &[at_least(Indicator::InFlightPerWorker, 1.2), below(Indicator::RateOfIdeal, 0.95)],
         CPU_FREE,
     ),
-    cause(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenOverflows, 1.0)], CPU_FREE),
-    indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::SynRetransmits, 1.0)], CPU_FREE),
+    cause(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenerDrops, 1.0)], HELD_BACK),
+    indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenOverflows, 1.0)], ITS_LISTENERS),
+    indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::SynRetransmits, 1.0)], ITS_LISTENERS),
     indirect(Bottleneck::Network, &[at_least(Indicator::Retransmits, 0.01)], HELD_BACK),
     // A thread that is nearly fully used makes others wait before it is fully used on average.
     indirect(Bottleneck::Processor, &[at_least(Indicator::BusiestThread, 0.80)], SLOWED),
+    // A server that needs no thread for each connection accepts all, unless it is told not to.
+    cause(Bottleneck::ConnectionLimit, &[at_least(Indicator::AcceptedAtLimit, 2.0)], HELD_BACK),
     indirect(Bottleneck::WorkerLimit, &[at_least(Indicator::AcceptQueue, 1.0)], HELD_BACK),
+    // Operations that each hold a connection to a service wait for it, unless a lock is seen to hold them.
+    indirect(
+        Bottleneck::Waiting,
+        &[at_least(Indicator::HeldByService, 0.80), at_least(Indicator::ThreadsAtLock, 0.50)],
+        SEEN_AND_FREE,
+    ),
+    indirect(
+        Bottleneck::DownstreamService,
+        &[at_least(Indicator::HeldByService, 0.80), at_least(Indicator::ResponseUnexplained, 0.80)],
+        SEEN_AND_FREE,
+    ),
+    indirect(
+        Bottleneck::DownstreamService,
+        &[at_least(Indicator::HeldByService, 0.80), below(Indicator::RateOfIdeal, 0.95)],
+        SEEN_AND_FREE,
+    ),
+    indirect(
+        Bottleneck::ConnectionLimit,
+        &[at_least(Indicator::PoolAtLimit, 2.0), below(Indicator::RateOfIdeal, 0.95)],
+        SEEN_AND_FREE,
+    ),
     // Without think times, more users bring more: but each waits for something that is neither a CPU nor a disk.
     indirect(Bottleneck::Waiting, &[at_least(Indicator::ResponseUnexplained, 0.80)], SEEN_AND_FREE),
     cause(
@@ -312,6 +362,29 @@ mod tests {
         assert_eq!(named(&with(1.0)), Bottleneck::None);
     }
 
+    /// The reported case: overflows of the whole machine's listeners made the accept backlog the bottleneck of a server
+    /// whose own queue was empty, and of a single user.
+    #[test]
+    fn only_the_servers_own_listeners_prove_a_short_accept_backlog() {
+        use Indicator::*;
+        let slow = [(ProcessorUse, 0.3), (RateOfIdeal, 0.4)];
+        let with = |more: &[(Indicator, f64)]| [&slow[..], more].concat();
+        let is_indirect = |found: &[(Indicator, f64)]| {
+            find_cause(&found.iter().copied().collect()).is_some_and(|cause| cause.is_indirect)
+        };
+        let own = with(&[(ListenerDrops, 9.0), (ListenOverflows, 9.0), (SynRetransmits, 9.0)]);
+        assert_eq!((named(&own), is_indirect(&own)), (Bottleneck::AcceptBacklog, false));
+        for of_machine in [ListenOverflows, SynRetransmits] {
+            let alone = with(&[(of_machine, 9.0)]);
+            assert_eq!((named(&alone), is_indirect(&alone)), (Bottleneck::AcceptBacklog, true));
+            assert_eq!(named(&with(&[(of_machine, 9.0), (ListenerDrops, 0.0)])), Bottleneck::Undetermined);
+            // One user, whose rate is the ideal one.
+            assert_eq!(named(&[(of_machine, 9.0), (RateOfIdeal, 1.0)]), Bottleneck::None);
+        }
+        let lossy = with(&[(SynRetransmits, 9.0), (Retransmits, 0.03), (ListenerDrops, 0.0)]);
+        assert_eq!(named(&lossy), Bottleneck::Network);
+    }
+
     /// The reported case: a server with one worker on two CPUs, which used 90 % of one of them, was called bound by a
     /// lock, the network, its workers or nothing in particular, depending on what else stood out.
     #[test]
@@ -391,6 +464,26 @@ mod tests {
         assert_eq!(named(&[(ProcessorUse, 0.2), (Refused, 0.4), (RateGrowth, 1.0)]), Bottleneck::RateLimit);
     }
 
+    /// Limits of control groups of a server that Plimsoll did not start, read where they are set.
+    #[test]
+    fn limits_in_force_are_named_by_their_use() {
+        use Indicator::*;
+        let slow = (RateOfIdeal, 0.4);
+        // A quota that a neighbor in the same pod shares, without the account of its periods.
+        assert_eq!(named(&[(ProcessorUse, 0.97), (AcceptQueue, 20.0), slow]), Bottleneck::Processor);
+        let thrashing = [(ProcessorUse, 0.3), (RefaultsPerOperation, 2.0), slow];
+        assert_eq!(named(&[&thrashing[..], &[(MemoryOfLimit, 0.99)]].concat()), Bottleneck::Memory);
+        assert_ne!(named(&[&thrashing[..], &[(MemoryOfLimit, 0.5)]].concat()), Bottleneck::Memory);
+        // A full page cache alone is no lack of memory.
+        let cached = [(ProcessorUse, 0.3), (RefaultsPerOperation, 0.0), (MemoryOfLimit, 1.0), slow];
+        assert_ne!(named(&cached), Bottleneck::Memory);
+        assert_eq!(named(&[(ProcessorUse, 0.1), (DiskOperationsOfShare, 0.98)]), Bottleneck::DiskOperations);
+        assert_eq!(named(&[(ProcessorUse, 0.1), (DiskBytesOfShare, 0.98)]), Bottleneck::DiskBandwidth);
+        // A CPU that somebody else fills, of a server that may use no other.
+        let crowded = [(ProcessorUse, 0.3), (CpuBusy, 1.0), (RunDelay, 0.7), (RateGrowth, 1.0), slow];
+        assert_eq!(named(&crowded), Bottleneck::Processor);
+    }
+
     /// All workers are busy in both cases; more of them help only where they do not wait for one lock.
     #[test]
     fn a_lock_before_the_workers_is_not_called_the_worker_limit() {
@@ -400,6 +493,39 @@ mod tests {
         assert_eq!(named(&at_lock(0.9)), Bottleneck::Waiting);
         assert_eq!(named(&at_lock(0.1)), Bottleneck::WorkerLimit);
         assert_eq!(named(&busy), Bottleneck::WorkerLimit);
+    }
+
+    /// What was called a lock, or nothing in particular: a service that is slow, and limits on connections.
+    #[test]
+    fn services_and_limits_on_connections_are_told_from_locks() {
+        use Indicator::*;
+        let idle = [(ProcessorUse, 0.2), (RateOfIdeal, 0.3), (RateGrowth, 1.0), (ResponseUnexplained, 0.95)];
+        let with = |more: &[(Indicator, f64)]| [&idle[..], more].concat();
+        assert_eq!(named(&with(&[])), Bottleneck::Waiting);
+        assert_eq!(named(&with(&[(HeldByService, 0.95)])), Bottleneck::DownstreamService);
+        // Of users who think, the response time is not judged.
+        let driven = [(ProcessorUse, 0.2), (RateOfIdeal, 0.5), (HeldByService, 0.95)];
+        assert_eq!(named(&driven), Bottleneck::DownstreamService);
+        // Users who think and lose nothing have no bottleneck, whatever their operations wait for.
+        assert_eq!(
+            named(&[(ProcessorUse, 0.2), (RateOfIdeal, 1.0), (HeldByService, 0.95)]),
+            Bottleneck::None
+        );
+        // Most operations hold none: the service is not what they wait for.
+        assert_eq!(named(&with(&[(HeldByService, 0.3)])), Bottleneck::Waiting);
+        assert_eq!(named(&with(&[(HeldByService, 0.9), (ThreadsAtLock, 0.8)])), Bottleneck::Waiting);
+        assert_eq!(named(&with(&[(HeldByService, 0.9), (AcceptQueue, 12.0)])), Bottleneck::WorkerLimit);
+        assert_eq!(named(&with(&[(PoolAtLimit, 10.0)])), Bottleneck::ConnectionLimit);
+        assert_eq!(
+            named(&with(&[(AcceptQueue, 12.0), (AcceptedAtLimit, 64.0)])),
+            Bottleneck::ConnectionLimit
+        );
+        assert_eq!(named(&with(&[(AcceptQueue, 12.0)])), Bottleneck::WorkerLimit);
+        // Workers of a back end wait for one lock, and connections wait for the workers.
+        assert_eq!(named(&with(&[(AcceptQueue, 12.0), (ThreadsAtLock, 0.75)])), Bottleneck::Waiting);
+        // A processor that is full makes operations wait everywhere.
+        let full = [(ProcessorUse, 0.97), (RateOfIdeal, 0.3), (HeldByService, 0.95), (PoolAtLimit, 10.0)];
+        assert_eq!(named(&full), Bottleneck::Processor);
     }
 
     /// Users without think times whose rate grows with their number wait for something all the same.

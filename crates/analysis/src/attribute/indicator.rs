@@ -46,7 +46,7 @@ macro_rules! indicators {
 }
 
 indicators! {
-    AllowanceBusy "server CPU of its allowance" Share "CPU time of the server's processes ÷ what its CPUs and quota allow.";
+    AllowanceBusy "server CPU of its allowance" Share "CPU time of the server's processes ÷ what its CPUs and quota allow; of a quota that it shares, the CPU time of all that share it.";
     ProcessorUse "processor use" Share "The server's use of its allowance where that is seen, else the busy share of its CPUs.";
     ServerCpus "CPUs used by the server" Count "CPU time of the server's processes per second.";
     CpuBusy "CPUs busy" Share "Busy time of the server's CPUs ÷ their time, whoever used it; waiting for a disk counts as idle.";
@@ -59,6 +59,7 @@ indicators! {
     MemoryPressure "memory pressure" Share "Time in which a thread waited for memory.";
     RefaultsPerOperation "refaults per operation" PerOperation "Pages that were needed again soon after they were evicted, per operation.";
     MemoryLimitHits "memory limit met" PerSecond "How often the server met its limit on memory.";
+    MemoryOfLimit "memory of its limit" Share "Memory in the control group that limits the server's memory ÷ that limit.";
     DiskBusy "disk busy" Share "Busy time of the busiest disk.";
     DiskOperationsOfShare "disk requests of its share" Share "Requests of the server to disks ÷ its limit on them.";
     DiskBytesOfShare "disk bytes of its share" Share "Bytes that the server moves to and from disks ÷ its limit on them.";
@@ -71,12 +72,17 @@ indicators! {
     QueueBacklog "queueing backlog" Bytes "Bytes that waited on average in the queueing disciplines of interfaces that the load passes.";
     QueueDrops "queueing drops" PerSecond "Packets that the queueing disciplines of interfaces that the load passes dropped.";
     Retransmits "retransmits" Share "Segments sent again ÷ segments sent, requests for a connection left out.";
+    ListenerDrops "connections dropped by listeners" PerSecond "Connection requests that the server's own listeners dropped.";
     ListenOverflows "listen overflows" PerSecond "Connections refused because an accept queue was full.";
     SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";
     AcceptQueue "accept queue" Count "Connections that waited to be accepted on average, those of Unix sockets included.";
     WorkersBusy "workers busy" Share "Workers of the server that serve a request ÷ all it can have.";
     OpenFilesOfLimit "open files of the limit" Share "Open files of the server's process that is closest to its limit ÷ that limit.";
     ThreadsAtLock "threads at a lock" Share "Threads of the server that wait for a lock on a file ÷ operations that it can have in progress, at most 1.";
+    ThreadsAtSocket "threads at a socket" Share "Threads of the server that wait for data from a socket ÷ operations in progress, at most 1.";
+    HeldByService "operations at a service" Share "Connections to a service behind the server ÷ operations in progress, at most 1; where they follow the load, or threads wait for data.";
+    AcceptedAtLimit "accepted connections" Count "Connections that the server has accepted, where their number is constant, others wait, and it does not need a thread for each.";
+    PoolAtLimit "connection pool" Count "Connections to a service behind the server, where they have grown with the load to a constant number below that of the operations in progress.";
     Refused "refused" Share "Replies that refuse an operation for lack of capacity ÷ all completed operations.";
     InFlightPerWorker "operations in progress per worker" Count "Operations in progress on average ÷ workers that make pages.";
     ResponseUnexplained "response time unexplained" Share "Part of the response time in which the server neither used nor waited for a CPU; of users who never think, from 5 ms on.";

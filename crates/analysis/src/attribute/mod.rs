@@ -3,12 +3,14 @@
 //! - `indicator`: how close a resource is to its limit
 //! - `read`: indicators from the metrics of machines
 //! - `cause`: the table of rules
+//! - `connections`: services behind the server, and limits on connections
 //! - `load_interfaces`: the network interfaces that the load passes
 //! - `web`: what only replies of the web say
 //! - `headroom`: the headroom of the load generator
 //! - `demand`: the demand of an operation on each resource, and the bounds that follow
 
 mod cause;
+mod connections;
 mod demand;
 mod headroom;
 mod indicator;
@@ -26,6 +28,7 @@ use model::Plan;
 use read::{PointIndicators, point_indicators, with_relative};
 use units::Nanos;
 
+use crate::finding::ProgramCpuUse;
 use crate::{LoadPointResult, SharedCpus};
 
 /// The bottleneck of a server.
@@ -47,12 +50,16 @@ pub enum Bottleneck {
     AcceptBacklog,
     /// All workers are in use.
     WorkerLimit,
+    /// A limit on connections: of the server to its clients, or of its pool to a service.
+    ConnectionLimit,
     /// A process of the server has as many open files as it may.
     OpenFiles,
     /// The server refuses operations beyond a rate or a number that it allows.
     RateLimit,
     /// Context switches: threads take turns instead of working.
     Scheduler,
+    /// A service behind the server, for which operations wait.
+    DownstreamService,
     /// A lock, or another wait that no counter shows.
     Waiting,
     /// The generator: the load point is not valid.
@@ -73,9 +80,11 @@ impl Bottleneck {
             Bottleneck::Network => "network",
             Bottleneck::AcceptBacklog => "accept backlog",
             Bottleneck::WorkerLimit => "worker limit",
+            Bottleneck::ConnectionLimit => "connection limit",
             Bottleneck::OpenFiles => "open files",
             Bottleneck::RateLimit => "rate limit",
             Bottleneck::Scheduler => "scheduler",
+            Bottleneck::DownstreamService => "slow downstream service",
             Bottleneck::Waiting => "lock or other waiting",
             Bottleneck::Generator => "generator",
             Bottleneck::Undetermined => "undetermined",
@@ -102,6 +111,18 @@ impl Certainty {
     }
 }
 
+/// A program that used more of the server's CPUs than the server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CpuNeighbor {
+    /// The load generator.
+    Generator {
+        /// Its use, in CPUs.
+        cpus: f64,
+    },
+    /// Another program.
+    Program(ProgramCpuUse),
+}
+
 /// The shortest steady phase with a certain bottleneck: in a shorter one it rests on so few readings that it is only
 /// probable. A house rule.
 const LENGTH_MIN: Nanos = Nanos::from_secs(5);
@@ -123,6 +144,10 @@ pub struct Attribution {
     pub bounds: RateBounds,
     /// The CPUs that the server and the generator share, where they are the bottleneck.
     pub shared: Option<SharedCpus>,
+    /// The service that operations wait for: `port 5432`, or the path of a Unix socket.
+    pub service: Option<String>,
+    /// The program that used most of the server's CPUs, where the server waited for them.
+    pub neighbor: Option<CpuNeighbor>,
 }
 
 impl Attribution {
@@ -152,13 +177,20 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
             let cause = cause::find_cause(&indicators);
             let (demands, bounds) = demand::demands(plan, point);
             let bottleneck = cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck);
+            let evidence = cause.map(|cause| cause.evidence(&indicators)).unwrap_or_default();
+            let of_service = evidence.iter().any(|(condition, _)| {
+                matches!(condition.indicator, Indicator::HeldByService | Indicator::PoolAtLimit)
+            });
+            let has_waited = evidence.iter().any(|(condition, _)| condition.indicator == Indicator::RunDelay);
             let is_full = |shared: &SharedCpus| plan.rules.sut_saturated_min <= shared.server_share();
             Attribution {
                 bottleneck,
                 shared: read::shared_cpus(plan, point)
                     .filter(|shared| bottleneck == Bottleneck::Processor && is_full(shared)),
+                service: of_service.then(|| connections::busiest_service(point)).flatten(),
+                neighbor: has_waited.then(|| read::neighbor(plan, point)).flatten(),
                 certainty: certainty(point, cause),
-                evidence: cause.map(|cause| cause.evidence(&indicators)).unwrap_or_default(),
+                evidence,
                 indicators,
                 demands,
                 bounds,

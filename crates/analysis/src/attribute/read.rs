@@ -1,9 +1,13 @@
 //! Indicators read from the metrics of machines.
 
+use std::collections::BTreeMap;
+
 use model::{Counter, GatewayKind, Load, MachineRole, Plan};
 
 use super::load_interfaces::LoadInterfaces;
-use super::{Indicator, Indicators, web};
+use super::{CpuNeighbor, Indicator, Indicators, connections, web};
+use crate::finding::ProgramCpuUse;
+use crate::limits_in_force::{self, DISK_BYTES, DISK_OPERATIONS};
 use crate::resources::{ResourceUsage, SeriesUsage};
 use crate::shared_cpus::{SharedCpus, busy_cpus};
 use crate::{LoadPointResult, VerdictState};
@@ -14,6 +18,10 @@ const LOOPBACK: &str = "lo";
 /// Beginnings of the kernel functions in which a thread sleeps that waits for a lock on a file. Futexes and semaphores do
 /// not count: threads of a pool that have nothing to do sleep there too.
 const LOCK_CHANNELS: [&str; 4] = ["do_lock_file_wait", "fcntl_setlk", "flock_", "locks_lock_"];
+
+/// Beginnings of the kernel functions in which a thread sleeps that waits for data from a socket.
+const SOCKET_CHANNELS: [&str; 5] =
+    ["wait_woken", "sk_wait_data", "tcp_recvmsg", "unix_stream_read_generic", "unix_stream_data_wait"];
 
 /// The least mean response time, in s, that the CPU time of an operation has to explain. A house rule: below it, what the
 /// network and the generator add would count.
@@ -50,6 +58,23 @@ pub(super) fn shared_cpus(plan: &Plan, point: &LoadPointResult) -> Option<Shared
     SharedCpus::of(plan, &point.resources, generator, point.sut_cpus)
 }
 
+/// Returns who used more of the CPUs than the server did, and more than all others; `None` if the server used most.
+pub(super) fn neighbor(plan: &Plan, point: &LoadPointResult) -> Option<CpuNeighbor> {
+    let uses = &point.resources;
+    let programs = uses.of_sut(Counter::OtherCpu).filter_map(|one| {
+        let used = ProgramCpuUse { name: one.series.instance.clone(), cpus: one.value? / 1e6 };
+        Some((used.cpus, CpuNeighbor::Program(used)))
+    });
+    let generator = point.generator_busy * f64::from(plan.load_threads);
+    let own = limits_in_force::allowed_cpus(uses).unwrap_or_default();
+    let is_apart =
+        !own.is_empty() && !plan.load_cpus.is_empty() && plan.load_cpus.iter().all(|cpu| !own.contains(cpu));
+    let shares_cpus = cpu_role(uses) == Some(MachineRole::Both) && !is_apart;
+    let generator = shares_cpus.then_some((generator, CpuNeighbor::Generator { cpus: generator }));
+    let busiest = programs.chain(generator).max_by(|one, other| one.0.total_cmp(&other.0));
+    busiest.filter(|(cpus, _)| point.sut_cpus.is_some_and(|own| own < *cpus)).map(|(_, neighbor)| neighbor)
+}
+
 /// A reader of the indicators of one load point, resource by resource.
 struct Reader<'a> {
     plan: &'a Plan,
@@ -77,9 +102,14 @@ impl Reader<'_> {
     fn processors(&mut self) {
         let (uses, point) = (self.uses, self.point);
         let cpus = busy_cpus(self.plan, uses);
-        self.put(Indicator::AllowanceBusy, point.sut_busy);
+        let of_limits = limits_in_force::processor_share(uses);
+        self.put(Indicator::AllowanceBusy, point.sut_busy.or(of_limits));
         // On a machine with other programs, its CPUs may be busy without the server.
-        self.put(Indicator::ProcessorUse, point.sut_busy.or_else(|| self.processor_use(&cpus)));
+        let own = point.sut_busy.or_else(|| match limits_in_force::allowed_cpus(uses) {
+            Some(_) => of_limits,
+            None => of_limits.into_iter().chain(self.processor_use(&cpus)).max_by(f64::total_cmp),
+        });
+        self.put(Indicator::ProcessorUse, own);
         self.put(Indicator::ServerCpus, point.sut_cpus);
         self.put(Indicator::CpuBusy, mean(&cpus));
         let thread = uses.sut_sum(Counter::SutBusiestThread).map(|micros| micros / 1e6);
@@ -114,6 +144,7 @@ impl Reader<'_> {
         let refaults = uses.sut_sum(Counter::SutRefaults).or_else(|| uses.sut_sum(Counter::Refaults));
         self.put(Indicator::RefaultsPerOperation, self.per_operation(refaults));
         self.put_sum(Indicator::MemoryLimitHits, Counter::SutMemoryHits);
+        self.put(Indicator::MemoryOfLimit, limits_in_force::memory_share(uses));
     }
 
     fn disks(&mut self) {
@@ -126,9 +157,11 @@ impl Reader<'_> {
         self.put(Indicator::DiskRequestsPerOperation, own);
         let share = self.plan.sut.disk.unwrap_or_default();
         let requests = [(Counter::SutReads, share.reads), (Counter::SutWrites, share.writes)];
-        self.put(Indicator::DiskOperationsOfShare, of_share(uses, requests));
+        let of_limits = limits_in_force::disk_share(uses, DISK_OPERATIONS);
+        self.put(Indicator::DiskOperationsOfShare, of_share(uses, requests).or(of_limits));
         let bytes = [(Counter::SutReadBytes, share.read_bytes), (Counter::SutWriteBytes, share.write_bytes)];
-        self.put(Indicator::DiskBytesOfShare, of_share(uses, bytes));
+        let of_limits = limits_in_force::disk_share(uses, DISK_BYTES);
+        self.put(Indicator::DiskBytesOfShare, of_share(uses, bytes).or(of_limits));
     }
 
     fn network(&mut self) {
@@ -143,6 +176,9 @@ impl Reader<'_> {
         let again = uses.sut_sum(Counter::TcpRetransmits).map(|again| (again - connects).max(0.0));
         let again = again.filter(|_| !load_interfaces.is_only(LOOPBACK));
         self.put(Indicator::Retransmits, ratio(again, uses.sut_sum(Counter::TcpSegmentsSent)));
+        // Without its processes, the listeners of all programs are counted.
+        let is_seen = uses.sut_sum(Counter::SutProcesses).is_some();
+        self.put(Indicator::ListenerDrops, uses.sut_sum(Counter::ListenerDrops).filter(|_| is_seen));
         self.put_sum(Indicator::ListenOverflows, Counter::ListenOverflows);
         self.put_sum(Indicator::SynRetransmits, Counter::TcpSynRetransmits);
         let queues = [Counter::AcceptQueue, Counter::UnixAcceptQueue];
@@ -163,11 +199,22 @@ impl Reader<'_> {
     fn waits(&mut self) {
         let workers = self.uses.sut_sum(Counter::ServiceWorkers);
         let workers = workers.or(self.plan.sut.gateway.map(|gateway| f64::from(gateway.workers)));
+        let in_flight = self.point.in_flight_mean;
         let share_of = |n: Option<f64>, limit: Option<f64>| {
-            let in_progress = limit.unwrap_or(f64::INFINITY).min(self.point.in_flight_mean);
+            let in_progress = limit.unwrap_or(f64::INFINITY).min(in_flight);
             ratio(n, Some(in_progress)).map(|share| share.min(1.0))
         };
-        let at_lock = share_of(threads_at_lock(self.uses), workers);
+        let at_lock = threads_in(self.uses, &LOCK_CHANNELS);
+        let at_lock = at_lock.iter().filter_map(|(group, n)| {
+            // The workers of a back end are fewer than the operations that wait for them.
+            let threads = self.uses.sut_value(Counter::SutThreads, group);
+            share_of(Some(*n), workers.or(threads))
+        });
+        let at_lock = at_lock.max_by(f64::total_cmp);
+        let at_socket = threads_in(self.uses, &SOCKET_CHANNELS);
+        let at_socket = (!at_socket.is_empty()).then(|| at_socket.values().sum());
+        self.put(Indicator::ThreadsAtSocket, share_of(at_socket, None));
+        self.put(Indicator::AcceptedAtLimit, connections::accepted_at_limit(self.uses));
         let sum = |counter| self.uses.sut_sum(counter);
         let at_disk = share_of(sum(Counter::SutThreadsBlocked), sum(Counter::SutThreads));
         self.put(Indicator::ThreadsAtLock, at_lock);
@@ -213,6 +260,7 @@ pub(super) fn with_relative(
             indicators.insert(indicator, value);
         }
     }
+    connections::add_services(&mut indicators, point, lowest);
     indicators
 }
 
@@ -237,16 +285,17 @@ fn in_flight_per_worker(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
     ratio(Some(point.in_flight_mean), Some(f64::from(gateway.workers)))
 }
 
-/// Returns the mean number of the server's threads that wait for a lock on a file; `None` where wait channels were not read.
-fn threads_at_lock(uses: &ResourceUsage) -> Option<f64> {
-    let mut channels = uses.of_sut(Counter::SutWaitChannel).peekable();
-    channels.peek()?;
-    // The name of the channel is the last word of the instance; before it stands the group of processes.
-    let is_lock = |one: &&SeriesUsage| {
-        let channel = one.series.instance.rsplit(' ').next().unwrap_or_default();
-        LOCK_CHANNELS.iter().any(|lock| channel.starts_with(lock))
-    };
-    Some(channels.filter(is_lock).filter_map(|one| one.value).fold(0.0, |sum, value| sum + value))
+/// Returns the mean number of threads of each group of the server that sleep in functions with these beginnings; empty where
+/// wait channels were not read.
+fn threads_in<'a>(uses: &'a ResourceUsage, functions: &[&str]) -> BTreeMap<&'a str, f64> {
+    let mut groups: BTreeMap<&str, f64> = BTreeMap::new();
+    for one in uses.of_sut(Counter::SutWaitChannel) {
+        // The name of the channel is the last word of the instance; before it stands the group of processes.
+        let (group, channel) = one.series.instance.rsplit_once(' ').unwrap_or(("", &one.series.instance));
+        let is_wanted = functions.iter().any(|function| channel.starts_with(function));
+        *groups.entry(group).or_default() += one.value.filter(|_| is_wanted).unwrap_or(0.0);
+    }
+    groups
 }
 
 /// Returns the open files ÷ their limit of the group of processes that is closest to it.
@@ -330,7 +379,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// Returns part ÷ whole; `None` if either is not known or the whole is zero.
-fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
+pub(super) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     let whole = whole.filter(|whole| 0.0 < *whole)?;
     Some(part? / whole)
 }

@@ -3,9 +3,9 @@
 use units::Ratio;
 
 use super::{Evidence, RuleFinding, other_programs};
-use crate::SharedCpus;
 use crate::finding::{Finding, ServerUse};
 use crate::fold::AgentTotals;
+use crate::{SharedCpus, limits_in_force};
 
 /// Use of its allowance beyond which the allowance is evidently not enforced. Below are the errors of quotas, which
 /// are enforced in slices, and of two clocks.
@@ -66,7 +66,8 @@ fn late_finding(evidence: &Evidence, index: u32, agent: &AgentTotals) -> Option<
 
 fn server_use(evidence: &Evidence) -> ServerUse {
     let saturated = evidence.plan.rules.sut_saturated_min;
-    match evidence.figures.sut_busy {
+    let of_limits = limits_in_force::processor_share(evidence.resources);
+    match evidence.figures.sut_busy.or_else(|| of_limits.filter(|share| saturated <= *share)) {
         None => beside_generator(evidence),
         Some(busy) if ENFORCED_MAX < busy => ServerUse::Unenforced(Ratio(busy)),
         Some(busy) if saturated <= busy => ServerUse::Saturated(Ratio(busy)),

@@ -1,8 +1,8 @@
 //! Bottlenecks named from the metrics of machines.
 
-use analysis::attribute::{Bottleneck, Certainty, Indicator, generator_headroom};
+use analysis::attribute::{Attribution, Bottleneck, Certainty, CpuNeighbor, Indicator, generator_headroom};
 use analysis::{Analysis, Analyzer};
-use model::{Counter, Ending, Load, LoadPoint, Machine, MachineRole, ResourceRecord, Series};
+use model::{Counter, CounterKind, Ending, Load, LoadPoint, Machine, MachineRole, ResourceRecord, Series};
 use units::Nanos;
 
 use crate::record::{ms, plan, records, s, users};
@@ -220,12 +220,7 @@ fn the_headroom_of_the_generator_is_the_idle_time() {
 /// operation has 1 ÷ 66.7/s × 0.4 = 6 ms that are known of its 60 ms.
 #[test]
 fn waits_of_a_server_that_plimsoll_did_not_start_are_read() {
-    let mut plan = plan(Load::Users(4), 1, 12);
-    plan.sut.quota = None;
-    let mut analyzer = Analyzer::new(&plan);
-    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
-    type Value = fn(u64) -> u64;
-    let shown: [(Counter, &str, Value); 10] = [
+    let attribution = watched(&[
         (Counter::CpuUser, "0", |second| 500_000 * second),
         (Counter::CpuIdle, "0", |second| 500_000 * second),
         (Counter::SutRunDelay, "port=80", |second| 300_000 * second),
@@ -236,21 +231,7 @@ fn waits_of_a_server_that_plimsoll_did_not_start_are_read() {
         (Counter::SutWaitChannel, "port=80 ep_poll", |_| 9),
         (Counter::SutOpenFiles, "port=80", |_| 51),
         (Counter::SutOpenFilesMax, "port=80", |_| 100),
-    ];
-    for (counter, instance, _) in shown {
-        analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
-    }
-    for mut interval in records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(60), Nanos::ZERO)) {
-        interval.sut = Some(model::SutUse { cpu: ms(100), throttled: Nanos::ZERO });
-        analyzer.interval(&interval);
-    }
-    for second in 0..=14 {
-        let values = shown.map(|(_, _, value)| value(second));
-        let values = (0..).zip(values).collect();
-        analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
-    }
-    let analysis = analyzer.finish(Ending::Complete);
-    let found = &analysis.load_points[0].attribution.as_ref().unwrap().indicators;
+    ]);
     let expected = [
         (Indicator::RunDelay, 0.3 / 0.4),
         (Indicator::ThreadsAtLock, 1.0 / 4.0),
@@ -259,8 +240,239 @@ fn waits_of_a_server_that_plimsoll_did_not_start_are_read() {
         (Indicator::ResponseUnexplained, 1.0 - 6.0 / 60.0),
         (Indicator::ServerUnseen, 0.0),
     ];
+    check(&attribution, &expected);
+}
+
+/// By hand: the server used 0.1 CPUs of a quota of 0.3 that it shares with others, who used 0.195.
+#[test]
+fn a_quota_that_others_share_is_used_up_all_the_same() {
+    let attribution = watched(&[
+        (Counter::CpuUser, "0", |second| 500_000 * second),
+        (Counter::CpuIdle, "0", |second| 500_000 * second),
+        (Counter::SutProcesses, "port=80", |_| 3),
+        (Counter::SutCpu, "port=80", |second| 100_000 * second),
+        (Counter::SutQuota, "port=80", |_| 300_000),
+        (Counter::SutQuotaCpu, "port=80", |second| 295_000 * second),
+    ]);
+    let share = 0.295 / 0.300;
+    check(&attribution, &[(Indicator::AllowanceBusy, share), (Indicator::ProcessorUse, share)]);
+    assert_eq!(attribution.bottleneck, Bottleneck::Processor);
+    assert_eq!(attribution.neighbor, None);
+}
+
+/// By hand: of two CPUs the server may use CPU 1 alone, which is full; it used 0.1 of it and waited 0.7 s per second. CPU 0 is
+/// idle. Another program used 0.85 CPUs.
+#[test]
+fn a_cpu_that_a_neighbor_fills_is_the_servers_processor() {
+    let attribution = watched(&[
+        (Counter::CpuUser, "0", |_| 0),
+        (Counter::CpuIdle, "0", |second| 1_000_000 * second),
+        (Counter::CpuUser, "1", |second| 1_000_000 * second),
+        (Counter::CpuIdle, "1", |_| 0),
+        (Counter::SutProcesses, "port=80", |_| 3),
+        (Counter::SutCpu, "port=80", |second| 100_000 * second),
+        (Counter::SutAllowedCpu, "port=80 1", |_| 1),
+        (Counter::SutRunDelay, "port=80", |second| 700_000 * second),
+        (Counter::OtherCpu, "stress", |second| 850_000 * second),
+        (Counter::OtherCpu, "sshd", |second| 9_000 * second),
+    ]);
+    check(&attribution, &[(Indicator::ProcessorUse, 0.1), (Indicator::CpuBusy, 1.0)]);
+    assert_eq!(attribution.bottleneck, Bottleneck::Processor);
+    let Some(CpuNeighbor::Program(program)) = attribution.neighbor else { panic!("{attribution:?}") };
+    assert_eq!(program.name, "stress");
+    assert!((program.cpus - 0.85).abs() < 0.01);
+}
+
+/// By hand: 4 users at 60 ms are 66.7/s; 20 refaults a second are 0.3 an operation, in a group whose memory is full.
+#[test]
+fn memory_at_the_limit_of_a_group_above_is_the_bottleneck() {
+    let with_memory = |memory| {
+        watched(&[
+            (Counter::CpuUser, "0", |second| 500_000 * second),
+            (Counter::CpuIdle, "0", |second| 500_000 * second),
+            (Counter::SutMemoryMax, "port=80", |_| 1_000_000),
+            (Counter::SutLimitedMemory, "port=80", memory),
+            (Counter::SutRefaults, "port=80", |second| 20 * second),
+        ])
+    };
+    let full = with_memory(|_| 990_000);
+    check(&full, &[(Indicator::MemoryOfLimit, 0.99), (Indicator::RefaultsPerOperation, 0.3)]);
+    assert_eq!(full.bottleneck, Bottleneck::Memory);
+    assert_ne!(with_memory(|_| 500_000).bottleneck, Bottleneck::Memory);
+}
+
+/// By hand: 78 of 80 reads a second, and 7 of 8 MB.
+#[test]
+fn traffic_with_a_disk_is_compared_with_the_limit_of_its_group() {
+    let attribution = watched(&[
+        (Counter::CpuUser, "0", |second| 100_000 * second),
+        (Counter::CpuIdle, "0", |second| 900_000 * second),
+        (Counter::SutReadsMax, "port=80 8:0", |_| 80),
+        (Counter::SutLimitedReads, "port=80 8:0", |second| 78 * second),
+        (Counter::SutReadBytesMax, "port=80 8:0", |_| 8_000_000),
+        (Counter::SutLimitedReadBytes, "port=80 8:0", |second| 7_000_000 * second),
+    ]);
+    let expected =
+        [(Indicator::DiskOperationsOfShare, 78.0 / 80.0), (Indicator::DiskBytesOfShare, 7.0 / 8.0)];
+    check(&attribution, &expected);
+    assert_eq!(attribution.bottleneck, Bottleneck::DiskOperations);
+}
+
+/// The reported case: the whole machine's listeners overflow, the server's own does not. By hand: 9 overflows a second.
+#[test]
+fn overflows_of_other_listeners_are_not_the_servers() {
+    let with_drops = |drops| {
+        watched(&[
+            (Counter::CpuUser, "0", |second| 100_000 * second),
+            (Counter::CpuIdle, "0", |second| 900_000 * second),
+            (Counter::ListenOverflows, "", |second| 9 * second),
+            (Counter::SutProcesses, "port=80", |_| 3),
+            (Counter::ListenerDrops, "80", drops),
+        ])
+    };
+    let own = with_drops(|second| 9 * second);
+    check(&own, &[(Indicator::ListenerDrops, 9.0), (Indicator::ListenOverflows, 9.0)]);
+    assert_eq!((own.bottleneck, own.certainty), (Bottleneck::AcceptBacklog, Certainty::Certain));
+    assert_ne!(with_drops(|_| 7).bottleneck, Bottleneck::AcceptBacklog);
+}
+
+/// Connections to a service and their number at 1 user and at 8, with what is seen of the server's threads at 8.
+fn with_service(connections: [u64; 2], shown: &[(Counter, &str, u64)]) -> Attribution {
+    let mut plan = plan(Load::Users(1), 1, 12);
+    plan.sut.quota = None;
+    plan.load_points =
+        (0..).zip([1, 8]).map(|(index, n)| LoadPoint { index, load: Load::Users(n) }).collect();
+    let mut analyzer = Analyzer::new(&plan);
+    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    let idle = [(Counter::CpuUser, "0", 100_000), (Counter::CpuIdle, "0", 900_000)];
+    let all = || idle.iter().chain(shown);
+    for (counter, instance, _) in all() {
+        analyzer.series(Series { machine: 0, counter: *counter, instance: (*instance).to_owned() });
+    }
+    let service = Series { machine: 0, counter: Counter::SutServiceConnections, instance: "5432".to_owned() };
+    analyzer.series(service);
+    for (index, n) in [(0, 1), (1, 8)] {
+        for mut interval in
+            records(&plan, index, 0, &users(&plan, n, |_, _| ms(60 * u64::from(n)), Nanos::ZERO))
+        {
+            interval.sut = Some(model::SutUse { cpu: ms(10), throttled: Nanos::ZERO });
+            analyzer.interval(&interval);
+        }
+        for second in 0..=14 {
+            let value = |(counter, _, value): &(Counter, &str, u64)| match counter.kind() {
+                CounterKind::Total => value * second,
+                CounterKind::Level => *value,
+            };
+            let values = all().map(value).chain([connections[index]]);
+            let values = (0..).zip(values).collect();
+            analyzer.resource(&ResourceRecord {
+                load_point: index as u32,
+                machine: 0,
+                at: s(second),
+                values,
+            });
+        }
+    }
+    analyzer.finish(Ending::Complete).load_points.remove(1).attribution.unwrap()
+}
+
+/// By hand: 8 operations in progress hold 8 connections, which were 1 at 1 user; then workers that keep 8 each, of which 6 wait
+/// for data.
+#[test]
+fn operations_that_each_hold_a_connection_wait_for_the_service() {
+    let grown = with_service([1, 8], &[]);
+    check(&grown, &[(Indicator::HeldByService, 1.0)]);
+    assert_eq!(grown.bottleneck, Bottleneck::DownstreamService);
+    assert_eq!(grown.service.as_deref(), Some("port 5432"));
+    let kept =
+        |at_socket| with_service([8, 8], &[(Counter::SutWaitChannel, "port=80 wait_woken", at_socket)]);
+    check(&kept(6), &[(Indicator::HeldByService, 1.0), (Indicator::ThreadsAtSocket, 0.75)]);
+    assert_eq!(kept(6).bottleneck, Bottleneck::DownstreamService);
+    // Connections that are only kept say nothing.
+    assert_eq!(kept(1).bottleneck, Bottleneck::Waiting);
+    assert_eq!(with_service([0, 0], &[]).bottleneck, Bottleneck::Waiting);
+}
+
+/// By hand: a pool of 4 for 8 operations, of a server with one thread, which sleeps elsewhere; then of one whose 4 workers wait for
+/// data, which need more workers first; then of one with 20 threads.
+#[test]
+fn a_pool_of_connections_that_is_used_up_is_a_connection_limit() {
+    let threads = |n, at_socket| {
+        [(Counter::SutThreads, "port=80", n), (Counter::SutWaitChannel, "port=80 wait_woken", at_socket)]
+    };
+    let event_loop = with_service([1, 4], &threads(1, 0));
+    check(&event_loop, &[(Indicator::PoolAtLimit, 4.0)]);
+    assert_eq!(event_loop.bottleneck, Bottleneck::ConnectionLimit);
+    assert_eq!(with_service([1, 4], &threads(5, 4)).bottleneck, Bottleneck::Waiting);
+    assert_eq!(with_service([1, 4], &threads(20, 4)).bottleneck, Bottleneck::ConnectionLimit);
+    // It has not grown, or it is not used up.
+    assert_eq!(with_service([4, 4], &threads(1, 0)).bottleneck, Bottleneck::Waiting);
+    assert_eq!(with_service([1, 6], &threads(1, 0)).bottleneck, Bottleneck::Waiting);
+}
+
+/// By hand: 4 of 8 connections are accepted by 2 threads, and 4 wait; then by 4 threads, one for each.
+#[test]
+fn a_server_that_accepts_no_more_although_it_could_has_a_connection_limit() {
+    let with_threads = |threads| {
+        with_service(
+            [0, 0],
+            &[
+                (Counter::SutThreads, "port=80", threads),
+                (Counter::AcceptQueue, "80", 4),
+                (Counter::SutAccepted, "80", 4),
+            ],
+        )
+    };
+    let limited = with_threads(2);
+    check(&limited, &[(Indicator::AcceptedAtLimit, 4.0), (Indicator::AcceptQueue, 4.0)]);
+    assert_eq!(limited.bottleneck, Bottleneck::ConnectionLimit);
+    assert_eq!(with_threads(4).bottleneck, Bottleneck::WorkerLimit);
+}
+
+/// By hand: of 5 threads of a back end 3 wait for one lock; those of the server in front of it do not count.
+#[test]
+fn a_lock_in_a_back_end_is_seen_among_its_own_threads() {
+    let attribution = with_service(
+        [1, 4],
+        &[
+            (Counter::SutThreads, "port=80", 100),
+            (Counter::SutThreads, "socket=/run/fpm.sock", 5),
+            (Counter::SutWaitChannel, "port=80 ep_poll", 100),
+            (Counter::SutWaitChannel, "socket=/run/fpm.sock flock_lock_inode_wait", 3),
+            (Counter::UnixAcceptQueue, "/run/fpm.sock", 4),
+        ],
+    );
+    check(&attribution, &[(Indicator::ThreadsAtLock, 0.6)]);
+    assert_eq!(attribution.bottleneck, Bottleneck::Waiting);
+}
+
+/// A counter with its instance, and its value at each second.
+type Shows = (Counter, &'static str, fn(u64) -> u64);
+
+/// Runs 4 users at 60 ms for 12 s, on CPU 0, against a server on the same machine, which used 0.1 CPUs.
+fn watched(shown: &[Shows]) -> Attribution {
+    let mut plan = plan(Load::Users(4), 1, 12);
+    (plan.sut.quota, plan.load_cpus) = (None, vec![0]);
+    let mut analyzer = Analyzer::new(&plan);
+    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    for (counter, instance, _) in shown {
+        analyzer.series(Series { machine: 0, counter: *counter, instance: (*instance).to_owned() });
+    }
+    for mut interval in records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(60), Nanos::ZERO)) {
+        interval.sut = Some(model::SutUse { cpu: ms(100), throttled: Nanos::ZERO });
+        analyzer.interval(&interval);
+    }
+    for second in 0..=14 {
+        let values = (0..).zip(shown.iter().map(|(_, _, value)| value(second))).collect();
+        analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
+    }
+    analyzer.finish(Ending::Complete).load_points.remove(0).attribution.unwrap()
+}
+
+#[track_caller]
+fn check(attribution: &Attribution, expected: &[(Indicator, f64)]) {
     for (indicator, value) in expected {
-        let found = found.get(&indicator).copied().unwrap_or(f64::NAN);
+        let found = attribution.indicators.get(indicator).copied().unwrap_or(f64::NAN);
         assert!((found - value).abs() < 0.01, "{indicator:?}: {found}, expected {value}");
     }
 }

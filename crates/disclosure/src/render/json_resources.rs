@@ -4,10 +4,22 @@ use analysis::attribute::{Attribution, Condition, DemandUnit, Threshold};
 use analysis::{LoadPointResult, ResourceUsage};
 use serde_json::{Map, Value, json};
 
+use crate::bottleneck::neighbor_use;
+
 /// Renders what held a load point back; `null` if nothing was watched.
 pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
     let Some(attribution) = &point.attribution else { return Value::Null };
-    let Attribution { bottleneck, certainty, evidence, indicators, demands, bounds, shared } = attribution;
+    let Attribution {
+        bottleneck,
+        certainty,
+        evidence,
+        indicators,
+        demands,
+        bounds,
+        shared,
+        neighbor,
+        service,
+    } = attribution;
     let indicators: Map<String, Value> =
         indicators.iter().map(|(indicator, value)| (indicator.name().to_owned(), (*value).into())).collect();
     let demand = |unit| match unit {
@@ -23,7 +35,7 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
             "idle_cpus": shared.idle,
         })
     });
-    json!({
+    let mut rendered = json!({
         "name": bottleneck.name(),
         "certainty": certainty.name(),
         "evidence": evidence.iter().map(|(condition, value)| found(condition, *value)).collect::<Vec<_>>(),
@@ -37,7 +49,15 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
         "rate_max_per_s": bounds.rate_max,
         "users_at_bound": bounds.users,
         "shared_with_generator": shared,
-    })
+    });
+    if let Some(neighbor) = neighbor {
+        let (program, cpus) = neighbor_use(neighbor);
+        rendered["neighbor"] = json!({ "program": program, "cpus": cpus });
+    }
+    if let Some(service) = service {
+        rendered["service"] = json!(service);
+    }
+    rendered
 }
 
 fn found(condition: &Condition, value: f64) -> Value {

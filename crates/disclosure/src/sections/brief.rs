@@ -101,11 +101,17 @@ fn advice(bottleneck: Bottleneck) -> &'static str {
             "Raise the server’s listen backlog and `net.core.somaxconn`, or accept connections faster."
         }
         Bottleneck::WorkerLimit => "Raise the number of workers as far as memory and CPUs allow.",
+        Bottleneck::ConnectionLimit => {
+            "Raise the limit on connections: of the server, of the pool to the service behind it, and of that service."
+        }
         Bottleneck::OpenFiles => "Raise the server’s limit of open files (`ulimit -n`, `LimitNOFILE`).",
         Bottleneck::RateLimit => {
             "The server refuses operations beyond a limit of its own: raise it, or expect no more than this."
         }
         Bottleneck::Scheduler => "Run fewer threads at once, or give the server more CPUs.",
+        Bottleneck::DownstreamService => {
+            "The server waits for a service behind it: make that faster, or ask it less often. Watch it too (`--watch`)."
+        }
         Bottleneck::Waiting => {
             "The server waits while its resources are idle: look for locks and slow services behind it."
         }

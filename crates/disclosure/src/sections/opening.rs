@@ -4,7 +4,7 @@ use analysis::{Analysis, LoadPointResult, VerdictState};
 use model::{Ending, Load, Modification};
 
 use super::{reason_entry, state_text};
-use crate::bottleneck::shared_text;
+use crate::bottleneck::sharing_text;
 use crate::{Banner, Hero, Report, Text, numbers};
 
 /// Returns what was tested and when, in a line.
@@ -50,10 +50,10 @@ pub(super) fn answer(report: &Report) -> Text {
     }
 }
 
-/// Returns a clause about a processor that the server shares with the generator, where that is the bottleneck.
+/// Returns a clause about a processor that the server shares with others, where that is the bottleneck.
 fn shared_of(point: &LoadPointResult) -> String {
-    let shared = point.attribution.as_ref().and_then(|attribution| attribution.shared);
-    shared.map_or_else(String::new, |shared| format!(", on a processor {}", shared_text(&shared)))
+    let shared = point.attribution.as_ref().and_then(sharing_text);
+    shared.map_or_else(String::new, |shared| format!(", on a processor {shared}"))
 }
 
 /// Returns the sentence about the limits of a search.

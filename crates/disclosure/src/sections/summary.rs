@@ -4,7 +4,7 @@ use analysis::VerdictState;
 use model::{Connection, Load};
 
 use super::highlights::highlights;
-use crate::bottleneck::{bare_name, shared_text};
+use crate::bottleneck::{bare_name, sharing_text};
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
 
 pub(crate) fn section(report: &Report) -> Option<Section> {
@@ -56,8 +56,8 @@ fn tiles(report: &Report) -> Vec<Tile> {
     ));
     if let Some(attribution) = &point.attribution {
         // A tile has room for the name alone; the rest stands below it.
-        let note = match attribution.shared {
-            Some(shared) => format!("{at}, {}", shared_text(&shared)),
+        let note = match sharing_text(attribution) {
+            Some(shared) => format!("{at}, {shared}"),
             None => at,
         };
         tiles.push(tile("Bottleneck", bare_name(attribution), note));

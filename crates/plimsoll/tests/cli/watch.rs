@@ -140,6 +140,137 @@ fn a_server_started_by_hand_is_found_and_its_processes_are_counted() {
     assert_eq!(fact, "nginx (3 processes)");
 }
 
+/// Goal: a server that may use one CPU alone has that limit, in the report and as a counter.
+#[test]
+fn the_cpus_that_a_server_may_use_are_a_limit_in_force() {
+    let (fixture, port) = (Fixture::new(), free_port());
+    let config = nginx_config(&fixture, &format!("127.0.0.1:{port}"));
+    let mut command = Command::new("taskset");
+    command.args(["-c", "0"]).arg(program(&["nginx"])).arg("-c").arg(config);
+    let _server = ByHand::start(command, "taskset", "util-linux");
+    wait_for("nginx", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    run(&fixture, port, &[]).expect_measured();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let label = format!("port={port}");
+    let allowed = metrics(&report, "sut.allowed_cpu");
+    // A machine with one CPU restricts nothing.
+    if 1 < std::thread::available_parallelism().unwrap().get() {
+        assert_eq!(allowed, [(format!("{label} 0"), 1.0)]);
+        let name = format!("{label}, limit in force: CPUs");
+        let fact = fixture.fact(&fixture.path("run.plim"), "Watched processes", &name);
+        assert_eq!(fact.as_deref(), Some("0, by the affinity of its processes"));
+    }
+}
+
+/// A service that answers after 30 ms, as many requests at once as come.
+const SLOW_SERVICE: &str = "\
+import http.server, sys, time
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        time.sleep(0.03)
+        self.send_response(200)
+        self.send_header('Content-Length', '5')
+        self.end_headers()
+        self.wfile.write(b'slow\\n')
+    def log_message(self, *_):
+        pass
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+Server(('127.0.0.1', int(sys.argv[1])), Page).serve_forever()
+";
+
+/// Goal: what a server waits for is found by its connections, watched without being named, and told from a lock.
+#[test]
+fn a_slow_service_behind_the_server_is_found_and_named() {
+    let (fixture, port, behind) = (Fixture::new(), free_port(), free_port());
+    let mut command = Command::new("python3");
+    command.arg("-c").arg(SLOW_SERVICE).arg(behind.to_string());
+    let _service = ByHand::start(command, "python3", "python3");
+    wait_for("the service", || TcpStream::connect(("127.0.0.1", behind)).is_ok());
+    let config = fs::read_to_string(nginx_config(&fixture, &format!("127.0.0.1:{port}"))).unwrap();
+    let site = format!("root {}/site;", fixture.path(".").display());
+    assert!(config.contains(&site), "{config}");
+    let proxy = format!("location / {{ proxy_pass http://127.0.0.1:{behind}; }}");
+    let config = fixture.write("proxy.conf", &config.replace(&site, &proxy));
+    let mut command = Command::new(program(&["nginx"]));
+    command.arg("-c").arg(config);
+    let _server = ByHand::start(command, "nginx", "nginx-light");
+    wait_for("nginx", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let target = format!("http://127.0.0.1:{port}/");
+    let arguments =
+        ["run", &target, "--load", "1,8", "--duration", "4", "--settle", "1", "--out", "run.plim"];
+    fixture.run(&arguments).expect_measured();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let point = &report["load_points"][1];
+    let of = |counter: &str, instance: &str| {
+        let all = point["counters"].as_array().unwrap();
+        let found = all.iter().find(|one| one["counter"] == counter && one["instance"] == instance);
+        found.and_then(|one| one["value"].as_f64())
+    };
+    assert!(of("sut.service_connections", &behind.to_string()).is_some_and(|n| 4.0 < n), "{point}");
+    assert_eq!(of("sut.processes", &format!("port={behind}")), Some(1.0));
+    assert!(of("tcp.accept_queue_max", &behind.to_string()).is_some());
+    assert_eq!(point["bottleneck"]["name"], "slow downstream service", "{}", point["bottleneck"]);
+    assert_eq!(point["bottleneck"]["service"], format!("port {behind}").as_str());
+}
+
+/// A group of CPU time of version 1 that a test made; it goes with the value, after its processes.
+struct CpuGroup([PathBuf; 2]);
+
+impl CpuGroup {
+    /// Makes a group that may use a tenth of a CPU; `None` where this user may not.
+    fn limited(name: &str) -> Option<CpuGroup> {
+        let group = CpuGroup(["cpu", "cpuacct"].map(|one| Path::new("/sys/fs/cgroup").join(one).join(name)));
+        group.0.iter().try_for_each(fs::create_dir).ok()?;
+        fs::write(group.0[0].join("cpu.cfs_period_us"), "20000").ok()?;
+        fs::write(group.0[0].join("cpu.cfs_quota_us"), "2000").ok()?;
+        Some(group)
+    }
+
+    fn admit(&self, pid: u32) {
+        self.0.iter().for_each(|one| fs::write(one.join("cgroup.procs"), pid.to_string()).unwrap());
+    }
+}
+
+impl Drop for CpuGroup {
+    fn drop(&mut self) {
+        let clock = RealClock::start();
+        let mut is_left = |one: &PathBuf| fs::remove_dir(one).is_err() && one.exists();
+        // The kernel takes a moment until an ended process has left.
+        while self.0.iter().any(&mut is_left) && clock.now() < Nanos::from_secs(2) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Goal: the quota of a server that somebody else started is read, told, and named when it is used up.
+#[test]
+fn a_quota_that_nobody_told_is_a_limit_in_force_and_the_bottleneck() {
+    let (fixture, port) = (Fixture::new(), free_port());
+    let Some(group) = CpuGroup::limited(&format!("plimsoll-test-quota-{}", std::process::id())) else {
+        println!("skipped: this user may not make control groups of version 1");
+        return;
+    };
+    let config = nginx_config(&fixture, &format!("127.0.0.1:{port}"));
+    let mut command = Command::new("sh");
+    command.args(["-c", "read go; exec \"$0\" -c \"$1\""]).arg(program(&["nginx"])).arg(config);
+    let mut server = ByHand(command.stdin(Stdio::piped()).spawn().unwrap());
+    group.admit(server.0.id());
+    server.0.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    wait_for("nginx", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    run(&fixture, port, &[]).expect_measured();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let label = format!("port={port}");
+    assert_eq!(metrics(&report, "sut.cpu_quota"), [(label.clone(), 100_000.0)]);
+    let name = format!("{label}, limit in force: CPU quota");
+    let fact = fixture.fact(&fixture.path("run.plim"), "Watched processes", &name).unwrap();
+    assert!(fact.starts_with("0.1 CPUs, set by control group /plimsoll-test-quota-"), "{fact}");
+    let bottleneck = &report["load_points"][0]["bottleneck"];
+    assert_eq!(bottleneck["name"], "processor", "{bottleneck}");
+    drop(server);
+    drop(group);
+}
+
 #[test]
 fn selected_processes_that_do_not_exist_are_refused() {
     let fixture = Fixture::new();

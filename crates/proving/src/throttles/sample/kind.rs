@@ -54,9 +54,10 @@ const KINDS: [(ThrottleKind, &str, &[&str]); 18] = [
     (ThrottleKind::AcceptBacklog, "accept-backlog", &["accept backlog"]),
     (ThrottleKind::WorkerPool, "worker-pool", &["worker limit"]),
     // A server either lets connections wait, or refuses those beyond its limit.
-    (ThrottleKind::ConnectionLimit, "connection-limit", &["worker limit", "rate limit"]),
+    (ThrottleKind::ConnectionLimit, "connection-limit", &["connection limit", "worker limit", "rate limit"]),
     (ThrottleKind::Lock, "lock", &["lock or other waiting"]),
-    (ThrottleKind::SlowService, "slow-service", &["lock or other waiting"]),
+    // A service whose connections say nothing is told from no other wait.
+    (ThrottleKind::SlowService, "slow-service", &["slow downstream service", "lock or other waiting"]),
     (ThrottleKind::RateLimit, "rate-limit", &["rate limit"]),
     (ThrottleKind::GeneratorCpu, "generator-cpu", &["generator"]),
     (ThrottleKind::GeneratorPorts, "generator-ports", &["generator"]),

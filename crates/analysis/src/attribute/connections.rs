@@ -1,0 +1,109 @@
+//! Connections to the server and to services behind it: operations that wait for a service, and limits on the number of
+//! connections.
+
+use model::Counter;
+
+use super::read::ratio;
+use super::{Indicator, Indicators};
+use crate::LoadPointResult;
+use crate::resources::{ResourceUsage, SeriesUsage};
+
+/// The relative difference of the greatest and the least reading up to which a number of connections is constant. A house
+/// rule.
+const CONSTANT_MAX: f64 = 0.05;
+
+/// The growth of a number of connections from the lowest load on from which it follows the load. A house rule.
+const GROWTH_MIN: f64 = 1.5;
+
+/// The share of operations whose threads wait for data from a socket from which they wait for a service, although its
+/// connections do not grow with the load: a worker may keep one. A house rule.
+const AT_SOCKET_MIN: f64 = 0.6;
+
+/// The least ratio of operations in progress to the connections of a pool that limits them. A house rule.
+const BEYOND_POOL_MIN: f64 = 1.5;
+
+/// The least number of accepted connections per thread of a server that does not need a thread for each. A house rule.
+const PER_THREAD_MIN: f64 = 2.0;
+
+/// Connections to a service.
+struct ServiceUse<'a> {
+    name: &'a str,
+    mean: f64,
+    is_constant: bool,
+}
+
+/// Adds the indicators about services, which need the connections at the lowest load.
+pub(super) fn add_services(indicators: &mut Indicators, point: &LoadPointResult, lowest: &LoadPointResult) {
+    let held = services(&point.resources).filter_map(|service| {
+        let share = ratio(Some(service.mean), Some(point.in_flight_mean))?.min(1.0);
+        let waits = indicators.get(&Indicator::ThreadsAtSocket).is_some_and(|share| AT_SOCKET_MIN <= *share);
+        (waits || follows_load(&service, point, lowest)).then_some(share)
+    });
+    let held = held.max_by(f64::total_cmp);
+    let pools = services(&point.resources).filter(|service| is_full_pool(service, point, lowest, indicators));
+    let pool = pools.map(|service| service.mean).max_by(f64::total_cmp);
+    indicators.extend(held.map(|share| (Indicator::HeldByService, share)));
+    indicators.extend(pool.map(|n| (Indicator::PoolAtLimit, n)));
+}
+
+/// Returns the service with the most connections: `port 5432`, or the path of a Unix socket. `None` without any.
+pub(super) fn busiest_service(point: &LoadPointResult) -> Option<String> {
+    let busiest = services(&point.resources).max_by(|one, other| one.mean.total_cmp(&other.mean))?;
+    let is_port = busiest.name.parse::<u16>().is_ok();
+    Some(if is_port { format!("port {}", busiest.name) } else { busiest.name.to_owned() })
+}
+
+/// Returns the constant number of accepted connections of a server that does not accept those that wait, although it does not
+/// need a thread for each; `None` if there is none, or its threads are not known.
+pub(super) fn accepted_at_limit(uses: &ResourceUsage) -> Option<f64> {
+    let threads = uses.sut_sum(Counter::SutThreads)?;
+    let at_limit = uses.of_sut(Counter::SutAccepted).filter(|accepted| {
+        let waiting = uses.sut_value(Counter::AcceptQueue, &accepted.series.instance).unwrap_or(0.0);
+        1.0 <= waiting
+            && is_constant(accepted)
+            && accepted.value.is_some_and(|n| PER_THREAD_MIN * threads <= n)
+    });
+    at_limit.filter_map(|one| one.value).max_by(f64::total_cmp)
+}
+
+fn services(uses: &ResourceUsage) -> impl Iterator<Item = ServiceUse<'_>> {
+    uses.of_sut(Counter::SutServiceConnections).filter_map(|one| {
+        let mean = one.value.filter(|mean| 0.0 < *mean)?;
+        Some(ServiceUse { name: &one.series.instance, mean, is_constant: is_constant(one) })
+    })
+}
+
+fn is_constant(one: &SeriesUsage) -> bool {
+    let (min, max) = (one.min as f64, one.max as f64);
+    1 < one.readings && 0.0 < max && max - min <= CONSTANT_MAX * max
+}
+
+/// Returns the connections to the same service at the lowest load; 0 if there were none.
+fn at_lowest(service: &ServiceUse, lowest: &LoadPointResult) -> f64 {
+    services(&lowest.resources).find(|one| one.name == service.name).map_or(0.0, |one| one.mean)
+}
+
+/// Returns whether the connections to a service have grown since the lowest load, or this is the lowest.
+fn follows_load(service: &ServiceUse, point: &LoadPointResult, lowest: &LoadPointResult) -> bool {
+    point.index != lowest.index && GROWTH_MIN * at_lowest(service, lowest) <= service.mean
+}
+
+/// Returns whether a pool of connections to a service is used up: it has grown with the load to a number that is constant and
+/// below that of the operations in progress. Few threads that wait for data each hold such a number too, so that there
+/// must be more threads, or they wait for something else.
+fn is_full_pool(
+    service: &ServiceUse,
+    point: &LoadPointResult,
+    lowest: &LoadPointResult,
+    indicators: &Indicators,
+) -> bool {
+    let in_flight = point.in_flight_mean;
+    let at_socket = indicators.get(&Indicator::ThreadsAtSocket).map(|share| share * in_flight);
+    let has_threads =
+        point.resources.sut_sum(Counter::SutThreads).is_some_and(|threads| in_flight <= threads);
+    let is_pool = has_threads || at_socket.is_some_and(|threads| threads < service.mean / 2.0);
+    is_pool
+        && service.is_constant
+        && follows_load(service, point, lowest)
+        && BEYOND_POOL_MIN * service.mean <= in_flight
+}
