@@ -28,6 +28,14 @@ pub(crate) struct Lifetime {
     pub(crate) until: Nanos,
 }
 
+/// The next wait of a user.
+enum Next<O> {
+    /// For the end of an operation.
+    Operation(O),
+    /// Until a time.
+    Pause(Nanos),
+}
+
 /// Runs one user from its arrival until it leaves.
 #[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
 pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
@@ -45,20 +53,29 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
         let mut times = UserTimes::arriving(point.clock.now().max(lifetime.from));
         let mut last = None;
         while times.now() < lifetime.until {
-            match user.next(last.take(), &mut rng) {
-                Step::Perform(operation) => {
-                    let (answer, done) = point.perform(&mut driver, index, &operation, times.start()).await;
+            // Decided first, so that nothing of the step is part of the task while it waits.
+            let next = match user.next(last.take(), &mut rng) {
+                Step::Perform(operation) => Next::Operation(operation),
+                Step::Think { kind, time, from } => {
+                    point.recorder.borrow_mut().paused(times.now(), kind, time);
+                    match times.pause(time, from) {
+                        Some(due) => Next::Pause(due),
+                        None => continue,
+                    }
+                }
+                Step::Unit { kind, ok } => {
+                    point.recorder.borrow_mut().unit(kind, ok);
+                    continue;
+                }
+                Step::Leave => break,
+            };
+            match &next {
+                Next::Operation(operation) => {
+                    let (answer, done) = point.perform(&mut driver, index, operation, times.start()).await;
                     times.done(done);
                     last = Some(answer);
                 }
-                Step::Think { kind, time, from } => {
-                    point.recorder.borrow_mut().paused(times.now(), kind, time);
-                    if let Some(due) = times.pause(time, from) {
-                        times.back(think(&point, times.now(), due).await);
-                    }
-                }
-                Step::Unit { kind, ok } => point.recorder.borrow_mut().unit(kind, ok),
-                Step::Leave => break,
+                Next::Pause(due) => times.back(think(&point, times.now(), *due).await),
             }
         }
     }

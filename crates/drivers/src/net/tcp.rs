@@ -10,7 +10,7 @@ use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -156,27 +156,41 @@ impl TcpTransport {
         Ok(link)
     }
 
-    /// Waits for bytes and reads them into the buffer after `kept`, which is placed at its start.
-    pub(crate) async fn read(&self, buffer: &RefCell<Vec<u8>>, kept: &[u8]) -> Result<Received, Errno> {
+    /// Waits for bytes and reads them into the buffer after `kept`, which is placed at its start. In an async function,
+    /// what it has at hand between two steps would be part of the task of every user.
+    #[inline]
+    pub(crate) fn read<'a>(
+        &'a self,
+        buffer: &'a RefCell<Vec<u8>>,
+        kept: &'a [u8],
+    ) -> impl Future<Output = Result<Received, Errno>> {
+        poll_fn(move |context| self.poll_read(context, buffer, kept))
+    }
+
+    fn poll_read(
+        &self,
+        context: &mut Context<'_>,
+        buffer: &RefCell<Vec<u8>>,
+        kept: &[u8],
+    ) -> Poll<Result<Received, Errno>> {
         loop {
-            let mut guard =
-                poll_fn(|context| self.descriptor.poll_read_ready(context)).await.map_err(errno)?;
+            let mut guard = ready!(self.descriptor.poll_read_ready(context)).map_err(errno)?;
             let has_ended = guard.ready().is_read_closed();
             let mut buffer = buffer.borrow_mut();
             buffer[..kept.len()].copy_from_slice(kept);
             let room = &mut buffer[kept.len()..];
             match rustix::io::read(self.descriptor.get_ref(), &mut *room) {
-                Ok(0) => return Ok(Received { bytes: 0, is_end: true }),
+                Ok(0) => return Poll::Ready(Ok(Received { bytes: 0, is_end: true })),
                 Ok(bytes) => {
                     let is_all = bytes < room.len();
                     if is_all {
                         guard.clear_ready_matching(Ready::READABLE);
                     }
-                    return Ok(Received { bytes, is_end: is_all && has_ended });
+                    return Poll::Ready(Ok(Received { bytes, is_end: is_all && has_ended }));
                 }
                 Err(Errno::AGAIN) => guard.clear_ready(),
                 Err(Errno::INTR) => {}
-                Err(error) => return Err(error),
+                Err(error) => return Poll::Ready(Err(error)),
             }
         }
     }

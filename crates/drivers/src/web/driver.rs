@@ -27,17 +27,29 @@ pub type TlsDriver = WebDriver<TlsTransport>;
 
 /// A driver of one virtual user for HTTP/1; owns the user's connection between requests.
 ///
-/// | a connection is in | when | until |
+/// | a connection is | when | until |
 /// |---|---|---|
-/// | `kept` | its response is complete and it can be reused | the next request is sent on it, or it can no longer be reused |
-/// | `closing` | its last response is complete, and the peer has not ended it | the peer does, or the engine's limit is reached |
-/// | `pending_close` | the peer has ended it by `close_notify`, and its socket is open | the peer closes its side, so that TIME-WAIT is the peer's; or the user's next connection starts |
+/// | `Kept` | its response is complete and it can be reused | the next request is sent on it, or it can no longer be reused |
+/// | `Closing` | its last response is complete, and the peer has not ended it | the peer does, or the engine's limit is reached |
+/// | in `pending_close` | the peer has ended it by `close_notify`, and its socket is open | the peer closes its side, so that TIME-WAIT is the peer's; or the user's next connection starts |
 pub struct WebDriver<C: Http1Transport> {
     web: Rc<WebContext>,
     user_state: C::UserState,
-    kept: Option<C>,
-    closing: Option<C>,
+    connection: IdleConnection<C>,
     pending_close: Option<PendingClose>,
+}
+
+/// The connection of a user between requests.
+enum IdleConnection<C> {
+    None,
+    Kept(C),
+    Closing(C),
+}
+
+impl<C> IdleConnection<C> {
+    fn take(&mut self) -> IdleConnection<C> {
+        std::mem::replace(self, IdleConnection::None)
+    }
 }
 
 /// A task that keeps a socket until the peer closes its side; dropping this closes it.
@@ -59,6 +71,12 @@ struct ExchangeResult<C> {
     end: ConnectionEnd,
 }
 
+/// The end of an exchange.
+struct ExchangeEnd {
+    failure: OperationFailure,
+    done: Nanos,
+}
+
 /// The state of a connection's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnectionEnd {
@@ -74,86 +92,114 @@ impl<C: Http1Transport> WebDriver<C> {
     /// Creates a driver without a connection.
     pub fn new(web: Rc<WebContext>) -> WebDriver<C> {
         let user_state = C::user_state(&web);
-        WebDriver { web, user_state, kept: None, closing: None, pending_close: None }
-    }
-
-    /// Takes the kept connection if it can be reused.
-    fn take_kept(&mut self) -> Option<C> {
-        let mut transport = self.kept.take()?;
-        transport.tcp().is_fresh().then_some(transport)
+        WebDriver { web, user_state, connection: IdleConnection::None, pending_close: None }
     }
 
     /// Sends a request on the kept connection or a new one and reads the response.
-    async fn exchange_on_connection(
-        &mut self,
-        request: &impl RequestBytes,
-        marks: &mut Marks,
-        reply: &mut ReplyReader<'_>,
-    ) -> ExchangeResult<C> {
-        let web = Rc::clone(&self.web);
-        let kept = self.take_kept();
-        let is_kept = kept.is_some();
-        let sent = match kept {
-            Some(transport) => transport.send(&web, request).await.map(|transport| (transport, marks.sent)),
-            None => {
-                let mut opened = pin!(C::open(&web, &self.user_state, request));
-                poll_fn(|context| {
-                    let opened = opened.as_mut().poll(context);
-                    // The peer may be waiting for the end of the previous connection.
-                    self.pending_close = None;
-                    opened
-                })
-                .await
+    #[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
+    fn exchange_on_connection<'a>(
+        &'a mut self,
+        request: &'a impl RequestBytes,
+        marks: &'a mut Marks,
+        reply: &'a mut ReplyReader<'_>,
+    ) -> impl Future<Output = ExchangeResult<C>> {
+        async move {
+            let web = Rc::clone(&self.web);
+            let is_kept = self.has_fresh();
+            let mut transport = match self.send(&web, request, marks, is_kept).await {
+                Ok(transport) => transport,
+                Err(failure) => {
+                    let (progress, end) = (failure.into(), ConnectionEnd::Closed);
+                    return ExchangeResult { progress, transport: None, is_kept, end };
+                }
+            };
+            transport.tcp().requests += 1;
+            let (progress, end) = receive(&web, &mut transport, marks, reply).await;
+            ExchangeResult { progress, transport: Some(transport), is_kept, end }
+        }
+    }
+
+    /// Returns whether there is a kept connection that can be reused.
+    fn has_fresh(&mut self) -> bool {
+        match &mut self.connection {
+            IdleConnection::Kept(transport) => transport.tcp().is_fresh(),
+            IdleConnection::None | IdleConnection::Closing(_) => false,
+        }
+    }
+
+    /// Sends a request on the kept connection, or on a new one in its place; returns the connection.
+    #[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
+    fn send<'a>(
+        &'a mut self,
+        web: &'a WebContext,
+        request: &'a impl RequestBytes,
+        marks: &'a mut Marks,
+        on_kept: bool,
+    ) -> impl Future<Output = Result<C, OperationFailure>> {
+        async move {
+            if let IdleConnection::Kept(kept) = self.connection.take()
+                && on_kept
+            {
+                marks.connected = marks.sent;
+                return kept.send(web, request).await;
             }
-        };
-        let (mut transport, connected) = match sent {
-            Ok(sent) => sent,
-            Err(failure) => {
-                return ExchangeResult {
-                    progress: failure.into(),
-                    transport: None,
-                    is_kept,
-                    end: ConnectionEnd::Closed,
-                };
-            }
-        };
-        marks.connected = connected;
-        transport.tcp().requests += 1;
-        let (progress, end) = receive(&web, &mut transport, marks, reply).await;
-        ExchangeResult { progress, transport: Some(transport), is_kept, end }
+            let mut opened = pin!(C::open(web, &self.user_state, request));
+            let opened = poll_fn(|context| {
+                let opened = opened.as_mut().poll(context);
+                // The peer may be waiting for the end of the previous connection.
+                self.pending_close = None;
+                opened
+            });
+            let (transport, connected) = opened.await?;
+            marks.connected = connected;
+            Ok(transport)
+        }
     }
 
     /// Sends a request, which may ask to close the connection, and reads its reply; one that is idempotent is sent
     /// again if the connection turns out to have ended before.
     #[inline]
-    async fn perform_request(
-        &mut self,
-        request: &impl RequestBytes,
+    fn perform_request<'a>(
+        &'a mut self,
+        request: &'a impl RequestBytes,
         (closes, is_idempotent): (bool, bool),
-        mut reply: ReplyReader<'_>,
+        reply: &'a mut ReplyReader<'_>,
         sent: Nanos,
-    ) -> Reply {
+    ) -> impl Future<Output = Reply> {
         let mut marks = Marks { sent, ..Marks::default() };
         let closes = closes || matches!(self.web.connection, Connection::PerRequest);
-        let mut result = self.exchange_on_connection(request, &mut marks, &mut reply).await;
-        if result.had_ended() && !reply.has_begun() && is_idempotent {
-            if let Some(transport) = result.transport.take() {
-                self.close_transport(transport, result.end);
-            }
-            result = Box::pin(self.exchange_on_connection(request, &mut marks, &mut reply)).await;
+        async move {
+            let result = loop {
+                let mut result = self.exchange_on_connection(request, &mut marks, reply).await;
+                // A new connection was not kept before, so that this ends.
+                if !(result.had_ended() && !reply.has_begun() && is_idempotent) {
+                    break result;
+                }
+                if let Some(transport) = result.transport.take() {
+                    self.close_transport(transport, result.end);
+                }
+            };
+            let end = self.end_exchange(result, closes, marks.last_byte);
+            let measured = marks.measured(reply.head_bytes, reply.body_bytes);
+            end.failure.into_reply(marks.sent, end.done, measured)
         }
+    }
+
+    /// Keeps the connection of an exchange, leaves it to be closed, or closes it. Returns the failure, if there was one, and
+    /// the time at which the exchange was done.
+    fn end_exchange(&mut self, result: ExchangeResult<C>, closes: bool, last_byte: Nanos) -> ExchangeEnd {
         let ExchangeResult { progress, mut transport, end, .. } = result;
         let requests = transport.as_mut().map_or(0, |transport| transport.tcp().requests);
-        let mut done = marks.last_byte;
+        let mut done = last_byte;
         match (progress, transport) {
             // The end of the connection is still to come, and part of the operation.
             (Progress::Done { .. }, Some(transport)) if closes && end == ConnectionEnd::Outstanding => {
-                self.closing = Some(transport);
+                self.connection = IdleConnection::Closing(transport);
             }
             (Progress::Done { keep_alive: true }, Some(transport))
                 if !closes && end == ConnectionEnd::Outstanding && self.may_keep(requests) =>
             {
-                self.kept = Some(transport);
+                self.connection = IdleConnection::Kept(transport);
             }
             (_, transport) => {
                 if let Some(transport) = transport {
@@ -167,8 +213,7 @@ impl<C: Http1Transport> WebDriver<C> {
             Progress::Failed(failure) => failure,
             Progress::Done { .. } | Progress::Open => OperationFailure::NONE,
         };
-        let measured = marks.measured(reply.head_bytes, reply.body_bytes);
-        failure.into_reply(sent, done, measured)
+        ExchangeEnd { failure, done }
     }
 
     /// Returns whether a connection that has carried this many requests may be reused.
@@ -195,17 +240,17 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
         let web = Rc::clone(&self.web);
         let (prepared, check) = web.expected(operation);
-        let reply = ReplyReader::new(prepared, check);
-        self.perform_request(operation, (operation.closes, prepared.is_idempotent()), reply, sent).await
+        let mut reply = ReplyReader::new(prepared, check);
+        self.perform_request(operation, (operation.closes, prepared.is_idempotent()), &mut reply, sent).await
     }
 
     fn is_closing(&self) -> bool {
-        self.closing.is_some()
+        matches!(self.connection, IdleConnection::Closing(_))
     }
 
     async fn close(&mut self, reply: &mut Reply) {
         let web = Rc::clone(&self.web);
-        if let Some(mut transport) = self.closing.take() {
+        if let IdleConnection::Closing(mut transport) = self.connection.take() {
             let body_bytes = reply.measured.get(web_measure::BODY_BYTES).unwrap_or_default();
             match wait_for_end(&web, &mut transport, body_bytes).await {
                 Ok(end) => self.close_transport(transport, end),
@@ -216,8 +261,7 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
     }
 
     fn give_up(&mut self) {
-        self.kept = None;
-        self.closing = None;
+        self.connection = IdleConnection::None;
         self.pending_close = None;
     }
 
@@ -238,8 +282,8 @@ impl<C: Http1Transport> SessionTransport for WebDriver<C> {
         capture: &mut Capture,
         sent: Nanos,
     ) -> Reply {
-        let reply = ReplyReader::capturing(expected, request.method(), capture);
-        self.perform_request(request, (request.closes, request.is_idempotent()), reply, sent).await
+        let mut reply = ReplyReader::capturing(expected, request.method(), capture);
+        self.perform_request(request, (request.closes, request.is_idempotent()), &mut reply, sent).await
     }
 }
 
@@ -253,44 +297,47 @@ impl<C: Http1Transport> ExchangeResult<C> {
 }
 
 /// Reads the response to its end. Returns its progress and the state of the connection's end.
-async fn receive<C: Http1Transport>(
-    web: &WebContext,
-    transport: &mut C,
-    marks: &mut Marks,
-    reply: &mut ReplyReader<'_>,
-) -> (Progress, ConnectionEnd) {
-    // The end was announced together with the last handshake message.
-    if transport.has_ended() {
-        return (ended(transport, reply), ConnectionEnd::Announced);
-    }
-    loop {
-        let received = match transport.read(web).await {
-            Ok(received) => received,
-            Err(error) => return (OperationFailure::from(error).into(), ConnectionEnd::Closed),
-        };
-        let mut progress = Progress::Open;
-        if received.bytes != 0 {
-            let now = web.clock.now();
-            let given = transport.decode(web, received, |piece| {
-                marks.last_byte = now;
-                if marks.first_byte == Nanos::ZERO {
-                    marks.first_byte = now;
-                }
-                progress = match progress {
-                    Progress::Open => reply.read(piece),
-                    // Bytes after a complete response, although no other request was sent.
-                    Progress::Done { .. } => too_many(reply.body_bytes, piece),
-                    failed => failed,
-                };
-            });
-            if let (Progress::Open, Err(failure)) = (progress, given) {
-                return (failure.into(), ConnectionEnd::Closed);
-            }
+#[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
+fn receive<'a, C: Http1Transport>(
+    web: &'a WebContext,
+    transport: &'a mut C,
+    marks: &'a mut Marks,
+    reply: &'a mut ReplyReader<'_>,
+) -> impl Future<Output = (Progress, ConnectionEnd)> {
+    async move {
+        // The end was announced together with the last handshake message.
+        if transport.has_ended() {
+            return (ended(transport, reply), ConnectionEnd::Announced);
         }
-        match (progress, connection_end(transport, received)) {
-            (Progress::Open, ConnectionEnd::Outstanding) => {}
-            (Progress::Open, end) => return (ended(transport, reply), end),
-            (progress, end) => return (progress, end),
+        loop {
+            let received = match transport.read(web).await {
+                Ok(received) => received,
+                Err(error) => return (OperationFailure::from(error).into(), ConnectionEnd::Closed),
+            };
+            let mut progress = Progress::Open;
+            if received.bytes != 0 {
+                let now = web.clock.now();
+                let given = transport.decode(web, received, |piece| {
+                    marks.last_byte = now;
+                    if marks.first_byte == Nanos::ZERO {
+                        marks.first_byte = now;
+                    }
+                    progress = match progress {
+                        Progress::Open => reply.read(piece),
+                        // Bytes after a complete response, although no other request was sent.
+                        Progress::Done { .. } => too_many(reply.body_bytes, piece),
+                        failed => failed,
+                    };
+                });
+                if let (Progress::Open, Err(failure)) = (progress, given) {
+                    return (failure.into(), ConnectionEnd::Closed);
+                }
+            }
+            match (progress, connection_end(transport, received)) {
+                (Progress::Open, ConnectionEnd::Outstanding) => {}
+                (Progress::Open, end) => return (ended(transport, reply), end),
+                (progress, end) => return (progress, end),
+            }
         }
     }
 }

@@ -42,7 +42,7 @@ pub trait Http1Transport: Sized + 'static {
     async fn send(self, web: &WebContext, request: &impl RequestBytes) -> Result<Self, OperationFailure>;
 
     /// Waits for bytes and reads them into the thread's buffer.
-    async fn read(&mut self, web: &WebContext) -> Result<Received, Errno>;
+    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<Received, Errno>>;
 
     /// Passes the part of the response in the received bytes to `take`, in any number of pieces.
     fn decode(
@@ -120,8 +120,8 @@ impl Http1Transport for TcpTransport {
     }
 
     #[inline]
-    async fn read(&mut self, web: &WebContext) -> Result<Received, Errno> {
-        TcpTransport::read(self, &web.buffer, &[]).await
+    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<Received, Errno>> {
+        TcpTransport::read(self, &web.buffer, &[])
     }
 
     #[inline]

@@ -83,8 +83,8 @@ impl Http1Transport for TlsTransport {
         Ok(self)
     }
 
-    async fn read(&mut self, web: &WebContext) -> Result<Received, Errno> {
-        self.link.read(&web.buffer, &self.rest).await
+    fn read<'a>(&'a mut self, web: &'a WebContext) -> impl Future<Output = Result<Received, Errno>> {
+        self.link.read(&web.buffer, &self.rest)
     }
 
     fn decode(
