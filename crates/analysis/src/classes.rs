@@ -27,10 +27,10 @@ pub struct TimeClasses {
 pub fn class_start(class: u8) -> Nanos {
     match class.checked_sub(1) {
         None => Nanos::ZERO,
-        Some(place) => {
-            let place = place.min(LAST);
-            let decade = 10_u64.pow(u32::from(place / PER_DECADE));
-            Nanos(STEPS[usize::from(place % PER_DECADE)] * decade)
+        Some(index) => {
+            let index = index.min(LAST);
+            let decade = 10_u64.pow(u32::from(index / PER_DECADE));
+            Nanos(STEPS[usize::from(index % PER_DECADE)] * decade)
         }
     }
 }
@@ -67,8 +67,8 @@ impl TimeClasses {
     pub fn merge(&mut self, other: &TimeClasses) {
         for (class, n) in &other.counts {
             match self.counts.binary_search_by_key(class, |(known, _)| *known) {
-                Ok(place) => self.counts[place].1 += n,
-                Err(place) => self.counts.insert(place, (*class, *n)),
+                Ok(index) => self.counts[index].1 += n,
+                Err(index) => self.counts.insert(index, (*class, *n)),
             }
         }
     }

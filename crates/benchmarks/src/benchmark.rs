@@ -295,9 +295,9 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_match_their_definitions() {
-        for (place, builtin) in all().iter().enumerate() {
+        for (index, builtin) in all().iter().enumerate() {
             assert_eq!(builtin.load().definition.id, builtin.id);
-            assert!(all()[..place].iter().all(|other| other.id != builtin.id));
+            assert!(all()[..index].iter().all(|other| other.id != builtin.id));
         }
     }
 

@@ -41,7 +41,7 @@ impl Transcript {
 impl Observer for Transcript {
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Turn(place) => self.add(format!("turn of run {place}")),
+            Event::Turn(index) => self.add(format!("turn of run {index}")),
             Event::LoadPoint(point) => {
                 self.add(format!("  load point {} at {}", point.index, point.load.level()));
             }

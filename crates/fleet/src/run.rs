@@ -36,13 +36,13 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
 ) -> Vec<Result<Ending, FleetError>> {
     let takes_turns = 1 < requests.len();
     let mut turns: Vec<Turn<L>> = Vec::new();
-    for (place, request) in requests.iter().enumerate() {
+    for (index, request) in requests.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             // Those that were brought up end with nothing measured; the others need not begin.
             turns.push(Turn::Ended(Err(VerifyError::Interrupted.into())));
             continue;
         }
-        observer.event(Event::Turn(place));
+        observer.event(Event::Turn(index));
         let session =
             start(request, observer, stop).and_then(|lab| Session::open(lab, request, observer, stop));
         turns.push(match session {
@@ -58,17 +58,17 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
     for round in 0.. {
         let mut has_run = false;
         for step in 0..turns.len() {
-            let place = (round + step) % turns.len();
-            let Turn::Running(session) = &mut turns[place] else { continue };
+            let index = (round + step) % turns.len();
+            let Turn::Running(session) = &mut turns[index] else { continue };
             let Some(point) = session.next_point() else { continue };
             has_run = true;
-            observer.event(Event::Turn(place));
+            observer.event(Event::Turn(index));
             let result = session.load_point(point, observer, stop);
             if takes_turns {
                 session.rest();
             }
-            let turn = std::mem::replace(&mut turns[place], Turn::Ended(Ok(interrupted())));
-            turns[place] = turn.after(result);
+            let turn = std::mem::replace(&mut turns[index], Turn::Ended(Ok(interrupted())));
+            turns[index] = turn.after(result);
         }
         if !has_run {
             break;

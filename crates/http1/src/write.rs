@@ -66,7 +66,7 @@ pub fn write_chunk(out: &mut Vec<u8>, content: &[u8]) {
         return;
     }
     let digits = content.len().ilog2() / 4;
-    out.extend((0..=digits).rev().map(|place| b"0123456789abcdef"[content.len() >> (4 * place) & 15]));
+    out.extend((0..=digits).rev().map(|digit| b"0123456789abcdef"[content.len() >> (4 * digit) & 15]));
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(content);
     out.extend_from_slice(b"\r\n");

@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn a_folder_writable_by_others_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("own");
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("own");
         fs::create_dir(&path).unwrap();
         for open in [0o777, 0o770, 0o1777] {
             set_mode(&path, open);
@@ -242,8 +242,8 @@ mod tests {
 
     #[test]
     fn a_parent_in_which_others_can_rename_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let (parent, path) = (place.path().join("shared"), place.path().join("shared/deeper/own"));
+        let base = tempfile::tempdir().unwrap();
+        let (parent, path) = (base.path().join("shared"), base.path().join("shared/deeper/own"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         set_mode(&parent, 0o777);
         let error = check_private_folder(&path).unwrap_err();
@@ -255,14 +255,14 @@ mod tests {
 
     #[test]
     fn a_link_or_a_file_instead_of_the_folder_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let (real, link) = (place.path().join("real"), place.path().join("link"));
+        let base = tempfile::tempdir().unwrap();
+        let (real, link) = (base.path().join("real"), base.path().join("link"));
         fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let error = check_private_folder(&link).unwrap_err();
         assert!(matches!(error, FolderError::NotAFolder { .. }), "{error}");
-        fs::write(place.path().join("file"), "").unwrap();
-        assert!(check_private_folder(&place.path().join("file")).is_err());
+        fs::write(base.path().join("file"), "").unwrap();
+        assert!(check_private_folder(&base.path().join("file")).is_err());
         // Links in the parents are followed, and their targets are checked.
         assert_eq!(in_safe_parent(&link.join("own")).unwrap(), real.canonicalize().unwrap().join("own"));
     }
@@ -273,8 +273,8 @@ mod tests {
         if !geteuid().is_root() {
             return;
         }
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("own");
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("own");
         fs::create_dir(&path).unwrap();
         std::os::unix::fs::chown(&path, Some(1), None).unwrap();
         let text = check_private_folder(&path).unwrap_err().to_string();

@@ -167,7 +167,7 @@ pub(crate) struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     /// Starts at the first byte.
     pub(crate) fn new(bytes: &'a [u8]) -> Decoder<'a> {
-        let byte = |place| bytes.get(place).copied().unwrap_or(0);
+        let byte = |index| bytes.get(index).copied().unwrap_or(0);
         let number = u64::from_be_bytes(std::array::from_fn(byte));
         Decoder { bytes, interval: Interval::ALL, number, ended: false }
     }
@@ -248,9 +248,9 @@ impl Counts {
             into.decide(true, &mut level.longer[shorter]);
         }
         into.decide(false, &mut level.longer[length]);
-        for place in (0..length).rev() {
-            let model = level.bit_after(raised >> (place + 1), length);
-            into.decide(raised >> place & 1 == 1, model);
+        for index in (0..length).rev() {
+            let model = level.bit_after(raised >> (index + 1), length);
+            into.decide(raised >> index & 1 == 1, model);
         }
         self.learn(count);
     }

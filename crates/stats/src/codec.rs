@@ -257,9 +257,9 @@ mod tests {
     #[test]
     fn contradictions_are_detected() {
         let bytes = of(&[5, 8, 5]).to_bytes();
-        let with = |place: usize, byte: u8| {
+        let with = |index: usize, byte: u8| {
             let mut changed = bytes.clone();
-            changed[place] = byte;
+            changed[index] = byte;
             Histogram::from_bytes(&changed).unwrap_err()
         };
         let contradiction = HistogramError::Inconsistent;

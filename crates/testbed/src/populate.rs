@@ -317,8 +317,8 @@ mod tests {
 
     #[test]
     fn files_contain_their_objects_and_progress_adds_up() {
-        let place = tempfile::tempdir().unwrap();
-        let directory = place.path().join("new/root");
+        let base = tempfile::tempdir().unwrap();
+        let directory = base.path().join("new/root");
         let mut heard = Vec::new();
         let populated = populate(&directory, &set(), |bytes| heard.push(bytes)).unwrap();
         assert_eq!((populated.files, populated.bytes, populated.reused), (3, 2_500_500, false));
@@ -334,23 +334,23 @@ mod tests {
 
     #[test]
     fn an_equal_set_is_reused_and_a_damaged_or_different_one_is_rewritten() {
-        let place = tempfile::tempdir().unwrap();
-        let again = |files: &FileSet| populate(place.path(), files, |_| {}).unwrap().reused;
+        let base = tempfile::tempdir().unwrap();
+        let again = |files: &FileSet| populate(base.path(), files, |_| {}).unwrap().reused;
         assert!(!again(&set()));
         assert!(again(&set()));
-        fs::write(place.path().join("a.html"), "short").unwrap();
+        fs::write(base.path().join("a.html"), "short").unwrap();
         assert!(!again(&set()));
         assert!(again(&set()));
         let other = FileSet { content_seed: 8, ..set() };
         assert!(!again(&other));
-        assert!(Content::new(8).matches(0, 0, &fs::read(place.path().join("a.html")).unwrap()));
+        assert!(Content::new(8).matches(0, 0, &fs::read(base.path().join("a.html")).unwrap()));
     }
 
     /// A server without files still needs the directory.
     #[test]
     fn an_empty_set_is_a_directory_with_only_its_marker() {
-        let place = tempfile::tempdir().unwrap();
-        let directory = place.path().join("root");
+        let base = tempfile::tempdir().unwrap();
+        let directory = base.path().join("root");
         assert!(!populate(&directory, &files(1, &[]), |_| {}).unwrap().reused);
         assert!(populate(&directory, &files(1, &[]), |_| {}).unwrap().reused);
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
@@ -358,54 +358,54 @@ mod tests {
 
     #[test]
     fn a_stopped_set_is_not_taken_for_complete() {
-        let place = tempfile::tempdir().unwrap();
-        let stopped = populate_unless(place.path(), &set(), &AtomicBool::new(true), |_| {});
+        let base = tempfile::tempdir().unwrap();
+        let stopped = populate_unless(base.path(), &set(), &AtomicBool::new(true), |_| {});
         assert!(matches!(stopped, Err(PopulateError::Stopped)));
-        assert!(!populate(place.path(), &set(), |_| {}).unwrap().reused);
+        assert!(!populate(base.path(), &set(), |_| {}).unwrap().reused);
     }
 
     /// Goal: a larger load needs additional files, not the same ones again.
     #[test]
     fn a_larger_set_keeps_the_files_of_a_smaller_one() {
-        let place = tempfile::tempdir().unwrap();
-        populate(place.path(), &set(), |_| {}).unwrap();
+        let base = tempfile::tempdir().unwrap();
+        populate(base.path(), &set(), |_| {}).unwrap();
         let mut larger = set();
         larger.files.push(SetFile { object: 3, path: "/more".to_owned(), bytes: 10 });
         let mut heard = Vec::new();
-        let populated = populate(place.path(), &larger, |bytes| heard.push(bytes)).unwrap();
+        let populated = populate(base.path(), &larger, |bytes| heard.push(bytes)).unwrap();
         assert_eq!((heard, populated.reused), (vec![2_500_510], false));
-        assert!(populate(place.path(), &larger, |_| {}).unwrap().reused);
+        assert!(populate(base.path(), &larger, |_| {}).unwrap().reused);
     }
 
     #[test]
     fn all_files_have_the_same_time_so_that_conditional_requests_have_known_answers() {
-        let place = tempfile::tempdir().unwrap();
-        populate(place.path(), &set(), |_| {}).unwrap();
-        let modified = fs::metadata(place.path().join("a.html")).unwrap().modified().unwrap();
+        let base = tempfile::tempdir().unwrap();
+        populate(base.path(), &set(), |_| {}).unwrap();
+        let modified = fs::metadata(base.path().join("a.html")).unwrap().modified().unwrap();
         assert_eq!(modified.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs(), MODIFIED_UNIX_S);
     }
 
     #[test]
     fn an_interrupted_set_is_not_taken_for_complete() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join(MARKER), "incomplete\n").unwrap();
-        fs::write(place.path().join("a.html"), vec![b'x'; 500]).unwrap();
-        assert!(!populate(place.path(), &set(), |_| {}).unwrap().reused);
+        let base = tempfile::tempdir().unwrap();
+        fs::write(base.path().join(MARKER), "incomplete\n").unwrap();
+        fs::write(base.path().join("a.html"), vec![b'x'; 500]).unwrap();
+        assert!(!populate(base.path(), &set(), |_| {}).unwrap().reused);
     }
 
     #[test]
     fn a_directory_with_other_files_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join("thesis.tex"), "x").unwrap();
-        let error = populate(place.path(), &set(), |_| {}).unwrap_err();
+        let base = tempfile::tempdir().unwrap();
+        fs::write(base.path().join("thesis.tex"), "x").unwrap();
+        let error = populate(base.path(), &set(), |_| {}).unwrap_err();
         assert!(matches!(&error, PopulateError::Occupied { found, .. } if found == "thesis.tex"), "{error}");
-        assert!(!place.path().join("a.html").exists());
+        assert!(!base.path().join("a.html").exists());
     }
 
     #[test]
     fn paths_that_lead_out_are_refused_before_anything_is_written() {
-        let place = tempfile::tempdir().unwrap();
-        let directory = place.path().join("root");
+        let base = tempfile::tempdir().unwrap();
+        let directory = base.path().join("root");
         for path in ["/../x", "/a/../../x", "x", "//etc/x", "/", "/a/", "/./x/..", "", "/.plimsoll-dataset"] {
             let error = populate(&directory, &files(1, &[("/ok", 1), (path, 1)]), |_| {}).unwrap_err();
             assert!(matches!(error, PopulateError::UnsafePath(_)), "{path}: {error}");
@@ -415,10 +415,10 @@ mod tests {
 
     #[test]
     fn a_link_in_the_set_is_replaced_and_not_followed() {
-        let place = tempfile::tempdir().unwrap();
-        let outside = place.path().join("outside");
+        let base = tempfile::tempdir().unwrap();
+        let outside = base.path().join("outside");
         fs::write(&outside, "mine").unwrap();
-        let directory = place.path().join("root");
+        let directory = base.path().join("root");
         populate(&directory, &set(), |_| {}).unwrap();
         fs::remove_file(directory.join("a.html")).unwrap();
         std::os::unix::fs::symlink(&outside, directory.join("a.html")).unwrap();
@@ -430,8 +430,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_reported() {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("x");
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("x");
         let error = write(&path, 10, |_| (&full).write_all(b"x")).unwrap_err();
         assert!(matches!(error, PopulateError::Full { needed: 10, .. }), "{error}");
     }

@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn a_private_folder_is_created_reused_and_closed_to_others() {
-        let place = tempfile::tempdir().unwrap();
-        let path = private_folder_in(place.path());
+        let base = tempfile::tempdir().unwrap();
+        let path = private_folder_in(base.path());
         check_private_folder(&path).unwrap();
         assert!(!path.exists(), "checking creates nothing");
         let made = make_private_folder(&path).unwrap();
@@ -95,23 +95,23 @@ mod tests {
 
     #[test]
     fn only_the_admitted_group_passes_through_private_folders() {
-        let place = tempfile::tempdir().unwrap();
-        let path = make_private_folder(&private_folder_in(place.path())).unwrap();
+        let base = tempfile::tempdir().unwrap();
+        let path = make_private_folder(&private_folder_in(base.path())).unwrap();
         let deep = path.join("files/web96");
         fs::create_dir_all(&deep).unwrap();
-        let before = mode(place.path());
+        let before = mode(base.path());
         // This process's own group, which its user may assign to the folder.
         let group = rustix::process::getegid().as_raw();
         let_group_through(&deep, group).unwrap();
-        assert_eq!((mode(&path), mode(place.path())), (0o710, before));
+        assert_eq!((mode(&path), mode(base.path())), (0o710, before));
         assert_eq!(make_private_folder(&path).unwrap(), path);
         assert_eq!(mode(&path), 0o710, "a running server may still need it");
     }
 
     #[test]
     fn a_folder_that_others_can_change_is_neither_used_nor_created() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("own");
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("own");
         fs::create_dir(&path).unwrap();
         set_mode(&path, 0o777);
         assert!(make_private_folder(&path).is_err() && make_own_folder(&path).is_err());
@@ -126,8 +126,8 @@ mod tests {
     /// Goal: links in the parents are followed, and the folder is created behind them.
     #[test]
     fn a_link_instead_of_the_folder_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let (real, link) = (place.path().join("real"), place.path().join("link"));
+        let base = tempfile::tempdir().unwrap();
+        let (real, link) = (base.path().join("real"), base.path().join("link"));
         fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         assert!(matches!(make_private_folder(&link), Err(FolderError::NotAFolder { .. })));

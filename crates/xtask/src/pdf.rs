@@ -113,8 +113,8 @@ fn not_embedded(table: &str) -> Result<Vec<String>> {
     ensure!(!rows.is_empty(), "pdffonts lists no font:\n{table}");
     let mut loose = Vec::new();
     for row in rows {
-        let place = row.len().checked_sub(5).with_context(|| format!("cannot read {row:?} from pdffonts"))?;
-        if row[place] != "yes" {
+        let index = row.len().checked_sub(5).with_context(|| format!("cannot read {row:?} from pdffonts"))?;
+        if row[index] != "yes" {
             loose.push(row[0].to_owned());
         }
     }

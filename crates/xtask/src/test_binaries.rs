@@ -196,8 +196,8 @@ fn counts(text: &str) -> (usize, usize) {
     let line = text.lines().rev().find_map(|line| line.strip_prefix("test result: ")).unwrap_or_default();
     let number = |word: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let place = words.iter().position(|one| one.trim_end_matches(';') == word)?;
-        words.get(place.checked_sub(1)?)?.parse().ok()
+        let index = words.iter().position(|one| one.trim_end_matches(';') == word)?;
+        words.get(index.checked_sub(1)?)?.parse().ok()
     };
     (number("passed").unwrap_or(0), number("failed").unwrap_or(0))
 }

@@ -119,8 +119,8 @@ impl<'a> ComparedRow<'a> {
             self.stated.keys().map(String::as_str).filter(|name| self.differs(name)).collect();
         let crossed = |one: &str, other: &str| self.same(self.stated[one], self.recomputed[other]);
         let mut pairs = Vec::new();
-        for (place, one) in wrong.iter().enumerate() {
-            let partner = wrong[place + 1..].iter().find(|other| crossed(one, other) && crossed(other, one));
+        for (index, one) in wrong.iter().enumerate() {
+            let partner = wrong[index + 1..].iter().find(|other| crossed(one, other) && crossed(other, one));
             pairs.extend(partner.map(|other| (*one, *other)));
         }
         pairs

@@ -15,7 +15,7 @@ pub(super) fn interleaved_pairs(
     b: &[Option<WallTime>],
 ) -> Option<Vec<(usize, usize)>> {
     let of = |side: &[Option<WallTime>], is_b: bool| -> Option<Vec<(WallTime, bool, usize)>> {
-        side.iter().enumerate().map(|(place, began)| Some(((*began)?, is_b, place))).collect()
+        side.iter().enumerate().map(|(index, began)| Some(((*began)?, is_b, index))).collect()
     };
     let mut order = [of(a, false)?, of(b, true)?].concat();
     order.sort();

@@ -210,8 +210,8 @@ impl Sums {
         for (spread, histogram) in detail.spreads.iter().enumerate() {
             add(&mut self.spreads.entry(spread).or_default().details, extent_of(histogram));
         }
-        for (place, histogram) in &detail.failed {
-            let [_, n] = self.failed.entry(*place).or_default();
+        for (key, histogram) in &detail.failed {
+            let [_, n] = self.failed.entry(*key).or_default();
             *n = n.saturating_add(histogram.n());
         }
     }

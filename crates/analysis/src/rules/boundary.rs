@@ -25,17 +25,17 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     rates.sort_by(f64::total_cmp);
     let median = rates[rates.len() / 2];
     let ends = [(BoundarySecond::First, seconds[0]), (BoundarySecond::Last, seconds[seconds.len() - 1])];
-    ends.into_iter().filter_map(|(place, second)| storm(place, second, median)).collect()
+    ends.into_iter().filter_map(|(boundary, second)| storm(boundary, second, median)).collect()
 }
 
-fn storm(place: BoundarySecond, second: &Second, median: f64) -> Option<RuleFinding> {
+fn storm(boundary: BoundarySecond, second: &Second, median: f64) -> Option<RuleFinding> {
     let expected = median * second.length();
     let completed = second.completed();
     let excessive =
         STORM * expected < completed && expected + DEVIATIONS * expected.sqrt().max(1.0) < completed;
     excessive.then(|| {
         let completed = saturating_u64(completed);
-        RuleFinding::invalid(Finding::PhaseBoundary { second: place, completed, median: expected })
+        RuleFinding::invalid(Finding::PhaseBoundary { second: boundary, completed, median: expected })
     })
 }
 

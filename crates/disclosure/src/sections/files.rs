@@ -51,14 +51,14 @@ fn in_short(report: &Report, points: &[&LoadPointResult]) -> Option<Block> {
         Column::numbers("Maximum", ""),
     ];
     let unit = TimeUnit::of(points.iter().filter_map(|point| point.total.response.mean));
-    let row = |place: usize, point: &LoadPointResult, kind: &KindResult| {
-        let load = if place == 0 { load_number(point.load) } else { String::new() };
+    let row = |index: usize, point: &LoadPointResult, kind: &KindResult| {
+        let load = if index == 0 { load_number(point.load) } else { String::new() };
         let counted = [load, kind.name.clone(), numbers::count(kind.n)];
         Row::plain(counted.into_iter().chain(times(kind.response, unit)))
     };
     let rows: Vec<Row> = points
         .iter()
-        .flat_map(|point| point.kinds.iter().enumerate().map(|(place, kind)| row(place, point, kind)))
+        .flat_map(|point| point.kinds.iter().enumerate().map(|(index, kind)| row(index, point, kind)))
         .collect();
     let title = "Response times per file at the other load points".to_owned();
     let is_short = (1..=SHORT_MAX).contains(&rows.len());

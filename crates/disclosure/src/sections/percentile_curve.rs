@@ -59,8 +59,7 @@ fn chosen<'a>(report: &Report<'a>) -> Vec<(&'a LoadPointResult, &'static str)> {
     let points = &report.analysis.load_points;
     let curve = &report.analysis.curve;
     let marks = [(curve.peak, "peak"), (report.analysis.saturation(), "saturation"), (curve.knee, "knee")];
-    let mark =
-        |index: usize| marks.iter().find(|(place, _)| *place == Some(index)).map_or("", |(_, name)| *name);
+    let mark = |index: usize| marks.iter().find(|(at, _)| *at == Some(index)).map_or("", |(_, name)| *name);
     let ends = [0, points.len().saturating_sub(1)];
     let matters = |index: &usize| ends.contains(index) || !mark(*index).is_empty();
     let all = 0..points.len();
@@ -78,13 +77,13 @@ pub(crate) fn chart(curves: &[Curve]) -> Option<Chart> {
             name: curve.name.clone(),
             style,
             draw: Draw::Points,
-            points: TICKS.iter().filter_map(|place| point(curve, *place)).collect(),
+            points: TICKS.iter().filter_map(|tick| point(curve, *tick)).collect(),
         })
         .filter(|series| !series.points.is_empty())
         .collect();
     let last =
         series.iter().filter_map(|series| series.points.last()).map(|point| point.x).fold(0.0, f64::max);
-    let at = TICKS.into_iter().filter(|place| *place <= last).collect();
+    let at = TICKS.into_iter().filter(|tick| *tick <= last).collect();
     (!series.is_empty()).then(|| Chart {
         id: "percentile-curve",
         title: String::new(),
@@ -100,16 +99,16 @@ pub(crate) fn chart(curves: &[Curve]) -> Option<Chart> {
     })
 }
 
-fn point(curve: &Curve, place: f64) -> Option<Point> {
-    let value = quantile(curve.times, place)?;
-    let known = curve.times.percentile(ratio(place).0);
+fn point(curve: &Curve, tick: f64) -> Option<Point> {
+    let value = quantile(curve.times, tick)?;
+    let known = curve.times.percentile(ratio(tick).0);
     let range = known.and_then(|one| one.interval).map(|(low, high)| (low.as_secs_f64(), high.as_secs_f64()));
-    Some(Point { range, hollow: curve.doubtful, ..Point::new(place, value.as_secs_f64()) })
+    Some(Point { range, hollow: curve.doubtful, ..Point::new(tick, value.as_secs_f64()) })
 }
 
 /// Returns the value of a percentile; `None` if there are too few for an interval to exist.
-fn quantile(times: &TimeSummary, place: f64) -> Option<Nanos> {
-    let q = ratio(place);
+fn quantile(times: &TimeSummary, tick: f64) -> Option<Nanos> {
+    let q = ratio(tick);
     if times.histogram.n() < values_needed(q) {
         return None;
     }
@@ -117,17 +116,17 @@ fn quantile(times: &TimeSummary, place: f64) -> Option<Nanos> {
 }
 
 /// The tables of percentiles hold 0.99, which 1 − 1/100 is not to the last bit.
-fn ratio(place: f64) -> Ratio {
-    Ratio((place - 1.0) / place)
+fn ratio(tick: f64) -> Ratio {
+    Ratio((tick - 1.0) / tick)
 }
 
 /// Returns a row per percentile, a column per curve.
 pub(crate) fn table(curves: &[Curve]) -> Table {
     let mut columns = vec![Column::numbers("Percentile", "%")];
     columns.extend(curves.iter().map(|curve| Column::numbers(curve.name.clone(), "")));
-    let row = |place: &f64| {
-        let values: Vec<Option<Nanos>> = curves.iter().map(|curve| quantile(curve.times, *place)).collect();
-        let name = percent_text(*place);
+    let row = |tick: &f64| {
+        let values: Vec<Option<Nanos>> = curves.iter().map(|curve| quantile(curve.times, *tick)).collect();
+        let name = percent_text(*tick);
         values.iter().any(Option::is_some).then(|| {
             let cells = values.iter().map(|value| Cell::from(numbers::time(*value)));
             Row::plain([Cell::from(name)].into_iter().chain(cells))
@@ -137,8 +136,8 @@ pub(crate) fn table(curves: &[Curve]) -> Table {
 }
 
 /// Writes 97.5 or 99.99 without more decimals than it needs.
-fn percent_text(place: f64) -> String {
-    let text = format!("{:.4}", 100.0 * ratio(place).0);
+fn percent_text(tick: f64) -> String {
+    let text = format!("{:.4}", 100.0 * ratio(tick).0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

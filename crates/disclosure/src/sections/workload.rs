@@ -318,11 +318,11 @@ fn pages(report: &Report, workload: &WebWorkload) -> Table {
 }
 
 fn page_rows<'a>(workload: &'a WebWorkload, index: usize, page: &'a Page) -> impl Iterator<Item = Row> + 'a {
-    page.requests.iter().enumerate().filter_map(move |(place, kind)| {
+    page.requests.iter().enumerate().filter_map(move |(position, kind)| {
         let request = workload.requests.get(*kind as usize)?;
         let share = workload.request_share(*kind as usize);
         let mean = request.body_moments().map(|(mean, _)| mean);
-        let first = |text: String| if place == 0 { text } else { String::new() };
+        let first = |text: String| if position == 0 { text } else { String::new() };
         Some(Row::plain([
             first((index + 1).to_string()),
             first(numbers::count(page.weight)),

@@ -208,11 +208,11 @@ pub(super) fn problems(
     when(plan.load_threads == 0, Problem::NoLoadThreads);
     let (threads, n_lanes) = (plan.load_threads, plan.arrival_lanes.get());
     when(1 < n_lanes && u32::from(n_lanes) < threads, Problem::PoissonThreads { threads, n_lanes });
-    for (place, cpu) in plan.load_cpus.iter().enumerate() {
-        when(plan.load_cpus[..place].contains(cpu), Problem::CpuTwice(*cpu));
+    for (index, cpu) in plan.load_cpus.iter().enumerate() {
+        when(plan.load_cpus[..index].contains(cpu), Problem::CpuTwice(*cpu));
     }
-    for (place, address) in plan.source_addresses.iter().enumerate() {
-        when(plan.source_addresses[..place].contains(address), Problem::SourceTwice(*address));
+    for (index, address) in plan.source_addresses.iter().enumerate() {
+        when(plan.source_addresses[..index].contains(address), Problem::SourceTwice(*address));
     }
     problems.extend(setting_problems(configuration, overrides));
     problems.extend(quota_problem(&plan.sut));
@@ -336,13 +336,13 @@ fn load_problems(plan: &Plan) -> Vec<Problem> {
     if (points.is_empty() && plan.search.is_none()) || LOAD_POINTS_MAX < points.len() {
         problems.push(Problem::NumberOfLoadPoints(points.len()));
     }
-    for (place, point) in points.iter().take(LOAD_POINTS_MAX).enumerate() {
+    for (index, point) in points.iter().take(LOAD_POINTS_MAX).enumerate() {
         match point.load {
             Load::Users(users) if !(1..=USERS_MAX).contains(&users) => problems.push(Problem::Users(users)),
             Load::Rate { per_second, .. } if !(0.0 < per_second && per_second <= RATE_MAX) => {
                 problems.push(Problem::Rate(per_second));
             }
-            load if points[..place].iter().any(|other| other.load == load) => {
+            load if points[..index].iter().any(|other| other.load == load) => {
                 problems.push(Problem::LoadPointTwice(load.level()));
             }
             _ => {}

@@ -52,7 +52,7 @@ pub(super) struct Variables {
 impl Variables {
     /// Stores a variable if a page depends on it.
     pub(super) fn set(&mut self, name: &[u8], value: &[u8]) {
-        let place = match name {
+        let slot = match name {
             b"REQUEST_METHOD" => &mut self.method,
             b"REQUEST_URI" => &mut self.uri,
             b"SCRIPT_NAME" => &mut self.script,
@@ -60,7 +60,7 @@ impl Variables {
             b"QUERY_STRING" => &mut self.query,
             _ => return,
         };
-        value.clone_into(place);
+        value.clone_into(slot);
     }
 
     /// Returns the page that the variables ask for.

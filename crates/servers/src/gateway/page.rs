@@ -142,14 +142,14 @@ impl PageKind {
             return Ok(numbers);
         }
         for item in query.split(|byte| *byte == b'&') {
-            let (place, refusal) = match item.get(..5) {
+            let (slot, refusal) = match item.get(..5) {
                 Some(b"size=") => (&mut numbers.size, self.refusal),
                 Some(b"seed=") => (&mut numbers.seed, self.refusal),
                 Some(b"wait=") => (&mut numbers.wait, PAUSE_REFUSAL),
                 Some(b"lock=") => (&mut numbers.lock, PAUSE_REFUSAL),
                 _ => return Err(self.refusal),
             };
-            if place.replace(parse_decimal(&item[5..]).ok_or(refusal)?).is_some() {
+            if slot.replace(parse_decimal(&item[5..]).ok_or(refusal)?).is_some() {
                 return Err(refusal);
             }
         }

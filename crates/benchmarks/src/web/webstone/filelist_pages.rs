@@ -61,9 +61,9 @@ fn read_page<'a>(
     let mut objects = Vec::new();
     for n_read in 0..n_wanted {
         let Some(line) = lines.next_if(|line| !line.first.is_number()) else {
-            let place = lines.peek().map_or(text_end..text_end, |line| line.span.clone());
+            let span = lines.peek().map_or(text_end..text_end, |line| line.span.clone());
             let message = format!("files announced for the page: {n_wanted}, found: {n_read}");
-            builder.reject(place, message, "expected a path", "");
+            builder.reject(span, message, "expected a path", "");
             return None;
         };
         objects.extend(read_file(&line, builder));

@@ -120,10 +120,10 @@ mod tests {
         ];
         let found = all.map(|missing| Missing::describe(OperationFailure::from(missing).detail, None));
         assert_eq!(found[0], "no `{extract.?}` in the reply, of at most 4096 bytes");
-        assert!((1..found.len()).all(|place| !found[..place].contains(&found[place])), "{found:?}");
+        assert!((1..found.len()).all(|index| !found[..index].contains(&found[index])), "{found:?}");
         let redirects =
             BadRedirect::ALL.map(|(reason, _)| BadRedirect::describe(OperationFailure::from(reason).detail));
         assert_eq!(redirects[0], "more than 10 redirects");
-        assert!((1..redirects.len()).all(|place| !redirects[..place].contains(&redirects[place])));
+        assert!((1..redirects.len()).all(|index| !redirects[..index].contains(&redirects[index])));
     }
 }

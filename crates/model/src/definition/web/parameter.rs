@@ -124,7 +124,7 @@ pub(super) fn in_order(
         if ordered.iter().any(|known| known.name == name) {
             continue;
         }
-        let Some(place) = parameters.iter().position(|(parameter, _)| parameter.name == name) else {
+        let Some(index) = parameters.iter().position(|(parameter, _)| parameter.name == name) else {
             is_complete = false;
             if !table.has_inside("parameters", name) {
                 let error = ValueError::new(format!("`{{{name}}}` has no values"));
@@ -141,7 +141,7 @@ pub(super) fn in_order(
             }
             continue;
         };
-        let (parameter, inner) = parameters.swap_remove(place);
+        let (parameter, inner) = parameters.swap_remove(index);
         if !ordered.is_empty() && matches!(parameter.count, Count::SquareRoot(_)) {
             let error = ValueError::new("only the first parameter of a path may grow with the load");
             inner.reject("count", error.hint("so that files keep their numbers; put it first in the path"));

@@ -211,8 +211,8 @@ fn read_pages(mut tables: Vec<TomlTable>, requests: &[Request]) -> Option<Vec<Pa
 /// Finds the request that a page names.
 fn request_index(value: &DeValue, requests: &[Request]) -> Result<u32, ValueError> {
     let name = text(value)?;
-    let place = requests.iter().position(|request| request.name == name);
-    place.map(|place| place as u32).ok_or_else(|| {
+    let index = requests.iter().position(|request| request.name == name);
+    index.map(|index| index as u32).ok_or_else(|| {
         let error = ValueError::new(format!("no request is called `{name}`"));
         match nearest(&name, requests.iter().map(|request| request.name.as_str())) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),

@@ -67,7 +67,7 @@ pub struct UserPage {
 impl DataSet {
     /// Returns the row of a page; `None` if there is none left. `index` is that of the data in the workload.
     pub fn row(&self, index: usize, at: UserPage) -> Option<u64> {
-        let place = match self.pick {
+        let index = match self.pick {
             RowPick::Random => {
                 let user = mix_bits((index as u64) << 32 | u64::from(at.user));
                 return Some(Rng::new(at.seed, Purpose::Data, user ^ mix_bits(at.page)).below(self.rows));
@@ -77,8 +77,8 @@ impl DataSet {
         };
         let rows = u128::from(self.rows);
         let row = match self.at_end {
-            RowsEnd::Wrap => place % rows,
-            RowsEnd::Leave => Some(place).filter(|place| *place < rows)?,
+            RowsEnd::Wrap => index % rows,
+            RowsEnd::Leave => Some(index).filter(|index| *index < rows)?,
         };
         u64::try_from(row).ok()
     }

@@ -103,9 +103,9 @@ impl DataTable {
         if columns.is_empty() || COLUMNS_MAX < columns.len() {
             return fail(format!("expected 1 to {COLUMNS_MAX} columns, found {}", columns.len()));
         }
-        let twice = (1..columns.len()).find(|place| columns[..*place].contains(&columns[*place]));
+        let twice = (1..columns.len()).find(|index| columns[..*index].contains(&columns[*index]));
         match twice {
-            Some(place) => fail(format!("columns {} and one before it have the same name", place + 1)),
+            Some(index) => fail(format!("columns {} and one before it have the same name", index + 1)),
             None => Ok(DataTable { columns, text: String::new(), ends: Vec::new() }),
         }
     }
@@ -136,10 +136,10 @@ impl DataTable {
 
     /// Returns a value by row and column; empty if there is no such row.
     pub fn value(&self, row: u64, column: usize) -> &str {
-        let place = usize::try_from(row).ok().and_then(|row| row.checked_mul(self.columns.len()));
-        let place = place.and_then(|place| place.checked_add(column));
-        let end = |place: usize| self.ends.get(place).map(|end| *end as usize);
-        let range = place.and_then(|place| Some(place.checked_sub(1).map_or(Some(0), end)?..end(place)?));
+        let index = usize::try_from(row).ok().and_then(|row| row.checked_mul(self.columns.len()));
+        let index = index.and_then(|index| index.checked_add(column));
+        let end = |index: usize| self.ends.get(index).map(|end| *end as usize);
+        let range = index.and_then(|index| Some(index.checked_sub(1).map_or(Some(0), end)?..end(index)?));
         range.map_or("", |range| &self.text[range])
     }
 }

@@ -148,7 +148,7 @@ mod tests {
 
     fn written(pattern: &str, values: &[u64]) -> String {
         let mut out = Vec::new();
-        pattern.parse::<PathPattern>().unwrap().write(|place| PathValue::Number(values[place]), &mut out);
+        pattern.parse::<PathPattern>().unwrap().write(|index| PathValue::Number(values[index]), &mut out);
         String::from_utf8(out).unwrap()
     }
 

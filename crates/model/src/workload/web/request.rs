@@ -142,21 +142,21 @@ impl Request {
     }
 
     /// Returns the value of a parameter, by its index, for an object: its number, or the index of its text.
-    pub fn value(&self, place: usize, number: u64) -> u64 {
-        let following = self.parameters[place + 1..].iter();
+    pub fn value(&self, position: usize, number: u64) -> u64 {
+        let following = self.parameters[position + 1..].iter();
         // Only the first count can depend on the load, and nothing is divided by that.
         let rest = following.fold(number, |rest, parameter| rest / parameter.count.at(1.0));
-        let index = match self.parameters[place].count {
-            Count::Fixed(count) if place != 0 => rest % count,
+        let index = match self.parameters[position].count {
+            Count::Fixed(count) if position != 0 => rest % count,
             _ => rest,
         };
-        self.parameters[place].first + index
+        self.parameters[position].first + index
     }
 
     /// Returns a parameter's value for an object as it is written, by the parameter's index.
-    pub fn written_value(&self, place: usize, number: u64) -> PathValue<'_> {
-        let value = self.value(place, number);
-        match self.parameters[place].texts.get(value as usize) {
+    pub fn written_value(&self, position: usize, number: u64) -> PathValue<'_> {
+        let value = self.value(position, number);
+        match self.parameters[position].texts.get(value as usize) {
             Some(text) => PathValue::Text(text),
             None => PathValue::Number(value),
         }
@@ -164,7 +164,7 @@ impl Request {
 
     /// Appends the path of an object.
     pub fn write_path(&self, number: u64, out: &mut Vec<u8>) {
-        self.path.write(|place| self.written_value(place, number), out);
+        self.path.write(|position| self.written_value(position, number), out);
     }
 
     /// Returns the path of an object.
@@ -205,8 +205,8 @@ impl Request {
 
     /// Returns the seed of the letters of an object.
     pub fn letters_seed(&self, number: u64) -> u64 {
-        let place = self.parameters.iter().position(|parameter| parameter.name == "seed");
-        place.map_or(0, |place| self.value(place, number))
+        let position = self.parameters.iter().position(|parameter| parameter.name == "seed");
+        position.map_or(0, |position| self.value(position, number))
     }
 
     /// Returns E\[b\] and E\[b²\] of the length of the expected body, in bytes.
