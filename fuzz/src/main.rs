@@ -6,6 +6,7 @@
 
 mod cache;
 mod cache_disk;
+mod frames;
 mod frontend;
 mod http1_bodies;
 mod http1_heads;
@@ -35,6 +36,7 @@ const TARGETS: &[Target] = &[
     ("reply", http1_bodies::reply),
     ("fastcgi", pages::fastcgi),
     ("cgi", pages::cgi),
+    ("frame", frames::frame),
     ("definition", texts::definition),
     ("filelist", texts::filelist),
     ("recipe", texts::recipe),

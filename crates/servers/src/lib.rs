@@ -1,8 +1,11 @@
-//! Built-in servers: the web origin with its CPU allowance, and gateways to generated pages.
+//! Built-in servers: the web origin and the application server with their CPU allowance, and gateways to generated
+//! pages.
 //!
 //! They let every benchmark run with nothing installed, and they misbehave on demand, so that Plimsoll's own
 //! checks can be tested.
 
+mod allowance;
+pub mod app;
 pub mod gateway;
 mod listener;
 pub mod web;

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 use tokio_rustls::TlsAcceptor;
 
-use super::allowance::WORK_PER_CHECK;
 use super::connection::{Liveness, serve_http1, serve_until_idle};
 use super::http2::serve_http2;
 use super::metered_stream::MeteredStream;
@@ -18,6 +17,7 @@ use super::options::WebOptions;
 use super::server::Shared;
 use super::socket::Socket;
 use super::tls::{ALPN_HTTP2, server_config};
+use crate::allowance::WORK_PER_CHECK;
 
 /// The way in which connections of a listener start.
 #[derive(Debug)]

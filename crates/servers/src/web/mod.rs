@@ -32,7 +32,6 @@
 //! Over TLS a handshake comes first, under the same timeout, and `close_notify` is sent before the end. An
 //! HTTP/2 connection is one task as well; see `http2`.
 
-mod allowance;
 mod connection;
 mod fault;
 mod handshake;
@@ -46,7 +45,7 @@ mod site;
 mod socket;
 mod tls;
 
-pub use allowance::{CARRY, PAUSE_MIN};
+pub use crate::allowance::{CARRY, PAUSE_MIN};
 pub use fault::{ClientProtocol, Fault, FaultPlan, FaultPlanError, FaultRule, Freeze};
 pub use options::{Identity, ServeReport, WebOptions};
 pub use pages::{PagesOptions, PagesServer};

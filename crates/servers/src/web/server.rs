@@ -20,12 +20,12 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::oneshot;
 use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
 
-use super::allowance::Throttle;
 use super::connection::serve_connection;
 use super::fault::{FaultAction, FaultPlan, Freeze};
 use super::handshake::{Handshake, serve_http1_or_http2, serve_tls};
 use super::options::{ServeReport, WebOptions};
 use super::site::Site;
+use crate::allowance::Throttle;
 use crate::gateway::PageLock;
 use crate::listener::{ACCEPT_PAUSE, address_of, is_exhausted, listen_tcp};
 

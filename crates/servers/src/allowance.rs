@@ -1,7 +1,7 @@
-//! The CPU allowance: a share of one CPU that the server does not exceed, by its own measurement.
+//! The CPU allowance: a share of one CPU, or of several, that a server does not exceed, by its own measurement.
 //!
 //! The server behaves like an unlimited one on a slower processor. It reads the CPU time of its thread every
-//! few requests and keeps a balance in a token bucket:
+//! few requests and keeps a balance in a token bucket, which the threads of a server with several of them share:
 //!
 //! | state | event | next | note |
 //! |---|---|---|---|
@@ -13,7 +13,8 @@
 //!
 //! The pause is a plain sleep of the thread, and so of everything on its event loop: the effect of a kernel
 //! quota on a process, with shorter pauses. Meanwhile connections queue in the listener's backlog and
-//! requests in socket buffers.
+//! requests in socket buffers. Of several threads each pauses when it next comes to the bucket, so that the debt
+//! can grow by what the others have in hand; they pause for it, too.
 //!
 //! **Guarantee.** In any window of length w the server uses at most share × (w + [`CARRY`]) plus the CPU time
 //! between two checks (some 0.1 ms): 105 % of its share over 100 ms, 100.5 % over a second.
@@ -23,6 +24,7 @@
 //! up to [`PAUSE_MIN`] plus debt ÷ s, some 2 to 3 ms. At saturation the pauses merely determine where
 //! requests queue: N users and rate X give N ÷ X whatever their length.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
@@ -39,27 +41,28 @@ pub const PAUSE_MIN: Nanos = Nanos::from_millis(2);
 /// The unit is one kernel call of a small request: accept, read or write, some 5 µs each (a request of 1 KB
 /// on a kept connection takes 8 to 10 µs of CPU). That is short compared with [`PAUSE_MIN`], and the cost of
 /// the reading, a kernel call that moves no data, is negligible beside 16 that do.
-pub(super) const WORK_PER_CHECK: u32 = 16;
+pub(crate) const WORK_PER_CHECK: u32 = 16;
 
 /// A throttle that pauses the thread when it has used more than its share.
 #[derive(Debug)]
-pub(super) struct Throttle {
+pub(crate) struct Throttle {
     clock: RealClock,
     bucket: Bucket,
+    cpu: Nanos,
     work: u32,
     paused: Nanos,
 }
 
 impl Throttle {
     /// Creates a throttle for the calling thread; accounting starts now.
-    pub(super) fn new(share: Ratio, clock: RealClock) -> Throttle {
-        let bucket = Bucket::new(share, clock.now(), thread_cpu());
-        Throttle { clock, bucket, work: 0, paused: Nanos::ZERO }
+    pub(crate) fn new(share: Ratio, clock: RealClock) -> Throttle {
+        let bucket = Bucket::new(share, clock.now());
+        Throttle { clock, bucket, cpu: thread_cpu(), work: 0, paused: Nanos::ZERO }
     }
 
     /// Records work, one unit per kernel call for a small request, and pauses if the balance is negative.
     #[inline]
-    pub(super) fn spend(&mut self, work: u32) {
+    pub(crate) fn spend(&mut self, work: u32) {
         self.work = self.work.saturating_add(work);
         if WORK_PER_CHECK <= self.work {
             self.check();
@@ -67,16 +70,62 @@ impl Throttle {
     }
 
     /// Returns the total time that the server was paused.
-    pub(super) fn paused(&self) -> Nanos {
+    pub(crate) fn paused(&self) -> Nanos {
         self.paused
     }
 
     fn check(&mut self) {
         self.work = 0;
         let before = self.clock.now();
-        if let Some(pause) = self.bucket.settle(before, thread_cpu()) {
+        if let Some(pause) = self.bucket.settle(before, used_since(&mut self.cpu)) {
             std::thread::sleep(Duration::from_nanos(pause.0));
             self.paused += self.clock.now().saturating_sub(before);
+        }
+    }
+}
+
+/// Returns the CPU time of the calling thread since the reading before, which the new one replaces.
+fn used_since(before: &mut Nanos) -> Nanos {
+    let now = thread_cpu();
+    now.saturating_sub(std::mem::replace(before, now))
+}
+
+/// A throttle that the threads of a server share: together they use no more than their share.
+#[derive(Debug)]
+pub(crate) struct SharedThrottle {
+    clock: RealClock,
+    bucket: Mutex<Bucket>,
+}
+
+/// The part of one thread in a shared throttle.
+#[derive(Debug)]
+pub(crate) struct ThreadThrottle<'a> {
+    shared: &'a SharedThrottle,
+    cpu: Nanos,
+}
+
+impl SharedThrottle {
+    /// Creates a throttle; accounting starts now, and for each thread with [`SharedThrottle::thread`].
+    pub(crate) fn new(share: Ratio, clock: RealClock) -> SharedThrottle {
+        SharedThrottle { clock, bucket: Mutex::new(Bucket::new(share, clock.now())) }
+    }
+
+    /// Returns the part of the calling thread.
+    pub(crate) fn thread(&self) -> ThreadThrottle<'_> {
+        ThreadThrottle { shared: self, cpu: thread_cpu() }
+    }
+}
+
+impl ThreadThrottle<'_> {
+    /// Charges what the thread has used since the last call, and pauses it while all of them have used too much.
+    pub(crate) fn settle(&mut self) {
+        let SharedThrottle { clock, bucket } = self.shared;
+        let mut used = used_since(&mut self.cpu);
+        loop {
+            let pause = bucket.lock().expect("no thread panics with it").settle(clock.now(), used);
+            let Some(pause) = pause else { return };
+            std::thread::sleep(Duration::from_nanos(pause.0));
+            used = Nanos::ZERO;
         }
     }
 }
@@ -84,28 +133,26 @@ impl Throttle {
 /// A token bucket: the balance between elapsed time and CPU time used.
 #[derive(Debug)]
 struct Bucket {
-    /// Above 0, at most 1.
+    /// CPUs; above 0.
     share: f64,
     /// CPU time that may be used, in nanoseconds; negative is debt.
     balance: f64,
     wall: Nanos,
-    cpu: Nanos,
 }
 
 impl Bucket {
-    fn new(share: Ratio, wall: Nanos, cpu: Nanos) -> Bucket {
-        Bucket { share: share.0, balance: 0.0, wall, cpu }
+    fn new(share: Ratio, wall: Nanos) -> Bucket {
+        Bucket { share: share.0, balance: 0.0, wall }
     }
 
-    /// Updates the balance and returns how long to pause, if at all.
+    /// Updates the balance by the CPU time used since the last update, and returns how long to pause, if at all.
     ///
     /// balance = min(balance + share × Δwall, share × carry) − Δcpu; pause = minimum + debt ÷ share, after
     /// which the balance is share × minimum.
-    fn settle(&mut self, wall: Nanos, cpu: Nanos) -> Option<Nanos> {
+    fn settle(&mut self, wall: Nanos, used: Nanos) -> Option<Nanos> {
         let earned = self.share * wall.saturating_sub(self.wall).0 as f64;
-        let used = cpu.saturating_sub(self.cpu).0 as f64;
-        (self.wall, self.cpu) = (wall, cpu);
-        self.balance = (self.balance + earned).min(self.share * CARRY.0 as f64) - used;
+        self.wall = self.wall.max(wall);
+        self.balance = (self.balance + earned).min(self.share * CARRY.0 as f64) - used.0 as f64;
         (self.balance < 0.0).then(|| PAUSE_MIN.saturating_add(Nanos((-self.balance / self.share) as u64)))
     }
 }
@@ -118,13 +165,13 @@ mod tests {
     /// each check.
     fn busy(share: f64, until: Nanos, overslept: Nanos) -> Vec<(Nanos, Nanos)> {
         let check = Nanos::from_micros(80);
-        let mut bucket = Bucket::new(Ratio(share), Nanos::ZERO, Nanos::ZERO);
+        let mut bucket = Bucket::new(Ratio(share), Nanos::ZERO);
         let (mut wall, mut cpu, mut trace) = (Nanos::ZERO, Nanos::ZERO, Vec::new());
         while wall < until {
             wall += check;
             cpu += check;
             trace.push((wall, cpu));
-            if let Some(pause) = bucket.settle(wall, cpu) {
+            if let Some(pause) = bucket.settle(wall, check) {
                 wall += pause + overslept;
                 trace.push((wall, cpu));
             }
@@ -157,7 +204,7 @@ mod tests {
 
     #[test]
     fn idle_time_is_saved_up_to_the_carry_only() {
-        let mut bucket = Bucket::new(Ratio(0.5), Nanos::ZERO, Nanos::ZERO);
+        let mut bucket = Bucket::new(Ratio(0.5), Nanos::ZERO);
         let idle = Nanos::from_secs(10);
         assert_eq!(bucket.settle(idle, Nanos::ZERO), None);
         // 0.5 × 5 ms have been saved: a burst of 2.5 ms is free, 1 ms more is debt.
@@ -167,9 +214,32 @@ mod tests {
 
     #[test]
     fn work_below_the_share_never_causes_a_pause() {
-        let mut bucket = Bucket::new(Ratio(0.3), Nanos::ZERO, Nanos::ZERO);
+        let mut bucket = Bucket::new(Ratio(0.3), Nanos::ZERO);
         for step in 1..10_000 {
-            assert_eq!(bucket.settle(Nanos::from_micros(100 * step), Nanos::from_micros(29 * step)), None);
+            assert_eq!(bucket.settle(Nanos::from_micros(100 * step), Nanos::from_micros(29)), None);
         }
+    }
+
+    /// Four threads that compute without a pause use half a CPU together, not each.
+    #[test]
+    fn threads_share_an_allowance() {
+        let (clock, share, length) = (RealClock::start(), Ratio(0.5), Nanos::from_millis(400));
+        let throttle = SharedThrottle::new(share, clock);
+        let work = || {
+            let (mut own, before) = (throttle.thread(), thread_cpu());
+            while clock.now() < length {
+                let start = thread_cpu();
+                while thread_cpu().saturating_sub(start) < Nanos::from_micros(200) {}
+                own.settle();
+            }
+            thread_cpu().saturating_sub(before)
+        };
+        let used: u64 = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap().0).sum()
+        });
+        // What all threads have in hand when the debt begins, and what is saved up at the start.
+        let spare = Nanos::from_micros(4 * 200 + 2_500 + 1_000).0 as f64;
+        assert!((used as f64) < share.0 * clock.now().0 as f64 + spare, "{used} ns used");
     }
 }
