@@ -9,6 +9,7 @@ use model::{
     WorkloadSource,
 };
 
+use crate::app::SERVERBENCH;
 #[cfg(feature = "echo")]
 use crate::echo::ECHO;
 use crate::web::data::{DataSource, read_data};
@@ -28,6 +29,7 @@ static ALL: &[Builtin] = &[
     DYNPAGE,
     WEB_MODERN,
     ONE_OBJECT,
+    SERVERBENCH,
     #[cfg(feature = "echo")]
     ECHO,
 ];
@@ -152,6 +154,7 @@ pub fn from_definition(
             workload.data = sets;
             (workload.into(), data)
         }
+        WorkloadDefinition::App(app) => (Workload::App(app.clone()), Vec::new()),
         #[cfg(feature = "echo")]
         WorkloadDefinition::Echo(echo) => (Workload::Echo(echo.clone()), Vec::new()),
     };

@@ -1,5 +1,6 @@
 //! A directory per family, and in it one per benchmark: definition, users, data set, rules.
 
+pub mod app;
 mod benchmark;
 #[cfg(feature = "echo")]
 pub mod echo;

@@ -3,8 +3,10 @@
 //!
 //! - `net`: what all of them need: the policy, TCP, failures of operations
 //! - [`web`]: the web family
+//! - [`app`]: the application server family
 //! - `echo`: a family for tests
 
+pub mod app;
 #[cfg(feature = "echo")]
 pub mod echo;
 mod net;

@@ -51,10 +51,6 @@ impl StepOrder {
 
     /// Systems whose data operations change: each load point has its own data, warm caches, probe and checks. The pause
     /// comes last, because all of that is work for the system.
-    #[cfg_attr(
-        not(any(test, feature = "echo")),
-        expect(dead_code, reason = "no family of this build has data")
-    )]
     pub(crate) const STATEFUL: StepOrder = StepOrder {
         once: &[],
         before: &[SetupStep::Reset, SetupStep::Warm, SetupStep::Probe],

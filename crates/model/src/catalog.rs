@@ -41,6 +41,9 @@ pub struct Catalog {
     pub measures: Vec<Measure>,
     /// Indexes of the measures whose sum is what operations transfer; their rate is the throughput.
     pub transferred: Vec<usize>,
+    /// Indexes of the measures that are parts of the response time: those of an operation together take no longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub response_parts: Vec<usize>,
     /// The figure that the benchmark is known by.
     pub score: Score,
     /// The benchmark's words for what it counts.
@@ -142,12 +145,14 @@ impl Catalog {
 
     /// Returns whether another catalog counts and measures the same, whatever its score and words are.
     pub fn counts_as(&self, other: &Catalog) -> bool {
-        let Catalog { kinds, units, pauses, measures, transferred, score: _, words: _ } = self;
+        let Catalog { kinds, units, pauses, measures, transferred, response_parts, score: _, words: _ } =
+            self;
         *kinds == other.kinds
             && *units == other.units
             && *pauses == other.pauses
             && *measures == other.measures
             && *transferred == other.transferred
+            && *response_parts == other.response_parts
     }
 
     /// Returns the indexes of the measures of which records have a histogram, in the order of
@@ -198,12 +203,16 @@ impl Catalog {
         if let Some(index) = self.measures.iter().position(is_reserved) {
             return Err(CatalogFault::Name { list: "measures", index });
         }
-        let is_bytes = |measure: &usize| unit(measure) == Some(MeasureUnit::Bytes);
-        let once: BTreeSet<_> = self.transferred.iter().collect();
-        if self.transferred.iter().all(is_bytes) && once.len() == self.transferred.len() {
-            Ok(())
-        } else {
-            Err(CatalogFault::Transferred)
+        let are_of = |list: &[usize], expected: MeasureUnit| {
+            let once: BTreeSet<_> = list.iter().collect();
+            list.iter().all(|measure| unit(measure) == Some(expected)) && once.len() == list.len()
+        };
+        if !are_of(&self.transferred, MeasureUnit::Bytes) {
+            return Err(CatalogFault::Transferred);
+        }
+        match are_of(&self.response_parts, MeasureUnit::Nanoseconds) {
+            true => Ok(()),
+            false => Err(CatalogFault::ResponseParts),
         }
     }
 
@@ -276,6 +285,8 @@ pub enum CatalogFault {
     },
     /// The measures that add up to what operations transfer are not different ones in bytes.
     Transferred,
+    /// The measures that are parts of the response time are not different ones in nanoseconds.
+    ResponseParts,
     /// An expected value belongs to no measure or to one twice, or is not in its range.
     Expected {
         /// The name of the kind.
@@ -305,6 +316,9 @@ impl fmt::Display for CatalogFault {
             CatalogFault::Transferred => {
                 f.write_str("the catalog adds up measures that are not bytes, or one of them twice")
             }
+            CatalogFault::ResponseParts => f.write_str(
+                "the catalog has parts of the response time that are no times, or one of them twice",
+            ),
             CatalogFault::Expected { kind } => {
                 write!(f, "the catalog expects values of `{}` that cannot be", languages::escaped(kind))
             }

@@ -82,11 +82,19 @@ pub enum Outcome {
     ValueMissing = 19,
     /// A redirect cannot be followed: there are too many, or it leads nowhere, or out of encryption.
     WrongRedirect = 20,
+    /// The server had no room for the operation, and said so.
+    Busy = 21,
+    /// The server closed the session in place of a reply.
+    SessionLost = 22,
+    /// The reply has a checksum that is not that of its content.
+    WrongChecksum = 23,
+    /// The reply contradicts itself or what was measured here.
+    Inconsistent = 24,
 }
 
 impl Outcome {
     /// All outcomes, in the order of their numbers.
-    pub const ALL: [Outcome; 21] = [
+    pub const ALL: [Outcome; 25] = [
         Outcome::Ok,
         Outcome::Refused,
         Outcome::Reset,
@@ -108,6 +116,10 @@ impl Outcome {
         Outcome::WrongEncoding,
         Outcome::ValueMissing,
         Outcome::WrongRedirect,
+        Outcome::Busy,
+        Outcome::SessionLost,
+        Outcome::WrongChecksum,
+        Outcome::Inconsistent,
     ];
 
     /// Returns the outcome with a number, as stored in run files; `None` if there is none.
@@ -139,6 +151,10 @@ impl Outcome {
             Outcome::WrongEncoding => "wrong encoding",
             Outcome::ValueMissing => "value missing",
             Outcome::WrongRedirect => "wrong redirect",
+            Outcome::Busy => "busy",
+            Outcome::SessionLost => "session lost",
+            Outcome::WrongChecksum => "wrong checksum",
+            Outcome::Inconsistent => "inconsistent",
         }
     }
 

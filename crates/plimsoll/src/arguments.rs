@@ -256,7 +256,8 @@ impl PlanArguments {
 /// The server under test and the division of CPUs.
 #[derive(Debug, Args)]
 pub(crate) struct SutArguments {
-    /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`
+    /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`; an
+    /// application server: `app://HOST:PORT`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
     /// TLS to a target: trust only the certificate authorities in this file (PEM) instead of this machine's; a self-signed
@@ -587,6 +588,43 @@ pub(crate) enum ServeCommand {
     /// Serves the same pages as `gateway`, over persistent connections. Prints one line of JSON with its address once it is
     /// listening, and exits when its standard input is closed.
     Pages(ServePagesArguments),
+    /// Perform the transactions of application server benchmarks
+    ///
+    /// A thread reads requests, a bounded queue holds them, and service threads perform one at a time. The protocol is
+    /// described in `docs/protocols/application-server.md`. The server has files only with `--directory`, and removes them
+    /// when it exits.
+    ///
+    /// Prints one line of JSON with its address once it is listening, and exits when its standard input is closed.
+    App(ServeAppArguments),
+}
+
+/// Arguments of `serve app`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeAppArguments {
+    /// Address to listen on; port 0 picks a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub listen: std::net::SocketAddr,
+    /// Number of service threads, 1 to 256
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), default_value = "49")]
+    pub threads: u32,
+    /// Number of requests that may wait for a service thread; further ones are answered with `busy`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1024")]
+    pub queue_max: u32,
+    /// Number of clients; they have numbers below it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1024")]
+    pub clients_max: u32,
+    /// Length of the longest data file of a client
+    #[arg(long, value_name = "SIZE", value_parser = file_size, default_value = "1 GiB")]
+    pub file_max: u64,
+    /// Directory for the data files of clients, on a disk; without it, the server has no files
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// CPUs that all threads of the server together limit themselves to, 0.01 to 256
+    #[arg(long, value_name = "CPUS", value_parser = several_cpus)]
+    pub cpu_allowance: Option<f64>,
+    /// Inject a fault: `NAME`, or `NAME:N` for one in N operations; may be repeated
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
 }
 
 /// Arguments of `serve web`.
@@ -787,6 +825,16 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok().filter(|share| (0.01..=1.0).contains(share));
     share.ok_or_else(|| "expected a fraction of one CPU from 0.01 to 1".to_owned())
+}
+
+fn several_cpus(text: &str) -> Result<f64, String> {
+    let cpus = text.parse::<f64>().ok().filter(|cpus| (0.01..=256.0).contains(cpus));
+    cpus.ok_or_else(|| "expected a number of CPUs from 0.01 to 256".to_owned())
+}
+
+fn file_size(text: &str) -> Result<u64, String> {
+    let size = parse_bytes(text).map_err(|error| format!("{}\nhint: {}", error.message, error.hint))?;
+    Ok(size.0)
 }
 
 fn workers(text: &str) -> Result<usize, String> {

@@ -5,15 +5,22 @@ use std::path::PathBuf;
 use drivers::TargetPolicy;
 use drivers::web::{Target, Trust};
 use fleet::{ExternalServer, FleetError, ServerChoice};
-use model::{Accelerator, ChosenSetting, Family, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
+use model::{
+    Accelerator, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls,
+    Workload,
+};
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
 use crate::arguments::SutArguments;
 use crate::exit::Failure;
+use crate::paths;
 use crate::settings::{SettingCombination, filelist};
 
 /// Default number of page workers.
 const WORKERS: u32 = 4;
+
+/// Directory of the built-in application server below the persistent private one.
+const APP_FILES: &str = "app-files";
 
 /// Value of `--accelerator` for no accelerator.
 const NONE: &str = "none";
@@ -101,8 +108,7 @@ impl Candidate {
         Ok(match &self.server {
             ChosenServer::External(server) => ServerChoice::External(match server {
                 ExternalServer::Web(target, _) => ExternalServer::Web(target.clone(), trust.clone()),
-                #[cfg(feature = "echo")]
-                ExternalServer::Echo(_) => server.clone(),
+                _ => server.clone(),
             }),
             ChosenServer::Recipe(recipe) => {
                 ServerChoice::Start(Server::Recipe(recipe.clone()), self.acceleration(plan))
@@ -270,14 +276,14 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     if let Some(url) = &arguments.target {
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, family)?))]);
     }
-    if recipe_family(family).is_none() {
-        let error = format!("this benchmark loads {family} servers, and Plimsoll starts web servers only");
+    let Some(of_recipes) = recipe_family(family) else {
+        let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
         return Err(Failure::usage(error).hint("name a running server: `--target HOST:PORT`"));
-    }
+    };
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
         "built-in" => Ok(("built-in".to_owned(), ChosenServer::BuiltIn)),
-        name => Ok((name.to_owned(), ChosenServer::Recipe(Box::new(load_web(name)?)))),
+        name => Ok((name.to_owned(), ChosenServer::Recipe(Box::new(load_recipe(name, of_recipes)?)))),
     };
     match arguments.sut.as_slice() {
         [] => Ok(vec![("built-in".to_owned(), ChosenServer::BuiltIn)]),
@@ -289,23 +295,26 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
 pub(crate) fn recipe_family(family: Family) -> Option<ServerFamily> {
     match family {
         Family::Web => Some(ServerFamily::Web),
+        Family::App => Some(ServerFamily::App),
         #[cfg(feature = "echo")]
         Family::Echo => None,
     }
 }
 
-/// Returns the recipe of a web server.
-fn load_web(name: &str) -> Result<Recipe, Failure> {
+/// Returns the recipe of a server of a family.
+fn load_recipe(name: &str, family: ServerFamily) -> Result<Recipe, Failure> {
     let recipe = Recipe::load(name)?;
-    match recipe.family {
-        ServerFamily::Web => Ok(recipe),
-        family => {
-            let error =
-                format!("this benchmark loads web servers, and `{name}` is a server of the family {family}");
-            Err(Failure::usage(error)
-                .hint("choose a web server, such as `--sut nginx`; `plimsoll suts` lists them"))
-        }
+    if recipe.family == family {
+        return Ok(recipe);
     }
+    let other = recipe.family;
+    let error =
+        format!("this benchmark loads {family} servers, and `{name}` is a server of the family {other}");
+    let hint = match family {
+        ServerFamily::Web => "choose a web server, such as `--sut nginx`; `plimsoll suts` lists them",
+        _ => "omit `--sut` for the built-in server; `plimsoll suts` lists the others",
+    };
+    Err(Failure::usage(error).hint(hint))
 }
 
 /// Returns the server that a target names, in the notation of the family.
@@ -315,6 +324,11 @@ fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
             let target: Target = target.parse().map_err(Failure::usage)?;
             let (host, port) = (target.host.clone(), target.port);
             (ExternalServer::Web(target, Trust::Any), host, port)
+        }
+        Family::App => {
+            let server: fleet::ApplicationServer = target.parse().map_err(Failure::usage)?;
+            let (host, port) = (server.host.clone(), server.port);
+            (ExternalServer::App(server), host, port)
         }
         #[cfg(feature = "echo")]
         Family::Echo => {
@@ -373,8 +387,41 @@ pub(crate) fn file_name(candidate: &Candidate) -> PathBuf {
     PathBuf::from(format!("{}.plim", name.trim_matches('-')))
 }
 
-/// Returns the built-in web server with the file set and the protocol of a plan.
+/// Returns the built-in server of a plan's family.
 pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
+    match &plan.workload {
+        Workload::App(app) => built_in_app(app, plan),
+        _ => built_in_web(benchmark, filelist, plan),
+    }
+}
+
+/// Returns the built-in application server, with service threads for the highest load of a plan.
+fn built_in_app(app: &AppWorkload, plan: &Plan) -> Result<Server, Failure> {
+    let program = std::env::current_exe()?;
+    let clients = plan.level_max().ceil() as u32;
+    let cpus = match plan.sut.cpus.len() {
+        0 => observe::available_cpus().len(),
+        n => n,
+    };
+    let threads = servers::app::service_threads(clients, cpus as u32);
+    let mut args = vec!["serve".to_owned(), "app".to_owned()];
+    let mut add = |name: &str, value: String| args.extend([name.to_owned(), value]);
+    add("--listen", "{address}:{port}".to_owned());
+    add("--threads", threads.to_string());
+    add("--clients-max", clients.to_string());
+    if app.needs_files() {
+        add("--file-max", format!("{} B", app.file_bytes()));
+        let directory = paths::make_private(&paths::persistent_dir())?.join(APP_FILES);
+        add("--directory", directory.to_string_lossy().into_owned());
+    }
+    if let Some(share) = plan.sut.quota {
+        add("--cpu-allowance", share.to_string());
+    }
+    Ok(Server::BuiltIn { family: ServerFamily::App, program, args })
+}
+
+/// Returns the built-in web server with the file set and the protocol of a plan.
+fn built_in_web(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
     let program = std::env::current_exe()?;
     let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.to_owned()];
     // Behind an accelerator, this is not the primary address.
@@ -396,7 +443,7 @@ pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> 
     if protocol.is_some_and(|protocol| protocol.http == HttpVersion::Http2) {
         args.push("--http2".to_owned());
     }
-    Ok(Server::BuiltIn { program, args })
+    Ok(Server::BuiltIn { family: ServerFamily::Web, program, args })
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use fixture::{READY_MAX, directory, files, get, private, processes_with, request
 use model::{Content, FileSet, SetFile};
 use observe::available_cpus;
 use testbed::{
-    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, Server, SutError, SutRequest, populate,
+    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, Server, ServerFamily, SutError,
+    SutRequest, populate,
 };
 use units::{Clock, Nanos, RealClock};
 
@@ -319,7 +320,8 @@ fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     let base = directory();
     let files = files();
     let script = r#"echo starting; echo '{"ready": {"address": "127.0.0.1:4711"}}'; read end; exit 4"#;
-    let server = Server::BuiltIn { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };
+    let (program, args) = ("/bin/sh".into(), vec!["-c".into(), script.into()]);
+    let server = Server::BuiltIn { family: ServerFamily::Web, program, args };
     let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sut.url(), "http://127.0.0.1:4711/");

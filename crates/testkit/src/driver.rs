@@ -37,7 +37,7 @@ impl<O: SimOperation> Driver for SimDriver<O> {
         let fate = self.server_state.borrow_mut().admit(self.user, operation.kind(), sent - self.origin);
         self.timers.sleep_until(self.origin + fate.done).await;
         // As in a real driver, the reply is done when the generator sees it, which is later if it is paused.
-        reply::<O>(&fate, sent, self.clock.now(), self.origin)
+        reply(operation, &fate, sent, self.clock.now(), self.origin)
     }
 
     fn give_up(&mut self) {}
@@ -68,7 +68,7 @@ impl<O: SimOperation> BlockingDriver for SimBlockingDriver<O> {
         self.threads.sleep_until(self.origin + fate.done, &AtomicBool::new(false));
         let done = self.threads.now();
         SimThreads::use_cpu(done - sent);
-        reply::<O>(&fate, sent, done, self.origin)
+        reply(operation, &fate, sent, done, self.origin)
     }
 
     fn describe(&self, operation: &O, reply: &Reply) -> String {
@@ -76,12 +76,12 @@ impl<O: SimOperation> BlockingDriver for SimBlockingDriver<O> {
     }
 }
 
-fn reply<O: SimOperation>(fate: &SimReply, sent: Nanos, done: Nanos, origin: Nanos) -> Reply {
+fn reply<O: SimOperation>(operation: &O, fate: &SimReply, sent: Nanos, done: Nanos, origin: Nanos) -> Reply {
     let head_bytes = match fate.outcome {
         Outcome::Ok | Outcome::WrongStatus => HEAD_BYTES,
         _ => 0,
     };
-    let measured = O::measured(&SimExchange {
+    let measured = operation.measured(&SimExchange {
         connect: (origin + fate.connected).saturating_sub(sent),
         first_byte: done - sent,
         head_bytes,

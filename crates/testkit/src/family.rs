@@ -1,8 +1,8 @@
 //! The operations of protocol families in a simulation, and the measures of each.
 
+use model::{AppRequest, AppTransaction, Kinded, MeasuredValues, WebRequest, app_measure, web_measure};
 #[cfg(feature = "echo")]
 use model::{EchoMessage, echo_measure};
-use model::{Kinded, MeasuredValues, WebRequest, web_measure};
 use units::Nanos;
 
 /// An exchange with a simulated server that has ended.
@@ -19,19 +19,38 @@ pub(crate) struct SimExchange {
 /// An operation that simulated drivers can perform.
 pub(crate) trait SimOperation: Kinded + 'static {
     /// Returns the measures of an exchange.
-    fn measured(exchange: &SimExchange) -> MeasuredValues;
+    fn measured(&self, exchange: &SimExchange) -> MeasuredValues;
 }
 
 impl SimOperation for WebRequest {
-    fn measured(exchange: &SimExchange) -> MeasuredValues {
+    fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
         let SimExchange { connect, first_byte, head_bytes, body_bytes } = *exchange;
         web_measure::measured(connect, first_byte, head_bytes, body_bytes)
     }
 }
 
+/// The simulated server does not say how long a request waited: all of the time is service.
+impl SimOperation for AppRequest {
+    fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
+        let message = u64::from(self.bytes);
+        let (sent, received) = match self.transaction {
+            AppTransaction::ClientServer => (message, 0),
+            AppTransaction::ServerClient => (0, message),
+            AppTransaction::Process => (4, 0),
+            _ => (0, 0),
+        };
+        let mut measured = MeasuredValues::default();
+        measured.set(app_measure::QUEUE, 0);
+        measured.set(app_measure::SERVICE, exchange.first_byte.0);
+        measured.set(app_measure::SENT_BYTES, 32 + sent);
+        measured.set(app_measure::RECEIVED_BYTES, 56 + received);
+        measured
+    }
+}
+
 #[cfg(feature = "echo")]
 impl SimOperation for EchoMessage {
-    fn measured(exchange: &SimExchange) -> MeasuredValues {
+    fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
         let mut measured = MeasuredValues::default();
         measured.set(echo_measure::SENT_BYTES, exchange.body_bytes);
         measured.set(echo_measure::RECEIVED_BYTES, exchange.body_bytes);

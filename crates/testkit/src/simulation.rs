@@ -8,6 +8,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use analysis::{Analysis, Analyzer};
+use benchmarks::app::Transactions;
 #[cfg(feature = "echo")]
 use benchmarks::echo::Messages;
 use benchmarks::web::pages::Pages;
@@ -122,6 +123,7 @@ impl Simulation {
         let seed = self.plan.seed;
         match &self.plan.workload {
             Workload::Web(web) => self.run_users(point, Pages::new(web, seed, point.load), take),
+            Workload::App(app) => self.run_users(point, Transactions::new(app, seed), take),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => self.run_users(point, Messages::new(echo, seed), take),
         }
@@ -213,6 +215,8 @@ impl Simulation {
             Workload::Web(web) => {
                 web.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect()
             }
+            // Transactions know their bytes.
+            Workload::App(app) => app.suite.transactions().iter().map(|_| 0).collect(),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.messages.iter().map(EchoMessageKind::wire_bytes).collect(),
         };

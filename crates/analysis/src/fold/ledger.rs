@@ -158,7 +158,7 @@ fn flow_fault(flow: &Flow, before: Flow) -> Option<FlowFault> {
 /// Returns the first measure of a kind that contradicts another one, or the catalog.
 fn measure_fault(catalog: &Catalog, kind: usize, totals: &KindTotals) -> Option<KindMeasure> {
     let ok = totals.response.n;
-    catalog.measures.iter().enumerate().find_map(|(index, measure)| {
+    let fault_of_one = catalog.measures.iter().enumerate().find_map(|(index, measure)| {
         let found = totals.measure(index);
         let is_complete = if measure.is_always { found.n == ok } else { found.n <= ok };
         let whole = measure.part_of.map(|whole| (whole, totals.measure(whole).sum));
@@ -171,6 +171,20 @@ fn measure_fault(catalog: &Catalog, kind: usize, totals: &KindTotals) -> Option<
             catalog.expected(kind, index).and_then(|expected| expected_fault(found.sum, ok, *expected))
         };
         fault.map(|fault| KindMeasure { kind, measure: measure.name.clone(), fault })
+    });
+    fault_of_one.or_else(|| response_parts_fault(catalog, kind, totals))
+}
+
+/// Returns the fault of the measures that are parts of the response time, if together they are longer.
+fn response_parts_fault(catalog: &Catalog, kind: usize, totals: &KindTotals) -> Option<KindMeasure> {
+    let parts = &catalog.response_parts;
+    let sum = parts.iter().fold(0, |sum: u128, part| sum.saturating_add(totals.measure(*part).sum));
+    let whole_sum = totals.response.sum;
+    let names = || parts.iter().map(|part| catalog.measures[*part].name.as_str()).collect::<Vec<_>>();
+    (whole_sum < sum).then(|| KindMeasure {
+        kind,
+        measure: names().join(" + "),
+        fault: MeasureFault::Part { sum, whole: "response time".to_owned(), whole_sum },
     })
 }
 

@@ -306,6 +306,24 @@ fn bytes_that_are_not_those_of_the_objects_are_caught() {
     assert_eq!((sum, most), (least - 1, least));
 }
 
+/// Times that a server states as parts of the response time, which are longer than it: of one kind, in one second.
+#[test]
+fn parts_that_are_longer_than_the_response_time_are_caught() {
+    let mut recorded = two_load_points();
+    recorded.plan.catalog.response_parts = vec![web_measure::CONNECT, web_measure::FIRST_BYTE];
+    let totals = &mut recorded.records[3].kinds[1];
+    let response = totals.response.sum;
+    totals.measures[web_measure::CONNECT].sum = 1;
+    totals.measures[web_measure::FIRST_BYTE].sum = response;
+    let found = assert_caught(&recorded.analyze(), "conservation");
+    let Finding::Measure(found) = found else { panic!("{found:?}") };
+    let InInterval { interval, fault, .. } = found.first;
+    let expected =
+        MeasureFault::Part { sum: response + 1, whole: "response time".to_owned(), whole_sum: response };
+    assert_eq!((interval, fault.kind, fault.measure.as_str()), (3, 1, "connect + first byte"));
+    assert_eq!(fault.fault, expected);
+}
+
 /// Each field of the flow, one too many in one second of the steady phase.
 #[test]
 fn every_miscount_of_the_flow_is_caught() {

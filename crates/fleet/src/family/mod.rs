@@ -3,6 +3,7 @@
 //! A family is a file here, a variant of [`ExternalServer`] and of [`ResolvedTarget`], and an arm in each `match` on
 //! them.
 
+mod app;
 #[cfg(feature = "echo")]
 mod echo;
 mod probe;
@@ -15,10 +16,12 @@ use std::time::Duration;
 use drivers::web::{Target, Trust, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError};
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets};
-use testbed::RunningSut;
+use testbed::{RunningSut, ServerFamily};
 use thiserror::Error;
 use units::RealClock;
 
+pub(crate) use app::AppTarget;
+pub use app::ApplicationServer;
 #[cfg(feature = "echo")]
 pub use echo::EchoServer;
 #[cfg(feature = "echo")]
@@ -41,6 +44,8 @@ const STOP_STEP: Duration = Duration::from_millis(100);
 pub enum ExternalServer {
     /// A web server, and the certificates that are accepted from it over TLS.
     Web(Target, Trust),
+    /// An application server.
+    App(ApplicationServer),
     /// An echo server.
     #[cfg(feature = "echo")]
     Echo(EchoServer),
@@ -50,6 +55,7 @@ pub enum ExternalServer {
 #[derive(Debug, Clone)]
 pub(crate) enum ResolvedTarget {
     Web(WebTarget),
+    App(AppTarget),
     #[cfg(feature = "echo")]
     Echo(EchoTarget),
 }
@@ -73,6 +79,8 @@ pub enum SetupError {
 pub(crate) fn order(family: Family) -> &'static StepOrder {
     match family {
         Family::Web => &StepOrder::STATELESS,
+        // Files are written.
+        Family::App => &StepOrder::STATEFUL,
         // So that real runs of a test have this order.
         #[cfg(feature = "echo")]
         Family::Echo => &StepOrder::STATEFUL,
@@ -100,6 +108,10 @@ impl ResolvedTarget {
                     secrets,
                 })
             }
+            ExternalServer::App(server) => ResolvedTarget::App(AppTarget {
+                address: resolve(&server.host, server.port, clock, stop)?,
+                server: server.clone(),
+            }),
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => ResolvedTarget::Echo(EchoTarget {
                 address: resolve(&server.host, server.port, clock, stop)?,
@@ -108,11 +120,16 @@ impl ResolvedTarget {
         })
     }
 
-    /// Returns the server that this run has started: a web server so far.
+    /// Returns the server that this run has started.
     ///
     /// # Errors
     /// Its address is not allowed.
     pub(crate) fn of_sut(sut: &RunningSut, secrets: Secrets) -> Result<ResolvedTarget, TargetPolicyError> {
+        if sut.family() == ServerFamily::App {
+            let address = sut.addr();
+            TargetPolicy.resolve(&address.ip().to_string(), address.port())?;
+            return Ok(ResolvedTarget::App(AppTarget::of_address(address)));
+        }
         // Without TLS it has no certificate, and none is asked for.
         let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
         let target: Target = sut.url().parse().expect("our own URL");
@@ -124,6 +141,7 @@ impl ResolvedTarget {
     pub(crate) fn address(&self) -> SocketAddr {
         match self {
             ResolvedTarget::Web(web) => web.address,
+            ResolvedTarget::App(app) => app.address,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
         }
@@ -133,6 +151,7 @@ impl ResolvedTarget {
     pub(crate) fn name(&self) -> String {
         match self {
             ResolvedTarget::Web(web) => web.target.to_string(),
+            ResolvedTarget::App(app) => app.server.to_string(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.server.to_string(),
         }
@@ -142,6 +161,7 @@ impl ResolvedTarget {
     pub(crate) fn host(&self) -> &str {
         match self {
             ResolvedTarget::Web(web) => &web.target.host,
+            ResolvedTarget::App(app) => &app.server.host,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => &echo.server.host,
         }
@@ -151,6 +171,7 @@ impl ResolvedTarget {
     pub(crate) fn is_encrypted(&self) -> bool {
         match self {
             ResolvedTarget::Web(web) => web.target.secure,
+            ResolvedTarget::App(_) => false,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => false,
         }
@@ -160,6 +181,7 @@ impl ResolvedTarget {
     pub(crate) fn take_secrets(&mut self) -> Secrets {
         match self {
             ResolvedTarget::Web(web) => std::mem::take(&mut web.secrets),
+            ResolvedTarget::App(_) => Secrets::default(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => Secrets::default(),
         }
@@ -172,6 +194,7 @@ impl ResolvedTarget {
     pub(crate) fn probe(&self, plan: &Plan, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
         match self {
             ResolvedTarget::Web(target) => web::probe(plan, target, clock, stop),
+            ResolvedTarget::App(target) => app::probe(plan, target, clock, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::probe(plan, target, clock, stop),
         }
@@ -182,7 +205,10 @@ impl ResolvedTarget {
     ///
     /// # Errors
     /// `stop` is set before all of them were checked, or the system refused a socket.
-    #[cfg_attr(not(feature = "echo"), expect(unused_variables, reason = "the web has no such conditions"))]
+    #[cfg_attr(
+        not(feature = "echo"),
+        expect(unused_variables, reason = "only a family for tests has such conditions")
+    )]
     pub(crate) fn check(
         &self,
         plan: &Plan,
@@ -193,6 +219,8 @@ impl ResolvedTarget {
         match self {
             // Every operation checks all that a web server can be asked.
             ResolvedTarget::Web(_) => Ok(Vec::new()),
+            // Every read checks the number of its block.
+            ResolvedTarget::App(_) => Ok(Vec::new()),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
         }
@@ -206,6 +234,7 @@ impl ResolvedTarget {
     pub(crate) fn run(&self, work: ThreadWork<'_>) -> Result<Counts, ThreadFailure> {
         match self {
             ResolvedTarget::Web(target) => web::run(work, target),
+            ResolvedTarget::App(target) => app::run(work, target),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::run(work, target),
         }

@@ -2,11 +2,12 @@
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
 //! - `values`: the notation of single values
-//! - `web`, `echo`: the workloads of the families
+//! - `web`, `app`, `echo`: the workloads of the families
 //! - `protocol`: the settings of the families
 //! - `think`: the pauses of users
 //! - `schema`: the published JSON Schema
 
+mod app;
 #[cfg(feature = "echo")]
 mod echo;
 mod parse;
@@ -25,7 +26,7 @@ pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, Workloa
 
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;
-use crate::{Arrivals, Headline, Phases, Rules};
+use crate::{AppWorkload, Arrivals, Headline, Phases, Rules};
 
 /// The version of the definition language.
 pub const DEFINITION_FORMAT: u32 = 1;
@@ -70,6 +71,8 @@ names! {
     pub enum Family {
         /// Web servers.
         Web = "web",
+        /// Application servers.
+        App = "application",
     }
 }
 
@@ -80,6 +83,8 @@ names! {
     pub enum Family {
         /// Web servers.
         Web = "web",
+        /// Application servers.
+        App = "application",
         /// Echo servers, for tests.
         #[schemars(skip)]
         Echo = "echo",
@@ -91,6 +96,8 @@ names! {
 pub enum WorkloadDefinition {
     /// Requests to a web server.
     Web(WebDefinition),
+    /// Transactions with an application server.
+    App(AppWorkload),
     /// Messages to an echo server.
     #[cfg(feature = "echo")]
     Echo(EchoWorkload),
@@ -101,8 +108,7 @@ impl WorkloadDefinition {
     pub fn web(&self) -> Option<&WebDefinition> {
         match self {
             WorkloadDefinition::Web(web) => Some(web),
-            #[cfg(feature = "echo")]
-            WorkloadDefinition::Echo(_) => None,
+            _ => None,
         }
     }
 }
@@ -144,6 +150,7 @@ impl Definition {
     pub fn family(&self) -> Family {
         match &self.workload {
             WorkloadDefinition::Web(_) => Family::Web,
+            WorkloadDefinition::App(_) => Family::App,
             #[cfg(feature = "echo")]
             WorkloadDefinition::Echo(_) => Family::Echo,
         }

@@ -7,6 +7,7 @@ use languages::{Diagnostics, HttpUrl, HttpUrlError, LOAD_POINTS_MAX, USERS_MAX};
 use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
+use super::app;
 #[cfg(feature = "echo")]
 use super::echo;
 use super::protocol::{read_protocol, time_limit};
@@ -106,6 +107,7 @@ fn read_workload(
     let protocol = protocol.and_then(|table| read_protocol(table, family));
     let workload = match family {
         Family::Web => web::read(workload, protocol.as_deref(), level_max).map(WorkloadDefinition::Web),
+        Family::App => app::read(workload, protocol.as_deref()).map(WorkloadDefinition::App),
         #[cfg(feature = "echo")]
         Family::Echo => echo::read(workload).map(WorkloadDefinition::Echo),
     };
@@ -214,6 +216,10 @@ pub(super) const EVERY_REQUEST_KEY: &str = include_str!("every_request_key.toml"
 #[cfg(test)]
 pub(super) const EVERY_SESSION_KEY: &str = include_str!("every_session_key.toml");
 
+/// A definition with every key of application servers.
+#[cfg(test)]
+pub(super) const EVERY_APP_KEY: &str = include_str!("every_app_key.toml");
+
 /// Returns the first problem of a definition after a piece of it was replaced.
 #[cfg(test)]
 pub(super) fn problem_of(definition: &str, piece: &str, replacement: &str) -> String {
@@ -234,7 +240,10 @@ pub(super) fn problems_of_request<const N: usize>(slips: [(&str, &str); N]) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, Connection, FilelistSource, HttpVersion, Tls, WebProtocol, WorkloadSource};
+    use crate::{
+        AppFileIo, AppPayload, AppSuite, AppWorkload, Arrivals, Connection, FilelistSource, HttpVersion,
+        Think, Tls, WebProtocol, WorkloadSource,
+    };
     use proptest::prelude::*;
 
     fn problem(piece: &str, replacement: &str) -> String {
@@ -292,6 +301,34 @@ mod tests {
             delivered_ratio_min: 0.99,
         };
         assert_eq!(definition.rules, rules);
+    }
+
+    #[test]
+    fn every_key_of_application_servers_is_read() {
+        let definition = Definition::parse("my.toml", EVERY_APP_KEY).unwrap();
+        let WorkloadDefinition::App(app) = &definition.workload else { panic!("of application servers") };
+        let payload = |bytes, weight| AppPayload { bytes, weight };
+        let expected = AppWorkload {
+            suite: AppSuite::Disk,
+            payloads: vec![payload(100, 1), payload(200, 3)],
+            rounds: 5,
+            range_bytes: 32 << 10,
+            io: AppFileIo::Direct,
+            is_cold: true,
+            think: Think::Fixed(Nanos::from_millis(270)),
+        };
+        assert_eq!((app, definition.time_limit), (&expected, Nanos::from_secs(5)));
+        let problem = |piece, slip| problem_of(EVERY_APP_KEY, piece, slip);
+        let found = [
+            problem("rounds = 5\n", ""),
+            problem("rounds = 5", "rounds = 50_000_001"),
+            problem("bytes = 100", "bytes = 131_073"),
+            problem("weight = 3", "weight = 0"),
+            problem("\"disk\"", "\"disc\""),
+            problem("\"32 KiB\"", "\"15 KiB\""),
+            problem("\"32 KiB\"", "32768"),
+        ];
+        insta::assert_snapshot!(found.join("\n"), @"");
     }
 
     #[test]

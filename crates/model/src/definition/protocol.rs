@@ -38,8 +38,8 @@ fn read_value(kind: SettingKind, value: &DeValue) -> Result<SettingValue, ValueE
     match kind {
         SettingKind::Choice(choices) => read_choice(kind, choices, value),
         SettingKind::Count { least, most } => whole_u32(least..=most)(value).map(SettingValue::Count),
-        SettingKind::Bytes { most } => match size(value)?.0 {
-            bytes if bytes <= most => Ok(SettingValue::Bytes(bytes)),
+        SettingKind::Bytes { least, most } => match size(value)?.0 {
+            bytes if (least..=most).contains(&bytes) => Ok(SettingValue::Bytes(bytes)),
             _ => Err(ValueError::new(format!("expected {kind}"))),
         },
         SettingKind::Time => time_above_zero(value).map(SettingValue::Time),

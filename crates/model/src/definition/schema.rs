@@ -47,9 +47,9 @@ pub(super) struct DefinitionTable {
     headline: Headline,
     /// The running server that a run loads unless it names another, such as `http://127.0.0.1:8080/`.
     target: Option<String>,
-    /// The requests, or the filelist that they are made from.
+    /// The requests or transactions of users, or the filelist that they are made from.
     workload: WorkloadTable,
-    /// The protocol of the requests.
+    /// The settings of the family.
     protocol: ProtocolTable,
     /// The load points.
     load: LoadTable,
@@ -76,10 +76,44 @@ pub(super) struct TimeText(#[schemars(regex(pattern = r"^[0-9.]+ ?(ns|us|µs|ms|
 #[schemars(rename = "LoadLevels")]
 pub(super) struct LoadText(#[schemars(regex(pattern = r"^[0-9]+[0-9., /]*$"))] String);
 
-/// The workload: either `filelist` or `requests`.
+/// The workload, in the terms of the family.
 #[derive(JsonSchema)]
-#[schemars(rename = "Workload", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct WorkloadTable {
+#[schemars(untagged, rename = "Workload")]
+pub(super) enum WorkloadTable {
+    Web(Box<WebWorkloadTable>),
+    App(AppWorkloadTable),
+}
+
+/// The workload of an application server: transactions, which are those of the suite in `protocol`.
+#[derive(JsonSchema)]
+#[schemars(rename = "AppWorkload", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct AppWorkloadTable {
+    /// The rounds of a computation.
+    #[schemars(range(max = 50_000_000))]
+    rounds: u32,
+    /// The lengths of messages.
+    #[schemars(length(min = 1))]
+    payloads: Vec<PayloadTable>,
+    /// The pause of clients after each transaction; if absent: `none`.
+    think: Option<ThinkText>,
+}
+
+/// A length of messages.
+#[derive(JsonSchema)]
+#[schemars(rename = "Payload", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct PayloadTable {
+    /// The length in bytes.
+    #[schemars(range(min = 1, max = 131_072))]
+    bytes: u32,
+    /// Its share of all messages is this divided by the sum of all weights.
+    #[schemars(range(min = 1, max = 4_294_967_295u64))]
+    weight: u64,
+}
+
+/// The workload of a web server: either `filelist` or `requests`.
+#[derive(JsonSchema)]
+#[schemars(rename = "WebWorkload", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct WebWorkloadTable {
     /// The files, their sizes and weights.
     filelist: Option<FilelistSource>,
     /// The kinds of requests.
@@ -461,7 +495,7 @@ pub(super) struct QuickTable {
     drain: Option<TimeText>,
 }
 
-/// The protocol of the requests: the settings of the family that definitions have.
+/// The settings of the family that definitions have.
 pub(super) struct ProtocolTable;
 
 impl JsonSchema for ProtocolTable {
@@ -470,22 +504,28 @@ impl JsonSchema for ProtocolTable {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut properties = Map::new();
-        let mut required: Vec<&str> = Vec::new();
-        for setting in Family::Web.settings().iter().filter(|one| one.key != DefinitionKey::None) {
-            properties.insert(setting.name.to_owned(), setting_schema(setting, generator).into());
-            if setting.key == DefinitionKey::Required {
-                required.push(setting.name);
-            }
-        }
-        json_schema!({
-            "description": "The protocol of the requests.",
-            "type": "object",
-            "properties": properties,
-            "additionalProperties": false,
-            "required": required,
-        })
+        let families = [Family::Web, Family::App].map(|family| settings_schema(family, generator));
+        json_schema!({ "description": "The settings of the family.", "anyOf": families })
     }
+}
+
+/// Returns the schema of the settings of a family.
+fn settings_schema(family: Family, generator: &mut SchemaGenerator) -> Schema {
+    let mut properties = Map::new();
+    let mut required: Vec<&str> = Vec::new();
+    for setting in family.settings().iter().filter(|one| one.key != DefinitionKey::None) {
+        properties.insert(setting.name.to_owned(), setting_schema(setting, generator).into());
+        if setting.key == DefinitionKey::Required {
+            required.push(setting.name);
+        }
+    }
+    json_schema!({
+        "description": format!("The settings of the family `{family}`."),
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+        "required": required,
+    })
 }
 
 /// Returns the schema of a setting's values, from its declaration.
@@ -578,7 +618,7 @@ pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::parse::{EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY};
+    use crate::definition::parse::{EVERY_APP_KEY, EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY};
     use testkit::{is_published, keys_named, keys_read};
 
     /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definitions with every
@@ -587,7 +627,7 @@ mod tests {
     fn the_schema_names_the_keys_that_are_read_and_no_others() {
         let named =
             ["/parameters", "/headers", "/data", "/extract", "/body/form", "/body/multipart", "/reply/json"];
-        let mut read = keys_read(&[EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY], &named);
+        let mut read = keys_read(&[EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY], &named);
         // Of two ways to say something only one can be in a text; tests of `parse` read the others.
         for (path, others) in [
             ("/workload/filelist", &["file"][..]),

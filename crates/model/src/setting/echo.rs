@@ -11,12 +11,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: "bytes",
         title: "message length",
         about: "length of every message",
-        kind: SettingKind::Bytes { most: 1 << 20 },
+        kind: SettingKind::Bytes { least: 0, most: 1 << 20 },
         key: DefinitionKey::None,
         access: SettingAccess::Whole {
             text: |configuration| match &configuration.workload {
                 Workload::Echo(echo) => Some(lengths(echo)),
-                Workload::Web(_) => None,
+                _ => None,
             },
             apply: |configuration, value| {
                 if let (Workload::Echo(echo), SettingValue::Bytes(bytes)) =

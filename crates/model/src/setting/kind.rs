@@ -19,9 +19,11 @@ pub enum SettingKind {
         /// The greatest.
         most: u32,
     },
-    /// A size up to this number of bytes.
+    /// A size in this range.
     Bytes {
-        /// The greatest.
+        /// The least, in bytes.
+        least: u64,
+        /// The greatest, in bytes.
         most: u64,
     },
     /// A time above zero.
@@ -79,9 +81,9 @@ impl SettingKind {
                 let count = text.parse().ok().filter(|count| (least..=most).contains(count));
                 count.map(SettingValue::Count)
             }
-            SettingKind::Bytes { most } => parse_bytes(text)
+            SettingKind::Bytes { least, most } => parse_bytes(text)
                 .ok()
-                .filter(|bytes| bytes.0 <= most)
+                .filter(|bytes| (least..=most).contains(&bytes.0))
                 .map(|bytes| SettingValue::Bytes(bytes.0)),
             SettingKind::Time => return typed_time(text),
             SettingKind::Distribution => text.parse().ok().map(SettingValue::Distribution),
@@ -143,7 +145,12 @@ impl fmt::Display for SettingKind {
                 }
             }
             SettingKind::Count { least, most } => write!(f, "a whole number from {least} to {most}"),
-            SettingKind::Bytes { most } => write!(f, "a size such as `4 KiB`, up to {}", Bytes(*most)),
+            SettingKind::Bytes { least: 0, most } => {
+                write!(f, "a size such as `4 KiB`, up to {}", Bytes(*most))
+            }
+            SettingKind::Bytes { least, most } => {
+                write!(f, "a size such as `4 KiB`, from {} up to {}", Bytes(*least), Bytes(*most))
+            }
             SettingKind::Time => f.write_str("a time such as `60 s`"),
             SettingKind::Distribution => f.write_str("`uniform`, `zipf:1.0`, `poisson:5` or `weights:3,2,1`"),
             SettingKind::Text(placeholder) => f.write_str(placeholder),
@@ -177,7 +184,7 @@ mod tests {
 
     #[test]
     fn sizes_have_units_and_a_limit() {
-        let kind = SettingKind::Bytes { most: 1 << 20 };
+        let kind = SettingKind::Bytes { least: 0, most: 1 << 20 };
         assert_eq!(kind.parse("4 KiB"), Ok(SettingValue::Bytes(4096)));
         for text in ["4", "2 MiB", "-1 B"] {
             assert_eq!(refused(kind, text), "write a size such as `4 KiB`, up to 1.0 MiB");

@@ -5,8 +5,9 @@
 //!
 //! - `kind`: the values that a setting can have
 //! - `configuration`: the part of a benchmark that settings change
-//! - `web`, `echo`: the settings of each family
+//! - `web`, `app`, `echo`: the settings of each family
 
+pub(crate) mod app;
 mod configuration;
 #[cfg(feature = "echo")]
 mod echo;
@@ -115,6 +116,7 @@ impl Family {
     pub fn settings(self) -> &'static [Setting] {
         match self {
             Family::Web => web::SETTINGS,
+            Family::App => app::SETTINGS,
             #[cfg(feature = "echo")]
             Family::Echo => echo::SETTINGS,
         }

@@ -82,6 +82,7 @@ impl EchoWorkload {
             pauses: self.think.pauses(),
             measures: ["sent bytes", "received bytes"].map(measure).into(),
             transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],
+            response_parts: Vec::new(),
             score: Score::default(),
             words: Words::of_rate("message", "terminal"),
         }

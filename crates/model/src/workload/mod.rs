@@ -1,9 +1,11 @@
 //! Workloads: what virtual users do, in the terms of their protocol family.
 //!
 //! - `web`: requests and pages over HTTP
+//! - `app`: transactions with an application server
 //! - `echo`: messages that come back over TCP, a family for tests
 //! - `think`: the pauses of users
 
+mod app;
 #[cfg(feature = "echo")]
 mod echo;
 mod think;
@@ -11,6 +13,10 @@ mod web;
 
 use serde::{Deserialize, Serialize};
 
+pub use app::{
+    APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppRequest, AppSuite, AppTransaction,
+    AppWorkload, app_measure,
+};
 #[cfg(feature = "echo")]
 pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
 pub use think::Think;
@@ -33,6 +39,8 @@ use crate::{Catalog, Family};
 pub enum Workload {
     /// Requests to a web server.
     Web(WebWorkload),
+    /// Transactions with an application server.
+    App(AppWorkload),
     /// Messages to an echo server.
     #[cfg(feature = "echo")]
     Echo(EchoWorkload),
@@ -43,6 +51,7 @@ impl Workload {
     pub fn family(&self) -> Family {
         match self {
             Workload::Web(_) => Family::Web,
+            Workload::App(_) => Family::App,
             #[cfg(feature = "echo")]
             Workload::Echo(_) => Family::Echo,
         }
@@ -52,6 +61,7 @@ impl Workload {
     pub fn catalog(&self) -> Catalog {
         match self {
             Workload::Web(web) => web.catalog(),
+            Workload::App(app) => app.catalog(),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.catalog(),
         }
@@ -61,6 +71,7 @@ impl Workload {
     pub fn think(&self) -> Think {
         match self {
             Workload::Web(web) => web.think,
+            Workload::App(app) => app.think,
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.think,
         }
@@ -70,6 +81,7 @@ impl Workload {
     pub fn has_user_state(&self) -> bool {
         match self {
             Workload::Web(web) => web.has_sessions(),
+            Workload::App(_) => false,
             #[cfg(feature = "echo")]
             Workload::Echo(_) => false,
         }
@@ -79,8 +91,7 @@ impl Workload {
     pub fn web(&self) -> Option<&WebWorkload> {
         match self {
             Workload::Web(web) => Some(web),
-            #[cfg(feature = "echo")]
-            Workload::Echo(_) => None,
+            _ => None,
         }
     }
 
@@ -88,8 +99,7 @@ impl Workload {
     pub fn web_mut(&mut self) -> Option<&mut WebWorkload> {
         match self {
             Workload::Web(web) => Some(web),
-            #[cfg(feature = "echo")]
-            Workload::Echo(_) => None,
+            _ => None,
         }
     }
 
@@ -100,7 +110,12 @@ impl Workload {
 
     /// Returns whether a higher load needs more data on the server.
     pub(crate) fn grows_with_load(&self) -> bool {
-        self.web().is_some_and(|web| web.requests.iter().any(Request::grows_with_load))
+        match self {
+            Workload::Web(web) => web.requests.iter().any(Request::grows_with_load),
+            Workload::App(app) => app.needs_files(),
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => false,
+        }
     }
 
     /// Removes values that look like credentials and are not disclosed on purpose.

@@ -42,6 +42,7 @@ const WEB_CASES: [Case; 5] = [
 fn cases(family: Family) -> &'static [Case] {
     match family {
         Family::Web => &WEB_CASES,
+        Family::App => &[],
         #[cfg(feature = "echo")]
         Family::Echo => &[],
     }

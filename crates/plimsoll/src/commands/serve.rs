@@ -2,12 +2,14 @@
 
 use std::io::Read;
 
+use servers::app::{AppFaultPlan, AppOptions, AppServer};
 use servers::gateway::{Gateway, GatewayOptions};
 use servers::web::{FaultPlan, Identity, PagesOptions, PagesServer, WebOptions, serve};
 use units::Ratio;
 
 use crate::arguments::{
-    ServeArguments, ServeCommand, ServeGatewayArguments, ServePagesArguments, ServeWebArguments,
+    ServeAppArguments, ServeArguments, ServeCommand, ServeGatewayArguments, ServePagesArguments,
+    ServeWebArguments,
 };
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
@@ -18,6 +20,7 @@ pub(super) fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
         ServeCommand::Web(arguments) => web(arguments),
         ServeCommand::Gateway(arguments) => gateway(arguments),
         ServeCommand::Pages(arguments) => pages(arguments),
+        ServeCommand::App(arguments) => app(arguments),
     }
 }
 
@@ -72,6 +75,28 @@ fn pages(arguments: &ServePagesArguments) -> Result<Exit, Failure> {
     print_ready(&server.address());
     wait_for_end_of_input();
     server.stop().map_err(failure)?;
+    Ok(Exit::Valid)
+}
+
+fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
+    units::raise_open_files();
+    let faults = AppFaultPlan::parse(arguments.fault.iter().map(String::as_str)).map_err(Failure::usage)?;
+    let options = AppOptions {
+        listen: arguments.listen,
+        service_threads: arguments.threads,
+        queue_max: arguments.queue_max as usize,
+        clients_max: arguments.clients_max,
+        file_bytes_max: arguments.file_max,
+        directory: arguments.directory.clone(),
+        cpu_allowance: arguments.cpu_allowance.map(Ratio),
+        faults,
+    };
+    let server = AppServer::start(options).map_err(|error| {
+        Failure::new(Exit::Testbed, format!("application server at {}: {error}", arguments.listen))
+    })?;
+    print_ready(&server.address());
+    wait_for_end_of_input();
+    server.stop()?;
     Ok(Exit::Valid)
 }
 

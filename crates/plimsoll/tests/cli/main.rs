@@ -33,6 +33,7 @@ mod recipes;
 mod run;
 mod seal;
 mod secrets;
+mod serverbench;
 mod sessions;
 mod target;
 mod tls;

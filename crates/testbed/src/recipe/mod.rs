@@ -231,6 +231,8 @@ names! {
         File = "file",
         /// Mail servers.
         Mail = "mail",
+        /// Application servers.
+        App = "application",
     }
 }
 

@@ -117,6 +117,8 @@ pub enum Server {
     /// standard input does. Its arguments may contain placeholders; with `{root}` among them it is given the
     /// file set.
     BuiltIn {
+        /// The kind of server that it then is.
+        family: ServerFamily,
         /// The program.
         program: PathBuf,
         /// Its arguments.
@@ -147,11 +149,11 @@ impl Server {
         match self {
             Server::Recipe(recipe) => *recipe,
             Server::Accelerator { accelerator, .. } => *accelerator.recipe,
-            Server::BuiltIn { program, args } => Recipe {
+            Server::BuiltIn { family, program, args } => Recipe {
                 format: 2,
-                family: ServerFamily::Web,
+                family,
                 name: "built-in".into(),
-                title: "Plimsoll's built-in web server".into(),
+                title: format!("Plimsoll's built-in {family} server"),
                 ready: Ready::Announced,
                 ready_log: None,
                 ready_command: Vec::new(),

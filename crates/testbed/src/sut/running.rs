@@ -29,7 +29,7 @@ use super::{SutDied, SutError, SutRequest, facts, ready};
 use crate::cgroup::{ControlGroup, ControlGroupError, ResourceLimits, memory_text};
 use crate::page_cache::evict;
 use crate::populate::Populated;
-use crate::recipe::{Ready, Recipe, Reset, WebVariant};
+use crate::recipe::{Ready, Recipe, Reset, ServerFamily, WebVariant};
 
 /// Time limit for a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
@@ -271,6 +271,11 @@ impl RunningSut {
     /// Returns one of the further ports that its recipe names.
     pub fn port(&self, name: &str) -> Option<u16> {
         self.values.ports.get(name).copied()
+    }
+
+    /// Returns the kind of server.
+    pub fn family(&self) -> ServerFamily {
+        self.recipe.family
     }
 
     /// Returns the address as a URL.

@@ -81,6 +81,7 @@ impl WebWorkload {
             pauses: self.think.pauses(),
             measures: measures(self.follows_redirects()),
             transferred: vec![web_measure::REPLY_BYTES],
+            response_parts: Vec::new(),
             score: Score::default(),
             words: words(),
         }

@@ -1,0 +1,38 @@
+//! Failures of transactions in words.
+
+use frame::app::AppStatus;
+use model::Outcome;
+use rustix::io::Errno;
+
+use crate::net::OperationFailure;
+
+/// Describes why a session could not be opened.
+pub(super) fn opening(failure: &OperationFailure) -> String {
+    format!("the session could not be opened: {}", self::failure(failure))
+}
+
+/// Describes the failure of a transaction.
+pub(super) fn failure(failure: &OperationFailure) -> String {
+    let detail = failure.detail;
+    match failure.outcome {
+        Outcome::WrongStatus | Outcome::Busy => {
+            let status = u16::try_from(detail).ok().and_then(AppStatus::from_number);
+            let meaning = status.map_or("an unknown one", AppStatus::describe);
+            format!("the server answered with status {detail}: {meaning}")
+        }
+        Outcome::SessionLost => "the server closed the session in place of a reply".to_owned(),
+        Outcome::Truncated => format!("the connection ended after {detail} bytes of the reply"),
+        Outcome::MalformedHead => {
+            "the reply is no frame of the protocol, or the answer to another request".to_owned()
+        }
+        Outcome::WrongLength => format!("the reply has another length than was asked for: {detail} bytes"),
+        Outcome::WrongChecksum => "the checksum of the reply is not that of its payload".to_owned(),
+        Outcome::WrongBytes => format!("the reply has the wrong result {detail:#x}, or a wrong payload"),
+        Outcome::Inconsistent => {
+            format!(
+                "the server's times of queue and service, {detail} ns, are longer than the response, or go back"
+            )
+        }
+        _ => Errno::from_raw_os_error(detail as i32).to_string(),
+    }
+}

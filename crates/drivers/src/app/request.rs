@@ -1,0 +1,182 @@
+//! Transactions as frames: operation, argument and payload.
+
+use std::cell::RefCell;
+
+use frame::app::{
+    AppOperation, DATA_SETTINGS_BYTES, DataSettings, FORMAT, FileIo, SEQUENTIAL_BLOCKS, fill_payload,
+    sized_content,
+};
+use frame::{Crc32c, REQUEST_BYTES, RequestHeader};
+use model::{AppFileIo, AppRequest, AppTransaction, AppWorkload};
+
+use super::SEEDS;
+
+/// A request before it has a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AppFrame<'a> {
+    pub(super) operation: AppOperation,
+    pub(super) argument: u64,
+    payload: &'a [u8],
+}
+
+/// The positions of a client in the range of its file, as numbers of blocks.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FileCursor {
+    read: u64,
+    write: u64,
+}
+
+impl<'a> AppFrame<'a> {
+    /// Makes the request of an operation without a payload.
+    pub(super) fn new(operation: AppOperation, argument: u64) -> AppFrame<'static> {
+        AppFrame { operation, argument, payload: &[] }
+    }
+
+    /// Returns it with a payload.
+    pub(super) fn with(self, payload: &'a [u8]) -> AppFrame<'a> {
+        AppFrame { payload, ..self }
+    }
+
+    /// Makes the request of a transaction, without its payload. Sequential ones advance the cursor.
+    pub(super) fn of(
+        request: &AppRequest,
+        workload: &AppWorkload,
+        cursor: &mut FileCursor,
+    ) -> AppFrame<'static> {
+        let blocks = data_settings(workload).range_blocks();
+        let argument = match request.transaction {
+            AppTransaction::ClientServer | AppTransaction::Append => 0,
+            AppTransaction::ServerClient => sized_content(request.bytes, content_seed(request)),
+            AppTransaction::Process => request.number % SEEDS,
+            AppTransaction::RandomRead | AppTransaction::RandomWrite => request.number % blocks,
+            AppTransaction::SequentialRead => advance(&mut cursor.read, blocks),
+            AppTransaction::SequentialWrite => advance(&mut cursor.write, blocks),
+        };
+        AppFrame::new(operation(request.transaction), argument)
+    }
+
+    /// Writes it into a buffer.
+    pub(super) fn write(&self, number: u64, buffer: &mut Vec<u8>) {
+        buffer.clear();
+        buffer.resize(REQUEST_BYTES, 0);
+        buffer.extend_from_slice(self.payload);
+        self.finish(number, buffer);
+    }
+
+    /// Writes the request of a transaction with its payload into a buffer; returns the bytes.
+    pub(super) fn write_transaction(
+        &self,
+        request: &AppRequest,
+        workload: &AppWorkload,
+        number: u64,
+        buffer: &RefCell<Vec<u8>>,
+    ) -> u64 {
+        let buffer = &mut *buffer.borrow_mut();
+        buffer.clear();
+        buffer.resize(REQUEST_BYTES, 0);
+        match request.transaction {
+            AppTransaction::ClientServer => {
+                buffer.resize(REQUEST_BYTES + request.bytes as usize, 0);
+                fill_payload(content_seed(request).into(), &mut buffer[REQUEST_BYTES..]);
+            }
+            AppTransaction::Process => buffer.extend(workload.rounds.to_le_bytes()),
+            _ => {}
+        }
+        self.finish(number, buffer);
+        buffer.len() as u64
+    }
+
+    /// Writes the header in front of the payload.
+    fn finish(&self, number: u64, buffer: &mut [u8]) {
+        let (head, payload) = buffer.split_at_mut(REQUEST_BYTES);
+        let header = RequestHeader {
+            operation: self.operation as u8,
+            flags: 0,
+            number,
+            argument: self.argument,
+            payload_bytes: payload.len() as u32,
+            checksum: Crc32c::of(payload),
+        };
+        head.copy_from_slice(&header.to_bytes(FORMAT));
+    }
+}
+
+/// Returns the payload of `HELLO` and its length: none if the transactions use no file.
+pub(super) fn hello(workload: &AppWorkload) -> ([u8; DATA_SETTINGS_BYTES], usize) {
+    let length = if workload.needs_files() { DATA_SETTINGS_BYTES } else { 0 };
+    (data_settings(workload).to_bytes(), length)
+}
+
+fn data_settings(workload: &AppWorkload) -> DataSettings {
+    DataSettings {
+        file_bytes: workload.file_bytes(),
+        range_bytes: workload.range_bytes,
+        io: match workload.io {
+            AppFileIo::Buffered => FileIo::Buffered,
+            AppFileIo::Direct => FileIo::Direct,
+            AppFileIo::Durable => FileIo::Durable,
+        },
+        is_cold: workload.is_cold,
+    }
+}
+
+/// Returns the position, and moves it to the next one, from the start again where the range ends.
+fn advance(position: &mut u64, blocks: u64) -> u64 {
+    let first = if blocks < *position + SEQUENTIAL_BLOCKS { 0 } else { *position };
+    *position = first + SEQUENTIAL_BLOCKS;
+    first
+}
+
+/// Returns the seed of a message's content.
+pub(super) fn content_seed(request: &AppRequest) -> u32 {
+    request.number as u32
+}
+
+/// Returns whether a transaction is a computation.
+pub(super) fn is_computation(transaction: AppTransaction) -> bool {
+    operation(transaction) == AppOperation::Process
+}
+
+/// Returns the name of a transaction: `RREAD`.
+pub(super) fn name(transaction: AppTransaction) -> &'static str {
+    transaction.name()
+}
+
+fn operation(transaction: AppTransaction) -> AppOperation {
+    match transaction {
+        AppTransaction::ClientServer => AppOperation::ClientServer,
+        AppTransaction::ServerClient => AppOperation::ServerClient,
+        AppTransaction::Process => AppOperation::Process,
+        AppTransaction::RandomRead => AppOperation::RandomRead,
+        AppTransaction::RandomWrite => AppOperation::RandomWrite,
+        AppTransaction::SequentialRead => AppOperation::SequentialRead,
+        AppTransaction::SequentialWrite => AppOperation::SequentialWrite,
+        AppTransaction::Append => AppOperation::Append,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use languages::Named;
+
+    use super::*;
+
+    /// A range of ten blocks: the last two are too few for a transfer of four.
+    #[test]
+    fn the_cursor_wraps_where_a_transfer_does_not_fit() {
+        let mut position = 0;
+        let firsts: Vec<u64> = (0..5).map(|_| advance(&mut position, 10)).collect();
+        assert_eq!(firsts, [0, 4, 0, 4, 0]);
+        let (mut position, mut firsts) = (0, Vec::new());
+        firsts.extend((0..3).map(|_| advance(&mut position, 4)));
+        assert_eq!(firsts, [0, 0, 0]);
+    }
+
+    #[test]
+    fn operations_have_the_names_of_their_transactions() {
+        for (name, transaction) in AppTransaction::NAMES {
+            assert_eq!(operation(*transaction).name(), *name);
+            assert_eq!(operation(*transaction).needs_data(), transaction.needs_file());
+        }
+    }
+}

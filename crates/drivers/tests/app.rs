@@ -1,0 +1,176 @@
+//! The driver of the application server family against the built-in server, as it should be and with each of its faults.
+
+use std::path::Path;
+use std::time::Duration;
+
+use drivers::app::{AppContext, AppDriver};
+use engine::Driver;
+use model::{AppFileIo, AppPayload, AppRequest, AppSuite, AppWorkload, Outcome, Reply, Think, app_measure};
+use servers::app::{AppFaultPlan, AppOptions, AppServer};
+use tokio::runtime::{Builder, LocalOptions};
+use units::{Clock, RealClock};
+
+/// Time limit of a test for a single transaction, which must never hang.
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
+
+const MESSAGE_BYTES: u32 = 32_768;
+
+fn workload(suite: AppSuite) -> AppWorkload {
+    AppWorkload {
+        suite,
+        payloads: vec![AppPayload { bytes: MESSAGE_BYTES, weight: 1 }],
+        rounds: 1000,
+        range_bytes: 48 << 10,
+        io: AppFileIo::Buffered,
+        is_cold: false,
+        think: Think::None,
+    }
+}
+
+/// Returns a transaction of a kind of the suite.
+fn request(suite: AppSuite, kind: u16, number: u64) -> AppRequest {
+    let (transaction, _) = suite.transactions()[usize::from(kind)];
+    let has_message = !transaction.needs_file() && suite != AppSuite::Processor;
+    AppRequest { kind, transaction, bytes: if has_message { MESSAGE_BYTES } else { 0 }, number }
+}
+
+fn server(parent: &Path, faults: &[&str]) -> AppServer {
+    let faults = AppFaultPlan::parse(faults.iter().copied()).unwrap();
+    let directory = Some(parent.to_owned());
+    AppServer::start(AppOptions {
+        service_threads: 2,
+        clients_max: 2,
+        directory,
+        faults,
+        ..AppOptions::new()
+    })
+    .unwrap()
+}
+
+/// Opens a session and makes these transactions; `None` is one that takes longer than `limit`. Each failure is followed
+/// by its description.
+fn perform(
+    server: &AppServer,
+    suite: AppSuite,
+    client: u32,
+    requests: &[AppRequest],
+    limit: Duration,
+) -> Result<Vec<Option<(Reply, String)>>, String> {
+    let clock = RealClock::start();
+    let context = AppContext::new(&workload(suite), server.address(), &[], clock).unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
+    runtime.block_on(async {
+        let mut driver = AppDriver::new(context, client);
+        driver.open().await?;
+        let mut replies = Vec::new();
+        for request in requests {
+            let reply = tokio::time::timeout(limit, driver.perform(request, clock.now())).await.ok();
+            if reply.is_none() {
+                driver.give_up();
+            }
+            replies.push(reply.map(|reply| (reply, driver.describe(request, &reply))));
+        }
+        Ok(replies)
+    })
+}
+
+fn on_disk() -> tempfile::TempDir {
+    tempfile::tempdir_in("/var/tmp").unwrap()
+}
+
+/// All kinds of all suites, more often than the range has places for the sequential ones.
+#[test]
+fn transactions_succeed_and_have_all_measures() {
+    let parent = on_disk();
+    let server = server(parent.path(), &[]);
+    for suite in [AppSuite::System, AppSuite::Network, AppSuite::Processor, AppSuite::Disk] {
+        let catalog = workload(suite).catalog();
+        let kinds = 0..suite.transactions().len() as u16;
+        let requests: Vec<_> = (0..5)
+            .flat_map(|n| kinds.clone().map(move |kind| request(suite, kind, u64::MAX - 7 * n)))
+            .collect();
+        let replies = perform(&server, suite, 1, &requests, TEST_TIMEOUT).unwrap();
+        for (request, reply) in requests.iter().zip(replies) {
+            let (reply, text) = reply.expect("in time");
+            assert_eq!(reply.outcome, Outcome::Ok, "{text}");
+            let value = |measure| reply.measured.get(measure).unwrap();
+            let parts = value(app_measure::QUEUE) + value(app_measure::SERVICE);
+            assert!(parts <= (reply.done - reply.sent).0, "{parts} ns of {}", reply.done - reply.sent);
+            for measure in [app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES] {
+                let expected = catalog.expected(usize::from(request.kind), measure).unwrap();
+                assert_eq!(value(measure), expected.least, "{request:?}");
+            }
+        }
+    }
+}
+
+/// Makes the transaction of a kind after a fault and once more without it: the session, or a new one, goes on.
+fn of_fault(fault: &str, kind: u16) -> (Outcome, u32, String) {
+    let parent = on_disk();
+    let server = server(parent.path(), &[&format!("{fault}:2")]);
+    let requests = [5, 6, 7].map(|number| request(AppSuite::System, kind, number));
+    let replies = perform(&server, AppSuite::System, 0, &requests, TEST_TIMEOUT).unwrap();
+    let [before, faulty, after] = &replies[..] else { panic!("three replies") };
+    for good in [before, after] {
+        let (reply, text) = good.as_ref().expect("in time");
+        assert_eq!(reply.outcome, Outcome::Ok, "{fault}: {text}");
+    }
+    let (reply, text) = faulty.clone().expect("in time");
+    (reply.outcome, reply.code, text)
+}
+
+#[test]
+fn every_fault_is_a_named_outcome() {
+    let (cs, proc, sc, rread) = (0, 1, 2, 3);
+    let found = [
+        ("wrong-checksum", sc),
+        ("short-reply", sc),
+        ("closed-session", cs),
+        ("wrong-block", rread),
+        ("wrong-block", proc),
+        ("wrong-times", cs),
+        ("busy", proc),
+    ]
+    .map(|(fault, kind)| {
+        let (outcome, code, text) = of_fault(fault, kind);
+        // The time is another one each time, and so is the result of a computation.
+        let text =
+            text.split(", ").next().unwrap_or_default().split("0x").next().unwrap_or_default().to_owned();
+        format!(
+            "{fault}: {} ({code}): {}",
+            outcome.name(),
+            text.trim_end_matches(|c: char| c.is_ascii_digit())
+        )
+    });
+    insta::assert_snapshot!(found.join("\n"), @"");
+}
+
+#[test]
+fn a_stalled_reply_is_given_up_and_the_next_session_works() {
+    let parent = on_disk();
+    let server = server(parent.path(), &["stall:2"]);
+    let requests = [5, 6, 7].map(|number| request(AppSuite::System, 3, number));
+    let replies = perform(&server, AppSuite::System, 0, &requests, Duration::from_millis(300)).unwrap();
+    let outcomes: Vec<_> = replies.into_iter().map(|reply| reply.map(|(reply, _)| reply.outcome)).collect();
+    assert_eq!(outcomes, [Some(Outcome::Ok), None, Some(Outcome::Ok)]);
+}
+
+/// A server without files, and one that has no room for the client.
+#[test]
+fn a_session_that_is_refused_says_why() {
+    let without = AppServer::start(AppOptions { service_threads: 1, ..AppOptions::new() }).unwrap();
+    let refused = |server: &AppServer, client| {
+        perform(server, AppSuite::Disk, client, &[], TEST_TIMEOUT).expect_err("no session")
+    };
+    let text = "the session could not be opened: the server answered with status 5: a number or size is above its limits";
+    assert_eq!(refused(&without, 0), text);
+    let parent = on_disk();
+    assert_eq!(refused(&server(parent.path(), &[]), 2), text);
+    let address = without.address();
+    drop(without);
+    let clock = RealClock::start();
+    let context = AppContext::new(&workload(AppSuite::Network), address, &[], clock).unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
+    let error = runtime.block_on(AppDriver::new(context, 0).open()).unwrap_err();
+    assert!(error.contains("Connection refused"), "{error}");
+}

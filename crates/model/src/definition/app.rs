@@ -1,0 +1,45 @@
+//! The table `[workload]` of an application server benchmark.
+
+use languages::reader::{TomlTable, ValueError, whole, whole_u32};
+
+use super::think::read_think;
+use crate::{
+    APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppSuite, AppWorkload, ChosenSetting, setting::app::apply,
+};
+
+/// The longest message, in bytes: that of the protocol.
+const PAYLOAD_BYTES_MAX: u32 = 128 << 10;
+
+/// The most rounds of a computation: those of the protocol.
+const ROUNDS_MAX: u32 = 50_000_000;
+
+/// Reads `[workload]`; the rest is in the settings of `[protocol]`.
+pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<AppWorkload> {
+    let mut table = workload?;
+    let rounds = table.required("rounds", whole_u32(0..=ROUNDS_MAX));
+    let payloads = table.optional_tables("payloads");
+    let think = read_think(&mut table);
+    if table.value("payloads").is_none() {
+        table.reject_all(ValueError::new("`payloads` must be given here"));
+    }
+    table.finish();
+    let payloads: Vec<_> = payloads?.into_iter().map(read_payload).collect();
+    let mut workload = AppWorkload {
+        suite: AppSuite::System,
+        payloads: payloads.into_iter().collect::<Option<_>>()?,
+        rounds: rounds?,
+        range_bytes: APP_RANGE_BYTES_MIN,
+        io: AppFileIo::Buffered,
+        is_cold: false,
+        think,
+    };
+    protocol?.iter().for_each(|setting| apply(&mut workload, setting.setting.name, setting.value()));
+    Some(workload)
+}
+
+fn read_payload(mut table: TomlTable) -> Option<AppPayload> {
+    let bytes = table.required("bytes", whole_u32(1..=PAYLOAD_BYTES_MAX));
+    let weight = table.required("weight", whole(1..=u64::from(u32::MAX)));
+    table.finish();
+    Some(AppPayload { bytes: bytes?, weight: weight? })
+}

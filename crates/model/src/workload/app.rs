@@ -1,0 +1,304 @@
+//! Application server workloads: transactions of clients that send and fetch messages, have something computed, and read
+//! and write a file of their own on the server.
+
+use languages::{Named, names};
+use serde::{Deserialize, Serialize};
+
+use super::Think;
+use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Score, Words};
+
+/// The measures of a transaction besides its response time, by their indexes in the catalog.
+pub mod app_measure {
+    /// The time that the request waited in the server's queue.
+    pub const QUEUE: usize = 0;
+    /// The time of its service.
+    pub const SERVICE: usize = 1;
+    /// The bytes sent, header and payload.
+    pub const SENT_BYTES: usize = 2;
+    /// The bytes received, header and payload.
+    pub const RECEIVED_BYTES: usize = 3;
+}
+
+/// Length of the header of a request, in bytes.
+const REQUEST_BYTES: u64 = 32;
+
+/// Length of the header of a reply, in bytes.
+const REPLY_BYTES: u64 = 56;
+
+/// Length of the number of rounds in a request to compute, in bytes.
+const ROUNDS_BYTES: u64 = 4;
+
+/// Length of the blocks of a client's file, in bytes.
+pub const APP_BLOCK_BYTES: u64 = 4096;
+
+/// The shortest range of a client's file that transactions can use, in bytes: four blocks.
+pub const APP_RANGE_BYTES_MIN: u64 = 4 * APP_BLOCK_BYTES;
+
+/// The shortest file of a client, in bytes: that of the original.
+const FILE_BYTES_MIN: u64 = 20 << 20;
+
+names! {
+    /// A transaction with an application server.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum AppTransaction {
+        /// A message to the server.
+        ClientServer = "CS",
+        /// A message from the server.
+        ServerClient = "SC",
+        /// A computation.
+        Process = "PROC",
+        /// A block anywhere in the range is read.
+        RandomRead = "RREAD",
+        /// A block anywhere in the range is written.
+        RandomWrite = "RWRITE",
+        /// The next four blocks of the range are read.
+        SequentialRead = "SREAD",
+        /// The next four blocks of the range are written.
+        SequentialWrite = "SWRITE",
+        /// A block is appended to a second file.
+        Append = "APPEND",
+    }
+}
+
+names! {
+    /// A suite: which transactions clients make, and how often.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum AppSuite {
+        /// The system as a whole.
+        System = "sys",
+        /// The network: messages alone.
+        Network = "net",
+        /// The processors: computations alone.
+        Processor = "cpu",
+        /// The disks: files alone.
+        Disk = "disk",
+    }
+}
+
+names! {
+    /// The way in which the server reads and writes the files of clients.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum AppFileIo {
+        /// Through the page cache; writes reach the disk later.
+        Buffered = "buffered",
+        /// Past the page cache.
+        Direct = "direct",
+        /// Through the page cache; a write ends when it is on the disk.
+        Durable = "durable",
+    }
+}
+
+/// The transactions of a benchmark and what they need.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppWorkload {
+    /// The transactions and their weights.
+    pub suite: AppSuite,
+    /// The lengths of messages and their weights; not empty.
+    pub payloads: Vec<AppPayload>,
+    /// The rounds of a computation.
+    pub rounds: u32,
+    /// The part of a client's file that transactions use, in bytes: whole blocks, at least [`APP_RANGE_BYTES_MIN`].
+    pub range_bytes: u64,
+    /// The way in which files are read and written.
+    pub io: AppFileIo,
+    /// Whether the range begins outside the page cache.
+    pub is_cold: bool,
+    /// The pause after each transaction.
+    pub think: Think,
+}
+
+/// A length of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppPayload {
+    /// The length in bytes.
+    pub bytes: u32,
+    /// Its share of all messages is this divided by the sum of all weights. Above zero.
+    pub weight: u64,
+}
+
+/// One transaction with an application server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AppRequest {
+    /// Index into the kinds of the workload's suite.
+    pub kind: u16,
+    /// The transaction of that kind.
+    pub transaction: AppTransaction,
+    /// Length of the message in bytes; 0 where there is none.
+    pub bytes: u32,
+    /// The number that determines its content, its seed or its block.
+    pub number: u64,
+}
+
+impl Kinded for AppRequest {
+    fn kind(&self) -> u16 {
+        self.kind
+    }
+}
+
+impl AppSuite {
+    /// Returns the transactions of the suite with their weights, whose sum is 100.
+    ///
+    /// The original gave the names of those of the system suite. The weights, and the other suites, are our own.
+    pub fn transactions(self) -> &'static [(AppTransaction, u64)] {
+        match self {
+            AppSuite::System => &[
+                (AppTransaction::ClientServer, 20),
+                (AppTransaction::Process, 20),
+                (AppTransaction::ServerClient, 20),
+                (AppTransaction::RandomRead, 20),
+                (AppTransaction::RandomWrite, 20),
+            ],
+            AppSuite::Network => &[(AppTransaction::ClientServer, 50), (AppTransaction::ServerClient, 50)],
+            AppSuite::Processor => &[(AppTransaction::Process, 100)],
+            AppSuite::Disk => &[
+                (AppTransaction::RandomRead, 35),
+                (AppTransaction::RandomWrite, 15),
+                (AppTransaction::SequentialRead, 20),
+                (AppTransaction::SequentialWrite, 15),
+                (AppTransaction::Append, 15),
+            ],
+        }
+    }
+}
+
+impl AppTransaction {
+    /// Returns whether it uses a file of the client.
+    pub fn needs_file(self) -> bool {
+        !matches!(self, AppTransaction::ClientServer | AppTransaction::ServerClient | AppTransaction::Process)
+    }
+}
+
+impl AppWorkload {
+    /// Returns whether transactions of the suite use files.
+    pub fn needs_files(&self) -> bool {
+        self.suite.transactions().iter().any(|(transaction, _)| transaction.needs_file())
+    }
+
+    /// Returns the length of a client's file in bytes: twice the range, and at least 20 MiB.
+    pub fn file_bytes(&self) -> u64 {
+        self.range_bytes.saturating_mul(2).max(FILE_BYTES_MIN)
+    }
+
+    /// Returns what a run of the workload counts and measures.
+    pub fn catalog(&self) -> Catalog {
+        let transactions = self.suite.transactions();
+        let total: u64 = transactions.iter().map(|(_, weight)| weight).sum();
+        let kind = |&(transaction, weight): &(AppTransaction, u64)| OperationKind {
+            name: transaction.name().to_owned(),
+            share: Some(weight as f64 / total as f64),
+            share_gap_max: None,
+            limits: Vec::new(),
+            expected: self.expected(transaction).into(),
+        };
+        let measure = |(name, unit): (&str, MeasureUnit)| Measure {
+            name: name.to_owned(),
+            unit,
+            is_always: true,
+            has_spread: false,
+            part_of: None,
+        };
+        let measures = [
+            ("queue", MeasureUnit::Nanoseconds),
+            ("service", MeasureUnit::Nanoseconds),
+            ("sent bytes", MeasureUnit::Bytes),
+            ("received bytes", MeasureUnit::Bytes),
+        ];
+        Catalog {
+            kinds: transactions.iter().map(kind).collect(),
+            units: Vec::new(),
+            pauses: self.think.pauses(),
+            measures: measures.map(measure).into(),
+            transferred: vec![app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES],
+            response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
+            score: Score::default(),
+            words: Words::of_rate("transaction", "client"),
+        }
+    }
+
+    /// Returns the bytes that a transaction sends and receives.
+    fn expected(&self, transaction: AppTransaction) -> [ExpectedMeasure; 2] {
+        let bytes = |measure, header: u64, payload: [f64; 3]| {
+            let [least, most, mean] = payload;
+            let (least, most) = (header + least as u64, header + most as u64);
+            ExpectedMeasure { measure, least, most, mean: header as f64 + mean }
+        };
+        let (message, none) = (self.message_bytes(), [0.0; 3]);
+        let (sent, received) = match transaction {
+            AppTransaction::ClientServer => (message, none),
+            AppTransaction::ServerClient => (none, message),
+            AppTransaction::Process => ([ROUNDS_BYTES as f64; 3], none),
+            _ => (none, none),
+        };
+        [
+            bytes(app_measure::SENT_BYTES, REQUEST_BYTES, sent),
+            bytes(app_measure::RECEIVED_BYTES, REPLY_BYTES, received),
+        ]
+    }
+
+    /// Returns the least, the greatest and the mean length of messages, in bytes.
+    fn message_bytes(&self) -> [f64; 3] {
+        let lengths = self.payloads.iter().map(|payload| f64::from(payload.bytes));
+        let total: f64 = self.payloads.iter().map(|payload| payload.weight as f64).sum();
+        let sum: f64 = self.payloads.iter().map(|one| f64::from(one.bytes) * one.weight as f64).sum();
+        [lengths.clone().fold(f64::INFINITY, f64::min), lengths.fold(0.0, f64::max), sum / total]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workload(suite: AppSuite) -> AppWorkload {
+        let payload = |(bytes, weight)| AppPayload { bytes, weight };
+        AppWorkload {
+            suite,
+            payloads: [(512, 40), (2048, 30), (8192, 20), (32_768, 10)].map(payload).into(),
+            rounds: 200_000,
+            range_bytes: 10 << 20,
+            io: AppFileIo::Buffered,
+            is_cold: false,
+            think: Think::None,
+        }
+    }
+
+    #[test]
+    fn catalogs_are_valid_and_shares_are_the_declared_ones() {
+        for (_, suite) in AppSuite::NAMES {
+            let catalog = workload(*suite).catalog();
+            assert_eq!(catalog.check(), Ok(()), "{suite:?}");
+            assert_eq!(suite.transactions().iter().map(|(_, weight)| weight).sum::<u64>(), 100);
+        }
+        let shares: Vec<_> = workload(AppSuite::Disk)
+            .catalog()
+            .kinds
+            .iter()
+            .map(|kind| (kind.name.clone(), kind.share.unwrap()))
+            .collect();
+        let expected =
+            [("RREAD", 0.35), ("RWRITE", 0.15), ("SREAD", 0.2), ("SWRITE", 0.15), ("APPEND", 0.15)];
+        assert_eq!(shares, expected.map(|(name, share)| (name.to_owned(), share)));
+    }
+
+    /// (512·40 + 2048·30 + 8192·20 + 32768·10) ÷ 100 = 5734.4
+    #[test]
+    fn messages_have_the_expected_length() {
+        let catalog = workload(AppSuite::Network).catalog();
+        let sent = catalog.expected(0, app_measure::SENT_BYTES).unwrap();
+        assert_eq!((sent.least, sent.most, sent.mean), (544, 32_800, 5766.4));
+        let received = catalog.expected(1, app_measure::RECEIVED_BYTES).unwrap();
+        assert_eq!((received.least, received.most, received.mean), (568, 32_824, 5790.4));
+        let computing = workload(AppSuite::Processor).catalog();
+        assert_eq!(computing.expected(0, app_measure::SENT_BYTES).unwrap().mean, 36.0);
+    }
+
+    #[test]
+    fn files_are_twice_the_range_and_at_least_20_mib() {
+        assert_eq!(workload(AppSuite::Disk).file_bytes(), 20 << 20);
+        let large = AppWorkload { range_bytes: 100 << 20, ..workload(AppSuite::Disk) };
+        assert_eq!(large.file_bytes(), 200 << 20);
+        let needs = AppSuite::NAMES.iter().map(|(_, suite)| workload(*suite).needs_files());
+        assert_eq!(needs.collect::<Vec<_>>(), [true, false, false, true]);
+    }
+}

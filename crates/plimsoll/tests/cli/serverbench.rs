@@ -1,0 +1,122 @@
+//! The application server benchmark: with the built-in server, with one that runs already, and with its faults.
+
+use tempfile::TempDir;
+
+use crate::support::{Fixture, Running};
+
+/// Arguments for a load point of some seconds with files of the shortest range.
+const SHORT: [&str; 8] =
+    ["--quick", "--load", "1,2", "--duration", "2", "--set", "range=64 KiB", "--monitor"];
+
+/// Starts a built-in application server with files in a directory on a disk; returns both, and its target.
+fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+    let path = directory.path().to_str().unwrap();
+    let server = ["serve", "app", "--threads", "3", "--clients-max", "4", "--directory", path];
+    let server = fixture.start(&[&server, more].concat());
+    let ready: serde_json::Value = serde_json::from_str(&server.line_of_stdout()).unwrap();
+    let target = format!("app://{}", ready["ready"]["address"].as_str().unwrap());
+    ((server, directory), target)
+}
+
+#[test]
+fn a_run_works_from_nothing_and_is_audited() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "serverbench", "--out", "run.plim"];
+    let ended = fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
+    for word in ["weighted transactions per second", "Clients"] {
+        assert!(ended.stdout.contains(word), "`{word}` in {}", ended.stdout);
+    }
+    fixture.run(&["audit", "run.plim"]).expect(0).expect_stdout("no differences found");
+    let report = fixture.report(&fixture.path("run.plim"));
+    for (point, clients) in report["load_points"].as_array().unwrap().iter().zip([1.0, 2.0]) {
+        assert_eq!(point["total"]["errors"], 0);
+        let kinds = point["kinds"].as_array().unwrap();
+        let names: Vec<&str> = kinds.iter().map(|kind| kind["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["CS", "PROC", "SC", "RREAD", "RWRITE"]);
+        // The score from what is printed: clients ÷ Σ 0.2 · mean response time.
+        let mean = |kind: &serde_json::Value| kind["response"]["mean_s"].as_f64().unwrap();
+        let expected = clients / kinds.iter().map(|kind| 0.2 * mean(kind)).sum::<f64>();
+        let score = point["score"].as_f64().unwrap();
+        assert!((score / expected - 1.0).abs() < 1e-6, "{score} and {expected}");
+        for kind in kinds {
+            let part = |measure: &str| kind[measure]["mean"].as_f64().unwrap();
+            assert!(part("queue") + part("service") <= mean(kind) * 1e9, "{kind}");
+        }
+    }
+    let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
+    for heading in ["Statistics per kind of operation", "range of files"] {
+        assert!(html.contains(heading), "{heading}");
+    }
+    for of_web in ["HTTP/1", "Per-file", "heads and bodies"] {
+        assert!(!html.contains(of_web), "`{of_web}` in the report of an application server benchmark");
+    }
+}
+
+#[test]
+fn a_running_server_is_named_by_its_target() {
+    let fixture = Fixture::new();
+    let (_server, target) = serve(&fixture, &[]);
+    let arguments = ["run", "serverbench", "--target", &target, "--set", "suite=disk,net", "--out", "out"];
+    let ended = fixture.run(&[&arguments[..], &SHORT, &["off"]].concat());
+    ended.assert_run();
+    for target in ["http://127.0.0.1:1/", "127.0.0.1:1"] {
+        fixture
+            .run(&["run", "serverbench", "--target", target, "--out", "x.plim"])
+            .expect(2)
+            .expect_stderr("expected `app://HOST:PORT`");
+    }
+    fixture
+        .run(&["run", "serverbench", "--sut", "nginx", "--out", "x.plim"])
+        .expect(2)
+        .expect_stderr("this benchmark loads application servers");
+    fixture.run(&["run", "serverbench", "--rate", "10", "--out", "x.plim"]).expect(2).expect_stderr("hint:");
+}
+
+/// A fault in every operation is found before the load.
+#[test]
+fn a_faulty_server_is_not_loaded() {
+    for (fault, text) in [
+        ("wrong-checksum", "the checksum of the reply is not that of its payload"),
+        ("short-reply", "the connection ended after 28 bytes of the reply"),
+        ("closed-session", "the server closed the session in place of a reply"),
+        ("wrong-block", "the reply has the wrong result"),
+        ("wrong-times", "are longer than the response"),
+        ("busy", "the server answered with status 1: its queue is full"),
+        ("stall", "no complete reply within 1.00 s"),
+    ] {
+        let fixture = Fixture::new();
+        let (_server, target) = serve(&fixture, &["--fault", fault]);
+        let arguments = ["run", "serverbench", "--target", &target, "--time-limit", "1", "--out", "run.plim"];
+        let ended = fixture.run(&[&arguments[..], &SHORT, &["off"]].concat());
+        assert_ne!(ended.code, Some(0), "{fault}: {}", ended.stdout);
+        assert!(ended.stderr.contains(text), "{fault}: {}", ended.stderr);
+    }
+}
+
+/// One in a hundred: the load point is counted, invalid, and names the outcome with its code.
+#[test]
+fn faults_under_load_are_named_outcomes() {
+    for (fault, outcome) in
+        [("wrong-checksum", "wrong checksum"), ("busy", "busy"), ("wrong-block", "wrong bytes")]
+    {
+        let fixture = Fixture::new();
+        let (_server, target) = serve(&fixture, &["--fault", &format!("{fault}:100")]);
+        let arguments = ["run", "serverbench", "--target", &target, "--out", "run.plim"];
+        fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect(3);
+        let report = fixture.report(&fixture.path("run.plim")).to_string();
+        assert!(report.contains(outcome), "{fault}: {report}");
+    }
+}
+
+#[test]
+fn mistakes_of_the_server_have_a_remedy() {
+    let fixture = Fixture::new();
+    let refused = |more: &[&str]| fixture.run(&[&["serve", "app"], more].concat());
+    refused(&["--directory", "/dev/shm"]).expect(4).expect_stderr("hint: choose a directory on a disk");
+    refused(&["--fault", "stal"]).expect(2).expect_stderr("did you mean `stall`?");
+    for wrong in [["--threads", "257"], ["--threads", "0"], ["--cpu-allowance", "0"], ["--file-max", "many"]]
+    {
+        refused(&wrong).expect(2);
+    }
+}

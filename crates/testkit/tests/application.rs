@@ -1,0 +1,56 @@
+//! The application server benchmark under a virtual clock: capacity, score and the law of parts of response times.
+
+use benchmarks::find;
+use model::{Overrides, Plan, SutPlan, make_plan};
+use testkit::{Law, SimServer, Simulation};
+use units::Nanos;
+
+fn plan(load: &[u32], suite: &str) -> Plan {
+    let benchmark = find("serverbench").unwrap().load();
+    let suite = benchmark.definition.family().choose_setting("suite", suite).unwrap();
+    let overrides = Overrides {
+        quick: true,
+        load: Some(load.to_vec()),
+        settings: vec![suite],
+        ..Overrides::new(SutPlan::of("simulated"))
+    };
+    make_plan(&benchmark.definition, benchmark.workload, &overrides).unwrap()
+}
+
+/// Two workers with exponential service of 2 ms: at 16 clients they are saturated at 1000/s, and all kinds take the same
+/// time R̄ = 16 ÷ 1000 s, so that the score, 16 ÷ R̄, is the rate.
+#[test]
+fn capacity_and_score_are_recovered() {
+    let plan = plan(&[1, 4, 16], "sys");
+    let server = SimServer::new(Law::Exponential(Nanos::from_millis(2)), Some(2));
+    let found = Simulation::new(plan, server).analyze();
+    assert!(found.verdict.reasons.is_empty(), "{:?}", found.verdict.reasons);
+    let last = &found.load_points[2];
+    assert!((last.rate / server.capacity() - 1.0).abs() < 0.02, "{}", last.rate);
+    let headline = found.headline.as_ref().unwrap();
+    assert_eq!(headline.load_point, 2);
+    let score = last.score.unwrap();
+    assert!((score / last.rate - 1.0).abs() < 0.02, "{score} and {}", last.rate);
+    let names: Vec<&str> = last.kinds.iter().map(|kind| kind.name.as_str()).collect();
+    assert_eq!(names, ["CS", "PROC", "SC", "RREAD", "RWRITE"]);
+}
+
+#[test]
+fn every_suite_is_valid() {
+    for suite in ["net", "cpu", "disk"] {
+        let server = SimServer::new(Law::Fixed(Nanos::from_millis(1)), Some(2));
+        let found = Simulation::new(plan(&[2], suite), server).analyze();
+        assert!(found.verdict.reasons.is_empty(), "{suite}: {:?}", found.verdict.reasons);
+        assert!((found.load_points[0].rate / 2000.0 - 1.0).abs() < 0.02, "{suite}");
+    }
+}
+
+/// The plan is stored with the run and read by whoever knows the family.
+#[test]
+fn the_plan_survives_storage() {
+    let plan = plan(&[1], "disk");
+    let stored = serde_json::to_value(&plan).unwrap();
+    assert_eq!(stored["workload"]["app"]["suite"], "disk");
+    assert_eq!(serde_json::from_value::<Plan>(stored).unwrap(), plan);
+    assert_eq!(plan.catalog.response_parts, [0, 1]);
+}
