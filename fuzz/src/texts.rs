@@ -15,6 +15,7 @@ use published::{
 };
 use runfile::{PublicKey, Seal, SealKey};
 use servers::gateway::GatewayAddress;
+use servers::app::AppFaultPlan;
 use servers::web::FaultPlan;
 use telemetry::Endpoint;
 use observe::prometheus::{Samples, Tables};
@@ -89,6 +90,7 @@ pub fn addresses(bytes: &[u8]) {
         shown(Target::from_str(text));
         shown(GatewayAddress::from_str(text));
         shown(FaultPlan::parse(text.lines()));
+        shown(AppFaultPlan::parse(text.lines()));
         shown(PageUrl::parse(text));
         shown(SshAccount::from_str(text));
         shown(MonitorSource::from_str(text));

@@ -594,7 +594,8 @@ pub(crate) enum ServeCommand {
     /// described in `docs/protocols/application-server.md`. The server has files only with `--directory`, and removes them
     /// when it exits.
     ///
-    /// Prints one line of JSON with its address once it is listening, and exits when its standard input is closed.
+    /// Prints one line of JSON with its address once it is listening, and exits when its standard input is closed or a
+    /// signal (SIGTERM, SIGINT) asks it to.
     App(ServeAppArguments),
 }
 

@@ -111,7 +111,7 @@ impl Mix for Transactions {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::{AppSuite, LoadUnit, Score, Workload};
+    use model::{AppSuite, LoadUnit, Overrides, Problem, Score, SutPlan, Workload, make_plan};
 
     use super::*;
 
@@ -148,6 +148,27 @@ mod tests {
         let catalog = benchmark.definition.headline.applied(benchmark.workload.catalog());
         assert_eq!(catalog.score, Score::Harmonic { weights: vec![0.2; 5] });
         assert_eq!(catalog.words.score, "weighted transactions per second");
+    }
+
+    /// 512 MiB · 0.78 ÷ 40, in whole blocks, is near the 10 MiB of the original; without a limit there is nothing to fit.
+    #[test]
+    fn a_range_of_auto_follows_the_memory_limit() {
+        let benchmark = SERVERBENCH.load();
+        let range = |memory| {
+            let settings = vec![benchmark.definition.family().choose_setting("range", "auto").unwrap()];
+            let sut = SutPlan { memory, ..SutPlan::of("built-in") };
+            let overrides = Overrides { settings, ..Overrides::new(sut) };
+            make_plan(&benchmark.definition, benchmark.workload.clone(), &overrides)
+        };
+        let plan = range(Some(512 << 20)).unwrap();
+        let Workload::App(app) = &plan.workload else { panic!("of application servers") };
+        assert_eq!(app.range_bytes, 2555 * 4096);
+        assert!(
+            plan.modifications.iter().any(|one| one.what == "range of files"),
+            "{:?}",
+            plan.modifications
+        );
+        assert_eq!(range(None).unwrap_err(), [Problem::AutoWithoutMemory]);
     }
 
     /// 100,000 draws: each share within half a percentage point, which is more than three standard deviations.

@@ -1,8 +1,9 @@
 //! Failures of transactions in words.
 
+use std::io;
+
 use frame::app::AppStatus;
 use model::Outcome;
-use rustix::io::Errno;
 
 use crate::net::OperationFailure;
 
@@ -33,6 +34,6 @@ pub(super) fn failure(failure: &OperationFailure) -> String {
                 "the server's times of queue and service, {detail} ns, are longer than the response, or go back"
             )
         }
-        _ => Errno::from_raw_os_error(detail as i32).to_string(),
+        _ => io::Error::from_raw_os_error(detail as i32).to_string(),
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! - `request`: transactions as frames
 //! - `exchange`: sending a frame and receiving the reply
-//! - `verify`: what a reply must be
+//! - `verify`: the checks of a reply
 //! - `describe`: failures in words
 
 mod describe;

@@ -1,4 +1,4 @@
-//! What a reply must be: the answer to the request, with the right content, and with times that can be.
+//! The checks of a reply: it is the answer to the request, has the right content, and times that can be.
 
 use frame::app::{AppOperation, AppStatus, fill_payload};
 use frame::{Crc32c, ReplyHeader};

@@ -328,7 +328,15 @@ mod tests {
             problem("\"32 KiB\"", "\"15 KiB\""),
             problem("\"32 KiB\"", "32768"),
         ];
-        insta::assert_snapshot!(found.join("\n"), @"");
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        line 10, `workload`: `workload.rounds` is missing: `rounds` must be given here
+        line 11, `50_000_001`: `workload.rounds` is not valid: expected a whole number from 0 to 50000000, found 50000001
+        line 15, `131_073`: `workload.payloads.bytes` is not valid: expected a whole number from 1 to 131072, found 131073
+        line 20, `0`: `workload.payloads.weight` is not valid: expected a whole number from 1 to 4294967295, found 0
+        line 23, `"disc"`: `protocol.suite` is not valid: expected sys, net, cpu or disk, found `disc`
+        line 24, `"15 KiB"`: `protocol.range` is not valid: expected a size such as `4 KiB`, from 16.0 KiB up to 1.0 TiB
+        line 24, `32768`: `protocol.range` is not valid: expected a size with its unit, found `32768` without one
+        "#);
     }
 
     #[test]

@@ -38,9 +38,13 @@ fn read_value(kind: SettingKind, value: &DeValue) -> Result<SettingValue, ValueE
     match kind {
         SettingKind::Choice(choices) => read_choice(kind, choices, value),
         SettingKind::Count { least, most } => whole_u32(least..=most)(value).map(SettingValue::Count),
-        SettingKind::Bytes { least, most } => match size(value)?.0 {
+        SettingKind::Bytes { least, most, .. } => match size(value)?.0 {
             bytes if (least..=most).contains(&bytes) => Ok(SettingValue::Bytes(bytes)),
-            _ => Err(ValueError::new(format!("expected {kind}"))),
+            _ => {
+                // A definition knows no server that a size could fit.
+                let sizes = SettingKind::Bytes { least, most, has_auto: false };
+                Err(ValueError::new(format!("expected {sizes}")))
+            }
         },
         SettingKind::Time => time_above_zero(value).map(SettingValue::Time),
         SettingKind::Distribution | SettingKind::Text(_) => {

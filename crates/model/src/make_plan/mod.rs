@@ -29,7 +29,8 @@ pub fn make_plan(
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
     let standard = Configuration::standard(definition, workload);
-    let ours = standard.clone().with(&overrides.settings);
+    let memory = overrides.sut.memory;
+    let ours = Configuration { memory, ..standard.clone() }.with(&overrides.settings);
     let search = if overrides.find_max { search(definition, &ours.workload, overrides) } else { None };
     let mut plan = Plan {
         format: PLAN_FORMAT,

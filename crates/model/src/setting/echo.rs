@@ -11,7 +11,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: "bytes",
         title: "message length",
         about: "length of every message",
-        kind: SettingKind::Bytes { least: 0, most: 1 << 20 },
+        kind: SettingKind::Bytes { least: 0, most: 1 << 20, has_auto: false },
         key: DefinitionKey::None,
         access: SettingAccess::Whole {
             text: |configuration| match &configuration.workload {

@@ -7,6 +7,9 @@ use units::{Bytes, Nanos};
 
 use crate::Pick;
 
+/// The value of a size that fits the server, as it is typed.
+const AUTO: &str = "auto";
+
 /// The values of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingKind {
@@ -25,6 +28,8 @@ pub enum SettingKind {
         least: u64,
         /// The greatest, in bytes.
         most: u64,
+        /// Whether it can also be `auto`: what fits the server.
+        has_auto: bool,
     },
     /// A time above zero.
     Time,
@@ -61,6 +66,8 @@ pub enum SettingValue {
     Count(u32),
     /// A size.
     Bytes(u64),
+    /// A size that fits the server.
+    Auto,
     /// A time.
     Time(Nanos),
     /// A distribution.
@@ -81,7 +88,8 @@ impl SettingKind {
                 let count = text.parse().ok().filter(|count| (least..=most).contains(count));
                 count.map(SettingValue::Count)
             }
-            SettingKind::Bytes { least, most } => parse_bytes(text)
+            SettingKind::Bytes { has_auto: true, .. } if text == AUTO => Some(SettingValue::Auto),
+            SettingKind::Bytes { least, most, .. } => parse_bytes(text)
                 .ok()
                 .filter(|bytes| (least..=most).contains(&bytes.0))
                 .map(|bytes| SettingValue::Bytes(bytes.0)),
@@ -145,11 +153,10 @@ impl fmt::Display for SettingKind {
                 }
             }
             SettingKind::Count { least, most } => write!(f, "a whole number from {least} to {most}"),
-            SettingKind::Bytes { least: 0, most } => {
-                write!(f, "a size such as `4 KiB`, up to {}", Bytes(*most))
-            }
-            SettingKind::Bytes { least, most } => {
-                write!(f, "a size such as `4 KiB`, from {} up to {}", Bytes(*least), Bytes(*most))
+            SettingKind::Bytes { least, most, has_auto } => {
+                let auto = if *has_auto { "`auto` or " } else { "" };
+                let from = if *least == 0 { String::new() } else { format!("from {} ", Bytes(*least)) };
+                write!(f, "{auto}a size such as `4 KiB`, {from}up to {}", Bytes(*most))
             }
             SettingKind::Time => f.write_str("a time such as `60 s`"),
             SettingKind::Distribution => f.write_str("`uniform`, `zipf:1.0`, `poisson:5` or `weights:3,2,1`"),
@@ -166,6 +173,7 @@ impl fmt::Display for SettingValue {
             SettingValue::Choice(name, Some(number)) => write!(f, "{name}:{number}"),
             SettingValue::Count(count) => write!(f, "{count}"),
             SettingValue::Bytes(bytes) => write!(f, "{}", Bytes(*bytes)),
+            SettingValue::Auto => f.write_str(AUTO),
             SettingValue::Time(time) => f.write_str(&languages::time_text(*time)),
             SettingValue::Distribution(pick) => write!(f, "{pick}"),
             SettingValue::Text(text) => f.write_str(text),
@@ -184,7 +192,7 @@ mod tests {
 
     #[test]
     fn sizes_have_units_and_a_limit() {
-        let kind = SettingKind::Bytes { least: 0, most: 1 << 20 };
+        let kind = SettingKind::Bytes { least: 0, most: 1 << 20, has_auto: false };
         assert_eq!(kind.parse("4 KiB"), Ok(SettingValue::Bytes(4096)));
         for text in ["4", "2 MiB", "-1 B"] {
             assert_eq!(refused(kind, text), "write a size such as `4 KiB`, up to 1.0 MiB");

@@ -5,6 +5,7 @@ use std::io::Read;
 use servers::app::{AppFaultPlan, AppOptions, AppServer};
 use servers::gateway::{Gateway, GatewayOptions};
 use servers::web::{FaultPlan, Identity, PagesOptions, PagesServer, WebOptions, serve};
+use tokio::signal::unix::{SignalKind, signal};
 use units::Ratio;
 
 use crate::arguments::{
@@ -94,10 +95,32 @@ fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
     let server = AppServer::start(options).map_err(|error| {
         Failure::new(Exit::Testbed, format!("application server at {}: {error}", arguments.listen))
     })?;
-    print_ready(&server.address());
-    wait_for_end_of_input();
+    serve_until_stopped(&server.address())?;
     server.stop()?;
     Ok(Exit::Valid)
+}
+
+/// Says that a server is ready, and waits until standard input is closed or a signal asks to stop: for servers that have
+/// something to remove.
+fn serve_until_stopped(address: &impl ToString) -> std::io::Result<()> {
+    let (input_closed, is_input_closed) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        wait_for_end_of_input();
+        // A signal may have come first.
+        let _ = input_closed.send(());
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        print_ready(address);
+        tokio::select! {
+            _ = is_input_closed => {}
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        Ok(())
+    })
 }
 
 fn print_ready(address: &impl ToString) {

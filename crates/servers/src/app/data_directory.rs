@@ -125,7 +125,7 @@ mod tests {
         names
     }
 
-    /// What a killed server left is removed by the next one, and what a running one or somebody else has is not.
+    /// The next server removes files of a killed one, and no files of a running one or of somebody else.
     #[test]
     fn directories_without_a_server_are_removed() {
         let parent = tempfile::tempdir_in("/var/tmp").unwrap();

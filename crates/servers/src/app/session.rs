@@ -47,7 +47,7 @@ pub(super) struct Session {
     pub(super) is_prepared: bool,
 }
 
-/// What has arrived on a connection.
+/// The result of reading from a connection.
 #[derive(Debug)]
 pub(super) enum Arrival {
     /// Not all of a request.
@@ -134,7 +134,7 @@ impl ConnectionState {
     }
 }
 
-/// What the input of a connection has.
+/// The result of looking for a request in the input.
 enum Taken {
     /// A request, or bytes that are no frame.
     Arrival(Arrival),
