@@ -107,7 +107,7 @@ fn a_definition_needs_no_quick_form_and_no_time_limit() {
     fixture
         .run(&["run", "./mine.toml", "--quick", "--dry-run"])
         .expect(0)
-        .expect_stdout("load points   2, 8 users");
+        .expect_stdout("load points   2, 8 clients");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn mistakes_are_shown_with_file_line_and_pointer() {
      --> ./mine.toml:6:10
       |
     6 | family = "wob"
-      |          ^^^^^ expected `web`, found `wob`
+      |          ^^^^^ expected `web` or `application`, found `wob`
       |
       = hint: did you mean `web`?
     "#);
