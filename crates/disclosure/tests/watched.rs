@@ -59,7 +59,7 @@ fn attribution(busy: f64, place: usize) -> Attribution {
         shared: None,
         neighbor: (place == 1)
             .then(|| CpuNeighbor::Program(ProgramCpuUse { name: "stress".to_owned(), cpus: 0.94 })),
-        service: (place == 2).then(|| "port 5432".to_owned()),
+        service: None,
     }
 }
 
@@ -194,6 +194,39 @@ fn json_has_every_counter_and_the_evidence() {
         render::json(&fixture::quick().report())["load_points"][1]["bottleneck"],
         serde_json::Value::Null
     );
+}
+
+/// Goal: the service that operations wait for has its place in every form.
+#[test]
+fn a_slow_service_is_named_with_its_port() {
+    let mut fixture = watched();
+    for point in &mut fixture.analysis.load_points[2..] {
+        let attribution = point.attribution.as_mut().unwrap();
+        attribution.bottleneck = Bottleneck::DownstreamService;
+        attribution.service = Some("port 5432".to_owned());
+    }
+    let report = fixture.report();
+    assert!(render::html(&outline(&report)).contains("slow downstream service (port 5432)"));
+    assert_eq!(render::json(&report)["load_points"][2]["bottleneck"]["service"], "port 5432");
+}
+
+/// The reported case: bottlenecks that were added later were not in the schema.
+#[test]
+fn every_bottleneck_is_in_the_published_schema() {
+    let schema = serde_json::from_str(include_str!("../../../schemas/report.schema.json")).unwrap();
+    let schema = closed(schema);
+    let mut fixture = watched();
+    for cause in CAUSES {
+        let attribution = fixture.analysis.load_points[2].attribution.as_mut().unwrap();
+        attribution.bottleneck = cause.bottleneck;
+        attribution.service = Some("port 5432".to_owned());
+        assert_eq!(
+            schema_faults(&schema, &render::json(&fixture.report())),
+            [""; 0],
+            "{:?}",
+            cause.bottleneck
+        );
+    }
 }
 
 #[test]

@@ -198,7 +198,9 @@ impl Laboratory for LocalLab {
         let begun = BegunPoint { plan: &self.plan, clock: self.clock, origin: self.origin, messages, sender };
         let Watchers { all, meter, .. } = &mut self.watchers;
         let server = WatchedServer { sut: self.sut.as_mut(), meter: meter.as_mut() };
-        Ok(collect_load_point(begun, &mut self.load, all, server, collector, stop)?)
+        let counts = collect_load_point(begun, &mut self.load, all, server, collector, stop)?;
+        self.remarks.extend(self.watchers.new_back_ends());
+        Ok(counts)
     }
 
     fn stop(self) {

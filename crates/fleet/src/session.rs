@@ -108,6 +108,7 @@ impl<L: Laboratory> Session<L> {
         if let Some(error) = self.record.error.take() {
             return Err(error);
         }
+        self.lab.remarks().iter().try_for_each(|remark| self.record.event(remark))?;
         if !stop.load(Ordering::Relaxed) {
             order.after.iter().try_for_each(|step| self.step(*step, point, stop))?;
         }

@@ -1,5 +1,6 @@
 //! Reading machines once a second, on the time axis of the load point.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use languages::{FOREIGN_CHARS_MAX, foreign_text, is_terminal_control, without_credentials};
@@ -84,6 +85,8 @@ pub(crate) struct Watchers {
     /// The processes on this machine that this run did not start.
     pub(crate) targets: WatchedTargets,
     groups: WatchedGroups,
+    /// The labels of the groups that are known.
+    labels: BTreeSet<String>,
     /// The meter of their CPU time, where they are the server.
     pub(crate) meter: Option<ProcessMeter>,
     /// The reason why the server's processes are not watched, although it is on this machine.
@@ -120,7 +123,15 @@ impl Watchers {
         }
         all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
         let meter = (sut.is_none() && !targets.is_empty()).then(|| groups.meter());
-        Ok(Watchers { all, targets, groups, meter, unseen })
+        let labels = groups.processes().into_iter().map(|(label, _)| label).collect();
+        Ok(Watchers { all, targets, groups, labels, meter, unseen })
+    }
+
+    /// Returns a sentence about each back end that was found since this was last asked.
+    pub(crate) fn new_back_ends(&mut self) -> Vec<String> {
+        let groups = self.groups.processes().into_iter();
+        let new = groups.filter(|(label, _)| self.labels.insert(label.clone()));
+        new.map(|(label, pids)| back_end_text(&label, pids.len())).collect()
     }
 
     /// Watches this machine and the server's own account of itself anew, after the server was reset.
@@ -131,6 +142,14 @@ impl Watchers {
         let new = here(Some(sut), target, &self.targets, &self.groups);
         self.all.iter_mut().zip(new).for_each(|(watcher, new)| watcher.watch = new.watch);
     }
+}
+
+fn back_end_text(label: &str, n: usize) -> String {
+    let processes = if n == 1 { "process" } else { "processes" };
+    format!(
+        "back end {} ({n} {processes}) was found by the server’s connections to it, and is watched from then on",
+        foreign_text(label)
+    )
 }
 
 /// Returns what is watched on this machine; the same for the same server.
@@ -169,6 +188,16 @@ mod tests {
             }
             Ok(())
         }
+    }
+
+    #[test]
+    fn back_ends_are_told_in_words() {
+        assert_eq!(
+            back_end_text("socket=/run/fpm.sock", 5),
+            "back end socket=/run/fpm.sock (5 processes) was found by the server’s connections to it, and is watched from \
+             then on"
+        );
+        assert!(back_end_text("port=9000", 1).starts_with("back end port=9000 (1 process) was"));
     }
 
     #[test]

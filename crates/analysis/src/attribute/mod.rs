@@ -178,9 +178,12 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
             let (demands, bounds) = demand::demands(plan, point);
             let bottleneck = cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck);
             let evidence = cause.map(|cause| cause.evidence(&indicators)).unwrap_or_default();
-            let of_service = evidence.iter().any(|(condition, _)| {
-                matches!(condition.indicator, Indicator::HeldByService | Indicator::PoolAtLimit)
-            });
+            let names_service =
+                matches!(bottleneck, Bottleneck::DownstreamService | Bottleneck::ConnectionLimit);
+            let of_service = names_service
+                && evidence.iter().any(|(condition, _)| {
+                    matches!(condition.indicator, Indicator::HeldByService | Indicator::PoolAtLimit)
+                });
             let has_waited = evidence.iter().any(|(condition, _)| condition.indicator == Indicator::RunDelay);
             let is_full = |shared: &SharedCpus| plan.rules.sut_saturated_min <= shared.server_share();
             Attribution {

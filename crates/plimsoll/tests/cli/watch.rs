@@ -209,6 +209,8 @@ fn a_slow_service_behind_the_server_is_found_and_named() {
     };
     assert!(of("sut.service_connections", &behind.to_string()).is_some_and(|n| 4.0 < n), "{point}");
     assert_eq!(of("sut.processes", &format!("port={behind}")), Some(1.0));
+    let told = format!("back end port={behind} (1 process) was found by the server’s connections to it");
+    fixture.run(&["export", "run.plim", "--format", "ndjson"]).expect(0).expect_stdout(&told);
     assert!(of("tcp.accept_queue_max", &behind.to_string()).is_some());
     assert_eq!(point["bottleneck"]["name"], "slow downstream service", "{}", point["bottleneck"]);
     assert_eq!(point["bottleneck"]["service"], format!("port {behind}").as_str());
