@@ -229,17 +229,17 @@ pub const CAUSES: &[Cause] = &[
     // Operations that each hold a connection to a service wait for it, unless a lock is seen to hold them.
     indirect(
         Bottleneck::Waiting,
-        &[at_least(Indicator::HeldByService, 0.80), at_least(Indicator::ThreadsAtLock, 0.50)],
+        &[at_least(Indicator::HeldByService, 0.60), at_least(Indicator::ThreadsAtLock, 0.50)],
         SEEN_AND_FREE,
     ),
     indirect(
         Bottleneck::DownstreamService,
-        &[at_least(Indicator::HeldByService, 0.80), at_least(Indicator::ResponseUnexplained, 0.80)],
+        &[at_least(Indicator::HeldByService, 0.60), at_least(Indicator::ResponseUnexplained, 0.80)],
         SEEN_AND_FREE,
     ),
     indirect(
         Bottleneck::DownstreamService,
-        &[at_least(Indicator::HeldByService, 0.80), below(Indicator::RateOfIdeal, 0.95)],
+        &[at_least(Indicator::HeldByService, 0.60), below(Indicator::RateOfIdeal, 0.95)],
         SEEN_AND_FREE,
     ),
     indirect(
