@@ -93,8 +93,8 @@ impl ServiceConnections {
         self.counts.keys()
     }
 
-    /// Reports the connections of each group to services outside of it, counted again if that is due. `listening` has the
-    /// listening sockets of the namespace by their numbers.
+    /// Counts the connections of each group to services outside of it and reports them, if that is due: what was counted
+    /// before another load is no reading of this one. `listening` has the listening sockets of the namespace by their numbers.
     pub(super) fn read(
         &mut self,
         socket: &mut Socket,
@@ -102,19 +102,20 @@ impl ServiceConnections {
         listening: &BTreeMap<u64, Service>,
         into: &mut Vec<Reading>,
     ) -> io::Result<()> {
-        if !groups.is_empty() && self.due <= self.clock.now() {
-            let before = thread_cpu();
-            let counts = count(socket, groups, listening)?;
-            // A service that nothing is connected to now is reported as zero.
-            self.counts.values_mut().for_each(|n| *n = 0);
-            for (service, n) in counts {
-                if self.counts.len() < SERVICES_MAX || self.counts.contains_key(&service) {
-                    self.counts.insert(service, n);
-                }
-            }
-            let cost = thread_cpu().saturating_sub(before);
-            self.due = self.clock.now() + Nanos(cost.0.saturating_mul(PAUSE_FACTOR));
+        if groups.is_empty() || self.clock.now() < self.due {
+            return Ok(());
         }
+        let before = thread_cpu();
+        let counts = count(socket, groups, listening)?;
+        // A service that nothing is connected to now is reported as zero.
+        self.counts.values_mut().for_each(|n| *n = 0);
+        for (service, n) in counts {
+            if self.counts.len() < SERVICES_MAX || self.counts.contains_key(&service) {
+                self.counts.insert(service, n);
+            }
+        }
+        let cost = thread_cpu().saturating_sub(before);
+        self.due = self.clock.now() + Nanos(cost.0.saturating_mul(PAUSE_FACTOR));
         let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
         for (service, n) in &self.counts {
             *by_name.entry(service.name()).or_default() += n;
