@@ -49,11 +49,21 @@ impl Analysis {
     }
 
     /// Returns the index of the load point beyond which more load brought no more throughput: [`Curve::saturation`]
-    /// where a greater load was run. `None` where none was, because the rate might have grown further.
+    /// where a greater load was run that shows it, a valid one or one beyond the server's capacity. `None` where none was,
+    /// because the rate might have grown further.
     pub fn saturation(&self) -> Option<usize> {
         let index = self.curve.saturation?;
         let level = self.load_points.get(index)?.load.level();
-        self.load_points.iter().any(|point| level < point.load.level()).then_some(index)
+        let mut greater = self.load_points.iter().filter(|point| level < point.load.level());
+        greater
+            .any(|point| self.is_on_curve(point) || point.verdict.state == VerdictState::Overloaded)
+            .then_some(index)
+    }
+
+    /// Returns whether a load point belongs to the curve: it is valid, or none is.
+    pub fn is_on_curve(&self, point: &LoadPointResult) -> bool {
+        let is_valid = |point: &LoadPointResult| point.verdict.state == VerdictState::Valid;
+        is_valid(point) || !self.load_points.iter().any(is_valid)
     }
 }
 

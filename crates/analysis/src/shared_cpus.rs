@@ -43,6 +43,12 @@ impl SharedCpus {
         (!cpus.is_empty()).then(|| SharedCpus { n, generator, server, idle: (n - busy).max(0.0) })
     }
 
+    /// Returns whether the CPUs are full: server and generator use at least this share of them together. The rest is idle,
+    /// or used by other programs.
+    pub fn are_full(&self, share: f64) -> bool {
+        share * self.n <= self.server + self.generator
+    }
+
     /// Returns the share that the server used of what the generator left to it, from 0 to 1; 0 if that is nothing.
     ///
     /// S ÷ (N − G), with S the use by the server, N the number of CPUs, G the use by the generator.

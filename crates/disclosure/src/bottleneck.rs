@@ -148,6 +148,9 @@ fn shared_at_best(points: &[&LoadPointResult]) -> String {
     best.map_or_else(String::new, |(_, shared)| format!(", on a processor {shared}"))
 }
 
+/// The least use of a resource that is worth a word.
+const SHOWN_MIN: f64 = 0.1;
+
 /// Returns the most used resources of a range: the two resources with the highest use at any of its load points.
 fn most_used(range: &LoadRange) -> String {
     let uses = range.points.iter().filter_map(|point| Some(point.attribution.as_ref()?.most_used()));
@@ -158,6 +161,7 @@ fn most_used(range: &LoadRange) -> String {
     let texts: Vec<String> = highest
         .unwrap_or_default()
         .iter()
+        .filter(|(_, value)| SHOWN_MIN <= *value)
         .map(|(indicator, value)| format!("{} {:.0} %", resource(*indicator), 100.0 * value))
         .collect();
     if texts.is_empty() { String::new() } else { format!(" ({})", texts.join(", ")) }

@@ -1,5 +1,6 @@
 //! Input of a report.
 
+use analysis::attribute::{Attribution, Bottleneck};
 use analysis::{Analysis, LoadPointResult};
 use model::{Load, Plan, PriceList, Score, Testbed, WebWorkload, Words};
 
@@ -60,6 +61,25 @@ impl Report<'_> {
         self.analysis.load_points.get(self.analysis.saturation()?)
     }
 
+    /// Returns whether there is a curve: more than one load point that can be compared with others.
+    pub(crate) fn has_curve(&self) -> bool {
+        let points = self.analysis.load_points.iter();
+        1 < points.filter(|point| self.analysis.is_on_curve(point)).count()
+    }
+
+    /// Returns what is known about the rate at greater loads; `None` without a curve.
+    pub(crate) fn growth(&self) -> Option<Growth<'_>> {
+        let points = &self.analysis.load_points;
+        let last = points.get(self.analysis.curve.saturation?)?;
+        if 1 < points.len() && points.iter().any(|point| last.load.level() < point.load.level()) {
+            return Some(self.saturation().map_or(Growth::Unknown(last), Growth::Ended));
+        }
+        let is_named =
+            |one: &&Attribution| !matches!(one.bottleneck, Bottleneck::None | Bottleneck::Undetermined);
+        let limit = last.attribution.as_ref().filter(is_named);
+        (1 < points.len()).then_some(Growth::Going { last, limit })
+    }
+
     /// Returns whether the benchmark imitates an existing one, which its title shows.
     pub(crate) fn is_imitation(&self) -> bool {
         self.plan.benchmark.title.contains("-style")
@@ -88,6 +108,22 @@ impl Report<'_> {
         let index = headline.or(self.analysis.curve.peak).or(points.len().checked_sub(1))?;
         points.get(index)
     }
+}
+
+/// The growth of the rate with the load.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Growth<'a> {
+    /// It ended at this load point: the server is saturated.
+    Ended(&'a LoadPointResult),
+    /// It went on up to the highest load.
+    Going {
+        /// The load point with the highest load.
+        last: &'a LoadPointResult,
+        /// The limit that was reached there nevertheless.
+        limit: Option<&'a Attribution>,
+    },
+    /// No load point above this one is valid.
+    Unknown(&'a LoadPointResult),
 }
 
 /// A benchmark's terms for load and score, from the words of its catalog.

@@ -185,7 +185,7 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
                     matches!(condition.indicator, Indicator::HeldByService | Indicator::PoolAtLimit)
                 });
             let has_waited = evidence.iter().any(|(condition, _)| condition.indicator == Indicator::RunDelay);
-            let is_full = |shared: &SharedCpus| plan.rules.sut_saturated_min <= shared.server_share();
+            let is_full = |shared: &SharedCpus| shared.are_full(plan.rules.sut_saturated_min);
             Attribution {
                 bottleneck,
                 shared: read::shared_cpus(plan, point)

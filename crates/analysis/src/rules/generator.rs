@@ -75,8 +75,8 @@ fn server_use(evidence: &Evidence) -> ServerUse {
     }
 }
 
-/// Judges a server without an allowance that shares its CPUs with the generator: it is saturated if it took all that
-/// the generator left.
+/// Judges a server without an allowance that shares its CPUs with the generator: it is saturated if the two of
+/// them fill the CPUs.
 fn beside_generator(evidence: &Evidence) -> ServerUse {
     let agents = evidence.fold.steady.agents.values();
     let busy = agents.filter_map(AgentTotals::busy).fold(0.0, f64::max);
@@ -84,7 +84,7 @@ fn beside_generator(evidence: &Evidence) -> ServerUse {
     let shared = SharedCpus::of(evidence.plan, evidence.resources, generator, evidence.figures.sut_cpus);
     match shared {
         None => ServerUse::Unknown,
-        Some(shared) if evidence.plan.rules.sut_saturated_min <= shared.server_share() => {
+        Some(shared) if shared.are_full(evidence.plan.rules.sut_saturated_min) => {
             ServerUse::TookTheRest(shared)
         }
         Some(shared) => ServerUse::LeftRest(shared),

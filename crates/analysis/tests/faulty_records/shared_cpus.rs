@@ -70,6 +70,21 @@ fn a_busy_generator_beside_a_server_that_takes_the_rest_is_a_remark() {
     close(shared, [2.0, 0.95, 1.05, 0.0]);
 }
 
+/// As nginx was measured on two CPUs: it used 1.22, the generator 0.7, and 0.08 were idle while both waited for a CPU in
+/// turn. 1.92 of 2 CPUs are 96 %, so they are full, although the server left 6 % of what the generator did.
+#[test]
+fn cpus_are_full_with_the_gaps_that_scheduling_leaves() {
+    let analysis = analyze(Shared { busy: [930, 990], generator: 700, waited: 301, ..FULL });
+    assert_valid(&analysis);
+    assert_eq!(remarks(&analysis, "generator-run-queue").len(), 1);
+    close(analysis.load_points[0].attribution.as_ref().unwrap().shared.unwrap(), [2.0, 0.7, 1.22, 0.08]);
+    // 1.88 of 2 are 94 %.
+    assert_caught(
+        &analyze(Shared { busy: [890, 990], generator: 700, waited: 301, ..FULL }),
+        "generator-run-queue",
+    );
+}
+
 /// By hand: CPU 1 is the generator's, of CPU 0 the server used 0.6: 0.45 of 2 CPUs were idle, and the server used 0.6
 /// of the 1.05 that were left.
 #[test]

@@ -9,6 +9,11 @@ pub(super) const OFFER_LESS: &str = "offer less, or give the generator CPUs of i
 const MORE_OF_SHARED: &str =
     "give the generator more CPUs (`--load-cpus`), and end other programs on this machine";
 
+const END_OTHERS: &str = "end other programs on this machine, and repeat the run";
+
+/// Idle CPU time below which more CPUs would not help the generator, in CPUs.
+const IDLE_MIN: f64 = 0.2;
+
 /// The most programs that are named; a program that used less than this of a CPU is not.
 const N_NAMED: usize = 3;
 const SHARE_MIN: f64 = 0.02;
@@ -26,7 +31,7 @@ pub(super) fn server_clause(server: Option<ServerUse>) -> String {
             format!(", and the server's allowance was not enforced, of which it used {busy}")
         }
         Some(ServerUse::TookTheRest(shared)) => format!(
-            "; the server took all that was left of the CPUs that they share ({:.2} of {:.0})",
+            "; the server took what was left of the CPUs that they share ({:.2} of {:.0})",
             shared.server, shared.n
         ),
         Some(ServerUse::LeftRest(SharedCpus { n, server, idle, .. })) => format!(
@@ -39,6 +44,7 @@ pub(super) fn server_clause(server: Option<ServerUse>) -> String {
 pub(super) fn limit_hint(server: Option<ServerUse>, hint: &'static str) -> Option<&'static str> {
     match server {
         None | Some(ServerUse::Saturated(_) | ServerUse::TookTheRest(_)) => None,
+        Some(ServerUse::LeftRest(shared)) if shared.idle < IDLE_MIN => Some(END_OTHERS),
         Some(ServerUse::LeftRest(_)) => Some(MORE_OF_SHARED),
         Some(ServerUse::Unknown | ServerUse::Part(_) | ServerUse::Unenforced(_)) => Some(hint),
     }

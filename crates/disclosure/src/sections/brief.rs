@@ -113,7 +113,8 @@ fn advice(bottleneck: Bottleneck) -> &'static str {
             "The server waits for a service behind it: make that faster, or ask it less often. Watch it too (`--watch`)."
         }
         Bottleneck::Waiting => {
-            "The server waits while its resources are idle: look for locks and slow services behind it."
+            "The server waits while its resources are idle: look for locks, and for slow services behind it, whose processes \
+             `--watch` adds."
         }
         Bottleneck::Generator => {
             "Give the load generator more CPUs (`--load-cpus`) or a machine of its own: the server’s limit was not reached."

@@ -3,7 +3,8 @@
 use analysis::attribute::generator_headroom;
 use analysis::{Analysis, LoadPointResult, VerdictState};
 
-use crate::report::Terms;
+use crate::bottleneck::bottleneck_adjective;
+use crate::report::{Growth, Terms};
 use crate::{Report, Text, numbers};
 
 /// The headroom of the load generator, as a multiple of the load, below which it is called small.
@@ -52,23 +53,29 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
 /// Returns the saturation point, or that it was not reached.
 fn saturation(report: &Report) -> Option<Text> {
     let terms = report.terms();
-    let highest = at(report, report.analysis.curve.saturation)?;
-    if report.analysis.load_points.len() < 2 {
-        return None;
-    }
-    Some(match report.saturation() {
-        None => Text::from("Saturation was not reached: the rate still grew up to the highest load, ")
-            .strong(terms.load_text(highest.load))
-            .plain("."),
-        Some(saturation) => Text::from("The server saturates at ")
+    Some(match report.growth()? {
+        Growth::Ended(saturation) => Text::from("The server saturates at ")
             .strong(terms.load_text(saturation.load))
             .plain(": more load raises the rate by at most 3 %."),
+        Growth::Going { last, limit: Some(limit) } => {
+            Text::from("The rate still grew up to the highest load, ")
+                .strong(terms.load_text(last.load))
+                .plain(format!(", at which the server was {}.", bottleneck_adjective(limit)))
+        }
+        Growth::Going { last, limit: None } => {
+            Text::from("Saturation was not reached: the rate still grew up to the highest load, ")
+                .strong(terms.load_text(last.load))
+                .plain(".")
+        }
+        Growth::Unknown(last) => Text::from("Saturation is not known: no load point above ")
+            .strong(terms.load_text(last.load))
+            .plain(" is valid."),
     })
 }
 
 fn knee(report: &Report) -> Option<Text> {
     let curve = &report.analysis.curve;
-    let knee = at(report, curve.knee).filter(|_| curve.knee != curve.peak)?;
+    let knee = at(report, curve.knee).filter(|_| curve.knee != curve.peak && report.has_curve())?;
     let terms = report.terms();
     let (rate, response) = (terms.short_score_text(knee.score), numbers::seconds(knee.response.mean));
     Some(

@@ -153,7 +153,7 @@ fn load_axis(report: &Report) -> Axis {
 /// Returns the marks of the curve: knee, saturation and peak, in one mark where they coincide.
 fn curve_marks(report: &Report) -> Vec<Mark> {
     let curve = &report.analysis.curve;
-    if report.analysis.load_points.len() < 2 {
+    if !report.has_curve() {
         return Vec::new();
     }
     let named = [(curve.knee, "knee"), (report.analysis.saturation(), "saturation"), (curve.peak, "peak")];

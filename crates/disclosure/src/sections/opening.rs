@@ -4,7 +4,8 @@ use analysis::{Analysis, LoadPointResult, VerdictState};
 use model::{Ending, Load, Modification};
 
 use super::{reason_entry, state_text};
-use crate::bottleneck::sharing_text;
+use crate::bottleneck::{bottleneck_adjective, sharing_text};
+use crate::report::Growth;
 use crate::{Banner, Hero, Report, Text, numbers};
 
 /// Returns what was tested and when, in a line.
@@ -39,14 +40,23 @@ pub(super) fn answer(report: &Report) -> Text {
         text = text.plain(" and a p99 of ").strong(numbers::time(p99.value));
     }
     text = text.plain(shared_of(point)).plain(".");
-    let is_several = report.analysis.headline.is_some() && 1 < report.analysis.load_points.len();
-    match (report.saturation(), report.plan.search.is_some()) {
-        _ if !is_several => text,
-        (_, true) => text.plain(limits_text(report)),
-        (Some(saturation), _) => {
+    match report.growth().filter(|_| report.analysis.headline.is_some()) {
+        None => text,
+        Some(_) if report.plan.search.is_some() => text.plain(limits_text(report)),
+        Some(Growth::Ended(saturation)) => {
             text.plain(" It saturates at ").strong(terms.load_text(saturation.load)).plain(".")
         }
-        (None, _) => text.plain(" It was not saturated: the rate still grew up to the highest load."),
+        Some(Growth::Going { limit: Some(limit), .. }) => text.plain(format!(
+            " The rate still grew up to the highest load, at which the server was {}.",
+            bottleneck_adjective(limit)
+        )),
+        Some(Growth::Going { limit: None, .. }) => {
+            text.plain(" It was not saturated: the rate still grew up to the highest load.")
+        }
+        Some(Growth::Unknown(last)) => text.plain(format!(
+            " How much it handles above {} is not known: no load point there is valid.",
+            terms.load_text(last.load)
+        )),
     }
 }
 

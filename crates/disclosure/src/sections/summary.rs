@@ -5,6 +5,7 @@ use model::{Connection, Load};
 
 use super::highlights::highlights;
 use crate::bottleneck::{bare_name, sharing_text};
+use crate::report::Growth;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
 
 pub(crate) fn section(report: &Report) -> Option<Section> {
@@ -72,12 +73,17 @@ fn tiles(report: &Report) -> Vec<Tile> {
 fn marks(report: &Report) -> impl Iterator<Item = Tile> {
     let terms = report.terms();
     let at = |index: Option<usize>| report.analysis.load_points.get(index?);
-    let saturation = match report.saturation() {
-        Some(point) => Some((terms.load_text(point.load), "97 % of the highest rate".to_owned())),
-        None => at(report.analysis.curve.saturation)
-            .map(|point| ("not reached".to_owned(), format!("up to {}", terms.load_text(point.load)))),
-    };
-    let knee = at(report.analysis.curve.knee)
+    let saturation = report.growth().map(|growth| match growth {
+        Growth::Ended(point) => (terms.load_text(point.load), "97 % of the highest rate".to_owned()),
+        Growth::Going { last, limit } => {
+            let value = if limit.is_some() { "rate still grew" } else { "not reached" };
+            (value.to_owned(), format!("up to {}", terms.load_text(last.load)))
+        }
+        Growth::Unknown(last) => {
+            ("not known".to_owned(), format!("no valid load point above {}", terms.load_text(last.load)))
+        }
+    });
+    let knee = at(report.analysis.curve.knee.filter(|_| report.has_curve()))
         .map(|point| (terms.load_text(point.load), "best rate ÷ response time".to_owned()));
     let named = [("Saturation", saturation), ("Knee", knee)].into_iter();
     named.filter_map(|(name, mark)| mark.map(|(value, note)| Tile { name: name.to_owned(), value, note }))
