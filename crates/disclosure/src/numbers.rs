@@ -4,7 +4,7 @@
 //! | quantity | format |
 //! |---|---|
 //! | rate, throughput, Little's load factor, other measured figures | four significant digits, all digits of the integer part |
-//! | times | three significant digits with a suitable unit; in the results, percentiles and comparisons one unit per table |
+//! | times | three significant digits with a suitable unit; one unit per table and axis |
 //! | sizes | KiB, MiB, GiB: powers of 1024 |
 //! | throughput | Mbit/s of 10⁶ bits |
 //! | money | the decimals of its currency; unit prices at least three significant digits |
@@ -103,6 +103,21 @@ impl TimeUnit {
         let largest = times.into_iter().filter(|time| time.is_finite()).fold(0.0, f64::max);
         let fitting = TimeUnit::ALL.into_iter().find(|unit| unit.seconds <= largest * (1.0 + 1e-9));
         fitting.unwrap_or(TimeUnit::ALL[1])
+    }
+
+    /// Returns the unit of the times that are known, in seconds.
+    pub(crate) fn of_known(times: impl IntoIterator<Item = Option<f64>>) -> TimeUnit {
+        TimeUnit::of(times.into_iter().flatten())
+    }
+
+    /// Returns the unit of times over several decades, between two in seconds: that of their geometric mean.
+    pub(crate) fn of_decades(low: f64, high: f64) -> TimeUnit {
+        TimeUnit::of([(low * high).sqrt()])
+    }
+
+    /// Returns the name of the unit and its length in seconds.
+    pub(crate) fn name_and_length(self) -> (&'static str, f64) {
+        (self.name, self.seconds)
     }
 
     /// Formats a time in this unit, with three significant digits: `0.0120 ms`, `54.6 ms`, `3 460 ms`.
@@ -259,6 +274,7 @@ mod tests {
         assert_eq!(TimeUnit::of([0.001]).seconds(0.001), "1.00 ms");
         assert_eq!(TimeUnit::of([3.0]).seconds(0.001_2), "0.00120 s");
         assert_eq!(TimeUnit::of([]).seconds(0.001), "1.00 ms");
+        assert_eq!(TimeUnit::of_decades(1e-5, 2.5).seconds(1e-5), "0.0100 ms");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Bar chart of the servers' highest valid rates.
 
-use super::group::Entry;
+use super::group::{Entry, time_unit};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::{Terms, capital, load_number};
 use crate::{Cell, Column, Figure, Row, Table, numbers};
@@ -63,16 +63,16 @@ fn table(ranked: &[(f64, &Entry)], terms: Terms) -> Table {
         Column::numbers(terms.response_heading, ""),
         Column::numbers("p99", ""),
     ];
+    let unit = time_unit(ranked.iter().map(|(_, entry)| *entry));
     let row = |(rate, entry): &(f64, &Entry)| {
         let interval = numbers::figure_interval(entry.score_interval);
         let best = entry.best;
-        let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
         Row::plain([
             Cell::from(entry.server),
             Cell::with(numbers::figure(*rate), interval),
             best.map_or(numbers::ABSENT.to_owned(), |point| load_number(point.load)).into(),
-            numbers::seconds(best.and_then(|point| point.response.mean)).into(),
-            numbers::time(p99).into(),
+            unit.seconds(entry.response_mean()).into(),
+            unit.seconds(entry.response_p99()).into(),
         ])
     };
     Table::new("Highest valid rates", columns, ranked.iter().map(row).collect())

@@ -4,6 +4,7 @@ use analysis::compare::{Comparison, MismatchPolicy, RunInput, Side, compare, is_
 use analysis::{LoadPointResult, VerdictState};
 
 use super::CampaignRun;
+use crate::numbers::TimeUnit;
 use crate::report::Terms;
 use crate::sections::state_text;
 
@@ -124,7 +125,22 @@ impl<'a> BenchmarkGroup<'a> {
     }
 }
 
+/// Returns the unit of the response times of a table.
+pub(crate) fn time_unit<'a>(entries: impl IntoIterator<Item = &'a Entry<'a>>) -> TimeUnit {
+    TimeUnit::of_known(entries.into_iter().flat_map(|entry| [entry.response_mean(), entry.response_p99()]))
+}
+
 impl Entry<'_> {
+    /// Returns the mean response time at the highest valid rate, in s.
+    pub(crate) fn response_mean(&self) -> Option<f64> {
+        self.best?.response.mean
+    }
+
+    /// Returns the 99th percentile of the response time at the highest valid rate, in s.
+    pub(crate) fn response_p99(&self) -> Option<f64> {
+        Some(self.best?.response.percentile(0.99)?.value.as_secs_f64())
+    }
+
     /// Returns the load of the highest valid rate with the verdict, as a note to the figure.
     pub(crate) fn companion(&self, terms: Terms) -> String {
         let state = state_text(self.state);

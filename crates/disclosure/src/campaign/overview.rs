@@ -1,9 +1,10 @@
 //! Executive overview of a campaign.
 
-use super::group::{BenchmarkGroup, Entry};
+use super::group::{BenchmarkGroup, Entry, time_unit};
 use super::servers;
 use crate::bottleneck::bottleneck_name;
 use crate::comparison::comparison_answer;
+use crate::numbers::TimeUnit;
 use crate::report::Terms;
 use crate::sections::highlights::highlights;
 use crate::sections::state_text;
@@ -105,6 +106,8 @@ fn table(groups: &[BenchmarkGroup]) -> Table {
     ];
     columns.extend(is_priced.then(|| Column::numbers("Price ÷ rate", "")));
     columns.push(Column::words("Verdict"));
+    let all: Vec<Entry> = groups.iter().flat_map(BenchmarkGroup::entries).collect();
+    let unit = time_unit(&all);
     let mut rows = Vec::new();
     for group in groups {
         let entries = group.entries();
@@ -116,7 +119,7 @@ fn table(groups: &[BenchmarkGroup]) -> Table {
                 Some(_) if leaders == [index] && 1 < entries.len() => RowStyle::Best,
                 Some(_) => RowStyle::Plain,
             };
-            rows.push(Row { cells: cells(title, entry, group.terms(), is_priced), style });
+            rows.push(Row { cells: cells(title, entry, (group.terms(), unit), is_priced), style });
         }
     }
     Table::new("Highest valid rate of each server", columns, rows).note(
@@ -125,22 +128,21 @@ fn table(groups: &[BenchmarkGroup]) -> Table {
     )
 }
 
-fn cells(title: &str, entry: &Entry, terms: Terms, is_priced: bool) -> Vec<Cell> {
+fn cells(title: &str, entry: &Entry, (terms, unit): (Terms, TimeUnit), is_priced: bool) -> Vec<Cell> {
     let best = entry.best;
     let rate = entry
         .score
         .map_or(numbers::ABSENT.to_owned(), |rate| format!("{} {}", numbers::figure(rate), terms.score));
     let interval = numbers::figure_interval(entry.score_interval);
     let load = best.map_or(numbers::ABSENT.to_owned(), |point| terms.load_text(point.load));
-    let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
     let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(bottleneck_name);
     let mut cells: Vec<Cell> = vec![
         title.into(),
         entry.server.into(),
         Cell::with(rate, interval),
         load.into(),
-        numbers::seconds(best.and_then(|point| point.response.mean)).into(),
-        numbers::time(p99).into(),
+        unit.seconds(entry.response_mean()).into(),
+        unit.seconds(entry.response_p99()).into(),
         bottleneck.unwrap_or_else(|| numbers::ABSENT.to_owned()).into(),
     ];
     if is_priced {

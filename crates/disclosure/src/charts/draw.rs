@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use super::filled::{bars, cells};
 use super::layout::{DrawingWidth, LINE, Layout, SAMPLE, half_width, has_legend, label_x, legend_rows};
 use super::shapes::{dash, marker, polyline, px};
-use super::ticks::{label, ticks, value_text};
+use super::ticks::{label, labels, ticks, value_text};
 use super::{Axis, Chart, Draw, Palette, Panel, Point, Scale, Series};
 
 /// Minimum length of a visible error bar; shorter ones are hidden by their marker.
@@ -141,12 +141,14 @@ fn draw_panel(chart: &Chart, panel: &Panel, scale: &Scale, layout: &Layout, pale
 
 fn horizontal_grid(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     let n_ticks = if scale.from - scale.to < 200.0 { 3 } else { 5 };
+    let ticks = ticks(scale, n_ticks);
+    let labels = labels(&ticks, scale, panel.y.format);
     html! {
-        @for tick in ticks(scale, n_ticks) {
-            @let y = scale.pixel(tick);
+        @for (tick, label) in ticks.iter().zip(labels) {
+            @let y = scale.pixel(*tick);
             path d={ "M" (px(layout.left)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.grid) {}
             text x=(px(layout.left - 7.0)) y=(px(y + 4.0)) text-anchor="end" fill=(palette.faint) {
-                (label(tick, panel.y.format))
+                (label)
             }
         }
     }
@@ -322,8 +324,8 @@ fn x_axis(axis: &Axis, layout: &Layout, palette: &Palette) -> Markup {
         if axis.at.is_empty() { ticks(&layout.x, layout.drawing_width.n_ticks()) } else { axis.at.clone() };
     let mut end = f64::NEG_INFINITY;
     let mut shown = Vec::new();
-    for value in values {
-        let (x, text) = (layout.x.pixel(value), label(value, axis.format));
+    for (value, text) in values.iter().zip(labels(&values, &layout.x, axis.format)) {
+        let x = layout.x.pixel(*value);
         let half = half_width(&text);
         if end + 6.0 < x - half {
             end = x + half;

@@ -1,14 +1,14 @@
 //! Positions and labels of the ticks of an axis.
 
 use super::Scale;
-use crate::numbers;
+use crate::numbers::{self, TimeUnit};
 
 /// Format of the tick labels of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Plain numbers.
     Plain,
-    /// Seconds, with a suitable unit.
+    /// Seconds, in one unit per axis.
     Seconds,
     /// Ratios, as percentages.
     Percent,
@@ -60,22 +60,28 @@ pub(super) fn value_text(value: f64, format: Format) -> String {
     }
 }
 
-/// Formats a tick label.
+/// Formats the tick labels of an axis; times in one unit, of a logarithmic axis in that of its middle.
+pub(super) fn labels(ticks: &[f64], scale: &Scale, format: Format) -> Vec<String> {
+    let unit = match scale.log {
+        true => TimeUnit::of_decades(scale.low, scale.high),
+        false => TimeUnit::of(ticks.iter().copied()),
+    };
+    let (unit, length) = unit.name_and_length();
+    let label = |tick: &f64| match format {
+        Format::Seconds if *tick == 0.0 => "0".to_owned(),
+        Format::Seconds => format!("{} {unit}", numbers::group(&short(tick / length))),
+        format => label(*tick, format),
+    };
+    ticks.iter().map(label).collect()
+}
+
+/// Formats a value on an axis by itself.
 pub(super) fn label(value: f64, format: Format) -> String {
     match format {
         Format::Plain => numbers::group(&short(value)),
         Format::Percent => format!("{} %", short(value * 100.0)),
         Format::Nines => format!("{} %", short((1.0 - 1.0 / value) * 100.0)),
-        Format::Seconds => {
-            let (factor, unit) = match value {
-                _ if value == 0.0 => return "0".to_owned(),
-                _ if value < 0.999e-6 => (1e9, "ns"),
-                _ if value < 0.999e-3 => (1e6, "µs"),
-                _ if value < 0.999 => (1e3, "ms"),
-                _ => (1.0, "s"),
-            };
-            format!("{} {unit}", short(value * factor))
-        }
+        Format::Seconds => numbers::seconds(value),
     }
 }
 
@@ -102,7 +108,7 @@ mod tests {
 
     fn labels(values: &[f64], spacing: Spacing, format: Format) -> Vec<String> {
         let scale = Scale::fit(values.iter().copied(), spacing, true, 0.0, 1.0);
-        ticks(&scale, 5).into_iter().map(|tick| label(tick, format)).collect()
+        super::labels(&ticks(&scale, 5), &scale, format)
     }
 
     #[test]
@@ -122,11 +128,19 @@ mod tests {
     }
 
     #[test]
+    fn times_of_an_axis_have_one_unit() {
+        let times = labels(&[0.0012], Spacing::FromZero, Format::Seconds);
+        assert_eq!(times, ["0", "0.5 ms", "1 ms", "1.5 ms"]);
+        let micros = labels(&[0.000_42], Spacing::FromZero, Format::Seconds);
+        assert!(micros.iter().skip(1).all(|label| label.ends_with(" µs")), "{micros:?}");
+    }
+
+    #[test]
     fn ticks_of_a_log_axis_are_powers_of_ten_and_intermediate_values_if_few() {
         let few = labels(&[0.004, 0.08], Spacing::Log, Format::Seconds);
         assert_eq!(few, ["2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"]);
         let many = labels(&[0.000_1, 10.0], Spacing::Log, Format::Seconds);
-        assert_eq!(many, ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]);
+        assert_eq!(many, ["0.1 ms", "1 ms", "10 ms", "100 ms", "1\u{202f}000 ms", "10\u{202f}000 ms"]);
     }
 
     #[test]

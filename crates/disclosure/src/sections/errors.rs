@@ -15,8 +15,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         vec![Block::Paragraph("No operation failed in a steady phase.".into())]
     } else {
         let codes = codes(points).map(|codes| Block::Table(codes_table(report, &codes)));
-        let tables = [counts(report, &outcomes), times(report)].map(Block::Table);
-        tables.into_iter().chain(codes).collect()
+        [Block::Table(table(report, &outcomes))].into_iter().chain(codes).collect()
     };
     let examples = examples(report);
     let blocks = blocks.into_iter().chain(examples).collect();
@@ -34,52 +33,44 @@ pub(super) fn outcomes(points: &[LoadPointResult]) -> Vec<Outcome> {
     sums.into_iter().map(|(outcome, _)| outcome).collect()
 }
 
-fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
+/// Returns how many operations failed, by kind, and when, by seconds of the steady phases.
+fn table(report: &Report, outcomes: &[Outcome]) -> Table {
     let mut columns = vec![Column::numbers(report.terms().load(), "")];
     columns.extend(outcomes.iter().map(|outcome| Column::numbers(outcome.name(), "")));
-    columns.push(Column::numbers("all", ""));
+    columns.extend([
+        Column::numbers("all", ""),
+        Column::numbers("Seconds with errors", ""),
+        Column::numbers("First at", "s"),
+        Column::numbers("Last at", "s"),
+        Column::numbers("Highest rate", "errors/s"),
+        Column::numbers("Highest at", "s"),
+    ]);
     let row = |point: &LoadPointResult| {
         let n =
             |outcome: &Outcome| point.failures.iter().find(|(one, _)| one == outcome).map_or(0, |(_, n)| *n);
-        let mut cells = vec![load_number(point.load)];
-        cells.extend(outcomes.iter().map(|outcome| numbers::count(n(outcome))));
-        cells.push(numbers::count(point.total.errors));
-        Row::plain(cells)
+        let counted = outcomes.iter().map(n).chain([point.total.errors]).map(numbers::count);
+        Row::plain([load_number(point.load)].into_iter().chain(counted).chain(times(point)))
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Failed operations by kind", columns, rows)
-        .note("Failed operations count in no rate, throughput or percentile.")
+    Table::new("Failed operations by kind and time", columns, rows).note(
+        "Failed operations count in no rate, throughput or percentile. Seconds of the steady phase, times from the start of \
+         the load point; the timeline draws them.",
+    )
 }
 
-/// Returns when operations failed, by seconds of the steady phases.
-fn times(report: &Report) -> Table {
-    let columns = vec![
-        Column::numbers(report.terms().load(), ""),
-        Column::numbers("Seconds with errors", ""),
-        Column::numbers("First at", ""),
-        Column::numbers("Last at", ""),
-        Column::numbers("Highest rate", "errors/s"),
-        Column::numbers("Highest at", ""),
-    ];
-    let row = |point: &LoadPointResult| {
-        let steady = || point.timeline.iter().filter(|second| second.phase == Phase::Steady);
-        let failed = || steady().filter(|second| 0.0 < second.error_rate);
-        let at = |second: Option<&TimelinePoint>| {
-            second.map_or(numbers::ABSENT.to_owned(), |second| format!("{:.0} s", second.at.floor()))
-        };
-        let worst = failed().max_by(|one, other| one.error_rate.total_cmp(&other.error_rate));
-        Row::plain([
-            load_number(point.load),
-            format!("{} of {}", failed().count(), steady().count()),
-            at(failed().next()),
-            at(failed().next_back()),
-            numbers::figure(worst.map(|second| second.error_rate)),
-            at(worst),
-        ])
-    };
-    let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Failed operations by time", columns, rows)
-        .note("Seconds of the steady phase; times from the start of the load point. The timeline draws them.")
+/// Returns the cells about when operations of a load point failed.
+fn times(point: &LoadPointResult) -> [String; 5] {
+    let steady = || point.timeline.iter().filter(|second| second.phase == Phase::Steady);
+    let failed = || steady().filter(|second| 0.0 < second.error_rate);
+    let at = |second: Option<&TimelinePoint>| numbers::fixed(second.map(|second| second.at.floor()), 0);
+    let worst = failed().max_by(|one, other| one.error_rate.total_cmp(&other.error_rate));
+    [
+        format!("{} of {}", failed().count(), steady().count()),
+        at(failed().next()),
+        at(failed().next_back()),
+        numbers::figure(worst.map(|second| second.error_rate)),
+        at(worst),
+    ]
 }
 
 /// The most codes that the report lists.
@@ -120,7 +111,7 @@ fn examples(report: &Report) -> Option<Block> {
         report.analysis.load_points.iter().flat_map(|point| &point.examples).collect();
     let columns = vec![
         Column::numbers(report.terms().load(), ""),
-        Column::numbers("At", ""),
+        Column::numbers("At", "s"),
         Column::words("Failure"),
         Column::words("File"),
         Column::words("Details"),
@@ -130,7 +121,7 @@ fn examples(report: &Report) -> Option<Block> {
         let kind = report.plan.catalog.kinds.get(usize::from(example.kind));
         Row::plain([
             load.map_or(numbers::ABSENT.to_owned(), |point| load_number(point.load)),
-            numbers::time(example.at),
+            numbers::figure(example.at.as_secs_f64()),
             example.outcome.name().to_owned(),
             kind.map_or(numbers::ABSENT.to_owned(), |kind| kind.name.clone()),
             example.text.clone(),

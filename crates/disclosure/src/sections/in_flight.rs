@@ -3,6 +3,7 @@
 use analysis::LoadPointResult;
 use model::{WebWorkload, web_measure};
 
+use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, numbers};
 
@@ -39,12 +40,11 @@ fn table(report: &Report) -> Table {
     // Responses whose length is not known in advance have no expected mean.
     let expected = web.and_then(WebWorkload::mean_body_bytes);
     columns.extend(expected.map(|_| Column::numbers("Mean body, expected", "B")));
+    let unit = TimeUnit::of_known(report.analysis.load_points.iter().map(mean_age));
     let row = |point: &LoadPointResult| {
         let completed = point.total.n + point.total.errors;
         let all = completed + point.in_flight_at_end;
         let share = (0 < all).then(|| point.in_flight_at_end as f64 * 100.0 / all as f64);
-        let age = (0 < point.in_flight_at_end)
-            .then(|| point.in_flight_age.as_secs_f64() / point.in_flight_at_end as f64);
         let mut cells = vec![
             load_number(point.load),
             numbers::count(completed),
@@ -52,7 +52,7 @@ fn table(report: &Report) -> Table {
             numbers::fixed(share, 3),
         ];
         cells.extend(point.web.as_ref().map(|web| numbers::count(web.in_flight_body_bytes)));
-        cells.push(numbers::seconds(age));
+        cells.push(unit.seconds(mean_age(point)));
         let mean_body = |_| numbers::figure(point.total.measure(web_measure::BODY_BYTES).mean);
         cells.extend(point.web.as_ref().map(mean_body));
         cells.extend(expected.map(numbers::figure));
@@ -63,4 +63,10 @@ fn table(report: &Report) -> Table {
         columns,
         report.analysis.load_points.iter().map(row).collect(),
     )
+}
+
+/// Returns the mean age of the operations in flight at the end, in s; `None` if there were none.
+fn mean_age(point: &LoadPointResult) -> Option<f64> {
+    let n = point.in_flight_at_end;
+    (0 < n).then(|| point.in_flight_age.as_secs_f64() / n as f64)
 }

@@ -4,6 +4,7 @@ use analysis::LoadPointResult;
 use model::WebWorkload;
 
 use super::pauses;
+use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
@@ -38,19 +39,25 @@ fn table(report: &Report) -> Table {
     // Users think once per page, or after each operation.
     let per_page = report.web().map_or(1.0, WebWorkload::requests_per_page);
     let percent = |ratio: Option<f64>| numbers::fixed(ratio.map(|ratio| ratio * 100.0), 1);
+    let implied = |point: &LoadPointResult| {
+        let page = stats::interactive_response(point.load.level(), point.rate / per_page, think)?;
+        Some(page / per_page)
+    };
+    let drawn =
+        |point: &LoadPointResult| (0.0 < point.rate).then(|| point.thinking_mean * per_page / point.rate);
+    let points = || report.analysis.load_points.iter();
+    let unit = TimeUnit::of_known(points().flat_map(|point| [implied(point), drawn(point)]));
     let row = |point: &LoadPointResult| {
-        let users = point.load.level();
-        let bound = stats::interactive_bound(users, 0.0, think).map(|pages| pages * per_page);
-        let implied = stats::interactive_response(users, point.rate / per_page, think);
+        let bound = stats::interactive_bound(point.load.level(), 0.0, think).map(|pages| pages * per_page);
         Row::plain([
             load_number(point.load),
             numbers::figure(bound),
             percent(bound.map(|bound| point.rate / bound)),
-            numbers::seconds(implied.map(|page| page / per_page)),
-            numbers::seconds((0.0 < point.rate).then(|| point.thinking_mean * per_page / point.rate)),
+            unit.seconds(implied(point)),
+            unit.seconds(drawn(point)),
         ])
     };
-    let rows = report.analysis.load_points.iter().map(row).collect();
+    let rows = points().map(row).collect();
     Table::new("Interactive law", columns, rows).note(
         "Think time: as measured. In a short phase its mean can differ from Z, which then shows in N ÷ X − Z.",
     )

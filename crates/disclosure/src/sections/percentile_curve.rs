@@ -4,7 +4,8 @@ use analysis::{LoadPointResult, TimeSummary, values_needed};
 use units::{Nanos, Ratio};
 
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::{Cell, Column, Figure, Report, Row, Table, numbers};
+use crate::numbers::TimeUnit;
+use crate::{Cell, Column, Figure, Report, Row, Table};
 
 /// Percentiles of a curve, as 1 ÷ (1 − p): beyond each lies one value in so many. 100 is the p99.
 const TICKS: [f64; 16] =
@@ -59,7 +60,8 @@ fn chosen<'a>(report: &Report<'a>) -> Vec<(&'a LoadPointResult, &'static str)> {
     let points = &report.analysis.load_points;
     let curve = &report.analysis.curve;
     let marks = [(curve.peak, "peak"), (report.analysis.saturation(), "saturation"), (curve.knee, "knee")];
-    let mark = |index: usize| marks.iter().find(|(at, _)| *at == Some(index)).map_or("", |(_, name)| *name);
+    let found = |index: usize| marks.iter().find(|(at, _)| *at == Some(index) && report.has_curve());
+    let mark = |index: usize| found(index).map_or("", |(_, name)| *name);
     let ends = [0, points.len().saturating_sub(1)];
     let matters = |index: &usize| ends.contains(index) || !mark(*index).is_empty();
     let all = 0..points.len();
@@ -124,11 +126,13 @@ fn ratio(tick: f64) -> Ratio {
 pub(crate) fn table(curves: &[Curve]) -> Table {
     let mut columns = vec![Column::numbers("Percentile", "%")];
     columns.extend(curves.iter().map(|curve| Column::numbers(curve.name.clone(), "")));
+    let known = TICKS.iter().flat_map(|tick| curves.iter().map(|curve| quantile(curve.times, *tick)));
+    let unit = TimeUnit::of_known(known.map(|time| time.map(Nanos::as_secs_f64)));
     let row = |tick: &f64| {
         let values: Vec<Option<Nanos>> = curves.iter().map(|curve| quantile(curve.times, *tick)).collect();
         let name = percent_text(*tick);
         values.iter().any(Option::is_some).then(|| {
-            let cells = values.iter().map(|value| Cell::from(numbers::time(*value)));
+            let cells = values.iter().map(|value| Cell::from(unit.time(*value)));
             Row::plain([Cell::from(name)].into_iter().chain(cells))
         })
     };

@@ -8,6 +8,7 @@ use super::{heat_map, steadiness};
 use crate::charts::{
     self, Axis, Chart, Draw, FoldedColumn as Folded, Format, Mark, Panel, Point, Series, Spacing, Zone,
 };
+use crate::numbers::TimeUnit;
 use crate::{Block, Column, Figure, LeadFigure, Report, Row, Section, Table, numbers};
 
 /// More columns than this cannot be told apart on a page, and make it heavy.
@@ -259,16 +260,18 @@ fn table(report: &Report, spans: &[PhaseSpan]) -> Table {
     ];
     let width = charts::width_for(spans.iter().map(|span| span.seconds.len()), COLUMNS_MAX);
     let groups = spans.iter().flat_map(|span| span.seconds.chunks(width).map(move |group| (span, group)));
-    Table::new("Timeline", columns, groups.map(|(span, group)| row(span, group)).collect())
+    let seconds = spans.iter().flat_map(|span| span.seconds);
+    let unit = TimeUnit::of_known(seconds.map(|second| second.p99.map(Nanos::as_secs_f64)));
+    Table::new("Timeline", columns, groups.map(|(span, group)| row(span, group, unit)).collect())
 }
 
-fn row(span: &PhaseSpan, group: &[TimelinePoint]) -> Row {
+fn row(span: &PhaseSpan, group: &[TimelinePoint], unit: TimeUnit) -> Row {
     let one = |value: &dyn Fn(&TimelinePoint) -> Option<f64>| {
         let values = group.iter().map(|second| (second.at, value(second))).collect();
         charts::fold(&[values], 1)[0].first().copied()
     };
     let mean = |folded: Option<Folded>| folded.map(|folded| folded.mean);
-    let worst = |folded: Option<Folded>| folded.map(|folded| Nanos::from_secs_f64(folded.max));
+    let worst = |folded: Option<Folded>| folded.map(|folded| folded.max);
     let rate = one(&|second| Some(second.rate));
     Row::plain([
         span.load.clone(),
@@ -276,8 +279,8 @@ fn row(span: &PhaseSpan, group: &[TimelinePoint]) -> Row {
         span.phase.name().to_owned(),
         numbers::figure(mean(rate)),
         numbers::figure_interval(rate.map(|rate| (rate.min, rate.max))),
-        numbers::time(worst(one(&|second| second.p50.map(Nanos::as_secs_f64)))),
-        numbers::time(worst(one(&|second| second.p99.map(Nanos::as_secs_f64)))),
+        unit.seconds(worst(one(&|second| second.p50.map(Nanos::as_secs_f64)))),
+        unit.seconds(worst(one(&|second| second.p99.map(Nanos::as_secs_f64)))),
         numbers::figure(mean(one(&|second| Some(second.error_rate)))),
         numbers::fixed(mean(one(&|second| Some(second.generator_busy * 100.0))), 1),
         numbers::figure(mean(one(&|second| second.sut_cpus))),
