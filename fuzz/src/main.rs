@@ -13,6 +13,7 @@ mod http1_heads;
 mod pages;
 mod records;
 mod run_files;
+mod sessions;
 mod texts;
 
 // The codec of records is the run file's own business; its source is built in here as it is.
@@ -37,6 +38,12 @@ const TARGETS: &[Target] = &[
     ("fastcgi", pages::fastcgi),
     ("cgi", pages::cgi),
     ("frame", frames::frame),
+    ("templates", sessions::templates),
+    ("data", sessions::data),
+    ("set-cookie", sessions::set_cookie),
+    ("location", sessions::location),
+    ("json-value", sessions::json_value),
+    ("regex-value", sessions::regex_value),
     ("definition", texts::definition),
     ("filelist", texts::filelist),
     ("recipe", texts::recipe),

@@ -32,6 +32,6 @@ pub use context::{WebContext, WebContextOptions, WebSetupError};
 pub use driver::{PlainDriver, TlsDriver, WebDriver};
 pub use fetch::{FetchError, FetchedReply, fetch};
 pub use http2::Http2Driver;
-pub use session::{SessionDriver, SessionTransport, SessionUser};
+pub use session::{SessionDriver, SessionTransport, SessionUser, untrusted};
 pub use target::{Target, TargetError};
 pub use tls::{Authorities, CertificateProblem, HandshakeCounts, Trust};

@@ -62,7 +62,7 @@ impl Extractor {
 }
 
 /// Returns the string, number or truth value at a JSON pointer.
-fn json_text(json: &serde_json::Value, pointer: &str) -> Option<String> {
+pub(super) fn json_text(json: &serde_json::Value, pointer: &str) -> Option<String> {
     match json.pointer(pointer)? {
         serde_json::Value::String(text) => Some(text.clone()),
         value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => Some(value.to_string()),
@@ -71,7 +71,7 @@ fn json_text(json: &serde_json::Value, pointer: &str) -> Option<String> {
 }
 
 /// Returns the first group of the first match, or the match itself where the expression has no group.
-fn first_group(regex: &Regex, body: &[u8]) -> Option<String> {
+pub(super) fn first_group(regex: &Regex, body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).ok()?;
     let found = regex.captures(text)?;
     Some(found.get(usize::from(1 < found.len()))?.as_str().to_owned())

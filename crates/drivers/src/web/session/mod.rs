@@ -8,6 +8,7 @@
 //! - `capture`: the parts of a reply that are kept; `extract`: the values taken from them
 //! - `cookies`: a user's cookies
 //! - `origin`, `redirect`, `elsewhere`: where a redirect leads, what is sent there, and servers besides the target
+//! - [`untrusted`]: the parsers of what servers send, for tests
 //! - `missing`: reasons why an operation failed that only sessions have
 //!
 //! Nothing of a session is ever stored or printed: not a value, not a cookie, not a row.
@@ -23,6 +24,7 @@ mod missing;
 mod origin;
 mod redirect;
 mod template;
+pub mod untrusted;
 mod user;
 
 pub use driver::{SessionDriver, SessionTransport};

@@ -130,8 +130,14 @@ fn placeholder(inside: &str) -> Option<TemplatePiece<'_>> {
         };
         return (is_name(data) && is_name(column)).then_some(TemplatePiece::Session(value));
     }
-    let (name, digits) = inside.split_once(':').unwrap_or((inside, "0"));
-    let digits = digits.parse().ok().filter(|digits| *digits <= DIGITS_MAX)?;
+    let (name, digits) = match inside.split_once(':') {
+        None => (inside, 0),
+        Some((name, text)) => {
+            // In one way only, so that `{a:0}` in a body is text, and stays as it is.
+            let digits: usize = text.parse().ok().filter(|digits| (1..=DIGITS_MAX).contains(digits))?;
+            (name, Some(digits).filter(|digits| digits.to_string() == text)?)
+        }
+    };
     is_name(name).then_some(TemplatePiece::Parameter { name, digits })
 }
 
@@ -170,9 +176,18 @@ mod tests {
         pieces.iter().map(TemplatePiece::to_string).collect()
     }
 
+    /// Found by fuzzing: a body with `{a:0}` was sent with `{a}`.
+    #[test]
+    fn digits_are_written_in_one_way() {
+        for text in ["{a:0}", "{a:08}", "{a:+8}", "{a:}", "{a: 8}"] {
+            assert_eq!(template_pieces(text), [TemplatePiece::Text(text)], "{text}");
+        }
+        assert_eq!(template_pieces("{a:8}"), [TemplatePiece::Parameter { name: "a", digits: 8 }]);
+    }
+
     proptest! {
         #[test]
-        fn templates_round_trip(text in "[a-z{}.\":1-9 ä-]{0,40}") {
+        fn templates_round_trip(text in "[a-z{}.\":0-9+ ä-]{0,40}") {
             let pieces = template_pieces(&text);
             prop_assert_eq!(joined(&pieces), text.clone());
             if let Ok(pieces) = path_pieces(&text) {
