@@ -105,18 +105,26 @@ pub(crate) fn all_for_load(load: Option<&[u32]>) -> Result<CpuPlacement, Failure
     Ok(CpuPlacement { sut_cpus: Vec::new(), load_cpus, load_threads: u32::try_from(n).unwrap_or(1) })
 }
 
-/// Gives the load generator half of the CPUs beside a running server on this machine, at least one and on one of two: the
-/// fewest that carry the load of a server that needs as much CPU time per request as the generator. The server keeps
-/// all CPUs.
+/// Returns the most load threads beside a running server on this machine, half of the CPUs; one of two.
+pub(crate) fn load_threads_max() -> u32 {
+    u32::try_from(available_cpus().len() / 2).unwrap_or(u32::MAX).max(1)
+}
+
+/// Gives the load generator this many CPUs beside a running server on this machine, the last ones; the server keeps all.
 ///
 /// # Errors
 /// If a CPU is not available.
-pub(crate) fn beside_server(load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
+pub(crate) fn beside_server(load: Option<&[u32]>, threads: u32) -> Result<CpuPlacement, Failure> {
     if load.is_some() {
         return all_for_load(load);
     }
-    let CpuPlacement { load_cpus, load_threads, .. } = split_cpus(None, None)?;
-    Ok(CpuPlacement { sut_cpus: Vec::new(), load_cpus, load_threads })
+    let CpuPlacement { load_cpus, .. } = split_cpus(None, None)?;
+    let n = usize::try_from(threads).unwrap_or(usize::MAX).min(load_cpus.len());
+    Ok(CpuPlacement {
+        sut_cpus: Vec::new(),
+        load_cpus: load_cpus[load_cpus.len() - n..].to_vec(),
+        load_threads: threads,
+    })
 }
 
 /// Returns the server's CPU quota if the arguments determine it; `None` if it follows from a calibration.

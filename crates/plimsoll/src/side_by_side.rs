@@ -127,9 +127,11 @@ pub(crate) fn print_comparison(comparison: &Comparison) -> Result<(), Failure> {
         let (n, name) = (comparison.runs.len(), &comparison.sides[0].name);
         print(&format!("\nAll {n} runs are repetitions of {name}; there is no other server to compare."))?;
     }
-    let figures = [disclosure::comparison_table(comparison), disclosure::comparison_summary(comparison)];
-    for table in figures.iter().filter(|table| !table.rows.is_empty()) {
-        print(&format!("\n{}", table_text(table)))?;
+    // At a single load, the highest valid load says the same again.
+    let summary = (comparison.levels.len() != 1).then(|| disclosure::comparison_summary(comparison));
+    let figures = [disclosure::comparison_table(comparison)].into_iter().chain(summary);
+    for table in figures.filter(|table| !table.rows.is_empty()) {
+        print(&format!("\n{}", table_text(&table)))?;
     }
     if let Some(table) = disclosure::comparison_overall(comparison) {
         print(&format!("\n{}:\n{}", table.caption, table_text(&table)))?;

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::AtomicBool;
 
-use fleet::{FleetError, Monitoring, RunRequest, ServerChoice};
+use fleet::{Monitoring, ServerChoice};
 use languages::Named;
-use model::{Connection, Ending, Family, Notes, Overrides, Secrets, SutPlan, Tls, make_plan};
+use model::{Connection, Family, Overrides, Secrets, SutPlan, Tls, make_plan};
 use serde_json::json;
-use testbed::{Calibration, CalibrationCase, WorkDir};
+use testbed::{Calibration, CalibrationCase};
 use units::{Nanos, wall};
 
+use super::brief_run::BriefRun;
 use super::{print, print_json};
 use crate::arguments::CalibrateArguments;
 use crate::candidates::built_in;
@@ -16,8 +17,6 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::paths;
 use crate::placement::{CpuPlacement, split_cpus};
-use crate::progress::Progress;
-use crate::results::Results;
 use crate::stderr::{eprint, warn};
 
 /// A workload that is measured.
@@ -185,35 +184,16 @@ fn measure_case(
         ..Overrides::new(sut)
     };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
-    let work_dir = paths::make_private(&paths::work_dir())?;
-    // A work directory like a server's, so that it is removed however the calibration ends.
-    let folder = WorkDir::create(&work_dir).map_err(FleetError::from)?;
-    let file = folder.path().join(format!("{}.plim", case.name()));
-    let request = RunRequest {
+    let run = BriefRun {
+        purpose: "the calibration",
         server: ServerChoice::Start(built_in(id, None, &plan)?, None),
         secrets: Secrets::default(),
-        run_file: &file,
-        program: paths::program(),
-        command_line: String::new(),
-        work_dir,
-        data_dir: paths::persistent_dir(),
-        files_dir: paths::files_dir(id),
-        search_path: paths::search_path(),
-        executable: std::env::current_exe()?,
         // Monitoring would disturb the measurement of the generator.
         monitoring: Monitoring::Off,
-        notes: Notes::default(),
-        disclose_identity: false,
-        plan: plan.clone(),
+        plan,
     };
-    let ending = fleet::run(&[request], &mut Progress::quiet(&plan), stop).remove(0);
-    let results = ending.map_err(Failure::from).and_then(|ending| match ending {
-        Ending::Complete => Results::read(&file).map_err(Failure::from),
-        // An incomplete calibration must not be stored.
-        _ => Err(Failure::new(Exit::Interrupted, "interrupted; the calibration was not stored")),
-    });
-    drop(folder);
-    let results = results?;
+    // An incomplete calibration is not stored.
+    let results = run.perform(stop)?;
     let point = results.analysis.load_points.first();
     let measured = point.and_then(|point| {
         Some(CalibrationCase {

@@ -6,18 +6,15 @@ use analysis::compare::{MismatchPolicy, RunInput, compare};
 use disclosure::CampaignRun;
 use drivers::web::Trust;
 use fleet::{Monitoring, RunRequest};
-use model::{
-    ChosenSetting, CpuQuota, Definition, HttpVersion, Notes, Overrides, Plan, ReplyBody, Request, Secrets,
-    SutPlan, Tls, WebProtocol, make_plan,
-};
+use model::{Notes, Plan, ReplyBody, Request, Secrets};
 use observe::{CheckState, examine};
 use runfile::RunFileError;
 use serde_json::json;
 use testbed::probe_quota;
 use units::{Nanos, wall};
 
-use super::calibrate::{self, case_of, stored_or_brief};
-use super::{doctor, export, inventory, print, print_json};
+use super::candidate_plan::{candidate_plan, cpu_quota, share_least_quota};
+use super::{doctor, export, inventory, load_threads, print, print_json};
 use crate::announcement::{announce, announcement};
 use crate::arguments::{MonitorArgument, RunArguments};
 use crate::benchmark::Chosen;
@@ -28,10 +25,6 @@ use crate::interrupt;
 use crate::observers::{Observers, check_observers, watched_here, watched_on};
 use crate::outcome;
 use crate::paths;
-use crate::placement::{
-    CpuPlacement, all_for_load, beside_server, calibrated_quota, cpu_group, default_quota, fixed_quota,
-    split_cpus, uncalibrated_quota,
-};
 use crate::preflight;
 use crate::prices;
 use crate::progress::length;
@@ -42,7 +35,6 @@ use crate::side_by_side::{full_comparison, print_comparison};
 use crate::stderr::{eprint, warn};
 use crate::subject;
 use crate::trust;
-use crate::url;
 
 /// Time under load from which a run is announced as long.
 const LONG: Nanos = Nanos::from_secs(600);
@@ -63,7 +55,7 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {
-        let plan = candidate_plan(arguments, chosen, candidate)?;
+        let plan = candidate_plan(arguments, chosen, candidate, 1)?;
         preflight::check(arguments, candidate, &plan)?;
         checked.push(plan);
     }
@@ -89,6 +81,8 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
     if arguments.dry_run {
         return dry_run(&plans, &candidates, as_json);
     }
+    let context = RunContext { chosen, notes: &notes, secrets: &secrets, trust: &trust };
+    let plans = load_threads::with_load_threads(arguments, &candidates, plans, &context)?;
     let files = run_files(arguments, &plans[0], &candidates)?;
     announce(&plans, &candidates);
     plans.iter().for_each(warn_about_machine);
@@ -96,7 +90,6 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
         // Replaces an older file, which must not be mistaken for this run's, and reports mistakes before hours are spent.
         export::write_junit(junit, std::iter::empty())?;
     }
-    let context = RunContext { chosen, notes: &notes, secrets: &secrets, trust: &trust };
     let failures = run(arguments, &candidates, plans, &files, &context)?;
     let output = OutputOptions { junit: arguments.junit.as_deref(), as_json };
     match (candidates.as_slice(), files.as_slice()) {
@@ -146,129 +139,6 @@ fn dry_run(plans: &[Plan], candidates: &[Candidate], as_json: bool) -> Result<Ex
         (false, _) => print(&announcement(plans, candidates))?,
     }
     Ok(Exit::Valid)
-}
-
-/// Makes the plan of a server, as yet without a CPU quota, which may follow from a calibration.
-fn candidate_plan(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Result<Plan, Failure> {
-    let sut = &arguments.sut;
-    let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
-    let placement = match (&candidate.server, candidate.group) {
-        (_, Some(size)) => cpu_group(&sut.sut_groups, size, load_cpus)?,
-        (ChosenServer::External(_), None) if candidate.web_target().is_some_and(url::is_here) => {
-            beside_server(load_cpus)?
-        }
-        (ChosenServer::External(_), None) => all_for_load(load_cpus)?,
-        _ => split_cpus(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
-    };
-    let definition = &chosen.benchmark.definition;
-    let sut_plan = SutPlan {
-        label: sut.label.clone(),
-        cpus: placement.sut_cpus.clone(),
-        memory: sut.sut_memory,
-        disk: sut.sut_disk,
-        profile: sut.profile.clone(),
-        gateway: candidate.gateway,
-        certificates: trust::check(sut),
-        ..SutPlan::of(candidate.name())
-    };
-    let tls = tls_of_target(definition, candidate);
-    let settings = candidate.settings.iter().cloned().chain(tls).collect();
-    let overrides = Overrides { settings, ..overrides(arguments, sut_plan, placement) };
-    let mut plan = make_plan(definition, chosen.workload(&candidate.settings)?, &overrides)?;
-    // The accelerator's memory depends on the load.
-    plan.sut.accelerator =
-        candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
-    if let Some(web) = plan.workload.web() {
-        check_transport(candidate, &web.protocol)?;
-    }
-    Ok(plan)
-}
-
-/// Returns the CPU quota of a plan's server. Measures a calibration if the quota follows from one and none is stored,
-/// except in a dry run.
-fn cpu_quota(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<CpuQuota, Failure> {
-    if let Some(quota) = fixed_quota(&arguments.sut, candidate.name()) {
-        return Ok(quota);
-    }
-    let family = plan.workload.family();
-    if !calibrate::is_calibrated(family) {
-        return Ok(uncalibrated_quota(family));
-    }
-    // The built-in server has a safe default quota; for a real server, a calibration is worth its time.
-    let is_worth_calibration = matches!(candidate.server, ChosenServer::Recipe(_));
-    let calibration = match is_worth_calibration && !arguments.dry_run {
-        true => Some(stored_or_brief(&CpuPlacement::of(plan))?),
-        false => calibrate::stored()?,
-    };
-    let case =
-        plan.workload.web().map(|web| case_of(&plan.benchmark.id, web.protocol.tls, web.protocol.connection));
-    let calibrated =
-        calibration.zip(case).and_then(|(calibration, case)| calibrated_quota(plan, &calibration, &case));
-    Ok(calibrated.unwrap_or_else(|| match is_worth_calibration && arguments.dry_run {
-        true => CpuQuota { cpus: None, reason: "set by a calibration at the start of the run".to_owned() },
-        false => default_quota(),
-    }))
-}
-
-/// Gives all servers the least of their quotas: those of a calibration differ with settings, and a comparison of
-/// settings would be one of quotas.
-fn share_least_quota(quotas: &mut [CpuQuota]) {
-    let cpus = |quota: &CpuQuota| quota.cpus.unwrap_or(f64::INFINITY);
-    let least = quotas.iter().min_by(|one, other| cpus(one).total_cmp(&cpus(other))).cloned();
-    let Some(least) = least else { return };
-    for quota in quotas.iter_mut().filter(|quota| quota.cpus.is_some() && quota.cpus != least.cpus) {
-        let reason = format!("the least of the settings that are compared: {}", least.reason);
-        *quota = CpuQuota { cpus: least.cpus, reason };
-    }
-}
-
-/// Returns the TLS setting that follows from a target: an `https://` target is accessed over TLS even if the benchmark
-/// does not use it, with session resumption as in browsers, unless the run sets it.
-fn tls_of_target(definition: &Definition, candidate: &Candidate) -> Option<ChosenSetting> {
-    let is_https = candidate.web_target().is_some_and(|target| target.secure);
-    let is_set = candidate.settings.iter().any(|one| one.setting.name == "tls");
-    let is_off = definition.workload.web().is_some_and(|web| web.protocol.tls == Tls::Off);
-    let resumed = || definition.family().choose_setting("tls", Tls::Resumed.name()).ok();
-    (is_https && is_off && !is_set).then(resumed).flatten()
-}
-
-/// Checks that the target or the recipe supports the protocol. Recipes do not support HTTP/2 without TLS.
-fn check_transport(candidate: &Candidate, protocol: &WebProtocol) -> Result<(), Failure> {
-    if let Some(target) = candidate.web_target() {
-        target.check(protocol).map_err(Failure::usage)?;
-    }
-    let is_clear = (protocol.tls, protocol.http) == (Tls::Off, HttpVersion::Http2);
-    let is_by_recipe = matches!(candidate.server, ChosenServer::Recipe(_)) || candidate.accelerator.is_some();
-    match is_clear && is_by_recipe {
-        true => Err(Failure::usage("recipes support HTTP/2 over TLS only")
-            .hint("add `--tls resumed` or `--tls full`")),
-        false => Ok(()),
-    }
-}
-
-fn overrides(arguments: &RunArguments, sut: SutPlan, placement: CpuPlacement) -> Overrides {
-    let plan = &arguments.plan;
-    Overrides {
-        quick: plan.quick,
-        load: plan.load.as_ref().map(|list| list.0.clone()),
-        rates: plan.rate.as_ref().map(|list| list.0.clone()),
-        max_load: plan.max_load,
-        find_max: plan.find_max,
-        limits: plan.limit.as_ref().map_or_else(Vec::new, |limits| limits.0.clone()),
-        arrivals: plan.arrivals,
-        in_flight_max: plan.in_flight_max,
-        ramp_up: plan.ramp_up,
-        settle: plan.settle,
-        steady: plan.duration,
-        ramp_down: plan.ramp_down,
-        drain: plan.drain,
-        settings: Vec::new(),
-        seed: plan.seed,
-        sut,
-        load_cpus: placement.load_cpus,
-        load_threads: placement.load_threads,
-        source_addresses: arguments.sut.source_addresses.clone(),
-    }
 }
 
 /// Returns the paths of the run files: one file, or a directory with one file per server.
@@ -334,11 +204,15 @@ fn warn_about_machine(plan: &Plan) {
 }
 
 /// The data that all runs share besides their plans.
-struct RunContext<'a> {
-    chosen: &'a Chosen,
-    notes: &'a Notes,
-    secrets: &'a Secrets,
-    trust: &'a Trust,
+pub(super) struct RunContext<'a> {
+    /// The benchmark.
+    pub chosen: &'a Chosen,
+    /// The operator's notes.
+    pub notes: &'a Notes,
+    /// Values that the definition names and does not hold.
+    pub secrets: &'a Secrets,
+    /// The certificates that are accepted.
+    pub trust: &'a Trust,
 }
 
 /// Runs all plans, interleaved. Returns the failure of each, if any.
@@ -571,35 +445,4 @@ fn write_report(run_file: &Path, results: &Results) -> Option<PathBuf> {
         ));
     });
     written.ok().map(|()| html)
-}
-
-#[cfg(all(test, feature = "echo"))]
-mod tests {
-    use clap::Parser;
-    use testbed::Recipe;
-
-    use super::*;
-    use crate::arguments::{Arguments, Command};
-
-    /// Goal: a database must not get the quota of a web server, nor wait for a calibration against one.
-    #[test]
-    fn servers_of_a_family_without_calibration_have_no_quota() {
-        let parsed = Arguments::parse_from(["plimsoll", "run", "echo"]);
-        let Command::Run(mut arguments) = parsed.command else { panic!("a run") };
-        let chosen = subject::choose(&mut arguments).unwrap();
-        let candidate = Candidate {
-            label: "postgresql".to_owned(),
-            title: "postgresql".to_owned(),
-            server: ChosenServer::Recipe(Box::new(Recipe::load("postgresql").unwrap())),
-            gateway: None,
-            accelerator: None,
-            group: None,
-            settings: Vec::new(),
-        };
-        let plan = candidate_plan(&arguments, &chosen, &candidate).unwrap();
-        let quota = cpu_quota(&arguments, &candidate, &plan).unwrap();
-        assert_eq!(quota, uncalibrated_quota(model::Family::Echo));
-        assert_eq!(quota.cpus, None);
-        assert_eq!(quota.reason, "the load generator is not calibrated for echo servers");
-    }
 }

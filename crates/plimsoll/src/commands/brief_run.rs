@@ -1,0 +1,60 @@
+//! Short runs whose file is thrown away: they tell what a longer run needs.
+
+use std::sync::atomic::AtomicBool;
+
+use fleet::{FleetError, Monitoring, RunRequest, ServerChoice};
+use model::{Ending, Notes, Plan, Secrets};
+use testbed::WorkDir;
+
+use crate::exit::{Exit, Failure};
+use crate::paths;
+use crate::progress::Progress;
+use crate::results::Results;
+
+/// A run of a plan whose results are read and not kept.
+pub(super) struct BriefRun<'a> {
+    /// What it is for, as the subject of `was interrupted`.
+    pub purpose: &'a str,
+    /// The plan.
+    pub plan: Plan,
+    /// The server.
+    pub server: ServerChoice,
+    /// Values that the plan names and does not hold.
+    pub secrets: Secrets,
+    /// Whether this machine is monitored.
+    pub monitoring: Monitoring,
+}
+
+impl BriefRun<'_> {
+    /// Runs the plan and returns its results.
+    ///
+    /// # Errors
+    /// The run failed, or was interrupted.
+    pub(super) fn perform(self, stop: &AtomicBool) -> Result<Results, Failure> {
+        let work_dir = paths::make_private(&paths::work_dir())?;
+        // A work directory like a server's, so that it is removed however the run ends.
+        let folder = WorkDir::create(&work_dir).map_err(FleetError::from)?;
+        let file = folder.path().join("brief.plim");
+        let request = RunRequest {
+            server: self.server,
+            secrets: self.secrets,
+            run_file: &file,
+            program: paths::program(),
+            command_line: String::new(),
+            work_dir,
+            data_dir: paths::persistent_dir(),
+            files_dir: paths::files_dir(&self.plan.benchmark.id),
+            search_path: paths::search_path(),
+            executable: std::env::current_exe()?,
+            monitoring: self.monitoring,
+            notes: Notes::default(),
+            disclose_identity: false,
+            plan: self.plan.clone(),
+        };
+        let ending = fleet::run(&[request], &mut Progress::quiet(&self.plan), stop).remove(0);
+        match ending.map_err(Failure::from)? {
+            Ending::Complete => Ok(Results::read(&file)?),
+            _ => Err(Failure::new(Exit::Interrupted, format!("{} was interrupted", self.purpose))),
+        }
+    }
+}
