@@ -6,6 +6,7 @@ use analysis::compare::RunInput;
 use analysis::trend::{Trend, trends};
 use disclosure::{TrendedRun, render, trend_document, trend_json, trend_text};
 use fixture::Fixture;
+use testkit::{closed, schema_faults};
 use units::WallTime;
 
 /// Nights of a server that falls by a tenth after the eighth of sixteen, with a scatter of 1 %.
@@ -72,6 +73,26 @@ fn a_page_and_json_of_a_trend() {
     let rate = &json["trends"][0]["series"][0];
     assert_eq!((rate["metric"].as_str(), rate["changes"][0]["at"].as_u64()), (Some("score"), Some(8)));
     assert_eq!(json["trends"][0]["runs"][8]["label"], "1.26 <b>");
+}
+
+/// Method: the schema is closed, so that a field that it does not name breaks it.
+#[test]
+fn the_json_of_trends_follows_its_schema() {
+    let text = include_str!("../../../schemas/trend.schema.json");
+    let schema = closed(serde_json::from_str(text).unwrap());
+    for n in [1, 5, 16] {
+        let mut nights = nights(n);
+        if n == 16 {
+            nights[3].analysis.load_points[0].verdict.state = analysis::VerdictState::Invalid;
+        }
+        let (trends, runs) = found(&nights);
+        let json = trend_json(&trends, &runs);
+        assert_eq!(schema_faults(&schema, &json), [""; 0], "{n} runs");
+        assert_eq!(json["trends"][0]["left_out"].as_array().unwrap().len(), usize::from(n == 16));
+        let mut broken = json;
+        broken["trends"][0]["series"][0]["metric"] = "rate".into();
+        assert!(!schema_faults(&schema, &broken).is_empty());
+    }
 }
 
 #[test]
