@@ -9,6 +9,7 @@ mod accelerators;
 mod audit;
 mod before_after;
 mod campaign;
+mod ci;
 mod compare;
 mod consistency;
 mod crash;

@@ -1,12 +1,14 @@
 //! Users with sessions, on a real application: the example's shop, in Python.
 
 use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
 use crate::secrets::{CANARY, all_is_clean, is_clean};
-use crate::support::Fixture;
+use crate::support::{ByHand, Fixture, free_port, program, wait_for};
+use crate::tls::certificate;
 
 /// Files of the tests themselves.
 const OWN: [&str; 2] = ["shop.toml", "users.csv"];
@@ -144,4 +146,88 @@ fn a_plan_whose_users_run_out_of_rows_is_refused() {
        |
        = hint: the file is searched from the folder of the definition
     "#);
+}
+
+/// nginx in front of the shop: over TLS with HTTP/1 and HTTP/2, and beside it an origin that says what it was sent.
+struct TlsFront {
+    _nginx: ByHand,
+    port: u16,
+}
+
+impl TlsFront {
+    fn start(fixture: &Fixture, shop: &Shop) -> TlsFront {
+        certificate(fixture, &["localhost"], 2020);
+        let [port, other] = [free_port(), free_port()];
+        // Its workers may otherwise run as a user who cannot enter the folder of a test.
+        let user = if rustix::process::geteuid().is_root() { "user root; " } else { "" };
+        let config = format!(
+            "{user}daemon off; worker_processes 1; pid {0}/nginx.pid; error_log {0}/error.log;\n\
+             events {{ worker_connections 256; }}\n\
+             http {{ access_log off; client_body_temp_path {0}/body; proxy_temp_path {0}/proxy;\n\
+             fastcgi_temp_path {0}/fastcgi; uwsgi_temp_path {0}/uwsgi; scgi_temp_path {0}/scgi;\n\
+             ssl_certificate {0}/server.pem; ssl_certificate_key {0}/server.key;\n\
+             server {{ listen 127.0.0.1:{port} ssl http2; location / {{ proxy_pass {1}; }}\n\
+             location = /away {{ return 302 https://localhost:{other}/there; }} }}\n\
+             server {{ listen 127.0.0.1:{other} ssl; location = /there {{ default_type text/plain;\n\
+             return 200 \"cookie=[$http_cookie] authorization=[$http_authorization]\"; }} }} }}\n",
+            fixture.path(".").display(),
+            shop.url
+        );
+        let mut command = Command::new(program(&["nginx"]));
+        command.arg("-c").arg(fixture.write("nginx.conf", &config));
+        let nginx = ByHand::start(command, "nginx", "nginx-light");
+        for port in [port, other] {
+            let address: SocketAddr = ([127, 0, 0, 1], port).into();
+            wait_for("nginx", || TcpStream::connect(address).is_ok());
+        }
+        TlsFront { _nginx: nginx, port }
+    }
+
+    /// Runs the definition over TLS, and expects no error.
+    #[track_caller]
+    fn run_without_errors(&self, fixture: &Fixture, options: &[&str]) -> Value {
+        let target = format!("https://localhost:{}/", self.port);
+        let run = ["run", "./shop.toml", "--target", &target, "--ca", "server.pem", "--load", "4"];
+        let short = ["--settle", "0", "--duration", "2", "--plain", "--out", "run.plim"];
+        fixture.run(&[&run[..], &short, options].concat()).assert_run();
+        let report = without_errors(fixture, "run.plim");
+        std::fs::remove_file(fixture.path("run.plim")).unwrap();
+        report
+    }
+}
+
+/// Four users on one connection must have four sessions.
+#[test]
+fn sessions_work_over_tls_and_over_http2() {
+    let fixture = fixture(50);
+    let shop = Shop::start(&fixture);
+    let front = TlsFront::start(&fixture, &shop);
+    for options in [&["--http", "1.1"][..], &["--http", "2"], &["--http", "2", "--streams", "4"]] {
+        let report = front.run_without_errors(&fixture, options);
+        let protocol = &report["plan"]["workload"]["web"]["protocol"];
+        assert_eq!((&protocol["http"], &protocol["tls"]), (&options[1].into(), &"resumed".into()));
+        let n = report["load_points"][0]["total"]["n"].as_u64().unwrap();
+        assert!(50 <= n, "{n} operations");
+    }
+}
+
+/// A redirect over TLS to another origin takes neither cookies nor credentials with it.
+#[test]
+fn a_redirect_to_another_origin_over_tls_keeps_what_is_the_users() {
+    let fixture = fixture(50);
+    let shop = Shop::start(&fixture);
+    let front = TlsFront::start(&fixture, &shop);
+    let text = std::fs::read_to_string(fixture.path("shop.toml")).unwrap();
+    let (requests, rest) = text.split_at(text.find("[[workload.pages]]").unwrap());
+    let away = "[[workload.requests]]\nname = \"away\"\npath = \"/away\"\nredirects = \"follow\"\n\
+        headers = { Authorization = \"Bearer {extract.token}\" }\n\
+        reply = { contains = \"cookie=[] authorization=[]\" }\n\n";
+    let rest = rest.replace("\"token\", \"buy\"", "\"token\", \"away\", \"buy\"");
+    fixture.write("shop.toml", &(requests.to_owned() + away + &rest));
+    for options in [&["--http", "1.1"][..], &["--http", "2"]] {
+        let report = front.run_without_errors(&fixture, options);
+        let kinds = report["load_points"][0]["kinds"].as_array().unwrap();
+        let away = kinds.iter().find(|kind| kind["name"] == "away").unwrap();
+        assert!(0 < away["n"].as_u64().unwrap(), "{away:#}");
+    }
 }

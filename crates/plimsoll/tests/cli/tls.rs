@@ -51,7 +51,7 @@ fn a_certificate_needs_its_key_and_both_must_exist() {
 
 /// Writes a self-signed certificate for `names` and its key into the fixture's directory; it is valid from the year
 /// `not_before`.
-fn certificate(fixture: &Fixture, names: &[&str], not_before: i32) {
+pub(crate) fn certificate(fixture: &Fixture, names: &[&str], not_before: i32) {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let mut params = rcgen::CertificateParams::new(names).unwrap();
     params.not_before = rcgen::date_time_ymd(not_before, 1, 1);

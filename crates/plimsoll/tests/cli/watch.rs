@@ -3,57 +3,13 @@
 use std::fs;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use units::{Clock, Nanos, RealClock};
 
-use crate::support::{Ended, Fixture, free_port};
+use crate::support::{ByHand, Ended, Fixture, free_port, program, wait_for};
 use crate::users::OtherUser;
-
-/// The longest that a server may take until it answers.
-const READY_MAX: Nanos = Nanos::from_secs(20);
-
-/// A server that a test started by hand, outside of any recipe; it ends with the value.
-struct ByHand(Child);
-
-impl ByHand {
-    #[track_caller]
-    fn start(mut command: Command, program: &str, package: &str) -> ByHand {
-        let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        ByHand(
-            spawned.unwrap_or_else(|why| {
-                panic!("{program}: {why}; install it with `apt-get install {package}`")
-            }),
-        )
-    }
-}
-
-impl Drop for ByHand {
-    fn drop(&mut self) {
-        let pid = rustix::process::Pid::from_child(&self.0);
-        // It may have ended by itself.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        let _ = self.0.wait();
-    }
-}
-
-#[track_caller]
-fn wait_for(what: &str, is_ready: impl Fn() -> bool) {
-    let clock = RealClock::start();
-    while !is_ready() {
-        assert!(clock.now() < READY_MAX, "{what} does not come up");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn program(names: &[&str]) -> PathBuf {
-    let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin"];
-    let all = names.iter().flat_map(|name| folders.map(|folder| Path::new(folder).join(name)));
-    all.into_iter().find(|path| path.exists()).unwrap_or_else(|| PathBuf::from(names[0]))
-}
 
 /// Starts nginx with a configuration of its own, which serves the files of a benchmark.
 fn nginx(fixture: &Fixture, port: u16) -> ByHand {

@@ -4,16 +4,19 @@
 //! - `pages`: a server within the test, with pages of several kinds
 //! - `process`: a running command: a server, or a run that will be interrupted
 //! - `leftovers`: files and processes that a run must not leave behind
+//! - `by_hand`: a third-party server started outside of any recipe
 //! - `website`: a third-party server with its own files
 
 #![allow(dead_code, unused_imports)] // Each test binary uses its part.
 
+mod by_hand;
 mod fixture;
 mod leftovers;
 mod pages;
 mod process;
 mod website;
 
+pub(crate) use by_hand::{ByHand, program, wait_for};
 pub(crate) use fixture::{Ended, Fixture, Verdict};
 pub(crate) use leftovers::Leftovers;
 pub(crate) use pages::Pages;

@@ -1,0 +1,50 @@
+//! Servers that a test started by hand, outside of any recipe.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use units::{Clock, Nanos, RealClock};
+
+/// The longest that a server may take until it answers.
+const READY_MAX: Nanos = Nanos::from_secs(20);
+
+/// A server that a test started by hand; it ends with the value.
+pub(crate) struct ByHand(pub Child);
+
+impl ByHand {
+    #[track_caller]
+    pub(crate) fn start(mut command: Command, program: &str, package: &str) -> ByHand {
+        let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        ByHand(
+            spawned.unwrap_or_else(|why| {
+                panic!("{program}: {why}; install it with `apt-get install {package}`")
+            }),
+        )
+    }
+}
+
+impl Drop for ByHand {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.0);
+        // It may have ended by itself.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+#[track_caller]
+pub(crate) fn wait_for(what: &str, is_ready: impl Fn() -> bool) {
+    let clock = RealClock::start();
+    while !is_ready() {
+        assert!(clock.now() < READY_MAX, "{what} does not come up");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns the path of a program that is installed under one of these names.
+pub(crate) fn program(names: &[&str]) -> PathBuf {
+    let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin"];
+    let all = names.iter().flat_map(|name| folders.map(|folder| Path::new(folder).join(name)));
+    all.into_iter().find(|path| path.exists()).unwrap_or_else(|| PathBuf::from(names[0]))
+}
