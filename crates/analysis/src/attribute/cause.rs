@@ -60,6 +60,14 @@ const ITS_LISTENERS: &[Condition] = &[
     at_least(Indicator::ListenerDrops, 1.0),
 ];
 
+/// The same, and the kernel counted an overflow: a listener that defers accepting until data arrive (`TCP_DEFER_ACCEPT`,
+/// as Apache's) counts the end of every handshake as dropped.
+const OVERFLOWED: &[Condition] = &[
+    below(Indicator::ProcessorUse, 0.90),
+    below(Indicator::RateOfIdeal, 0.95),
+    at_least(Indicator::ListenOverflows, 1.0),
+];
+
 /// The server's CPUs are not fully used, and the disks are busy with its own requests.
 const ITS_DISKS: &[Condition] =
     &[below(Indicator::ProcessorUse, 0.90), at_least(Indicator::DiskRequestsPerOperation, 0.01)];
@@ -217,7 +225,7 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Indicator::InFlightPerWorker, 1.2), below(Indicator::RateOfIdeal, 0.95)],
         CPU_FREE,
     ),
-    cause(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenerDrops, 1.0)], HELD_BACK),
+    cause(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenerDrops, 1.0)], OVERFLOWED),
     indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenOverflows, 1.0)], ITS_LISTENERS),
     indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::SynRetransmits, 1.0)], ITS_LISTENERS),
     indirect(Bottleneck::Network, &[at_least(Indicator::Retransmits, 0.01)], HELD_BACK),
@@ -381,6 +389,9 @@ mod tests {
             // One user, whose rate is the ideal one.
             assert_eq!(named(&[(of_machine, 9.0), (RateOfIdeal, 1.0)]), Bottleneck::None);
         }
+        // Apache with 20 users whose connections it ends after 100 requests each; its workers are the limit.
+        let deferred = with(&[(ListenerDrops, 1.7), (ListenOverflows, 0.0), (SynRetransmits, 0.0)]);
+        assert_eq!(named(&deferred), Bottleneck::Undetermined);
         let lossy = with(&[(SynRetransmits, 9.0), (Retransmits, 0.03), (ListenerDrops, 0.0)]);
         assert_eq!(named(&lossy), Bottleneck::Network);
     }

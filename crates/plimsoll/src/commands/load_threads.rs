@@ -36,6 +36,7 @@ pub(super) fn with_load_threads(
     if is_chosen || !candidates.iter().all(|one| one.web_target().is_some_and(url::is_here)) {
         return Ok(plans);
     }
+    eprint("Trying how many load threads carry the load.");
     let chosen = context.chosen;
     let mut threads = 1;
     for (index, (candidate, plan)) in candidates.iter().zip(&plans).enumerate() {
@@ -106,7 +107,10 @@ fn is_enough(plan: Plan, server: ServerChoice, secrets: Secrets) -> Result<bool,
     let results = trial.perform(&interrupt::flag())?;
     let is_enough = !held_back(&results.analysis);
     if !is_enough {
-        eprint(format!("{threads} load threads are full while the server has idle CPUs: more are used."));
+        let plural = if threads == 1 { "" } else { "s" };
+        eprint(format!(
+            "With {threads} load thread{plural} the generator is at its limit and the server is not: more are used."
+        ));
     }
     Ok(is_enough)
 }
