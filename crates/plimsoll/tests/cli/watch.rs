@@ -3,10 +3,12 @@
 use std::fs;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
+use units::{Clock, Nanos, RealClock};
 
 use crate::support::{ByHand, Ended, Fixture, free_port, program, wait_for};
 use crate::users::OtherUser;

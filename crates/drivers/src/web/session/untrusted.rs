@@ -1,4 +1,4 @@
-//! What sessions read from replies, without a socket: the parsers of what servers send, for tests with arbitrary bytes.
+//! The parsers of what servers send to users with sessions, without a socket: for tests with arbitrary bytes.
 
 use units::Nanos;
 
