@@ -8,7 +8,7 @@ use crate::support::{Fixture, free_port};
 
 /// A definition that is short enough for a test.
 const DEFINITION: &str = "format = 1\nid = \"ci\"\nversion = 1\ntitle = \"A page\"\nsummary = \"One page.\"\n\
-    family = \"web\"\nheadline = \"request-rate\"\n[[workload.requests]]\nname = \"page\"\npath = \"/index.html\"\n\
+    family = \"web\"\nheadline = \"request-rate\"\n[[workload.requests]]\nname = \"page\"\nweight = 1\npath = \"/index.html\"\n\
     reply = \"seen\"\n[protocol]\nhttp = \"1.1\"\nconnection = \"per-request\"\ntime-limit = \"10 s\"\n\
     [load]\nusers = \"2\"\n[phases]\nsettle = \"200 ms\"\nsteady = \"1 s\"\n";
 
