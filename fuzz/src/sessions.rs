@@ -1,4 +1,4 @@
-//! What users with sessions read: templates and data of the user, cookies, redirects and values of the server.
+//! Parsers of users with sessions: templates and data of the user, cookies, redirects and values of the server.
 
 use drivers::web::untrusted;
 use model::{DataTable, EXTRACTED_BYTES_MAX, template_pieces};

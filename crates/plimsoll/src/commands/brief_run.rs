@@ -13,7 +13,7 @@ use crate::results::Results;
 
 /// A run of a plan whose results are read and not kept.
 pub(super) struct BriefRun<'a> {
-    /// What it is for, as the subject of `was interrupted`.
+    /// The purpose, as the subject of `was interrupted`.
     pub purpose: &'a str,
     /// The plan.
     pub plan: Plan,
