@@ -62,11 +62,22 @@ impl ResourceUsage {
     /// Returns the uses of a counter where the server runs: of the first machine that has it, machines of the server
     /// alone before shared ones.
     pub fn of_sut(&self, counter: Counter) -> impl Iterator<Item = &SeriesUsage> {
+        self.of_first(counter, [MachineRole::Sut, MachineRole::Both])
+    }
+
+    /// Returns the uses of a counter where the load is made: of the first machine that has it, machines of the load alone
+    /// before shared ones.
+    pub(crate) fn of_load(&self, counter: Counter) -> impl Iterator<Item = &SeriesUsage> {
+        self.of_first(counter, [MachineRole::Load, MachineRole::Both])
+    }
+
+    /// Returns the uses of a counter by the first machine that has it, of the roles in this order.
+    fn of_first(&self, counter: Counter, roles: [MachineRole; 2]) -> impl Iterator<Item = &SeriesUsage> {
         let has = |role: MachineRole| {
             let mut found = self.series.iter().filter(|one| one.series.counter == counter);
             found.find(|one| self.role(one) == Some(role)).map(|one| one.series.machine)
         };
-        let machine = has(MachineRole::Sut).or_else(|| has(MachineRole::Both));
+        let machine = roles.into_iter().find_map(has);
         self.series
             .iter()
             .filter(move |one| one.series.counter == counter && Some(one.series.machine) == machine)

@@ -229,6 +229,12 @@ pub const CAUSES: &[Cause] = &[
     indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::ListenOverflows, 1.0)], ITS_LISTENERS),
     indirect(Bottleneck::AcceptBacklog, &[at_least(Indicator::SynRetransmits, 1.0)], ITS_LISTENERS),
     indirect(Bottleneck::Network, &[at_least(Indicator::Retransmits, 0.01)], HELD_BACK),
+    // A lossy way is as slow for one user as for many, so that the rate follows the load.
+    indirect(
+        Bottleneck::Network,
+        &[at_least(Indicator::Retransmits, 0.01), at_least(Indicator::ResponseUnexplained, 0.80)],
+        CPU_FREE,
+    ),
     // A thread that is nearly fully used makes others wait before it is fully used on average.
     indirect(Bottleneck::Processor, &[at_least(Indicator::BusiestThread, 0.80)], SLOWED),
     // A server that needs no thread for each connection accepts all, unless it is told not to.
@@ -548,6 +554,16 @@ mod tests {
         assert_eq!(named(&with(0.97)), Bottleneck::Waiting);
         assert_eq!(named(&with(0.4)), Bottleneck::None);
         assert_eq!(named(&grows), Bottleneck::None);
+    }
+
+    /// The reported case: with 12 % of all packets lost, the rate followed the load, and a lock was named.
+    #[test]
+    fn losses_explain_a_response_time_that_the_server_does_not() {
+        use Indicator::*;
+        let slow = [(ProcessorUse, 0.03), (RateOfIdeal, 1.0), (ResponseUnexplained, 0.99)];
+        let with = |again| [&slow[..], &[(Retransmits, again)]].concat();
+        assert_eq!(named(&with(0.05)), Bottleneck::Network);
+        assert_eq!(named(&with(0.001)), Bottleneck::Waiting);
     }
 
     #[test]

@@ -69,9 +69,9 @@ indicators! {
     DiskRequestsPerOperation "disk requests per operation" PerOperation "Requests of the server to disks per operation.";
     DiskRequestBytes "bytes per disk request" Bytes "Bytes that a request to the disks moves on average.";
     NetworkBusy "network busy" Share "Bits per second of the busiest direction of an interface that the load passes ÷ its speed; never of loopback.";
-    QueueBacklog "queueing backlog" Bytes "Bytes that waited on average in the queueing disciplines of interfaces that the load passes.";
+    QueueBacklog "queueing backlog" Bytes "Bytes that waited on average in the queueing disciplines of interfaces that the load passes, at the end where more waited.";
     QueueDrops "queueing drops" PerSecond "Packets that the queueing disciplines of interfaces that the load passes dropped.";
-    Retransmits "retransmits" Share "Segments sent again ÷ segments sent, requests for a connection left out.";
+    Retransmits "retransmits" Share "Segments sent again ÷ segments sent, requests for a connection left out; at the end of the way where it is greater.";
     ListenerDrops "connections dropped by listeners" PerSecond "Connection requests that the server's own listeners dropped.";
     ListenOverflows "listen overflows" PerSecond "Connections refused because an accept queue was full.";
     SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";

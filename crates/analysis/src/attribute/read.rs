@@ -166,16 +166,18 @@ impl Reader<'_> {
 
     fn network(&mut self) {
         let uses = self.uses;
-        let load_interfaces = LoadInterfaces::of(self.point);
-        self.put(Indicator::NetworkBusy, network_busy(uses, &load_interfaces));
-        self.put(Indicator::QueueBacklog, load_interfaces.sum(uses, Counter::QueueBacklog));
-        self.put(Indicator::QueueDrops, load_interfaces.sum(uses, Counter::QueueDrops));
-        // Retransmitted SYN segments concern listeners. Loopback loses no segments: those that are sent again there were
-        // late because of the server.
-        let connects = uses.sut_sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
-        let again = uses.sut_sum(Counter::TcpRetransmits).map(|again| (again - connects).max(0.0));
-        let again = again.filter(|_| !load_interfaces.is_only(LOOPBACK));
-        self.put(Indicator::Retransmits, ratio(again, uses.sut_sum(Counter::TcpSegmentsSent)));
+        // What holds the load back on its way may show at either end: requests are queued and sent again by the generator.
+        let ends = LoadInterfaces::of_both_ends(self.point);
+        let greatest =
+            |of: &dyn Fn(&LoadInterfaces) -> Option<f64>| ends.iter().filter_map(of).max_by(f64::total_cmp);
+        let busy = greatest(&|end| network_busy(uses, end));
+        let backlog = greatest(&|end| end.sum(uses, Counter::QueueBacklog));
+        let drops = greatest(&|end| end.sum(uses, Counter::QueueDrops));
+        let retransmits = greatest(&|end| retransmits(uses, end));
+        self.put(Indicator::NetworkBusy, busy);
+        self.put(Indicator::QueueBacklog, backlog);
+        self.put(Indicator::QueueDrops, drops);
+        self.put(Indicator::Retransmits, retransmits);
         // Without its processes, the listeners of all programs are counted.
         let is_seen = uses.sut_sum(Counter::SutProcesses).is_some();
         self.put(Indicator::ListenerDrops, uses.sut_sum(Counter::ListenerDrops).filter(|_| is_seen));
@@ -363,11 +365,21 @@ fn of_share(uses: &ResourceUsage, limits: [(Counter, Option<u64>); 2]) -> Option
     used.max_by(f64::total_cmp)
 }
 
-fn network_busy(uses: &ResourceUsage, load_interfaces: &LoadInterfaces) -> Option<f64> {
-    let is_link = |name: &str| name != LOOPBACK && load_interfaces.holds(name);
-    let speeds = uses.of_sut(Counter::NetSpeed).filter(|one| is_link(&one.series.instance));
+/// Returns the segments sent again ÷ those sent at one end. Requests for a connection that are sent again concern
+/// listeners. Loopback loses no segments: those that are sent again there were late because of the server.
+fn retransmits(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
+    let sum = |counter| end.sum_of_end(uses, counter);
+    let connects = sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
+    let again = sum(Counter::TcpRetransmits).filter(|_| !end.is_only(LOOPBACK))?;
+    ratio(Some((again - connects).max(0.0)), sum(Counter::TcpSegmentsSent))
+}
+
+fn network_busy(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
+    let is_link = |name: &str| name != LOOPBACK && end.holds(name);
+    let speeds = end.series(uses, Counter::NetSpeed).into_iter().filter(|one| is_link(&one.series.instance));
     let busy = speeds.filter_map(|one| {
-        let bytes = |counter| uses.sut_value(counter, &one.series.instance);
+        let of = |counter| end.series(uses, counter).into_iter();
+        let bytes = |counter| of(counter).find(|other| other.series.instance == one.series.instance)?.value;
         let busier = bytes(Counter::NetReceivedBytes)?.max(bytes(Counter::NetSentBytes)?);
         ratio(Some(8.0 * busier), one.value)
     });

@@ -168,6 +168,50 @@ fn a_queue_at_an_interface_without_the_load_is_no_bottleneck() {
     assert_eq!(judged(&[far]), (Bottleneck::Network, Certainty::Probable));
 }
 
+/// Runs 4 users at 60 ms against a server in another network namespace, with the bytes queued at the generator's end of
+/// the way, and the segments per second that each end sends again of its 1000.
+fn with_two_ends(queued: u64, again: [u64; 2]) -> Bottleneck {
+    let mut plan = plan(Load::Users(4), 1, 12);
+    plan.sut.quota = None;
+    let mut analyzer = Analyzer::new(&plan);
+    for (name, role) in [("this machine", MachineRole::Both), ("network of port=8080", MachineRole::Sut)] {
+        analyzer.machine(Machine { name: name.to_owned(), role });
+    }
+    let counters = [
+        (Counter::NetRoute, ""),
+        (Counter::QueueBacklog, ""),
+        (Counter::TcpSegmentsSent, "all"),
+        (Counter::TcpRetransmits, "all"),
+    ];
+    for (machine, interface) in [(0, "veth0"), (1, "eth0")] {
+        for (counter, instance) in counters {
+            let instance = if instance.is_empty() { interface } else { "" };
+            analyzer.series(Series { machine, counter, instance: instance.to_owned() });
+        }
+    }
+    for mut interval in records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(60), Nanos::ZERO)) {
+        interval.sut = None;
+        analyzer.interval(&interval);
+    }
+    for second in 0..=14 {
+        for (machine, queued) in [(0, queued), (1, 0)] {
+            let values = [1, queued, 1000 * second, again[usize::from(machine == 1)] * second];
+            let values = (4 * machine..).zip(values).collect();
+            analyzer.resource(&ResourceRecord { load_point: 0, machine, at: s(second), values });
+        }
+    }
+    analyzer.finish(Ending::Complete).load_points[0].attribution.as_ref().unwrap().bottleneck
+}
+
+/// The reported cases: requests that queue before the generator's own link, and requests that are lost on their way.
+#[test]
+fn a_link_shows_at_the_end_that_sends_into_it() {
+    assert_eq!(with_two_ends(0, [0, 0]), Bottleneck::Undetermined);
+    assert_eq!(with_two_ends(90_000, [0, 0]), Bottleneck::Network);
+    assert_eq!(with_two_ends(0, [30, 0]), Bottleneck::Network);
+    assert_eq!(with_two_ends(0, [0, 30]), Bottleneck::Network);
+}
+
 #[test]
 fn a_bottleneck_of_a_short_phase_is_only_probable() {
     let judged = |length| {

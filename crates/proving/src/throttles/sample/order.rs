@@ -14,6 +14,9 @@ use crate::throttles::attempt::Attempt;
 /// Files of 150 MiB in all, for recipes.
 const FILES: &str = "crates/proving/src/throttles/files.toml";
 
+/// The most URLs that are given one by one; more are a definition with a parameter.
+const URLS_MAX: u32 = 64;
+
 /// The aim of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunAim {
@@ -61,17 +64,19 @@ fn load_arguments(setting: &Setting, aim: RunAim) -> Vec<String> {
     [&[flag, &load, "--load-cpus", &cpus], &phases[..]].concat().into_iter().map(str::to_owned).collect()
 }
 
-/// Returns what is requested from a running server: its URLs, or a definition where users think.
+/// Returns what is requested from a running server: its URLs, or a definition where users think or files are many.
 fn target_arguments(setting: &Setting, scene: &CaseScene) -> Result<Vec<String>> {
     let (base, paths) = (scene.url(), setting.work.paths());
-    let mut arguments = match setting.pace {
-        Pace::Think(time) => {
-            let path = scene.path("paced.toml");
-            fs::write(
-                &path,
-                definition(&format!("think = {{ exponential = \"{time} ms\" }}"), &paths[0], "any"),
-            )?;
-            vec![path.display().to_string(), "--target".to_owned(), base]
+    let mut arguments = match (setting.pace, setting.work) {
+        (Pace::Think(time), _) => {
+            let think = format!("think = {{ exponential = \"{time} ms\" }}");
+            let path = write_definition(scene, &think, &paths[0], "reply = \"any\"")?;
+            vec![path, "--target".to_owned(), base]
+        }
+        (_, Work::Files { n, .. }) if URLS_MAX < n => {
+            let reply = format!("parameters.number = {{ from = 1, count = {n} }}\nreply = \"any\"");
+            let path = write_definition(scene, "", "files/{number}.bin", &reply)?;
+            vec![path, "--target".to_owned(), base]
         }
         _ if paths.len() == 1 => vec![base + &paths[0]],
         _ => {
@@ -123,22 +128,21 @@ fn recipe_arguments(case: &SampleCase, setting: &Setting, scene: &CaseScene) -> 
 
 /// Writes the definition of a page that a gateway's program makes, and returns its path.
 fn page_definition(scene: &CaseScene, query: &str) -> Result<String> {
-    let path = scene.path("page.toml");
-    let lines = "parameters.seed = { count = 2_147_483_648 }\n";
-    let text = definition("", &format!("dyn?size=1000&seed={{seed}}&{query}"), "")
-        .replace("reply = \"\"", &format!("{lines}reply = {{ letters = 1000 }}"));
-    fs::write(&path, text)?;
-    Ok(path.display().to_string())
+    let reply = "parameters.seed = { count = 2_147_483_648 }\nreply = { letters = 1000 }";
+    write_definition(scene, "", &format!("dyn?size=1000&seed={{seed}}&{query}"), reply)
 }
 
-/// Returns a definition of one page.
-fn definition(workload: &str, path: &str, reply: &str) -> String {
-    format!(
+/// Writes a definition of one kind of request and returns its path; `workload` and `request` are further lines.
+fn write_definition(scene: &CaseScene, workload: &str, path: &str, request: &str) -> Result<String> {
+    let text = format!(
         "format = 1\nid = \"throttled\"\nversion = 1\ntitle = \"Throttled\"\nsummary = \"A page.\"\n\
         family = \"web\"\nheadline = \"request-rate\"\n\n[workload]\n{workload}\n\n[[workload.requests]]\n\
-        name = \"page\"\npath = \"/{path}\"\nreply = \"{reply}\"\n\n[protocol]\nhttp = \"1.1\"\n\
+        name = \"page\"\npath = \"/{path}\"\n{request}\n\n[protocol]\nhttp = \"1.1\"\n\
         connection = \"keep-alive\"\ntime-limit = \"10 s\"\n\n[load]\nusers = \"1\"\n\n[phases]\nsteady = \"5 s\"\n"
-    )
+    );
+    let file = scene.path("throttled.toml");
+    fs::write(&file, text)?;
+    Ok(file.display().to_string())
 }
 
 fn list(cpus: &[u32]) -> String {

@@ -134,8 +134,9 @@ impl Setting {
             ThrottleKind::CpuQuota => self.quota = Some(strength.of([0.4, 0.2, 0.1])),
             ThrottleKind::CrowdedCores => self.crowd = strength.of([2, 4, 8]),
             ThrottleKind::MemoryLimit => {
-                self.work = Work::Files { n: 96, bytes: 1 << 20 };
-                self.memory = Some(strength.of([64, 40, 24]));
+                // Small files, so that a read from the disk takes longer than all else.
+                self.work = Work::Files { n: 4000, bytes: 16 << 10 };
+                self.memory = Some(strength.of([40, 28, 20]));
             }
             ThrottleKind::DiskOperations => {
                 self.work = Work::DiskReads { n: 16, bytes: 4096 };
@@ -155,7 +156,8 @@ impl Setting {
             }
             ThrottleKind::PacketLoss => {
                 self.work = Work::Files { n: 1, bytes: 16 << 10 };
-                self.loss = Some(strength.of([3, 6, 12]));
+                self.loss = Some(strength.of([3, 5, 8]));
+                self.users = 64;
             }
             ThrottleKind::AcceptBacklog => {
                 // Replies that fall due together bring as many new connections at once.
