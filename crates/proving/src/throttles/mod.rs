@@ -76,8 +76,8 @@ impl ThrottleOptions {
 /// Bottlenecks that are recognized by how exactly a rate is met, or does not grow.
 const NEED_TIME: [&str; 2] = ["none", "lock or other waiting"];
 
-/// Tries every throttle once and briefly with a build of `plimsoll`, for the test command. A wrong result is repeated only if others
-/// used the machine, and all throttles are tried in any case.
+/// Tries every throttle once and briefly with a build of `plimsoll`, for the test command, and with them the kept cases of
+/// the sample. A wrong result is repeated only if others used the machine, and all are tried in any case.
 ///
 /// # Errors
 /// The throttles with a wrong result, and those that could not be tried: that is not a success.
@@ -87,7 +87,7 @@ pub fn once(plimsoll: &Path) -> Result<()> {
         "not run: control groups and network namespaces need root\nhint: `sudo cargo xtask test`"
     );
     let _precedence = RaisedPriority::take();
-    let mut wrong = Vec::new();
+    let mut wrong: Vec<anyhow::Error> = Vec::new();
     for throttle in THROTTLES {
         let attempts = until_quiet(throttle.name, || {
             let changes = if NEED_TIME.contains(&throttle.bottleneck) { &[][..] } else { &BRIEFLY };
@@ -104,12 +104,14 @@ pub fn once(plimsoll: &Path) -> Result<()> {
                 false => AttemptResult::Wrong(why),
             })
         });
-        if let Err(error) = attempts {
-            println!("{error:#}");
-            wrong.push(format!("{error:#}"));
-        }
+        wrong.extend(attempts.err());
     }
-    ensure!(wrong.is_empty(), "{} of {} throttles: {}", wrong.len(), THROTTLES.len(), wrong.join("; "));
+    let kept = sample::try_kept(plimsoll);
+    let n = THROTTLES.len() + kept.len();
+    wrong.extend(kept.into_iter().filter_map(Result::err));
+    let texts: Vec<String> = wrong.iter().map(|error| format!("{error:#}")).collect();
+    texts.iter().for_each(|text| println!("{text}"));
+    ensure!(wrong.is_empty(), "{} of {n} throttles: {}", wrong.len(), texts.join("; "));
     Ok(())
 }
 

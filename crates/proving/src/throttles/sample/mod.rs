@@ -7,9 +7,11 @@
 //! - `network`, `scene`: namespaces, control groups, neighbors
 //! - `order`: the command lines of Plimsoll
 //! - `proof`: the named resource, relaxed alone, raises the rate
+//! - `kept`: the cases that the test command tries
 //! - `record`, `page`: results, one line each, and the page made of them
 
 mod case;
+mod kept;
 mod kind;
 mod network;
 mod order;
@@ -33,6 +35,7 @@ use crate::options::number;
 use crate::packages::{self, NEEDED};
 use crate::shell::root;
 use case::{N_CASES, SampleCase, sample};
+pub(super) use kept::try_kept;
 use order::{RunAim, try_case};
 use proof::CaseProof;
 use setting::Setting;
@@ -49,6 +52,7 @@ pub struct SampleOptions {
     record: PathBuf,
     binary: Option<PathBuf>,
     write: bool,
+    kept: bool,
     /// Parts of names; empty: all that are not recorded yet.
     chosen: Vec<String>,
 }
@@ -65,6 +69,7 @@ impl SampleOptions {
             record: root().join("target/throttle-sample.jsonl"),
             binary: None,
             write: false,
+            kept: false,
             chosen: Vec::new(),
         };
         let mut rest = arguments.iter();
@@ -77,6 +82,7 @@ impl SampleOptions {
                 "--record" => options.record = value()?.into(),
                 "--binary" => options.binary = Some(value()?.into()),
                 "--write" => options.write = true,
+                "--kept" => options.kept = true,
                 other if other.starts_with('-') => bail!("unknown option `{other}`"),
                 text => options.chosen.push(text.to_owned()),
             }
@@ -113,6 +119,9 @@ fn part(text: &str) -> Result<(u32, u32)> {
 /// # Errors
 /// The record cannot be written, or a bar is not met.
 pub fn perform(options: &SampleOptions) -> Result<()> {
+    if options.kept {
+        return try_only_kept(options);
+    }
     if !options.write {
         try_cases(options)?;
     }
@@ -139,8 +148,7 @@ fn try_cases(options: &SampleOptions) -> Result<()> {
         std::thread::available_parallelism()?.get() >= 2,
         "one CPU is the server's and one the load generator's: this machine has only one"
     );
-    packages::install(&NEEDED)?;
-    let plimsoll = options.binary.clone().map_or_else(release_binary, |path| Ok(fs::canonicalize(path)?))?;
+    let plimsoll = prepare(options)?;
     let cases = options.cases()?;
     ensure!(!cases.is_empty(), "no case is left to try in {}", options.record.display());
     let _precedence = RaisedPriority::take();
@@ -155,6 +163,23 @@ fn try_cases(options: &SampleOptions) -> Result<()> {
         record::append(&options.record, &record::line_of(case, &tried))?;
     }
     Ok(())
+}
+
+/// Tries the cases of the test command as it does, all of them in any case.
+fn try_only_kept(options: &SampleOptions) -> Result<()> {
+    let plimsoll = prepare(options)?;
+    let _precedence = RaisedPriority::take();
+    let tried = try_kept(&plimsoll);
+    let wrong: Vec<String> =
+        tried.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect();
+    ensure!(wrong.is_empty(), "{}", wrong.join("; "));
+    Ok(())
+}
+
+/// Installs what is missing, and returns the program to try.
+fn prepare(options: &SampleOptions) -> Result<PathBuf> {
+    packages::install(&NEEDED)?;
+    options.binary.clone().map_or_else(release_binary, |path| Ok(fs::canonicalize(path)?))
 }
 
 fn try_with_proof(case: &SampleCase, plimsoll: &Path) -> Result<(Attempt, CaseProof)> {

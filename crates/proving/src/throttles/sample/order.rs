@@ -22,6 +22,8 @@ const URLS_MAX: u32 = 64;
 pub(super) enum RunAim {
     /// The bottleneck: from one user to many, with the processes that Plimsoll is told to watch.
     Name,
+    /// The same, for a bottleneck that is present from the first second.
+    NameBriefly,
     /// The rate: many users only, and briefly.
     Rate,
 }
@@ -39,7 +41,7 @@ pub(super) fn try_case(
         _ => target_arguments(setting, &scene)?,
     };
     arguments.extend(load_arguments(setting, aim));
-    if case.mode == RunMode::Watch && aim == RunAim::Name {
+    if case.mode == RunMode::Watch && aim != RunAim::Rate {
         arguments.extend(["--watch".to_owned(), scene.watched(case.is_told)]);
     }
     let mut command = scene.network.generator_command(plimsoll);
@@ -56,6 +58,7 @@ fn load_arguments(setting: &Setting, aim: RunAim) -> Vec<String> {
     let least = if flag == "--rate" { most / 5 } else { 1 };
     let [load, steady] = match aim {
         RunAim::Name => [format!("{least},{most}"), "5s".to_owned()],
+        RunAim::NameBriefly => [format!("{least},{most}"), "3s".to_owned()],
         // A generator with fewer ports than users is refused; what it can do is what as many users as ports do.
         RunAim::Rate => [most.min(setting.ports.unwrap_or(most)).to_string(), "2s".to_owned()],
     };
@@ -137,7 +140,7 @@ fn write_definition(scene: &CaseScene, workload: &str, path: &str, request: &str
     let text = format!(
         "format = 1\nid = \"throttled\"\nversion = 1\ntitle = \"Throttled\"\nsummary = \"A page.\"\n\
         family = \"web\"\nheadline = \"request-rate\"\n\n[workload]\n{workload}\n\n[[workload.requests]]\n\
-        name = \"page\"\npath = \"/{path}\"\n{request}\n\n[protocol]\nhttp = \"1.1\"\n\
+        name = \"page\"\nweight = 1\npath = \"/{path}\"\n{request}\n\n[protocol]\nhttp = \"1.1\"\n\
         connection = \"keep-alive\"\ntime-limit = \"10 s\"\n\n[load]\nusers = \"1\"\n\n[phases]\nsteady = \"5 s\"\n"
     );
     let file = scene.path("throttled.toml");

@@ -258,7 +258,7 @@ impl ServerDraft<'_> {
         };
         let definition = format!(
             "format = 1\nid = \"throttled\"\nversion = 1\ntitle = \"Throttled files\"\nsummary = \"Files.\"\n\
-            family = \"web\"\nheadline = \"request-rate\"\n\n[[workload.requests]]\nname = \"file\"\n\
+            family = \"web\"\nheadline = \"request-rate\"\n\n[[workload.requests]]\nname = \"file\"\nweight = 1\n\
             path = \"/files/{{number}}.bin\"\nparameters.number = {{ from = 1, count = {n} }}\n\
             reply = {{ file = {bytes} }}\n\n[protocol]\nhttp = \"1.1\"\nconnection = \"keep-alive\"\n\
             time-limit = \"10 s\"\n\n[load]\nusers = \"1\"\n\n[phases]\nsteady = \"5 s\"\n"
