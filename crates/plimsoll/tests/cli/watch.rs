@@ -156,7 +156,7 @@ fn a_slow_service_behind_the_server_is_found_and_named() {
     wait_for("nginx", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     let target = format!("http://127.0.0.1:{port}/");
     let arguments =
-        ["run", &target, "--load", "1,8", "--duration", "4", "--settle", "1", "--out", "run.plim"];
+        ["run", &target, "--load", "1,8", "--duration", "7", "--settle", "1", "--out", "run.plim"];
     fixture.run(&arguments).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
     let point = &report["load_points"][1];
