@@ -31,7 +31,8 @@ pub fn is_published(name: &str, schema: Schema) {
     let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     let published = format!("{}/../../schemas/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::fs::read_to_string(published).unwrap_or_default() != schema {
-        let generated = std::env::temp_dir().join(name);
+        // A folder of its own, which stays: tests of other users and worktrees write files of the same name.
+        let generated = tempfile::tempdir().unwrap().keep().join(name);
         std::fs::write(&generated, schema).unwrap();
         panic!("the language has changed: `cp {} schemas/`", generated.display());
     }
