@@ -107,6 +107,7 @@ fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Resul
         version: plan.benchmark.version,
         server: label.clone(),
         transferred: plan.catalog.transferred.clone(),
+        score_unit: plan.catalog.words.score.clone(),
     };
     let options = TelemetryOptions {
         listen: metrics.prometheus,
@@ -135,6 +136,7 @@ impl Observer for Observers {
                 Event::Turn(run) => telemetry.select_run(*run),
                 Event::LoadPoint(point) => telemetry.load_point(*point),
                 Event::Interval(record) => telemetry.interval(record),
+                Event::Status(status) => telemetry.status(status),
                 _ => {}
             }
             while let Some(text) = telemetry.warning() {

@@ -117,6 +117,19 @@ pub(crate) const FAMILIES: &[MetricFamily] = &[
         "Response time of successful operations, from due to done.",
         |run, _| one(MetricValue::Distribution(&run.response)),
     ),
+    family(
+        "plimsoll.score",
+        NONE,
+        MetricKind::Level,
+        "The benchmark's score of the steady phase so far, in the unit of its label.",
+        |run, is_current| {
+            let point = |score| DataPoint {
+                labels: vec![("unit", run.run.score_unit.clone())],
+                value: MetricValue::Number(score),
+            };
+            run.score.filter(|_| is_current).map(point).into_iter().collect()
+        },
+    ),
     family("plimsoll.users", USERS, MetricKind::Level, "Users of a closed loop.", |run, is_current| {
         let users = run.point.map(|point| point.load).filter(|load| is_current && load.is_closed());
         maybe(users.map(Load::level))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use analysis::LoadPointStatus;
 use model::{IntervalRecord, LoadPoint};
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
@@ -106,6 +107,11 @@ impl Telemetry {
     /// Adds an interval of all load threads together.
     pub fn interval(&mut self, record: &IntervalRecord) {
         self.update(|run| run.interval(record));
+    }
+
+    /// Takes over the score from the status of the current load point.
+    pub fn status(&mut self, status: &LoadPointStatus) {
+        self.update(|run| run.status(status));
     }
 
     /// Returns the next warning, if there is one.

@@ -1,8 +1,8 @@
 //! Totals of each run since the program began.
 
-use analysis::{IntervalFigures, OverallTotals};
+use analysis::{IntervalFigures, LoadPointStatus, OverallTotals};
 use model::{IntervalRecord, LoadPoint, Outcome, Phase};
-use units::WallTime;
+use units::{Nanos, WallTime};
 
 use crate::response_histogram::ResponseHistogram;
 
@@ -17,6 +17,8 @@ pub struct MonitoredRun {
     pub server: String,
     /// Indexes of the measures whose sum is what its operations transfer ([`model::Catalog::transferred`]).
     pub transferred: Vec<usize>,
+    /// The unit of its score, in the benchmark's words ([`model::Words::score`]).
+    pub score_unit: String,
 }
 
 /// The state of all runs at one moment.
@@ -48,6 +50,9 @@ pub(crate) struct RunTotals {
     pub(crate) in_flight: u64,
     /// The figures of the last interval.
     pub(crate) last: Option<IntervalFigures>,
+    /// The score of the current load point's steady phase so far, or of the last one's; `None` before the phase begins, and
+    /// if a kind of operation that the score needs had no success.
+    pub(crate) score: Option<f64>,
 }
 
 impl RunTotals {
@@ -69,6 +74,12 @@ impl RunTotals {
         self.point = Some(point);
         self.phase = None;
         self.in_flight = 0;
+        self.score = None;
+    }
+
+    /// Takes over the score from the status of the load point.
+    pub(crate) fn status(&mut self, status: &LoadPointStatus) {
+        self.score = status.score.filter(|_| Nanos::ZERO < status.length);
     }
 
     /// Adds an interval of all load threads together.
@@ -85,7 +96,6 @@ impl RunTotals {
 pub(crate) mod tests {
     use model::{Flow, Health, KindTotals, Load, SutUse};
     use stats::Histogram;
-    use units::Nanos;
 
     use super::*;
 
@@ -121,6 +131,28 @@ pub(crate) mod tests {
             version: 1,
             server: server.to_owned(),
             transferred: vec![TRANSFERRED],
+            score_unit: "pages per minute".to_owned(),
+        }
+    }
+
+    /// A status of a load point whose steady phase has this length, with a score of 180.
+    fn status(length: Nanos) -> LoadPointStatus {
+        LoadPointStatus {
+            index: 1,
+            is_over: false,
+            length,
+            ok: 3,
+            ok_needed: 0,
+            errors: 1,
+            rate: 3.0,
+            score: Some(180.0),
+            due_rate: 5.0,
+            in_flight_mean: 1.0,
+            response_mean: None,
+            p50: None,
+            p90: None,
+            p99: None,
+            standings: Vec::new(),
         }
     }
 
@@ -133,6 +165,7 @@ pub(crate) mod tests {
         let mut running = RunTotals::new(name("nginx"));
         running.load_point(LoadPoint { index: 1, load: Load::Users(20) });
         running.interval(&second());
+        running.status(&status(Nanos::from_secs(1)));
         of(vec![running, RunTotals::new(name("apache"))])
     }
 
@@ -153,6 +186,17 @@ pub(crate) mod tests {
         assert_eq!((last.generator_busy, last.sut_cpus), (Some(0.05), None));
         run.load_point(LoadPoint { index: 2, load: Load::Users(40) });
         assert_eq!((run.sums.due, run.in_flight, run.phase), (10, 0, None));
+    }
+
+    #[test]
+    fn the_score_is_that_of_the_load_points_steady_phase() {
+        let mut run = RunTotals::new(name("nginx"));
+        run.status(&status(Nanos::ZERO));
+        assert_eq!(run.score, None, "before the steady phase");
+        run.status(&status(Nanos::from_secs(1)));
+        assert_eq!(run.score, Some(180.0));
+        run.load_point(LoadPoint { index: 2, load: Load::Users(40) });
+        assert_eq!(run.score, None, "at the next load point");
     }
 
     #[test]

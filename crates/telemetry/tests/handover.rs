@@ -15,6 +15,7 @@ fn start(options: TelemetryOptions) -> Telemetry {
         version: 1,
         server: "nginx".to_owned(),
         transferred: vec![2],
+        score_unit: "connections per second".to_owned(),
     };
     Telemetry::start(options, vec![run], || {}).unwrap()
 }

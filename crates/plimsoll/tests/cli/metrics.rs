@@ -138,9 +138,17 @@ fn metrics_are_served_during_the_run_and_pushed_at_its_end() {
     let operations = metrics.iter().find(|metric| metric["name"] == "plimsoll.operations").unwrap();
     let pushed: u64 = operations["sum"]["dataPoints"][0]["asInt"].as_str().unwrap().parse().unwrap();
     // The metrics include ramps and drain.
-    let reported =
-        fixture.report(&fixture.path("run.plim"))["load_points"][0]["total"]["n"].as_u64().unwrap();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let reported = report["load_points"][0]["total"]["n"].as_u64().unwrap();
     assert!(reported <= pushed, "{pushed} pushed, {reported} reported");
+
+    // The score is that of the report, with its unit.
+    let score = metrics.iter().find(|metric| metric["name"] == "plimsoll.score").unwrap();
+    let point = &score["gauge"]["dataPoints"][0];
+    assert_eq!(point["asDouble"], report["load_points"][0]["score"]);
+    let unit = &report["plan"]["catalog"]["words"]["score"];
+    let attributes = point["attributes"].as_array().unwrap();
+    assert!(attributes.iter().any(|one| one["key"] == "unit" && one["value"]["stringValue"] == *unit));
 }
 
 #[test]
