@@ -29,7 +29,10 @@ pub use document::{
     Align, Banner, Block, Cell, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, RowStyle, Section,
     Span, Table, Text, Tile,
 };
-pub use findings::{compliance_text, finding_brief, finding_hint, finding_text, table_difference_text};
+pub use findings::{
+    catalog_difference_text, compliance_text, finding_brief, finding_hint, finding_text,
+    table_difference_text,
+};
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
 pub use sections::{headline_text, outline, price_text, results_table};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::audit::{DifferenceKind, TableDifference};
+use analysis::audit::{CatalogDifference, DifferenceKind, TableDifference};
 use analysis::finding::{
     BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
     FlowLaw, InInterval, IntervalFault, KindMeasure, LittleExplanation, LittlePopulation, MeasureFault,
@@ -10,8 +10,8 @@ use analysis::finding::{
     TimesExtent, UnequalTotals, ValueMoment,
 };
 use analysis::{Finding, SharedCpus};
-use disclosure::{finding_brief, finding_hint, finding_text, table_difference_text};
-use model::{CheckMoment, Limit, Outcome, Phase, parse_limits};
+use disclosure::{catalog_difference_text, finding_brief, finding_hint, finding_text, table_difference_text};
+use model::{CheckMoment, Limit, Outcome, Phase, RateTime, Score, parse_limits};
 use stats::Estimate;
 use units::{Nanos, Ratio};
 
@@ -357,6 +357,38 @@ fn every_difference_of_a_table_has_a_sentence() {
     );
     let named: BTreeSet<&str> = differences.iter().map(|one| difference_kind_name(&one.kind)).collect();
     assert_eq!(named.len(), DIFFERENCE_KINDS.len(), "{named:?}");
+}
+
+variants!(CATALOG_DIFFERENCES, catalog_difference_name, CatalogDifference: Score, Word, Counted);
+
+#[test]
+fn every_difference_of_a_catalog_has_a_sentence() {
+    let score = |stored| CatalogDifference::Score { stored, defined: Score::default() };
+    let (stored, defined) = ("pages per minute".to_owned(), "pages per second".to_owned());
+    let differences = [
+        score(Score::Rate { kinds: vec![0, 2], per: RateTime::Minute }),
+        score(Score::Throughput { measures: vec![3] }),
+        score(Score::Harmonic { weights: vec![0.25, 0.75] }),
+        CatalogDifference::Word { place: "score", stored, defined },
+        CatalogDifference::Counted,
+    ];
+    let lines: Vec<String> =
+        differences.iter().map(|one| format!("{}: {}", one.check(), catalog_difference_text(one))).collect();
+    let defined = "the benchmark's is the rate of all operations per second";
+    assert_eq!(
+        lines,
+        [
+            format!("changed score: the plan's score is the rate of operations of kinds 1, 3 per minute, {defined}"),
+            format!("changed score: the plan's score is the throughput of measures 4, {defined}"),
+            format!("changed score: the plan's score is the harmonic mean with weights 0.25, 0.75, {defined}"),
+            "changed word: the plan's word for the score is `pages per minute`, the benchmark's is `pages per second`"
+                .to_owned(),
+            "changed catalog: the plan counts other kinds, units, pauses or measures than its own workload has"
+                .to_owned(),
+        ]
+    );
+    let named: BTreeSet<&str> = differences.iter().map(catalog_difference_name).collect();
+    assert_eq!(named.len(), CATALOG_DIFFERENCES.len(), "{named:?}");
 }
 
 #[test]

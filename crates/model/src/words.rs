@@ -77,10 +77,10 @@ impl Words {
         format!("{}/minute", capitalized(&self.unit.many))
     }
 
-    /// Returns the first word, by its place, that cannot be used: empty, too long, or not printable.
-    pub(crate) fn fault(&self) -> Option<&'static str> {
+    /// Returns all words, each with the thing that it is for; of nouns first the singular.
+    pub fn entries(&self) -> [(&'static str, &str); 9] {
         let Words { operation, user, unit, score, score_heading, response_heading } = self;
-        let words = [
+        [
             ("operation", &operation.one),
             ("operation", &operation.many),
             ("user", &user.one),
@@ -90,10 +90,14 @@ impl Words {
             ("score", score),
             ("score heading", score_heading),
             ("response heading", response_heading),
-        ];
+        ]
+    }
+
+    /// Returns the first word, by the thing that it is for, that cannot be used: empty, too long, or not printable.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
         let is_word =
             |word: &str| !word.is_empty() && word.len() <= WORD_MAX && !word.contains(is_terminal_control);
-        words.into_iter().find(|(_, word)| !is_word(word)).map(|(place, _)| place)
+        self.entries().into_iter().find(|(_, word)| !is_word(word)).map(|(place, _)| place)
     }
 }
 

@@ -1,10 +1,13 @@
 //! Audits: stated numbers, compared with the values that follow from their sources.
 //!
-//! [`audit_results`] compares a result table with the one recomputed from a run file. Published reports, which have no
-//! records, are audited by the crate `published`.
+//! [`audit_results`] compares a result table with the one recomputed from a run file, [`audit_catalog`] the catalog of a
+//! plan with the one that its benchmark's definition gives. Published reports, which have no records, are audited by the
+//! crate `published`.
 
+mod catalog;
 mod results;
 
+pub use catalog::{CatalogDifference, audit_catalog};
 pub use results::{COLUMNS, ResultColumn, StatedRow, audit_results};
 
 /// A difference between a stated result table and the one that the records give. The crate `disclosure` words it.

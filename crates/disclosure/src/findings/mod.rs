@@ -6,9 +6,11 @@
 //! - `generator`: the load generator and other programs
 //! - `brief`: the form for the live view
 //! - `limit`: compliance with the user's limits
+//! - `catalog`: differences that an audit of a plan's catalog finds
 //! - `table`: differences that an audit of a result table finds
 
 mod brief;
+mod catalog;
 mod generator;
 mod limit;
 mod record;
@@ -22,6 +24,7 @@ use analysis::finding::{
 use model::{CLOSE_WAIT_MAX, CODES_MAX, Outcome};
 
 pub use brief::finding_brief;
+pub use catalog::catalog_difference_text;
 pub use limit::compliance_text;
 pub use table::table_difference_text;
 

@@ -26,7 +26,7 @@ pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, Workloa
 
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;
-use crate::{AppWorkload, Arrivals, Headline, Phases, Rules};
+use crate::{AppWorkload, Arrivals, Catalog, Headline, Phases, Rules, Workload};
 
 /// The version of the definition language.
 pub const DEFINITION_FORMAT: u32 = 1;
@@ -154,6 +154,11 @@ impl Definition {
             #[cfg(feature = "echo")]
             WorkloadDefinition::Echo(_) => Family::Echo,
         }
+    }
+
+    /// Returns the catalog of a run of the benchmark with a workload, its own or one that settings have changed.
+    pub fn catalog(&self, workload: &Workload) -> Catalog {
+        self.headline.applied(workload.catalog())
     }
 }
 

@@ -66,7 +66,7 @@ pub fn make_plan(
     if !problems.is_empty() {
         return Err(problems);
     }
-    plan.catalog = definition.headline.applied(plan.workload.catalog());
+    plan.catalog = definition.catalog(&plan.workload);
     Ok(plan)
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use analysis::audit::{StatedRow, TableDifference, audit_results};
+use analysis::audit::{CatalogDifference, StatedRow, TableDifference, audit_catalog, audit_results};
+use model::Plan;
 use runfile::Run;
 use serde_json::json;
 use units::Ratio;
@@ -52,6 +53,9 @@ fn run(path: &Path) -> Result<Vec<String>, Failure> {
         Err(error) => return Err(error.into()),
     };
     let mut findings: Vec<String> = run.verify().iter().map(ToString::to_string).collect();
+    let line =
+        |one: &CatalogDifference| format!("{}: {}", one.check(), disclosure::catalog_difference_text(one));
+    findings.extend(catalog_differences(run.plan()).iter().map(line));
     let results = match Results::of(&run, |_| {}) {
         Ok(results) => results,
         Err(error) if error.is_damage() => {
@@ -72,6 +76,17 @@ fn run(path: &Path) -> Result<Vec<String>, Failure> {
         findings.push(format!("{}: {}", reason.rule(), disclosure::finding_text(&reason.finding)));
     }
     Ok(findings)
+}
+
+/// Compares the score and the words of a plan with those of its benchmark. Only the built-in benchmarks are known, in their
+/// current versions: of other runs there is nothing to compare with.
+fn catalog_differences(plan: &Plan) -> Vec<CatalogDifference> {
+    let Ok(builtin) = benchmarks::find(&plan.benchmark.id) else { return Vec::new() };
+    let definition = builtin.load().definition;
+    if definition.version != plan.benchmark.version {
+        return Vec::new();
+    }
+    audit_catalog(&plan.catalog, &definition.catalog(&plan.workload))
 }
 
 fn stated_rows(cells: &[(u32, String, f64)]) -> Vec<StatedRow> {

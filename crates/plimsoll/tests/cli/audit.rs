@@ -65,6 +65,26 @@ fn a_changed_header_is_found() {
     contains(&found_after("UPDATE header SET command_line = 'plimsoll run'"), "header");
 }
 
+/// Goal: a benchmark under another score is found, also where the stored results follow the changed plan.
+#[test]
+fn another_score_than_that_of_the_benchmark_is_found() {
+    let found = found_after(
+        r#"UPDATE header SET plan_json =
+               replace(replace(plan_json, '"per":"second"', '"per":"minute"'), 'per second', 'per minute');
+           UPDATE result SET value = value * 60 WHERE name = 'score'"#,
+    );
+    contains(
+        &found,
+        "changed score: the plan's score is the rate of all operations per minute, the benchmark's is the rate of all \
+         operations per second",
+    );
+    contains(
+        &found,
+        "changed word: the plan's word for the score is `operations per minute`, the benchmark's",
+    );
+    assert!(!found.contains("changed cell"), "{found}");
+}
+
 #[test]
 fn a_changed_fact_about_the_machine_is_found() {
     contains(&found_after("UPDATE testbed SET value = 'a faster one' WHERE id = 2"), "testbed");

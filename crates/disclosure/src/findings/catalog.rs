@@ -1,0 +1,46 @@
+//! The wording of differences between the catalog of a plan and the one that its benchmark's definition gives.
+
+use analysis::audit::CatalogDifference;
+use model::{RateTime, Score};
+
+/// Returns the sentence of a difference: a clause without a full stop, with what is stored and what the definition gives.
+pub fn catalog_difference_text(difference: &CatalogDifference) -> String {
+    match difference {
+        CatalogDifference::Score { stored, defined } => {
+            let (stored, defined) = (score_text(stored), score_text(defined));
+            format!("the plan's score is {stored}, the benchmark's is {defined}")
+        }
+        CatalogDifference::Word { place, stored, defined } => {
+            format!("the plan's word for the {place} is `{stored}`, the benchmark's is `{defined}`")
+        }
+        CatalogDifference::Counted => {
+            "the plan counts other kinds, units, pauses or measures than its own workload has".to_owned()
+        }
+    }
+}
+
+/// Describes a score; kinds and measures by their numbers from 1, in the order of the catalog.
+fn score_text(score: &Score) -> String {
+    match score {
+        Score::Rate { kinds, per } => {
+            let per = match per {
+                RateTime::Second => "second",
+                RateTime::Minute => "minute",
+            };
+            let counted = match &kinds[..] {
+                [] => "all operations".to_owned(),
+                kinds => format!("operations of kinds {}", numbers(kinds)),
+            };
+            format!("the rate of {counted} per {per}")
+        }
+        Score::Throughput { measures } => format!("the throughput of measures {}", numbers(measures)),
+        Score::Harmonic { weights } => {
+            let weights: Vec<String> = weights.iter().map(f64::to_string).collect();
+            format!("the harmonic mean with weights {}", weights.join(", "))
+        }
+    }
+}
+
+fn numbers(indexes: &[usize]) -> String {
+    indexes.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ")
+}
