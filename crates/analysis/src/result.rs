@@ -132,6 +132,9 @@ pub struct LoadPointResult {
     pub service: TimeSummary,
     /// Lateness of started operations; `None` where nothing could be late (closed loop without think time).
     pub lateness: Option<TimeSummary>,
+    /// The distribution of each measure that has one, in the order of [`model::Catalog::spread_measures`]; `None` where it
+    /// does not belong to operations.
+    pub spreads: Vec<Option<TimeSummary>>,
     /// Operations in flight at the end of the steady phase: not counted in any rate.
     pub in_flight_at_end: u64,
     /// The summed time that those operations had been in flight by then.

@@ -1,7 +1,5 @@
 //! The figures that only the web family has.
 
-use crate::TimeSummary;
-
 /// The figures of a load point that only the web family has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WebFigures {
@@ -10,8 +8,6 @@ pub struct WebFigures {
     /// Mean time from the first byte of a reply to the operation's end, in seconds: (Σ service − Σ first byte) / n;
     /// `None` if none succeeded.
     pub receive_mean: Option<f64>,
-    /// Time to connect; `None` where no connection belongs to an operation.
-    pub connect: Option<TimeSummary>,
     /// Body bytes of the replies to the operations in flight at the end of the steady phase, by the sizes of their
     /// objects.
     pub in_flight_body_bytes: u64,

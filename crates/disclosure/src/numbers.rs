@@ -10,6 +10,7 @@
 //! | money | the decimals of its currency; unit prices at least three significant digits |
 //! | counts | digits in groups of three from 1000 |
 
+use analysis::MetricFormat;
 use units::{Bytes, Money, Nanos, UnitPrice};
 
 /// Text for a value that is absent or not a number.
@@ -43,6 +44,16 @@ pub(crate) fn megabits(value: impl Into<Option<f64>>) -> String {
 /// Converts megabits of 2²⁰ bits to megabits of 10⁶ bits.
 pub(crate) fn decimal_megabits(value: f64) -> f64 {
     value * DECIMAL
+}
+
+/// Formats the value of a metric in its form.
+pub(crate) fn metric(value: Option<f64>, format: MetricFormat) -> String {
+    match format {
+        MetricFormat::Figure => figure(value),
+        MetricFormat::Megabits => megabits(value),
+        MetricFormat::Percent => percent(value, 2),
+        MetricFormat::Time => seconds(value),
+    }
 }
 
 /// Formats a number with a fixed number of decimals.

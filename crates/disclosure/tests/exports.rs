@@ -5,14 +5,14 @@ mod fixture;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use analysis::VerdictState;
+use analysis::{TimeSummary, VerdictState};
 use base64::Engine;
 use disclosure::render::{self, IntervalLog, Ndjson};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use model::{
     Counter, Detail, DetailRecord, Example, Flow, Health, IntervalRecord, KindTotals, Machine, MachineRole,
-    Outcome, Phase, ResourceRecord, Series, SutUse, UnitTotals, parse_limits, web_measure,
+    MeasureUnit, Outcome, Phase, ResourceRecord, Series, SutUse, UnitTotals, parse_limits, web_measure,
 };
 use serde_json::{Value, json};
 use stats::Histogram;
@@ -371,7 +371,7 @@ fn every_sort_of_line_says_what_it_is() {
 #[test]
 fn a_row_of_csv_has_a_field_for_every_column() {
     let plan = fixture::quick().plan;
-    let (head, row) = (render::intervals_csv_head(), render::intervals_csv_row(&plan, &interval()));
+    let (head, row) = (render::intervals_csv_head(&plan), render::intervals_csv_row(&plan, &interval()));
     let fields: BTreeMap<&str, &str> = head.trim_end().split(',').zip(row.trim_end().split(',')).collect();
     assert_eq!(head.split(',').count(), row.split(',').count());
     for (name, value) in [
@@ -439,4 +439,64 @@ fn hostile_reasons_stay_within_their_attribute() {
         xml.contains("/a|b&quot;&lt;script&gt;alert(1)&lt;/script&gt;,&#10;`x`_*\u{fffd}` is 60.0 %"),
         "{xml}"
     );
+}
+
+/// Returns the columns of the results of a run, with the fields of the first load point.
+fn results(fixture: &fixture::Fixture) -> Vec<(String, String)> {
+    let text = render::csv(&fixture.report());
+    let [head, first] = [0, 1].map(|line| text.lines().nth(line).unwrap().split(',').map(str::to_owned));
+    head.zip(first).collect()
+}
+
+#[test]
+fn a_score_of_its_own_has_its_unit_and_interval() {
+    let of = |fixture: &fixture::Fixture, name: &str| {
+        let columns = results(fixture);
+        columns.into_iter().find(|(column, _)| column == name).map(|(_, value)| value)
+    };
+    let own = fixture::throughput();
+    let score = own.analysis.load_points[0].score.unwrap();
+    assert_eq!(of(&own, "score_unit").unwrap(), "megabits per second");
+    let fields = ["score", "score_low", "score_high"].map(|name| of(&own, name).unwrap());
+    assert_eq!(fields, [score, score - 1.0, score + 1.0].map(|number| number.to_string()));
+    let json = render::json(&own.report());
+    assert_eq!(json["load_points"][0]["score_unit"], "megabits per second");
+
+    // The rate of all operations is told as such.
+    let rate = fixture::valid();
+    let names = ["score_unit", "score_low", "score_high"].map(|name| of(&rate, name));
+    assert_eq!(names, [None, None, None]);
+    assert_eq!(of(&rate, "score"), of(&rate, "rate_per_s"));
+    assert_eq!(render::json(&rate.report())["load_points"][0].get("score_unit"), None);
+}
+
+/// Goal: names of a foreign catalog never replace a field of ours, and amounts are no times.
+#[test]
+fn measures_are_exported_under_their_names_and_in_their_units() {
+    let mut fixture = fixture::valid();
+    let measures = &mut fixture.plan.catalog.measures;
+    measures[0].name = "Score".to_owned();
+    (measures[1].name, measures[1].unit) = ("rows / read".to_owned(), MeasureUnit::Count);
+    measures[1].has_spread = true;
+    for point in &mut fixture.analysis.load_points {
+        let rows = TimeSummary { mean: Some(5e-9), ..point.spreads[0].clone().unwrap() };
+        point.spreads.push(Some(rows));
+    }
+    let point = &render::json(&fixture.report())["load_points"][0];
+    assert!(point["score"].is_number() && point["score_measure"]["mean_s"].is_number(), "{point}");
+    assert_eq!(point["rows_read"]["mean"], 5.0);
+    assert_eq!(point["rows_read"]["max"], 339_000);
+    assert!(point["kinds"][0]["rows_read"]["mean"].is_number());
+    let columns: Vec<String> = results(&fixture).into_iter().map(|(name, _)| name).collect();
+    for name in ["score", "score_measure_n", "score_measure_p50_s", "rows_read_n", "rows_read_p99"] {
+        let n = columns.iter().filter(|column| *column == name).count();
+        assert_eq!(n, 1, "{name} in {columns:?}");
+    }
+    let lines = Ndjson { plan: &fixture.plan, machines: &[], series: &[] };
+    let record = DetailRecord {
+        detail: Detail { spreads: vec![of(&[3]), of(&[1, 9])], ..detail().detail },
+        ..detail()
+    };
+    let line = &parse(&lines.detail(&record))[0];
+    assert_eq!((&line["rows_read"]["sum"], &line["score"]["sum_ns"]), (&json!(10), &json!(3)));
 }

@@ -5,6 +5,7 @@ mod fixture;
 use analysis::compare::{
     BoundDirection, ChangeBound, ComparedMetric, Comparison, MismatchPolicy, RunInput, compare, judge_bounds,
 };
+use analysis::{METRICS, MetricValue};
 use disclosure::{CampaignRun, PriceSheet, render};
 use fixture::Fixture;
 use model::PriceList;
@@ -70,7 +71,7 @@ fn priced() -> Fixture {
     Fixture { price, ..fixture::quick() }
 }
 
-fn reports() -> [(&'static str, Fixture); 8] {
+fn reports() -> [(&'static str, Fixture); 9] {
     [
         ("priced", priced()),
         ("quick", fixture::quick()),
@@ -80,6 +81,7 @@ fn reports() -> [(&'static str, Fixture); 8] {
         ("classes", fixture::classes()),
         ("thinking", fixture::thinking()),
         ("clients", fixture::clients()),
+        ("throughput", fixture::throughput()),
     ]
 }
 
@@ -90,6 +92,30 @@ fn every_report_follows_the_schema_and_has_no_field_that_it_does_not_name() {
     for (name, fixture) in reports() {
         let json = through_text(&render::json(&fixture.report()));
         assert_eq!(schema_faults(&schema, &json), [""; 0], "{name}");
+    }
+}
+
+/// Goal: the table of metrics is the one place that says what they mean.
+#[test]
+fn the_schema_has_every_metric_with_the_meaning_that_its_table_gives() {
+    let (schema, plan) = (schema(), fixture::quick().plan);
+    let of_point = &schema["$defs"]["LoadPoint"]["properties"];
+    for metric in METRICS.iter().filter(|metric| metric.is_in_json(&plan)) {
+        let (object, key) = metric.json_key(&plan.catalog);
+        let property = match object {
+            Some(object) => &of_point[object]["properties"][&key],
+            None => &of_point[&key],
+        };
+        let is_number = property["type"].to_string().contains("number");
+        let is_count = property["type"] == "integer" && property["minimum"] == 0;
+        let is_interval = property["type"][0] == "array" && property["items"]["type"] == "number";
+        let form = match metric.value(&fixture::quick().analysis.load_points[0]) {
+            MetricValue::Count(_) => is_count,
+            MetricValue::Number(_) => is_number,
+            MetricValue::Interval(_) => is_interval,
+        };
+        let is_described = property["description"] == metric.meaning;
+        assert!(form && is_described, "`{key}` should be: {}; found: {property}", metric.meaning);
     }
 }
 

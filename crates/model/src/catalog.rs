@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::MEASURES_MAX;
 use crate::workload::PATH_MAX;
-use crate::{Limit, Score, Think, Words};
+use crate::{Limit, Outcome, Score, Think, Words};
 
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
@@ -44,6 +44,9 @@ pub struct Catalog {
     /// Indexes of the measures that are parts of the response time: those of an operation together take no longer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_parts: Vec<usize>,
+    /// The outcomes that failed operations of the family can have; empty for those of the web, whose plans name none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<Outcome>,
     /// The figure that the benchmark is known by.
     pub score: Score,
     /// The benchmark's words for what it counts.
@@ -145,8 +148,17 @@ impl Catalog {
 
     /// Returns whether another catalog counts and measures the same, whatever its score and words are.
     pub fn counts_as(&self, other: &Catalog) -> bool {
-        let Catalog { kinds, units, pauses, measures, transferred, response_parts, score: _, words: _ } =
-            self;
+        let Catalog {
+            kinds,
+            units,
+            pauses,
+            measures,
+            transferred,
+            response_parts,
+            outcomes: _,
+            score: _,
+            words: _,
+        } = self;
         *kinds == other.kinds
             && *units == other.units
             && *pauses == other.pauses
@@ -160,6 +172,14 @@ impl Catalog {
     pub fn spread_measures(&self) -> impl Iterator<Item = usize> {
         let measures = self.measures.iter().enumerate();
         measures.filter(|(_, measure)| measure.has_spread).map(|(index, _)| index)
+    }
+
+    /// Returns whether failed operations of the family can have an outcome.
+    pub fn can_fail_with(&self, outcome: Outcome) -> bool {
+        match &self.outcomes[..] {
+            [] => Outcome::Ok < outcome && outcome <= Outcome::WrongRedirect,
+            named => named.contains(&outcome),
+        }
     }
 
     /// Checks what planning guarantees, of a catalog that comes from a file.
@@ -200,7 +220,13 @@ impl Catalog {
             }
         }
         let is_reserved = |measure: &Measure| RESERVED_NAMES.contains(&measure.name.as_str());
-        if let Some(index) = self.measures.iter().position(is_reserved) {
+        // Of two names with one key in exports nobody could tell which is which.
+        let mut keys = BTreeSet::new();
+        let is_unclear = |measure: &Measure| {
+            let key = export_key(&measure.name);
+            key.is_empty() || !keys.insert(key) || is_reserved(measure)
+        };
+        if let Some(index) = self.measures.iter().position(is_unclear) {
             return Err(CatalogFault::Name { list: "measures", index });
         }
         let are_of = |list: &[usize], expected: MeasureUnit| {
@@ -246,6 +272,12 @@ impl Catalog {
             Err(CatalogFault::Shares)
         }
     }
+}
+
+/// Returns a name as part of a key in exports: in lower case, with an underscore for whatever is no letter or digit.
+pub fn export_key(name: &str) -> String {
+    let words = name.split(|next: char| !next.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
 fn check_names(list: &'static str, names: &[&str], most: usize) -> Result<(), CatalogFault> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 /// An operation of a kind: an index into the workload's list of kinds.
@@ -37,7 +38,8 @@ impl Kinded for WebRequest {
 }
 
 /// The outcome of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Outcome {
     /// The complete and correct reply arrived.

@@ -83,10 +83,20 @@ fn a_run_is_recorded_reported_compared_and_audited() {
         let total = &point["total"];
         assert_eq!(total["errors"], 0);
         assert_eq!(total["bytes_moved"]["total"], 2 * (n(0) * 68 + n(1) * 16_388));
-        for of_web in ["body_throughput_kb_per_s", "in_flight_body_bytes", "receive_mean_s"] {
+        let first_byte = &point["first_byte"];
+        assert_eq!(first_byte["n"], total["n"]);
+        assert!(first_byte["percentiles"][0]["value_s"].as_f64().unwrap() < 1.0, "{first_byte}");
+        for of_web in
+            ["body_throughput_kb_per_s", "in_flight_body_bytes", "receive_mean_s", "connect", "pages_per_min"]
+        {
             assert_eq!(point.get(of_web), None);
         }
+        assert_eq!(total.get("pages"), None);
     }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/report.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(testkit::schema_faults(&schema, &report), [""; 0]);
+    exports_name_what_the_family_measures(&fixture);
     fixture.run(&["audit", "one.plim"]).expect(0).expect_stdout("no differences found");
 
     let html = std::fs::read_to_string(fixture.path("one.html")).unwrap();
@@ -101,6 +111,43 @@ fn a_run_is_recorded_reported_compared_and_audited() {
     let compared = fixture.run(&["compare", "one.plim", "two.plim", "--json"]);
     let comparison: Value = compared.json();
     assert_eq!(comparison["runs"].as_array().map(Vec::len), Some(2), "{comparison}");
+}
+
+fn exports_name_what_the_family_measures(fixture: &Fixture) {
+    let table = |arguments: &[&str]| -> Vec<Vec<String>> {
+        let text = fixture.run(arguments).expect(0).stdout;
+        text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    };
+    let results = table(&["report", "one.plim", "--format", "csv", "--out", "-"]);
+    let column = |name: &str| results[0].iter().position(|column| column == name);
+    let field = |name: &str| &results[1][column(name).unwrap_or_else(|| panic!("no `{name}`"))];
+    for name in ["sent_bytes_mean", "received_bytes_mean", "first_byte_mean_s", "first_byte_p50_s"] {
+        assert!(0.0 < field(name).parse::<f64>().unwrap(), "{name}");
+    }
+    assert_eq!((field("first_byte_n"), field("errors_wrong_bytes").as_str()), (field("n_ok"), "0"));
+    let of_web = ["connect_n", "errors_wrong_status", "errors_tls_failed", "errors_http2_failed"];
+    for name in
+        of_web.into_iter().chain(["pages_per_min", "body_throughput_kb_per_s", "in_flight_body_bytes"])
+    {
+        assert_eq!(column(name), None, "{name}");
+    }
+
+    let intervals = table(&["export", "one.plim", "--format", "csv"]);
+    let [sent, received, ok] = ["sent_bytes", "received_bytes", "n_ok"].map(|name| {
+        let column = intervals[0].iter().position(|column| column == name).unwrap();
+        intervals[1..].iter().map(|row| row[column].parse::<u64>().unwrap()).sum::<u64>()
+    });
+    assert!(sent == received && 68 * ok <= sent, "{sent} and {received} bytes of {ok} messages");
+    assert!(intervals[0].iter().any(|name| name == "first_byte_mean_s"));
+    assert!(intervals[0].iter().all(|name| name != "reply_bytes"), "{:?}", intervals[0]);
+
+    let lines = fixture.run(&["export", "one.plim", "--format", "ndjson"]).expect(0).stdout;
+    let of = |kind: &str| -> Value {
+        let line = lines.lines().find(|line| line.contains(&format!("\"type\":\"{kind}\"")));
+        serde_json::from_str(line.unwrap_or_else(|| panic!("no {kind}"))).unwrap()
+    };
+    assert!(of("detail")["first_byte"]["mean_ns"].is_number());
+    assert_eq!(of("interval").get("pages"), None);
 }
 
 /// Each load point needs a connection for its probe and one for each of its two checks; the first needs two for its users,

@@ -54,6 +54,7 @@ impl SimOperation for EchoMessage {
         let mut measured = MeasuredValues::default();
         measured.set(echo_measure::SENT_BYTES, exchange.body_bytes);
         measured.set(echo_measure::RECEIVED_BYTES, exchange.body_bytes);
+        measured.set(echo_measure::FIRST_BYTE, exchange.first_byte.0);
         measured
     }
 }

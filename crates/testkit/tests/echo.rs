@@ -1,7 +1,7 @@
 //! A protocol family beside the web under a virtual clock: the analysis knows it by its catalog alone.
 
 use benchmarks::find;
-use model::{Overrides, Plan, SutPlan, Workload, make_plan};
+use model::{Overrides, Plan, SutPlan, Workload, echo_measure, make_plan};
 use testkit::{Law, SimServer, Simulation};
 use units::Nanos;
 
@@ -26,6 +26,10 @@ fn capacity_mix_and_bytes_of_messages_are_recovered() {
     assert_eq!((short.name.as_str(), long.name.as_str()), ("short", "long"));
     assert_eq!(last.total.transferred, 2 * (68 * short.n + 16_388 * long.n));
     assert!(last.web.is_none() && short.web.is_none());
+    let first_byte = last.spreads[0].as_ref().unwrap();
+    assert_eq!((first_byte.histogram.n(), last.spreads.len()), (last.total.n, 1));
+    let mean = last.total.measure(echo_measure::FIRST_BYTE).mean.unwrap();
+    assert!((first_byte.mean.unwrap() / mean - 1.0).abs() < 1e-9);
     assert!((last.thinking_mean / last.rate - 0.002).abs() < 0.0001, "{}", last.thinking_mean);
 }
 

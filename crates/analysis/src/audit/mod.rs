@@ -8,7 +8,7 @@ mod catalog;
 mod results;
 
 pub use catalog::{CatalogDifference, audit_catalog};
-pub use results::{COLUMNS, ResultColumn, StatedRow, audit_results};
+pub use results::{StatedRow, audit_results};
 
 /// A difference between a stated result table and the one that the records give. The crate `disclosure` words it.
 #[derive(Debug, Clone, PartialEq)]

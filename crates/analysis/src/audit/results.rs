@@ -5,39 +5,22 @@ use std::collections::BTreeMap;
 use units::{Nanos, Ratio};
 
 use super::{DifferenceKind, TableDifference};
-use crate::{Analysis, LoadPointResult};
+use crate::{Analysis, LoadPointResult, METRICS};
 
-/// A column of the result table: its name in files, and its values.
-pub struct ResultColumn {
-    /// Its name, unit last.
-    pub name: &'static str,
-    value: fn(&LoadPointResult) -> Option<f64>,
-}
+/// A value of the result table: its name, unit last, and how it follows from a load point's result.
+type NamedValue = (&'static str, fn(&LoadPointResult) -> Option<f64>);
 
-/// All columns, in the order of the table.
-pub const COLUMNS: &[ResultColumn] = &[
-    ResultColumn { name: "load", value: |point| Some(point.load.level()) },
-    ResultColumn { name: "length_s", value: |point| Some(point.length.as_secs_f64()) },
-    ResultColumn { name: "operations", value: |point| Some(point.total.n as f64) },
-    ResultColumn { name: "errors", value: |point| Some(point.total.errors as f64) },
-    ResultColumn { name: "offered_per_s", value: |point| point.offered_rate },
-    ResultColumn { name: "score", value: |point| point.score },
-    ResultColumn { name: "rate_per_s", value: |point| Some(point.rate) },
-    ResultColumn { name: "errors_per_s", value: |point| Some(point.error_rate) },
-    ResultColumn { name: "error_level", value: |point| point.error_level },
-    ResultColumn { name: "response_mean_s", value: |point| point.response.mean },
-    ResultColumn { name: "load_factor", value: |point| Some(point.load_factor) },
-    ResultColumn { name: "throughput_mbit", value: |point| Some(point.throughput_mbit) },
-    ResultColumn { name: "client_throughput_mbit", value: |point| point.client_throughput_mbit },
-    ResultColumn { name: "pages_per_minute", value: |point| point.units_per_minute },
-    ResultColumn { name: "body_bytes", value: |point| Some(point.total.web?.body as f64) },
-    ResultColumn { name: "bytes", value: |point| Some(point.total.transferred as f64) },
-    ResultColumn { name: "response_p50_s", value: |point| percentile(point, 0.5) },
-    ResultColumn { name: "response_p90_s", value: |point| percentile(point, 0.9) },
-    ResultColumn { name: "response_p99_s", value: |point| percentile(point, 0.99) },
-    ResultColumn { name: "response_p999_s", value: |point| percentile(point, 0.999) },
-    ResultColumn { name: "response_max_s", value: |point| point.response.max.map(Nanos::as_secs_f64) },
-    ResultColumn { name: "service_mean_s", value: |point| point.service.mean },
+/// Values of the result table that are not in the table of metrics, because exports have them in statistics.
+const STATISTICS: &[NamedValue] = &[
+    ("load", |point| Some(point.load.level())),
+    ("bytes", |point| Some(point.total.transferred as f64)),
+    ("response_mean_s", |point| point.response.mean),
+    ("response_p50_s", |point| percentile(point, 0.5)),
+    ("response_p90_s", |point| percentile(point, 0.9)),
+    ("response_p99_s", |point| percentile(point, 0.99)),
+    ("response_p999_s", |point| percentile(point, 0.999)),
+    ("response_max_s", |point| point.response.max.map(Nanos::as_secs_f64)),
+    ("service_mean_s", |point| point.service.mean),
 ];
 
 /// A stated row of a result table.
@@ -45,15 +28,18 @@ pub const COLUMNS: &[ResultColumn] = &[
 pub struct StatedRow {
     /// Index of the load point.
     pub load_point: u32,
-    /// Value per column name, see [`COLUMNS`]; cells without a value are missing.
+    /// Value per name, most of them metrics ([`crate::Metric::stated`]); cells without a value are
+    /// missing.
     pub cells: BTreeMap<String, f64>,
 }
 
 impl StatedRow {
     /// Makes the row that a load point's result states.
     pub fn of(point: &LoadPointResult) -> StatedRow {
-        let cells =
-            COLUMNS.iter().filter_map(|column| Some((column.name.to_owned(), (column.value)(point)?)));
+        let metrics =
+            METRICS.iter().filter_map(|metric| Some((metric.stated?, metric.value(point).number())));
+        let statistics = STATISTICS.iter().map(|(name, value)| (*name, value(point)));
+        let cells = metrics.chain(statistics).filter_map(|(name, value)| Some((name.to_owned(), value?)));
         StatedRow { load_point: point.index, cells: cells.collect() }
     }
 }

@@ -1,7 +1,7 @@
 //! The numbers of one load point.
 
 use model::{FailureCodes, Plan};
-use stats::{MBIT, little_gap, load_factor};
+use stats::{Histogram, MBIT, little_gap, load_factor};
 
 use super::times::summary;
 use super::{PointFigures, kinds, ratio, score, timeline, web};
@@ -54,6 +54,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         units_per_minute: total.units_ok.map(|units| 60.0 * per_second(units as f64)),
         service: summary(totals.service.clone()),
         lateness: lateness(totals, load.is_closed()),
+        spreads: spreads(plan, totals),
         in_flight_at_end: figures.in_flight_at_end,
         in_flight_age: figures.in_flight_age,
         left_open: totals.left_open,
@@ -116,6 +117,15 @@ fn closed_gap(plan: &Plan, users: f64, rate: f64, totals: &SteadyTotals) -> f64 
 fn lateness(totals: &SteadyTotals, closed: bool) -> Option<TimeSummary> {
     let lateness = &totals.lateness;
     (!closed || 0 < lateness.n()).then(|| summary(lateness.clone()))
+}
+
+/// Returns the distributions of the measures that have one.
+fn spreads(plan: &Plan, totals: &SteadyTotals) -> Vec<Option<TimeSummary>> {
+    let measures = plan.catalog.spread_measures().zip(&totals.spreads);
+    let spread = |(measure, values): (usize, &Histogram)| {
+        web::is_of_operations(plan, measure).then(|| summary(values.clone()))
+    };
+    measures.map(spread).collect()
 }
 
 /// Returns CPU time, run-queue time and available time of all load threads, in s.

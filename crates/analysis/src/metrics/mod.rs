@@ -6,6 +6,7 @@ mod load_point;
 mod marks;
 mod score;
 mod steady;
+mod table;
 mod timeline;
 mod times;
 mod web;
@@ -13,6 +14,7 @@ mod web;
 pub(crate) use figures::PointFigures;
 pub(crate) use load_point::measure;
 pub(crate) use marks::{curve, headline};
+pub use table::{METRICS, Metric, MetricColumn, MetricFormat, MetricValue};
 
 /// Divides; zero if the whole is.
 fn ratio(part: f64, whole: f64) -> f64 {

@@ -1,24 +1,60 @@
 //! The web family's own figures, which the catalog alone does not give.
 
-use model::{Connection, Plan, WebWorkload, web_measure};
+use model::{Connection, Plan, web_measure};
 use units::saturating_u64;
 
-use super::times::summary;
+use super::table::{Metric, MetricValue, row_of_web};
 use crate::fold::{KindSums, SteadyTotals};
-use crate::{TimeSummary, WebFigures, WebKindFigures};
+use crate::{LoadPointResult, WebFigures, WebKindFigures};
 
 /// Bytes of a KB, as WebBench has it.
 const KB: f64 = 1024.0;
 
+pub(super) const CONTENT_THROUGHPUT: Metric = row_of_web(
+    "body_throughput_kb_per_s",
+    "Bodies received, in KB of 1024 bytes per second. Only of web benchmarks.",
+    |point| number(point, |web| Some(web.body_throughput_kb)),
+);
+
+pub(super) const RECEIVE_MEAN: Metric = row_of_web(
+    "receive_mean_s",
+    "Mean time from the first byte to the end, in s. Only of web benchmarks.",
+    |point| number(point, |web| web.receive_mean),
+);
+
+pub(super) const FIRST_BYTE_MEAN: Metric =
+    row_of_web("first_byte_mean_s", "Mean time to the first byte, in s. Only of web benchmarks.", |point| {
+        point.total.measure(web_measure::FIRST_BYTE).mean.into()
+    })
+    .only_csv_of_web();
+
+pub(super) const CONTENT_BYTES: Metric =
+    row_of_web("body_bytes", "Bytes of bodies received. Only of web benchmarks.", |point| {
+        MetricValue::Number(point.total.web.map(|web| web.body as f64))
+    })
+    .only_stated("body_bytes");
+
+pub(super) const IN_FLIGHT_CONTENT: Metric = row_of_web(
+    "in_flight_body_bytes",
+    "Body bytes that those were to bring. Only of web benchmarks.",
+    |point| match &point.web {
+        Some(web) => web.in_flight_body_bytes.into(),
+        None => MetricValue::Number(None),
+    },
+);
+
+fn number(point: &LoadPointResult, of: fn(&WebFigures) -> Option<f64>) -> MetricValue {
+    point.web.as_ref().and_then(of).into()
+}
+
 /// Makes the figures of a load point; `None` of another family.
 pub(super) fn figures(plan: &Plan, totals: &SteadyTotals) -> Option<WebFigures> {
-    let web = plan.workload.web()?;
+    plan.workload.web()?;
     let bodies = totals.kinds.iter().map(|kind| sum(kind, web_measure::BODY_BYTES));
     let bodies = bodies.fold(0, u64::saturating_add);
     Some(WebFigures {
         body_throughput_kb: totals.per_second(bodies as f64 / KB),
         receive_mean: receive_mean(totals),
-        connect: connect(plan, web, totals),
         in_flight_body_bytes: in_flight_body_bytes(plan, totals),
     })
 }
@@ -50,11 +86,10 @@ fn receive_mean(totals: &SteadyTotals) -> Option<f64> {
     (0 < n).then(|| (totals.service.sum() as f64 - first_byte) / 1e9 / n as f64)
 }
 
-/// Summarizes the time to connect; `None` where connections do not belong to operations.
-fn connect(plan: &Plan, web: &WebWorkload, totals: &SteadyTotals) -> Option<TimeSummary> {
-    let spread = plan.catalog.spread_measures().position(|measure| measure == web_measure::CONNECT)?;
-    let belongs = web.protocol.connection == Connection::PerRequest;
-    belongs.then(|| summary(totals.spreads[spread].clone()))
+/// Returns whether the operations of a run have a measure: the time to connect only where each connects.
+pub(super) fn is_of_operations(plan: &Plan, measure: usize) -> bool {
+    let connection = plan.workload.web().map(|web| web.protocol.connection);
+    measure != web_measure::CONNECT || connection.is_none_or(|one| one == Connection::PerRequest)
 }
 
 /// Returns the body bytes of the replies to the operations in flight at the end of the phase, by the defined mean

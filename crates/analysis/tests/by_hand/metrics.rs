@@ -181,10 +181,7 @@ fn unknown_values_are_none() {
     let analysis = recorded.analyze();
     let point = only(&analysis);
     assert_eq!((point.sut_cpus, point.sut_busy, point.sut_cpu_per_operation), (None, None, None));
-    assert_eq!(
-        (&point.web.as_ref().unwrap().connect, &point.lateness, point.units_per_minute),
-        (&None, &None, None)
-    );
+    assert_eq!((&point.spreads[0], &point.lateness, point.units_per_minute), (&None, &None, None));
     assert_eq!((point.rate_interval, point.response.mean_interval), (None, None));
 }
 
@@ -277,6 +274,6 @@ fn an_open_loop_has_offered_rate_and_lateness() {
     let lateness = point.lateness.as_ref().unwrap();
     assert_eq!((lateness.histogram.n(), lateness.max), (4_000, Some(Nanos::ZERO)));
     assert_eq!(point.service.histogram, point.response.histogram);
-    let connect = point.web.as_ref().unwrap().connect.as_ref().unwrap();
+    let connect = point.spreads[0].as_ref().unwrap();
     assert_eq!((connect.histogram.n(), connect.max), (4_000, Some(ms(1))));
 }

@@ -1,11 +1,14 @@
 //! CSV (RFC 4180): the results table at full precision, one row per load point, units in the column names.
 
-use analysis::{LoadPointResult, TimeSummary};
+use analysis::{LoadPointResult, METRICS, Metric, MetricValue, TimeSummary};
 use languages::escaped;
-use model::{Load, Outcome, web_measure};
-use units::Nanos;
+use model::{Load, MeasureUnit, Outcome, export_key};
 
+use super::measures::{free_key, spread_measures, unit_suffix};
 use crate::{Report, finding_text};
+
+/// Nanoseconds of a second.
+const NANOS: f64 = 1e9;
 
 /// Renders the results as CSV with a head row. A value that is absent is an empty field.
 pub fn csv(report: &Report) -> String {
@@ -47,15 +50,15 @@ fn quoted(field: &str) -> String {
 fn row(report: &Report, point: &LoadPointResult) -> Vec<(String, String)> {
     let mut row = Fields::default();
     identity(report, point, &mut row);
-    figures(point, &mut row);
-    times("response", Some(&point.response), &mut row);
-    times("service", Some(&point.service), &mut row);
-    times("lateness", point.lateness.as_ref(), &mut row);
-    times("connect", point.web.as_ref().and_then(|web| web.connect.as_ref()), &mut row);
-    resources(point, &mut row);
-    for outcome in Outcome::ALL.into_iter().filter(|outcome| *outcome != Outcome::Ok) {
+    metrics(report, point, &mut row, |metric| !metric.is_of_machine());
+    times("response", Some(&point.response), MeasureUnit::Nanoseconds, &mut row);
+    times("service", Some(&point.service), MeasureUnit::Nanoseconds, &mut row);
+    times("lateness", point.lateness.as_ref(), MeasureUnit::Nanoseconds, &mut row);
+    measures(report, point, &mut row);
+    metrics(report, point, &mut row, Metric::is_of_machine);
+    for outcome in outcomes(report) {
         let n = point.failures.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, n)| *n);
-        row.add(&format!("errors_{}", outcome.name().replace(' ', "_")), n.to_string());
+        row.add(&format!("errors_{}", export_key(outcome.name())), n.to_string());
     }
     let reasons = point.verdict.reasons.iter().map(|reason| finding_text(&reason.finding));
     let reasons: Vec<String> = reasons.collect();
@@ -92,64 +95,81 @@ fn identity(report: &Report, point: &LoadPointResult, row: &mut Fields) {
     row.number("users", users);
     row.number("planned_per_s", offered);
     row.add("verdict", super::json::state(point.verdict.state));
-    row.number("steady_s", point.length.as_secs_f64());
+    let catalog = &report.plan.catalog;
+    if !catalog.score.is_operation_rate() {
+        row.add("score_unit", &catalog.words.score);
+    }
 }
 
-fn figures(point: &LoadPointResult, row: &mut Fields) {
-    row.add("n_ok", point.total.n);
-    row.add("n_errors", point.total.errors);
-    row.number("offered_per_s", point.offered_rate);
-    row.number("delivered_ratio", point.delivered_ratio);
-    row.number("score", point.score);
-    row.number("rate_per_s", point.rate);
-    row.number("rate_per_user_per_s", point.rate_per_user);
-    row.number("rate_low_per_s", point.rate_interval.map(|interval| interval.0));
-    row.number("rate_high_per_s", point.rate_interval.map(|interval| interval.1));
-    row.number("errors_per_s", point.error_rate);
-    row.number("error_level_ratio", point.error_level);
-    row.number("load_factor", point.load_factor);
-    row.number("throughput_mbit_per_s", point.throughput_mbit);
-    // Of another family these cells are empty.
-    let web = point.web.as_ref();
-    let first_byte = web.and_then(|_| point.total.measure(web_measure::FIRST_BYTE).mean);
-    row.number("body_throughput_kb_per_s", web.map(|web| web.body_throughput_kb));
-    row.number("receive_mean_s", web.and_then(|web| web.receive_mean));
-    row.number("first_byte_mean_s", first_byte);
-    row.number("client_throughput_mbit_per_s", point.client_throughput_mbit);
-    row.number("pages_per_min", point.units_per_minute);
-    row.number("in_flight_mean", point.in_flight_mean);
-    row.number("thinking_mean", point.thinking_mean);
-    row.number("little_gap_ratio", point.little_gap);
-    row.add("in_flight_at_end", point.in_flight_at_end);
-    row.add("in_flight_body_bytes", web.map_or(String::new(), |web| web.in_flight_body_bytes.to_string()));
-    row.number("in_flight_age_s", point.in_flight_age.as_secs_f64());
-    row.add("left_open", point.left_open);
+/// Writes the metrics that a test selects, by their table.
+fn metrics(report: &Report, point: &LoadPointResult, row: &mut Fields, is_selected: fn(&Metric) -> bool) {
+    let has = |metric: &&Metric| metric.is_in_csv(report.plan) && is_selected(metric);
+    for metric in METRICS.iter().filter(has) {
+        let name = metric.csv_name(&report.plan.catalog);
+        match metric.value(point) {
+            MetricValue::Count(count) => row.add(&name, count),
+            MetricValue::Number(number) => row.number(&name, number),
+            MetricValue::Interval(interval) => {
+                row.number(&name.replacen("interval", "low", 1), interval.map(|(low, _)| low));
+                row.number(&name.replacen("interval", "high", 1), interval.map(|(_, high)| high));
+            }
+        }
+    }
 }
 
-fn times(name: &str, summary: Option<&TimeSummary>, row: &mut Fields) {
-    let seconds = |time: Option<Nanos>| time.map(Nanos::as_secs_f64);
-    let interval = summary.and_then(|summary| summary.mean_interval);
+/// Writes the distributions of measures, and the means of the others. The web's are among the metrics, as far as they are
+/// told.
+fn measures(report: &Report, point: &LoadPointResult, row: &mut Fields) {
+    let catalog = &report.plan.catalog;
+    let is_taken = |row: &Fields, key: &str| {
+        row.0.iter().any(|(name, _)| {
+            name.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        })
+    };
+    for (measure, spread) in spread_measures(catalog).zip(&point.spreads) {
+        let key = free_key(export_key(&measure.name), |key| is_taken(row, key));
+        times(&key, spread.as_ref(), measure.unit, row);
+    }
+    if report.web().is_some() {
+        return;
+    }
+    let with_statistics = catalog.measures.iter().zip(&point.total.measures);
+    for (measure, statistics) in with_statistics.filter(|(measure, _)| !measure.has_spread) {
+        let key = free_key(export_key(&measure.name), |key| is_taken(row, key));
+        row.number(&format!("{key}_mean{}", unit_suffix(measure.unit)), statistics.mean);
+    }
+}
+
+/// Returns the outcomes that have a column: those that the family has, and whatever else occurred.
+fn outcomes(report: &Report) -> impl Iterator<Item = Outcome> {
+    let occurred = move |outcome| {
+        let failures = report.analysis.load_points.iter().flat_map(|point| &point.failures);
+        failures.into_iter().any(|(one, _)| *one == outcome)
+    };
+    let has = move |outcome: &Outcome| report.plan.catalog.can_fail_with(*outcome) || occurred(*outcome);
+    Outcome::ALL.into_iter().filter(has)
+}
+
+/// Writes a distribution, of times in s, of other amounts in their unit.
+fn times(name: &str, summary: Option<&TimeSummary>, unit: MeasureUnit, row: &mut Fields) {
     row.add(&format!("{name}_n"), summary.map_or(String::new(), |summary| summary.histogram.n().to_string()));
-    row.number(&format!("{name}_mean_s"), summary.and_then(|summary| summary.mean));
-    row.number(&format!("{name}_mean_low_s"), interval.map(|interval| interval.0));
-    row.number(&format!("{name}_mean_high_s"), interval.map(|interval| interval.1));
+    let suffix = unit_suffix(unit);
+    let scale = if unit == MeasureUnit::Nanoseconds { 1.0 } else { NANOS };
+    let mut number = |label: &str, seconds: Option<f64>| {
+        row.number(&format!("{name}_{label}{suffix}"), seconds.map(|seconds| seconds * scale));
+    };
+    let interval = summary.and_then(|summary| summary.mean_interval);
+    number("mean", summary.and_then(|summary| summary.mean));
+    number("mean_low", interval.map(|interval| interval.0));
+    number("mean_high", interval.map(|interval| interval.1));
     for (q, label) in [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99_9")] {
         let found = summary.and_then(|summary| summary.percentile(q));
         let interval = found.and_then(|one| one.interval);
-        row.number(&format!("{name}_{label}_s"), seconds(found.map(|one| one.value)));
-        row.number(&format!("{name}_{label}_low_s"), seconds(interval.map(|interval| interval.0)));
-        row.number(&format!("{name}_{label}_high_s"), seconds(interval.map(|interval| interval.1)));
+        number(label, found.map(|one| one.value.as_secs_f64()));
+        number(&format!("{label}_low"), interval.map(|(low, _)| low.as_secs_f64()));
+        number(&format!("{label}_high"), interval.map(|(_, high)| high.as_secs_f64()));
     }
-    row.number(&format!("{name}_max_s"), seconds(summary.and_then(|summary| summary.max)));
-}
-
-fn resources(point: &LoadPointResult, row: &mut Fields) {
-    row.number("generator_busy_ratio", point.generator_busy);
-    row.number("generator_run_queue_ratio", point.generator_run_queue);
-    row.number("generator_cpu_per_operation_s", point.generator_cpu_per_operation);
-    row.number("sut_cpus", point.sut_cpus);
-    row.number("sut_busy_ratio", point.sut_busy);
-    row.number("sut_cpu_per_operation_s", point.sut_cpu_per_operation);
+    number("max", summary.and_then(|summary| summary.max).map(|max| max.as_secs_f64()));
 }
 
 #[cfg(test)]

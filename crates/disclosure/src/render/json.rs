@@ -3,14 +3,15 @@
 //! Written by hand, so that a renamed field of the program cannot change the format by accident.
 
 use analysis::{
-    KindResult, LoadPointResult, PauseResult, Percentile, Reason, SummaryStatistics, TimeSummary,
-    TimelinePoint, Verdict, VerdictState,
+    KindResult, LoadPointResult, METRICS, MetricValue, PauseResult, Percentile, Reason, SummaryStatistics,
+    TimeSummary, TimelinePoint, Verdict, VerdictState,
 };
-use model::{Catalog, ConsistencyCheck, Ending, Load, MeasureUnit, Outcome};
+use model::{ConsistencyCheck, Ending, Load, MeasureUnit, Outcome, Plan, export_key};
 use serde_json::{Value, json};
 use units::Nanos;
 
-use super::{json_price, json_resources, json_steady, measure_key};
+use super::measures::{add, amounts, spread_measures, unit_suffix, units_key};
+use super::{json_price, json_resources, json_steady};
 use crate::{Report, bottleneck_text, finding_hint, finding_text};
 
 /// The version of this format; it rises with every incompatible change.
@@ -29,8 +30,7 @@ pub fn json(report: &Report) -> Value {
             "modified": !analysis.modifications.is_empty(),
         })
     });
-    let catalog = &report.plan.catalog;
-    let load_points = analysis.load_points.iter().map(|point| load_point(point, catalog));
+    let load_points = analysis.load_points.iter().map(|point| load_point(point, report.plan));
     json!({
         "format": FORMAT,
         "benchmark": {
@@ -100,15 +100,14 @@ pub(super) fn verdict(verdict: &Verdict) -> Value {
     json!({ "state": state(verdict.state), "reasons": reasons(&verdict.reasons), "remarks": reasons(&verdict.remarks) })
 }
 
-fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
-    let mut value = figures(point);
+fn load_point(point: &LoadPointResult, plan: &Plan) -> Value {
+    let mut value = figures(point, plan);
     let more = json!({
         "response": times(Some(&point.response)),
         "service": times(Some(&point.service)),
         "lateness": times(point.lateness.as_ref()),
-        "connect": times(point.web.as_ref().and_then(|web| web.connect.as_ref())),
-        "total": kind(&point.total, catalog),
-        "kinds": point.kinds.iter().map(|one| kind(one, catalog)).collect::<Vec<_>>(),
+        "total": kind(&point.total, plan),
+        "kinds": point.kinds.iter().map(|one| kind(one, plan)).collect::<Vec<_>>(),
         "failures": point.failures.iter().map(|(outcome, n)| failure(point, *outcome, *n)).collect::<Vec<_>>(),
         "examples": point.examples.iter().map(|example| json!({
             "outcome": example.outcome.name(),
@@ -141,6 +140,13 @@ fn load_point(point: &LoadPointResult, catalog: &Catalog) -> Value {
         let counts = point.counts.iter().map(|count| (count.name.clone(), count.n.into()));
         value["counts"] = Value::Object(counts.collect());
     }
+    for (measure, spread) in spread_measures(&plan.catalog).zip(&point.spreads) {
+        let spread = match measure.unit {
+            MeasureUnit::Nanoseconds => times(spread.as_ref()),
+            MeasureUnit::Bytes | MeasureUnit::Count => spread.as_ref().map_or(Value::Null, amounts),
+        };
+        add(&mut value, export_key(&measure.name), spread);
+    }
     value
 }
 
@@ -155,48 +161,27 @@ fn failure(point: &LoadPointResult, outcome: Outcome, n: u64) -> Value {
     value
 }
 
-fn figures(point: &LoadPointResult) -> Value {
+/// Writes the metrics of a load point, by their table.
+fn figures(point: &LoadPointResult, plan: &Plan) -> Value {
     let mut value = json!({
         "index": point.index,
         "load": load(point.load),
         "verdict": verdict(&point.verdict),
-        "steady_s": seconds(point.length),
-        "offered_per_s": point.offered_rate,
-        "delivered_ratio": point.delivered_ratio,
-        "score": point.score,
-        "score_interval": point.score_interval,
-        "rate_per_s": point.rate,
-        "rate_per_user_per_s": point.rate_per_user,
-        "rate_interval_per_s": point.rate_interval,
         "steady_state": json_steady::steady_state(point.steadiness),
-        "warm_up_s": point.warm_up.map(seconds),
-        "errors_per_s": point.error_rate,
-        "error_level_ratio": point.error_level,
-        "load_factor": point.load_factor,
-        "in_flight_mean": point.in_flight_mean,
-        "thinking_mean": point.thinking_mean,
-        "little_gap_ratio": point.little_gap,
-        "throughput_mbit_per_s": point.throughput_mbit,
-        "client_throughput_mbit_per_s": point.client_throughput_mbit,
-        "pages_per_min": point.units_per_minute,
-        "in_flight_at_end": point.in_flight_at_end,
-        "in_flight_age_s": seconds(point.in_flight_age),
-        "left_open": point.left_open,
-        "generator": {
-            "busy_ratio": point.generator_busy,
-            "run_queue_ratio": point.generator_run_queue,
-            "cpu_per_operation_s": point.generator_cpu_per_operation,
-        },
-        "sut": {
-            "cpus": point.sut_cpus,
-            "busy_ratio": point.sut_busy,
-            "cpu_per_operation_s": point.sut_cpu_per_operation,
-        },
     });
-    if let Some(web) = &point.web {
-        value["body_throughput_kb_per_s"] = json!(web.body_throughput_kb);
-        value["receive_mean_s"] = json!(web.receive_mean);
-        value["in_flight_body_bytes"] = json!(web.in_flight_body_bytes);
+    for metric in METRICS.iter().filter(|metric| metric.is_in_json(plan)) {
+        let number = match metric.value(point) {
+            MetricValue::Count(count) => json!(count),
+            MetricValue::Number(number) => json!(number),
+            MetricValue::Interval(interval) => json!(interval),
+        };
+        match metric.json_key(&plan.catalog) {
+            (Some(object), key) => value[object][key] = number,
+            (None, key) => value[key] = number,
+        }
+    }
+    if !plan.catalog.score.is_operation_rate() {
+        value["score_unit"] = json!(plan.catalog.words.score);
     }
     value
 }
@@ -234,24 +219,25 @@ fn times(summary: Option<&TimeSummary>) -> Value {
     })
 }
 
-fn kind(kind: &KindResult, catalog: &Catalog) -> Value {
+fn kind(kind: &KindResult, plan: &Plan) -> Value {
     let mut value = json!({
         "name": kind.name,
         "n": kind.n,
         "errors": kind.errors,
-        "pages": kind.units_ok,
         "response_s": four(kind.response),
         "bytes_moved": { "total": kind.transferred },
         "response": times(Some(&kind.percentiles)),
     });
+    if let Some(units) = units_key(plan) {
+        value[units] = json!(kind.units_ok);
+    }
     if let Some(web) = kind.web {
         value["object_bytes"] = json!(web.object_bytes);
         value["bytes_moved"] = json!({ "body": web.body, "head": web.head, "total": kind.transferred });
     }
-    for (measure, statistics) in catalog.measures.iter().zip(&kind.measures) {
-        let key = measure_key(&measure.name);
-        let key = if measure.unit == MeasureUnit::Nanoseconds { format!("{key}_s") } else { key };
-        value[key] = four(*statistics);
+    for (measure, statistics) in plan.catalog.measures.iter().zip(&kind.measures) {
+        let key = export_key(&measure.name) + unit_suffix(measure.unit);
+        add(&mut value, key, four(*statistics));
     }
     value
 }

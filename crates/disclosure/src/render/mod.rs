@@ -17,6 +17,7 @@ mod json_steady;
 mod junit;
 mod junit_comparison;
 mod markdown;
+mod measures;
 mod ndjson;
 mod typst;
 
@@ -36,8 +37,3 @@ pub use typst::{FONTS as TYPST_FONTS, TypstFile, TypstSource, typst};
 
 /// Confidence level of the intervals of recorded percentiles.
 const CONFIDENCE: units::Ratio = units::Ratio(0.95);
-
-/// Returns the name of a measure as a key, to which a unit may be added: `first_byte`, `reply_bytes`.
-fn measure_key(name: &str) -> String {
-    name.replace(' ', "_")
-}

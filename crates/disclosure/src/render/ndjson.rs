@@ -10,14 +10,15 @@ use analysis::Analysis;
 use languages::escaped_json;
 use model::{
     ConsistencyCheck, CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, MeasureUnit,
-    NamedCount, Plan, ResourceRecord, Series, SutUse,
+    NamedCount, Plan, ResourceRecord, Series, SutUse, export_key,
 };
 use serde_json::{Map, Value, json};
 use stats::Histogram;
 use units::{Nanos, Ratio, WallTime};
 
+use super::CONFIDENCE;
 use super::json::{ending, load, seconds, verdict};
-use super::{CONFIDENCE, measure_key};
+use super::measures::{add, spread_measures, units_key};
 use crate::Provenance;
 
 /// The version of this format; it rises with every incompatible change.
@@ -78,7 +79,7 @@ impl Ndjson<'_> {
         let length_ns = record.end.saturating_sub(record.start).0.max(1) as f64;
         let kinds = record.kinds.iter().enumerate().filter(|(_, totals)| has_ended_any(totals));
         let sut = |used: SutUse| json!({ "cpu_ns": used.cpu.0, "throttled_ns": used.throttled.0 });
-        line(&json!({
+        let mut value = json!({
             "type": "interval",
             "load_point": record.load_point,
             "agent": record.agent,
@@ -106,15 +107,19 @@ impl Ndjson<'_> {
             "service": times(&record.service),
             "lateness": times(&record.lateness),
             "kinds": kinds.map(|(kind, totals)| self.kind(kind, totals)).collect::<Vec<_>>(),
-            "pages": record.units.iter().map(|unit| unit.ok).sum::<u64>(),
-            "pages_failed": record.units.iter().map(|unit| unit.failed).sum::<u64>(),
             "generator": {
                 "threads": record.health.threads,
                 "cpu_ns": record.health.cpu.0,
                 "run_queue_ns": record.health.run_queue.0,
             },
             "sut": record.sut.map(sut),
-        }))
+        });
+        if let Some(units) = units_key(self.plan) {
+            value[format!("{units}_failed")] =
+                record.units.iter().map(|unit| unit.failed).sum::<u64>().into();
+            value[units] = record.units.iter().map(|unit| unit.ok).sum::<u64>().into();
+        }
+        line(&value)
     }
 
     /// Returns the line of a stretch, with the times of each kind of operation.
@@ -139,9 +144,12 @@ impl Ndjson<'_> {
             "end_s": seconds(record.end),
             "kinds": kinds.into_iter().map(kind).collect::<Vec<_>>(),
         });
-        let measures = self.plan.catalog.spread_measures().zip(&record.detail.spreads);
-        for (measure, spread) in measures {
-            value[measure_key(&self.plan.catalog.measures[measure].name)] = times(spread);
+        for (measure, spread) in spread_measures(&self.plan.catalog).zip(&record.detail.spreads) {
+            let spread = match measure.unit {
+                MeasureUnit::Nanoseconds => times(spread),
+                MeasureUnit::Bytes | MeasureUnit::Count => distribution(spread, ""),
+            };
+            add(&mut value, export_key(&measure.name), spread);
         }
         line(&value)
     }
@@ -240,11 +248,11 @@ impl Ndjson<'_> {
             value["codes"] = codes.into();
         }
         for (index, measure) in self.plan.catalog.measures.iter().enumerate() {
-            let key = measure_key(&measure.name);
+            let key = export_key(&measure.name);
             let values = totals.measure(index);
             match measure.unit {
-                MeasureUnit::Nanoseconds => value[format!("{key}_mean_ns")] = values.mean().into(),
-                MeasureUnit::Bytes | MeasureUnit::Count => value[key] = number(values.sum).into(),
+                MeasureUnit::Nanoseconds => add(&mut value, format!("{key}_mean_ns"), values.mean().into()),
+                MeasureUnit::Bytes | MeasureUnit::Count => add(&mut value, key, number(values.sum).into()),
             }
         }
         value
@@ -263,21 +271,30 @@ fn has_ended_any(totals: &KindTotals) -> bool {
     0 < totals.response.n || totals.failed.values().any(|n| 0 < *n)
 }
 
-/// Returns the figures of a histogram; `null` if it is empty. A percentile comes with its interval, or not at all.
+/// Returns the figures of a histogram of times; `null` if it is empty.
 fn times(histogram: &Histogram) -> Value {
+    distribution(histogram, "_ns")
+}
+
+/// Returns the figures of a histogram, with the unit at the end of their names; `null` if it is empty. A percentile comes
+/// with its interval, or not at all.
+fn distribution(histogram: &Histogram, unit: &str) -> Value {
+    let (Some(min), Some(max)) = (histogram.min(), histogram.max()) else { return Value::Null };
+    let figures = |figures: &[(&str, u64)]| -> Map<String, Value> {
+        figures.iter().map(|(name, figure)| (format!("{name}{unit}"), (*figure).into())).collect()
+    };
     let quantile = |q: f64| {
         let found = histogram.quantile_interval(Ratio(q), CONFIDENCE)?;
-        Some(json!({ "q": q, "value_ns": found.value.0, "low_ns": found.low.0, "high_ns": found.high.0 }))
+        let mut value = figures(&[("value", found.value.0), ("low", found.low.0), ("high", found.high.0)]);
+        value.insert("q".to_owned(), q.into());
+        Some(Value::Object(value))
     };
-    let (Some(min), Some(max)) = (histogram.min(), histogram.max()) else { return Value::Null };
-    json!({
-        "n": histogram.n(),
-        "sum_ns": number(histogram.sum()),
-        "mean_ns": histogram.mean().map(|Nanos(mean)| mean),
-        "min_ns": min.0,
-        "max_ns": max.0,
-        "percentiles": QUANTILES.into_iter().filter_map(quantile).collect::<Vec<_>>(),
-    })
+    let mean = histogram.mean().map_or(0, |Nanos(mean)| mean);
+    let sum = number(histogram.sum());
+    let mut value = figures(&[("sum", sum), ("mean", mean), ("min", min.0), ("max", max.0)]);
+    value.insert("n".to_owned(), histogram.n().into());
+    value.insert("percentiles".to_owned(), QUANTILES.into_iter().filter_map(quantile).collect());
+    Value::Object(value)
 }
 
 /// Returns the name of a counter with its unit at the end: `cpu.user_us`, `memory.total_bytes`, `system.forks`.

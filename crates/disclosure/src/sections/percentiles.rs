@@ -1,11 +1,12 @@
-//! Percentiles of response time, service time, lateness and connect time.
+//! Percentiles of response time, service time, lateness and the measures of time that have a distribution.
 
 use analysis::{LoadPointResult, Percentile, TimeSummary};
+use model::MeasureUnit;
 
 use super::{hollow_note, is_doubtful, load_axis, percentile_curve};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::numbers::TimeUnit;
-use crate::report::load_number;
+use crate::report::{capital, load_number};
 use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
 
 /// The percentiles shown, from 0 to 1, with their names.
@@ -34,7 +35,13 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         blocks.push(Block::Table(side_by_side(report)));
     }
     blocks.extend(other_table(report, "Lateness", |point| point.lateness.as_ref()));
-    blocks.extend(other_table(report, "Connect time", |point| point.web.as_ref()?.connect.as_ref()));
+    let spreads = report.plan.catalog.spread_measures().enumerate();
+    blocks.extend(spreads.filter_map(|(spread, measure)| {
+        let measure = &report.plan.catalog.measures[measure];
+        let name = format!("{} time", capital(&measure.name));
+        (measure.unit == MeasureUnit::Nanoseconds)
+            .then(|| other_table(report, &name, |point| point.spreads.get(spread)?.as_ref()))?
+    }));
     Some(Section { id: "percentiles", title: "Percentiles of response time".into(), blocks })
 }
 
@@ -110,7 +117,7 @@ fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&T
 fn other_table(
     report: &Report,
     name: &str,
-    of: fn(&LoadPointResult) -> Option<&TimeSummary>,
+    of: impl Fn(&LoadPointResult) -> Option<&TimeSummary>,
 ) -> Option<Block> {
     let any = report.analysis.load_points.iter().any(|point| of(point).is_some());
     let note = "Each percentile has its 95 % interval from order statistics. These assume independent values and are too \

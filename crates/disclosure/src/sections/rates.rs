@@ -1,7 +1,7 @@
 //! Rate and mean response time against load, the chart that a report opens with; and what moves how many bytes, and how
 //! many operations are in progress.
 
-use analysis::LoadPointResult;
+use analysis::{LoadPointResult, METRICS, Metric, MetricColumn, MetricFormat};
 
 use super::{curve_marks, hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
@@ -95,30 +95,35 @@ fn description(report: &Report) -> String {
     )
 }
 
+/// Makes the table of the metrics that have a column here; one without a value at any load point is left out.
 fn table(report: &Report) -> Table {
-    let open = report.is_open();
-    let mut columns = vec![Column::numbers(report.terms().load(), "")];
-    columns.extend(open.then(|| Column::numbers("Due/second", "")));
-    columns.extend([
-        Column::numbers("Average client throughput", "Mbit/s"),
-        Column::numbers("In flight, mean", ""),
-        Column::numbers("Thinking, mean", ""),
-        Column::numbers("Gap in N = X·(R + Z)", ""),
-    ]);
-    let row = |point: &LoadPointResult| {
-        let mut cells = vec![load_number(point.load)];
-        cells.extend(open.then(|| numbers::figure(point.offered_rate)));
-        cells.extend([
-            numbers::megabits(point.client_throughput_mbit),
-            numbers::figure(point.in_flight_mean),
-            numbers::figure(point.thinking_mean),
-            numbers::percent(point.little_gap, 2),
-        ]);
-        Row::plain(cells)
+    let points = &report.analysis.load_points;
+    let cell = |metric: &Metric, column: MetricColumn, point: &LoadPointResult| {
+        numbers::metric(metric.value(point).number(), column.format)
     };
-    let rows = report.analysis.load_points.iter().map(row).collect();
+    let shown: Vec<(&Metric, MetricColumn)> = METRICS
+        .iter()
+        .filter(|metric| points.iter().any(|point| metric.value(point).number().is_some()))
+        .filter_map(|metric| Some((metric, metric.column?)))
+        .collect();
+    let mut columns = vec![Column::numbers(report.terms().load(), "")];
+    columns
+        .extend(shown.iter().map(|(_, column)| Column::numbers(column.heading, column_unit(column.format))));
+    let row = |point: &LoadPointResult| {
+        let cells = shown.iter().map(|(metric, column)| cell(metric, *column, point));
+        Row::plain(std::iter::once(load_number(point.load)).chain(cells))
+    };
+    let rows = points.iter().map(row).collect();
     Table::new("Throughput per client and Little’s law", columns, rows).note(
         "In flight is recorded directly and includes failed operations; Little’s Law in the table of results counts \
          successful ones only.",
     )
+}
+
+/// Returns the unit in the heading of a column; percentages and times have theirs in each cell.
+fn column_unit(format: MetricFormat) -> &'static str {
+    match format {
+        MetricFormat::Megabits => "Mbit/s",
+        MetricFormat::Figure | MetricFormat::Percent | MetricFormat::Time => "",
+    }
 }

@@ -67,6 +67,14 @@ impl EchoContext {
     }
 }
 
+/// A message that has come back.
+struct Received {
+    /// The number of its bytes.
+    bytes: u64,
+    /// The moment at which the first of them had arrived.
+    first_byte: Nanos,
+}
+
 /// A driver of one virtual user; owns the user's connection between messages.
 #[derive(Debug)]
 pub struct EchoDriver {
@@ -86,8 +94,8 @@ impl EchoDriver {
         TcpTransport::new(socket)
     }
 
-    /// Sends a message and checks what comes back; returns the number of its bytes.
-    async fn exchange(&mut self, operation: &EchoMessage) -> Result<u64, OperationFailure> {
+    /// Sends a message and checks what comes back.
+    async fn exchange(&mut self, operation: &EchoMessage) -> Result<Received, OperationFailure> {
         let context = Rc::clone(&self.context);
         let transport = match self.transport.take().filter(TcpTransport::is_fresh) {
             Some(transport) => transport,
@@ -113,13 +121,14 @@ impl EchoContext {
         transport: &TcpTransport,
         operation: &EchoMessage,
         object: u32,
-    ) -> Result<u64, OperationFailure> {
+    ) -> Result<Received, OperationFailure> {
         let bytes = self.bytes[usize::from(operation.kind)];
         let length = (bytes as u32).to_be_bytes();
         let expected = LENGTH_BYTES + bytes;
-        let mut done = 0;
+        let (mut done, mut first_byte) = (0, None);
         while done < expected {
             let read = transport.read(&self.buffer, &[]).await?;
+            first_byte.get_or_insert_with(|| self.clock.now());
             let buffer = self.buffer.borrow();
             let part = &buffer[..read.bytes];
             if expected - done < part.len() {
@@ -137,7 +146,7 @@ impl EchoContext {
                 return Err(OperationFailure::new(Outcome::Truncated, done as u64));
             }
         }
-        Ok(done as u64)
+        Ok(Received { bytes: done as u64, first_byte: first_byte.unwrap_or_default() })
     }
 }
 
@@ -158,8 +167,9 @@ impl Driver for EchoDriver {
         let failure = match result {
             Ok(received) => {
                 // The bytes received equal the bytes sent.
-                measured.set(echo_measure::SENT_BYTES, received);
-                measured.set(echo_measure::RECEIVED_BYTES, received);
+                measured.set(echo_measure::SENT_BYTES, received.bytes);
+                measured.set(echo_measure::RECEIVED_BYTES, received.bytes);
+                measured.set(echo_measure::FIRST_BYTE, received.first_byte.saturating_sub(sent).0);
                 OperationFailure::NONE
             }
             Err(failure) => failure,

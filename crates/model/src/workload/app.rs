@@ -5,7 +5,7 @@ use languages::{Named, names};
 use serde::{Deserialize, Serialize};
 
 use super::Think;
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Score, Words};
+use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
 pub mod app_measure {
@@ -170,6 +170,26 @@ impl AppTransaction {
     }
 }
 
+/// The outcomes of transactions that failed.
+const OUTCOMES: [Outcome; 16] = [
+    Outcome::Refused,
+    Outcome::Reset,
+    Outcome::Unreachable,
+    Outcome::TimedOut,
+    Outcome::WrongStatus,
+    Outcome::MalformedHead,
+    Outcome::Truncated,
+    Outcome::WrongLength,
+    Outcome::WrongBytes,
+    Outcome::NoLocalPort,
+    Outcome::NoDescriptor,
+    Outcome::Forbidden,
+    Outcome::Busy,
+    Outcome::SessionLost,
+    Outcome::WrongChecksum,
+    Outcome::Inconsistent,
+];
+
 impl AppWorkload {
     /// Returns whether transactions of the suite use files.
     pub fn needs_files(&self) -> bool {
@@ -212,6 +232,7 @@ impl AppWorkload {
             measures: measures.map(measure).into(),
             transferred: vec![app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES],
             response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
+            outcomes: OUTCOMES.into(),
             score: Score::default(),
             words: Words::of_rate("transaction", "client"),
         }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Think;
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Score, Words};
+use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
 
 /// The measures of a message besides its response time, by their indexes in the catalog.
 pub mod echo_measure {
@@ -14,7 +14,23 @@ pub mod echo_measure {
     pub const SENT_BYTES: usize = 0;
     /// The bytes received, length and content.
     pub const RECEIVED_BYTES: usize = 1;
+    /// The time to the first of them, from sent.
+    pub const FIRST_BYTE: usize = 2;
 }
+
+/// The outcomes of messages that did not come back as they were.
+const OUTCOMES: [Outcome; 10] = [
+    Outcome::Refused,
+    Outcome::Reset,
+    Outcome::Unreachable,
+    Outcome::TimedOut,
+    Outcome::Truncated,
+    Outcome::WrongLength,
+    Outcome::WrongBytes,
+    Outcome::NoLocalPort,
+    Outcome::NoDescriptor,
+    Outcome::Forbidden,
+];
 
 /// Length of what stands before the content of a message: its length in bytes.
 const LENGTH_BYTES: u64 = 4;
@@ -69,20 +85,26 @@ impl EchoWorkload {
                 .map(|measure| message.expected(measure))
                 .into(),
         };
-        let measure = |name: &str| Measure {
+        let measure = |name: &str, unit| Measure {
             name: name.to_owned(),
-            unit: MeasureUnit::Bytes,
+            unit,
             is_always: true,
             has_spread: false,
             part_of: None,
         };
+        let first_byte = Measure { has_spread: true, ..measure("first byte", MeasureUnit::Nanoseconds) };
         Catalog {
             kinds: self.messages.iter().map(kind).collect(),
             units: Vec::new(),
             pauses: self.think.pauses(),
-            measures: ["sent bytes", "received bytes"].map(measure).into(),
+            measures: vec![
+                measure("sent bytes", MeasureUnit::Bytes),
+                measure("received bytes", MeasureUnit::Bytes),
+                first_byte,
+            ],
             transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],
             response_parts: Vec::new(),
+            outcomes: OUTCOMES.into(),
             score: Score::default(),
             words: Words::of_rate("message", "terminal"),
         }

@@ -81,7 +81,7 @@ fn hlog(run: &Run, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn csv(run: &Run, out: &mut Output) -> Result<(), Failure> {
-    out.put(&render::intervals_csv_head());
+    out.put(&render::intervals_csv_head(run.plan()));
     records(run, |record| {
         if let Record::Interval(interval) = record {
             out.put(&render::intervals_csv_row(run.plan(), &interval));

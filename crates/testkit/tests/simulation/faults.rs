@@ -106,7 +106,7 @@ fn network_delay_is_part_of_connect_and_response_time() {
         let found = Simulation::new(closed_plan(seed, &[4], phases(1, 10)), server).analyze();
         assert_valid(&found);
         let point = &found.load_points[0];
-        close("connect", point.web.as_ref().unwrap().connect.as_ref().unwrap().mean.unwrap(), 0.010, 1e-9);
+        close("connect", point.spreads[0].as_ref().unwrap().mean.unwrap(), 0.010, 1e-9);
         close("response", point.response.mean.unwrap(), 0.030, 1e-9);
         close("rate", point.rate, 4.0 / 0.030, 0.01);
     });

@@ -28,8 +28,6 @@ const WORDS: [&str; 11] = [
 /// recipes have families.
 const LEFT: &[Exception] = &[
     ("crates/analysis/src/attribute/read.rs", "gateway"),
-    // A column of results under the name that is stored.
-    ("crates/analysis/src/audit/results.rs", "body"),
     ("crates/analysis/src/scaling.rs", "accelerator"),
     ("crates/analysis/src/scaling.rs", "gateway"),
     ("crates/fleet/src/local.rs", "accelerator"),
