@@ -28,7 +28,7 @@ const STATISTICS: &[NamedValue] = &[
 pub struct StatedRow {
     /// Index of the load point.
     pub load_point: u32,
-    /// Value per name, most of them metrics ([`crate::Metric::stated`]); cells without a value are
+    /// Value per name, most of them metrics by their names in stored results; cells without a value are
     /// missing.
     pub cells: BTreeMap<String, f64>,
 }
