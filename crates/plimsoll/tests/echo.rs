@@ -252,7 +252,11 @@ fn what_belongs_to_another_family_is_refused() {
     }
     let started = fixture.run(&["run", "echo", "--sut", "nginx"]);
     assert_eq!(started.code, Some(2), "{}", started.stderr);
-    assert!(started.stderr.contains("Plimsoll starts web servers only"), "{}", started.stderr);
+    assert!(
+        started.stderr.contains("this benchmark loads echo servers, and Plimsoll starts none"),
+        "{}",
+        started.stderr
+    );
     let url = fixture.run(&["run", "echo", "--target", "http://127.0.0.1/"]);
     assert!(url.stderr.contains("expected `HOST:PORT`"), "{}", url.stderr);
     fixture.run(&["show", "echo"]).expect(0).expect_stdout("90.00 %  short");

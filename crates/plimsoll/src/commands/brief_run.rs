@@ -54,7 +54,10 @@ impl BriefRun<'_> {
         let ending = fleet::run(&[request], &mut Progress::quiet(&self.plan), stop).remove(0);
         match ending.map_err(Failure::from)? {
             Ending::Complete => Ok(Results::read(&file)?),
-            _ => Err(Failure::new(Exit::Interrupted, format!("{} was interrupted", self.purpose))),
+            _ => Err(Failure::new(
+                Exit::Interrupted,
+                format!("{} was interrupted; nothing of it is stored", self.purpose),
+            )),
         }
     }
 }

@@ -51,6 +51,6 @@ fn an_incomplete_calibration_is_not_stored() {
     let running = fixture.start(&["calibrate", "--duration", "20 s"]);
     running.keep_running_for(std::time::Duration::from_millis(1500));
     running.signal(Signal::INT);
-    running.end().expect(130).expect_stderr("the calibration was not stored");
+    running.end().expect(130).expect_stderr("the calibration was interrupted; nothing of it is stored");
     assert!(!fixture.path("state/plimsoll/calibration.toml").exists());
 }
