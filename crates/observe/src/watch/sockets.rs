@@ -1,8 +1,8 @@
 //! Listening TCP sockets of a network namespace, from the text of `/proc/PID/net/tcp` and `tcp6`.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-
-use crate::kernel_file;
 
 /// The state of a listening socket. Source: Linux, include/net/tcp_states.h.
 const LISTEN: &str = "0A";
@@ -29,8 +29,17 @@ impl Listener {
 
 /// Returns the listening sockets in the network namespace of a process; empty if its files cannot be read.
 pub(crate) fn listeners_near(pid: u32) -> Vec<Listener> {
-    let tables = ["tcp", "tcp6"].map(|name| kernel_file::read(format!("/proc/{pid}/net/{name}")));
+    let tables = ["tcp", "tcp6"].map(|name| listening_part(&format!("/proc/{pid}/net/{name}")));
     tables.iter().flatten().flat_map(|text| parse(text)).collect()
+}
+
+/// Reads the heading of a table and its listening sockets, which the kernel prints first. The rest has a line for every
+/// connection, including tens of thousands in TIME-WAIT. Source: Linux, net/ipv4/tcp_ipv4.c, `tcp_seek_last_pos`.
+fn listening_part(path: &str) -> Option<String> {
+    let lines = BufReader::new(File::open(path).ok()?).lines().map_while(Result::ok);
+    let is_listening = |line: &String| line.split_ascii_whitespace().nth(3) == Some(LISTEN);
+    let part = lines.enumerate().take_while(|(index, line)| *index == 0 || is_listening(line));
+    Some(part.map(|(_, line)| line + "\n").collect())
 }
 
 /// Parses lines `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`.
