@@ -47,26 +47,26 @@ impl ProcessGroup {
     pub(crate) fn started(group: Vec<ControllerFiles>, leaders: Vec<u32>) -> ProcessGroup {
         let accounted = group.iter().find(|files| files.controllers.contains(&Controller::Cpuacct));
         let source = accounted.map_or(Source::Family, |files| Source::Started(files.directory.clone()));
-        let (label, members) = (String::new(), Vec::new());
-        ProcessGroup {
-            label,
-            source,
-            leaders,
-            members,
-            within: None,
-            whole: Vec::new(),
-            alone: group,
-            limits: None,
-            readings: 0,
-        }
+        ProcessGroup { leaders, alone: group, ..ProcessGroup::new(String::new(), source) }
     }
 
     /// Returns processes that were there already. They are found by the first update, and found again after they have
     /// all ended.
     pub(crate) fn sought(sought: Sought) -> ProcessGroup {
+        ProcessGroup::new(sought.to_string(), Source::Sought(sought))
+    }
+
+    /// Returns processes that were there already and have just been found; they are found again after they have all ended.
+    pub(crate) fn found(sought: Sought, found: FoundProcesses) -> ProcessGroup {
+        let mut group = ProcessGroup::sought(sought);
+        group.adopt(found);
+        group
+    }
+
+    fn new(label: String, source: Source) -> ProcessGroup {
         ProcessGroup {
-            label: sought.to_string(),
-            source: Source::Sought(sought),
+            label,
+            source,
             leaders: Vec::new(),
             members: Vec::new(),
             within: None,
@@ -186,4 +186,24 @@ fn sorted(mut pids: Vec<u32>) -> Vec<u32> {
     pids.sort_unstable();
     pids.dedup();
     pids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: what was found is followed without another search, which would find nothing here.
+    #[test]
+    fn processes_that_were_found_are_not_searched_again() {
+        let own = std::process::id();
+        let sought = Sought::Socket("/no/such/socket".to_owned());
+        let mut table = ProcessTable::default();
+        table.refresh();
+        let mut group = ProcessGroup::sought(sought.clone());
+        group.update(&table, &BTreeSet::new());
+        assert!(group.members().is_empty());
+        let mut group = ProcessGroup::found(sought, FoundProcesses { leaders: vec![own], whole: None });
+        group.update(&table, &BTreeSet::new());
+        assert!(group.members().contains(&own) && group.is_sought(), "{group:?}");
+    }
 }

@@ -165,7 +165,7 @@ impl WatchedProcesses {
         let Ok(found) = sought.find() else { return };
         let is_known = |pid: &u32| self.known.contains_key(pid) || *pid == std::process::id();
         if !found.leaders.iter().any(is_known) {
-            self.groups.push(Group::new(ProcessGroup::sought(sought)));
+            self.groups.push(Group::new(ProcessGroup::found(sought, found)));
         }
     }
 
