@@ -117,6 +117,11 @@ pub(crate) fn attributes(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
+/// Returns the value of the first attribute of a kind in a payload.
+pub(crate) fn attribute(payload: &[u8], kind: u16) -> Option<&[u8]> {
+    attributes(payload).find_map(|(known, value)| (known == kind).then_some(value))
+}
+
 /// Returns a number in the byte order of this machine; `None` beyond the end.
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
@@ -130,6 +135,18 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 /// Returns a 32-bit number as one of 64 bits; `None` beyond the end.
 pub(crate) fn u64_of_u32(bytes: &[u8], at: usize) -> Option<u64> {
     u32_at(bytes, at).map(u64::from)
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    /// Builds an attribute as the kernel writes it.
+    pub(crate) fn attribute_bytes(kind: u16, value: &[u8]) -> Vec<u8> {
+        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend(value);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
 }
 
 #[cfg(test)]

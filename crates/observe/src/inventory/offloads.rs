@@ -6,7 +6,7 @@ use std::io;
 use rustix::net::netlink::GENERIC;
 
 use super::machine_files::Unavailable;
-use crate::netlink::{Socket, attributes, u16_at};
+use crate::netlink::{Socket, attribute, attributes, u16_at};
 
 /// Source: Linux, include/uapi/linux/genetlink.h.
 const CONTROLLER: u16 = 0x10;
@@ -86,10 +86,6 @@ fn names(bitset: &[u8]) -> Vec<String> {
     names
 }
 
-fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
-    attributes(bytes).find_map(|(known, value)| (known == kind).then_some(value))
-}
-
 fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).trim_end_matches('\0').to_owned()
 }
@@ -99,35 +95,28 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn attribute_of(kind: u16, value: &[u8]) -> Vec<u8> {
-        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
+    use crate::netlink::testing::attribute_bytes;
 
     fn bit(name: &str, is_set: bool) -> Vec<u8> {
-        let mut inner = attribute_of(BIT_NAME, format!("{name}\0").as_bytes());
-        inner.extend(if is_set { attribute_of(BIT_VALUE, &[]) } else { Vec::new() });
-        attribute_of(0x8000 | BITS_BIT, &inner)
+        let mut inner = attribute_bytes(BIT_NAME, format!("{name}\0").as_bytes());
+        inner.extend(if is_set { attribute_bytes(BIT_VALUE, &[]) } else { Vec::new() });
+        attribute_bytes(0x8000 | BITS_BIT, &inner)
     }
 
     fn answer() -> Vec<u8> {
         let active = [
-            attribute_of(BITSET_LIST_ONLY, &[]),
-            attribute_of(BITSET_BITS, &[bit("rx-gro", false), bit("loopback", false)].concat()),
+            attribute_bytes(BITSET_LIST_ONLY, &[]),
+            attribute_bytes(BITSET_BITS, &[bit("rx-gro", false), bit("loopback", false)].concat()),
         ];
-        let changeable = attribute_of(
+        let changeable = attribute_bytes(
             BITSET_BITS,
             &[bit("rx-gro", true), bit("rx-lro", true), bit("tx-x", false)].concat(),
         );
         [
             vec![GET_FEATURES, 1, 0, 0],
-            attribute_of(FEATURES_HEADER, &attribute_of(HEADER_DEVICE_NAME, b"eth0\0")),
-            attribute_of(FEATURES_CHANGEABLE, &changeable),
-            attribute_of(FEATURES_ACTIVE, &active.concat()),
+            attribute_bytes(FEATURES_HEADER, &attribute_bytes(HEADER_DEVICE_NAME, b"eth0\0")),
+            attribute_bytes(FEATURES_CHANGEABLE, &changeable),
+            attribute_bytes(FEATURES_ACTIVE, &active.concat()),
         ]
         .concat()
     }
@@ -142,12 +131,15 @@ mod tests {
         );
         let family = [
             vec![1, 2, 0, 0],
-            attribute_of(FAMILY_NAME, b"ethtool\0"),
-            attribute_of(FAMILY_ID, &21u16.to_ne_bytes()),
+            attribute_bytes(FAMILY_NAME, b"ethtool\0"),
+            attribute_bytes(FAMILY_ID, &21u16.to_ne_bytes()),
         ];
         assert_eq!(parse_family(&family.concat()), Some(21));
-        let other =
-            [vec![1, 2, 0, 0], attribute_of(FAMILY_NAME, b"nlctrl\0"), attribute_of(FAMILY_ID, &[16, 0])];
+        let other = [
+            vec![1, 2, 0, 0],
+            attribute_bytes(FAMILY_NAME, b"nlctrl\0"),
+            attribute_bytes(FAMILY_ID, &[16, 0]),
+        ];
         assert_eq!(parse_family(&other.concat()), None);
     }
 

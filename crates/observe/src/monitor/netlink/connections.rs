@@ -6,24 +6,17 @@ use std::io;
 use model::{Counter, Reading};
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
-use super::SOCK_DIAG_BY_FAMILY;
-use super::listeners::{FAMILIES, SOCKET_ID_BYTES, TCP};
-use crate::netlink::{Socket, u64_of_u32};
+use super::sock_diag::{HELD, TcpRequest, tcp_inode};
+use crate::netlink::Socket;
 
 /// The most ports whose connections are counted.
 const PORTS_MAX: usize = 8;
-
-/// `TCP_ESTABLISHED` and `TCP_CLOSE_WAIT`: connections that the server still holds.
-pub(super) const STATES: u32 = 1 << 1 | 1 << 8;
 
 /// `INET_DIAG_REQ_BYTECODE` and its conditions on the local port: not below, not above.
 const BYTECODE: u16 = 1;
 const PORT_AT_LEAST: u8 = 2;
 const PORT_AT_MOST: u8 = 3;
 const CONDITION_BYTES: u16 = 8;
-
-/// The position of the socket's number in `struct inet_diag_msg`.
-const INODE_AT: usize = 68;
 
 /// The time until the next count, in multiples of the CPU time of the last one.
 pub(super) const PAUSE_FACTOR: u64 = 1000;
@@ -78,33 +71,28 @@ impl Connections {
 
 fn count(socket: &mut Socket, port: u16) -> io::Result<PortConnections> {
     let mut n = PortConnections::default();
-    for family in FAMILIES {
-        socket.dump(SOCK_DIAG_BY_FAMILY, &request(family, port), |payload| {
-            n.all += 1;
-            // A connection has no socket, and no number, before a process has accepted it.
-            n.accepted += u64::from(u64_of_u32(payload, INODE_AT).is_some_and(|inode| inode != 0));
-        })?;
-    }
+    let request = TcpRequest { states: HELD, extensions: 0, attributes: &filter(port) };
+    request.dump(socket, |payload| {
+        n.all += 1;
+        // A connection has no socket, and no number, before a process has accepted it.
+        n.accepted += u64::from(tcp_inode(payload).is_some_and(|inode| inode != 0));
+    })?;
     Ok(n)
 }
 
-/// Builds a request for the connections to a port: `struct inet_diag_req_v2`, and a program that the kernel runs for
-/// each socket.
-fn request(family: u8, port: u16) -> Vec<u8> {
-    let mut request = vec![family, TCP, 0, 0];
-    request.extend(STATES.to_ne_bytes());
-    request.resize(request.len() + SOCKET_ID_BYTES, 0);
+/// Builds a program that the kernel runs for each socket: whether the local port is this one.
+fn filter(port: u16) -> Vec<u8> {
     let length = 2 * CONDITION_BYTES;
-    request.extend((4 + length).to_ne_bytes());
-    request.extend(BYTECODE.to_ne_bytes());
+    let mut filter = (4 + length).to_ne_bytes().to_vec();
+    filter.extend(BYTECODE.to_ne_bytes());
     for (condition, left) in [(PORT_AT_LEAST, length), (PORT_AT_MOST, length - CONDITION_BYTES)] {
         // `struct inet_diag_bc_op`: code, the jump if it holds, the jump beyond the end if it does not; then the port.
-        request.extend([condition, CONDITION_BYTES as u8]);
-        request.extend((left + 4).to_ne_bytes());
-        request.extend([0, 0]);
-        request.extend(port.to_ne_bytes());
+        filter.extend([condition, CONDITION_BYTES as u8]);
+        filter.extend((left + 4).to_ne_bytes());
+        filter.extend([0, 0]);
+        filter.extend(port.to_ne_bytes());
     }
-    request
+    filter
 }
 
 #[cfg(test)]

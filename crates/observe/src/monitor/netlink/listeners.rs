@@ -5,21 +5,13 @@ use std::io;
 
 use model::{Counter, Reading};
 
-use super::{ListenerChoice, SOCK_DIAG_BY_FAMILY};
-use crate::netlink::{Socket, attributes, u32_at, u64_of_u32};
+use super::ListenerChoice;
+use super::sock_diag::{LISTEN, TCP_MESSAGE_BYTES, TcpRequest, tcp_inode};
+use crate::netlink::{Socket, attribute, u32_at};
 
 /// The maximum number of reported ports if none are given.
 const PORTS_MAX: usize = 64;
 
-/// Source: Linux, include/uapi/linux/inet_diag.h; the bit of a state is that of its number.
-pub(super) const TCP: u8 = 6;
-pub(super) const LISTEN: u32 = 1 << 10;
-/// `AF_INET`, `AF_INET6`.
-pub(super) const FAMILIES: [u8; 2] = [2, 10];
-/// Size of a socket's identity in a request; all zero means any.
-pub(super) const SOCKET_ID_BYTES: usize = 48;
-/// Size of `struct inet_diag_msg`, after which attributes follow.
-const MESSAGE_BYTES: usize = 72;
 /// `INET_DIAG_SKMEMINFO`, and the index of the number of drops in it, `SK_MEMINFO_DROPS`.
 const SOCKET_MEMORY: u16 = 7;
 const DROPS_INDEX: usize = 8;
@@ -37,10 +29,9 @@ pub(super) struct AcceptQueue {
 
 /// Returns the accept queues of all listening sockets.
 pub(super) fn dump(socket: &mut Socket) -> io::Result<Vec<AcceptQueue>> {
+    let request = TcpRequest { states: LISTEN, extensions: 1 << (SOCKET_MEMORY - 1), attributes: &[] };
     let mut queues = Vec::new();
-    for family in FAMILIES {
-        socket.dump(SOCK_DIAG_BY_FAMILY, &request(family), |payload| queues.extend(parse(payload)))?;
-    }
+    request.dump(socket, |payload| queues.extend(parse(payload)))?;
     Ok(queues)
 }
 
@@ -68,25 +59,17 @@ pub(super) fn report(queues: &[AcceptQueue], choice: &ListenerChoice<'_>, into: 
     }
 }
 
-/// Builds a request for the listening sockets of an address family: `struct inet_diag_req_v2`.
-fn request(family: u8) -> Vec<u8> {
-    let mut request = vec![family, TCP, 1 << (SOCKET_MEMORY - 1), 0];
-    request.extend(LISTEN.to_ne_bytes());
-    request.resize(request.len() + SOCKET_ID_BYTES, 0);
-    request
-}
-
 /// Parses `struct inet_diag_msg`: four bytes, the socket's identity, a timer, then for listening sockets the
 /// length of the accept queue and its limit, the user, the inode. The port is in network byte order.
 pub(super) fn parse(payload: &[u8]) -> Option<AcceptQueue> {
     let port = u16::from_be_bytes(payload.get(4..6)?.try_into().ok()?);
-    let memory = attributes(payload.get(MESSAGE_BYTES..)?).find(|(kind, _)| *kind == SOCKET_MEMORY);
+    let memory = attribute(payload.get(TCP_MESSAGE_BYTES..)?, SOCKET_MEMORY);
     Some(AcceptQueue {
         port,
-        inode: u64_of_u32(payload, 68)?,
+        inode: tcp_inode(payload)?,
         waiting: u32_at(payload, 56)?,
         waiting_max: u32_at(payload, 60)?,
-        drops: memory.and_then(|(_, numbers)| u32_at(numbers, 4 * DROPS_INDEX)),
+        drops: memory.and_then(|numbers| u32_at(numbers, 4 * DROPS_INDEX)),
     })
 }
 
@@ -96,9 +79,10 @@ mod tests {
 
     use super::super::Netlink;
     use super::*;
+    use crate::netlink::testing::attribute_bytes;
 
     fn payload() -> Vec<u8> {
-        let mut payload = vec![0; 72];
+        let mut payload = vec![0; TCP_MESSAGE_BYTES];
         payload[4..6].copy_from_slice(&8080u16.to_be_bytes());
         payload[56..60].copy_from_slice(&3u32.to_ne_bytes());
         payload[60..64].copy_from_slice(&511u32.to_ne_bytes());
@@ -112,9 +96,8 @@ mod tests {
         let queue = AcceptQueue { port: 8080, inode: 4711, waiting: 3, waiting_max: 511, drops: None };
         assert_eq!(parse(&payload), Some(queue));
         assert_eq!(parse(&payload[..71]), None);
-        payload.extend(40u16.to_ne_bytes());
-        payload.extend(SOCKET_MEMORY.to_ne_bytes());
-        payload.extend((0..9u32).flat_map(|number| (10 * number).to_ne_bytes()));
+        let memory: Vec<u8> = (0..9u32).flat_map(|number| (10 * number).to_ne_bytes()).collect();
+        payload.extend(attribute_bytes(SOCKET_MEMORY, &memory));
         assert_eq!(parse(&payload), Some(AcceptQueue { drops: Some(80), ..queue }));
     }
 

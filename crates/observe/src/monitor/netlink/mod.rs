@@ -3,6 +3,7 @@
 //!
 //! `/proc/net/tcp` contains the accept queues, too, but with a line for every connection.
 //!
+//! - `sock_diag`: requests for sockets
 //! - `listeners`: accept queues of listening TCP sockets; `unix_listeners`: of Unix sockets
 //! - `connections`: established connections; `services`: those of the server to services behind it
 //! - `queues`: queueing disciplines
@@ -11,6 +12,7 @@ mod connections;
 mod listeners;
 mod queues;
 mod services;
+mod sock_diag;
 mod unix_listeners;
 
 use std::collections::BTreeSet;
@@ -28,9 +30,6 @@ use services::ServiceConnections;
 
 /// `NETLINK_ROUTE`, whose number is 0.
 const ROUTE: Option<Protocol> = None;
-
-/// Source: Linux, include/uapi/linux/sock_diag.h.
-const SOCK_DIAG_BY_FAMILY: u16 = 20;
 
 /// The listening sockets that are reported.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use std::io;
 use model::{Counter, Reading};
 use rustix::net::netdevice::index_to_name;
 
-use crate::netlink::{Socket, attributes, u32_at};
+use crate::netlink::{Socket, attribute, u32_at};
 
 /// Source: Linux, include/uapi/linux/rtnetlink.h and gen_stats.h.
 const GET_QDISC: u16 = 38;
@@ -49,14 +49,12 @@ pub(super) struct QueueStats {
 /// Parses the index of an interface and its discipline; `None` if it never queues packets.
 pub(super) fn parse(payload: &[u8]) -> Option<(u32, QueueStats)> {
     let interface = u32_at(payload, 4)?;
-    let find =
-        |bytes, kind| attributes(bytes).find_map(move |(known, value)| (known == kind).then_some(value));
     let rest = payload.get(HEADER_BYTES..)?;
-    if find(rest, TCA_KIND)? == b"noqueue\0" {
+    if attribute(rest, TCA_KIND)? == b"noqueue\0" {
         return None;
     }
     // `struct gnet_stats_queue`: length in packets, in bytes, drops, requeues, overlimits.
-    let numbers = find(find(rest, TCA_STATS2)?, TCA_STATS_QUEUE)?;
+    let numbers = attribute(attribute(rest, TCA_STATS2)?, TCA_STATS_QUEUE)?;
     let queue = QueueStats {
         backlog: u32_at(numbers, 4)?,
         drops: u32_at(numbers, 8)?,
@@ -68,21 +66,14 @@ pub(super) fn parse(payload: &[u8]) -> Option<(u32, QueueStats)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
+    use crate::netlink::testing::attribute_bytes;
 
     fn answer(kind: &[u8], numbers: [u32; 5]) -> Vec<u8> {
         let mut bytes = vec![0; HEADER_BYTES];
         bytes[4..8].copy_from_slice(&3u32.to_ne_bytes());
-        bytes.extend(attribute(TCA_KIND, kind));
+        bytes.extend(attribute_bytes(TCA_KIND, kind));
         let numbers = numbers.map(u32::to_ne_bytes).concat();
-        bytes.extend(attribute(TCA_STATS2, &attribute(TCA_STATS_QUEUE, &numbers)));
+        bytes.extend(attribute_bytes(TCA_STATS2, &attribute_bytes(TCA_STATS_QUEUE, &numbers)));
         bytes
     }
 

@@ -8,23 +8,21 @@ use std::net::IpAddr;
 use model::{Counter, Reading};
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
-use super::SOCK_DIAG_BY_FAMILY;
-use super::connections::{PAUSE_FACTOR, STATES};
-use super::listeners::{FAMILIES, SOCKET_ID_BYTES, TCP};
-use super::unix_listeners::socket_name;
-use crate::netlink::{Socket, attributes, u32_at, u64_of_u32};
+use super::connections::PAUSE_FACTOR;
+use super::sock_diag::{
+    ESTABLISHED, HELD, SHOW_NAME, SHOW_PEER, TcpRequest, dump_unix, tcp_inode, unix_attribute, unix_inode,
+    unix_name,
+};
+use crate::netlink::{Socket, u32_at};
 use crate::watch::sockets_held_by;
 
 /// The most services with their own series; the others are left out.
 const SERVICES_MAX: usize = 16;
 
-/// `AF_UNIX`, and `SOCK_STREAM`.
-const UNIX: u8 = 1;
+/// `SOCK_STREAM`.
 const STREAM: u8 = 1;
-/// `UDIAG_SHOW_NAME | UDIAG_SHOW_PEER`; `UNIX_DIAG_PEER`. Source: Linux, include/uapi/linux/unix_diag.h.
-const SHOW: u32 = 0x1 | 0x4;
+/// `UNIX_DIAG_PEER`.
 const PEER: u16 = 2;
-const UNIX_MESSAGE_BYTES: usize = 16;
 
 /// A service by the place where it listens.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,12 +131,10 @@ fn count(
     listening: &BTreeMap<u64, Service>,
 ) -> io::Result<BTreeMap<Service, u64>> {
     let own: Vec<OwnSockets> = groups.iter().map(|pids| OwnSockets::of(pids, listening)).collect();
-    let mut tcp = Vec::new();
-    for family in FAMILIES {
-        socket.dump(SOCK_DIAG_BY_FAMILY, &tcp_request(family), |payload| tcp.extend(parse_tcp(payload)))?;
-    }
-    let mut unix = Vec::new();
-    socket.dump(SOCK_DIAG_BY_FAMILY, &unix_request(), |payload| unix.extend(parse_unix(payload)))?;
+    let (mut tcp, mut unix) = (Vec::new(), Vec::new());
+    let request = TcpRequest { states: HELD, extensions: 0, attributes: &[] };
+    request.dump(socket, |payload| tcp.extend(parse_tcp(payload)))?;
+    dump_unix(socket, ESTABLISHED, SHOW_NAME | SHOW_PEER, |payload| unix.extend(parse_unix(payload)))?;
     Ok(services_of(&own, &tcp, &unix))
 }
 
@@ -185,25 +181,6 @@ impl OwnSockets {
     }
 }
 
-/// Builds a request for connections: `struct inet_diag_req_v2`.
-fn tcp_request(family: u8) -> Vec<u8> {
-    let mut request = vec![family, TCP, 0, 0];
-    request.extend(STATES.to_ne_bytes());
-    request.resize(request.len() + SOCKET_ID_BYTES, 0);
-    request
-}
-
-/// Builds a request for connected sockets: `struct unix_diag_req`.
-fn unix_request() -> Vec<u8> {
-    const ESTABLISHED: u32 = 1 << 1;
-    let mut request = vec![UNIX, 0, 0, 0];
-    request.extend(ESTABLISHED.to_ne_bytes());
-    request.extend(0u32.to_ne_bytes());
-    request.extend(SHOW.to_ne_bytes());
-    request.extend([0; 8]);
-    request
-}
-
 /// Parses `struct inet_diag_msg`: the family, a state, two bytes, both ports in network byte order, both addresses.
 fn parse_tcp(payload: &[u8]) -> Option<TcpConnection> {
     let port = |at: usize| Some(u16::from_be_bytes(payload.get(at..at + 2)?.try_into().ok()?));
@@ -216,7 +193,7 @@ fn parse_tcp(payload: &[u8]) -> Option<TcpConnection> {
     Some(TcpConnection {
         local: (address(8)?, port(4)?),
         remote: (address(24)?, port(6)?),
-        inode: u64_of_u32(payload, 68)?,
+        inode: tcp_inode(payload)?,
     })
 }
 
@@ -225,9 +202,8 @@ fn parse_unix(payload: &[u8]) -> Option<UnixConnection> {
     if *payload.get(1)? != STREAM {
         return None;
     }
-    let peer = attributes(payload.get(UNIX_MESSAGE_BYTES..)?).find(|(kind, _)| *kind == PEER);
-    let peer = u64::from(u32_at(peer?.1, 0)?);
-    Some(UnixConnection { inode: u64_of_u32(payload, 4)?, name: socket_name(payload)?, peer })
+    let peer = u64::from(u32_at(unix_attribute(payload, PEER)?, 0)?);
+    Some(UnixConnection { inode: unix_inode(payload)?, name: unix_name(payload), peer })
 }
 
 #[cfg(test)]

@@ -5,18 +5,10 @@ use std::io;
 
 use model::{Counter, Reading};
 
-use super::SOCK_DIAG_BY_FAMILY;
-use super::listeners::LISTEN;
-use crate::netlink::{Socket, attributes, u32_at, u64_of_u32};
+use super::sock_diag::{LISTEN, SHOW_NAME, SHOW_QUEUE, dump_unix, unix_attribute, unix_inode, unix_name};
+use crate::netlink::{Socket, u32_at};
 
-/// `AF_UNIX`.
-const UNIX: u8 = 1;
-/// `UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN`. Source: Linux, include/uapi/linux/unix_diag.h.
-const SHOW: u32 = 0x1 | 0x10;
-/// Size of `struct unix_diag_msg`, after which attributes follow.
-const MESSAGE_BYTES: usize = 16;
-/// `UNIX_DIAG_NAME` and `UNIX_DIAG_RQLEN`.
-const NAME: u16 = 0;
+/// `UNIX_DIAG_RQLEN`.
 const QUEUE: u16 = 4;
 
 /// The accept queue of one socket.
@@ -31,7 +23,7 @@ pub(super) struct UnixAcceptQueue {
 /// Returns the accept queues of all listening sockets.
 pub(super) fn dump(socket: &mut Socket) -> io::Result<Vec<UnixAcceptQueue>> {
     let mut queues = Vec::new();
-    socket.dump(SOCK_DIAG_BY_FAMILY, &request(), |payload| queues.extend(parse(payload)))?;
+    dump_unix(socket, LISTEN, SHOW_NAME | SHOW_QUEUE, |payload| queues.extend(parse(payload)))?;
     Ok(queues)
 }
 
@@ -49,36 +41,12 @@ pub(super) fn report(queues: &[UnixAcceptQueue], owned: &BTreeSet<u64>, into: &m
     }
 }
 
-/// Builds a request for listening sockets: `struct unix_diag_req`.
-fn request() -> Vec<u8> {
-    let mut request = vec![UNIX, 0, 0, 0];
-    request.extend(LISTEN.to_ne_bytes());
-    request.extend(0u32.to_ne_bytes());
-    request.extend(SHOW.to_ne_bytes());
-    request.extend([0; 8]);
-    request
-}
-
-/// Parses the name of a socket; empty without one. That of an abstract socket begins with a zero byte, shown as `@`.
-pub(super) fn socket_name(payload: &[u8]) -> Option<String> {
-    let name = attributes(payload.get(MESSAGE_BYTES..)?).find(|(kind, _)| *kind == NAME);
-    let name = name.map(|(_, name)| name).unwrap_or_default();
-    let name = match name.split_first() {
-        Some((0, rest)) => format!("@{}", String::from_utf8_lossy(rest)),
-        _ => String::from_utf8_lossy(name).into_owned(),
-    };
-    Some(name.trim_end_matches('\0').to_owned())
-}
-
 /// Parses `struct unix_diag_msg`: four bytes, the inode, a cookie; then attributes.
 pub(super) fn parse(payload: &[u8]) -> Option<UnixAcceptQueue> {
-    let find = |kind| {
-        attributes(payload.get(MESSAGE_BYTES..)?).find_map(|(known, value)| (known == kind).then_some(value))
-    };
-    let numbers = find(QUEUE)?;
+    let numbers = unix_attribute(payload, QUEUE)?;
     Some(UnixAcceptQueue {
-        inode: u64_of_u32(payload, 4)?,
-        path: socket_name(payload)?,
+        inode: unix_inode(payload)?,
+        path: unix_name(payload),
         waiting: u32_at(numbers, 0)?,
         waiting_max: u32_at(numbers, 4)?,
     })
@@ -89,26 +57,21 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::net::{UnixListener, UnixStream};
 
+    use super::super::sock_diag::{UNIX_MESSAGE_BYTES, UNIX_NAME};
     use super::super::{ListenerChoice, Netlink};
     use super::*;
+    use crate::netlink::testing::attribute_bytes;
     use crate::watch::holders_among;
-
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
 
     #[test]
     fn name_and_queue_are_parsed() {
-        let mut payload = vec![0; MESSAGE_BYTES];
+        let mut payload = vec![0; UNIX_MESSAGE_BYTES];
         payload[4..8].copy_from_slice(&77u32.to_ne_bytes());
         assert_eq!(parse(&payload), None);
         let numbers = [3u32.to_ne_bytes(), 511u32.to_ne_bytes()].concat();
         for (name, path) in [(&b"/run/php.sock\0"[..], "/run/php.sock"), (b"\0hidden", "@hidden")] {
-            let bytes = [payload.clone(), attribute(NAME, name), attribute(QUEUE, &numbers)].concat();
+            let attributes = [attribute_bytes(UNIX_NAME, name), attribute_bytes(QUEUE, &numbers)];
+            let bytes = [payload.clone(), attributes.concat()].concat();
             let queue = UnixAcceptQueue { inode: 77, path: path.into(), waiting: 3, waiting_max: 511 };
             assert_eq!(parse(&bytes), Some(queue));
         }
