@@ -155,11 +155,11 @@ impl OpenFiles {
     /// Reads the listening sockets of the server; without one, all of this machine.
     fn read_sockets(&mut self, into: &mut Vec<Reading>) {
         if !self.processes.has_groups() {
-            return self.netlink.read(&ListenerChoice::All, &[], into);
+            return self.netlink.read(&ListenerChoice::All, Vec::new, into);
         }
         self.sockets.update(&self.processes.holders(), &mut self.netlink);
         let choice = ListenerChoice::Of { ports: &self.ports, owned: &self.sockets.owned };
-        self.netlink.read(&choice, &self.processes.groups_here(), into);
+        self.netlink.read(&choice, || self.processes.groups_here(), into);
         self.processes.watch_back_ends(self.netlink.services());
     }
 }

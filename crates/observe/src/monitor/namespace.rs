@@ -102,7 +102,7 @@ impl OpenNetwork {
         self.sockets.update(pids, &mut self.netlink);
         self.netlink.read(
             &ListenerChoice::Of { ports: &[], owned: &self.sockets.owned },
-            &[pids.to_vec()],
+            || vec![pids.to_vec()],
             into,
         );
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 use model::{Counter, Reading};
-use units::{Clock, Nanos, RealClock, thread_cpu};
 
+use super::pace::Pace;
 use super::sock_diag::{HELD, TcpRequest, tcp_inode};
 use crate::netlink::Socket;
 
@@ -18,14 +18,10 @@ const PORT_AT_LEAST: u8 = 2;
 const PORT_AT_MOST: u8 = 3;
 const CONDITION_BYTES: u16 = 8;
 
-/// The time until the next count, in multiples of the CPU time of the last one.
-pub(super) const PAUSE_FACTOR: u64 = 1000;
-
 /// The counts of connections, as last read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Connections {
-    clock: RealClock,
-    due: Nanos,
+    pace: Pace,
     counts: Vec<(u16, PortConnections)>,
 }
 
@@ -37,12 +33,6 @@ struct PortConnections {
     accepted: u64,
 }
 
-impl Default for Connections {
-    fn default() -> Connections {
-        Connections { clock: RealClock::start(), due: Nanos::ZERO, counts: Vec::new() }
-    }
-}
-
 impl Connections {
     /// Reports the connections to these ports, counted again if that is due.
     pub(super) fn read(
@@ -51,15 +41,11 @@ impl Connections {
         ports: &BTreeSet<u16>,
         into: &mut Vec<Reading>,
     ) -> io::Result<()> {
-        let is_known = ports.iter().take(PORTS_MAX).eq(self.counts.iter().map(|(port, _)| port));
-        if !is_known || self.due <= self.clock.now() {
-            let before = thread_cpu();
-            self.counts.clear();
-            for port in ports.iter().take(PORTS_MAX) {
-                self.counts.push((*port, count(socket, *port)?));
-            }
-            let cost = thread_cpu().saturating_sub(before);
-            self.due = self.clock.now() + Nanos(cost.0.saturating_mul(PAUSE_FACTOR));
+        let ports = || ports.iter().take(PORTS_MAX);
+        let is_known = ports().eq(self.counts.iter().map(|(port, _)| port));
+        if !is_known || self.pace.is_due() {
+            let count = |port: &u16| Ok((*port, count(socket, *port)?));
+            self.counts = self.pace.measure(|| ports().map(count).collect())?;
         }
         for (port, n) in &self.counts {
             into.push(Reading::of(Counter::SutConnections, port.to_string(), n.all));
@@ -124,6 +110,6 @@ mod tests {
         };
         assert_eq!(sum(Counter::SutConnections), all.iter().sum::<u64>());
         assert_eq!(sum(Counter::SutAccepted), found[0].accepted);
-        assert!(connections.clock.now() < connections.due || all == [0, 0]);
+        assert!(!connections.pace.is_due() || all == [0, 0]);
     }
 }

@@ -131,7 +131,7 @@ mod tests {
         let _waiting = [(); 2].map(|()| std::net::TcpStream::connect(address).unwrap());
         let mut readings = Vec::new();
         let choice = ListenerChoice::Of { ports: &[address.port()], owned: &BTreeSet::new() };
-        Netlink::default().read(&choice, &[], &mut readings);
+        Netlink::default().read(&choice, Vec::new, &mut readings);
         let of = |counter| {
             let mut found = readings.iter().filter(move |reading| reading.counter == counter);
             found.next().map(|reading| (reading.instance.as_str(), reading.value))

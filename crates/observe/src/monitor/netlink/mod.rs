@@ -6,10 +6,12 @@
 //! - `sock_diag`: requests for sockets
 //! - `listeners`: accept queues of listening TCP sockets; `unix_listeners`: of Unix sockets
 //! - `connections`: established connections; `services`: those of the server to services behind it
+//! - `pace`: how often these are counted
 //! - `queues`: queueing disciplines
 
 mod connections;
 mod listeners;
+mod pace;
 mod queues;
 mod services;
 mod sock_diag;
@@ -79,8 +81,13 @@ impl Netlink {
     }
 
     /// Reads the chosen listeners, the connections to their ports, those of each group of processes to services, and the
-    /// queueing disciplines of all interfaces.
-    pub(super) fn read(&mut self, choice: &ListenerChoice<'_>, groups: &[Vec<u32>], into: &mut Vec<Reading>) {
+    /// queueing disciplines of all interfaces. `groups` is called only if these connections are due to be counted.
+    pub(super) fn read(
+        &mut self,
+        choice: &ListenerChoice<'_>,
+        groups: impl FnOnce() -> Vec<Vec<u32>>,
+        into: &mut Vec<Reading>,
+    ) {
         let (connections, services) = (&mut self.connections, &mut self.services);
         with_socket(self.within, &mut self.diagnosis, Some(SOCK_DIAG), |socket| {
             let queues = listeners::dump(socket)?;
@@ -94,7 +101,7 @@ impl Netlink {
             connections.read(socket, &ports, into)?;
             let tcp = queues.iter().map(|one| (one.inode, Service::Port { number: one.port, is_here: true }));
             let unix = unix_queues.into_iter().map(|one| (one.inode, Service::Socket(one.path)));
-            services.read(socket, groups, &tcp.chain(unix).collect(), into)
+            services.read(socket, groups, || tcp.chain(unix).collect(), into)
         });
         with_socket(self.within, &mut self.routes, ROUTE, |socket| queues::read(socket, into));
     }

@@ -6,9 +6,8 @@ use std::io;
 use std::net::IpAddr;
 
 use model::{Counter, Reading};
-use units::{Clock, Nanos, RealClock, thread_cpu};
 
-use super::connections::PAUSE_FACTOR;
+use super::pace::Pace;
 use super::sock_diag::{
     ESTABLISHED, HELD, SHOW_NAME, SHOW_PEER, TcpRequest, dump_unix, tcp_inode, unix_attribute, unix_inode,
     unix_name,
@@ -46,10 +45,9 @@ struct OwnSockets {
 }
 
 /// The connections to services, as last read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ServiceConnections {
-    clock: RealClock,
-    due: Nanos,
+    pace: Pace,
     counts: BTreeMap<Service, u64>,
 }
 
@@ -69,12 +67,6 @@ struct UnixConnection {
     peer: u64,
 }
 
-impl Default for ServiceConnections {
-    fn default() -> ServiceConnections {
-        ServiceConnections { clock: RealClock::start(), due: Nanos::ZERO, counts: BTreeMap::new() }
-    }
-}
-
 impl Service {
     /// Returns the name in series: the port, or the path of the socket.
     fn name(&self) -> String {
@@ -92,19 +84,23 @@ impl ServiceConnections {
     }
 
     /// Counts the connections of each group to services outside of it and reports them, if that is due: what was counted
-    /// before another load is no reading of this one. `listening` has the listening sockets of the namespace by their numbers.
+    /// before another load is no reading of this one. `listening` returns the listening sockets of the namespace by their
+    /// numbers.
     pub(super) fn read(
         &mut self,
         socket: &mut Socket,
-        groups: &[Vec<u32>],
-        listening: &BTreeMap<u64, Service>,
+        groups: impl FnOnce() -> Vec<Vec<u32>>,
+        listening: impl FnOnce() -> BTreeMap<u64, Service>,
         into: &mut Vec<Reading>,
     ) -> io::Result<()> {
-        if groups.is_empty() || self.clock.now() < self.due {
+        if !self.pace.is_due() {
             return Ok(());
         }
-        let before = thread_cpu();
-        let counts = count(socket, groups, listening)?;
+        let groups = groups();
+        if groups.is_empty() {
+            return Ok(());
+        }
+        let counts = self.pace.measure(|| count(socket, &groups, &listening()))?;
         // A service that nothing is connected to now is reported as zero.
         self.counts.values_mut().for_each(|n| *n = 0);
         for (service, n) in counts {
@@ -112,8 +108,6 @@ impl ServiceConnections {
                 self.counts.insert(service, n);
             }
         }
-        let cost = thread_cpu().saturating_sub(before);
-        self.due = self.clock.now() + Nanos(cost.0.saturating_mul(PAUSE_FACTOR));
         let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
         for (service, n) in &self.counts {
             *by_name.entry(service.name()).or_default() += n;
@@ -279,8 +273,8 @@ mod tests {
         let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
         let mut readings = Vec::new();
         // As if the listeners were those of another program.
-        let own = [vec![std::process::id()]];
-        connections.read(&mut socket, &own, &BTreeMap::new(), &mut readings).unwrap();
+        let own = || vec![vec![std::process::id()]];
+        connections.read(&mut socket, own, BTreeMap::new, &mut readings).unwrap();
         let of = |name: &str| readings.iter().find(|one| one.instance == name).map(|one| one.value);
         if !readings.is_empty() {
             assert_eq!((of(&port.to_string()), of(path.to_str().unwrap())), (Some(3), Some(1)));

@@ -95,7 +95,7 @@ mod tests {
         let owned = BTreeSet::from([own.inode]);
         assert_eq!(holders_among(&owned, &[std::process::id()]).by_inode.len(), 1);
         let mut readings = Vec::new();
-        Netlink::default().read(&ListenerChoice::Of { ports: &[], owned: &owned }, &[], &mut readings);
+        Netlink::default().read(&ListenerChoice::Of { ports: &[], owned: &owned }, Vec::new, &mut readings);
         let value = |counter| readings.iter().find(|one| one.counter == counter).map(|one| one.value);
         assert_eq!(value(Counter::UnixAcceptQueue), Some(2));
         assert!(value(Counter::UnixAcceptQueueMax).is_some_and(|most| 2 < most));

@@ -1,0 +1,58 @@
+//! The pace of readings that cost CPU time.
+
+use std::io;
+
+use units::{Clock, Nanos, RealClock, thread_cpu};
+
+/// The pause after a reading, in multiples of its CPU time: together they take a thousandth of a core.
+const PAUSE_FACTOR: u64 = 1000;
+
+/// A pace of readings: the more CPU time one costs, the longer is the pause after it.
+#[derive(Debug)]
+pub(super) struct Pace {
+    clock: RealClock,
+    due: Nanos,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace { clock: RealClock::start(), due: Nanos::ZERO }
+    }
+}
+
+impl Pace {
+    /// Returns whether the next reading is due.
+    pub(super) fn is_due(&self) -> bool {
+        self.due <= self.clock.now()
+    }
+
+    /// Performs a reading and a pause begins; after an error the next one is due at once.
+    pub(super) fn measure<T>(&mut self, read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let before = thread_cpu();
+        let found = read()?;
+        let cost = thread_cpu().saturating_sub(before);
+        self.due = self.clock.now() + Nanos(cost.0.saturating_mul(PAUSE_FACTOR));
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reading of 5 ms is followed by a pause of 5 s.
+    #[test]
+    fn a_pause_follows_a_reading_that_succeeds() {
+        let mut pace = Pace::default();
+        assert!(pace.measure(|| Err::<(), _>(io::Error::other("lost"))).is_err() && pace.is_due());
+        let read = || {
+            let start = thread_cpu();
+            while thread_cpu() - start < Nanos::from_millis(5) {
+                std::hint::black_box(0);
+            }
+            Ok(7)
+        };
+        assert_eq!(pace.measure(read).unwrap(), 7);
+        assert!(!pace.is_due() && Nanos::from_secs(5) <= pace.due);
+    }
+}
