@@ -78,6 +78,13 @@ pub(crate) fn keyed_after_colon(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')?.trim().parse().ok())
 }
 
+/// Returns the refaults (pages) in `/proc/vmstat` or in `memory.stat` of a control group, whose keys may have a prefix: one
+/// line for file pages and one for others, or one for both before Linux 5.9. `None` if there is none of them.
+pub(crate) fn refaults(text: &str, prefix: &str) -> Option<u64> {
+    let number = |key: &str| keyed_number(text, &format!("{prefix}workingset_refault{key}"));
+    ["", "_file", "_anon"].into_iter().filter_map(number).reduce(u64::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +95,16 @@ mod tests {
         assert_eq!(keyed_number(text, "throttled"), Some(3));
         assert_eq!(keyed_number(text, "throttled_usec"), Some(1200));
         assert_eq!(keyed_number(text, "usec"), None);
+    }
+
+    /// By hand: 2 + 40 pages of the group, 999 with those below it.
+    #[test]
+    fn refaults_of_all_pages_are_one_number() {
+        let text = "workingset_refault_anon 2\nworkingset_refault_file 40\nworkingset_activate_file 9\n\
+                    total_workingset_refault_file 999\n";
+        assert_eq!((refaults(text, ""), refaults(text, "total_")), (Some(42), Some(999)));
+        assert_eq!(refaults("workingset_refault 6\nworkingset_activate 9\n", ""), Some(6));
+        assert_eq!(refaults("pgpgin 7\n", ""), None);
     }
 
     #[test]

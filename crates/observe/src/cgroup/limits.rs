@@ -144,10 +144,13 @@ fn quota(text: &str) -> Vec<Found> {
     value.map(|value| (String::new(), value)).into_iter().collect()
 }
 
-/// Parses bytes; `max` or a huge number for no limit.
+/// Parses a limit on memory in bytes: version 2 writes `max` for none, version 1 a huge number.
+pub(crate) fn memory_limit(text: &str) -> Option<u64> {
+    text.trim().parse().ok().filter(|bytes| *bytes < NO_LIMIT_BYTES)
+}
+
 fn memory(text: &str) -> Vec<Found> {
-    let bytes = text.trim().parse::<u64>().ok().filter(|bytes| *bytes < NO_LIMIT_BYTES);
-    bytes.map(|bytes| (String::new(), bytes)).into_iter().collect()
+    memory_limit(text).map(|bytes| (String::new(), bytes)).into_iter().collect()
 }
 
 /// Parses lines of a disk with its limits, in version 2 behind keys: `8:0 1048576`, `8:0 rbps=1048576 riops=max`. Zero is no

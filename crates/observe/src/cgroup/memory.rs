@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::hierarchy::CgroupVersion;
-use crate::kernel_file::{keyed_number, read};
+use crate::kernel_file::{keyed_number, read, refaults};
 
 /// Memory of a control group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl MemoryUse {
     /// Reads the memory accounting of the group in a directory; `None` if its files are missing.
     pub fn read(version: CgroupVersion, directory: &Path) -> Option<MemoryUse> {
         let text = |name| read(directory.join(name));
-        let refaults = parse_refaults(&text("memory.stat")?);
+        let refaults = refaults(&text("memory.stat")?, "").unwrap_or(0);
         let (bytes, limit_hits) = match version {
             CgroupVersion::V1 => (
                 text("memory.usage_in_bytes")?,
@@ -32,13 +32,6 @@ impl MemoryUse {
         };
         Some(MemoryUse { bytes: bytes.trim().parse().ok()?, limit_hits: limit_hits?, refaults })
     }
-}
-
-/// Parses the refaults in `memory.stat`: one line for file pages and one for others, or one for both before
-/// Linux 5.9.
-fn parse_refaults(stat: &str) -> u64 {
-    let number = |key| keyed_number(stat, key).unwrap_or(0);
-    number("workingset_refault") + number("workingset_refault_file") + number("workingset_refault_anon")
 }
 
 #[cfg(test)]
@@ -67,6 +60,5 @@ mod tests {
             }
             assert_eq!(MemoryUse::read(version, group.path()), Some(expected));
         }
-        assert_eq!(parse_refaults("workingset_refault 6\nworkingset_activate 9\n"), 6);
     }
 }

@@ -2,15 +2,10 @@
 
 use model::{Counter, Reading};
 
-use super::text::{keyed_counters, ticks_to_micros};
-use super::{Parse, memory, pressure};
-use crate::cgroup::Controller;
-use crate::kernel_file::keyed_number;
-
-/// The value of version 1 for "no limit": more bytes than any machine has.
-const NO_LIMIT_BYTES: u64 = 1 << 62;
-
-const NANOS_PER_MICRO: u64 = 1000;
+use super::text::{NANOS_PER_MICRO, keyed_counters, sole_counter, ticks_to_micros};
+use super::{Parse, pressure};
+use crate::cgroup::{Controller, memory_limit};
+use crate::kernel_file::{keyed_number, refaults};
 
 /// The files of version 1, each in the group's directory of one controller.
 pub(crate) const V1_FILES: &[(Controller, &str, Parse)] = &[
@@ -42,7 +37,7 @@ pub(crate) const V2_FILES: &[(&str, Parse)] = &[
 
 /// Version 1, `cpuacct.usage`: ns.
 fn parse_usage(text: &str, into: &mut Vec<Reading>) {
-    one_number(text, Counter::SutCpu, |nanos| nanos / NANOS_PER_MICRO, into);
+    sole_counter(text, Counter::SutCpu, NANOS_PER_MICRO, into);
 }
 
 /// Version 1, `cpuacct.stat`: ticks.
@@ -79,17 +74,15 @@ fn parse_cpu(text: &str, into: &mut Vec<Reading>) {
 }
 
 fn parse_memory(text: &str, into: &mut Vec<Reading>) {
-    one_number(text, Counter::SutMemory, |bytes| bytes, into);
+    sole_counter(text, Counter::SutMemory, 1, into);
 }
 
-/// Parses a memory limit: version 2 writes `max` for none, version 1 a huge number.
 fn parse_memory_max(text: &str, into: &mut Vec<Reading>) {
-    let bytes = text.trim().parse::<u64>().ok().filter(|bytes| *bytes < NO_LIMIT_BYTES);
-    into.extend(bytes.map(|bytes| Reading::new(Counter::SutMemoryMax, bytes)));
+    into.extend(memory_limit(text).map(|bytes| Reading::new(Counter::SutMemoryMax, bytes)));
 }
 
 fn parse_memory_hits(text: &str, into: &mut Vec<Reading>) {
-    one_number(text, Counter::SutMemoryHits, |count| count, into);
+    sole_counter(text, Counter::SutMemoryHits, 1, into);
 }
 
 fn parse_memory_events(text: &str, into: &mut Vec<Reading>) {
@@ -98,7 +91,7 @@ fn parse_memory_events(text: &str, into: &mut Vec<Reading>) {
 
 /// Both versions, `memory.stat`: pages; child groups have separate lines.
 fn parse_memory_stat(text: &str, into: &mut Vec<Reading>) {
-    memory::refaults(text, Counter::SutRefaults, into);
+    into.extend(refaults(text, "").map(|n| Reading::new(Counter::SutRefaults, n)));
     keyed_counters(text, &[("pgmajfault", Counter::SutMajorFaults)], 1, into);
 }
 
@@ -153,10 +146,6 @@ fn parse_memory_pressure(text: &str, into: &mut Vec<Reading>) {
 
 fn parse_io_pressure(text: &str, into: &mut Vec<Reading>) {
     pressure::parse(text, &[("some", Counter::SutPressureIo)], into);
-}
-
-fn one_number(text: &str, counter: Counter, convert: impl Fn(u64) -> u64, into: &mut Vec<Reading>) {
-    into.extend(text.trim().parse().ok().map(|number| Reading::new(counter, convert(number))));
 }
 
 #[cfg(test)]

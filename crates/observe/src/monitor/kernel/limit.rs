@@ -3,8 +3,9 @@
 use model::{Counter, Reading};
 
 use super::group::{PERIODS, parse_throttling, sum_of};
-use super::text::{keyed, keyed_counters};
+use super::text::{NANOS_PER_MICRO, keyed, keyed_counters, sole_counter};
 use crate::cgroup::{CgroupLimitKind, CgroupVersion, Controller};
+use crate::kernel_file;
 
 /// A parser that appends the counters it finds about the disk with these numbers, which is empty for limits on no disk;
 /// accepts any text.
@@ -12,8 +13,6 @@ pub(crate) type LimitParse = fn(text: &str, disk: &str, into: &mut Vec<Reading>)
 
 /// A file that tells the use of a limit: version and kind of the limit, the controller in whose directory it is, its name.
 pub(crate) type LimitFile = (CgroupVersion, CgroupLimitKind, Controller, &'static str, LimitParse);
-
-const NANOS_PER_MICRO: u64 = 1000;
 
 /// All of them.
 pub(crate) const LIMIT_FILES: &[LimitFile] = {
@@ -62,7 +61,7 @@ pub(crate) const REFAULTS: (&str, LimitParse) = ("memory.stat", refaults);
 
 /// Version 1, `cpuacct.usage`: ns.
 fn usage(text: &str, _disk: &str, into: &mut Vec<Reading>) {
-    one(text, Counter::SutQuotaCpu, NANOS_PER_MICRO, into);
+    sole_counter(text, Counter::SutQuotaCpu, NANOS_PER_MICRO, into);
 }
 
 /// Version 2, `cpu.stat`: µs.
@@ -73,11 +72,11 @@ fn quota_v2(text: &str, _disk: &str, into: &mut Vec<Reading>) {
 }
 
 fn memory(text: &str, _disk: &str, into: &mut Vec<Reading>) {
-    one(text, Counter::SutLimitedMemory, 1, into);
+    sole_counter(text, Counter::SutLimitedMemory, 1, into);
 }
 
 fn hits(text: &str, _disk: &str, into: &mut Vec<Reading>) {
-    one(text, Counter::SutMemoryHits, 1, into);
+    sole_counter(text, Counter::SutMemoryHits, 1, into);
 }
 
 /// Version 2, `memory.events`: both limits on memory count, `memory.high` and `memory.max`.
@@ -88,14 +87,7 @@ fn hits_v2(text: &str, _disk: &str, into: &mut Vec<Reading>) {
 
 /// Both versions, `memory.stat`. Version 1 counts the groups below in lines of their own, which begin with `total_`.
 fn refaults(text: &str, _disk: &str, into: &mut Vec<Reading>) {
-    let sum = |prefix: &str| {
-        let lines = keyed(text).filter(|(key, _)| {
-            let key = key.strip_prefix(prefix).unwrap_or_default();
-            matches!(key, "workingset_refault" | "workingset_refault_file" | "workingset_refault_anon")
-        });
-        lines.map(|(_, number)| number).reduce(u64::saturating_add)
-    };
-    let sum = sum("total_").or_else(|| sum(""));
+    let sum = kernel_file::refaults(text, "total_").or_else(|| kernel_file::refaults(text, ""));
     into.extend(sum.map(|n| Reading::new(Counter::SutRefaults, n)));
 }
 
@@ -114,10 +106,6 @@ fn v2(text: &str, disk: &str, key: &str, counter: Counter, into: &mut Vec<Readin
     let number =
         of_disk.and_then(|rest| rest.split_ascii_whitespace().find_map(|word| word.strip_prefix(key)));
     into.push(Reading::new(counter, number.and_then(|number| number.parse().ok()).unwrap_or(0)));
-}
-
-fn one(text: &str, counter: Counter, divisor: u64, into: &mut Vec<Reading>) {
-    into.extend(text.trim().parse::<u64>().ok().map(|number| Reading::new(counter, number / divisor)));
 }
 
 #[cfg(test)]

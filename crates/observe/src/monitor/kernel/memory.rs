@@ -3,6 +3,7 @@
 use model::{Counter, Reading};
 
 use super::text::{keyed, keyed_counters};
+use crate::kernel_file::refaults;
 
 /// The unit of both files where they count bytes.
 const KB: u64 = 1024;
@@ -35,17 +36,7 @@ pub(super) fn parse(text: &str, into: &mut Vec<Reading>) {
 pub(super) fn parse_paging(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &PAGED, KB, into);
     keyed_counters(text, &PAGES, 1, into);
-    refaults(text, Counter::Refaults, into);
-}
-
-/// Parses refaults, which `vmstat` and `memory.stat` of a control group report alike: in one line before
-/// Linux 5.9, since then in one for file pages and one for others.
-pub(super) fn refaults(text: &str, counter: Counter, into: &mut Vec<Reading>) {
-    let lines = keyed(text).filter(|(key, _)| {
-        matches!(*key, "workingset_refault" | "workingset_refault_file" | "workingset_refault_anon")
-    });
-    let sum = lines.map(|(_, number)| number).reduce(u64::saturating_add);
-    into.extend(sum.map(|number| Reading::new(counter, number)));
+    into.extend(refaults(text, "").map(|number| Reading::new(Counter::Refaults, number)));
 }
 
 #[cfg(test)]

@@ -19,6 +19,14 @@ pub(crate) fn keyed_counters(text: &str, wanted: &[(&str, Counter)], scale: u64,
     }
 }
 
+/// Divisor of the numbers of files that count nanoseconds.
+pub(crate) const NANOS_PER_MICRO: u64 = 1000;
+
+/// Appends the counter that is all of a text, divided by `divisor`.
+pub(crate) fn sole_counter(text: &str, counter: Counter, divisor: u64, into: &mut Vec<Reading>) {
+    into.extend(text.trim().parse::<u64>().ok().map(|number| Reading::new(counter, number / divisor)));
+}
+
 /// Converts clock ticks, of which user space sees 100 a second on nearly every Linux, into microseconds.
 ///
 /// Other machines are assumed to have the same ticks as this one.
