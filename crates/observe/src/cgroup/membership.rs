@@ -118,11 +118,7 @@ impl CgroupMembership {
             let path = within.filter(is_inside).unwrap_or(&one.path);
             // A path outside of the namespace of control groups has no directory here.
             let is_usable = path != "/" && !path.starts_with("/..");
-            is_usable.then(|| ControllerFiles {
-                version: mount.version,
-                controllers: mount.known_controllers(),
-                directory: mount.root.join(path.trim_start_matches('/')),
-            })
+            is_usable.then(|| mount.files(path))
         };
         mounts.iter().filter_map(directory).collect()
     }
@@ -133,29 +129,16 @@ impl CgroupMembership {
     /// Version 1 limits the disk traffic of a group's own processes alone. Source: Linux,
     /// Documentation/admin-guide/cgroup-v1/blkio-controller.rst, hierarchical cgroups.
     pub(crate) fn limiting_groups(&self, mounts: &[CgroupMount]) -> Vec<GroupDirectory> {
-        let directory = |mount: &CgroupMount, path: &str| GroupDirectory {
-            path: path.to_owned(),
-            files: ControllerFiles {
-                version: mount.version,
-                controllers: mount.known_controllers(),
-                directory: mount.root.join(path.trim_start_matches('/')),
-            },
-        };
-        let chain = |mount: &CgroupMount| {
-            let own = self.paths.iter().find(|one| mount.holds(one)).map(|one| one.path.as_str());
-            let own = own.filter(|path| !path.starts_with("/.."));
-            let mut chain: Vec<GroupDirectory> =
-                own.into_iter().flat_map(prefixes).map(|(path, _)| directory(mount, path)).collect();
-            chain.extend(own.map(|_| directory(mount, "/")));
-            // Here the root of the mount is still last; the groups before it come from the outside.
-            let n = chain.len().saturating_sub(1);
-            chain[..n].reverse();
-            let is_flat = mount.version == CgroupVersion::V1
-                && chain.first().is_some_and(|one| one.files.controllers.contains(&Controller::Blkio));
-            chain.truncate(if is_flat { 1 } else { chain.len() });
-            chain
-        };
-        mounts.iter().flat_map(chain).collect()
+        let all = mounts.iter().flat_map(|mount| {
+            let own = self.paths.iter().find(|one| mount.holds(one));
+            let own = own.filter(|one| !one.path.starts_with("/.."));
+            let is_flat =
+                mount.version == CgroupVersion::V1 && mount.known_controllers().contains(&Controller::Blkio);
+            let paths = own.into_iter().flat_map(|one| Path::new(&one.path).ancestors());
+            let paths = paths.take(if is_flat { 1 } else { usize::MAX }).filter_map(Path::to_str);
+            paths.map(move |path| GroupDirectory { path: path.to_owned(), files: mount.files(path) })
+        });
+        all.collect()
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {
@@ -176,6 +159,15 @@ impl CgroupMount {
                 !one.controllers.is_empty()
                     && one.controllers.iter().all(|name| self.controllers.contains(name))
             }
+        }
+    }
+
+    /// Returns the directory of the group with this path.
+    fn files(&self, path: &str) -> ControllerFiles {
+        ControllerFiles {
+            version: self.version,
+            controllers: self.known_controllers(),
+            directory: self.root.join(path.trim_start_matches('/')),
         }
     }
 
