@@ -1,5 +1,8 @@
 //! The limits that control groups set for a group of watched processes, with their use.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use model::{Counter, Reading};
 
 use crate::cgroup::{CgroupLimit, CgroupLimitKind, Controller};
@@ -15,14 +18,15 @@ pub(super) struct LimitFiles {
     files: Vec<OpenFile>,
 }
 
-/// A file of the control group that sets a limit.
+/// A file of a control group that sets limits.
 #[derive(Debug)]
 struct OpenFile {
     file: KernelFile,
-    /// The numbers of the disk; empty if the limit is on none.
-    disk: String,
-    parse: LimitParse,
+    uses: Vec<LimitUse>,
 }
+
+/// The use of one limit in a file: the numbers of the disk, empty if the limit is on none, and the parser.
+type LimitUse = (String, LimitParse);
 
 impl LimitFiles {
     /// Opens the files of these limits. Refaults are read only of a group whose own are not known.
@@ -31,10 +35,16 @@ impl LimitFiles {
             |limit: &CgroupLimit| Reading::of(counter(limit.kind), limit.disk.clone(), limit.value);
         let allowed = limits.cpus.iter().flat_map(|allowed| &allowed.cpus);
         let allowed = allowed.map(|cpu| Reading::of(Counter::SutAllowedCpu, cpu.to_string(), 1));
-        let files = limits.of_cgroups.iter().flat_map(|limit| files_of(limits, limit, knows_refaults));
+        let mut files: BTreeMap<PathBuf, Vec<LimitUse>> = BTreeMap::new();
+        for limit in &limits.of_cgroups {
+            for (path, parse) in files_of(limits, limit, knows_refaults) {
+                files.entry(path).or_default().push((limit.disk.clone(), parse));
+            }
+        }
+        let open = |(path, uses)| Some(OpenFile { file: KernelFile::open(path).ok()?, uses });
         LimitFiles {
             limits: limits.of_cgroups.iter().map(of_cgroup).chain(allowed).collect(),
-            files: files.collect(),
+            files: files.into_iter().filter_map(open).collect(),
         }
     }
 
@@ -47,31 +57,33 @@ impl LimitFiles {
         for limit in &self.limits {
             into.push(Reading { instance: instance(&limit.instance), ..limit.clone() });
         }
-        for OpenFile { file, disk, parse } in &self.files {
+        for OpenFile { file, uses } in &self.files {
             let Some(text) = file.text_in(buffer) else { continue };
-            let mut readings = Vec::new();
-            parse(&text, disk, &mut readings);
-            into.extend(readings.into_iter().map(|one| Reading { instance: instance(disk), ..one }));
+            for (disk, parse) in uses {
+                let mut readings = Vec::new();
+                parse(&text, disk, &mut readings);
+                into.extend(readings.into_iter().map(|one| Reading { instance: instance(disk), ..one }));
+            }
         }
     }
 }
 
-/// Opens the files that tell the use of a limit.
-fn files_of(limits: &GroupLimits, limit: &CgroupLimit, knows_refaults: bool) -> Vec<OpenFile> {
+/// Returns the files that tell the use of a limit, with their parsers.
+fn files_of(
+    limits: &GroupLimits,
+    limit: &CgroupLimit,
+    knows_refaults: bool,
+) -> impl Iterator<Item = (PathBuf, LimitParse)> {
     let version = limit.set_by.files.version;
-    let all = LIMIT_FILES.iter().filter(|(of, kind, ..)| (*of, *kind) == (version, limit.kind));
-    let paths = all.filter_map(|(_, _, controller, name, parse)| match controller {
+    let all = LIMIT_FILES.iter().filter(move |(of, kind, ..)| (*of, *kind) == (version, limit.kind));
+    let paths = all.filter_map(move |(_, _, controller, name, parse)| match controller {
         Controller::Cpuacct => Some((limits.account(limit)?.files.directory.join(name), *parse)),
         _ => Some((limit.file(name), *parse)),
     });
     let (name, parse) = REFAULTS;
     let refaults =
         (limit.kind == CgroupLimitKind::Memory && !knows_refaults).then(|| (limit.file(name), parse));
-    let open = |(path, parse)| {
-        let file = KernelFile::open(path).ok()?;
-        Some(OpenFile { file, disk: limit.disk.clone(), parse })
-    };
-    paths.chain(refaults).filter_map(open).collect()
+    paths.chain(refaults)
 }
 
 /// Returns the counter of a limit.
@@ -103,8 +115,8 @@ mod tests {
             ("memory.max", "1000000\n"),
             ("memory.current", "900000\n"),
             ("memory.stat", "workingset_refault_file 6\n"),
-            ("io.max", "8:0 riops=80\n"),
-            ("io.stat", "8:0 rios=7 wios=1\n"),
+            ("io.max", "8:0 riops=80 wbps=9000\n"),
+            ("io.stat", "8:0 wbytes=500 rios=7 wios=1\n"),
         ] {
             fs::write(folder.path().join(name), text).unwrap();
         }
@@ -124,6 +136,7 @@ mod tests {
             (Counter::SutQuota, "port=80", 300_000),
             (Counter::SutMemoryMax, "port=80", 1_000_000),
             (Counter::SutReadsMax, "port=80 8:0", 80),
+            (Counter::SutWriteBytesMax, "port=80 8:0", 9_000),
             (Counter::SutQuotaCpu, "port=80", 9_000),
             (Counter::SutPeriods, "port=80", 10),
             (Counter::SutThrottledPeriods, "port=80", 3),
@@ -131,6 +144,7 @@ mod tests {
             (Counter::SutLimitedMemory, "port=80", 900_000),
             (Counter::SutRefaults, "port=80", 6),
             (Counter::SutLimitedReads, "port=80 8:0", 7),
+            (Counter::SutLimitedWriteBytes, "port=80 8:0", 500),
         ];
         let mut expected =
             expected.map(|(counter, instance, value)| Reading::of(counter, instance, value)).to_vec();
