@@ -240,6 +240,8 @@ mod tests {
     use std::net::TcpListener;
     use std::process::{Command, Stdio};
 
+    use proptest::prelude::*;
+
     use super::*;
 
     fn problem(selector: &str) -> String {
@@ -301,5 +303,12 @@ mod tests {
         assert!(problem("cgroup=/no/such/group").contains("hint: `/proc/PID/cgroup`"));
         let elsewhere = Sought::Target("192.0.2.7:80".parse().unwrap()).find().unwrap_err().to_string();
         assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is no address of this machine");
+    }
+
+    proptest! {
+        #[test]
+        fn any_table_of_unix_sockets_is_parsed_without_panic(text in "([0-9a-f:/ \\n]|.){0,200}", path in ".{0,20}") {
+            unix_listeners(&text, &path).for_each(drop);
+        }
     }
 }

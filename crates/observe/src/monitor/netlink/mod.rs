@@ -130,13 +130,29 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::netlink::testing::attribute_bytes;
 
     proptest! {
         #[test]
         fn any_message_is_parsed_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             listeners::parse(&bytes);
-            unix_listeners::parse(&bytes);
             queues::parse(&bytes);
+            services::parse_tcp(&bytes);
+            unix_listeners::parse(&bytes);
+            services::parse_unix(&bytes);
+        }
+
+        /// Goal: the parsers are also reached behind what they require: the type of the socket, whole attributes.
+        #[test]
+        fn any_attributes_of_a_unix_socket_are_parsed_without_panic(
+            attributes in prop::collection::vec((0u16..6, prop::collection::vec(any::<u8>(), 0..20)), 0..6),
+            length in 0usize..100,
+        ) {
+            let mut bytes = vec![1; sock_diag::UNIX_MESSAGE_BYTES];
+            bytes.extend(attributes.iter().flat_map(|(kind, value)| attribute_bytes(*kind, value)));
+            bytes.truncate(length);
+            unix_listeners::parse(&bytes);
+            services::parse_unix(&bytes);
         }
     }
 }

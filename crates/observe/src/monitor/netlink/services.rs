@@ -53,7 +53,7 @@ pub(super) struct ServiceConnections {
 
 /// An established TCP connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct TcpConnection {
+pub(super) struct TcpConnection {
     local: (IpAddr, u16),
     remote: (IpAddr, u16),
     inode: u64,
@@ -61,7 +61,7 @@ struct TcpConnection {
 
 /// A connected Unix socket; `peer` is 0 if the peer has not accepted yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct UnixConnection {
+pub(super) struct UnixConnection {
     inode: u64,
     name: String,
     peer: u64,
@@ -176,7 +176,7 @@ impl OwnSockets {
 }
 
 /// Parses `struct inet_diag_msg`: the family, a state, two bytes, both ports in network byte order, both addresses.
-fn parse_tcp(payload: &[u8]) -> Option<TcpConnection> {
+pub(super) fn parse_tcp(payload: &[u8]) -> Option<TcpConnection> {
     let port = |at: usize| Some(u16::from_be_bytes(payload.get(at..at + 2)?.try_into().ok()?));
     let address = |at: usize| -> Option<IpAddr> {
         Some(match payload.first()? {
@@ -192,7 +192,7 @@ fn parse_tcp(payload: &[u8]) -> Option<TcpConnection> {
 }
 
 /// Parses `struct unix_diag_msg` of a stream.
-fn parse_unix(payload: &[u8]) -> Option<UnixConnection> {
+pub(super) fn parse_unix(payload: &[u8]) -> Option<UnixConnection> {
     if *payload.get(1)? != STREAM {
         return None;
     }
