@@ -48,6 +48,15 @@ impl SeriesUsage {
     }
 }
 
+/// The roles of the machines at one end of the way that the load takes, in the order in which they are asked for a counter.
+pub(crate) type RouteEnd = [MachineRole; 2];
+
+/// Where the server runs: machines of the server alone before shared ones.
+pub(crate) const SERVER_END: RouteEnd = [MachineRole::Sut, MachineRole::Both];
+
+/// Where the load is made: machines of the load alone before shared ones.
+pub(crate) const LOAD_END: RouteEnd = [MachineRole::Load, MachineRole::Both];
+
 impl ResourceUsage {
     pub(crate) fn of(fold: &Resources, machines: &[Machine], known: &[Series]) -> ResourceUsage {
         let mut series: Vec<SeriesUsage> = fold
@@ -62,22 +71,16 @@ impl ResourceUsage {
     /// Returns the uses of a counter where the server runs: of the first machine that has it, machines of the server
     /// alone before shared ones.
     pub fn of_sut(&self, counter: Counter) -> impl Iterator<Item = &SeriesUsage> {
-        self.of_first(counter, [MachineRole::Sut, MachineRole::Both])
+        self.of_first(counter, SERVER_END)
     }
 
-    /// Returns the uses of a counter where the load is made: of the first machine that has it, machines of the load alone
-    /// before shared ones.
-    pub(crate) fn of_load(&self, counter: Counter) -> impl Iterator<Item = &SeriesUsage> {
-        self.of_first(counter, [MachineRole::Load, MachineRole::Both])
-    }
-
-    /// Returns the uses of a counter by the first machine that has it, of the roles in this order.
-    fn of_first(&self, counter: Counter, roles: [MachineRole; 2]) -> impl Iterator<Item = &SeriesUsage> {
+    /// Returns the uses of a counter by the first machine that has it, of those at one end.
+    pub(crate) fn of_first(&self, counter: Counter, end: RouteEnd) -> impl Iterator<Item = &SeriesUsage> {
         let has = |role: MachineRole| {
             let mut found = self.series.iter().filter(|one| one.series.counter == counter);
             found.find(|one| self.role(one) == Some(role)).map(|one| one.series.machine)
         };
-        let machine = roles.into_iter().find_map(has);
+        let machine = end.into_iter().find_map(has);
         self.series
             .iter()
             .filter(move |one| one.series.counter == counter && Some(one.series.machine) == machine)

@@ -376,10 +376,10 @@ fn retransmits(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
 
 fn network_busy(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
     let is_link = |name: &str| name != LOOPBACK && end.holds(name);
-    let speeds = end.series(uses, Counter::NetSpeed).into_iter().filter(|one| is_link(&one.series.instance));
+    let speeds = end.series(uses, Counter::NetSpeed).filter(|one| is_link(&one.series.instance));
     let busy = speeds.filter_map(|one| {
-        let of = |counter| end.series(uses, counter).into_iter();
-        let bytes = |counter| of(counter).find(|other| other.series.instance == one.series.instance)?.value;
+        let is_same = |other: &&SeriesUsage| other.series.instance == one.series.instance;
+        let bytes = |counter| end.series(uses, counter).find(is_same)?.value;
         let busier = bytes(Counter::NetReceivedBytes)?.max(bytes(Counter::NetSentBytes)?);
         ratio(Some(8.0 * busier), one.value)
     });
