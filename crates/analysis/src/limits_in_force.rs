@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::Counter;
 
-use crate::resources::ResourceUsage;
+use crate::resources::{ResourceUsage, ratio};
 
 /// Counters of a limit on a disk, each with its use.
 pub(crate) type DiskLimits = [(Counter, Counter); 2];
@@ -26,11 +26,11 @@ pub(crate) fn processor_share(uses: &ResourceUsage) -> Option<f64> {
         let of = |counter| uses.sut_value(counter, group);
         // The account of a shared quota may be unreadable; the group's own use is at least known to be part of it.
         let used = of(Counter::SutQuotaCpu).into_iter().chain(of(Counter::SutCpu)).max_by(f64::total_cmp)?;
-        share(used, quota.value?)
+        ratio(Some(used), quota.value)
     });
-    let of_cpus = allowed_by_group(uses)
-        .into_iter()
-        .filter_map(|(group, cpus)| share(uses.sut_value(Counter::SutCpu, group)?, 1e6 * cpus.len() as f64));
+    let of_cpus = allowed_by_group(uses).into_iter().filter_map(|(group, cpus)| {
+        ratio(uses.sut_value(Counter::SutCpu, group), Some(1e6 * cpus.len() as f64))
+    });
     of_quota.chain(of_cpus).max_by(f64::total_cmp)
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn allowance(uses: &ResourceUsage) -> Option<f64> {
 pub(crate) fn memory_share(uses: &ResourceUsage) -> Option<f64> {
     let shares = uses.of_sut(Counter::SutMemoryMax).filter_map(|limit| {
         let of = |counter| uses.sut_value(counter, &limit.series.instance);
-        share(of(Counter::SutLimitedMemory).or_else(|| of(Counter::SutMemory))?, limit.value?)
+        ratio(of(Counter::SutLimitedMemory).or_else(|| of(Counter::SutMemory)), limit.value)
     });
     shares.max_by(f64::total_cmp)
 }
@@ -65,7 +65,7 @@ pub(crate) fn memory_share(uses: &ResourceUsage) -> Option<f64> {
 pub(crate) fn disk_share(uses: &ResourceUsage, limits: DiskLimits) -> Option<f64> {
     let shares = limits.into_iter().flat_map(|(limit, used)| {
         uses.of_sut(limit)
-            .filter_map(move |limit| share(uses.sut_value(used, &limit.series.instance)?, limit.value?))
+            .filter_map(move |limit| ratio(uses.sut_value(used, &limit.series.instance), limit.value))
     });
     shares.max_by(f64::total_cmp)
 }
@@ -81,10 +81,6 @@ fn allowed_by_group(uses: &ResourceUsage) -> BTreeMap<&str, BTreeSet<u32>> {
         }
     }
     groups
-}
-
-fn share(used: f64, limit: f64) -> Option<f64> {
-    (0.0 < limit).then(|| used / limit)
 }
 
 #[cfg(test)]

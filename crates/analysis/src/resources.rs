@@ -113,3 +113,9 @@ impl ResourceUsage {
         self.machines.get(one.series.machine as usize).map(|machine| machine.role)
     }
 }
+
+/// Returns part ÷ whole; `None` if either is not known or the whole is zero.
+pub(crate) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
+    let whole = whole.filter(|whole| 0.0 < *whole)?;
+    Some(part? / whole)
+}

@@ -2,7 +2,7 @@
 
 use model::{
     BenchmarkId, ConsistencyCheck, Ending, Example, FailureCodes, Load, Modification, NamedCount, Outcome,
-    Phase, Score, Words,
+    Phase, Plan, Score, Words,
 };
 use stats::{Histogram, Steadiness};
 use units::Nanos;
@@ -185,6 +185,11 @@ impl LoadPointResult {
     /// Returns successful and failed operations that completed in the steady phase.
     pub fn completed(&self) -> u64 {
         self.total.n.saturating_add(self.total.errors)
+    }
+
+    /// Returns the CPU time per second that the load threads used, in CPUs.
+    pub(crate) fn generator_cpus(&self, plan: &Plan) -> f64 {
+        self.generator_busy * f64::from(plan.load_threads)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::{Counter, MachineRole, Plan};
 
 use crate::limits_in_force;
-use crate::resources::{ResourceUsage, SeriesUsage};
+use crate::resources::{ResourceUsage, SeriesUsage, ratio};
 
 /// The use of CPUs that a server without an allowance and the load generator share. All in CPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,5 +83,5 @@ pub(crate) fn busy_cpus(plan: &Plan, uses: &ResourceUsage) -> Vec<f64> {
 fn busy(uses: &ResourceUsage, cpu: &str) -> Option<f64> {
     let sum = |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.sut_value(*mode, cpu)).sum() };
     let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
-    (0.0 < busy + idle).then(|| busy / (busy + idle))
+    ratio(Some(busy), Some(busy + idle))
 }

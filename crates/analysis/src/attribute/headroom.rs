@@ -3,7 +3,7 @@
 use model::{Counter, MachineRole, Plan};
 
 use crate::LoadPointResult;
-use crate::resources::{ResourceUsage, SeriesUsage};
+use crate::resources::{ResourceUsage, SeriesUsage, ratio};
 
 /// One CPU of the machine that made the load.
 struct Cpu {
@@ -19,8 +19,7 @@ struct Cpu {
 /// with the server, more load needs more of both, and other programs continue: (G + S + I) ÷ (G + S), with I the idle
 /// time of all CPUs and S the time that the server used. Never more than its threads could use, T ÷ G.
 pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
-    let threads = f64::from(plan.load_threads);
-    let generator = point.generator_busy * threads;
+    let generator = point.generator_cpus(plan);
     let (role, cpus) = cpus_of_generator(&point.resources)?;
     if generator <= 0.0 {
         return None;
@@ -45,7 +44,7 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
             (generator + server + idle(&mut cpus.iter())) / (generator + server)
         }
     };
-    Some(left.min(threads / generator).max(1.0))
+    Some(left.min(f64::from(plan.load_threads) / generator).max(1.0))
 }
 
 /// Returns the CPUs of the load machine, and its role.
@@ -65,7 +64,7 @@ fn cpus_of_generator(uses: &ResourceUsage) -> Option<(MachineRole, Vec<Cpu>)> {
             of_cpu.filter_map(|other| other.value).sum()
         };
         let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
-        (0.0 < busy + idle).then(|| Cpu { number: name.parse().ok(), busy: busy / (busy + idle) })
+        Some(Cpu { number: name.parse().ok(), busy: ratio(Some(busy), Some(busy + idle))? })
     };
     let cpus = idle.iter().map(cpu).collect::<Option<Vec<Cpu>>>()?;
     Some((role, cpus))

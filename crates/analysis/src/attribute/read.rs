@@ -8,6 +8,7 @@ use super::load_interfaces::LoadInterfaces;
 use super::{CpuNeighbor, Indicator, Indicators, connections, web};
 use crate::finding::ProgramCpuUse;
 use crate::limits_in_force::{self, DISK_BYTES, DISK_OPERATIONS};
+pub(super) use crate::resources::ratio;
 use crate::resources::{ResourceUsage, SeriesUsage};
 use crate::shared_cpus::{SharedCpus, busy_cpus};
 use crate::{LoadPointResult, VerdictState};
@@ -54,18 +55,15 @@ pub(super) fn point_indicators(plan: &Plan, point: &LoadPointResult) -> PointInd
 
 /// Returns the use of the CPUs that the server and the generator share; `None` if they share none.
 pub(super) fn shared_cpus(plan: &Plan, point: &LoadPointResult) -> Option<SharedCpus> {
-    let generator = point.generator_busy * f64::from(plan.load_threads);
-    SharedCpus::of(plan, &point.resources, generator, point.sut_cpus)
+    SharedCpus::of(plan, &point.resources, point.generator_cpus(plan), point.sut_cpus)
 }
 
 /// Returns who used more of the CPUs than the server did, and more than all others; `None` if the server used most.
 pub(super) fn neighbor(plan: &Plan, point: &LoadPointResult) -> Option<CpuNeighbor> {
     let uses = &point.resources;
-    let programs = uses.of_sut(Counter::OtherCpu).filter_map(|one| {
-        let used = ProgramCpuUse { name: one.series.instance.clone(), cpus: one.value? / 1e6 };
-        Some((used.cpus, CpuNeighbor::Program(used)))
-    });
-    let generator = point.generator_busy * f64::from(plan.load_threads);
+    let programs = uses.of_sut(Counter::OtherCpu).filter_map(ProgramCpuUse::of);
+    let programs = programs.map(|used| (used.cpus, CpuNeighbor::Program(used)));
+    let generator = point.generator_cpus(plan);
     let own = limits_in_force::allowed_cpus(uses).unwrap_or_default();
     let is_apart =
         !own.is_empty() && !plan.load_cpus.is_empty() && plan.load_cpus.iter().all(|cpu| !own.contains(cpu));
@@ -388,10 +386,4 @@ fn network_busy(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
 
 fn mean(values: &[f64]) -> Option<f64> {
     ratio(Some(values.iter().sum()), Some(values.len() as f64))
-}
-
-/// Returns part ÷ whole; `None` if either is not known or the whole is zero.
-pub(super) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
-    let whole = whole.filter(|whole| 0.0 < *whole)?;
-    Some(part? / whole)
 }

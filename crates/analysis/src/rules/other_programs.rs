@@ -21,9 +21,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
 pub(super) fn used(uses: &ResourceUsage) -> Option<OtherCpuUse> {
     let series = uses.series.iter().filter(|one| one.series.counter == Counter::OtherCpu);
     let watched = series.filter(|one| uses.role(one).is_some_and(|role| role != MachineRole::Sut));
-    let mut programs: Vec<ProgramCpuUse> = watched
-        .filter_map(|one| Some(ProgramCpuUse { name: one.series.instance.clone(), cpus: one.value? / 1e6 }))
-        .collect();
+    let mut programs: Vec<ProgramCpuUse> = watched.filter_map(ProgramCpuUse::of).collect();
     programs.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
     let total = programs.iter().map(|program| program.cpus).sum::<f64>();
     (CPUS_MIN <= total).then_some(OtherCpuUse { total, programs })
