@@ -1,4 +1,5 @@
-//! Comparison of the catalog that a plan has with the one that its benchmark's definition gives.
+//! Comparison of the score and the words that a plan has with those that its benchmark's definition gives. Whether a plan
+//! counts what its workload has is verified with the run file.
 
 use model::{Catalog, Score};
 
@@ -22,8 +23,6 @@ pub enum CatalogDifference {
         /// The word of the definition.
         defined: String,
     },
-    /// Other kinds of operations, units, pauses or measures than the plan's own workload has.
-    Counted,
 }
 
 impl CatalogDifference {
@@ -32,12 +31,11 @@ impl CatalogDifference {
         match self {
             CatalogDifference::Score { .. } => "changed score",
             CatalogDifference::Word { .. } => "changed word",
-            CatalogDifference::Counted => "changed catalog",
         }
     }
 }
 
-/// Compares the catalog of a plan with the one that its benchmark's definition gives for the plan's workload.
+/// Compares score and words in the catalog of a plan with those in the one that its benchmark's definition gives for the plan's workload.
 ///
 /// The score first, then words in the order of [`model::Words::entries`]; empty if they are equal.
 pub fn audit_catalog(stored: &Catalog, defined: &Catalog) -> Vec<CatalogDifference> {
@@ -48,6 +46,5 @@ pub fn audit_catalog(stored: &Catalog, defined: &Catalog) -> Vec<CatalogDifferen
     let word = |((place, stored), (_, defined)): ((&'static str, &str), (&str, &str))| {
         CatalogDifference::Word { place, stored: stored.to_owned(), defined: defined.to_owned() }
     };
-    let counted = (!stored.counts_as(defined)).then_some(CatalogDifference::Counted);
-    score.into_iter().chain(changed.map(word)).chain(counted).collect()
+    score.into_iter().chain(changed.map(word)).collect()
 }

@@ -1,7 +1,7 @@
 //! Audits: stated numbers, compared with the values that follow from their sources.
 //!
-//! [`audit_results`] compares a result table with the one recomputed from a run file, [`audit_catalog`] the catalog of a
-//! plan with the one that its benchmark's definition gives. Published reports, which have no records, are audited by the
+//! [`audit_results`] compares a result table with the one recomputed from a run file, [`audit_catalog`] score and words of a
+//! plan with those that its benchmark's definition gives. Published reports, which have no records, are audited by the
 //! crate `published`.
 
 mod catalog;

@@ -85,6 +85,15 @@ fn another_score_than_that_of_the_benchmark_is_found() {
     assert!(!found.contains("changed cell"), "{found}");
 }
 
+/// Goal: what was reported twice, as a difference from the workload and as one from the benchmark, is one line.
+#[test]
+fn a_changed_catalog_is_found_once() {
+    let found = found_after(
+        r#"UPDATE header SET plan_json = replace(plan_json, '"name":"body bytes"', '"name":"bodies"')"#,
+    );
+    assert_eq!(found.matches("catalog").count(), 1, "{found}");
+}
+
 #[test]
 fn a_changed_fact_about_the_machine_is_found() {
     contains(&found_after("UPDATE testbed SET value = 'a faster one' WHERE id = 2"), "testbed");
