@@ -1,7 +1,8 @@
 //! The number of load threads beside a running server on this machine: the fewest that carry the load.
 //!
 //! Each load thread takes a CPU from the server. A run therefore begins with one, at the highest load planned, for two
-//! seconds: if it was at its limit while the server left CPUs idle, twice as many are tried, up to half of the CPUs.
+//! seconds: if it was at its limit while the server left CPUs idle, twice as many are tried, up to half of the CPUs. A
+//! search, whose highest load is what it is to find, takes half of the CPUs at once.
 
 use analysis::finding::{Finding, ServerUse};
 use analysis::{Analysis, VerdictState};
@@ -24,7 +25,7 @@ const SETTLE: Nanos = Nanos::from_millis(500);
 const STEADY: Nanos = Nanos::from_millis(2_500);
 
 /// Gives all plans the fewest load threads that carry the load beside a running server on this machine, found by short
-/// trials; plans of other servers, those with `--load-cpus` and searches stay as they are.
+/// trials; searches as many as there may be. Plans of other servers and those with `--load-cpus` stay as they are.
 pub(super) fn with_load_threads(
     arguments: &RunArguments,
     candidates: &[Candidate],
@@ -36,53 +37,70 @@ pub(super) fn with_load_threads(
     if is_chosen || !candidates.iter().all(|one| one.web_target().is_some_and(url::is_here)) {
         return Ok(plans);
     }
-    eprint("Trying how many load threads carry the load.");
-    let chosen = context.chosen;
-    let mut threads = 1;
-    for (index, (candidate, plan)) in candidates.iter().zip(&plans).enumerate() {
-        // Repetitions need as many.
-        if candidates[..index].iter().any(|other| other.title == candidate.title) {
-            continue;
-        }
-        let needed = fewest(most, |n| {
-            let overrides = candidate_overrides(arguments, chosen, candidate, n)?;
-            let Some(trial) = highest_load(plan, overrides) else { return Ok(false) };
-            let trial = planned(chosen, candidate, &trial)?;
-            let server = candidate.server(&chosen.name, &trial, context.trust)?;
-            is_enough(trial, server, context.secrets.clone())
-        })?;
-        threads = needed.max(threads);
-    }
+    let is_search = plans.iter().any(|plan| plan.search.is_some());
+    let threads = if is_search { most } else { tried(arguments, candidates, &plans, most, context)? };
     let with_threads = |(candidate, plan): (&Candidate, &Plan)| {
         let quota = CpuQuota { cpus: plan.sut.quota, reason: plan.sut.quota_reason.clone() };
-        let plan = candidate_plan(arguments, chosen, candidate, threads)?;
+        let plan = candidate_plan(arguments, context.chosen, candidate, threads)?;
         Ok(plan.with_quota(quota).map_err(|problem| vec![problem])?)
     };
     candidates.iter().zip(&plans).map(with_threads).collect()
 }
 
-/// Returns the fewest load threads, up to `most`, that carry the load: the first of 1, 2, 4… that are enough.
+/// Returns the fewest load threads, up to `most`, that carry the loads of all plans, by trials. What one server needed is
+/// where the trials of the next one begin.
+fn tried(
+    arguments: &RunArguments,
+    candidates: &[Candidate],
+    plans: &[Plan],
+    most: u32,
+    context: &RunContext<'_>,
+) -> Result<u32, Failure> {
+    eprint("Trying how many load threads carry the load.");
+    let chosen = context.chosen;
+    let mut threads = 1;
+    for (index, (candidate, plan)) in candidates.iter().zip(plans).enumerate() {
+        // Repetitions need as many.
+        if candidates[..index].iter().any(|other| other.title == candidate.title) {
+            continue;
+        }
+        threads = fewest(threads, most, |n| {
+            let trial = highest_load(plan, candidate_overrides(arguments, chosen, candidate, n)?);
+            let trial = planned(chosen, candidate, &trial)?;
+            let server = candidate.server(&chosen.name, &trial, context.trust)?;
+            is_enough(trial, server, context.secrets.clone())
+        })?;
+    }
+    Ok(threads)
+}
+
+/// Returns the fewest load threads, from `least` up to `most`, that carry the load: the first of `least`, twice as many, and
+/// so on, that are enough.
 ///
 /// # Errors
 /// Those of `is_enough`, which tries a number.
-fn fewest(most: u32, mut is_enough: impl FnMut(u32) -> Result<bool, Failure>) -> Result<u32, Failure> {
-    let mut n = 1;
+fn fewest(
+    least: u32,
+    most: u32,
+    mut is_enough: impl FnMut(u32) -> Result<bool, Failure>,
+) -> Result<u32, Failure> {
+    let mut n = least;
     while n < most && !is_enough(n)? {
         n = n.saturating_mul(2).min(most);
     }
     Ok(n)
 }
 
-/// Returns the settings of a trial of a plan: its highest load, for a moment. `None` for a search, whose highest load is
-/// what it is to find.
-fn highest_load(plan: &Plan, overrides: Overrides) -> Option<Overrides> {
-    let highest = plan.load_points.iter().map(|point| point.load);
-    let highest = highest.max_by(|one, other| one.level().total_cmp(&other.level()))?;
+/// Returns the settings of a trial of a plan: its highest load, for a moment.
+fn highest_load(plan: &Plan, overrides: Overrides) -> Overrides {
+    let loads = plan.load_points.iter().map(|point| point.load);
+    let highest = loads.max_by(|one, other| one.level().total_cmp(&other.level()));
     let (load, rates) = match highest {
-        Load::Users(users) => (Some(vec![users]), None),
-        Load::Rate { per_second, .. } => (None, Some(vec![per_second])),
+        None => (None, None),
+        Some(Load::Users(users)) => (Some(vec![users]), None),
+        Some(Load::Rate { per_second, .. }) => (None, Some(vec![per_second])),
     };
-    plan.search.is_none().then_some(Overrides {
+    Overrides {
         load,
         rates,
         max_load: None,
@@ -93,7 +111,7 @@ fn highest_load(plan: &Plan, overrides: Overrides) -> Option<Overrides> {
         ramp_down: Some(Nanos::ZERO),
         drain: Some(Nanos::ZERO),
         ..overrides
-    })
+    }
 }
 
 /// Returns whether the load threads of a trial are enough.
@@ -128,20 +146,24 @@ fn held_back(analysis: &Analysis) -> bool {
 mod tests {
     use super::*;
 
-    /// A load of 2.5 threads needs 4; on half of 6 CPUs it gets 3; one thread is never tried where there is one only.
+    /// A load of 2.5 threads needs 4; on half of 6 CPUs it gets 3; one thread is never tried where there is one only. A
+    /// second server is not tried with fewer than the first one needed.
     #[test]
     fn the_number_doubles_until_it_is_enough_or_half_of_the_cpus() {
-        let tried = |most: u32, needed: u32| {
+        let tried = |least: u32, most: u32, needed: u32| {
             let mut numbers = Vec::new();
-            let n = fewest(most, |n| {
+            let n = fewest(least, most, |n| {
                 numbers.push(n);
                 Ok(needed <= n)
             });
             (n.unwrap(), numbers)
         };
-        assert_eq!(tried(1, 3), (1, vec![]));
-        assert_eq!(tried(8, 1), (1, vec![1]));
-        assert_eq!(tried(8, 3), (4, vec![1, 2, 4]));
-        assert_eq!(tried(3, 3), (3, vec![1, 2]));
+        assert_eq!(tried(1, 1, 3), (1, vec![]));
+        assert_eq!(tried(1, 8, 1), (1, vec![1]));
+        assert_eq!(tried(1, 8, 3), (4, vec![1, 2, 4]));
+        assert_eq!(tried(1, 3, 3), (3, vec![1, 2]));
+        assert_eq!(tried(4, 8, 1), (4, vec![4]));
+        assert_eq!(tried(4, 8, 5), (8, vec![4]));
+        assert_eq!(tried(3, 3, 1), (3, vec![]));
     }
 }
