@@ -29,4 +29,5 @@ pub use recipe::{
 pub use sut::{
     Acceleration, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server, SutDied,
     SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WorkDir, accelerators, clean_stale, suts,
+    suts_of,
 };

@@ -3,7 +3,7 @@
 use model::{Connection, Family, HttpVersion, Overrides, Plan, SutPlan, WebProtocol, WebWorkload, make_plan};
 use observe::{Check, CheckState, DoctorInput, examine};
 use serde_json::json;
-use testbed::{SutListing, probe_quota};
+use testbed::probe_quota;
 
 use super::{print, print_json};
 use crate::arguments::DoctorArguments;
@@ -48,15 +48,13 @@ fn servers(family: Family) -> Result<Check, Failure> {
     let found = match recipe_family(family) {
         None => format!("Plimsoll starts no {family} servers; name one that runs: `--target HOST:PORT`"),
         Some(of_recipes) => {
-            let all = testbed::suts(&paths::search_path(), &std::env::current_exe()?);
-            let (here, missing): (Vec<_>, Vec<_>) = all
-                .into_iter()
-                .filter(|one| one.family == of_recipes)
-                .partition(|one| one.installed.is_some());
-            let names =
-                |list: Vec<SutListing>| list.into_iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-            let or_none = |names: String| if names.is_empty() { "none".to_owned() } else { names };
-            format!("{family}: {} installed; {} not installed", or_none(names(here)), or_none(names(missing)))
+            let all = testbed::suts_of(of_recipes, &paths::search_path(), &std::env::current_exe()?);
+            let names = |is_wanted: bool| {
+                let of_state = all.iter().filter(|(_, is_installed)| *is_installed == is_wanted);
+                let names: Vec<&str> = of_state.map(|(name, _)| name.as_str()).collect();
+                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            };
+            format!("{family}: {} installed; {} not installed", names(true), names(false))
         }
     };
     Ok(Check { name: "servers", state: CheckState::Good, found, advice: String::new() })

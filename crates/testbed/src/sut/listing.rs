@@ -61,8 +61,20 @@ pub struct Missing {
 /// Returns all servers with a built-in recipe. Programs are searched in `search_path` and the usual
 /// directories; `program` is Plimsoll itself. Starts each installed server to determine its version.
 pub fn suts(search_path: &[PathBuf], program: &Path) -> Vec<SutListing> {
-    let recipes = BUILT_IN_RECIPES.iter().filter_map(|(name, _)| Recipe::load(name).ok());
-    recipes.map(|recipe| listing(&recipe, search_path, program)).collect()
+    recipes().map(|recipe| listing(&recipe, search_path, program)).collect()
+}
+
+/// Returns the names of the servers of a family with a built-in recipe, each with whether it is installed. Starts none of
+/// them.
+pub fn suts_of(family: ServerFamily, search_path: &[PathBuf], program: &Path) -> Vec<(String, bool)> {
+    let recipes = recipes().filter(|recipe| recipe.family == family);
+    let is_installed =
+        |recipe: &Recipe| find_program(&recipe.title, &recipe.program, program, search_path).is_ok();
+    recipes.map(|recipe| (recipe.name.clone(), is_installed(&recipe))).collect()
+}
+
+fn recipes() -> impl Iterator<Item = Recipe> {
+    BUILT_IN_RECIPES.iter().filter_map(|(name, _)| Recipe::load(name).ok())
 }
 
 /// Returns all accelerators with a built-in recipe, in the same way.
@@ -124,6 +136,17 @@ mod tests {
         let proxy = nginx.gateways.iter().find(|gateway| gateway.kind == GatewayKind::Proxy).unwrap();
         let titles: Vec<&str> = proxy.missing.iter().map(|missing| missing.title.as_str()).collect();
         assert_eq!(titles, ["Plimsoll's page server"]);
+    }
+
+    /// Goal: of one family alone, and a server counts as installed by its program, which is not run.
+    #[test]
+    fn the_servers_of_a_family_are_told_without_starting_them() {
+        let all = suts(&[], Path::new("/no/such/program"));
+        for family in all.iter().map(|one| one.family) {
+            let of_family = all.iter().filter(|one| one.family == family);
+            let expected: Vec<_> = of_family.map(|one| (one.name.clone(), one.installed.is_some())).collect();
+            assert_eq!(suts_of(family, &[], Path::new("/no/such/program")), expected, "{family}");
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ use crate::recipe::{
 };
 use values::Origin;
 
-pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts};
+pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts, suts_of};
 pub use memory_limit::MemoryLimitProof;
 pub use prepare::SutLookUp;
 pub use running::RunningSut;
