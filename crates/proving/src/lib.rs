@@ -6,11 +6,13 @@
 //! - `record`: recorded runs
 //! - `build`, `packages`: the program under test, and the Debian packages that are needed
 //! - `noise`: other programs that use the machine meanwhile
+//! - `namespace`: network namespaces
 //! - `options`, `shell`: command lines
 
 pub mod bench;
 pub mod build;
 pub mod conformance;
+mod namespace;
 pub mod noise;
 pub mod options;
 pub mod packages;

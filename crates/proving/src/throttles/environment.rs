@@ -6,11 +6,11 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result};
 
 use super::table::EnvironmentKind;
-use crate::shell::run;
+use crate::namespace::{NetworkNamespace, command_in};
 
 /// A running environment, which is torn down when dropped.
 pub(super) struct ThrottleEnvironment {
-    namespace: Option<String>,
+    namespace: Option<NetworkNamespace>,
     children: Vec<Child>,
     /// The URL of a server that is already running.
     pub target: Option<String>,
@@ -34,22 +34,12 @@ impl ThrottleEnvironment {
 
     /// Returns a command that runs in the environment.
     pub(super) fn command(&self, program: &std::path::Path) -> Command {
-        match &self.namespace {
-            None => Command::new(program),
-            Some(name) => {
-                let mut command = Command::new("ip");
-                command.args(["netns", "exec", name]).arg(program);
-                command
-            }
-        }
+        command_in(self.namespace.as_ref(), program)
     }
 
     fn make_namespace(&mut self, discipline: &[&str]) -> Result<()> {
-        let name = format!("plimsoll-{}", std::process::id());
-        run(Command::new("ip").args(["netns", "add", &name]))?;
-        self.namespace = Some(name.clone());
-        run(Command::new("ip").args(["-n", &name, "link", "set", "lo", "up"]))?;
-        run(Command::new("tc").args(["-n", &name, "qdisc", "add", "dev", "lo", "root"]).args(discipline))
+        let namespace = self.namespace.insert(NetworkNamespace::make()?);
+        namespace.run(&[&["tc", "qdisc", "add", "dev", "lo", "root"][..], discipline].concat())
     }
 
     fn start_server(&mut self, plimsoll: &std::path::Path, arguments: &[&str]) -> Result<()> {
@@ -83,9 +73,6 @@ impl Drop for ThrottleEnvironment {
         for child in &mut self.children {
             let _ = child.kill();
             let _ = child.wait();
-        }
-        if let Some(name) = &self.namespace {
-            let _ = run(Command::new("ip").args(["netns", "delete", name]));
         }
     }
 }

@@ -115,7 +115,7 @@ impl CaseScene {
 
     fn start(&mut self, program: &ServerProgram) -> Result<()> {
         let prefix = self.network.server_prefix();
-        let first = prefix.first().map_or(program.program.as_path(), Path::new);
+        let first = prefix.first().map_or(program.program.as_path(), |word| Path::new(word));
         if !program.is_own {
             self.others.push(group(&ResourceLimits { cpus: vec![SERVER_CPU], ..ResourceLimits::default() })?);
         }

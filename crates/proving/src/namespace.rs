@@ -1,0 +1,62 @@
+//! Network namespaces for programs that are to have a network of their own.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::shell::run;
+
+/// A network namespace of this process, whose loopback interface is up. Dropping it removes it with its interfaces.
+#[derive(Debug)]
+pub(crate) struct NetworkNamespace {
+    name: String,
+}
+
+impl NetworkNamespace {
+    /// Makes one; a process has one at a time.
+    ///
+    /// # Errors
+    /// This user may not, or a killed process of the same id left one behind.
+    pub(crate) fn make() -> Result<NetworkNamespace> {
+        let name = format!("plimsoll-{}", std::process::id());
+        run(Command::new("ip").args(["netns", "add", &name]))?;
+        let namespace = NetworkNamespace { name };
+        namespace.run(&["ip", "link", "set", "lo", "up"])?;
+        Ok(namespace)
+    }
+
+    /// Returns the name, as `ip` knows it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the words before a command that is to run in it.
+    pub(crate) fn prefix(&self) -> [&str; 4] {
+        ["ip", "netns", "exec", &self.name]
+    }
+
+    /// Runs a command in it, to its end.
+    ///
+    /// # Errors
+    /// It cannot be started, or ends with a failure.
+    pub(crate) fn run(&self, words: &[&str]) -> Result<()> {
+        let [first, rest @ ..] = self.prefix();
+        run(Command::new(first).args(rest).args(words))
+    }
+}
+
+/// Returns a command for a program, which runs in a namespace if there is one.
+pub(crate) fn command_in(namespace: Option<&NetworkNamespace>, program: &Path) -> Command {
+    let Some(namespace) = namespace else { return Command::new(program) };
+    let [first, rest @ ..] = namespace.prefix();
+    let mut command = Command::new(first);
+    command.args(rest).arg(program);
+    command
+}
+
+impl Drop for NetworkNamespace {
+    fn drop(&mut self) {
+        let _ = run(Command::new("ip").args(["netns", "delete", &self.name]));
+    }
+}
