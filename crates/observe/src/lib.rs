@@ -47,5 +47,5 @@ pub use program::{ObserverProgram, StartProgram, StartedProgram};
 pub use thread_use::{SchedStat, ThreadUse};
 pub use watch::{
     GroupDescription, LimitDescription, ProcessSelector, ProcessSelectorError, Unseen, WatchError,
-    WatchedTargets, is_here,
+    WatchedTargets, is_here, is_listening,
 };

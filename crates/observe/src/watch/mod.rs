@@ -33,5 +33,6 @@ pub use request::WatchedTargets;
 pub(crate) use resolve::Sought;
 pub use resolve::WatchError;
 pub use selector::{ProcessSelector, ProcessSelectorError};
+pub use sockets::is_listening;
 pub(crate) use sockets::{Listener, parse as parse_listeners};
 pub(crate) use table::ProcessTable;

@@ -33,6 +33,11 @@ pub(crate) fn listeners_near(pid: u32) -> Vec<Listener> {
     tables.iter().flatten().flat_map(|text| parse(text)).collect()
 }
 
+/// Returns whether a TCP port is listened on in the network namespace of a process.
+pub fn is_listening(pid: u32, port: u16) -> bool {
+    listeners_near(pid).iter().any(|one| one.address.port() == port)
+}
+
 /// Reads the heading of a table and its listening sockets, which the kernel prints first. The rest has a line for every
 /// connection, including tens of thousands in TIME-WAIT. Source: Linux, net/ipv4/tcp_ipv4.c, `tcp_seek_last_pos`.
 fn listening_part(path: &str) -> Option<String> {
@@ -128,6 +133,7 @@ mod tests {
             let target = listener.local_addr().unwrap();
             let found = listeners_near(std::process::id());
             assert!(found.iter().any(|one| one.accepts(target) && one.address == target), "{target}");
+            assert!(is_listening(std::process::id(), target.port()), "{target}");
         }
     }
 }

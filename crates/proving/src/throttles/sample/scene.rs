@@ -209,31 +209,6 @@ fn free_ports() -> Result<[u16; 2]> {
 fn is_listening(pid: u32, place: &ListenPlace) -> bool {
     match place {
         ListenPlace::Socket(path) => path.exists(),
-        ListenPlace::Port(port) => {
-            let table = fs::read_to_string(format!("/proc/{pid}/net/tcp")).unwrap_or_default();
-            has_listener(&table, *port)
-        }
-    }
-}
-
-/// Returns whether `/proc/net/tcp` has a listener at a port: the state `0A`. Source: proc(5).
-fn has_listener(table: &str, port: u16) -> bool {
-    let end = format!(":{port:04X}");
-    table.lines().any(|line| {
-        let mut fields = line.split_whitespace().skip(1);
-        fields.next().is_some_and(|local| local.ends_with(&end)) && fields.nth(1) == Some("0A")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn listeners_are_found_by_port_and_state() {
-        let table = "  sl  local_address rem_address   st tx_queue\n   0: 0100007F:1F90 00000000:0000 0A 00000000\n   \
-            1: 0100007F:1F91 0100007F:8A2C 01 00000000\n";
-        assert!(has_listener(table, 8080));
-        assert!(!has_listener(table, 8081) && !has_listener(table, 80));
+        ListenPlace::Port(port) => observe::is_listening(pid, *port),
     }
 }
