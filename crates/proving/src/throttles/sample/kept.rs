@@ -13,7 +13,7 @@ use crate::noise::{AttemptResult, is_noise, until_quiet};
 const KEPT: [usize; 7] = [3, 8, 43, 53, 63, 93, 95];
 
 /// Returns the kept cases.
-pub(super) fn kept() -> Vec<SampleCase> {
+fn kept() -> Vec<SampleCase> {
     sample().into_iter().filter(|case| KEPT.contains(&case.number)).collect()
 }
 

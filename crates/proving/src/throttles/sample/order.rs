@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::case::{RunMode, SampleCase, ServerKind};
+use super::case::{RunMode, SampleCase};
 use super::scene::CaseScene;
 use super::setting::{Pace, Setting, Work};
 use crate::shell::root;
@@ -108,9 +108,9 @@ fn recipe_arguments(case: &SampleCase, setting: &Setting, scene: &CaseScene) -> 
         Work::Files { n: 1, .. } => "one-object".to_owned(),
         _ => FILES.to_owned(),
     };
-    let server = if case.server == ServerKind::BuiltIn { "built-in" } else { case.server.name() };
     let quota = setting.quota.map_or_else(|| "none".to_owned(), |cpus| cpus.to_string());
-    let mut arguments = vec![benchmark, "--sut".into(), server.into(), "--sut-quota".into(), quota];
+    let mut arguments =
+        vec![benchmark, "--sut".into(), case.server.name().into(), "--sut-quota".into(), quota];
     arguments.extend(["--sut-cpus".into(), list(&setting.cpus)]);
     if has_pages {
         let workers = setting.workers.to_string();

@@ -134,7 +134,6 @@ mod tests {
         CaseResult {
             named: if is_right { case.kind.right_names()[0] } else { "undetermined" }.to_owned(),
             evidence: String::new(),
-            is_valid: true,
             is_proven,
             rates: [100.0, 200.0],
             other_rate: 101.0,

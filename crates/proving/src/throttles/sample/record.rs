@@ -18,8 +18,6 @@ pub(super) struct CaseResult {
     pub named: String,
     /// Its evidence, or why the case could not be tried.
     pub evidence: String,
-    /// Whether the load point was valid.
-    pub is_valid: bool,
     /// Whether the proof held.
     pub is_proven: bool,
     /// The rate, and the rate with the named resource relaxed.
@@ -76,7 +74,6 @@ fn result_of(line: &Value) -> CaseResult {
     CaseResult {
         named: text(&line["named"]),
         evidence: text(line.get("error").unwrap_or(&line["evidence"])),
-        is_valid: line["valid"] == true,
         is_proven: proof["holds"] == true,
         rates: [number(&proof["rate"]), number(&proof["relaxed"])],
         other_rate: others.fold(0.0, f64::max),
@@ -110,7 +107,7 @@ mod tests {
         append(&path, &line_of(&sample[0], &Ok((attempt, proof)))).unwrap();
         let results = read(&path, &sample).unwrap();
         let first = results[0].clone().unwrap();
-        assert!(first.is_proven && first.is_valid);
+        assert!(first.is_proven);
         assert_eq!((first.rates, first.other_rate, first.named.as_str()), ([10.0, 20.0], 10.5, "processor"));
         assert!(results[1..].iter().all(Option::is_none));
     }

@@ -11,7 +11,7 @@ pub(super) const LOAD_CPU: u32 = 1;
 const WORKERS_ENOUGH: u32 = 40;
 
 /// Ports that are no limit.
-pub(super) const PORTS_ENOUGH: u32 = 20_000;
+const PORTS_ENOUGH: u32 = 20_000;
 
 /// The work of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,19 +208,13 @@ impl Setting {
                 self.pace = strength.of([Pace::Rate(150), Pace::Think(200), Pace::Think(500)]);
             }
         }
-        if case.mode == RunMode::Recipe {
-            self.as_recipe(case.kind);
-        }
-    }
-
-    /// Adapts the numbers to the definitions that recipes are run with.
-    fn as_recipe(&mut self, kind: ThrottleKind) {
-        match kind {
-            ThrottleKind::Lock | ThrottleKind::WorkerPool => self.users = 24,
-            ThrottleKind::MemoryLimit | ThrottleKind::DiskOperations | ThrottleKind::DiskBytes => {
-                self.users = 8;
-            }
-            _ => {}
+        // The definition that recipes are run with has larger files.
+        let reads_disk = matches!(
+            case.kind,
+            ThrottleKind::MemoryLimit | ThrottleKind::DiskOperations | ThrottleKind::DiskBytes
+        );
+        if case.mode == RunMode::Recipe && reads_disk {
+            self.users = 8;
         }
     }
 

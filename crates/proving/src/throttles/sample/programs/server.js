@@ -1,4 +1,4 @@
-// A server whose requests take what `page.json` beside this file says: `node server.js HOST PORT`.
+// A server whose requests wait for what `page.json` beside this file says: `node server.js HOST PORT`.
 const fs = require('fs');
 const http = require('http');
 const path = require('path');
@@ -44,10 +44,6 @@ const server = http.createServer(async (request, reply) => {
     reply.writeHead(429, { 'Content-Length': 0 });
     reply.end();
     return;
-  }
-  if (page.compute_us) {
-    const until = process.hrtime.bigint() + BigInt(page.compute_us) * 1000n;
-    while (process.hrtime.bigint() < until);
   }
   if (page.lock_ms) await holdLock();
   if (page.wait_ms) await wait(page.wait_ms);
