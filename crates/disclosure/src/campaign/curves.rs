@@ -23,8 +23,8 @@ pub(super) fn figure(entries: &[Entry], terms: Terms) -> Option<Figure> {
     Some(Figure { chart, caption: caption.into(), table: table(&curves), bulky: false })
 }
 
-fn curve<'a>(entry: &Entry<'a>, terms: Terms) -> Option<Curve<'a>> {
+fn curve(entry: &Entry, terms: Terms) -> Option<Curve> {
     let best = entry.best?;
     let name = format!("{}, {}", entry.server, terms.load_text(best.load));
-    Some(Curve { name, times: &best.response, doubtful: false })
+    Some(Curve::of(name, &best.response, false))
 }

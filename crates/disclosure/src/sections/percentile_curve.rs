@@ -1,7 +1,7 @@
 //! Response time against percentile, on an axis on which every nine has the same length.
 
 use analysis::{LoadPointResult, TimeSummary, values_needed};
-use units::{Nanos, Ratio};
+use units::Ratio;
 
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::numbers::TimeUnit;
@@ -14,12 +14,26 @@ const TICKS: [f64; 16] =
 /// More curves than there are styles cannot be told apart.
 const CURVES_MAX: usize = 5;
 
-/// A curve: its name and the distribution that it shows.
-pub(crate) struct Curve<'a> {
-    pub(crate) name: String,
-    pub(crate) times: &'a TimeSummary,
-    /// Whether the numbers may be doubted.
-    pub(crate) doubtful: bool,
+/// The curve of a distribution.
+pub(crate) struct Curve {
+    name: String,
+    /// By the index of the percentile; `None` if there are too few values for its interval to exist.
+    points: [Option<Point>; TICKS.len()],
+}
+
+impl Curve {
+    /// Makes the curve of times, whose numbers may be doubted.
+    pub(crate) fn of(name: String, times: &TimeSummary, is_doubtful: bool) -> Curve {
+        let point = |tick: f64| {
+            let q = ratio(tick);
+            let is_known = values_needed(q) <= times.histogram.n();
+            let value = times.histogram.quantile(q).filter(|_| is_known)?;
+            let interval = times.percentile(q.0).and_then(|known| known.interval);
+            let range = interval.map(|(low, high)| (low.as_secs_f64(), high.as_secs_f64()));
+            Some(Point { range, hollow: is_doubtful, ..Point::new(tick, value.as_secs_f64()) })
+        };
+        Curve { name, points: TICKS.map(point) }
+    }
 }
 
 /// Returns the figure of a run: of few load points all, else those that matter; `None` if no percentile has enough values.
@@ -29,14 +43,11 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
         let load = report.terms().load_text(point.load);
         if mark.is_empty() { load } else { format!("{load} ({mark})") }
     };
-    let curves: Vec<Curve> = points
-        .iter()
-        .map(|entry| Curve {
-            name: named(entry),
-            times: &entry.0.response,
-            doubtful: super::is_doubtful(entry.0),
-        })
-        .collect();
+    let curves = points.iter().map(|entry| {
+        let (point, _) = entry;
+        Curve::of(named(entry), &point.response, super::is_doubtful(point))
+    });
+    let curves: Vec<Curve> = curves.collect();
     let left_out = report.analysis.load_points.len() - curves.len();
     let chart = Chart {
         id: "percentile-curve",
@@ -79,7 +90,7 @@ pub(crate) fn chart(curves: &[Curve]) -> Option<Chart> {
             name: curve.name.clone(),
             style,
             draw: Draw::Points,
-            points: TICKS.iter().filter_map(|tick| point(curve, *tick)).collect(),
+            points: curve.points.iter().flatten().copied().collect(),
         })
         .filter(|series| !series.points.is_empty())
         .collect();
@@ -101,22 +112,6 @@ pub(crate) fn chart(curves: &[Curve]) -> Option<Chart> {
     })
 }
 
-fn point(curve: &Curve, tick: f64) -> Option<Point> {
-    let value = quantile(curve.times, tick)?;
-    let known = curve.times.percentile(ratio(tick).0);
-    let range = known.and_then(|one| one.interval).map(|(low, high)| (low.as_secs_f64(), high.as_secs_f64()));
-    Some(Point { range, hollow: curve.doubtful, ..Point::new(tick, value.as_secs_f64()) })
-}
-
-/// Returns the value of a percentile; `None` if there are too few for an interval to exist.
-fn quantile(times: &TimeSummary, tick: f64) -> Option<Nanos> {
-    let q = ratio(tick);
-    if times.histogram.n() < values_needed(q) {
-        return None;
-    }
-    times.histogram.quantile(q)
-}
-
 /// The tables of percentiles hold 0.99, which 1 − 1/100 is not to the last bit.
 fn ratio(tick: f64) -> Ratio {
     Ratio((tick - 1.0) / tick)
@@ -126,17 +121,16 @@ fn ratio(tick: f64) -> Ratio {
 pub(crate) fn table(curves: &[Curve]) -> Table {
     let mut columns = vec![Column::numbers("Percentile", "%")];
     columns.extend(curves.iter().map(|curve| Column::numbers(curve.name.clone(), "")));
-    let known = TICKS.iter().flat_map(|tick| curves.iter().map(|curve| quantile(curve.times, *tick)));
-    let unit = TimeUnit::of_known(known.map(|time| time.map(Nanos::as_secs_f64)));
-    let row = |tick: &f64| {
-        let values: Vec<Option<Nanos>> = curves.iter().map(|curve| quantile(curve.times, *tick)).collect();
-        let name = percent_text(*tick);
-        values.iter().any(Option::is_some).then(|| {
-            let cells = values.iter().map(|value| Cell::from(unit.time(*value)));
-            Row::plain([Cell::from(name)].into_iter().chain(cells))
-        })
+    let unit =
+        TimeUnit::of(curves.iter().flat_map(|curve| curve.points.iter().flatten()).map(|point| point.y));
+    let row = |(index, tick): (usize, &f64)| {
+        let values = || curves.iter().map(|curve| curve.points[index].map(|point| point.y));
+        let cells = values().map(|value| Cell::from(unit.seconds(value)));
+        let is_known = values().any(|value| value.is_some());
+        is_known.then(|| Row::plain([Cell::from(percent_text(*tick))].into_iter().chain(cells)))
     };
-    Table::new("Response time per percentile", columns, TICKS.iter().filter_map(row).collect())
+    let rows = TICKS.iter().enumerate().filter_map(row).collect();
+    Table::new("Response time per percentile", columns, rows)
 }
 
 /// Writes 97.5 or 99.99 without more decimals than it needs.
@@ -148,6 +142,7 @@ fn percent_text(tick: f64) -> String {
 #[cfg(test)]
 mod tests {
     use stats::Histogram;
+    use units::Nanos;
 
     use super::*;
 
@@ -162,7 +157,7 @@ mod tests {
     fn a_curve_ends_where_values_become_too_few() {
         let names = |n: u64| {
             let times = summary(n);
-            let curves = [Curve { name: "one".into(), times: &times, doubtful: false }];
+            let curves = [Curve::of("one".into(), &times, false)];
             table(&curves).rows.iter().map(|row| row.cells[0].text.clone()).collect::<Vec<_>>()
         };
         assert_eq!(names(367), ["50", "75", "90", "95", "97.5"]);
@@ -174,11 +169,8 @@ mod tests {
     #[test]
     fn a_chart_has_a_point_for_every_row_of_its_table() {
         let times = [summary(10_000), summary(400)];
-        let curves = [("long", &times[0]), ("short", &times[1])].map(|(name, times)| Curve {
-            name: name.into(),
-            times,
-            doubtful: false,
-        });
+        let curves =
+            [Curve::of("long".into(), &times[0], false), Curve::of("short".into(), &times[1], false)];
         let chart = chart(&curves).unwrap();
         let lengths: Vec<usize> = chart.panels[0].series.iter().map(|series| series.points.len()).collect();
         assert_eq!(lengths, [table(&curves).rows.len(), 6]);
