@@ -2,7 +2,7 @@
 
 use analysis::attribute::{Attribution, Bottleneck};
 use analysis::{Analysis, LoadPointResult};
-use model::{Load, Plan, PriceList, Score, Testbed, WebWorkload, Words};
+use model::{Load, Plan, PriceList, Score, Testbed, WebWorkload, Words, capitalized};
 
 use crate::numbers;
 
@@ -163,7 +163,7 @@ impl<'a> Terms<'a> {
 
     /// Returns the column heading and axis title of the load: `Clients`.
     pub(crate) fn load(self) -> String {
-        if self.is_closed { capital(&self.words.user.many) } else { "Offered/second".to_owned() }
+        if self.is_closed { capitalized(&self.words.user.many) } else { "Offered/second".to_owned() }
     }
 
     /// Returns the column heading of the rate of all operations, for a table that shows it beside the score.
@@ -195,12 +195,6 @@ impl<'a> Terms<'a> {
     pub(crate) fn short_score_text(self, score: Option<f64>) -> String {
         if self.is_operation_rate { format!("{}/s", numbers::figure(score)) } else { self.score_text(score) }
     }
-}
-
-/// Returns a text with its first letter in upper case.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Returns a load as a number for a table: users, or operations per second.

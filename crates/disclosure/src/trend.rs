@@ -3,12 +3,13 @@
 use analysis::VerdictState;
 use analysis::compare::ComparedMetric;
 use analysis::trend::{Trend, TrendChange, TrendSeries};
+use model::capitalized;
 use serde_json::{Value, json};
 
 use crate::charts::{Axis, Chart, Draw, Format, Mark, Panel, Point, Series, Spacing};
 use crate::comparison::signed_percent;
 use crate::render::load_json;
-use crate::report::{Terms, capital};
+use crate::report::Terms;
 use crate::{
     Banner, Block, Column, Document, Figure, NoteKind, Row, RowStyle, Section, Table, Text, numbers,
 };
@@ -79,7 +80,7 @@ fn change_text(trend: &Trend, series: &TrendSeries, change: &TrendChange, runs: 
     let p = if change.p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", change.p) };
     format!(
         "{} changed by {} with {}{label}, {}: from {} to {} ({p}).",
-        capital(metric_noun(series.metric)),
+        capitalized(metric_noun(series.metric)),
         signed_percent(change.to / change.from),
         run.name,
         run.began,
@@ -210,7 +211,7 @@ fn chart(trend: &Trend) -> Chart {
             series.values.iter().enumerate().map(|(index, value)| Point::new(run_number(index), *value));
         let values = Series { name: "runs".into(), style: 0, draw: Draw::Points, points: points.collect() };
         Panel {
-            y: Axis::new(capital(metric_noun(series.metric)), Spacing::FromZero, format),
+            y: Axis::new(capitalized(metric_noun(series.metric)), Spacing::FromZero, format),
             series: [values].into_iter().chain(levels(series)).collect(),
             limit: None,
         }

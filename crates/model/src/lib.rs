@@ -85,7 +85,7 @@ pub use setting::{
 };
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
-pub use words::{Noun, Words};
+pub use words::{Noun, Words, capitalized};
 pub use workload::{
     APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppRequest, AppSuite, AppTransaction,
     AppWorkload, BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX,

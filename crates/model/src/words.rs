@@ -102,7 +102,7 @@ impl Words {
 }
 
 /// Returns a text with its first letter in upper case.
-fn capitalized(text: &str) -> String {
+pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,8 +1,10 @@
 //! Bar chart of the servers' highest valid rates.
 
+use model::capitalized;
+
 use super::group::{Entry, time_unit};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::report::{Terms, capital, load_number};
+use crate::report::{Terms, load_number};
 use crate::{Cell, Column, Figure, Row, Table, numbers};
 
 /// Returns the figure, the highest bar first; `None` if fewer than two servers have a valid rate.
@@ -38,7 +40,7 @@ fn chart(ranked: &[(f64, &Entry)], terms: Terms) -> Chart {
         id: "bars",
         title: format!("Highest valid rate of each server, in {}", terms.score),
         description: description(ranked, terms),
-        x: Axis::new(capital(terms.score), Spacing::FromZero, Format::Plain),
+        x: Axis::new(capitalized(terms.score), Spacing::FromZero, Format::Plain),
         panels: vec![Panel {
             y: Axis::new("Server", Spacing::FromZero, Format::Plain),
             series: ranked.iter().enumerate().map(bar).collect(),

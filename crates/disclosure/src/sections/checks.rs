@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use analysis::LoadPointResult;
+use model::capitalized;
 
-use crate::report::{capital, load_number};
+use crate::report::load_number;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
@@ -40,7 +41,7 @@ fn counts(report: &Report, points: &[LoadPointResult]) -> Option<Table> {
     let names: BTreeSet<&str> =
         points.iter().flat_map(|point| &point.counts).map(|count| count.name.as_str()).collect();
     let mut columns = vec![Column::numbers(report.terms().load(), "")];
-    columns.extend(names.iter().map(|name| Column::numbers(capital(name), "")));
+    columns.extend(names.iter().map(|name| Column::numbers(capitalized(name), "")));
     let row = |point: &LoadPointResult| {
         let n = |name: &&str| point.counts.iter().find(|count| count.name == **name).map(|count| count.n);
         Row::plain(

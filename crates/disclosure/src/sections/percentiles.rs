@@ -1,12 +1,12 @@
 //! Percentiles of response time, service time, lateness and the measures of time that have a distribution.
 
 use analysis::{LoadPointResult, Percentile, TimeSummary};
-use model::MeasureUnit;
+use model::{MeasureUnit, capitalized};
 
 use super::{hollow_note, is_doubtful, load_axis, percentile_curve};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::numbers::TimeUnit;
-use crate::report::{capital, load_number};
+use crate::report::load_number;
 use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
 
 /// The percentiles shown, from 0 to 1, with their names.
@@ -38,7 +38,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let spreads = report.plan.catalog.spread_measures().enumerate();
     blocks.extend(spreads.filter_map(|(spread, measure)| {
         let measure = &report.plan.catalog.measures[measure];
-        let name = format!("{} time", capital(&measure.name));
+        let name = format!("{} time", capitalized(&measure.name));
         (measure.unit == MeasureUnit::Nanoseconds)
             .then(|| other_table(report, &name, |point| point.spreads.get(spread)?.as_ref()))?
     }));

@@ -2,10 +2,11 @@
 //! many operations are in progress.
 
 use analysis::{LoadPointResult, METRICS, Metric, MetricColumn, MetricFormat};
+use model::capitalized;
 
 use super::{curve_marks, hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::report::{capital, load_number};
+use crate::report::load_number;
 use crate::{Block, Column, LeadFigure, Report, Row, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
@@ -32,7 +33,7 @@ fn chart(report: &Report) -> Chart {
     let terms = report.terms();
     let name = match report.is_open() && terms.is_operation_rate {
         true => "Operations per second".to_owned(),
-        false => capital(terms.score),
+        false => capitalized(terms.score),
     };
     let panel = |title: String, format, series| Panel {
         y: Axis::new(title, Spacing::FromZero, format),

@@ -14,6 +14,7 @@ use serde_json::Map;
 use super::{DataFormat, Family, FilelistSource, OpenLoopDefinition};
 use crate::{
     Cookies, DefinitionKey, Headline, Redirects, RowPick, RowsEnd, Setting, SettingChoice, SettingKind,
+    capitalized,
 };
 
 /// Returns the JSON Schema (2020-12) of benchmark definitions.
@@ -543,7 +544,7 @@ fn setting_schema(setting: &Setting, generator: &mut SchemaGenerator) -> Schema 
         }
     };
     schema.insert("title".to_owned(), setting.title.into());
-    schema.insert("description".to_owned(), format!("{}.", sentence(setting.about)).into());
+    schema.insert("description".to_owned(), format!("{}.", capitalized(setting.about)).into());
     if let DefinitionKey::Optional(value) = setting.key {
         let count = value.parse::<u32>().ok().filter(|_| matches!(setting.kind, SettingKind::Count { .. }));
         schema.insert("default".to_owned(), count.map_or_else(|| value.into(), serde_json::Value::from));
@@ -553,7 +554,7 @@ fn setting_schema(setting: &Setting, generator: &mut SchemaGenerator) -> Schema 
 
 /// Returns the schema of a choice: its name, and the form with a number if it has one.
 fn choice_schemas(choice: &SettingChoice) -> Vec<Schema> {
-    let (name, about) = (choice.name, sentence(choice.about));
+    let (name, about) = (choice.name, capitalized(choice.about));
     let plain = json_schema!({ "const": name, "type": "string", "description": format!("{about}.") });
     let numbered = choice.number.map(|number| {
         let pattern = format!("^{name}:[1-9][0-9]*$");
@@ -561,12 +562,6 @@ fn choice_schemas(choice: &SettingChoice) -> Vec<Schema> {
         json_schema!({ "pattern": pattern, "type": "string", "description": about })
     });
     [plain].into_iter().chain(numbered).collect()
-}
-
-/// Returns a text with its first letter as a capital.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// The lengths of the phases of a load point; those that are left out have no length.

@@ -20,14 +20,13 @@ mod view;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fleet::{Event, Observer};
-use model::Plan;
+use model::{Plan, capitalized};
 
 pub(crate) use bar::ProgressBar;
 pub(crate) use display_kind::DisplayKind;
 use line::Line;
 use plain::ProgressMessage;
 use state::{FinishedPoint, State};
-use text::capitalized;
 pub(crate) use text::length;
 use view::View;
 pub(crate) use view::restore_terminal;

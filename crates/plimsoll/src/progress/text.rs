@@ -47,12 +47,6 @@ pub(crate) fn length(time: Nanos) -> String {
     }
 }
 
-/// Capitalizes the first letter.
-pub(super) fn capitalized(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

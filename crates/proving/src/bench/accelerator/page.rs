@@ -1,6 +1,7 @@
 //! The page of results.
 
 use anyhow::{Context, Result};
+use model::capitalized;
 use testbed::accelerators;
 
 use super::cases::{AcceleratorCase, PassCriterion, SETTLE_S, ValueLimit};
@@ -138,7 +139,7 @@ fn details(measured: &CaseResult) -> String {
     let first = case.columns[0];
     let mut text = format!(
         "\n## {}\n\n| |{names} {}, round by round |\n|---|{rule}---|\n",
-        capital(case.title),
+        capitalized(case.title),
         first.0
     );
     for (peer, rounds) in &measured.peers {
@@ -155,12 +156,6 @@ fn details(measured: &CaseResult) -> String {
         text += &format!("| {peer} |{medians} {} |\n", each.collect::<Vec<_>>().join(", "));
     }
     text
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    first + letters.as_str()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The header: benchmark, server, current load point, remaining time.
 
+use model::capitalized;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::paint::{FrameContext, bold, dim, put, put_bar, take_rows};
 use crate::progress::state::{Point, State};
-use crate::progress::text::{capitalized, length, load_text, percent};
+use crate::progress::text::{length, load_text, percent};
 
 /// Minimum width for the full text, in columns.
 const WIDE: u16 = 60;
