@@ -52,7 +52,6 @@ pub(crate) fn metric(value: Option<f64>, format: MetricFormat) -> String {
         MetricFormat::Figure => figure(value),
         MetricFormat::Megabits => megabits(value),
         MetricFormat::Percent => percent(value, 2),
-        MetricFormat::Time => seconds(value),
     }
 }
 

@@ -42,8 +42,6 @@ pub enum MetricFormat {
     Megabits,
     /// A ratio, shown in percent.
     Percent,
-    /// Seconds, shown in a suitable unit.
-    Time,
 }
 
 /// The value of a metric.

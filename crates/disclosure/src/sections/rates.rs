@@ -121,10 +121,10 @@ fn table(report: &Report) -> Table {
     )
 }
 
-/// Returns the unit in the heading of a column; percentages and times have theirs in each cell.
+/// Returns the unit in the heading of a column; percentages have theirs in each cell.
 fn column_unit(format: MetricFormat) -> &'static str {
     match format {
         MetricFormat::Megabits => "Mbit/s",
-        MetricFormat::Figure | MetricFormat::Percent | MetricFormat::Time => "",
+        MetricFormat::Figure | MetricFormat::Percent => "",
     }
 }
