@@ -128,6 +128,11 @@ impl RunFileError {
             RunFileError::Damaged { path, .. } => {
                 format!("`plimsoll audit {}` lists what can still be read", path.display())
             }
+            RunFileError::Io { doing: "opening", source, .. }
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                "`plimsoll runs` lists the run files in `runs`, `plimsoll runs DIR` those in another directory".to_owned()
+            }
             RunFileError::Io { .. } | RunFileError::Closed { .. } | RunFileError::Database { .. } => {
                 return None;
             }

@@ -295,8 +295,14 @@ fn missing_files_are_named() {
     says(&["run", "one-object", "--filelist", "none"], "cannot read `none`");
     says(&["report", "none.plim"], "`none.plim`");
     says(&["audit", "none.plim"], "`none.plim`");
+    says(&["compare", "none.plim"], "`none.plim`");
     says(&["audit", "none.toml"], "cannot read `none.toml`");
     says(&["runs", "none"], "cannot list `none`");
+    let hint =
+        "hint: `plimsoll runs` lists the run files in `runs`, `plimsoll runs DIR` those in another directory";
+    for command in ["compare", "report", "audit"] {
+        fixture.run(&[command, "none.plim"]).expect(2).expect_stderr(hint);
+    }
 }
 
 #[test]
