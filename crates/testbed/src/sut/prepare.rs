@@ -112,9 +112,10 @@ impl Prepared {
             (true, Some(populated)) => Some(populated),
         };
         let cpus = request.limits.cpus;
+        let version = version_of(&programs.server, &recipe.program);
         let golden = match (recipe.reset, &data_folder) {
             (Reset::Restore, Some(_)) => {
-                let key = golden_key(&recipe, &choice, &values, &programs.server);
+                let key = golden_key(&recipe, &choice, &values, (&programs.server, version.as_deref()));
                 Some(golden::look_up(&request.data_dir, key)?)
             }
             _ => None,
@@ -128,7 +129,7 @@ impl Prepared {
         if let Some((gateway, _)) = &choice.gateway {
             write_page_programs(gateway.kind, &values, &work_dir)?;
         }
-        let server = maker.server(&recipe, &choice, programs.server)?;
+        let server = maker.server(&recipe, &choice, programs.server, version)?;
         let data = maker.data(&recipe, data_folder, golden, &request.search_path)?;
         let started = maker.steps(&recipe, &[StepTime::Started], &request.search_path)?;
         let warm = maker.warm_steps(&recipe, &request.search_path)?;
@@ -248,7 +249,8 @@ impl ReverseProxySetup {
         let maker = ProcessBuilder { values: &values, work_dir, cpus };
         maker.make_directories(&self.recipe)?;
         let certificate = maker.certificate(&self.recipe, &self.choice)?;
-        let process = maker.server(&self.recipe, &self.choice, self.program)?;
+        let version = version_of(&self.program, &self.recipe.program);
+        let process = maker.server(&self.recipe, &self.choice, self.program, version)?;
         Ok((ReverseProxy::new(self.recipe, self.choice, values, process), certificate))
     }
 }
@@ -409,12 +411,12 @@ impl ProcessBuilder<'_> {
         recipe: &Recipe,
         choice: &Choice,
         program: PathBuf,
+        version: Option<String>,
     ) -> Result<ManagedProcess, SutError> {
         let launch = Launch {
             announces: recipe.ready == Ready::Announced,
             ..self.launch(&program, &recipe.start, "output.log")
         };
-        let version = version_of(&program, &recipe.program);
         let mut process = ManagedProcess::new(&recipe.title, version, launch, recipe.stop.clone());
         process.logs.push(self.values.error_log());
         if let (Some(config), Some(text)) = (&recipe.config, &choice.config_text) {
@@ -510,8 +512,13 @@ pub(super) fn data_path(recipe: &Recipe, folder: &Path) -> PathBuf {
 }
 
 /// Returns all that the data of a server depend on: its recipe and profile with the values of this machine, its program and
-/// account. Values that are chosen for each start are left out.
-fn golden_key(recipe: &Recipe, choice: &Choice, values: &Values, program: &Path) -> GoldenKey {
+/// account. Values that are chosen for each start are left out. The program comes with its version.
+fn golden_key(
+    recipe: &Recipe,
+    choice: &Choice,
+    values: &Values,
+    (program, version): (&Path, Option<&str>),
+) -> GoldenKey {
     let mut fixed = Values {
         port: 0,
         ports: values.ports.keys().map(|name| (name.clone(), 0)).collect(),
@@ -528,7 +535,6 @@ fn golden_key(recipe: &Recipe, choice: &Choice, values: &Values, program: &Path)
     let files: Vec<_> = recipe.files.values().map(fill).collect();
     let steps: Vec<_> =
         recipe.steps.iter().flat_map(|step| step.run.iter().chain([&step.input])).map(fill).collect();
-    let version = version_of(program, &recipe.program);
     let file = std::fs::metadata(program).map(|meta| (meta.len(), meta.mtime())).ok();
     let account = Account::for_start(&recipe.start).map(|account| (account.uid, account.gid));
     let own = (geteuid().as_raw(), getegid().as_raw());

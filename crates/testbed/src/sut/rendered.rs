@@ -89,7 +89,7 @@ fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<Strin
     let builder = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: Vec::new() };
     builder.make_directories(recipe).unwrap();
     let program = || PathBuf::from("/program");
-    let server = builder.server(recipe, choice, program()).unwrap();
+    let server = builder.server(recipe, choice, program(), None).unwrap();
     let mut text = format!("ready {:?}, reset {:?}\n", recipe.ready, recipe.reset);
     text += &format!("directories {:?}\n", recipe.directories);
     text += &program_text(&recipe.program);
