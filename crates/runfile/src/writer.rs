@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use blake3::Hash;
 use model::{
-    ConsistencyCheck, Detail, Ending, Example, FactSection, IntervalRecord, LimitInForce, Load, LoadPoint,
-    Machine, NamedCount, ResourceRecord, Series,
+    ConsistencyCheck, Detail, Ending, Example, IntervalRecord, LimitInForce, Load, LoadPoint, Machine,
+    NamedCount, ResourceRecord, Series,
 };
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
@@ -196,15 +196,6 @@ impl Writer {
     pub fn resource(&mut self, record: &ResourceRecord) -> Result<(), RunFileError> {
         let bytes = encode_resource(&mut self.last_readings, record);
         self.write("recording counters in", |transaction| insert_resource(transaction, record, &bytes))
-    }
-
-    /// Adds facts to the testbed.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Writer::interval`].
-    pub fn add_facts(&mut self, section: &FactSection) -> Result<(), RunFileError> {
-        self.write("recording facts in", |transaction| insert_facts(transaction, section))
     }
 
     /// Records the first operation that ended in a certain way.

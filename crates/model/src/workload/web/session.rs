@@ -4,7 +4,7 @@ use languages::names;
 use serde::{Deserialize, Serialize};
 
 use super::template::{TemplatePiece, template_pieces};
-use super::{ReplyBody, Request, WebWorkload};
+use super::{Request, WebWorkload};
 
 /// The most redirects that are followed for one operation.
 pub const REDIRECTS_MAX: u64 = 10;
@@ -106,10 +106,5 @@ impl Request {
     #[inline]
     pub fn expects_status(&self, status: u16) -> bool {
         status == self.status || self.other_statuses.contains(&status)
-    }
-
-    /// Returns whether the body is checked as JSON.
-    pub fn checks_json(&self) -> bool {
-        matches!(self.reply, ReplyBody::Json(_))
     }
 }
