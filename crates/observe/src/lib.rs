@@ -27,6 +27,7 @@ mod open_files;
 pub mod private_folder;
 pub mod process;
 mod program;
+mod sock_diag;
 mod thread_use;
 mod watch;
 

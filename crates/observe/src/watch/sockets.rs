@@ -1,8 +1,16 @@
-//! Listening TCP sockets of a network namespace, from the text of `/proc/PID/net/tcp` and `tcp6`.
+//! Listening TCP sockets of a network namespace: by sock_diag(7), or where that is impossible from the text of
+//! `/proc/PID/net/tcp` and `tcp6`.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use rustix::net::netlink::SOCK_DIAG;
+
+use super::namespaces::Namespace;
+use crate::in_network::in_network_of;
+use crate::netlink::Socket;
+use crate::sock_diag::{self, TcpRequest, TcpSocket};
 
 /// The state of a listening socket. Source: Linux, include/net/tcp_states.h.
 const LISTEN: &str = "0A";
@@ -18,6 +26,12 @@ pub(crate) struct Listener {
     pub(crate) inode: u64,
 }
 
+impl From<TcpSocket> for Listener {
+    fn from(socket: TcpSocket) -> Listener {
+        Listener { address: socket.local, uid: socket.uid, inode: socket.inode }
+    }
+}
+
 impl Listener {
     /// Returns whether connections to an address arrive here. An IPv6 socket bound to no address accepts IPv4, too.
     pub(crate) fn accepts(&self, target: SocketAddr) -> bool {
@@ -27,8 +41,27 @@ impl Listener {
     }
 }
 
-/// Returns the listening sockets in the network namespace of a process; empty if its files cannot be read.
+/// Returns the listening sockets in the network namespace of a process; empty if this user may not see them.
 pub(crate) fn listeners_near(pid: u32) -> Vec<Listener> {
+    match diagnosed(pid) {
+        Ok(found) if !found.is_empty() => found,
+        _ => listed(pid),
+    }
+}
+
+/// Asks the kernel; no socket is described if it lacks the module, and only root may enter another namespace.
+fn diagnosed(pid: u32) -> io::Result<Vec<Listener>> {
+    let open = || Socket::open(Some(SOCK_DIAG));
+    let near = Namespace::of(pid);
+    let mut socket = if near.is_other() || near.is_hidden() { in_network_of(pid, open)? } else { open()? };
+    let mut found = Vec::new();
+    let request = TcpRequest { states: sock_diag::LISTEN, extensions: 0, attributes: &[] };
+    request.dump(&mut socket, |payload| found.extend(TcpSocket::parse(payload).map(Listener::from)))?;
+    Ok(found)
+}
+
+/// Reads the tables of `/proc`; empty if they cannot be read.
+fn listed(pid: u32) -> Vec<Listener> {
     let tables = ["tcp", "tcp6"].map(|name| listening_part(&format!("/proc/{pid}/net/{name}")));
     tables.iter().flatten().flat_map(|text| parse(text)).collect()
 }
@@ -131,9 +164,12 @@ mod tests {
             // A machine may have no IPv6.
             let Ok(listener) = TcpListener::bind(address) else { continue };
             let target = listener.local_addr().unwrap();
-            let found = listeners_near(std::process::id());
-            assert!(found.iter().any(|one| one.accepts(target) && one.address == target), "{target}");
-            assert!(is_listening(std::process::id(), target.port()), "{target}");
+            let own = std::process::id();
+            let at_target = |found: Vec<Listener>| found.into_iter().find(|one| one.address == target);
+            let found = at_target(listeners_near(own));
+            assert!(found.is_some_and(|one| one.accepts(target)), "{target}");
+            assert_eq!(found, at_target(listed(own)), "both sources agree");
+            assert!(is_listening(own, target.port()), "{target}");
         }
     }
 }

@@ -6,8 +6,8 @@ use std::io;
 use model::{Counter, Reading};
 
 use super::pace::Pace;
-use super::sock_diag::{HELD, TcpRequest, tcp_inode};
 use crate::netlink::Socket;
+use crate::sock_diag::{HELD, TcpRequest, tcp_inode};
 
 /// The most ports whose connections are counted.
 const PORTS_MAX: usize = 8;

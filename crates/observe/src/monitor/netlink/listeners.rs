@@ -6,8 +6,8 @@ use std::io;
 use model::{Counter, Reading};
 
 use super::ListenerChoice;
-use super::sock_diag::{LISTEN, TCP_MESSAGE_BYTES, TcpRequest, tcp_inode};
 use crate::netlink::{Socket, attribute, u32_at};
+use crate::sock_diag::{LISTEN, TCP_MESSAGE_BYTES, TcpRequest, tcp_inode};
 
 /// The maximum number of reported ports if none are given.
 const PORTS_MAX: usize = 64;

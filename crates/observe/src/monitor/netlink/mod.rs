@@ -3,7 +3,6 @@
 //!
 //! `/proc/net/tcp` contains the accept queues, too, but with a line for every connection.
 //!
-//! - `sock_diag`: requests for sockets
 //! - `listeners`: accept queues of listening TCP sockets; `unix_listeners`: of Unix sockets
 //! - `connections`: established connections; `services`: those of the server to services behind it
 //! - `pace`: how often these are counted
@@ -14,7 +13,6 @@ mod listeners;
 mod pace;
 mod queues;
 mod services;
-mod sock_diag;
 mod unix_listeners;
 
 use std::collections::BTreeSet;
@@ -137,7 +135,6 @@ mod tests {
         fn any_message_is_parsed_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             listeners::parse(&bytes);
             queues::parse(&bytes);
-            services::parse_tcp(&bytes);
             unix_listeners::parse(&bytes);
             services::parse_unix(&bytes);
         }
@@ -148,7 +145,7 @@ mod tests {
             attributes in prop::collection::vec((0u16..6, prop::collection::vec(any::<u8>(), 0..20)), 0..6),
             length in 0usize..100,
         ) {
-            let mut bytes = vec![1; sock_diag::UNIX_MESSAGE_BYTES];
+            let mut bytes = vec![1; crate::sock_diag::UNIX_MESSAGE_BYTES];
             bytes.extend(attributes.iter().flat_map(|(kind, value)| attribute_bytes(*kind, value)));
             bytes.truncate(length);
             unix_listeners::parse(&bytes);

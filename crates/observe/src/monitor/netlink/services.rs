@@ -3,16 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::IpAddr;
 
 use model::{Counter, Reading};
 
 use super::pace::Pace;
-use super::sock_diag::{
-    ESTABLISHED, HELD, SHOW_NAME, SHOW_PEER, TcpRequest, dump_unix, tcp_inode, unix_attribute, unix_inode,
+use crate::netlink::{Socket, u32_at};
+use crate::sock_diag::{
+    ESTABLISHED, HELD, SHOW_NAME, SHOW_PEER, TcpRequest, TcpSocket, dump_unix, unix_attribute, unix_inode,
     unix_name,
 };
-use crate::netlink::{Socket, u32_at};
 use crate::watch::sockets_held_by;
 
 /// The most services with their own series; the others are left out.
@@ -49,14 +48,6 @@ struct OwnSockets {
 pub(super) struct ServiceConnections {
     pace: Pace,
     counts: BTreeMap<Service, u64>,
-}
-
-/// An established TCP connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TcpConnection {
-    local: (IpAddr, u16),
-    remote: (IpAddr, u16),
-    inode: u64,
 }
 
 /// A connected Unix socket; `peer` is 0 if the peer has not accepted yet.
@@ -127,22 +118,24 @@ fn count(
     let own: Vec<OwnSockets> = groups.iter().map(|pids| OwnSockets::of(pids, listening)).collect();
     let (mut tcp, mut unix) = (Vec::new(), Vec::new());
     let request = TcpRequest { states: HELD, extensions: 0, attributes: &[] };
-    request.dump(socket, |payload| tcp.extend(parse_tcp(payload)))?;
+    request.dump(socket, |payload| tcp.extend(TcpSocket::parse(payload)))?;
     dump_unix(socket, ESTABLISHED, SHOW_NAME | SHOW_PEER, |payload| unix.extend(parse_unix(payload)))?;
     Ok(services_of(&own, &tcp, &unix))
 }
 
 /// Returns the number of connections to each service from outside of the group that it belongs to.
-fn services_of(own: &[OwnSockets], tcp: &[TcpConnection], unix: &[UnixConnection]) -> BTreeMap<Service, u64> {
+fn services_of(own: &[OwnSockets], tcp: &[TcpSocket], unix: &[UnixConnection]) -> BTreeMap<Service, u64> {
     let names: BTreeMap<u64, &str> = unix.iter().map(|one| (one.inode, one.name.as_str())).collect();
     let mut counts: BTreeMap<Service, u64> = BTreeMap::new();
     for group in own {
         for one in tcp.iter().filter(|one| group.held.contains(&one.inode)) {
-            let is_here = one.remote.0.is_loopback() || one.remote.0 == one.local.0;
-            let is_client = group.ports.contains(&one.local.1);
-            let is_internal = is_here && group.ports.contains(&one.remote.1);
+            let [local, remote] = [one.local, one.remote].map(|end| end.ip().to_canonical());
+            let is_here = remote.is_loopback() || remote == local;
+            let number = one.remote.port();
+            let is_client = group.ports.contains(&one.local.port());
+            let is_internal = is_here && group.ports.contains(&number);
             if !is_client && !is_internal {
-                *counts.entry(Service::Port { number: one.remote.1, is_here }).or_default() += 1;
+                *counts.entry(Service::Port { number, is_here }).or_default() += 1;
             }
         }
         // The end that was accepted has the name of the listening socket, the other one has none.
@@ -175,22 +168,6 @@ impl OwnSockets {
     }
 }
 
-/// Parses `struct inet_diag_msg`: the family, a state, two bytes, both ports in network byte order, both addresses.
-pub(super) fn parse_tcp(payload: &[u8]) -> Option<TcpConnection> {
-    let port = |at: usize| Some(u16::from_be_bytes(payload.get(at..at + 2)?.try_into().ok()?));
-    let address = |at: usize| -> Option<IpAddr> {
-        Some(match payload.first()? {
-            2 => <[u8; 4]>::try_from(payload.get(at..at + 4)?).ok()?.into(),
-            _ => IpAddr::from(<[u8; 16]>::try_from(payload.get(at..at + 16)?).ok()?).to_canonical(),
-        })
-    };
-    Some(TcpConnection {
-        local: (address(8)?, port(4)?),
-        remote: (address(24)?, port(6)?),
-        inode: tcp_inode(payload)?,
-    })
-}
-
 /// Parses `struct unix_diag_msg` of a stream.
 pub(super) fn parse_unix(payload: &[u8]) -> Option<UnixConnection> {
     if *payload.get(1)? != STREAM {
@@ -209,12 +186,8 @@ mod tests {
 
     use super::*;
 
-    fn tcp(local: &str, remote: &str, inode: u64) -> TcpConnection {
-        let end = |text: &str| {
-            let address: std::net::SocketAddr = text.parse().unwrap();
-            (address.ip(), address.port())
-        };
-        TcpConnection { local: end(local), remote: end(remote), inode }
+    fn tcp(local: &str, remote: &str, inode: u64) -> TcpSocket {
+        TcpSocket { local: local.parse().unwrap(), remote: remote.parse().unwrap(), uid: 0, inode }
     }
 
     fn unix(inode: u64, name: &str, peer: u64) -> UnixConnection {

@@ -5,8 +5,8 @@ use std::io;
 
 use model::{Counter, Reading};
 
-use super::sock_diag::{LISTEN, SHOW_NAME, SHOW_QUEUE, dump_unix, unix_attribute, unix_inode, unix_name};
 use crate::netlink::{Socket, u32_at};
+use crate::sock_diag::{LISTEN, SHOW_NAME, SHOW_QUEUE, dump_unix, unix_attribute, unix_inode, unix_name};
 
 /// `UNIX_DIAG_RQLEN`.
 const QUEUE: u16 = 4;
@@ -57,10 +57,10 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::net::{UnixListener, UnixStream};
 
-    use super::super::sock_diag::{UNIX_MESSAGE_BYTES, UNIX_NAME};
     use super::super::{ListenerChoice, Netlink};
     use super::*;
     use crate::netlink::testing::attribute_bytes;
+    use crate::sock_diag::{UNIX_MESSAGE_BYTES, UNIX_NAME};
     use crate::watch::holders_among;
 
     #[test]
