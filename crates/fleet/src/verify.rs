@@ -29,6 +29,8 @@ pub enum VerifyError {
     /// No connection can be established.
     #[error("no connection to {target}: {text}")]
     Unreachable {
+        /// The family of the benchmark.
+        family: Family,
         /// The server as given.
         target: String,
         /// The description of the failure.

@@ -162,8 +162,8 @@ impl From<FleetError> for Failure {
                 "create the files with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR; in your own \
                 recipe, that directory is `{root}`",
             ),
-            FleetError::Verify(VerifyError::Unreachable { .. }) => failure(Exit::Testbed)
-                .hint("start the server first, or let Plimsoll start one: `plimsoll run BENCHMARK --sut nginx`"),
+            FleetError::Verify(VerifyError::Unreachable { family, .. }) => failure(Exit::Testbed)
+                .hint(unreachable_hint(*family)),
             FleetError::Verify(VerifyError::NotFetched { outcome, .. }) => {
                 failure(Exit::Testbed).hint(not_fetched_hint(*outcome))
             }
@@ -193,6 +193,17 @@ impl From<FleetError> for Failure {
                 failure(Exit::Usage)
             }
         }
+    }
+}
+
+fn unreachable_hint(family: Family) -> &'static str {
+    match family {
+        Family::Web => {
+            "start the server first, or let Plimsoll start one: `plimsoll run BENCHMARK --sut nginx`"
+        }
+        Family::App => "start the server first, or omit `--target` for the built-in server",
+        #[cfg(feature = "echo")]
+        Family::Echo => "start the server first",
     }
 }
 

@@ -45,7 +45,11 @@ impl Probe {
                 Ok(reply) => {
                     let text = driver.describe(operation, &reply);
                     if matches!(reply.outcome, Outcome::Refused | Outcome::Unreachable) {
-                        return Err(VerifyError::Unreachable { target: self.target.clone(), text });
+                        return Err(VerifyError::Unreachable {
+                            family: self.family,
+                            target: self.target.clone(),
+                            text,
+                        });
                     }
                     if let Some(refusal) = refusal(&reply) {
                         return Err(refusal);

@@ -71,6 +71,10 @@ fn a_running_server_is_named_by_its_target() {
             .expect_stderr("expected `app://HOST:PORT`");
     }
     fixture
+        .run(&["run", "serverbench", "--target", "app://127.0.0.1:1", "--out", "x.plim"])
+        .expect(4)
+        .expect_stderr("hint: start the server first, or omit `--target` for the built-in server");
+    fixture
         .run(&["run", "serverbench", "--sut", "nginx", "--out", "x.plim"])
         .expect(2)
         .expect_stderr("this benchmark loads application servers");

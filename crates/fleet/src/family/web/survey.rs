@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use drivers::TargetPolicy;
 use drivers::web::{FetchError, FetchedReply, Target, Trust, WebContext, WebContextOptions, fetch};
-use model::{Outcome, Secrets, WebWorkload};
+use model::{Family, Outcome, Secrets, WebWorkload};
 use units::{Nanos, RealClock};
 
 use crate::error::FleetError;
@@ -92,7 +92,9 @@ fn verify_error(target: String, context: &WebContext, failure: FetchError) -> Ve
     let FetchError { outcome, text } = failure;
     match (outcome, context.certificate_problem()) {
         (Outcome::TlsFailed, Some(problem)) => VerifyError::Certificate { target, problem },
-        (Outcome::Refused | Outcome::Unreachable, _) => VerifyError::Unreachable { target, text },
+        (Outcome::Refused | Outcome::Unreachable, _) => {
+            VerifyError::Unreachable { family: Family::Web, target, text }
+        }
         _ => VerifyError::NotFetched { target, outcome, text },
     }
 }
