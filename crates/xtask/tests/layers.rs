@@ -14,8 +14,8 @@ const FORBIDDEN: [(&[&str], &[&str]); 7] = [
     (&["engine"], &["http1", "httparse", "drivers", "benchmarks"]),
     (&["http1"], &["tokio", "rustix", "socket2", "units"]),
     // Both ends are pure.
-    (&["stats", "model", "analysis", "disclosure", "benchmarks"], &["tokio", "socket2", "procfs"]),
-    (&["stats", "model", "analysis", "disclosure", "benchmarks"], &["rusqlite", "rustix"]),
+    (&["stats", "model", "analysis", "disclosure", "benchmarks", "orders"], &["tokio", "socket2", "procfs"]),
+    (&["stats", "model", "analysis", "disclosure", "benchmarks", "orders"], &["rusqlite", "rustix"]),
     // A driver must not know a benchmark, nor a recipe a verdict.
     (&["drivers", "observe", "testbed", "servers"], &["benchmarks", "analysis", "disclosure", "runfile"]),
     // The subjects of measurement must not know the laboratory; all of it depends on `model`.
