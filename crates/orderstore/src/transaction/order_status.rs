@@ -1,0 +1,80 @@
+//! `OrderStatus`: a customer's last order with its lines. Only reads.
+
+use orders::{
+    CustomerDetails, OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput, TransactionOutput,
+};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
+
+use super::customer::{CustomerSelection, customer_name};
+use super::{End, existing, failed};
+use crate::columns::Columns;
+use crate::error::StoreError;
+
+pub(crate) struct OrderStatus<'c> {
+    selection: CustomerSelection<'c>,
+    customer: Statement<'c>,
+    order: Statement<'c>,
+    lines: Statement<'c>,
+}
+
+impl<'c> OrderStatus<'c> {
+    pub(crate) fn new(database: &'c Connection) -> rusqlite::Result<OrderStatus<'c>> {
+        Ok(OrderStatus {
+            selection: CustomerSelection::new(database)?,
+            customer: database.prepare(
+                "SELECT c_first, c_middle, c_last, c_balance FROM customer
+                 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+            )?,
+            order: database.prepare(
+                "SELECT o_id, o_entry_d, o_carrier_id FROM orders
+                 WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ? ORDER BY o_id DESC LIMIT 1",
+            )?,
+            lines: database.prepare(
+                "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line
+                 WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ? ORDER BY ol_number",
+            )?,
+        })
+    }
+
+    pub(crate) fn perform(&mut self, input: &OrderStatusInput) -> Result<End, StoreError> {
+        let district = input.district;
+        let number = self.selection.number(district, input.customer)?;
+        let key = params![district.warehouse, district.district, number];
+        let customer = self.customer.query_row(key, |row| {
+            let mut columns = Columns::of(row);
+            let (first, middle, last) = (columns.text()?, columns.text()?, columns.text()?);
+            Ok(CustomerDetails { id: number, first, middle, last, balance: columns.cents()? })
+        });
+        let customer = existing(customer, || customer_name(district, number))?;
+        let order = self.last_order(input, number).map_err(failed)?;
+        Ok(End::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))
+    }
+
+    fn last_order(
+        &mut self,
+        input: &OrderStatusInput,
+        customer: u32,
+    ) -> rusqlite::Result<Option<OrderDetails>> {
+        let (warehouse, district) = (input.district.warehouse, input.district.district);
+        let order = self.order.query_row(params![warehouse, district, customer], |row| {
+            let mut columns = Columns::of(row);
+            let (id, entered, carrier) = (columns.value()?, columns.time()?, columns.value()?);
+            Ok(OrderDetails { id, entered, carrier, lines: Vec::new() })
+        });
+        let Some(mut order) = order.optional()? else { return Ok(None) };
+        let lines = self.lines.query_map(params![warehouse, district, order.id], line)?;
+        order.lines = lines.collect::<rusqlite::Result<_>>()?;
+        Ok(Some(order))
+    }
+}
+
+fn line(row: &Row<'_>) -> rusqlite::Result<OrderStatusLine> {
+    let mut columns = Columns::of(row);
+    Ok(OrderStatusLine {
+        item: columns.value()?,
+        supply_warehouse: columns.value()?,
+        quantity: columns.value()?,
+        amount: columns.cents()?,
+        delivered: columns.optional_time()?,
+    })
+}

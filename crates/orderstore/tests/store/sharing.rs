@@ -1,0 +1,61 @@
+//! Several connections to the same data.
+
+use std::sync::Barrier;
+use std::thread;
+
+use orders::{
+    Cents, CustomerSelector, DeliveryInput, DistrictKey, OrderStatusInput, TransactionInput,
+    TransactionOutput,
+};
+use rusqlite::Connection;
+
+use crate::fixture::{Counts, Fixture, NOW, User, violated};
+
+/// Goal: nothing is lost or done twice. Method: four threads with a connection each, and their counts against the data.
+#[test]
+fn transactions_of_several_connections_do_not_disturb_each_other() {
+    let fixture = Fixture::new(1);
+    let before = fixture.open().totals().unwrap();
+    let start = Barrier::new(4);
+    let work = |user| {
+        let store = fixture.open();
+        let mut session = store.session().unwrap();
+        start.wait();
+        User::new(user, store.population()).perform(&mut session, 230)
+    };
+    let counts: Vec<Counts> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|user| scope.spawn(move || work(user))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let sum = counts.iter().fold(Counts::default(), Counts::join);
+    assert_eq!(sum.placed + sum.rolled_back.cast_signed(), 400);
+    sum.assert_stored(&fixture.open(), &before);
+}
+
+#[test]
+fn readers_do_not_wait_for_a_writer_and_writers_do() {
+    let fixture = Fixture::new(1);
+    let store = fixture.open();
+    let mut session = store.session().unwrap();
+    let other = Connection::open(&fixture.path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE; UPDATE customer SET c_balance = 0").unwrap();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let store = fixture.open();
+            let delivery = TransactionInput::Delivery(DeliveryInput { warehouse: 1, carrier: 1 });
+            store.session().unwrap().perform(&delivery, NOW).unwrap()
+        });
+        for number in 1..=30 {
+            let (district, customer) =
+                (DistrictKey { warehouse: 1, district: 3 }, CustomerSelector::Number(number));
+            let status = TransactionInput::OrderStatus(OrderStatusInput { district, customer });
+            let performed = session.perform(&status, NOW).unwrap();
+            let TransactionOutput::OrderStatus(output) = performed.output else { panic!() };
+            assert_eq!((output.customer.balance, performed.n_retries), (Cents(-1_000), 0));
+        }
+        assert!(!waiting.is_finished());
+        other.execute_batch("ROLLBACK").unwrap();
+        waiting.join().unwrap();
+    });
+    assert_eq!(violated(&store), [11]);
+}
