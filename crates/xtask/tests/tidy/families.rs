@@ -25,11 +25,12 @@ const WORDS: [&str; 11] = [
 ];
 
 /// Words that a file outside the web may use: the plan's servers and accelerators by recipe belong to the web until
-/// recipes have families.
+/// recipes have families, and targets of application servers are URLs.
 const LEFT: &[Exception] = &[
     ("crates/analysis/src/attribute/read.rs", "gateway"),
     ("crates/analysis/src/scaling.rs", "accelerator"),
     ("crates/analysis/src/scaling.rs", "gateway"),
+    ("crates/fleet/src/family/app.rs", "http"),
     ("crates/fleet/src/local.rs", "accelerator"),
     ("crates/fleet/src/local.rs", "gateway"),
     ("crates/fleet/src/local.rs", "http10"),
