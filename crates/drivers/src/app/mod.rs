@@ -7,19 +7,22 @@
 //! - `request`: transactions as frames
 //! - `exchange`: sending a frame and receiving the reply
 //! - `verify`: the checks of a reply
+//! - `results`: what computations must give
 //! - `describe`: failures in words
 
 mod describe;
 mod exchange;
 mod request;
+mod results;
 mod verify;
 
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use engine::Driver;
-use frame::app::{AppOperation, PREPARE, WorkTable};
+use frame::app::{AppOperation, PREPARE};
 use model::{AppRequest, AppWorkload, MeasuredValues, Outcome, Reply};
 use units::{Clock, Nanos, RealClock};
 
@@ -28,9 +31,6 @@ use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPol
 use exchange::ReplyBuffer;
 use request::{AppFrame, FileCursor, hello};
 
-/// Number of different seeds of computations, whose results a load thread knows beforehand.
-pub const SEEDS: u64 = 64;
-
 /// The state that all sessions of a load thread with one server share.
 #[derive(Debug)]
 pub struct AppContext {
@@ -38,7 +38,7 @@ pub struct AppContext {
     clock: RealClock,
     workload: AppWorkload,
     /// The results of computations, by their seeds; empty if the suite has none.
-    results: Box<[u64]>,
+    results: Arc<[u64]>,
     /// The frame to be sent.
     frame: RefCell<Vec<u8>>,
     received: ReplyBuffer,
@@ -46,7 +46,7 @@ pub struct AppContext {
 
 impl AppContext {
     /// Prepares the transactions of a workload for a server at an address that the policy has allowed. Where the suite
-    /// computes, this computes the result of every seed, some tens of milliseconds of CPU time.
+    /// computes, the first call of a process computes the result of every seed, some tens of milliseconds of CPU time.
     ///
     /// # Errors
     /// Connections cannot be made from one of the source addresses.
@@ -57,11 +57,10 @@ impl AppContext {
         clock: RealClock,
     ) -> Result<Rc<AppContext>, SourceAddressError> {
         let computes = workload.suite.transactions().iter().any(|(one, _)| request::is_computation(*one));
-        let (mut table, seeds) = (WorkTable::default(), if computes { SEEDS } else { 0 });
         Ok(Rc::new(AppContext {
             endpoint: TargetEndpoint::new(address, TargetPolicy, source_addresses)?,
             clock,
-            results: (0..seeds).map(|seed| table.compute(seed, workload.rounds)).collect(),
+            results: if computes { results::results(workload.rounds) } else { Arc::default() },
             workload: workload.clone(),
             frame: RefCell::default(),
             received: ReplyBuffer::default(),

@@ -9,7 +9,7 @@ use frame::app::{
 use frame::{Crc32c, REQUEST_BYTES, RequestHeader};
 use model::{AppFileIo, AppRequest, AppTransaction, AppWorkload};
 
-use super::SEEDS;
+use super::results::SEEDS;
 
 /// A request before it has a number.
 #[derive(Debug, Clone, Copy)]
