@@ -1,4 +1,4 @@
-//! Sending a frame and receiving the reply.
+//! Sending a request and receiving the reply.
 
 use std::cell::RefCell;
 
@@ -7,6 +7,7 @@ use frame::{FrameError, REPLY_BYTES, ReplyHeader};
 use model::Outcome;
 
 use super::AppContext;
+use super::request::AppFrame;
 use crate::net::OperationFailure;
 use crate::net::tcp::TcpTransport;
 
@@ -37,18 +38,25 @@ impl ReceivedReply {
     }
 }
 
-/// Sends the frame in the buffer of the thread, and receives the reply.
+/// Sends a request and receives the reply; returns the bytes that were sent, too.
 pub(super) async fn exchange(
     context: &AppContext,
     transport: TcpTransport,
-) -> Result<(TcpTransport, ReceivedReply), OperationFailure> {
-    let rest = transport.send_now(&context.frame.borrow())?;
+    frame: &AppFrame,
+    number: u64,
+) -> Result<(TcpTransport, ReceivedReply, u64), OperationFailure> {
+    let (rest, sent_bytes) = {
+        // All users of the thread write into one buffer.
+        let buffer = &mut *context.frame.borrow_mut();
+        frame.write(number, buffer);
+        (transport.send_now(buffer)?, buffer.len() as u64)
+    };
     let transport = match rest {
         Some(rest) => transport.send_rest(rest).await?,
         None => transport,
     };
     let reply = receive(&context.received.0, &transport).await?;
-    Ok((transport, reply))
+    Ok((transport, reply, sent_bytes))
 }
 
 async fn receive(

@@ -29,7 +29,7 @@ use units::{Clock, Nanos, RealClock};
 use crate::net::tcp::{self, TcpTransport};
 use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy};
 use exchange::ReplyBuffer;
-use request::{AppFrame, FileCursor, hello};
+use request::{AppFrame, FileCursor};
 
 /// The state that all sessions of a load thread with one server share.
 #[derive(Debug)]
@@ -91,9 +91,8 @@ impl AppDriver {
         let (socket, is_established) = self.context.endpoint.begin()?;
         let socket = if is_established { socket } else { tcp::established(socket).await? };
         let transport = TcpTransport::new(socket)?;
-        let (payload, length) = hello(&self.context.workload);
-        let greeting = AppFrame::new(AppOperation::Hello, self.client.into()).with(&payload[..length]);
-        let transport = self.introduce(transport, greeting).await?;
+        let hello = AppFrame::hello(self.client, &self.context.workload);
+        let transport = self.introduce(transport, hello).await?;
         self.introduce(transport, AppFrame::new(AppOperation::Phase, PREPARE)).await
     }
 
@@ -101,11 +100,10 @@ impl AppDriver {
     async fn introduce(
         &mut self,
         transport: TcpTransport,
-        frame: AppFrame<'_>,
+        frame: AppFrame,
     ) -> Result<TcpTransport, OperationFailure> {
         self.number += 1;
-        frame.write(self.number, &mut self.context.frame.borrow_mut());
-        let (transport, reply) = exchange::exchange(&self.context, transport).await?;
+        let (transport, reply, _) = exchange::exchange(&self.context, transport, &frame, self.number).await?;
         verify::header(&reply.header, frame.operation, self.number)?;
         Ok(transport)
     }
@@ -119,9 +117,7 @@ impl AppDriver {
         };
         self.number += 1;
         let frame = AppFrame::of(request, &context.workload, &mut self.cursor);
-        // All users of the thread write into one buffer: nothing is waited for between here and the sending.
-        let sent_bytes = frame.write_transaction(request, &context.workload, self.number, &context.frame);
-        let (transport, reply) = exchange::exchange(&context, transport).await?;
+        let (transport, reply, sent_bytes) = exchange::exchange(&context, transport, &frame, self.number).await?;
         let done = context.clock.now();
         // The reply was complete: whatever is wrong with it, the session goes on.
         self.transport = Some(transport);

@@ -1,10 +1,7 @@
 //! Transactions as frames: operation, argument and payload.
 
-use std::cell::RefCell;
-
 use frame::app::{
-    AppOperation, DATA_SETTINGS_BYTES, DataSettings, FORMAT, FileIo, SEQUENTIAL_BLOCKS, fill_payload,
-    sized_content,
+    AppOperation, DataSettings, FORMAT, FileIo, SEQUENTIAL_BLOCKS, fill_payload, sized_content,
 };
 use frame::{Crc32c, REQUEST_BYTES, RequestHeader};
 use model::{AppFileIo, AppRequest, AppTransaction, AppWorkload};
@@ -13,10 +10,23 @@ use super::results::SEEDS;
 
 /// A request before it has a number.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AppFrame<'a> {
+pub(super) struct AppFrame {
     pub(super) operation: AppOperation,
     pub(super) argument: u64,
-    payload: &'a [u8],
+    payload: RequestPayload,
+}
+
+/// The payload of a request.
+#[derive(Debug, Clone, Copy)]
+enum RequestPayload {
+    /// Nothing.
+    None,
+    /// The data that a client needs.
+    Data(DataSettings),
+    /// A message: the content of a seed.
+    Message { seed: u32, bytes: u32 },
+    /// The rounds of a computation.
+    Rounds(u32),
 }
 
 /// The positions of a client in the range of its file, as numbers of blocks.
@@ -26,68 +36,54 @@ pub(super) struct FileCursor {
     write: u64,
 }
 
-impl<'a> AppFrame<'a> {
+impl AppFrame {
     /// Makes the request of an operation without a payload.
-    pub(super) fn new(operation: AppOperation, argument: u64) -> AppFrame<'static> {
-        AppFrame { operation, argument, payload: &[] }
+    pub(super) fn new(operation: AppOperation, argument: u64) -> AppFrame {
+        AppFrame { operation, argument, payload: RequestPayload::None }
     }
 
-    /// Returns it with a payload.
-    pub(super) fn with(self, payload: &'a [u8]) -> AppFrame<'a> {
-        AppFrame { payload, ..self }
+    /// Makes the request that says who the client is, and which data it needs if it needs any.
+    pub(super) fn hello(client: u32, workload: &AppWorkload) -> AppFrame {
+        let payload = match workload.needs_files() {
+            true => RequestPayload::Data(data_settings(workload)),
+            false => RequestPayload::None,
+        };
+        AppFrame { payload, ..AppFrame::new(AppOperation::Hello, client.into()) }
     }
 
-    /// Makes the request of a transaction, without its payload. Sequential ones advance the cursor.
-    pub(super) fn of(
-        request: &AppRequest,
-        workload: &AppWorkload,
-        cursor: &mut FileCursor,
-    ) -> AppFrame<'static> {
+    /// Makes the request of a transaction. Sequential ones advance the cursor.
+    pub(super) fn of(request: &AppRequest, workload: &AppWorkload, cursor: &mut FileCursor) -> AppFrame {
         let blocks = data_settings(workload).range_blocks();
+        let seed = content_seed(request);
         let argument = match request.transaction {
             AppTransaction::ClientServer | AppTransaction::Append => 0,
-            AppTransaction::ServerClient => sized_content(request.bytes, content_seed(request)),
+            AppTransaction::ServerClient => sized_content(request.bytes, seed),
             AppTransaction::Process => request.number % SEEDS,
             AppTransaction::RandomRead | AppTransaction::RandomWrite => request.number % blocks,
             AppTransaction::SequentialRead => advance(&mut cursor.read, blocks),
             AppTransaction::SequentialWrite => advance(&mut cursor.write, blocks),
         };
-        AppFrame::new(operation(request.transaction), argument)
+        let payload = match request.transaction {
+            AppTransaction::ClientServer => RequestPayload::Message { seed, bytes: request.bytes },
+            AppTransaction::Process => RequestPayload::Rounds(workload.rounds),
+            _ => RequestPayload::None,
+        };
+        AppFrame { payload, ..AppFrame::new(operation(request.transaction), argument) }
     }
 
     /// Writes it into a buffer.
     pub(super) fn write(&self, number: u64, buffer: &mut Vec<u8>) {
         buffer.clear();
         buffer.resize(REQUEST_BYTES, 0);
-        buffer.extend_from_slice(self.payload);
-        self.finish(number, buffer);
-    }
-
-    /// Writes the request of a transaction with its payload into a buffer; returns the bytes.
-    pub(super) fn write_transaction(
-        &self,
-        request: &AppRequest,
-        workload: &AppWorkload,
-        number: u64,
-        buffer: &RefCell<Vec<u8>>,
-    ) -> u64 {
-        let buffer = &mut *buffer.borrow_mut();
-        buffer.clear();
-        buffer.resize(REQUEST_BYTES, 0);
-        match request.transaction {
-            AppTransaction::ClientServer => {
-                buffer.resize(REQUEST_BYTES + request.bytes as usize, 0);
-                fill_payload(content_seed(request).into(), &mut buffer[REQUEST_BYTES..]);
+        match self.payload {
+            RequestPayload::None => {}
+            RequestPayload::Data(settings) => buffer.extend(settings.to_bytes()),
+            RequestPayload::Message { seed, bytes } => {
+                buffer.resize(REQUEST_BYTES + bytes as usize, 0);
+                fill_payload(seed.into(), &mut buffer[REQUEST_BYTES..]);
             }
-            AppTransaction::Process => buffer.extend(workload.rounds.to_le_bytes()),
-            _ => {}
+            RequestPayload::Rounds(rounds) => buffer.extend(rounds.to_le_bytes()),
         }
-        self.finish(number, buffer);
-        buffer.len() as u64
-    }
-
-    /// Writes the header in front of the payload.
-    fn finish(&self, number: u64, buffer: &mut [u8]) {
         let (head, payload) = buffer.split_at_mut(REQUEST_BYTES);
         let header = RequestHeader {
             operation: self.operation as u8,
@@ -99,12 +95,6 @@ impl<'a> AppFrame<'a> {
         };
         head.copy_from_slice(&header.to_bytes(FORMAT));
     }
-}
-
-/// Returns the payload of `HELLO` and its length: none if the transactions use no file.
-pub(super) fn hello(workload: &AppWorkload) -> ([u8; DATA_SETTINGS_BYTES], usize) {
-    let length = if workload.needs_files() { DATA_SETTINGS_BYTES } else { 0 };
-    (data_settings(workload).to_bytes(), length)
 }
 
 fn data_settings(workload: &AppWorkload) -> DataSettings {
