@@ -2,7 +2,7 @@
 //! the status and the server's stamps. Without sockets and clocks.
 //!
 //! - `header`: requests and replies, written and read as far as they have arrived
-//! - `checksum`: CRC-32C
+//! - `checksum`: CRC-32C, and CRC-32
 //! - [`app`]: the protocol of the application server
 //!
 //! `docs/protocols/application-server.md` describes it for whoever writes a server.
@@ -11,7 +11,7 @@ pub mod app;
 mod checksum;
 mod header;
 
-pub use checksum::Crc32c;
+pub use checksum::{Checksum, Crc32, Crc32c};
 pub use header::{
     FrameError, FrameFormat, REPLY_BYTES, REQUEST_BYTES, ReplyHeader, RequestHeader, ServerStamps,
 };

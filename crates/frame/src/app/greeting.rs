@@ -45,6 +45,17 @@ pub enum FileIo {
     Durable = 2,
 }
 
+impl FileIo {
+    /// Returns the name: `buffered`.
+    pub fn name(self) -> &'static str {
+        match self {
+            FileIo::Buffered => "buffered",
+            FileIo::Direct => "direct",
+            FileIo::Durable => "durable",
+        }
+    }
+}
+
 /// A reason why a payload states no data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DataSettingsError {
