@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use drivers::app::{AppContext, AppDriver};
 use engine::Driver;
-use model::{AppFileIo, AppPayload, AppRequest, AppSuite, AppWorkload, Outcome, Reply, Think, app_measure};
+use model::{
+    AppFileIo, AppPayload, AppProtocol, AppRequest, AppSuite, AppWorkload, Outcome, Reply, Think, app_measure,
+};
 use servers::app::{AppFaultPlan, AppOptions, AppServer};
 use tokio::runtime::{Builder, LocalOptions};
 use units::{Clock, RealClock};
@@ -23,6 +25,7 @@ fn workload(suite: AppSuite) -> AppWorkload {
         range_bytes: 48 << 10,
         io: AppFileIo::Buffered,
         is_cold: false,
+        protocol: AppProtocol::Binary,
         think: Think::None,
     }
 }
@@ -57,7 +60,7 @@ fn perform(
     limit: Duration,
 ) -> Result<Vec<Option<(Reply, String)>>, String> {
     let clock = RealClock::start();
-    let context = AppContext::new(&workload(suite), server.address(), &[], clock).unwrap();
+    let context = AppContext::new(&workload(suite), "", server.address(), &[], clock).unwrap();
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
     runtime.block_on(async {
         let mut driver = AppDriver::new(context, client);
@@ -172,7 +175,7 @@ fn a_session_that_is_refused_says_why() {
     let address = without.address();
     drop(without);
     let clock = RealClock::start();
-    let context = AppContext::new(&workload(AppSuite::Network), address, &[], clock).unwrap();
+    let context = AppContext::new(&workload(AppSuite::Network), "", address, &[], clock).unwrap();
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
     let error = runtime.block_on(AppDriver::new(context, 0).open()).unwrap_err();
     assert!(error.contains("Connection refused"), "{error}");

@@ -6,8 +6,8 @@ use drivers::TargetPolicy;
 use drivers::web::{Target, Trust};
 use fleet::{ExternalServer, FleetError, ServerChoice};
 use model::{
-    Accelerator, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls,
-    Workload,
+    Accelerator, AppProtocol, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind, HttpVersion,
+    Plan, Setting, SettingValue, Tls, Workload,
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
@@ -161,7 +161,10 @@ pub(crate) fn candidates(
             });
         }
     }
-    let all = with_settings(&behind(&bare, &accelerators), settings);
+    let mut all = with_settings(&behind(&bare, &accelerators), settings);
+    if family == Family::App {
+        all.iter_mut().try_for_each(settle_protocol)?;
+    }
     for (index, one) in all.iter().enumerate() {
         if all[..index].iter().any(|other| other.label == one.label) {
             return Err(Failure::usage(format!("`{}` is listed twice", one.label))
@@ -207,6 +210,32 @@ fn with_settings(all: &[Candidate], combinations: &[SettingCombination]) -> Vec<
         Candidate { title: label.clone(), label, settings: settings.clone(), ..one.clone() }
     };
     all.iter().flat_map(|one| combinations.iter().map(move |settings| with(one, settings))).collect()
+}
+
+/// Gives an application server the protocol that it speaks as a setting, so that servers that differ in it are compared
+/// as such.
+///
+/// # Errors
+/// The setting is there with another value.
+fn settle_protocol(one: &mut Candidate) -> Result<(), Failure> {
+    let protocol = match &one.server {
+        ChosenServer::External(ExternalServer::App(server)) => server.protocol,
+        ChosenServer::Recipe(recipe) => recipe.app_protocol(),
+        _ => AppProtocol::Binary,
+    };
+    let name = Setting::APP_PROTOCOL;
+    match one.settings.iter().find(|chosen| chosen.setting.name == name) {
+        Some(chosen) if *chosen.value() != SettingValue::Choice(protocol.name(), None) => {
+            let error = format!("{} speaks `{protocol}`, not as in `{name}={}`", one.title, chosen.value());
+            Err(Failure::usage(error).hint(format!("leave `{name}` out: it follows from the server")))
+        }
+        Some(_) => Ok(()),
+        None => {
+            let chosen = Family::App.choose_setting(name, protocol.name());
+            one.settings.push(chosen.map_err(Failure::usage)?);
+            Ok(())
+        }
+    }
 }
 
 /// Returns whether the servers are loaded with different settings.

@@ -1,24 +1,21 @@
-//! Transactions as frames: operation, argument and payload.
+//! Requests: operation, argument and payload.
 
-use frame::app::{
-    AppOperation, DataSettings, FORMAT, FileIo, SEQUENTIAL_BLOCKS, fill_payload, sized_content,
-};
-use frame::{Crc32c, REQUEST_BYTES, RequestHeader};
+use frame::app::{AppOperation, DataSettings, FileIo, SEQUENTIAL_BLOCKS, fill_payload, sized_content};
 use model::{AppFileIo, AppRequest, AppTransaction, AppWorkload};
 
 use super::results::SEEDS;
 
-/// A request before it has a number.
+/// A request, whatever the protocol.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AppFrame {
+pub(super) struct AppCall {
     pub(super) operation: AppOperation,
     pub(super) argument: u64,
-    payload: RequestPayload,
+    pub(super) payload: RequestPayload,
 }
 
 /// The payload of a request.
 #[derive(Debug, Clone, Copy)]
-enum RequestPayload {
+pub(super) enum RequestPayload {
     /// Nothing.
     None,
     /// The data that a client needs.
@@ -36,23 +33,22 @@ pub(super) struct FileCursor {
     write: u64,
 }
 
-impl AppFrame {
+impl AppCall {
     /// Makes the request of an operation without a payload.
-    pub(super) fn new(operation: AppOperation, argument: u64) -> AppFrame {
-        AppFrame { operation, argument, payload: RequestPayload::None }
+    pub(super) fn new(operation: AppOperation, argument: u64) -> AppCall {
+        AppCall { operation, argument, payload: RequestPayload::None }
     }
 
-    /// Makes the request that says who the client is, and which data it needs if it needs any.
-    pub(super) fn hello(client: u32, workload: &AppWorkload) -> AppFrame {
-        let payload = match workload.needs_files() {
-            true => RequestPayload::Data(data_settings(workload)),
-            false => RequestPayload::None,
-        };
-        AppFrame { payload, ..AppFrame::new(AppOperation::Hello, client.into()) }
+    /// Returns it with the data that a client of a workload needs, if it needs any.
+    pub(super) fn with_data(self, workload: &AppWorkload) -> AppCall {
+        match workload.needs_files() {
+            true => AppCall { payload: RequestPayload::Data(data_settings(workload)), ..self },
+            false => self,
+        }
     }
 
     /// Makes the request of a transaction. Sequential ones advance the cursor.
-    pub(super) fn of(request: &AppRequest, workload: &AppWorkload, cursor: &mut FileCursor) -> AppFrame {
+    pub(super) fn of(request: &AppRequest, workload: &AppWorkload, cursor: &mut FileCursor) -> AppCall {
         let blocks = data_settings(workload).range_blocks();
         let seed = content_seed(request);
         let argument = match request.transaction {
@@ -68,32 +64,7 @@ impl AppFrame {
             AppTransaction::Process => RequestPayload::Rounds(workload.rounds),
             _ => RequestPayload::None,
         };
-        AppFrame { payload, ..AppFrame::new(operation(request.transaction), argument) }
-    }
-
-    /// Writes it into a buffer.
-    pub(super) fn write(&self, number: u64, buffer: &mut Vec<u8>) {
-        buffer.clear();
-        buffer.resize(REQUEST_BYTES, 0);
-        match self.payload {
-            RequestPayload::None => {}
-            RequestPayload::Data(settings) => buffer.extend(settings.to_bytes()),
-            RequestPayload::Message { seed, bytes } => {
-                buffer.resize(REQUEST_BYTES + bytes as usize, 0);
-                fill_payload(seed.into(), &mut buffer[REQUEST_BYTES..]);
-            }
-            RequestPayload::Rounds(rounds) => buffer.extend(rounds.to_le_bytes()),
-        }
-        let (head, payload) = buffer.split_at_mut(REQUEST_BYTES);
-        let header = RequestHeader {
-            operation: self.operation as u8,
-            flags: 0,
-            number,
-            argument: self.argument,
-            payload_bytes: payload.len() as u32,
-            checksum: Crc32c::of(payload),
-        };
-        head.copy_from_slice(&header.to_bytes(FORMAT));
+        AppCall { payload, ..AppCall::new(operation(request.transaction), argument) }
     }
 }
 
@@ -117,8 +88,15 @@ fn advance(position: &mut u64, blocks: u64) -> u64 {
     first
 }
 
+/// Returns the message of a transaction.
+pub(super) fn message(request: &AppRequest) -> Vec<u8> {
+    let mut message = vec![0; request.bytes as usize];
+    fill_payload(content_seed(request).into(), &mut message);
+    message
+}
+
 /// Returns the seed of a message's content.
-pub(super) fn content_seed(request: &AppRequest) -> u32 {
+fn content_seed(request: &AppRequest) -> u32 {
     request.number as u32
 }
 

@@ -1,4 +1,4 @@
-//! The application server family: transactions in sessions over TCP.
+//! The application server family: transactions in sessions over TCP, or over HTTP.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use benchmarks::app::Transactions;
 use drivers::app::{AppContext, AppDriver};
 use languages::HttpUrl;
-use model::{AppRequest, AppTransaction, AppWorkload, Family, Plan, Workload};
+use model::{AppProtocol, AppRequest, AppTransaction, AppWorkload, Family, Plan, Workload};
 use units::RealClock;
 
 use super::probe::Probe;
@@ -18,22 +18,21 @@ use crate::counts::Counts;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
-/// The scheme of targets.
-const SCHEME: &str = "app";
-
 /// The notation of a target. A text before `@` may be a password, so the error does not repeat the target.
-const EXPECTED: &str = "expected `app://HOST:PORT`, such as `app://127.0.0.1:7000`";
+const EXPECTED: &str = "expected `app://HOST:PORT`, such as `app://127.0.0.1:7000`, or `http://HOST:PORT` for a server over HTTP";
 
 /// An application server, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApplicationServer {
+    /// The protocol that it speaks.
+    pub protocol: AppProtocol,
     /// A name or an address; an IPv6 address in brackets.
     pub host: String,
     /// The TCP port.
     pub port: u16,
 }
 
-/// Reads `app://HOST:PORT`.
+/// Reads `app://HOST:PORT` or `http://HOST:PORT`.
 impl FromStr for ApplicationServer {
     type Err = String;
 
@@ -41,18 +40,30 @@ impl FromStr for ApplicationServer {
         let (scheme, rest) = text.split_once("://").ok_or(EXPECTED)?;
         let url: HttpUrl = rest.parse().map_err(|error| format!("{EXPECTED}; {error}"))?;
         let is_bare = url.scheme.is_none() && matches!(url.target.as_str(), "" | "/");
-        match url.port {
-            Some(port) if scheme.eq_ignore_ascii_case(SCHEME) && is_bare => {
-                Ok(ApplicationServer { host: url.host, port })
-            }
-            _ => Err(EXPECTED.to_owned()),
-        }
+        let (protocol, port) = match scheme.to_ascii_lowercase().as_str() {
+            "app" => (AppProtocol::Binary, url.port),
+            "http" => (AppProtocol::Http, Some(url.port_or_default())),
+            _ => return Err(EXPECTED.to_owned()),
+        };
+        let port = port.filter(|_| is_bare).ok_or(EXPECTED)?;
+        Ok(ApplicationServer { protocol, host: url.host, port })
+    }
+}
+
+impl ApplicationServer {
+    /// Returns host and port.
+    fn authority(&self) -> String {
+        format!("{}:{}", self.host, self.port)
     }
 }
 
 impl fmt::Display for ApplicationServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{SCHEME}://{}:{}", self.host, self.port)
+        let scheme = match self.protocol {
+            AppProtocol::Binary => "app",
+            AppProtocol::Http => "http",
+        };
+        write!(f, "{scheme}://{}", self.authority())
     }
 }
 
@@ -67,12 +78,12 @@ pub(crate) struct AppTarget {
 
 impl AppTarget {
     /// Makes the target of a server that this run has started.
-    pub(super) fn of_address(address: SocketAddr) -> AppTarget {
+    pub(super) fn of_address(address: SocketAddr, protocol: AppProtocol) -> AppTarget {
         let host = match address.ip() {
             IpAddr::V4(address) => address.to_string(),
             IpAddr::V6(address) => format!("[{address}]"),
         };
-        AppTarget { server: ApplicationServer { host, port: address.port() }, address }
+        AppTarget { server: ApplicationServer { protocol, host, port: address.port() }, address }
     }
 
     /// Sets up what all sessions of a thread share.
@@ -84,8 +95,15 @@ impl AppTarget {
         let Workload::App(workload) = &plan.workload else {
             return Err(SetupError::OtherFamily(plan.workload.family()));
         };
-        Ok((workload, AppContext::new(workload, self.address, &plan.source_addresses, clock)?))
+        let host = self.server.authority();
+        let context = AppContext::new(workload, &host, self.address, &plan.source_addresses, clock);
+        Ok((workload, context.map_err(SetupError::App)?))
     }
+}
+
+/// Returns the variant of an application server that a protocol is for; `None` of frames.
+pub(super) fn variant(protocol: AppProtocol) -> Option<&'static str> {
+    (protocol == AppProtocol::Http).then_some(protocol.name())
 }
 
 /// Makes a transaction of every kind as the first client.
@@ -125,18 +143,22 @@ mod tests {
 
     #[test]
     fn targets_have_a_scheme_a_host_and_a_port() {
-        let server = |host: &str, port| Ok(ApplicationServer { host: host.to_owned(), port });
-        for (text, expected) in [
-            ("app://127.0.0.1:7000", server("127.0.0.1", 7000)),
-            ("app://[::1]:7", server("[::1]", 7)),
-            ("app://name.example:65535/", server("name.example", 65535)),
+        use AppProtocol::{Binary, Http};
+        for (text, protocol, shown) in [
+            ("app://127.0.0.1:7000", Binary, "app://127.0.0.1:7000"),
+            ("app://[::1]:7", Binary, "app://[::1]:7"),
+            ("App://name.example:65535/", Binary, "app://name.example:65535"),
+            ("http://[::1]:8080/", Http, "http://[::1]:8080"),
+            ("http://name.example", Http, "http://name.example:80"),
         ] {
-            assert_eq!(text.parse(), expected);
-            assert_eq!(text.parse::<ApplicationServer>().unwrap().to_string(), text.trim_end_matches('/'));
+            let server: ApplicationServer = text.parse().unwrap();
+            assert_eq!((server.protocol, server.to_string().as_str()), (protocol, shown));
+            assert_eq!(shown.parse(), Ok(server));
         }
         let wrong = [
             "127.0.0.1:7000",
-            "http://a:1",
+            "https://a:1",
+            "http://a:1/b",
             "app://",
             "app://a",
             "app://a:0",
@@ -161,7 +183,7 @@ mod tests {
     fn an_ipv6_address_is_resolved() {
         let address: SocketAddr = "[::1]:7000".parse().unwrap();
         let named: ApplicationServer = "app://[::1]:7000".parse().unwrap();
-        assert_eq!(AppTarget::of_address(address).server, named);
+        assert_eq!(AppTarget::of_address(address, AppProtocol::Binary).server, named);
         assert_eq!(TargetPolicy.resolve(&named.host, named.port).unwrap(), [address]);
     }
 }

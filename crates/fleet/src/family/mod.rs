@@ -13,9 +13,10 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use drivers::app::AppSetupError;
 use drivers::web::{Target, Trust, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError};
-use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets};
+use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
 use testbed::{RunningSut, ServerFamily};
 use thiserror::Error;
 use units::RealClock;
@@ -27,7 +28,6 @@ pub use echo::EchoServer;
 #[cfg(feature = "echo")]
 pub(crate) use echo::EchoTarget;
 pub(crate) use web::WebTarget;
-pub use web::variant;
 
 use crate::counts::Counts;
 use crate::error::FleetError;
@@ -66,12 +66,25 @@ pub enum SetupError {
     /// The requests of a web workload cannot be made.
     #[error(transparent)]
     Web(#[from] WebSetupError),
+    /// The transactions with an application server cannot be made.
+    #[error(transparent)]
+    App(#[from] AppSetupError),
     /// Connections cannot be made from a source address.
     #[error(transparent)]
     Source(#[from] SourceAddressError),
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),
+}
+
+/// Returns the variant of a server that a workload is for, as recipes name it; `None` of servers without one.
+pub fn variant(workload: &Workload) -> Option<&'static str> {
+    match workload {
+        Workload::Web(workload) => Some(web::variant(workload.protocol)),
+        Workload::App(workload) => app::variant(workload.protocol),
+        #[cfg(feature = "echo")]
+        Workload::Echo(_) => None,
+    }
 }
 
 /// Returns the order of a load point that a family states. For the web it must not change, or the numbers of its
@@ -128,7 +141,7 @@ impl ResolvedTarget {
         if sut.family() == ServerFamily::App {
             let address = sut.addr();
             TargetPolicy.resolve(&address.ip().to_string(), address.port())?;
-            return Ok(ResolvedTarget::App(AppTarget::of_address(address)));
+            return Ok(ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())));
         }
         // Without TLS it has no certificate, and none is asked for.
         let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));

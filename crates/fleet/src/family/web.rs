@@ -16,7 +16,7 @@ use drivers::web::{
 };
 use engine::Driver;
 use model::{
-    Family, HttpVersion, Outcome, Page, Plan, Reply, Secrets, Tls, WebRequest, WebWorkload, Workload,
+    Family, HttpVersion, Outcome, Page, Plan, Reply, Secrets, Tls, WebProtocol, WebRequest, WebWorkload,
 };
 use units::{Nanos, RealClock};
 
@@ -88,15 +88,14 @@ impl WebTarget {
     }
 }
 
-/// Returns the variant of a server that a workload is for, as recipes name it; `None` of other families.
-pub fn variant(workload: &Workload) -> Option<&'static str> {
-    let protocol = workload.web()?.protocol;
+/// Returns the variant of a web server that a protocol is for.
+pub(super) fn variant(protocol: WebProtocol) -> &'static str {
     let variant = match (protocol.tls, protocol.http) {
         (Tls::Off, _) => testbed::WebVariant::Http1,
         (_, HttpVersion::Http2) => testbed::WebVariant::Http2,
         _ => testbed::WebVariant::Tls,
     };
-    Some(variant.name())
+    variant.name()
 }
 
 /// Returns whether requests are made in HTTP/1.0.

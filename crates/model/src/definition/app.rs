@@ -4,7 +4,8 @@ use languages::reader::{TomlTable, ValueError, whole, whole_u32};
 
 use super::think::read_think;
 use crate::{
-    APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppSuite, AppWorkload, ChosenSetting, setting::app::apply,
+    APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, ChosenSetting,
+    setting::app::apply,
 };
 
 /// The longest message, in bytes: that of the protocol.
@@ -31,6 +32,7 @@ pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting
         range_bytes: APP_RANGE_BYTES_MIN,
         io: AppFileIo::Buffered,
         is_cold: false,
+        protocol: AppProtocol::Binary,
         think,
     };
     protocol?.iter().for_each(|setting| apply(&mut workload, setting.setting.name, setting.value()));

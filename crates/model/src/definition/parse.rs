@@ -241,8 +241,8 @@ pub(super) fn problems_of_request<const N: usize>(slips: [(&str, &str); N]) -> S
 mod tests {
     use super::*;
     use crate::{
-        AppFileIo, AppPayload, AppSuite, AppWorkload, Arrivals, Connection, FilelistSource, HttpVersion,
-        Think, Tls, WebProtocol, WorkloadSource,
+        AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Arrivals, Connection, FilelistSource,
+        HttpVersion, Think, Tls, WebProtocol, WorkloadSource,
     };
     use proptest::prelude::*;
 
@@ -315,6 +315,7 @@ mod tests {
             range_bytes: 32 << 10,
             io: AppFileIo::Direct,
             is_cold: true,
+            protocol: AppProtocol::Http,
             think: Think::Fixed(Nanos::from_millis(270)),
         };
         assert_eq!((app, definition.time_limit), (&expected, Nanos::from_secs(5)));

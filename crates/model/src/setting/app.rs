@@ -4,7 +4,7 @@ use languages::Named;
 
 use super::configuration::TIME_LIMIT;
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
-use crate::{APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppSuite, AppWorkload, Workload};
+use crate::{APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppProtocol, AppSuite, AppWorkload, Workload};
 
 /// The longest range of a client's file, in bytes.
 const RANGE_BYTES_MAX: u64 = 1 << 40;
@@ -13,6 +13,7 @@ const SUITE: &str = "suite";
 const RANGE: &str = "range";
 const IO: &str = "io";
 const COLD: &str = "cold";
+pub(super) const PROTOCOL: &str = "protocol";
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
@@ -81,6 +82,20 @@ pub(super) const SETTINGS: &[Setting] = &[
             apply: |configuration, value| apply_to(configuration, COLD, value),
         },
     },
+    Setting {
+        name: PROTOCOL,
+        title: "protocol",
+        about: "protocol of the application server; a run takes that of the server's target or recipe",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("binary", "Binary frames over TCP: the built-in server, `app://` targets"),
+            SettingChoice::new("http", "HTTP/1.1: `http://` targets, recipes with the variant `http`"),
+        ]),
+        key: DefinitionKey::Optional("binary"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(app(configuration)?.protocol.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, PROTOCOL, value),
+        },
+    },
     TIME_LIMIT,
 ];
 
@@ -91,6 +106,9 @@ pub(crate) fn apply(app: &mut AppWorkload, name: &str, value: &SettingValue) {
         (RANGE, SettingValue::Bytes(bytes)) => app.range_bytes = bytes / APP_BLOCK_BYTES * APP_BLOCK_BYTES,
         (IO, SettingValue::Choice(io, _)) => app.io = AppFileIo::named(io).unwrap_or(app.io),
         (COLD, SettingValue::Choice(is_cold, _)) => app.is_cold = *is_cold == "true",
+        (PROTOCOL, SettingValue::Choice(name, _)) => {
+            app.protocol = AppProtocol::named(name).unwrap_or(app.protocol);
+        }
         _ => {}
     }
 }
@@ -131,6 +149,7 @@ mod tests {
         };
         assert_eq!(choices(SUITE), names::<AppSuite>());
         assert_eq!(choices(IO), names::<AppFileIo>());
+        assert_eq!(choices(PROTOCOL), names::<AppProtocol>());
     }
 
     /// 512 MiB · 0.78 ÷ 40 = 10.48 MB, in whole blocks.
@@ -151,6 +170,7 @@ mod tests {
                 range_bytes: 0,
                 io: AppFileIo::Buffered,
                 is_cold: false,
+                protocol: AppProtocol::Binary,
                 think: Think::None,
             };
             apply(&mut app, name, Family::App.choose_setting(name, value).unwrap().value());
@@ -160,6 +180,7 @@ mod tests {
         assert_eq!(applied("range", "33 KiB").range_bytes, 32 << 10);
         assert_eq!(applied("io", "durable").io, AppFileIo::Durable);
         assert!(applied("cold", "true").is_cold);
+        assert_eq!(applied("protocol", "http").protocol, AppProtocol::Http);
         let error = Family::App.choose_setting("range", "15 KiB").unwrap_err();
         assert_eq!(error.hint(), "write `auto` or a size such as `4 KiB`, from 16.0 KiB up to 1.0 TiB");
     }

@@ -174,6 +174,9 @@ impl Setting {
     /// The name of the setting that all families have, the longest time of one operation.
     pub const TIME_LIMIT: &'static str = configuration::TIME_LIMIT.name;
 
+    /// The name of the setting of application server benchmarks that a run takes from its server.
+    pub const APP_PROTOCOL: &'static str = app::PROTOCOL;
+
     /// Returns whether it has a value for each of several items instead of one.
     pub fn has_items(&self) -> bool {
         matches!(self.access, SettingAccess::PerItem { .. })

@@ -88,6 +88,18 @@ names! {
     }
 }
 
+names! {
+    /// The protocol in which transactions are made.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum AppProtocol {
+        /// Binary frames in sessions over TCP.
+        #[default]
+        Binary = "binary",
+        /// Requests of HTTP/1.1 on kept connections.
+        Http = "http",
+    }
+}
+
 /// The transactions of a benchmark and what they need.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,6 +116,9 @@ pub struct AppWorkload {
     pub io: AppFileIo,
     /// Whether the range begins outside the page cache.
     pub is_cold: bool,
+    /// The protocol in which they are made.
+    #[serde(default)]
+    pub protocol: AppProtocol,
     /// The pause after each transaction.
     pub think: Think,
 }
@@ -204,26 +219,29 @@ impl AppWorkload {
     /// Returns what a run of the workload counts and measures.
     pub fn catalog(&self) -> Catalog {
         let transactions = self.suite.transactions();
+        let is_binary = self.protocol == AppProtocol::Binary;
         let total: u64 = transactions.iter().map(|(_, weight)| weight).sum();
         let kind = |&(transaction, weight): &(AppTransaction, u64)| OperationKind {
             name: transaction.name().to_owned(),
             share: Some(weight as f64 / total as f64),
             share_gap_max: None,
             limits: Vec::new(),
-            expected: self.expected(transaction).into(),
+            // The heads of HTTP have no fixed length.
+            expected: if is_binary { self.expected(transaction).into() } else { Vec::new() },
         };
-        let measure = |(name, unit): (&str, MeasureUnit)| Measure {
+        let measure = |(name, unit, is_always): (&str, MeasureUnit, bool)| Measure {
             name: name.to_owned(),
             unit,
-            is_always: true,
+            is_always,
             has_spread: false,
             part_of: None,
         };
+        // Over HTTP a server need not state its times.
         let measures = [
-            ("queue", MeasureUnit::Nanoseconds),
-            ("service", MeasureUnit::Nanoseconds),
-            ("sent bytes", MeasureUnit::Bytes),
-            ("received bytes", MeasureUnit::Bytes),
+            ("queue", MeasureUnit::Nanoseconds, is_binary),
+            ("service", MeasureUnit::Nanoseconds, is_binary),
+            ("sent bytes", MeasureUnit::Bytes, true),
+            ("received bytes", MeasureUnit::Bytes, true),
         ];
         Catalog {
             kinds: transactions.iter().map(kind).collect(),
@@ -238,7 +256,7 @@ impl AppWorkload {
         }
     }
 
-    /// Returns the bytes that a transaction sends and receives.
+    /// Returns the bytes that a transaction sends and receives as binary frames.
     fn expected(&self, transaction: AppTransaction) -> [ExpectedMeasure; 2] {
         let bytes = |measure, header: u64, payload: [f64; 3]| {
             let [least, most, mean] = payload;
@@ -280,6 +298,7 @@ mod tests {
             range_bytes: 10 << 20,
             io: AppFileIo::Buffered,
             is_cold: false,
+            protocol: AppProtocol::Binary,
             think: Think::None,
         }
     }
@@ -300,6 +319,18 @@ mod tests {
         let expected =
             [("RREAD", 0.35), ("RWRITE", 0.15), ("SREAD", 0.2), ("SWRITE", 0.15), ("APPEND", 0.15)];
         assert_eq!(shares, expected.map(|(name, share)| (name.to_owned(), share)));
+    }
+
+    /// Over HTTP neither the length of heads nor the times of the server are known beforehand.
+    #[test]
+    fn over_http_nothing_is_expected_of_bytes_and_times() {
+        for (_, suite) in AppSuite::NAMES {
+            let catalog = AppWorkload { protocol: AppProtocol::Http, ..workload(*suite) }.catalog();
+            assert_eq!(catalog.check(), Ok(()), "{suite:?}");
+            assert!(catalog.kinds.iter().all(|kind| kind.expected.is_empty()));
+            let is_always: Vec<bool> = catalog.measures.iter().map(|measure| measure.is_always).collect();
+            assert_eq!(is_always, [false, false, true, true]);
+        }
     }
 
     /// (512·40 + 2048·30 + 8192·20 + 32768·10) ÷ 100 = 5734.4

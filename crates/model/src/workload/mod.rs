@@ -14,8 +14,8 @@ mod web;
 use serde::{Deserialize, Serialize};
 
 pub use app::{
-    APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppRequest, AppSuite, AppTransaction,
-    AppWorkload, app_measure,
+    APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol, AppRequest, AppSuite,
+    AppTransaction, AppWorkload, app_measure,
 };
 #[cfg(feature = "echo")]
 pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

@@ -64,7 +64,7 @@ fn a_running_server_is_named_by_its_target() {
     let arguments = ["run", "serverbench", "--target", &target, "--set", "suite=disk,net", "--out", "out"];
     let ended = fixture.run(&[&arguments[..], &SHORT, &["off"]].concat());
     ended.assert_run();
-    for target in ["http://127.0.0.1:1/", "127.0.0.1:1"] {
+    for target in ["ftp://127.0.0.1:1/", "127.0.0.1:1"] {
         fixture
             .run(&["run", "serverbench", "--target", target, "--out", "x.plim"])
             .expect(2)
@@ -79,6 +79,15 @@ fn a_running_server_is_named_by_its_target() {
         .expect(2)
         .expect_stderr("this benchmark loads application servers");
     fixture.run(&["run", "serverbench", "--rate", "10", "--out", "x.plim"]).expect(2).expect_stderr("hint:");
+}
+
+#[test]
+fn a_running_server_may_have_an_ipv6_address() {
+    let fixture = Fixture::new();
+    let (_server, target) = serve(&fixture, &["--listen", "[::1]:0"]);
+    assert!(target.starts_with("app://[::1]:"), "{target}");
+    let arguments = ["run", "serverbench", "--target", &target, "--set", "suite=net", "--out", "run.plim"];
+    fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
 }
 
 /// A fault in every operation is found before the load.

@@ -1,9 +1,10 @@
 //! Variants of a server: configurations that differ in a few lines, such as the encryption of connections.
 //!
 //! A recipe names its variants freely, and the family of the benchmark maps its settings to names. Web benchmarks have
-//! the variants of [`WebVariant`].
+//! the variants of [`WebVariant`]; an application server that speaks HTTP has the variant `http`.
 
 use languages::names;
+use model::AppProtocol;
 use schemars::JsonSchema;
 
 use super::{Recipe, ServerFamily};
@@ -54,6 +55,14 @@ impl Recipe {
                 names.filter(|name| self.variants.contains_key(*name)).collect()
             }
             _ => self.variants.keys().map(String::as_str).collect(),
+        }
+    }
+
+    /// Returns the protocol of an application server: HTTP if it has the variant of this name.
+    pub fn app_protocol(&self) -> AppProtocol {
+        match self.variants.contains_key(AppProtocol::Http.name()) {
+            true => AppProtocol::Http,
+            false => AppProtocol::Binary,
         }
     }
 }

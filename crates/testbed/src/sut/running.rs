@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::{FactSection, FileSet, SutUse};
+use model::{AppProtocol, FactSection, FileSet, SutUse};
 use observe::cgroup::{Controller, members};
 use observe::process::{family_of, read_from_disk};
 use observe::{MonitoredSut, PageUrl, StatusPage};
@@ -276,6 +276,11 @@ impl RunningSut {
     /// Returns the kind of server.
     pub fn family(&self) -> ServerFamily {
         self.recipe.family
+    }
+
+    /// Returns the protocol of an application server.
+    pub fn app_protocol(&self) -> AppProtocol {
+        self.recipe.app_protocol()
     }
 
     /// Returns the address as a URL.
