@@ -19,8 +19,8 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 pub type Needed = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
-/// server, Node for the cache test suite, slow networks.
-pub const NEEDED: [Needed; 29] = [
+/// server, Node and Go for application servers and the cache test suite, slow networks.
+pub const NEEDED: [Needed; 30] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -38,6 +38,7 @@ pub const NEEDED: [Needed; 29] = [
     ("/usr/bin/python3", "python3"),
     ("gunicorn", "gunicorn"),
     ("node", "nodejs"),
+    ("go", "golang-go"),
     ("tc", "iproute2"),
     ("nft", "nftables"),
     ("/usr/lib/postgresql/15/bin/postgres", "postgresql-15"),

@@ -46,6 +46,9 @@ pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[
     ("mariadb", include_str!("../../../../recipes/mariadb.toml")),
     ("samba", include_str!("../../../../recipes/samba.toml")),
     ("dovecot-postfix", include_str!("../../../../recipes/dovecot-postfix.toml")),
+    ("python", include_str!("../../../../recipes/app-python.toml")),
+    ("node", include_str!("../../../../recipes/app-node.toml")),
+    ("go", include_str!("../../../../recipes/app-go.toml")),
 ];
 
 /// The name of the profile defined by `[config]` and `[settings]` of a recipe.
@@ -173,6 +176,8 @@ pub struct ProgramRecipe {
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StartRecipe {
+    /// The program to start, with placeholders, if steps make it; otherwise the one that was found.
+    pub program: Option<String>,
     /// Arguments that keep it in the foreground, where it can be supervised.
     pub arguments: Vec<String>,
     /// Additional environment variables.

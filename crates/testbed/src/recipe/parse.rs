@@ -126,12 +126,13 @@ fn read_program(
 }
 
 fn read_start(mut table: TomlTable) -> Option<StartRecipe> {
+    let program = table.optional("program", template);
     let arguments = table.required_items("arguments", template);
     let environment = read_templates(&mut table, "environment");
     let account = table.optional("account", text);
     let own_session = table.optional("own-session", flag).unwrap_or_default();
     table.finish();
-    Some(StartRecipe { arguments: arguments?, environment, account, own_session })
+    Some(StartRecipe { program, arguments: arguments?, environment, account, own_session })
 }
 
 fn read_data(mut table: TomlTable) -> Option<DataRecipe> {

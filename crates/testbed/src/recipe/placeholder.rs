@@ -1,6 +1,6 @@
 //! Placeholders in the texts of recipes.
 
-use super::{CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe};
+use super::{CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe, StartRecipe};
 
 /// The names of all placeholders; docs/recipes.md explains them.
 pub(crate) const PLACEHOLDERS: &[&str] = &[
@@ -86,7 +86,7 @@ impl Recipe {
         });
         let gateways = self.gateways.values().flat_map(GatewayRecipe::templates);
         let companions = self.companions.values().flat_map(CompanionRecipe::templates);
-        let start = self.start.arguments.iter().chain(self.start.environment.values());
+        let start = self.start.templates();
         let config = self.config.iter().map(|config| &config.text);
         let statuses = self.profiles.values().filter_map(|profile| profile.status.as_ref());
         let statuses = self.status.iter().chain(statuses);
@@ -106,6 +106,12 @@ impl Recipe {
     }
 }
 
+impl StartRecipe {
+    fn templates(&self) -> impl Iterator<Item = &String> {
+        self.program.iter().chain(&self.arguments).chain(self.environment.values())
+    }
+}
+
 impl GatewayRecipe {
     fn templates(&self) -> impl Iterator<Item = &str> {
         [self.config.as_str(), &self.upstream].into_iter().chain(self.settings.values().map(String::as_str))
@@ -120,7 +126,7 @@ impl CompanionRecipe {
 
     fn templates(&self) -> impl Iterator<Item = &str> {
         let config = self.config.iter().map(|ConfigRecipe { text, .. }| text);
-        let start = self.start.arguments.iter().chain(self.start.environment.values());
+        let start = self.start.templates();
         std::iter::once(&self.listens)
             .chain(&self.program.find)
             .chain(start)

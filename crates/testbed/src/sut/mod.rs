@@ -171,6 +171,7 @@ impl Server {
                     version: vec!["--version".into()],
                 },
                 start: StartRecipe {
+                    program: None,
                     arguments: args,
                     environment: Default::default(),
                     account: None,

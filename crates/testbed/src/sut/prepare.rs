@@ -126,8 +126,10 @@ impl Prepared {
         let maker = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: cpus.clone() };
         maker.make_directories(&recipe)?;
         let own_certificate = maker.certificate(&recipe, &choice)?;
-        if let Some((gateway, _)) = &choice.gateway {
-            write_page_programs(gateway.kind, &values, &work_dir)?;
+        match &choice.gateway {
+            Some((gateway, _)) => write_page_programs(gateway.kind, &values, &work_dir)?,
+            None if recipe.names("gateway_dir") => write_app_servers(&values, &work_dir)?,
+            None => {}
         }
         let server = maker.server(&recipe, &choice, programs.server, version)?;
         let data = maker.data(&recipe, data_folder, golden, &request.search_path)?;
@@ -383,7 +385,7 @@ impl ProcessBuilder<'_> {
             version: Vec::new(),
         };
         let program = find_program(&recipe.title, &find, &self.values.plimsoll, search_path)?;
-        let start = StartRecipe { arguments: arguments.to_vec(), ..recipe.start.clone() };
+        let start = StartRecipe { program: None, arguments: arguments.to_vec(), ..recipe.start.clone() };
         let launch = self.launch(&program, &start, log);
         let process = ManagedProcess::new(&recipe.title, None, launch, StopRecipe::default());
         Ok(StepProcess { process, input: self.values.fill(input) })
@@ -451,7 +453,7 @@ impl ProcessBuilder<'_> {
         let fill = |text: &String| self.values.fill(text);
         let environment = start.environment.iter();
         Launch {
-            program: program.to_owned(),
+            program: start.program.as_ref().map_or_else(|| program.to_owned(), |made| fill(made).into()),
             arguments: start.arguments.iter().map(fill).collect(),
             environment: environment.map(|(name, value)| (name.clone(), fill(value))).collect(),
             account: Account::for_start(start).map(|account| (account, self.values.work_dir.clone())),
@@ -504,6 +506,16 @@ fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -
         GatewayKind::Wsgi => write("dyn.py", include_str!("../../../../gateways/dyn.py")),
         GatewayKind::FastCgi | GatewayKind::Native | GatewayKind::Proxy => Ok(()),
     }
+}
+
+fn write_app_servers(values: &Values, work_dir: &WorkDir) -> Result<(), SutError> {
+    const PROGRAMS: [(&str, &str); 3] = [
+        ("app.py", include_str!("../../../../gateways/app.py")),
+        ("app.mjs", include_str!("../../../../gateways/app.mjs")),
+        ("app.go", include_str!("../../../../gateways/app.go")),
+    ];
+    work_dir.make_directory(&values.gateway_dir())?;
+    PROGRAMS.iter().try_for_each(|(name, text)| work_dir.write(&values.gateway_dir().join(name), text))
 }
 
 /// Returns the directory of a server's data in a folder.

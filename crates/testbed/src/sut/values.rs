@@ -255,7 +255,7 @@ mod tests {
     fn filled(recipe: &Recipe, choice: &Choice, values: &Values) -> Vec<String> {
         let values = Values { parts: parts(choice, values), ..values.clone() };
         let started = |start: &StartRecipe| {
-            let texts = start.arguments.iter().chain(start.environment.values());
+            let texts = start.program.iter().chain(&start.arguments).chain(start.environment.values());
             texts.cloned().collect::<Vec<_>>()
         };
         let mut templates = started(&recipe.start);
