@@ -5,15 +5,18 @@ use analysis::attribute::{Attribution, Bottleneck, Certainty, CpuNeighbor, Indic
 use analysis::{LoadPointResult, SharedCpus};
 use model::{Load, Noun};
 
-/// Neighboring load points with the same bottleneck.
+/// Neighboring load points with the same bottleneck, as far as sentences tell bottlenecks apart.
 struct LoadRange<'a> {
     bottleneck: Bottleneck,
     points: Vec<&'a LoadPointResult>,
 }
 
+/// The least use of two resources that together are called mixed. A house rule.
+const MIXED_MIN: f64 = 0.5;
+
 /// Returns a clause about a run's bottleneck, to stand behind a colon, without a full stop: `processor-bound from 4
-/// to 8 clients; no single bottleneck found from 12 to 40 clients (CPU 78 %, disk 71 %); probably bound by disk
-/// operations above 40 clients`. `user` is the noun for users. `None` if no load point has an attribution.
+/// to 8 clients; mixed from 12 to 40 (CPU 78 %, disk 71 %); probably disk-bound above 40 clients`. `user` is the noun for
+/// users, which the first range and the last one have. `None` if no load point has an attribution.
 ///
 /// Load points by rising load; those without a limit are left out if there are others.
 pub fn bottleneck_text(points: &[LoadPointResult], user: &Noun) -> Option<String> {
@@ -25,8 +28,11 @@ pub fn bottleneck_text(points: &[LoadPointResult], user: &Noun) -> Option<String
         (None, _) => None,
         (Some(_), true) => Some("none was reached at the loads tested".to_owned()),
         (Some(_), false) => {
-            let clauses: Vec<String> = bound.iter().map(|range| clause(range, &ranges, user)).collect();
-            Some(clauses.join("; "))
+            let clauses = bound.iter().enumerate().map(|(index, range)| {
+                let is_between = 0 < index && index + 1 < bound.len();
+                clause(range, &ranges, Some(user).filter(|_| !is_between))
+            });
+            Some(clauses.collect::<Vec<_>>().join("; "))
         }
     }
 }
@@ -88,8 +94,7 @@ fn adjective(bottleneck: Bottleneck) -> &'static str {
         Bottleneck::None => "not limited",
         Bottleneck::Processor => "processor-bound",
         Bottleneck::Memory => "memory-bound",
-        Bottleneck::DiskOperations => "bound by disk operations",
-        Bottleneck::DiskBandwidth => "bound by disk bandwidth",
+        Bottleneck::DiskOperations | Bottleneck::DiskBandwidth => "disk-bound",
         Bottleneck::Network => "network-bound",
         Bottleneck::AcceptBacklog => "bound by its accept backlog",
         Bottleneck::WorkerLimit => "bound by its number of workers",
@@ -109,14 +114,15 @@ fn ranges<'a>(sorted: &[&'a LoadPointResult]) -> Vec<LoadRange<'a>> {
     for point in sorted {
         let Some(bottleneck) = point.attribution.as_ref().map(|one| one.bottleneck) else { continue };
         match ranges.last_mut() {
-            Some(range) if range.bottleneck == bottleneck => range.points.push(point),
+            Some(range) if adjective(range.bottleneck) == adjective(bottleneck) => range.points.push(point),
             _ => ranges.push(LoadRange { bottleneck, points: vec![point] }),
         }
     }
     ranges
 }
 
-fn clause(range: &LoadRange, all: &[LoadRange], user: &Noun) -> String {
+/// Returns the clause about a range; with `user`, loads have their noun.
+fn clause(range: &LoadRange, all: &[LoadRange], user: Option<&Noun>) -> String {
     let (first, last) = (range.points[0].load, range.points[range.points.len() - 1].load);
     let is_last = all.last().is_some_and(|other| std::ptr::eq(other.points[0], range.points[0]));
     let before = all.iter().take_while(|other| !std::ptr::eq(other.points[0], range.points[0])).last();
@@ -126,7 +132,12 @@ fn clause(range: &LoadRange, all: &[LoadRange], user: &Noun) -> String {
         _ => format!("from {} to {}", first.level(), load(last, user)),
     };
     match range.bottleneck {
-        Bottleneck::Undetermined => format!("no single bottleneck found {place}{}", most_used(range)),
+        Bottleneck::Undetermined => {
+            let uses = most_used(range);
+            let are_used = uses.iter().filter(|(_, value)| MIXED_MIN <= *value).count();
+            let word = if 1 < are_used { "mixed" } else { "no single bottleneck found" };
+            format!("{word} {place}{}", uses_text(&uses))
+        }
         _ => format!("{} {place}{}", range.adjective(), shared_at_best(&range.points)),
     }
 }
@@ -151,15 +162,19 @@ fn shared_at_best(points: &[&LoadPointResult]) -> String {
 /// The least use of a resource that is worth a word.
 const SHOWN_MIN: f64 = 0.1;
 
-/// Returns the most used resources of a range: the two resources with the highest use at any of its load points.
-fn most_used(range: &LoadRange) -> String {
+/// Returns the two resources with the highest use at any load point of a range.
+fn most_used(range: &LoadRange) -> Vec<(Indicator, f64)> {
     let uses = range.points.iter().filter_map(|point| Some(point.attribution.as_ref()?.most_used()));
     let highest = uses.max_by(|one, other| {
         let first = |uses: &[(Indicator, f64)]| uses.first().map_or(0.0, |(_, value)| *value);
         first(one).total_cmp(&first(other))
     });
-    let texts: Vec<String> = highest
-        .unwrap_or_default()
+    highest.unwrap_or_default()
+}
+
+/// Writes the uses of resources in brackets; empty if none is worth a word.
+fn uses_text(uses: &[(Indicator, f64)]) -> String {
+    let texts: Vec<String> = uses
         .iter()
         .filter(|(_, value)| SHOWN_MIN <= *value)
         .map(|(indicator, value)| format!("{} {:.0} %", resource(*indicator), 100.0 * value))
@@ -178,9 +193,11 @@ fn resource(indicator: Indicator) -> &'static str {
     }
 }
 
-fn load(load: Load, user: &Noun) -> String {
+fn load(load: Load, user: Option<&Noun>) -> String {
     match load {
-        Load::Users(users) => format!("{users} {}", user.of(users.into())),
+        Load::Users(users) => {
+            user.map_or_else(|| users.to_string(), |user| format!("{users} {}", user.of(users.into())))
+        }
         Load::Rate { per_second, .. } => format!("{per_second} operations per second"),
     }
 }

@@ -122,9 +122,14 @@ fn the_text_follows_the_bottleneck_as_it_moves() {
     ];
     assert_eq!(
         text_of(&points).unwrap(),
-        "processor-bound from 4 to 8 clients; no single bottleneck found from 12 to 40 clients (CPU 78 %, disk 71 %); \
-         bound by disk operations above 40 clients"
+        "processor-bound from 4 to 8 clients; mixed from 12 to 40 (CPU 78 %, disk 71 %); disk-bound above 40 clients"
     );
+    // Requests and bytes are both the disk's.
+    let mut moved = points;
+    moved[6].1 = Bottleneck::DiskBandwidth;
+    assert_eq!(text_of(&moved), text_of(&points));
+    let idle = [(12, Bottleneck::Undetermined, Certain, [0.3, 0.2])];
+    assert_eq!(text_of(&idle).unwrap(), "no single bottleneck found at 12 clients (CPU 30 %, disk 20 %)");
     let network = |certainty| text_of(&[(1, Bottleneck::Network, certainty, [0.1, 0.0])]).unwrap();
     assert_eq!(network(Probable), "probably network-bound at 1 client");
     assert_eq!(network(Certain), "network-bound at 1 client");

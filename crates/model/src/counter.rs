@@ -224,6 +224,8 @@ counters! {
     UnixAcceptQueueMax "unix.accept_queue_max" Level Count "Capacity of the accept queue of a Unix socket (backlog).";
     // Instance: the listener's port.
     SutAccepted "sut.accepted_connections" Level Count "Established connections that the server has accepted.";
+    // Instance: empty.
+    SutServices "sut.services" Level Count "Services that the server was seen to be connected to.";
     // Instance: the port or the path of the service.
     SutServiceConnections "sut.service_connections" Level Count "Established connections of the server to another service.";
 

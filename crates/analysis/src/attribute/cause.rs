@@ -85,6 +85,18 @@ const SEEN_AND_FREE: &[Condition] = &[
     below(Indicator::DiskBusy, 0.60),
 ];
 
+/// The fewest counts of connections that a wait for a service would have shown in.
+const COUNTS_MIN: f64 = 3.0;
+
+/// The server is seen, neither its CPUs nor its disks are fully used, and its connections to services were counted often
+/// enough to tell what it waits for.
+const SEEN_AND_COUNTED: &[Condition] = &[
+    below(Indicator::ServerUnseen, 1.0),
+    below(Indicator::ProcessorUse, 0.85),
+    below(Indicator::DiskBusy, 0.60),
+    at_least(Indicator::ServiceCounts, COUNTS_MIN),
+];
+
 /// The server is seen, neither its CPUs nor its disks are fully used, and something holds its rate back.
 const SEEN_AND_SLOWED: &[Condition] = &[
     below(Indicator::ServerUnseen, 1.0),
@@ -93,8 +105,12 @@ const SEEN_AND_SLOWED: &[Condition] = &[
     below(Indicator::RateOfIdeal, 0.95),
 ];
 
-/// The server is seen, and its disks are not fully used.
-const SEEN_DISK_FREE: &[Condition] = &[below(Indicator::ServerUnseen, 1.0), below(Indicator::DiskBusy, 0.60)];
+/// The server is seen, its disks are not fully used, and its connections to services were counted often enough.
+const SEEN_DISK_FREE: &[Condition] = &[
+    below(Indicator::ServerUnseen, 1.0),
+    below(Indicator::DiskBusy, 0.60),
+    at_least(Indicator::ServiceCounts, COUNTS_MIN),
+];
 
 /// Its disks are not fully used.
 const DISK_FREE: &[Condition] = &[below(Indicator::DiskBusy, 0.60)];
@@ -118,7 +134,10 @@ const fn indirect(
 /// All rules; the first that holds names the bottleneck.
 pub const CAUSES: &[Cause] = &[
     cause(Bottleneck::Generator, &[at_least(Indicator::GeneratorFault, 1.0)], &[]),
-    // A lack of memory also shows as CPU time of the kernel and at the disks, so it is checked first.
+    // A limit on disk traffic that is used up is a limit whatever the traffic is for, pages that do not fit in memory included.
+    cause(Bottleneck::DiskOperations, &[at_least(Indicator::DiskOperationsOfShare, 0.90)], CPU_FREE),
+    cause(Bottleneck::DiskBandwidth, &[at_least(Indicator::DiskBytesOfShare, 0.90)], CPU_FREE),
+    // A lack of memory also shows as CPU time of the kernel and at the disks, so it is checked before these.
     cause(
         Bottleneck::Memory,
         &[at_least(Indicator::RefaultsPerOperation, 0.10), at_least(Indicator::MemoryPressure, 0.10)],
@@ -172,8 +191,6 @@ pub const CAUSES: &[Cause] = &[
         ],
         DISK_FREE,
     ),
-    cause(Bottleneck::DiskOperations, &[at_least(Indicator::DiskOperationsOfShare, 0.90)], CPU_FREE),
-    cause(Bottleneck::DiskBandwidth, &[at_least(Indicator::DiskBytesOfShare, 0.90)], CPU_FREE),
     cause(
         Bottleneck::DiskBandwidth,
         &[at_least(Indicator::DiskBusy, 0.90), at_least(Indicator::DiskRequestBytes, 65536.0)],
@@ -262,7 +279,7 @@ pub const CAUSES: &[Cause] = &[
         SEEN_AND_FREE,
     ),
     // Without think times, more users bring more: but each waits for something that is neither a CPU nor a disk.
-    indirect(Bottleneck::Waiting, &[at_least(Indicator::ResponseUnexplained, 0.80)], SEEN_AND_FREE),
+    indirect(Bottleneck::Waiting, &[at_least(Indicator::ResponseUnexplained, 0.80)], SEEN_AND_COUNTED),
     cause(
         Bottleneck::None,
         &[at_least(Indicator::RateOfIdeal, 0.95)],
@@ -280,7 +297,7 @@ pub const CAUSES: &[Cause] = &[
     indirect(
         Bottleneck::Waiting,
         &[below(Indicator::RateGrowth, 1.05), below(Indicator::ProcessorUse, 0.85)],
-        SEEN,
+        &[below(Indicator::ServerUnseen, 1.0), at_least(Indicator::ServiceCounts, COUNTS_MIN)],
     ),
     // From one user to many, growth of the rate by a few percent does not count.
     indirect(
@@ -543,6 +560,38 @@ mod tests {
         // A processor that is full makes operations wait everywhere.
         let full = [(ProcessorUse, 0.97), (RateOfIdeal, 0.3), (HeldByService, 0.95), (PoolAtLimit, 10.0)];
         assert_eq!(named(&full), Bottleneck::Processor);
+    }
+
+    /// The reported case: a slow service whose connections were counted once, or never, was called a lock.
+    #[test]
+    fn connections_that_were_counted_too_rarely_name_no_lock() {
+        use Indicator::*;
+        let idle = [(ProcessorUse, 0.2), (RateOfIdeal, 0.3), (RateGrowth, 1.0), (ResponseUnexplained, 0.95)];
+        let flat = [(ProcessorUse, 0.2), (RateOfIdeal, 0.3), (RateOfLoadGrowth, 0.02)];
+        for waiting in [&idle[..], &flat] {
+            let counted = |n| named(&[waiting, &[(ServiceCounts, n)]].concat());
+            assert_eq!([0.0, 2.0].map(counted), [Bottleneck::Undetermined; 2]);
+            assert_eq!(counted(3.0), Bottleneck::Waiting);
+        }
+        // What is seen is named all the same.
+        let seen = |more| named(&[&idle[..], &[(ServiceCounts, 1.0), more]].concat());
+        assert_eq!(seen((HeldByService, 0.9)), Bottleneck::DownstreamService);
+        assert_eq!(
+            named(&[&idle[..], &[(ServiceCounts, 1.0), (HeldByService, 0.9), (ThreadsAtLock, 0.8)]].concat()),
+            Bottleneck::Waiting
+        );
+    }
+
+    /// Files that do not fit in memory, on a disk that is limited: both are short, and the disk is what is used up.
+    #[test]
+    fn a_disk_limit_that_is_used_up_is_named_before_the_memory_that_causes_the_traffic() {
+        use Indicator::*;
+        let thrashing = [(ProcessorUse, 0.3), (RefaultsPerOperation, 0.3), (MemoryOfLimit, 1.0)];
+        let with = |more: &[(Indicator, f64)]| named(&[&thrashing[..], more].concat());
+        assert_eq!(with(&[]), Bottleneck::Memory);
+        assert_eq!(with(&[(DiskOperationsOfShare, 0.7)]), Bottleneck::Memory);
+        assert_eq!(with(&[(DiskOperationsOfShare, 0.97)]), Bottleneck::DiskOperations);
+        assert_eq!(with(&[(DiskBytesOfShare, 0.97)]), Bottleneck::DiskBandwidth);
     }
 
     /// Users without think times whose rate grows with their number wait for something all the same.

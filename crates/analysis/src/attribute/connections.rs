@@ -32,25 +32,68 @@ struct ServiceUse<'a> {
     is_constant: bool,
 }
 
-/// Adds the indicators about services, which need the connections at the lowest load.
-pub(super) fn add_services(indicators: &mut Indicators, point: &LoadPointResult, lowest: &LoadPointResult) {
-    let held = services(&point.resources).filter_map(|service| {
-        let share = ratio(Some(service.mean), Some(point.in_flight_mean))?.min(1.0);
-        let waits = indicators.get(&Indicator::ThreadsAtSocket).is_some_and(|share| AT_SOCKET_MIN <= *share);
-        (waits || follows_load(&service, point, lowest)).then_some(share)
-    });
-    let held = held.max_by(f64::total_cmp);
-    let pools = services(&point.resources).filter(|service| is_full_pool(service, point, lowest, indicators));
-    let pool = pools.map(|service| service.mean).max_by(f64::total_cmp);
-    indicators.extend(held.map(|share| (Indicator::HeldByService, share)));
-    indicators.extend(pool.map(|n| (Indicator::PoolAtLimit, n)));
+/// The services that the indicators about services are read from, by their names for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ServiceNames {
+    /// The service of [`Indicator::HeldByService`].
+    held: Option<String>,
+    /// The service of [`Indicator::PoolAtLimit`].
+    pool: Option<String>,
 }
 
-/// Returns the service with the most connections: `port 5432`, or the path of a Unix socket. `None` without any.
-pub(super) fn busiest_service(point: &LoadPointResult) -> Option<String> {
-    let busiest = services(&point.resources).max_by(|one, other| one.mean.total_cmp(&other.mean))?;
-    let is_port = busiest.name.parse::<u16>().is_ok();
-    Some(if is_port { format!("port {}", busiest.name) } else { busiest.name.to_owned() })
+impl ServiceNames {
+    /// Returns the service that an indicator is about; `None` if it is about none.
+    pub(super) fn of(&self, indicator: Indicator) -> Option<&str> {
+        match indicator {
+            Indicator::HeldByService => self.held.as_deref(),
+            Indicator::PoolAtLimit => self.pool.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// Adds the indicators about services, which need the connections at the lowest load; returns the services that they are
+/// about.
+pub(super) fn add_services(
+    indicators: &mut Indicators,
+    point: &LoadPointResult,
+    lowest: &LoadPointResult,
+) -> ServiceNames {
+    let waits = indicators.get(&Indicator::ThreadsAtSocket).is_some_and(|share| AT_SOCKET_MIN <= *share);
+    let held = services(&point.resources).filter_map(|service| {
+        let share = ratio(Some(service.mean), Some(point.in_flight_mean))?.min(1.0);
+        let follows = follows_load(&service, point, lowest);
+        (waits || follows).then_some((share, follows, service))
+    });
+    // Of two services to which all operations hold connections, the one whose connections follow the load.
+    let held = held.max_by(|one, other| {
+        let by_share = one.0.total_cmp(&other.0).then(one.1.cmp(&other.1));
+        by_share.then(one.2.mean.total_cmp(&other.2.mean))
+    });
+    let pools = services(&point.resources).filter(|service| is_full_pool(service, point, lowest, indicators));
+    let pool = pools.max_by(|one, other| one.mean.total_cmp(&other.mean));
+    indicators.extend(held.as_ref().map(|(share, ..)| (Indicator::HeldByService, *share)));
+    indicators.extend(pool.as_ref().map(|pool| (Indicator::PoolAtLimit, pool.mean)));
+    ServiceNames { held: held.map(|(.., service)| service.title()), pool: pool.map(|pool| pool.title()) }
+}
+
+impl ServiceUse<'_> {
+    /// Returns the name for people: `port 5432`, or the path of a Unix socket.
+    fn title(&self) -> String {
+        let is_port = self.name.parse::<u16>().is_ok();
+        if is_port { format!("port {}", self.name) } else { self.name.to_owned() }
+    }
+}
+
+/// Returns how often the connections to services were counted at a load point, where that was less often than the server's
+/// CPUs were read: counting takes the longer the more connections the machine has. `None` where it was as often, and of a
+/// server that was seen with no service at any load point.
+pub(super) fn rare_counts(point: &LoadPointResult, points: &[LoadPointResult]) -> Option<f64> {
+    let counts = |point: &LoadPointResult| point.resources.of_sut(Counter::SutServices).next().cloned();
+    let has_service = points.iter().filter_map(counts).any(|one| 0 < one.max);
+    let n_read = point.resources.of_sut(Counter::CpuIdle).map(|one| one.readings).max()?;
+    let n_counts = counts(point).map_or(0, |one| one.readings);
+    (has_service && n_counts < n_read).then_some(n_counts as f64)
 }
 
 /// Returns the constant number of accepted connections of a server that does not accept those that wait, although it does not

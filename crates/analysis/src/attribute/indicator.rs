@@ -81,6 +81,7 @@ indicators! {
     ThreadsAtLock "threads at a lock" Share "Threads of the server that wait for a lock on a file ÷ operations that it can have in progress, at most 1.";
     ThreadsAtSocket "threads at a socket" Share "Threads of the server that wait for data from a socket ÷ operations in progress, at most 1.";
     HeldByService "operations at a service" Share "Connections to a service behind the server ÷ operations in progress, at most 1; where they follow the load, or threads wait for data.";
+    ServiceCounts "counts of connections to services" Count "How often the server's connections to services behind it were counted, where that was less often than its CPUs were read.";
     AcceptedAtLimit "accepted connections" Count "Connections that the server has accepted, where their number is constant, others wait, and it does not need a thread for each.";
     PoolAtLimit "connection pool" Count "Connections to a service behind the server, where they have grown with the load to a constant number below that of the operations in progress.";
     Refused "refused" Share "Replies that refuse an operation for lack of capacity ÷ all completed operations.";

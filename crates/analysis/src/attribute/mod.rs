@@ -173,24 +173,22 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
     let Some(lowest) = lowest else { return Vec::new() };
     pairs()
         .map(|(point, own)| {
-            let indicators = with_relative(own, point, lowest, points);
+            let (indicators, services) = with_relative(own, point, lowest, points);
             let cause = cause::find_cause(&indicators);
             let (demands, bounds) = demand::demands(plan, point);
             let bottleneck = cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck);
             let evidence = cause.map(|cause| cause.evidence(&indicators)).unwrap_or_default();
             let names_service =
                 matches!(bottleneck, Bottleneck::DownstreamService | Bottleneck::ConnectionLimit);
-            let of_service = names_service
-                && evidence.iter().any(|(condition, _)| {
-                    matches!(condition.indicator, Indicator::HeldByService | Indicator::PoolAtLimit)
-                });
+            let service = evidence.iter().find_map(|(condition, _)| services.of(condition.indicator));
+            let service = service.filter(|_| names_service).map(str::to_owned);
             let has_waited = evidence.iter().any(|(condition, _)| condition.indicator == Indicator::RunDelay);
             let is_full = |shared: &SharedCpus| shared.are_full(plan.rules.sut_saturated_min);
             Attribution {
                 bottleneck,
                 shared: read::shared_cpus(plan, point)
                     .filter(|shared| bottleneck == Bottleneck::Processor && is_full(shared)),
-                service: of_service.then(|| connections::busiest_service(point)).flatten(),
+                service,
                 neighbor: has_waited.then(|| read::neighbor(plan, point)).flatten(),
                 certainty: certainty(point, cause),
                 evidence,

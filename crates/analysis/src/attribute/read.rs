@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Counter, GatewayKind, Load, MachineRole, Plan};
 
+use super::connections::ServiceNames;
 use super::load_interfaces::LoadInterfaces;
 use super::{CpuNeighbor, Indicator, Indicators, connections, web};
 use crate::finding::ProgramCpuUse;
@@ -234,13 +235,14 @@ impl Reader<'_> {
     }
 }
 
-/// Adds the indicators that follow from a comparison with the lowest load, and with all lower ones.
+/// Adds the indicators that follow from a comparison with the lowest load, and with all lower ones; returns them with the
+/// services that they are about.
 pub(super) fn with_relative(
     own: &PointIndicators,
     point: &LoadPointResult,
     (lowest, base): (&LoadPointResult, &PointIndicators),
     points: &[LoadPointResult],
-) -> Indicators {
+) -> (Indicators, ServiceNames) {
     let lower = points.iter().filter(|other| other.load.level() < point.load.level());
     let highest = lower.max_by(|one, other| one.rate.total_cmp(&other.rate));
     let growth = highest.and_then(|highest| ratio(Some(point.rate), Some(highest.rate)));
@@ -255,13 +257,14 @@ pub(super) fn with_relative(
         (Indicator::SwitchGrowth, beyond(ratio(own.switches, base.switches))),
         (Indicator::RateGrowth, growth),
         (Indicator::RateOfLoadGrowth, of_load),
+        (Indicator::ServiceCounts, connections::rare_counts(point, points)),
     ] {
         if let Some(value) = value.filter(|value| value.is_finite()) {
             indicators.insert(indicator, value);
         }
     }
-    connections::add_services(&mut indicators, point, lowest);
-    indicators
+    let services = connections::add_services(&mut indicators, point, lowest);
+    (indicators, services)
 }
 
 /// Returns the rate of a load point relative to the ideal rate without any waiting: N ÷ (Z + R₁), with Z the measured

@@ -345,6 +345,27 @@ fn memory_at_the_limit_of_a_group_above_is_the_bottleneck() {
     assert_ne!(with_memory(|_| 500_000).bottleneck, Bottleneck::Memory);
 }
 
+/// Files beyond the memory of their server, on a disk that is limited to 80 reads a second: the disk is named once they are
+/// used up, as with 78 of them, and the memory before.
+#[test]
+fn a_buffered_server_with_a_slow_disk_is_disk_bound_once_that_is_used_up() {
+    let with_reads = |reads| {
+        watched(&[
+            (Counter::CpuUser, "0", |second| 300_000 * second),
+            (Counter::CpuIdle, "0", |second| 700_000 * second),
+            (Counter::SutMemoryMax, "port=80", |_| 1_000_000),
+            (Counter::SutLimitedMemory, "port=80", |_| 990_000),
+            (Counter::SutRefaults, "port=80", |second| 20 * second),
+            (Counter::SutReadsMax, "port=80 8:0", |_| 80),
+            (Counter::SutLimitedReads, "port=80 8:0", reads),
+        ])
+    };
+    let full = with_reads(|second| 78 * second);
+    check(&full, &[(Indicator::DiskOperationsOfShare, 78.0 / 80.0), (Indicator::RefaultsPerOperation, 0.3)]);
+    assert_eq!((full.bottleneck, full.certainty), (Bottleneck::DiskOperations, Certainty::Certain));
+    assert_eq!(with_reads(|second| 40 * second).bottleneck, Bottleneck::Memory);
+}
+
 /// By hand: 78 of 80 reads a second, and 7 of 8 MB.
 #[test]
 fn traffic_with_a_disk_is_compared_with_the_limit_of_its_group() {
@@ -380,8 +401,18 @@ fn overflows_of_other_listeners_are_not_the_servers() {
     assert_ne!(with_drops(|_| 7).bottleneck, Bottleneck::AcceptBacklog);
 }
 
-/// Connections to a service and their number at 1 user and at 8, with what is seen of the server's threads at 8.
+/// The connections to a service at 1 user and at 8, with what is seen of the server's threads.
 fn with_service(connections: [u64; 2], shown: &[(Counter, &str, u64)]) -> Attribution {
+    with_services(&[("5432", connections)], 15, shown)
+}
+
+/// The connections to services, by their ports, at 1 user and at 8, where they are counted `n_counts` times, with what is
+/// seen of the server's threads.
+fn with_services(
+    services: &[(&str, [u64; 2])],
+    n_counts: u64,
+    shown: &[(Counter, &str, u64)],
+) -> Attribution {
     let mut plan = plan(Load::Users(1), 1, 12);
     plan.sut.quota = None;
     plan.load_points =
@@ -393,8 +424,11 @@ fn with_service(connections: [u64; 2], shown: &[(Counter, &str, u64)]) -> Attrib
     for (counter, instance, _) in all() {
         analyzer.series(Series { machine: 0, counter: *counter, instance: (*instance).to_owned() });
     }
-    let service = Series { machine: 0, counter: Counter::SutServiceConnections, instance: "5432".to_owned() };
-    analyzer.series(service);
+    analyzer.series(Series { machine: 0, counter: Counter::SutServices, instance: String::new() });
+    for (port, _) in services {
+        let counter = Counter::SutServiceConnections;
+        analyzer.series(Series { machine: 0, counter, instance: (*port).to_owned() });
+    }
     for (index, n) in [(0, 1), (1, 8)] {
         for mut interval in
             records(&plan, index, 0, &users(&plan, n, |_, _| ms(60 * u64::from(n)), Nanos::ZERO))
@@ -407,8 +441,11 @@ fn with_service(connections: [u64; 2], shown: &[(Counter, &str, u64)]) -> Attrib
                 CounterKind::Total => value * second,
                 CounterKind::Level => *value,
             };
-            let values = all().map(value).chain([connections[index]]);
-            let values = (0..).zip(values).collect();
+            let counted = [services.len() as u64].into_iter().chain(services.iter().map(|(_, n)| n[index]));
+            // The first second is that of settling.
+            let is_counted = index == 0 || (1..=n_counts).contains(&second);
+            let counted = counted.take_while(|_| is_counted);
+            let values = (0..).zip(all().map(value).chain(counted)).collect();
             analyzer.resource(&ResourceRecord {
                 load_point: index as u32,
                 machine: 0,
@@ -435,6 +472,39 @@ fn operations_that_each_hold_a_connection_wait_for_the_service() {
     // Connections that are only kept say nothing.
     assert_eq!(kept(1).bottleneck, Bottleneck::Waiting);
     assert_eq!(with_service([0, 0], &[]).bottleneck, Bottleneck::Waiting);
+}
+
+/// The reported case: the service with the most connections was named, whatever the evidence was about. By hand: 20 connections
+/// that are kept to a cache, 1 to 8 to a database, and a pool of 4 that is used up.
+#[test]
+fn the_service_that_is_named_is_that_of_the_evidence() {
+    let cache = ("6379", [20, 20]);
+    let held = with_services(&[cache, ("5432", [1, 8])], 15, &[]);
+    check(&held, &[(Indicator::HeldByService, 1.0)]);
+    assert_eq!(
+        (held.bottleneck, held.service.as_deref()),
+        (Bottleneck::DownstreamService, Some("port 5432"))
+    );
+    // Threads that wait for data may wait for either, and the one whose connections follow the load is the likelier.
+    let waiting = [(Counter::SutWaitChannel, "port=80 wait_woken", 6)];
+    let both = with_services(&[cache, ("5432", [1, 8])], 15, &waiting);
+    assert_eq!(both.service.as_deref(), Some("port 5432"));
+    let threads = [(Counter::SutThreads, "port=80", 20)];
+    let pool = with_services(&[cache, ("5432", [1, 4])], 15, &threads);
+    assert_eq!((pool.bottleneck, pool.service.as_deref()), (Bottleneck::ConnectionLimit, Some("port 5432")));
+}
+
+/// By hand: 8 operations hold 8 connections in each of two cases, of which the one is never counted while they do.
+#[test]
+fn a_service_whose_connections_are_counted_too_rarely_is_no_lock() {
+    let counted = |n| with_services(&[("5432", [1, 8])], n, &[]);
+    assert_eq!(counted(15).bottleneck, Bottleneck::DownstreamService);
+    assert!(!counted(15).indicators.contains_key(&Indicator::ServiceCounts));
+    check(&counted(0), &[(Indicator::ServiceCounts, 0.0)]);
+    assert_eq!(counted(0).bottleneck, Bottleneck::Undetermined);
+    assert_eq!(counted(2).bottleneck, Bottleneck::DownstreamService);
+    let other = with_services(&[("5432", [1, 1])], 2, &[]);
+    assert_eq!(other.bottleneck, Bottleneck::Undetermined);
 }
 
 /// By hand: a pool of 4 for 8 operations, of a server with one thread, which sleeps elsewhere; then of one whose 4 workers wait for

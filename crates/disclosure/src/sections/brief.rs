@@ -1,10 +1,16 @@
 //! The short answers on the first page: bottleneck, throughput, errors, and what to do next.
 
-use analysis::attribute::Bottleneck;
+use analysis::attribute::{Attribution, Bottleneck, Indicator};
 use analysis::{LoadPointResult, VerdictState};
 
 use crate::bottleneck::bottleneck_text;
 use crate::{Report, Text, finding_hint, numbers};
+
+/// The least number of refaults per operation from which more memory relieves a disk: that of a lack of memory.
+const REFAULTS_MIN: f64 = 0.1;
+
+/// The number of counts of connections below which a wait is not named.
+const COUNTS_MIN: f64 = 3.0;
 
 /// Returns the answers by their names, in reading order.
 pub(super) fn brief(report: &Report) -> Vec<(String, Text)> {
@@ -57,10 +63,10 @@ fn next(report: &Report) -> Text {
         return Text::default().sentence(&format!("Make the run valid first: {hint}."));
     }
     let Some(point) = report.main_point() else { return Text::default() };
-    let bound = point.attribution.as_ref().map(|attribution| attribution.bottleneck);
-    let advice = match bound {
-        None | Some(Bottleneck::None) => more_load(report),
-        Some(bottleneck) => Some(advice(bottleneck).to_owned()),
+    let found = point.attribution.as_ref();
+    let advice = match found.filter(|attribution| attribution.bottleneck != Bottleneck::None) {
+        None => more_load(report),
+        Some(attribution) => Some(format!("{}{}", advice(attribution.bottleneck), more_advice(attribution))),
     };
     let run = report.provenance.run_file.as_deref().unwrap_or("RUN");
     let compare = format!(
@@ -79,6 +85,22 @@ fn more_load(report: &Report) -> Option<String> {
         let highest = report.terms().load_text(highest);
         format!("Nothing limited the server up to {highest}: offer more with `{flag}`, or search with `--find-max`.")
     })
+}
+
+/// Returns what else indicators advise, with a space before it; empty if nothing.
+fn more_advice(attribution: &Attribution) -> String {
+    let value = |indicator| attribution.indicators.get(&indicator).copied();
+    let is_disk = matches!(attribution.bottleneck, Bottleneck::DiskOperations | Bottleneck::DiskBandwidth);
+    match (attribution.bottleneck, value(Indicator::ServiceCounts)) {
+        (Bottleneck::Undetermined, Some(n)) if n < COUNTS_MIN => format!(
+            " The server’s connections to services were counted only {n:.0} times: measure for longer, or with fewer \
+             connections on the machine."
+        ),
+        _ if is_disk && value(Indicator::RefaultsPerOperation).is_some_and(|n| REFAULTS_MIN <= n) => {
+            " Memory comes first: much of what is read had been in memory and was evicted.".to_owned()
+        }
+        _ => String::new(),
+    }
 }
 
 /// Returns what relieves a bottleneck.

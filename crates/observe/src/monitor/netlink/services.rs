@@ -103,6 +103,8 @@ impl ServiceConnections {
         for (service, n) in &self.counts {
             *by_name.entry(service.name()).or_default() += n;
         }
+        // Read at each count, also where nothing is connected: its readings tell how often connections were counted.
+        into.push(Reading::of(Counter::SutServices, "", by_name.len() as u64));
         into.extend(
             by_name.into_iter().map(|(name, n)| Reading::of(Counter::SutServiceConnections, name, n)),
         );
