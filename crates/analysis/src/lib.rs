@@ -53,7 +53,7 @@ pub use find_max::{
     LimitMeasurement, Maximum, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
 };
 pub use finding::Finding;
-pub use metrics::{METRICS, Metric, MetricColumn, MetricFormat, MetricValue};
+pub use metrics::{METRICS, Metric, MetricColumn, MetricFormat, MetricValue, ScoreSummary};
 pub use overall::{IntervalFigures, OverallTotals};
 pub use percentiles::values_needed;
 pub use resources::{ResourceUsage, SeriesUsage};

@@ -92,6 +92,9 @@ pub struct LoadPointResult {
     pub score_interval: Option<(f64, f64)>,
     /// The steady seconds as numerators and denominators: the ratio of their sums is the score.
     pub score_seconds: Vec<(f64, f64)>,
+    /// N·n ÷ S in operations per second, with N users, n successful operations and S the sum of their response times
+    /// ([`stats::rate_of_clients`]); `None` unless the score is a harmonic one.
+    pub rate_of_clients: Option<f64>,
     /// Successful operations per second: n / T.
     pub rate: f64,
     /// Successful operations per second and user: n / (T·N); `None` in an open loop.

@@ -9,7 +9,7 @@ use disclosure::{Block, Document, Section, charts, finding_text, outline, render
 use fixture::Fixture;
 use model::Outcome;
 
-fn all() -> [(&'static str, Fixture); 8] {
+fn all() -> [(&'static str, Fixture); 9] {
     [
         ("quick", fixture::quick()),
         ("valid", fixture::valid()),
@@ -19,6 +19,7 @@ fn all() -> [(&'static str, Fixture); 8] {
         ("classes", fixture::classes()),
         ("thinking", fixture::thinking()),
         ("clients", fixture::clients()),
+        ("harmonic", fixture::harmonic()),
     ]
 }
 
@@ -418,4 +419,33 @@ fn no_form_passes_on_commands_to_a_terminal() {
         let found = text.find(is_terminal_control).map(|at| text[at..].chars().take(20).collect::<String>());
         assert_eq!(found, None, "{form}");
     }
+}
+
+/// By hand: rates of the fixture halved; N·Σn ÷ Σt is load · rate ÷ Little's load factor.
+#[test]
+fn a_harmonic_score_has_the_figures_of_its_suite_and_the_rates_beside_it() {
+    let markdown = render::markdown(&outline(&fixture::harmonic().report()));
+    let (_, rest) = markdown.split_once("### Score of the suite").expect("the figures");
+    let (section, _) = rest.split_once("\n## ").unwrap();
+    insta::assert_snapshot!(section.trim().replace('\u{a0}', " "), @"
+    - Peak: 206.0 weighted operations per second at 80 users
+    - Greatest load: 206.0 weighted operations per second at 80 users
+    - Harmonic mean: 196.0 weighted operations per second over 4 of 4 load points
+
+    **Score beside the rates without its weights**
+
+    | Users | Weighted ops/second | N·Σn ÷ Σt | Operations/second | Verdict |
+    | ---: | ---: | ---: | ---: | --- |
+    | 10 | 182.4 | 369.3 | 364.8 | ✓ valid |
+    | 20 | 195.2 | 393.1 | 390.4 | ✓ valid |
+    | 40 | 202.3 | 407.5 | 404.6 | ✓ valid |
+    | 80 | 206.0 | 415.3 | 412.0 | ✓ valid |
+
+    Only the score has the declared weights of the kinds, so that the drift of the mix does not move it: quote the rates beside it, never alone. N·Σn ÷ Σt: the rate of N clients by their own sums, with n the successful operations of each and t the sum of their response times.
+    ");
+    let csv = render::csv(&fixture::harmonic().report());
+    assert!(parse_csv(&csv)[0].iter().any(|name| name == "rate_of_clients_per_s"));
+    let others = render::csv(&fixture::throughput().report());
+    assert!(!others.contains("rate_of_clients"), "{others}");
+    assert!(!render::markdown(&outline(&fixture::throughput().report())).contains("Score of the suite"));
 }

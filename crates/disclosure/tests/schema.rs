@@ -5,7 +5,7 @@ mod fixture;
 use analysis::compare::{
     BoundDirection, ChangeBound, ComparedMetric, Comparison, MismatchPolicy, RunInput, compare, judge_bounds,
 };
-use analysis::{METRICS, MetricValue};
+use analysis::{METRICS, Metric, MetricValue};
 use disclosure::{CampaignRun, PriceSheet, render};
 use fixture::Fixture;
 use model::PriceList;
@@ -71,7 +71,7 @@ fn priced() -> Fixture {
     Fixture { price, ..fixture::quick() }
 }
 
-fn reports() -> [(&'static str, Fixture); 9] {
+fn reports() -> [(&'static str, Fixture); 10] {
     [
         ("priced", priced()),
         ("quick", fixture::quick()),
@@ -82,6 +82,7 @@ fn reports() -> [(&'static str, Fixture); 9] {
         ("thinking", fixture::thinking()),
         ("clients", fixture::clients()),
         ("throughput", fixture::throughput()),
+        ("harmonic", fixture::harmonic()),
     ]
 }
 
@@ -98,10 +99,11 @@ fn every_report_follows_the_schema_and_has_no_field_that_it_does_not_name() {
 /// Goal: the table of metrics is the one place that says what they mean.
 #[test]
 fn the_schema_has_every_metric_with_the_meaning_that_its_table_gives() {
-    let (schema, plan) = (schema(), fixture::quick().plan);
+    let (schema, web, harmonic) = (schema(), fixture::quick(), fixture::harmonic());
     let of_point = &schema["$defs"]["LoadPoint"]["properties"];
-    for metric in METRICS.iter().filter(|metric| metric.is_in_json(&plan)) {
-        let (object, key) = metric.json_key(&plan.catalog);
+    let is_in_json = |metric: &&Metric| [&web, &harmonic].iter().any(|run| metric.is_in_json(&run.plan));
+    for metric in METRICS.iter().filter(is_in_json) {
+        let (object, key) = metric.json_key(&web.plan.catalog);
         let property = match object {
             Some(object) => &of_point[object]["properties"][&key],
             None => &of_point[&key],
@@ -109,7 +111,7 @@ fn the_schema_has_every_metric_with_the_meaning_that_its_table_gives() {
         let is_number = property["type"].to_string().contains("number");
         let is_count = property["type"] == "integer" && property["minimum"] == 0;
         let is_interval = property["type"][0] == "array" && property["items"]["type"] == "number";
-        let form = match metric.value(&fixture::quick().analysis.load_points[0]) {
+        let form = match metric.value(&web.analysis.load_points[0]) {
             MetricValue::Count(_) => is_count,
             MetricValue::Number(_) => is_number,
             MetricValue::Interval(_) => is_interval,

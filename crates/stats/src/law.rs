@@ -76,6 +76,18 @@ pub fn weighted_harmonic_mean(pairs: impl IntoIterator<Item = (f64, f64)>) -> Op
     (0.0 < time).then(|| work / time)
 }
 
+/// Returns the rate of N clients of a closed loop by their own sums, N·Σn_c ÷ Σt_c (operations/s).
+///
+/// `clients` is N, `operations` Σn_c, `seconds` Σt_c, where client c completed n_c operations in t_c seconds of response
+/// time, without think times. It is N times the harmonic mean of the clients' rates n_c ÷ t_c, weighted by n_c, and equal to
+/// the sum of these rates where all t_c are equal. `None` if the operations took no time.
+///
+/// Source: ServerBench 4, where a client's figure is its transactions ÷ the time that they took, and the server's the
+/// harmonic mean of its clients'; the weights are ours, because without them clients with little work would count as much.
+pub fn rate_of_clients(clients: f64, operations: f64, seconds: f64) -> Option<f64> {
+    (0.0 < seconds).then(|| clients * operations / seconds)
+}
+
 /// Returns the number of T1 lines that a throughput fills, by the rule of thumb of the Apple WebStone report.
 ///
 /// `throughput` in WebStone's megabits ([`MBIT`]) per second; one line counts as 1.4 of them.
@@ -135,6 +147,22 @@ mod tests {
     /// By hand: 40 and 60 over equal work: 2 ÷ (1/40 + 1/60) = 48. The others are golden checks of the
     /// specification of ServerBench: 3 ÷ (7/400) = 1200/7; 3 ÷ (21/16) = 16/7; 1 ÷ (0.005 + 0.0015 + 0.0005) = 1000/7;
     /// 14 ÷ (4/250 + 4/125 + 4/500 + 1/50 + 1/40) = 14 ÷ 0.101.
+    #[test]
+    fn the_rate_of_clients_is_their_harmonic_mean_weighted_by_operations() {
+        // The check of the application server's specification, 9.6: 100, 200 and 300 operations in 10 s each.
+        let (operations, seconds) = ([100.0, 200.0, 300.0], 10.0);
+        close(rate_of_clients(3.0, 600.0, 30.0), 60.0, 1e-12);
+        let rates = operations.map(|n| n / seconds);
+        let weighted = weighted_harmonic_mean(operations.into_iter().zip(rates)).map(|mean| 3.0 * mean);
+        close(weighted, 60.0, 1e-12);
+        assert_eq!(rates.iter().sum::<f64>(), 60.0);
+        // Without weights it is another figure, which must not be used.
+        close(harmonic_mean(&rates).map(|mean| 3.0 * mean), 49.090_909, 1e-6);
+        // Clients of different speed: 10 in 1 s and 10 in 4 s.
+        close(rate_of_clients(2.0, 20.0, 5.0), 8.0, 1e-12);
+        assert_eq!(rate_of_clients(2.0, 0.0, 0.0), None);
+    }
+
     #[test]
     fn harmonic_means_by_hand() {
         close(harmonic_mean(&[40.0, 60.0]), 48.0, 1e-12);

@@ -37,6 +37,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         score: figures.score,
         score_interval: score::interval(&plan.catalog.score, &score_seconds),
         score_seconds,
+        rate_of_clients: score::rate_of_clients(&plan.catalog.score, load, totals),
         rate: figures.rate,
         rate_per_user: load.is_closed().then(|| ratio(figures.rate, load.level())),
         rate_interval: timeline::rate_interval(&fold.seconds),

@@ -5,6 +5,7 @@ mod kinds;
 mod load_point;
 mod marks;
 mod score;
+mod score_summary;
 mod steady;
 mod table;
 mod timeline;
@@ -14,6 +15,7 @@ mod web;
 pub(crate) use figures::PointFigures;
 pub(crate) use load_point::measure;
 pub(crate) use marks::{curve, headline};
+pub use score_summary::ScoreSummary;
 pub use table::{METRICS, Metric, MetricColumn, MetricFormat, MetricValue};
 
 /// Divides; zero if the whole is.

@@ -26,6 +26,12 @@ pub(super) fn score(score: &Score, load: Load, totals: &SteadyTotals) -> Option<
     }
 }
 
+/// Returns the rate of the clients of a harmonic score by their own sums; `None` of another score, and in an open loop.
+pub(super) fn rate_of_clients(score: &Score, load: Load, totals: &SteadyTotals) -> Option<f64> {
+    let users = users(load).filter(|_| matches!(score, Score::Harmonic { .. }))?;
+    stats::rate_of_clients(users, totals.n() as f64, totals.response_seconds())
+}
+
 /// Returns each second of the steady phase as a numerator and a denominator: the ratio of their sums is the score.
 ///
 /// The numerator of a rate or throughput is the figure of the second, the denominator 1. Of a harmonic score

@@ -4,7 +4,7 @@
 //! that rules or other sections need by name is also a field of [`LoadPointResult`]; statistics of times and of kinds of
 //! operations ([`crate::TimeSummary`], [`crate::KindResult`]) have a form of their own.
 
-use model::{Catalog, Plan, export_key};
+use model::{Catalog, Plan, Score, export_key};
 
 use super::web;
 use crate::LoadPointResult;
@@ -70,6 +70,8 @@ enum MetricScope {
     Transfers,
     /// Those whose score is not the rate of all operations.
     OwnScore,
+    /// Those whose score is a harmonic one.
+    Harmonic,
 }
 
 /// All metrics, in the order of exports.
@@ -100,6 +102,14 @@ pub const METRICS: &[Metric] = &[
     .stated("score"),
     row("score_interval", "95 % interval for the score.", |point| MetricValue::Interval(point.score_interval))
         .csv(MetricScope::OwnScore),
+    row(
+        "rate_of_clients_per_s",
+        "Rate of N clients by their own sums, N·Σn ÷ Σt, with n the successful operations of each and t the sum of their \
+         response times: N times the harmonic mean of the rates n ÷ t, weighted by n; null in an open loop.",
+        |point| point.rate_of_clients.into(),
+    )
+    .stated("rate_of_clients_per_s")
+    .both(MetricScope::Harmonic),
     row("rate_per_s", "Successful operations per second.", |point| point.rate.into()).stated("rate_per_s"),
     row("rate_per_user_per_s", "The same per user; null in an open loop.", |point| {
         point.rate_per_user.into()
@@ -275,6 +285,7 @@ impl MetricScope {
             MetricScope::Units => is_web || !catalog.units.is_empty(),
             MetricScope::Transfers => !catalog.transferred.is_empty(),
             MetricScope::OwnScore => !catalog.score.is_operation_rate(),
+            MetricScope::Harmonic => matches!(catalog.score, Score::Harmonic { .. }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Scores of a load point that is small enough to be worked out on paper: the two users of `metrics`, T = 4 s.
 
-use analysis::Analysis;
+use analysis::{Analysis, LoadPointResult, VerdictState};
 use model::{Load, RateTime, Score, web_measure};
 
 use crate::metrics::{near, operations, recorded};
@@ -90,4 +90,37 @@ fn the_seconds_of_a_score_add_up_to_it() {
         let (low, high) = point.score_interval.unwrap();
         assert!(low <= value && value <= high && high - low < 0.1 * value, "{score:?}: {low} {value} {high}");
     }
+}
+
+/// N = 2; seven operations of 0.5 s and two of 1.5 s took 6.5 s: 2 · 9 ÷ 6.5. Of another score there is no such figure.
+#[test]
+fn the_rate_of_clients_stands_beside_a_harmonic_score() {
+    let rate = |score| analyzed(score).load_points[0].rate_of_clients;
+    near(rate(Score::Harmonic { weights: vec![0.75, 0.25] }).unwrap(), 18.0 / 6.5);
+    assert_eq!(rate(Score::default()), None);
+    let mut run = RecordedRun::open(ms(0));
+    run.plan.catalog.score = Score::Harmonic { weights: vec![0.5, 0.5] };
+    assert_eq!(run.analyze().load_points[0].rate_of_clients, None);
+}
+
+/// Four load points with scores 100, 400, 200, 50 at 1, 4, 8, 12 users, the last one not valid: the peak is at 4, the greatest
+/// load is 8, and the mean over three of them is 3 ÷ (1/100 + 1/400 + 1/200) = 171.43.
+#[test]
+fn a_suite_has_its_peak_its_greatest_load_and_a_harmonic_mean() {
+    let mut analysis = analyzed(Score::Harmonic { weights: vec![0.5, 0.5] });
+    let point = analysis.load_points[0].clone();
+    let scored =
+        |(users, score)| LoadPointResult { load: Load::Users(users), score: Some(score), ..point.clone() };
+    analysis.load_points = [(1, 100.0), (4, 400.0), (8, 200.0), (12, 50.0)].map(scored).into();
+    analysis.load_points[3].verdict.state = VerdictState::Invalid;
+    let summary = analysis.score_summary().unwrap();
+    assert_eq!((summary.peak, summary.greatest_load, summary.n_load_points), (1, 2, 3));
+    near(summary.harmonic_mean, 3.0 / (0.01 + 0.0025 + 0.005));
+    analysis.load_points[2].score = None;
+    let summary = analysis.score_summary().unwrap();
+    assert_eq!((summary.greatest_load, summary.n_load_points), (1, 2));
+    let rates = Analysis { score: Score::default(), ..analysis.clone() };
+    assert_eq!(rates.score_summary(), None);
+    analysis.load_points.clear();
+    assert_eq!(analysis.score_summary(), None);
 }

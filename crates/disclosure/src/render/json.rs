@@ -3,8 +3,8 @@
 //! Written by hand, so that a renamed field of the program cannot change the format by accident.
 
 use analysis::{
-    KindResult, LoadPointResult, METRICS, MetricValue, PauseResult, Percentile, Reason, SummaryStatistics,
-    TimeSummary, TimelinePoint, Verdict, VerdictState,
+    KindResult, LoadPointResult, METRICS, MetricValue, PauseResult, Percentile, Reason, ScoreSummary,
+    SummaryStatistics, TimeSummary, TimelinePoint, Verdict, VerdictState,
 };
 use model::{ConsistencyCheck, Ending, Load, MeasureUnit, Outcome, Plan, export_key};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub fn json(report: &Report) -> Value {
         })
     });
     let load_points = analysis.load_points.iter().map(|point| load_point(point, report.plan));
-    json!({
+    let mut value = json!({
         "format": FORMAT,
         "benchmark": {
             "id": analysis.benchmark.id,
@@ -54,6 +54,21 @@ pub fn json(report: &Report) -> Value {
         "provenance": provenance(report),
         "plan": report.plan,
         "testbed": report.testbed,
+    });
+    if let Some(summary) = analysis.score_summary() {
+        value["score_summary"] = score_summary(&summary, &analysis.load_points);
+    }
+    value
+}
+
+/// Returns the figures of a suite, with its load points by place.
+fn score_summary(summary: &ScoreSummary, points: &[LoadPointResult]) -> Value {
+    let at = |index: usize| json!({ "load_point": index, "load": load(points[index].load), "score": points[index].score });
+    json!({
+        "peak": at(summary.peak),
+        "greatest_load": at(summary.greatest_load),
+        "harmonic_mean": summary.harmonic_mean,
+        "n_load_points": summary.n_load_points,
     })
 }
 

@@ -30,6 +30,7 @@ mod remarks;
 mod reproduce;
 mod resources;
 mod results;
+mod score;
 mod steadiness;
 pub(crate) mod summary;
 mod timeline;

@@ -2,14 +2,18 @@
 
 use analysis::{Analysis, LoadPointResult};
 
-use super::{is_doubtful, state_text};
+use super::{is_doubtful, score, state_text};
 use crate::report::{Terms, load_number};
 use crate::{Block, Cell, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let blocks = match report.analysis.load_points.is_empty() {
         true => vec![Block::Paragraph("No load point was started.".into())],
-        false => vec![Block::Table(table(report.analysis, true))],
+        false => {
+            let mut blocks = vec![Block::Table(table(report.analysis, true))];
+            blocks.extend(score::blocks(report));
+            blocks
+        }
     };
     Some(Section { id: "results", title: "Results".into(), blocks })
 }
