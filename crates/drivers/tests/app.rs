@@ -23,11 +23,20 @@ fn workload(suite: AppSuite) -> AppWorkload {
         payloads: vec![AppPayload { bytes: MESSAGE_BYTES, weight: 1 }],
         rounds: 1000,
         range_bytes: 48 << 10,
+        auto_range: None,
         io: AppFileIo::Buffered,
         is_cold: false,
         protocol: AppProtocol::Binary,
         think: Think::None,
     }
+}
+
+/// The plan states in its own terms what the protocol has.
+#[test]
+fn lengths_of_blocks_and_files_are_those_of_the_protocol() {
+    assert_eq!(model::APP_BLOCK_BYTES, frame::app::BLOCK_BYTES as u64);
+    assert_eq!(model::APP_RANGE_BYTES_MIN, frame::app::RANGE_BYTES_MIN);
+    assert_eq!(model::APP_APPENDED_BYTES_MAX, frame::app::APPENDED_BYTES_MAX);
 }
 
 /// Returns a transaction of a kind of the suite.

@@ -20,6 +20,7 @@ fn workload(suite: AppSuite) -> AppWorkload {
         payloads: vec![AppPayload { bytes: 9, weight: 1 }],
         rounds: 1000,
         range_bytes: 48 << 10,
+        auto_range: None,
         io: AppFileIo::Buffered,
         is_cold: false,
         protocol: AppProtocol::Http,

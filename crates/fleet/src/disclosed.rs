@@ -128,7 +128,7 @@ fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
         cpus => format!("one thread pinned to each of CPUs {}", format_cpu_list(cpus)),
     };
     // Else pages that somebody else paid for would cost the server nothing.
-    let is_memory_held = sut.is_some_and(|sut| sut.held().memory.is_some());
+    let is_memory_held = plan.workload.web().is_some() && sut.is_some_and(|sut| sut.held().memory.is_some());
     let cache = if is_memory_held { "emptied of the file set before each load point" } else { "not emptied" };
     let mut facts = vec![
         fact("load threads", &format!("{}, {pinned}", plan.load_threads)),

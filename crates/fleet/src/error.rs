@@ -1,11 +1,14 @@
 //! Errors that end a run, or keep it from beginning.
 
+use std::path::PathBuf;
+
 use analysis::find_max::FindMaxError;
 use drivers::TargetPolicyError;
 use observe::{MonitorError, WatchError};
 use runfile::RunFileError;
 use testbed::SutError;
 use thiserror::Error;
+use units::Bytes;
 
 use crate::load::LoadError;
 use crate::verify::VerifyError;
@@ -37,6 +40,24 @@ pub enum FleetError {
     /// A load thread cannot work.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A size follows from the server's memory limit, and there is none.
+    #[error("`auto` is a part of the server's memory limit, and no control group of the server sets one")]
+    NoMemoryLimit,
+    /// The files of clients leave less than a tenth of the free disk.
+    #[error(
+        "the files of {clients} clients take {} ({} each), more than nine tenths of the {} that are free in `{}`",
+        Bytes(clients.saturating_mul(*each)), Bytes(*each), Bytes(*free), .directory.display()
+    )]
+    NoRoom {
+        /// The number of clients at the highest load.
+        clients: u64,
+        /// The bytes of the files of each.
+        each: u64,
+        /// The bytes that are free.
+        free: u64,
+        /// The directory of the files.
+        directory: PathBuf,
+    },
     /// A search cannot begin.
     #[error(transparent)]
     Search(#[from] FindMaxError),

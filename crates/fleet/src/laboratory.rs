@@ -56,7 +56,7 @@ pub(crate) trait Laboratory {
         stop: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError>;
 
-    /// Checks objects of every kind.
+    /// Checks an operation of every kind.
     ///
     /// # Errors
     /// If one of them is not served as the plan has it, or `stop` was set.

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use engine::OpenedSessions;
 
-use model::{CheckMoment, ConsistencyCheck, FileSet, LimitInForce, LoadPoint, Machine, Plan, ServerLimit};
-use observe::disk_of;
+use model::{
+    CheckMoment, ConsistencyCheck, Family, FileSet, LimitInForce, LoadPoint, Machine, Plan, ServerLimit,
+};
+use observe::{WatchedTargets, disk_of};
 use testbed::{
     DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
     clean_stale, populate_unless,
@@ -68,14 +70,17 @@ impl LocalLab {
         sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
         let limits: Vec<LimitInForce> =
             unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
-        let mut plan = request.plan.clone();
-        limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let secrets = request.secrets.clone();
         let target = match (&sut, &request.server) {
             (Some(sut), _) => ResolvedTarget::of_sut(sut, secrets)?,
             (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
+        let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
+        if sut.is_some() {
+            family::check_room(&plan, &request.data_dir)?;
+        }
+        limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let plan = Arc::new(plan);
         let load = LoadThreads::new(Arc::clone(&plan), clock);
         Ok(LocalLab {
@@ -264,6 +269,29 @@ fn lay_out(
     }
 }
 
+/// Returns the plan with the sizes that follow from the memory limit of the server, as it is in force now.
+///
+/// # Errors
+/// There are such sizes, and no such limit is seen.
+fn fitted(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> Result<Plan, FleetError> {
+    let mut plan = plan.clone();
+    if plan.workload.needs_memory_limit() {
+        let limit = match sut {
+            Some(sut) => sut.memory_limit(),
+            None => limit_of_external(target),
+        };
+        plan.fit_to_memory(limit.ok_or(FleetError::NoMemoryLimit)?);
+    }
+    Ok(plan)
+}
+
+/// Returns the memory limit in force of a server that was there already; `None` if it has none, or is not found on this machine.
+fn limit_of_external(target: &ResolvedTarget) -> Option<u64> {
+    let mut targets = WatchedTargets::default();
+    targets.add_target(target.address()).ok()?;
+    targets.memory_limit()
+}
+
 /// Returns what the kernel is to hold the server to.
 fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     let sut = &request.plan.sut;
@@ -336,7 +364,9 @@ fn prove_memory_limit(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Option<String>, FleetError> {
-    let Some(sut) = sut.filter(|sut| sut.held().memory.is_some()) else { return Ok(None) };
+    // A server without a file set meets its limit under load, or not at all.
+    let has_files = plan.workload.family() == Family::Web;
+    let Some(sut) = sut.filter(|sut| has_files && sut.held().memory.is_some()) else { return Ok(None) };
     observer.event(Event::Preparing("having the server meet its limit on memory"));
     let proof = sut.prove_memory_limit(&plan.file_set(), family::web::is_http10(plan), stop)?;
     let text = proof

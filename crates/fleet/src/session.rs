@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::find_max::{self, FindMax};
-use model::{Ending, LoadPoint};
+use model::{Ending, LoadPoint, Plan};
 use runfile::Header;
 use units::wall;
 
 use crate::error::{FleetError, INTERRUPTED};
 use crate::event::{Event, Observer};
+use crate::family::checked_things;
 use crate::laboratory::Laboratory;
 use crate::order::{PointStep, SetupStep};
 use crate::record::{Record, Watched};
@@ -52,7 +53,8 @@ impl<L: Laboratory> Session<L> {
             program: request.program.clone(),
             created: wall(),
             command_line: disclosed.command_line,
-            plan: request.plan.clone(),
+            // The limits in force stand beside it.
+            plan: Plan { sut: request.plan.sut.clone(), ..lab.plan().clone() },
             testbed: disclosed.testbed,
         };
         let search = find_max::begin(lab.plan()).transpose()?;
@@ -177,7 +179,8 @@ fn set_up(
         SetupStep::Reset => lab.reset(observer, stop)?,
         SetupStep::Warm => lab.warm(observer, stop)?,
         SetupStep::Probe => {
-            observer.event(Event::Preparing("checking objects of every kind"));
+            let things = checked_things(lab.plan().workload.family());
+            observer.event(Event::Preparing(&format!("checking {things} of every kind")));
             lab.probe(stop)?;
         }
     }

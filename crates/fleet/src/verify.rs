@@ -6,9 +6,9 @@ use drivers::web::CertificateProblem;
 use model::{Family, Outcome};
 use thiserror::Error;
 
-use crate::family::SetupError;
+use crate::family::{SetupError, checked_things};
 
-/// An object that the server does not serve as defined by the workload.
+/// An object, or an answer to another operation, that the server does not serve as defined by the workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongObject {
     /// The outcome of the request.
@@ -21,7 +21,7 @@ pub struct WrongObject {
 #[derive(Debug, Error)]
 pub enum VerifyError {
     /// The system refused a socket or runtime.
-    #[error("cannot check the server's objects: {0}")]
+    #[error("cannot check what the server serves: {0}")]
     System(#[from] io::Error),
     /// The load side cannot be set up for the workload.
     #[error(transparent)]
@@ -58,7 +58,10 @@ pub enum VerifyError {
     #[error("interrupted before the first load point; there is no run file")]
     Interrupted,
     /// It does not serve the workload.
-    #[error("{n_wrong} of {n_objects} objects are not served as the benchmark defines them:{}", lines(named))]
+    #[error(
+        "{n_wrong} of {n_objects} {} are not served as the benchmark defines them:{}",
+        checked_things(*family), lines(named)
+    )]
     Wrong {
         /// The family of the benchmark.
         family: Family,

@@ -135,6 +135,14 @@ pub struct ExpectedMeasure {
     pub mean: f64,
 }
 
+impl Measure {
+    /// Returns whether another measure is the same, with or without a histogram.
+    fn measures_as(&self, other: &Measure) -> bool {
+        let Measure { name, unit, is_always, has_spread: _, part_of } = self;
+        (name, *unit, *is_always, *part_of) == (&other.name, other.unit, other.is_always, other.part_of)
+    }
+}
+
 impl Catalog {
     /// Returns what is known beforehand of a measure, by the indexes of kind and measure.
     pub fn expected(&self, kind: usize, measure: usize) -> Option<&ExpectedMeasure> {
@@ -146,7 +154,8 @@ impl Catalog {
         self.pauses.iter().any(|pause| pause.from == PauseStart::Due)
     }
 
-    /// Returns whether another catalog counts and measures the same, whatever its score and words are.
+    /// Returns whether another catalog counts and measures the same, whatever its score and words are, and whichever measures
+    /// have histograms.
     pub fn counts_as(&self, other: &Catalog) -> bool {
         let Catalog {
             kinds,
@@ -162,7 +171,8 @@ impl Catalog {
         *kinds == other.kinds
             && *units == other.units
             && *pauses == other.pauses
-            && *measures == other.measures
+            && measures.len() == other.measures.len()
+            && measures.iter().zip(&other.measures).all(|(one, other)| one.measures_as(other))
             && *transferred == other.transferred
             && *response_parts == other.response_parts
     }

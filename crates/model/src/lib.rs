@@ -87,14 +87,14 @@ pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbe
 pub use user::{Answer, Mix, Step, User};
 pub use words::{Noun, Words, capitalized};
 pub use workload::{
-    APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol, AppRequest, AppSuite,
-    AppTransaction, AppWorkload, BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count,
-    DATA_BYTES_MAX, DataError, DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract,
-    ExtractSource, FILES_MAX, FileSet, FileSetError, HttpVersion, JsonCheck, Page, Parameter, ParameterError,
-    PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request,
-    RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, TemplatePiece, Think, Tls, UserPage,
-    WebProtocol, WebWorkload, Workload, app_measure, compile_regex, file_path_fault, is_json_pointer,
-    template_pieces, web_measure,
+    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
+    AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, BUFFERED_BODY_MAX, BodyEncoding,
+    CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataSet, DataTable,
+    EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet, FileSetError,
+    HttpVersion, JsonCheck, Page, Parameter, ParameterError, PathPattern, PathPatternError, PathValue, Pick,
+    PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX, Sampler,
+    SessionValue, SetFile, TemplatePiece, Think, Tls, UserPage, WebProtocol, WebWorkload, Workload,
+    app_measure, compile_regex, file_path_fault, is_json_pointer, template_pieces, web_measure,
 };
 #[cfg(feature = "echo")]
 pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

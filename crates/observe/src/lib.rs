@@ -33,7 +33,7 @@ mod watch;
 
 pub use cpu_list::{CpuListError, available_cpus, format_cpu_list, parse_cpu_list};
 pub use cpu_order::by_core;
-pub use disk::disk_of;
+pub use disk::{disk_of, free_bytes};
 pub use doctor::{Check, CheckState, DoctorInput, examine};
 pub use inventory::{
     InventoryInput, Redactor, inventory, model_name, package_of, redactor, unknown_server, user_name,
@@ -48,5 +48,5 @@ pub use program::{ObserverProgram, StartProgram, StartedProgram};
 pub use thread_use::{SchedStat, ThreadUse};
 pub use watch::{
     GroupDescription, LimitDescription, ProcessSelector, ProcessSelectorError, Unseen, WatchError,
-    WatchedTargets, is_here, is_listening,
+    WatchedTargets, is_here, is_listening, memory_limit_of,
 };

@@ -439,7 +439,7 @@ fn built_in_app(app: &AppWorkload, plan: &Plan) -> Result<Server, Failure> {
     add("--threads", threads.to_string());
     add("--clients-max", clients.to_string());
     if app.needs_files() {
-        add("--file-max", format!("{} B", app.file_bytes()));
+        add("--file-max", format!("{} B", app.file_bytes_max()));
         let directory = paths::make_private(&paths::persistent_dir())?.join(APP_FILES);
         add("--directory", directory.to_string_lossy().into_owned());
     }

@@ -185,6 +185,11 @@ impl From<FleetError> for Failure {
                 let other_path = || is_creation.then(|| "choose another path with `--out`".to_owned());
                 Failure { hint: why.hint().or_else(other_path), ..failure(exit) }
             }
+            FleetError::NoMemoryLimit => {
+                failure(Exit::Usage).hint("limit the server with `--sut-memory 512MiB`, or give a size")
+            }
+            FleetError::NoRoom { .. } => failure(Exit::Testbed)
+                .hint("free some of the disk, or take a smaller `--set range=…` or fewer clients with `--load`"),
             FleetError::Load(LoadError::Panicked) => failure(Exit::Internal),
             FleetError::Search(_)
             | FleetError::Processes(_)

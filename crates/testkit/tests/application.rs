@@ -45,6 +45,22 @@ fn every_suite_is_valid() {
     }
 }
 
+/// Every transaction has both of the server's times, and the report has their distributions.
+#[test]
+fn queue_and_service_have_percentiles() {
+    let server = SimServer::new(Law::Exponential(Nanos::from_millis(2)), Some(2));
+    let found = Simulation::new(plan(&[4], "sys"), server).analyze();
+    let point = &found.load_points[0];
+    let [queue, service] = &point.spreads[..] else { panic!("{}", point.spreads.len()) };
+    for (measure, spread) in [queue, service].into_iter().enumerate() {
+        let spread = spread.as_ref().unwrap();
+        assert_eq!(spread.histogram.n(), point.total.n);
+        let mean = point.total.measure(measure).mean.unwrap();
+        assert!((spread.mean.unwrap() - mean).abs() < 1e-9, "{mean}");
+        assert!(spread.percentile(0.99).is_some());
+    }
+}
+
 /// The plan is stored with the run and read by whoever knows the family.
 #[test]
 fn the_plan_survives_storage() {

@@ -111,7 +111,7 @@ impl Mix for Transactions {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::{AppSuite, LoadUnit, Overrides, Problem, Score, SutPlan, Workload, make_plan};
+    use model::{AppSuite, LoadUnit, Overrides, Plan, Score, SutPlan, Workload, make_plan};
 
     use super::*;
 
@@ -150,25 +150,37 @@ mod tests {
         assert_eq!(catalog.words.score, "weighted transactions per second");
     }
 
-    /// 512 MiB · 0.78 ÷ 40, in whole blocks, is near the 10 MiB of the original; without a limit there is nothing to fit.
-    #[test]
-    fn a_range_of_auto_follows_the_memory_limit() {
+    fn plan(choose: impl FnOnce(&mut Overrides)) -> Plan {
         let benchmark = SERVERBENCH.load();
-        let range = |memory| {
-            let settings = vec![benchmark.definition.family().choose_setting("range", "auto").unwrap()];
-            let sut = SutPlan { memory, ..SutPlan::of("built-in") };
-            let overrides = Overrides { settings, ..Overrides::new(sut) };
-            make_plan(&benchmark.definition, benchmark.workload.clone(), &overrides)
+        let mut overrides = Overrides::new(SutPlan::of("built-in"));
+        choose(&mut overrides);
+        make_plan(&benchmark.definition, benchmark.workload, &overrides).unwrap()
+    }
+
+    /// The limit that a run asks for is no limit that is in force.
+    #[test]
+    fn a_range_of_auto_is_fitted_to_the_memory_limit_of_the_running_server() {
+        let mut plan = plan(|overrides| {
+            overrides.settings = vec![model::Family::App.choose_setting("range", "auto").unwrap()];
+            overrides.sut.memory = Some(1 << 30);
+        });
+        assert!(plan.workload.needs_memory_limit());
+        let range = |plan: &Plan| {
+            let row = plan.modifications.iter().find(|one| one.what == "range of files").unwrap();
+            format!("{} -> {}", row.standard, row.ours)
         };
-        let plan = range(Some(512 << 20)).unwrap();
-        let Workload::App(app) = &plan.workload else { panic!("of application servers") };
-        assert_eq!(app.range_bytes, 2555 * 4096);
-        assert!(
-            plan.modifications.iter().any(|one| one.what == "range of files"),
-            "{:?}",
-            plan.modifications
-        );
-        assert_eq!(range(None).unwrap_err(), [Problem::AutoWithoutMemory]);
+        assert_eq!(range(&plan), "10240 KiB -> auto");
+        plan.fit_to_memory(512 << 20);
+        assert!(!plan.workload.needs_memory_limit());
+        assert_eq!(range(&plan), "10240 KiB -> 10220 KiB, auto for a memory limit of 512.0 MiB");
+    }
+
+    #[test]
+    fn a_modified_load_is_one_of_clients() {
+        let plan = plan(|overrides| overrides.load = Some(vec![1, 2]));
+        let row = &plan.modifications[0];
+        assert!(row.standard.starts_with("closed loop, 1,4,8,") && row.standard.ends_with(",60 clients"));
+        assert_eq!(row.ours, "closed loop, 1,2 clients");
     }
 
     /// 100,000 draws: each share within half a percentage point, which is more than three standard deviations.

@@ -35,10 +35,12 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         blocks.push(Block::Table(side_by_side(report)));
     }
     blocks.extend(other_table(report, "Lateness", |point| point.lateness.as_ref()));
-    let spreads = report.plan.catalog.spread_measures().enumerate();
-    blocks.extend(spreads.filter_map(|(spread, measure)| {
-        let measure = &report.plan.catalog.measures[measure];
-        let name = format!("{} time", capitalized(&measure.name));
+    let catalog = &report.plan.catalog;
+    blocks.extend(catalog.spread_measures().enumerate().filter_map(|(spread, index)| {
+        let measure = &catalog.measures[index];
+        // The service time of reports is seen from outside, and that of such a part is the server's word.
+        let place = if catalog.response_parts.contains(&index) { " in the server" } else { "" };
+        let name = format!("{} time{place}", capitalized(&measure.name));
         (measure.unit == MeasureUnit::Nanoseconds)
             .then(|| other_table(report, &name, |point| point.spreads.get(spread)?.as_ref()))?
     }));

@@ -109,7 +109,7 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
 
 /// Describes the data set; `None` where the benchmark has none.
 pub(crate) fn data_set_text(report: &Report) -> Option<String> {
-    let workload = report.web()?;
+    let Some(workload) = report.web() else { return report.plan.workload.data_text() };
     let files = match workload.n_files(report.plan.level_max()) {
         0 => "no files".to_owned(),
         1 => format!("1 file of {}", numbers::bytes(report.file_set_bytes())),

@@ -186,6 +186,7 @@ mod tests {
             payloads: vec![AppPayload { bytes: 512, weight: 1 }],
             rounds: 200_000,
             range_bytes: 64 << 10,
+            auto_range: None,
             io: AppFileIo::Durable,
             is_cold: true,
             protocol: AppProtocol::Http,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
@@ -10,11 +11,13 @@ use benchmarks::app::Transactions;
 use drivers::app::{AppContext, AppDriver};
 use languages::HttpUrl;
 use model::{AppProtocol, AppRequest, AppTransaction, AppWorkload, Family, Plan, Workload};
+use observe::free_bytes;
 use units::RealClock;
 
 use super::probe::Probe;
 use super::{SetupError, unless_stopped};
 use crate::counts::Counts;
+use crate::error::FleetError;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -106,6 +109,20 @@ pub(super) fn variant(protocol: AppProtocol) -> Option<&'static str> {
     (protocol == AppProtocol::Http).then_some(protocol.name())
 }
 
+/// Checks that the files of all clients leave a tenth of the free disk of a directory.
+///
+/// # Errors
+/// They do not.
+pub(super) fn check_room(workload: &AppWorkload, clients: f64, directory: &Path) -> Result<(), FleetError> {
+    let (clients, each) = (clients.ceil() as u64, workload.disk_bytes());
+    match free_bytes(directory) {
+        Some(free) if free / 10 * 9 < clients.saturating_mul(each) => {
+            Err(FleetError::NoRoom { clients, each, free, directory: directory.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Makes a transaction of every kind as the first client.
 pub(super) fn probe(
     plan: &Plan,
@@ -138,8 +155,33 @@ pub(super) fn run(work: ThreadWork<'_>, target: &AppTarget) -> Result<Counts, Th
 #[cfg(test)]
 mod tests {
     use drivers::TargetPolicy;
+    use model::{AppFileIo, AppSuite, Think};
 
     use super::*;
+
+    /// By hand: 4 files of 2 TiB.
+    #[test]
+    fn files_that_fill_the_disk_are_refused_with_their_sizes() {
+        let workload = |range_bytes| AppWorkload {
+            suite: AppSuite::System,
+            payloads: Vec::new(),
+            rounds: 1,
+            range_bytes,
+            auto_range: None,
+            io: AppFileIo::Buffered,
+            is_cold: false,
+            protocol: AppProtocol::Binary,
+            think: Think::None,
+        };
+        let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+        let below = directory.path().join("of/a/server");
+        assert!(check_room(&workload(1 << 14), 1.0, &below).is_ok());
+        let error = check_room(&workload(1 << 40), 4.0, &below).unwrap_err().to_string();
+        let expected = "the files of 4 clients take 8.0 TiB (2.0 TiB each), more than nine tenths of the ";
+        assert!(error.starts_with(expected) && error.ends_with("/of/a/server`"), "{error}");
+        let network = AppWorkload { suite: AppSuite::Network, ..workload(1 << 40) };
+        assert!(check_room(&network, 1e6, &below).is_ok(), "it has no files");
+    }
 
     #[test]
     fn targets_have_a_scheme_a_host_and_a_port() {

@@ -10,6 +10,7 @@ mod probe;
 pub(crate) mod web;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -97,6 +98,27 @@ pub(crate) fn order(family: Family) -> &'static StepOrder {
         // So that real runs of a test have this order.
         #[cfg(feature = "echo")]
         Family::Echo => &StepOrder::STATEFUL,
+    }
+}
+
+/// Returns the things of which one of every kind is checked before load begins, in the words of a family.
+pub(crate) fn checked_things(family: Family) -> &'static str {
+    match family {
+        Family::Web => "objects",
+        Family::App => "transactions",
+        #[cfg(feature = "echo")]
+        Family::Echo => "messages",
+    }
+}
+
+/// Checks that the disk below a directory has room for the data that users have on a server that this run started.
+///
+/// # Errors
+/// They would leave less than a tenth of it free.
+pub(crate) fn check_room(plan: &Plan, directory: &Path) -> Result<(), FleetError> {
+    match &plan.workload {
+        Workload::App(workload) => app::check_room(workload, plan.level_max(), directory),
+        _ => Ok(()),
     }
 }
 

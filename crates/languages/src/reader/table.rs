@@ -326,10 +326,16 @@ impl<'a> TomlTable<'a> {
         self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), error);
     }
 
-    /// Enters the tables of an array that must be there.
+    /// Enters the tables of an array that must be there, and not be empty.
     pub fn required_tables(&mut self, key: &'static str) -> Option<Vec<TomlTable<'a>>> {
         self.require(key);
-        self.optional_tables(key)
+        let tables = self.optional_tables(key)?;
+        if tables.is_empty() {
+            let hint = format!("write `[[{}]]`", self.path_of(key));
+            self.reject(key, ValueError::new("expected at least one table, found none").hint(hint));
+            return None;
+        }
+        Some(tables)
     }
 
     /// Reports all keys that were not read; the last thing that is done with a table.

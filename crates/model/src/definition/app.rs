@@ -1,6 +1,6 @@
 //! The table `[workload]` of an application server benchmark.
 
-use languages::reader::{TomlTable, ValueError, whole, whole_u32};
+use languages::reader::{TomlTable, whole, whole_u32};
 
 use super::think::read_think;
 use crate::{
@@ -18,11 +18,8 @@ const ROUNDS_MAX: u32 = 50_000_000;
 pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<AppWorkload> {
     let mut table = workload?;
     let rounds = table.required("rounds", whole_u32(0..=ROUNDS_MAX));
-    let payloads = table.optional_tables("payloads");
+    let payloads = table.required_tables("payloads");
     let think = read_think(&mut table);
-    if table.value("payloads").is_none() {
-        table.reject_all(ValueError::new("`payloads` must be given here"));
-    }
     table.finish();
     let payloads: Vec<_> = payloads?.into_iter().map(read_payload).collect();
     let mut workload = AppWorkload {
@@ -30,6 +27,7 @@ pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting
         payloads: payloads.into_iter().collect::<Option<_>>()?,
         rounds: rounds?,
         range_bytes: APP_RANGE_BYTES_MIN,
+        auto_range: None,
         io: AppFileIo::Buffered,
         is_cold: false,
         protocol: AppProtocol::Binary,

@@ -13,11 +13,8 @@ const MESSAGE_MAX: u32 = 1 << 20;
 /// Reads `[workload]`.
 pub(super) fn read(workload: Option<TomlTable>) -> Option<EchoWorkload> {
     let mut table = workload?;
-    let tables = table.optional_tables("messages");
+    let tables = table.required_tables("messages");
     let think = read_think(&mut table);
-    if table.value("messages").is_none() {
-        table.reject_all(ValueError::new("`messages` must be given here"));
-    }
     table.finish();
     let (mut messages, mut names) = (Vec::new(), BTreeSet::new());
     for table in tables? {
@@ -36,4 +33,41 @@ fn read_message(mut table: TomlTable, names: &mut BTreeSet<String>) -> Option<Ec
     }
     table.finish();
     Some(EchoMessageKind { name: name?, bytes: bytes?, weight: weight? })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::definition::parse::problem_of;
+
+    const DEFINITION: &str = r#"
+format = 1
+id = "echo"
+version = 1
+title = "Echo"
+summary = "For tests."
+family = "echo"
+headline = "operation-rate"
+
+[workload]
+messages = [{ name = "short", bytes = 64, weight = 9 }]
+
+[protocol]
+
+[load]
+users = "2"
+
+[phases]
+steady = "30 s"
+"#;
+
+    /// The reported case: without a message a load thread had nothing to choose from.
+    #[test]
+    fn there_is_at_least_one_message() {
+        let whole = r#"messages = [{ name = "short", bytes = 64, weight = 9 }]"#;
+        let found = ["messages = []", ""].map(|slip| problem_of(DEFINITION, whole, slip));
+        insta::assert_snapshot!(found.join("\n"), @"
+        line 11, `[]`: `workload.messages` is not valid: expected at least one table, found none
+        line 10, `workload`: `workload.messages` is missing: `messages` must be given here
+        ");
+    }
 }

@@ -313,6 +313,7 @@ mod tests {
             payloads: vec![payload(100, 1), payload(200, 3)],
             rounds: 5,
             range_bytes: 32 << 10,
+            auto_range: None,
             io: AppFileIo::Direct,
             is_cold: true,
             protocol: AppProtocol::Http,
@@ -320,11 +321,15 @@ mod tests {
         };
         assert_eq!((app, definition.time_limit), (&expected, Nanos::from_secs(5)));
         let problem = |piece, slip| problem_of(EVERY_APP_KEY, piece, slip);
+        let start = EVERY_APP_KEY.find("[[workload.payloads]]").unwrap();
+        let payloads = &EVERY_APP_KEY[start..EVERY_APP_KEY.find("[protocol]").unwrap()];
         let found = [
             problem("rounds = 5\n", ""),
             problem("rounds = 5", "rounds = 50_000_001"),
             problem("bytes = 100", "bytes = 131_073"),
             problem("weight = 3", "weight = 0"),
+            problem(payloads, "payloads = []\n"),
+            problem(payloads, ""),
             problem("\"disk\"", "\"disc\""),
             problem("\"32 KiB\"", "\"15 KiB\""),
             problem("\"32 KiB\"", "32768"),
@@ -334,6 +339,8 @@ mod tests {
         line 11, `50_000_001`: `workload.rounds` is not valid: expected a whole number from 0 to 50000000, found 50000001
         line 15, `131_073`: `workload.payloads.bytes` is not valid: expected a whole number from 1 to 131072, found 131073
         line 20, `0`: `workload.payloads.weight` is not valid: expected a whole number from 1 to 4294967295, found 0
+        line 14, `[]`: `workload.payloads` is not valid: expected at least one table, found none
+        line 10, `workload`: `workload.payloads` is missing: `payloads` must be given here
         line 23, `"disc"`: `protocol.suite` is not valid: expected sys, net, cpu or disk, found `disc`
         line 24, `"15 KiB"`: `protocol.range` is not valid: expected a size such as `4 KiB`, from 16.0 KiB up to 1.0 TiB
         line 24, `32768`: `protocol.range` is not valid: expected a size with its unit, found `32768` without one

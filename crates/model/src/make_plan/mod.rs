@@ -11,8 +11,8 @@ use modifications::modifications;
 use problems::{problems, quota_problem};
 
 use crate::{
-    BenchmarkId, Catalog, Configuration, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit,
-    Overrides, PLAN_FORMAT, Phases, Plan, Search, Workload,
+    BenchmarkId, Configuration, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
+    PLAN_FORMAT, Phases, Plan, Search, Workload,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from the filelist that a setting names.
@@ -29,8 +29,7 @@ pub fn make_plan(
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
     let standard = Configuration::standard(definition, workload);
-    let memory = overrides.sut.memory;
-    let ours = Configuration { memory, ..standard.clone() }.with(&overrides.settings);
+    let ours = standard.clone().with(&overrides.settings);
     let search = if overrides.find_max { search(definition, &ours.workload, overrides) } else { None };
     let mut plan = Plan {
         format: PLAN_FORMAT,
@@ -41,7 +40,7 @@ pub fn make_plan(
         },
         seed: overrides.seed.unwrap_or(DEFAULT_SEED),
         workload: ours.workload.clone(),
-        catalog: Catalog::default(),
+        catalog: definition.catalog(&ours.workload),
         time_limit: ours.time_limit,
         load_points: if overrides.find_max { Vec::new() } else { load_points(definition, overrides) },
         search,
@@ -63,11 +62,10 @@ pub fn make_plan(
     plan.arrival_lanes = lanes.max().unwrap_or(NonZeroU16::MIN);
     plan.modifications = modifications(definition, (&standard, &ours), overrides, &plan);
     let problems = problems(definition, &plan, &ours, overrides);
-    if !problems.is_empty() {
-        return Err(problems);
+    match problems.is_empty() {
+        true => Ok(plan),
+        false => Err(problems),
     }
-    plan.catalog = definition.catalog(&plan.workload);
-    Ok(plan)
 }
 
 impl Plan {
@@ -218,7 +216,7 @@ mod tests {
         assert_eq!((found.load_points.len(), found.level_max()), (0, 2000.0));
         assert_eq!(
             modifications(&search),
-            ["load: closed loop, 10..200/10 users -> the highest, looked for from 1 to 2000 users"]
+            ["load: closed loop, 10..200/10 clients -> the highest, looked for from 1 to 2000 clients"]
         );
         let told = Overrides { max_load: Some(50.0), ..search };
         assert_eq!(plan(&told).unwrap().search.unwrap().most, Load::Users(50));
@@ -255,7 +253,7 @@ mod tests {
         };
         insta::assert_snapshot!(modifications(&all).join("\n"), @r"
         length: full -> quick run
-        load: closed loop, 10..200/10 users -> closed loop, 3 users
+        load: closed loop, 10..200/10 clients -> closed loop, 3 clients
         ramp-up: 0 s -> 1 s
         settle phase: 0 s -> 2 s
         steady phase: 600 s -> 3 s
@@ -271,7 +269,7 @@ mod tests {
         let quick = Overrides { quick: true, ..overrides() };
         insta::assert_snapshot!(modifications(&quick).join("\n"), @r"
         length: full -> quick run
-        load: closed loop, 10..200/10 users -> closed loop, 1,5 users
+        load: closed loop, 10..200/10 clients -> closed loop, 1,5 clients
         steady phase: 600 s -> 5 s
         ");
         let in_full = Overrides {
@@ -294,7 +292,7 @@ mod tests {
     fn an_open_loop_takes_missing_settings_from_the_definition() {
         let open = Overrides { rates: Some(vec![100.0, 200.0, 300.0]), ..overrides() };
         let load = "open loop, 100..300/100 operations per second, Poisson arrivals, at most 50 in flight";
-        assert_eq!(modifications(&open), [format!("load: closed loop, 10..200/10 users -> {load}")]);
+        assert_eq!(modifications(&open), [format!("load: closed loop, 10..200/10 clients -> {load}")]);
         let arrivals = Some(Arrivals::Constant);
         let other = Overrides { arrivals, in_flight_max: Some(9), quick: true, ..open };
         let plan = plan(&other).unwrap();

@@ -4,11 +4,11 @@ use languages::{load_text, time_text};
 
 use super::load_points;
 use crate::{
-    Arrivals, Configuration, Definition, Family, Load, LoadPoint, Modification, Overrides, Plan, Search,
+    Arrivals, Configuration, Definition, Family, Load, LoadPoint, Modification, Noun, Overrides, Plan, Search,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it. `configurations` are the benchmark's
-/// and the run's.
+/// and the run's; the plan has its catalog.
 pub(super) fn modifications(
     definition: &Definition,
     configurations: (&Configuration, &Configuration),
@@ -17,9 +17,10 @@ pub(super) fn modifications(
 ) -> Vec<Modification> {
     let (standard, ours) = (definition.phases, plan.phases);
     let quick = if overrides.quick { "quick run" } else { "full" };
+    let user = &plan.catalog.words.user;
     let course = [
         ("length", "full".to_owned(), quick.to_owned()),
-        ("load", load_text_of(&standard_points(definition, overrides)), ours_text(plan)),
+        ("load", load_text_of(&standard_points(definition, overrides), user), ours_text(plan)),
         ("ramp-up", time_text(standard.ramp_up), time_text(ours.ramp_up)),
         ("settle phase", time_text(standard.settle), time_text(ours.settle)),
         ("steady phase", time_text(standard.steady), time_text(ours.steady)),
@@ -45,10 +46,11 @@ fn setting_rows(
 }
 
 fn ours_text(plan: &Plan) -> String {
+    let user = &plan.catalog.words.user;
     match plan.search {
-        None => load_text_of(&plan.load_points),
+        None => load_text_of(&plan.load_points, user),
         Some(Search { least, most }) => {
-            let what = if most.is_closed() { "users" } else { "operations per second" };
+            let what = if most.is_closed() { &user.many } else { "operations per second" };
             format!("the highest, looked for from {} to {} {what}", least.level(), most.level())
         }
     }
@@ -67,7 +69,8 @@ fn standard_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPo
     load_points(definition, &standard)
 }
 
-fn load_text_of(points: &[LoadPoint]) -> String {
+/// Describes load points; `user` is the benchmark's noun for users.
+fn load_text_of(points: &[LoadPoint], user: &Noun) -> String {
     let levels = load_text(points.iter().map(|point| point.load.level()));
     match points.first().map(|point| point.load) {
         Some(Load::Rate { arrivals, in_flight_max, .. }) => {
@@ -79,7 +82,7 @@ fn load_text_of(points: &[LoadPoint]) -> String {
                 "open loop, {levels} operations per second, {arrivals} arrivals, at most {in_flight_max} in flight"
             )
         }
-        _ if levels == "1" => "closed loop, 1 user".to_owned(),
-        _ => format!("closed loop, {levels} users"),
+        _ if levels == "1" => format!("closed loop, 1 {}", user.one),
+        _ => format!("closed loop, {levels} {}", user.many),
     }
 }

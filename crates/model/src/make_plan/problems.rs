@@ -9,7 +9,7 @@ use crate::workload::check_objects;
 use crate::{
     Arrivals, Configuration, Connection, DataSet, Definition, FileSetError, Headline, HttpVersion, Levels,
     Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd, Search,
-    SettingValue, SutPlan, WebProtocol, WebWorkload,
+    SutPlan, WebProtocol, WebWorkload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -101,9 +101,6 @@ pub enum Problem {
     /// The headline is a figure of users.
     #[error("the headline `harmonic-rate` is a figure of users, but the load is a rate")]
     HeadlineOfUsers,
-    /// A size is to fit the memory limit of the server, which has none.
-    #[error("`auto` is a part of the server's memory limit, and there is none")]
-    AutoWithoutMemory,
     /// A local address is listed twice.
     #[error("the source address {0} is listed twice")]
     SourceTwice(IpAddr),
@@ -168,7 +165,6 @@ impl Problem {
             Problem::Files { .. } => "lower the highest load, or the counts in the definition",
             Problem::SettingTwice(_) => "give it once, as a flag of its own or with `--set`",
             Problem::SearchRange(..) => "`--max-load` says where the search ends",
-            Problem::AutoWithoutMemory => "limit the server with `--sut-memory 512MiB`, or give a size",
             Problem::HeadlineOfUsers => "give `--load` in place of `--rate`",
             Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
             Problem::SourceTwice(_) => "list every address once; connections take them in turn",
@@ -218,8 +214,6 @@ pub(super) fn problems(
     for (index, address) in plan.source_addresses.iter().enumerate() {
         when(plan.source_addresses[..index].contains(address), Problem::SourceTwice(*address));
     }
-    let is_auto = overrides.settings.iter().any(|chosen| *chosen.value() == SettingValue::Auto);
-    when(is_auto && configuration.memory.is_none(), Problem::AutoWithoutMemory);
     problems.extend(setting_problems(configuration, overrides));
     problems.extend(quota_problem(&plan.sut));
     problems

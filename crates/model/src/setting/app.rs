@@ -1,16 +1,19 @@
 //! The settings of application server workloads.
 
 use languages::Named;
+use units::Bytes;
 
 use super::configuration::TIME_LIMIT;
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
-use crate::{APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppProtocol, AppSuite, AppWorkload, Workload};
-
-/// The longest range of a client's file, in bytes.
-const RANGE_BYTES_MAX: u64 = 1 << 40;
+use crate::workload::RANGE_BYTES_MAX;
+use crate::{
+    APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppProtocol, AppSuite, AppWorkload, AutoRange, Plan,
+    Workload,
+};
 
 const SUITE: &str = "suite";
 const RANGE: &str = "range";
+const RANGE_TITLE: &str = "range of files";
 const IO: &str = "io";
 const COLD: &str = "cold";
 pub(super) const PROTOCOL: &str = "protocol";
@@ -37,20 +40,14 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: RANGE,
-        title: "range of files",
+        title: RANGE_TITLE,
         about: "part of each client's file that transactions use, rounded down to blocks of 4 KiB; the file is twice as \
-                long, and at least 20 MiB; `--set range=auto` takes 0.78 of the server's memory limit ÷ 40 clients",
+                long, and at least 20 MiB; `--set range=auto` takes 0.78 of the server's memory limit in force ÷ 40 clients",
         kind: SettingKind::Bytes { least: APP_RANGE_BYTES_MIN, most: RANGE_BYTES_MAX, has_auto: true },
         key: DefinitionKey::Optional("10 MiB"),
         access: SettingAccess::Whole {
-            // Exact, so that every other range is another text.
-            text: |configuration| Some(format!("{} KiB", app(configuration)?.range_bytes / 1024)),
-            apply: |configuration, value| match (value, configuration.memory) {
-                (SettingValue::Auto, Some(memory)) => {
-                    apply_to(configuration, RANGE, &SettingValue::Bytes(auto_range(memory)));
-                }
-                _ => apply_to(configuration, RANGE, value),
-            },
+            text: |configuration| Some(range_text(app(configuration)?)),
+            apply: |configuration, value| apply_to(configuration, RANGE, value),
         },
     },
     Setting {
@@ -103,7 +100,10 @@ pub(super) const SETTINGS: &[Setting] = &[
 pub(crate) fn apply(app: &mut AppWorkload, name: &str, value: &SettingValue) {
     match (name, value) {
         (SUITE, SettingValue::Choice(suite, _)) => app.suite = AppSuite::named(suite).unwrap_or(app.suite),
-        (RANGE, SettingValue::Bytes(bytes)) => app.range_bytes = bytes / APP_BLOCK_BYTES * APP_BLOCK_BYTES,
+        (RANGE, SettingValue::Bytes(bytes)) => {
+            (app.range_bytes, app.auto_range) = (bytes / APP_BLOCK_BYTES * APP_BLOCK_BYTES, None);
+        }
+        (RANGE, SettingValue::Auto) => app.auto_range = Some(AutoRange::default()),
         (IO, SettingValue::Choice(io, _)) => app.io = AppFileIo::named(io).unwrap_or(app.io),
         (COLD, SettingValue::Choice(is_cold, _)) => app.is_cold = *is_cold == "true",
         (PROTOCOL, SettingValue::Choice(name, _)) => {
@@ -113,10 +113,29 @@ pub(crate) fn apply(app: &mut AppWorkload, name: &str, value: &SettingValue) {
     }
 }
 
-/// Returns the range at which the files of 40 clients fill 0.78 of the server's memory, so that disks are expected to take
-/// over near that many clients: 400 MB of 512 MB, where a test of the original saw it.
-fn auto_range(memory: u64) -> u64 {
-    (memory / 100 * 78 / 40).max(APP_RANGE_BYTES_MIN)
+/// Writes the range of a workload, exactly, so that every other range is another text.
+fn range_text(app: &AppWorkload) -> String {
+    match app.auto_range {
+        Some(AutoRange { memory_bytes: None }) => "auto".to_owned(),
+        Some(AutoRange { memory_bytes: Some(memory) }) => {
+            format!("{} KiB, auto for a memory limit of {}", app.range_bytes / 1024, Bytes(memory))
+        }
+        None => format!("{} KiB", app.range_bytes / 1024),
+    }
+}
+
+impl Plan {
+    /// Fits sizes that follow from the server's memory to its limit in force, in bytes, and says so in the modifications; a
+    /// plan without such sizes stays as it is.
+    pub fn fit_to_memory(&mut self, memory: u64) {
+        let Workload::App(app) = &mut self.workload else { return };
+        app.fit_to_memory(memory);
+        let ours = range_text(app);
+        self.modifications
+            .iter_mut()
+            .filter(|one| one.what == RANGE_TITLE)
+            .for_each(|one| one.ours.clone_from(&ours));
+    }
 }
 
 fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue) {
@@ -152,14 +171,6 @@ mod tests {
         assert_eq!(choices(PROTOCOL), names::<AppProtocol>());
     }
 
-    /// 512 MiB · 0.78 ÷ 40 = 10.48 MB, in whole blocks.
-    #[test]
-    fn a_range_of_auto_follows_the_memory() {
-        let range = |memory| auto_range(memory) / APP_BLOCK_BYTES * APP_BLOCK_BYTES;
-        assert_eq!(range(512 << 20), 2555 * 4096);
-        assert_eq!(range(1 << 10), APP_RANGE_BYTES_MIN);
-    }
-
     #[test]
     fn every_setting_has_an_effect() {
         let applied = |name: &str, value: &str| {
@@ -168,6 +179,7 @@ mod tests {
                 payloads: Vec::new(),
                 rounds: 1,
                 range_bytes: 0,
+                auto_range: None,
                 io: AppFileIo::Buffered,
                 is_cold: false,
                 protocol: AppProtocol::Binary,
@@ -178,6 +190,7 @@ mod tests {
         };
         assert_eq!(applied("suite", "disk").suite, AppSuite::Disk);
         assert_eq!(applied("range", "33 KiB").range_bytes, 32 << 10);
+        assert!(applied("range", "auto").needs_memory_limit());
         assert_eq!(applied("io", "durable").io, AppFileIo::Durable);
         assert!(applied("cold", "true").is_cold);
         assert_eq!(applied("protocol", "http").protocol, AppProtocol::Http);

@@ -14,15 +14,13 @@ pub struct Configuration {
     pub time_limit: Nanos,
     /// The filelist that the workload was made from, for people.
     pub filelist: String,
-    /// The memory limit of the server in bytes, where it has one: what a size fits that is to be `auto`.
-    pub memory: Option<u64>,
 }
 
 impl Configuration {
     /// Returns a benchmark as it is defined, with its own workload or one that was made from another filelist.
     pub fn standard(definition: &Definition, workload: Workload) -> Configuration {
         let filelist = format!("the standard one of {}", definition.id);
-        Configuration { workload, time_limit: definition.time_limit, filelist, memory: None }
+        Configuration { workload, time_limit: definition.time_limit, filelist }
     }
 
     /// Returns it with settings of the workload's family.

@@ -3,6 +3,7 @@
 
 use languages::{Named, names};
 use serde::{Deserialize, Serialize};
+use units::Bytes;
 
 use super::Think;
 use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
@@ -34,8 +35,21 @@ pub const APP_BLOCK_BYTES: u64 = 4096;
 /// The shortest range of a client's file that transactions can use, in bytes: four blocks.
 pub const APP_RANGE_BYTES_MIN: u64 = 4 * APP_BLOCK_BYTES;
 
+/// The longest range of a client's file, in bytes.
+pub(crate) const RANGE_BYTES_MAX: u64 = 1 << 40;
+
 /// The shortest file of a client, in bytes: that of the original.
 const FILE_BYTES_MIN: u64 = 20 << 20;
+
+/// The length of a client's second file at which it begins anew, in bytes.
+pub const APP_APPENDED_BYTES_MAX: u64 = 20 << 20;
+
+/// The part of the server's memory that the ranges of [`AUTO_RANGE_CLIENTS`] clients fill, in percent, so that disks are
+/// expected to take over near that many: 400 of 512 MB, where a test of the original saw it.
+const AUTO_RANGE_PERCENT: u64 = 78;
+
+/// The clients whose ranges fill that part.
+const AUTO_RANGE_CLIENTS: u64 = 40;
 
 names! {
     /// A transaction with an application server.
@@ -112,6 +126,9 @@ pub struct AppWorkload {
     pub rounds: u32,
     /// The part of a client's file that transactions use, in bytes: whole blocks, at least [`APP_RANGE_BYTES_MIN`].
     pub range_bytes: u64,
+    /// The origin of that length, where it follows from the server's memory; `None` where it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_range: Option<AutoRange>,
     /// The way in which files are read and written.
     pub io: AppFileIo,
     /// Whether the range begins outside the page cache.
@@ -121,6 +138,14 @@ pub struct AppWorkload {
     pub protocol: AppProtocol,
     /// The pause after each transaction.
     pub think: Think,
+}
+
+/// A range of files that follows from the memory limit of the server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AutoRange {
+    /// The limit in force in bytes, as it was read; `None` until the server is up, while the range is not yet fitted to it.
+    pub memory_bytes: Option<u64>,
 }
 
 /// A length of messages.
@@ -213,7 +238,51 @@ impl AppWorkload {
 
     /// Returns the length of a client's file in bytes: twice the range, and at least 20 MiB.
     pub fn file_bytes(&self) -> u64 {
-        self.range_bytes.saturating_mul(2).max(FILE_BYTES_MIN)
+        file_bytes(self.range_bytes)
+    }
+
+    /// Returns the greatest length that a client's file can have in bytes: of a range that is not yet fitted to the server's
+    /// memory, that of the longest range.
+    pub fn file_bytes_max(&self) -> u64 {
+        if self.needs_memory_limit() { file_bytes(RANGE_BYTES_MAX) } else { self.file_bytes() }
+    }
+
+    /// Returns the bytes that the files of a client can take on the server's disk; 0 where transactions use none.
+    pub fn disk_bytes(&self) -> u64 {
+        let uses = |wanted: fn(AppTransaction) -> bool| {
+            self.suite.transactions().iter().any(|(transaction, _)| wanted(*transaction))
+        };
+        let file = if uses(AppTransaction::needs_file) { self.file_bytes() } else { 0 };
+        let appends = uses(|transaction| transaction == AppTransaction::Append);
+        file.saturating_add(if appends { APP_APPENDED_BYTES_MAX } else { 0 })
+    }
+
+    /// Returns whether the range is still to be fitted to the server's memory limit.
+    pub fn needs_memory_limit(&self) -> bool {
+        self.auto_range == Some(AutoRange::default())
+    }
+
+    /// Fits a range that follows from the server's memory to its limit in force, in bytes: 0.78 · M ÷ 40, in whole blocks.
+    pub(crate) fn fit_to_memory(&mut self, memory: u64) {
+        if let Some(auto) = &mut self.auto_range {
+            let range = memory / 100 * AUTO_RANGE_PERCENT / AUTO_RANGE_CLIENTS;
+            let range = range.clamp(APP_RANGE_BYTES_MIN, RANGE_BYTES_MAX);
+            self.range_bytes = range / APP_BLOCK_BYTES * APP_BLOCK_BYTES;
+            auto.memory_bytes = Some(memory);
+        }
+    }
+
+    /// Describes the files of clients; `None` where transactions use none.
+    pub(crate) fn data_text(&self) -> Option<String> {
+        let origin = match self.auto_range {
+            Some(AutoRange { memory_bytes: Some(memory) }) => {
+                format!(" (0.78 of the server’s memory limit of {} ÷ 40)", Bytes(memory))
+            }
+            _ => String::new(),
+        };
+        let (file, range) = (Bytes(self.file_bytes()), Bytes(self.range_bytes));
+        self.needs_files()
+            .then(|| format!("a file of {file} for each client, of which {range} are used{origin}"))
     }
 
     /// Returns what a run of the workload counts and measures.
@@ -233,7 +302,7 @@ impl AppWorkload {
             name: name.to_owned(),
             unit,
             is_always,
-            has_spread: false,
+            has_spread: unit == MeasureUnit::Nanoseconds,
             part_of: None,
         };
         // Over HTTP a server need not state its times.
@@ -285,6 +354,11 @@ impl AppWorkload {
     }
 }
 
+/// Returns the length of a client's file with this range, both in bytes.
+fn file_bytes(range: u64) -> u64 {
+    range.saturating_mul(2).max(FILE_BYTES_MIN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,6 +370,7 @@ mod tests {
             payloads: [(512, 40), (2048, 30), (8192, 20), (32_768, 10)].map(payload).into(),
             rounds: 200_000,
             range_bytes: 10 << 20,
+            auto_range: None,
             io: AppFileIo::Buffered,
             is_cold: false,
             protocol: AppProtocol::Binary,
@@ -350,7 +425,31 @@ mod tests {
         assert_eq!(workload(AppSuite::Disk).file_bytes(), 20 << 20);
         let large = AppWorkload { range_bytes: 100 << 20, ..workload(AppSuite::Disk) };
         assert_eq!(large.file_bytes(), 200 << 20);
+        let disk = |suite| workload(suite).disk_bytes();
+        assert_eq!([AppSuite::System, AppSuite::Network, AppSuite::Disk].map(disk), [20 << 20, 0, 40 << 20]);
         let needs = AppSuite::NAMES.iter().map(|(_, suite)| workload(*suite).needs_files());
         assert_eq!(needs.collect::<Vec<_>>(), [true, false, false, true]);
+    }
+
+    /// 512 MiB · 0.78 ÷ 40 = 10.47 MB, in whole blocks.
+    #[test]
+    fn a_range_of_auto_follows_the_memory() {
+        let fitted = |memory| {
+            let mut app = AppWorkload { auto_range: Some(AutoRange::default()), ..workload(AppSuite::Disk) };
+            assert!(app.needs_memory_limit() && app.file_bytes_max() == 2 << 40);
+            app.fit_to_memory(memory);
+            assert!(!app.needs_memory_limit() && app.file_bytes_max() == app.file_bytes());
+            app
+        };
+        let ranges = [512 << 20, 1 << 10, u64::MAX].map(|memory| fitted(memory).range_bytes);
+        assert_eq!(ranges, [2555 * 4096, APP_RANGE_BYTES_MIN, RANGE_BYTES_MAX]);
+        assert_eq!(
+            fitted(512 << 20).data_text().unwrap(),
+            "a file of 20.0 MiB for each client, of which 10.0 MiB are used (0.78 of the server’s memory limit of 512.0 MiB \
+             ÷ 40)"
+        );
+        let mut given = workload(AppSuite::Disk);
+        given.fit_to_memory(512 << 20);
+        assert_eq!(given, workload(AppSuite::Disk));
     }
 }

@@ -14,8 +14,8 @@ mod web;
 use serde::{Deserialize, Serialize};
 
 pub use app::{
-    APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol, AppRequest, AppSuite,
-    AppTransaction, AppWorkload, app_measure,
+    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
+    AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, app_measure,
 };
 #[cfg(feature = "echo")]
 pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
@@ -29,6 +29,7 @@ pub use web::{
     file_path_fault, is_json_pointer, template_pieces, web_measure,
 };
 
+pub(crate) use app::RANGE_BYTES_MAX;
 pub(crate) use web::{EXTRACTED, PATH_MAX, check_objects, has_placeholders, is_name};
 
 use crate::{Catalog, Family};
@@ -116,6 +117,20 @@ impl Workload {
             #[cfg(feature = "echo")]
             Workload::Echo(_) => false,
         }
+    }
+
+    /// Describes the data of users on the server; `None` of a workload that has none, and of the web, whose files the file set
+    /// has.
+    pub fn data_text(&self) -> Option<String> {
+        match self {
+            Workload::App(app) => app.data_text(),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a size is still to be fitted to the server's memory limit in force: see [`crate::Plan::fit_to_memory`].
+    pub fn needs_memory_limit(&self) -> bool {
+        matches!(self, Workload::App(app) if app.needs_memory_limit())
     }
 
     /// Removes values that look like credentials and are not disclosed on purpose.

@@ -1,10 +1,11 @@
 //! Data about the machine, collected for the checks.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use units::Ratio;
 
 use super::DoctorInput;
+use crate::disk::free_bytes;
 use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
 use crate::leftovers::find_stale;
 use crate::open_files::open_files_max;
@@ -71,13 +72,4 @@ fn private_folders(input: &DoctorInput) -> Vec<(PathBuf, Option<String>)> {
         (folder, wrong)
     };
     folders.into_iter().map(look).collect()
-}
-
-/// Returns the space available to an ordinary user on the file system of a path, or of its nearest existing
-/// parent.
-fn free_bytes(path: &Path) -> Option<u64> {
-    let path = std::path::absolute(path).ok()?;
-    let existing = path.ancestors().find(|path| path.exists())?;
-    let system = rustix::fs::statvfs(existing).ok()?;
-    Some(system.f_bavail * system.f_frsize)
 }

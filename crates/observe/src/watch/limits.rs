@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::cgroup::{
     CgroupLimit, CgroupMembership, CgroupMount, Controller, GroupDirectory, group_with_cpus,
+    memory_limit_among,
 };
 use crate::cpu_list::{format_cpu_list, parse_cpu_list};
 use crate::kernel_file;
@@ -30,6 +31,12 @@ pub(crate) struct AllowedCpus {
     pub(crate) cpus: Vec<u32>,
     /// The path of the control group that restricts them; `None` if the processes or their starter did.
     pub(crate) set_by: Option<String>,
+}
+
+/// Returns the memory limit in force of processes in bytes: the least that the control groups of all of them, and those above
+/// them, set. `None` without one.
+pub fn memory_limit_of(pids: &[u32]) -> Option<u64> {
+    memory_limit_among(&CgroupLimit::least(&common_directories(pids)))
 }
 
 impl GroupLimits {

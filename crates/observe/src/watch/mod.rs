@@ -27,6 +27,7 @@ pub use describe::{GroupDescription, LimitDescription, Unseen};
 pub(crate) use group::ProcessGroup;
 pub(crate) use holders::{holders_among, sockets_held_by};
 pub(crate) use limits::GroupLimits;
+pub use limits::memory_limit_of;
 pub(crate) use namespaces::Namespace;
 pub use namespaces::is_here;
 pub use request::WatchedTargets;

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
+use crate::cgroup::memory_limit_among;
+
 use super::describe::{GroupDescription, describe};
 use super::group::ProcessGroup;
 use super::resolve::{Sought, WatchError};
@@ -53,6 +55,13 @@ impl WatchedTargets {
     /// Describes the groups as they are now.
     pub fn describe(&self) -> Vec<GroupDescription> {
         self.updated().iter().map(describe).collect()
+    }
+
+    /// Returns the memory limit in force of the first group, in bytes: the least that its control groups and those above them
+    /// set. `None` without one.
+    pub fn memory_limit(&self) -> Option<u64> {
+        let groups = self.updated();
+        memory_limit_among(&groups.first()?.limits().of_cgroups)
     }
 
     /// Returns the processes of all groups.

@@ -48,13 +48,76 @@ fn a_run_works_from_nothing_and_is_audited() {
             assert!(part("queue_s") + part("service_s") <= mean(kind), "{kind}");
         }
     }
+    let summary = &report["score_summary"];
+    let score = |index: usize| &report["load_points"][index]["score"];
+    assert_eq!((&summary["n_load_points"], &summary["greatest_load"]["score"]), (&2.into(), score(1)));
+    for point in report["load_points"].as_array().unwrap() {
+        let (queue, service) = (&point["queue"], &point["service_measure"]);
+        assert_eq!((&queue["n"], &service["n"]), (&point["total"]["n"], &point["total"]["n"]));
+        let clients = point["load"]["users"].as_f64().unwrap();
+        let expected = clients / point["total"]["response_s"]["mean"].as_f64().unwrap();
+        let rate = point["rate_of_clients_per_s"].as_f64().unwrap();
+        assert!((rate / expected - 1.0).abs() < 1e-6, "{rate} and {expected}");
+    }
     let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
-    for heading in ["Statistics per kind of operation", "range of files"] {
+    for heading in [
+        "Statistics per kind of operation",
+        "range of files",
+        "Score of the suite",
+        "Queue time in the server",
+    ] {
         assert!(html.contains(heading), "{heading}");
     }
     for of_web in ["HTTP/1", "Per-file", "heads and bodies"] {
         assert!(!html.contains(of_web), "`{of_web}` in the report of an application server benchmark");
     }
+}
+
+/// Four files of 2 TiB each, for which no disk of a test machine has room.
+#[test]
+fn files_that_fill_the_disk_are_refused_before_the_load() {
+    let fixture = Fixture::new();
+    let arguments =
+        ["--set", "range=1 TiB", "--load", "4", "--quick", "--monitor", "off", "--out", "run.plim"];
+    fixture
+        .run(&[&["run", "serverbench"][..], &arguments].concat())
+        .expect(4)
+        .expect_stderr("the files of 4 clients take 8.0 TiB (2.0 TiB each), more than nine tenths of the ")
+        .expect_stderr("hint: free some of the disk");
+    assert!(!fixture.path("run.plim").exists());
+}
+
+/// Goal: the range follows from the limit that the kernel enforces, which is found where control groups are permitted.
+#[test]
+fn a_range_of_auto_follows_the_memory_limit_in_force() {
+    let fixture = Fixture::new();
+    let (_server, target) = serve(&fixture, &[]);
+    let auto = ["--set", "range=auto", "--quick", "--load", "2", "--duration", "1", "--monitor", "off"];
+    if observe::memory_limit_of(&[std::process::id()]).is_none() {
+        let external = ["run", "serverbench", "--target", &target, "--out", "none.plim"];
+        fixture
+            .run(&[&external[..], &auto].concat())
+            .expect(2)
+            .expect_stderr("no control group of the server sets one")
+            .expect_stderr("hint: limit the server with `--sut-memory 512MiB`, or give a size");
+        assert!(!fixture.path("none.plim").exists());
+    }
+    let limited = ["run", "serverbench", "--sut-memory", "128 MiB", "--out", "run.plim"];
+    let ended = fixture.run(&[&limited[..], &auto].concat());
+    if ended.stderr.contains("cannot enforce the memory limit") {
+        // Control groups are not permitted here.
+        return;
+    }
+    ended.assert_run();
+    assert!(!ended.stderr.contains("does not bind"), "{}", ended.stderr);
+    let report = fixture.report(&fixture.path("run.plim"));
+    let workload = &report["plan"]["workload"]["app"];
+    let memory = workload["auto_range"]["memory_bytes"].as_u64().unwrap();
+    assert!(memory <= 128 << 20, "{memory}");
+    assert_eq!(workload["range_bytes"], memory / 100 * 78 / 40 / 4096 * 4096);
+    let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
+    assert!(html.contains("0.78 of the server’s memory limit of"));
+    fixture.run(&["audit", "run.plim"]).expect(0).expect_stdout("no differences found");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use model::{AppProtocol, FactSection, FileSet, SutUse};
 use observe::cgroup::{Controller, members};
 use observe::process::{family_of, read_from_disk};
-use observe::{MonitoredSut, PageUrl, StatusPage};
+use observe::{MonitoredSut, PageUrl, StatusPage, memory_limit_of};
 use units::{Clock, Nanos, RealClock};
 
 use super::certificate::Certificate;
@@ -426,6 +426,12 @@ impl RunningSut {
     /// Returns the limits that the kernel enforces by a control group.
     pub fn held(&self) -> ResourceLimits {
         self.group.as_ref().map(ControlGroup::enforced_limits).unwrap_or_default()
+    }
+
+    /// Returns the memory limit in force of the server in bytes, as its control group and those above it state it now; `None`
+    /// without one.
+    pub fn memory_limit(&self) -> Option<u64> {
+        memory_limit_of(&[self.server.pid()?])
     }
 
     /// Describes how the limits of a controller are enforced, or why they are not.
