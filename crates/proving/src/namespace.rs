@@ -60,3 +60,28 @@ impl Drop for NetworkNamespace {
         let _ = run(Command::new("ip").args(["netns", "delete", &self.name]));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::output;
+
+    /// Only root may make one, with the program `ip`; elsewhere this test does nothing.
+    #[test]
+    fn programs_in_a_namespace_see_its_loopback_interface_alone_until_it_ends() {
+        let listed = || output(Command::new("ip").args(["netns", "list"]));
+        if !rustix::process::geteuid().is_root() || listed().is_err() {
+            return;
+        }
+        let namespace = NetworkNamespace::make().unwrap();
+        let name = namespace.name().to_owned();
+        let links = output(command_in(Some(&namespace), Path::new("ip")).args(["-o", "link"])).unwrap();
+        // A kernel may add tunnels, which are down.
+        assert!(links.contains("lo: <LOOPBACK,UP"), "{links}");
+        assert!(links.lines().all(|link| link.contains(": lo: ") || link.contains("state DOWN")), "{links}");
+        assert!(listed().unwrap().contains(&name));
+        assert!(namespace.run(&["false"]).is_err());
+        drop(namespace);
+        assert!(!listed().unwrap().contains(&name));
+    }
+}
