@@ -140,9 +140,9 @@ fn faults_are_named_outcomes() {
     insta::assert_snapshot!(lines.take(6).collect::<Vec<_>>().join("\n"), @"
     busy (503): RREAD: the server answered with status 503: Service Unavailable
     wrong status (507): RREAD: the server answered with status 507: Insufficient Storage
-    wrong bytes (0): RREAD: the reply has the wrong result 0x1, or a wrong payload
-    inconsistent (0): RREAD: the server's times of queue and service, 9000000000000000 ns, are longer than the response, or go back
-    wrong bytes (0): RREAD: the reply has the wrong result 0x0, or a wrong payload
+    wrong bytes (4): RREAD: the reply has the wrong result 0x1, or a wrong payload
+    inconsistent (2): RREAD: the server's times of queue and service, 9000000000000000 ns, are longer than the response, or go back
+    wrong bytes (4): RREAD: the reply has the wrong result 0x0, or a wrong payload
     malformed head (0): RREAD: the reply is not HTTP/1, or its `Server-Timing` has a wrong duration
     ");
     assert_eq!(found[6].0.outcome, Outcome::Ok);

@@ -178,6 +178,15 @@ mod tests {
         );
     }
 
+    /// Clients with 100, 200 and 300 transactions in 10 s each: 60 per second in all. The harmonic mean of their rates gives
+    /// that only with the transactions as weights. Golden check of the specification of ServerBench.
+    #[test]
+    fn a_harmonic_mean_of_clients_is_weighted_by_their_operations() {
+        let clients = [100.0, 200.0, 300.0].map(|n: f64| (n, n / 10.0));
+        close(weighted_harmonic_mean(clients).map(|mean| 3.0 * mean), 60.0, 1e-9);
+        close(harmonic_mean(&clients.map(|(_, rate)| rate)).map(|mean| 3.0 * mean), 49.090_909, 1e-6);
+    }
+
     /// Golden check G13, and G14: in bits of one kind 1.4 · 1.1 megabits are 1.615 million bits, above a T1.
     #[test]
     fn t1_lines_follow_the_reports_rule_of_thumb() {

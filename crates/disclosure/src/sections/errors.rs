@@ -89,7 +89,12 @@ fn codes(points: &[LoadPointResult]) -> Option<Vec<(Outcome, u32)>> {
 fn codes_table(report: &Report, codes: &[(Outcome, u32)]) -> Table {
     let listed = &codes[..codes.len().min(CODES_LISTED)];
     let mut columns = vec![Column::numbers(report.terms().load(), "")];
-    columns.extend(listed.iter().map(|(_, code)| Column::numbers(code.to_string(), "")));
+    // The web has codes for one outcome only.
+    let heading = |(outcome, code): &(Outcome, u32)| match report.web() {
+        Some(_) => code.to_string(),
+        None => format!("{} {code}", outcome.name()),
+    };
+    columns.extend(listed.iter().map(|one| Column::numbers(heading(one), "")));
     columns.push(Column::numbers("others", ""));
     let row = |point: &LoadPointResult| {
         let n = |one: &(Outcome, u32)| {
@@ -102,8 +107,16 @@ fn codes_table(report: &Report, codes: &[(Outcome, u32)]) -> Table {
         Row::plain([load_number(point.load)].into_iter().chain(cells))
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Failed operations by protocol code", columns, rows)
-        .note("Only operations to which the server replied have a code: the HTTP status of the response.")
+    let note = match report.web() {
+        Some(_) => {
+            "Only operations to which the server replied have a code: the HTTP status of the response."
+        }
+        None => {
+            "Only operations to which the server replied have a code: the status of the reply, or the check that found it \
+             wrong. The page of the benchmark lists them."
+        }
+    };
+    Table::new("Failed operations by protocol code", columns, rows).note(note)
 }
 
 fn examples(report: &Report) -> Option<Block> {

@@ -8,6 +8,11 @@ use super::codec::AppReply;
 use super::request::{AppCall, RequestPayload};
 use crate::net::OperationFailure;
 
+// Codes of `malformed head`: no frame, one of another version, or one that answers another request.
+const OTHER_BYTES: u64 = 1;
+const OTHER_VERSION: u64 = 2;
+const OTHER_REQUEST: u64 = 3;
+
 /// Writes a request to the end of an empty buffer.
 pub(super) fn write(call: &AppCall, number: u64, buffer: &mut Vec<u8>) {
     buffer.resize(REQUEST_BYTES, 0);
@@ -44,8 +49,9 @@ pub(super) fn read(
         Err(FrameError::Payload { found, .. }) => {
             return Err(OperationFailure::new(Outcome::WrongLength, found.into()));
         }
-        Err(FrameError::Magic | FrameError::Version { .. }) => {
-            return Err(OperationFailure::new(Outcome::MalformedHead, 0));
+        Err(FrameError::Magic) => return Err(OperationFailure::new(Outcome::MalformedHead, OTHER_BYTES)),
+        Err(FrameError::Version { .. }) => {
+            return Err(OperationFailure::new(Outcome::MalformedHead, OTHER_VERSION));
         }
     };
     let payload = &bytes[REPLY_BYTES..];
@@ -77,7 +83,7 @@ fn fault(
     number: u64,
 ) -> Option<OperationFailure> {
     let (outcome, detail) = if header.operation != operation as u8 || header.number != number {
-        (Outcome::MalformedHead, header.number)
+        (Outcome::MalformedHead, OTHER_REQUEST)
     } else if header.status == AppStatus::Busy as u16 {
         (Outcome::Busy, header.status.into())
     } else if header.status != AppStatus::Ok as u16 {

@@ -206,7 +206,7 @@ impl Driver for AppDriver {
             Ok(measured) => OperationFailure::NONE.into_reply(sent, measured.done, measured.values()),
             Err(failure) => {
                 let done = self.context.clock.now();
-                let code = verify::code(&failure);
+                let code = verify::code(request.transaction, &failure);
                 Reply { code, ..failure.into_reply(sent, done, MeasuredValues::default()) }
             }
         }

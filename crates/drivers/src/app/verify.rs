@@ -9,6 +9,16 @@ use super::codec::AppReply;
 use super::request::message;
 use crate::net::OperationFailure;
 
+// Codes of `wrong bytes`.
+const WRONG_COUNT: u32 = 1;
+const WRONG_CONTENT: u32 = 2;
+const WRONG_COMPUTATION: u32 = 3;
+const WRONG_BLOCK: u32 = 4;
+
+// Codes of `inconsistent`.
+const TIMES_GO_BACK: u32 = 1;
+const TIMES_TOO_LONG: u32 = 2;
+
 /// Checks payload and result.
 pub(super) fn content(
     context: &AppContext,
@@ -52,10 +62,20 @@ pub(super) fn times(reply: &AppReply, response: Nanos) -> Result<(), OperationFa
     }
 }
 
-/// Returns the protocol's own code of a failure: the status of the reply, if that is what is wrong.
-pub(super) fn code(failure: &OperationFailure) -> u32 {
-    match failure.outcome {
-        Outcome::WrongStatus | Outcome::Busy => u32::try_from(failure.detail).unwrap_or(0),
+/// Returns the code of a failed transaction, as `docs/benchmarks/serverbench.md` lists them: the status of the reply, or the
+/// check that found it wrong. 0 without one.
+pub(super) fn code(transaction: AppTransaction, failure: &OperationFailure) -> u32 {
+    match (failure.outcome, transaction) {
+        (Outcome::WrongStatus | Outcome::Busy | Outcome::MalformedHead, _) => {
+            u32::try_from(failure.detail).unwrap_or(0)
+        }
+        (Outcome::WrongBytes, AppTransaction::ClientServer) => WRONG_COUNT,
+        (Outcome::WrongBytes, AppTransaction::ServerClient) => WRONG_CONTENT,
+        (Outcome::WrongBytes, AppTransaction::Process) => WRONG_COMPUTATION,
+        (Outcome::WrongBytes, _) => WRONG_BLOCK,
+        // Times that go back have no sum.
+        (Outcome::Inconsistent, _) if failure.detail == 0 => TIMES_GO_BACK,
+        (Outcome::Inconsistent, _) => TIMES_TOO_LONG,
         _ => 0,
     }
 }

@@ -1,6 +1,7 @@
 //! Service threads: each performs one request at a time, from the queue to the reply.
 
 use std::sync::Arc;
+use std::thread;
 
 use frame::app::{
     AppOperation, AppStatus, DATA_SETTINGS_BYTES, DataSettings, FORMAT, PAYLOAD_MAX, PREPARE, ROUNDS_MAX,
@@ -13,7 +14,7 @@ use rustix::net::{SendFlags, Shutdown, send, shutdown};
 use units::{Clock, Nanos};
 
 use super::client_data::TransferBuffer;
-use super::fault::AppFault;
+use super::fault::{AppFaultAction, Delivery, SLOW};
 use super::server::Shared;
 use super::session::{ClientConnection, Session};
 
@@ -65,10 +66,15 @@ impl ServiceThread<'_> {
         self.reply.clear();
         self.reply.resize(REPLY_BYTES, 0);
         let operation = AppOperation::from_number(job.header.operation);
+        let is_counted = operation.is_some_and(is_transaction);
+        let fault = is_counted.then(|| self.shared.faults.next()).flatten();
         let result = match operation {
             Some(operation) => self.perform(operation, job),
             None => Err(AppStatus::BadRequest),
         };
+        if fault == Some(AppFaultAction::Slow) {
+            thread::sleep(SLOW);
+        }
         let ended = self.shared.clock.now();
         let (status, result) = match result {
             Ok(result) => (AppStatus::Ok, result),
@@ -79,24 +85,26 @@ impl ServiceThread<'_> {
         header.payload_bytes = payload.len() as u32;
         header.checksum = Crc32c::of(payload);
         header.stamps = ServerStamps { received: job.received.0, started: started.0, ended: ended.0 };
-        let is_counted = operation.is_some_and(is_transaction);
-        match is_counted.then(|| self.shared.faults.next()).flatten() {
-            None => {}
-            Some(AppFault::WrongChecksum) => header.checksum ^= 1,
-            Some(AppFault::WrongBlock) => header.result ^= 1,
-            Some(AppFault::WrongTimes) => header.stamps.ended = header.stamps.ended.saturating_add(1 << 40),
-            Some(AppFault::Busy) => header.status = AppStatus::Busy as u16,
-            Some(AppFault::Stall) => return,
-            Some(AppFault::ClosedSession) => return close(&job.connection),
-            Some(AppFault::ShortReply) => {
-                send_reply(&job.connection, &header.to_bytes(FORMAT)[..REPLY_BYTES / 2]);
-                return close(&job.connection);
-            }
-        }
+        let delivery = fault.map_or(Delivery::Whole, |fault| fault.change(&mut header, &mut self.reply));
         self.reply[..REPLY_BYTES].copy_from_slice(&header.to_bytes(FORMAT));
-        send_reply(&job.connection, &self.reply);
+        self.deliver(&job.connection, delivery);
         if operation == Some(AppOperation::Bye) {
             close(&job.connection);
+        }
+    }
+
+    fn deliver(&mut self, connection: &ClientConnection, delivery: Delivery) {
+        match delivery {
+            Delivery::Whole => send_reply(connection, &self.reply),
+            Delivery::Garbage => {
+                self.reply.fill(b'?');
+                send_reply(connection, &self.reply);
+            }
+            Delivery::Start(bytes) => {
+                send_reply(connection, &self.reply[..bytes]);
+                close(connection);
+            }
+            Delivery::Nothing => {}
         }
     }
 
