@@ -1,9 +1,10 @@
 //! Frames of our own server protocols.
 
-use frame::app::{DataSettings, FORMAT, PAYLOAD_MAX};
+use frame::app::{AppServerStats, DataSettings, FORMAT, PAYLOAD_MAX};
 use frame::{REPLY_BYTES, ReplyHeader, RequestHeader};
 
-/// Reads a reply, the request in it, and what follows as the data of a client; each is written as it was read.
+/// Reads a reply, the request in it, and what follows as the data of a client and as the load of a server; each is written
+/// as it was read.
 pub fn frame(bytes: &[u8]) {
     let request = RequestHeader::read(bytes, FORMAT);
     if let Ok(Some(header)) = request {
@@ -24,5 +25,8 @@ pub fn frame(bytes: &[u8]) {
     if let Ok(settings) = DataSettings::read(rest) {
         assert_eq!(settings.to_bytes(), rest);
         assert!(4 <= settings.range_blocks());
+    }
+    if let Some(stats) = AppServerStats::read(rest) {
+        assert_eq!(AppServerStats::read(&stats.to_bytes()), Some(stats));
     }
 }

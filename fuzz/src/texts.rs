@@ -19,7 +19,9 @@ use servers::app::AppFaultPlan;
 use servers::web::FaultPlan;
 use telemetry::Endpoint;
 use observe::prometheus::{Samples, Tables};
-use observe::{MonitorSource, PROC_FILES, PageUrl, ProcessSelector, SshAccount, parse_cpu_list};
+use observe::{
+    AppServerAddress, MonitorSource, PROC_FILES, PageUrl, ProcessSelector, SshAccount, parse_cpu_list,
+};
 use testbed::Recipe;
 use units::{Currency, Decimal, Nanos};
 
@@ -94,6 +96,7 @@ pub fn addresses(bytes: &[u8]) {
         shown(PageUrl::parse(text));
         shown(SshAccount::from_str(text));
         shown(MonitorSource::from_str(text));
+        shown(AppServerAddress::from_str(text));
         shown(ProcessSelector::from_str(text));
         shown(Endpoint::from_str(text));
         shown(OriginServer::from_str(text));

@@ -1,8 +1,8 @@
 //! Frames and contents byte for byte: what another implementation must write and read.
 
 use frame::app::{
-    AppOperation, BLOCK_BYTES, DataSettings, FORMAT, FileIo, SplitMix64, WorkTable, block_number, fill_block,
-    fill_payload, sized_content,
+    AppOperation, AppServerStats, BLOCK_BYTES, DataSettings, FORMAT, FileIo, SplitMix64, WorkTable,
+    block_number, fill_block, fill_payload, sized_content,
 };
 use frame::{Crc32c, ReplyHeader, RequestHeader, ServerStamps};
 
@@ -55,6 +55,24 @@ fn the_data_of_a_client_have_these_bytes() {
         DataSettings { file_bytes: 20 << 20, range_bytes: 10 << 20, io: FileIo::Durable, is_cold: true };
     assert_eq!(hex(&settings.to_bytes()), "0000400100000000 0000a00000000000 0201000000000000");
     assert_eq!(sized_content(512, 3), 0x0000_0003_0000_0200);
+}
+
+#[test]
+fn the_load_of_a_server_has_these_bytes() {
+    let stats = AppServerStats {
+        threads: 49,
+        busy_threads: 48,
+        queued: 12,
+        queue_max: 1024,
+        connections: 61,
+        performed: 0x0102_0304_0506,
+        refused: 7,
+    };
+    let bytes = stats.to_bytes();
+    let expected = "3100000030000000 0c00000000040000 3d00000000000000 0605040302010000 0700000000000000";
+    assert_eq!(hex(&bytes), expected);
+    assert_eq!(AppServerStats::read(&bytes), Some(stats));
+    assert_eq!(AppServerStats::read(&bytes[1..]), None);
 }
 
 /// The values of the specification, which an independent program has computed.

@@ -128,7 +128,7 @@ fn numbers_name_operations_and_statuses() {
     for operation in AppOperation::ALL {
         assert_eq!(AppOperation::from_number(operation as u8), Some(operation));
     }
-    for number in [0, 12, 255] {
+    for number in [0, 13, 255] {
         assert_eq!(AppOperation::from_number(number), None);
     }
     for status in AppStatus::ALL {

@@ -245,6 +245,11 @@ counters! {
     SutLimitedWrites "sut.limited_writes" Total Count "Writes to a disk of the control group that limits them.";
     SutLimitedReadBytes "sut.limited_read_bytes" Total Bytes "Bytes read from a disk by the control group that limits them.";
     SutLimitedWriteBytes "sut.limited_write_bytes" Total Bytes "Bytes written to a disk by the control group that limits them.";
+
+    // Of servers with a queue before their workers.
+    ServiceQueue "service.queue" Level Count "Requests that wait for a worker.";
+    ServiceQueueMax "service.queue_max" Level Count "Requests that may wait for a worker.";
+    ServiceRefused "service.refused" Total Count "Requests refused because that many waited.";
 }
 
 impl Counter {

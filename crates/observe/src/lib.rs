@@ -39,9 +39,10 @@ pub use inventory::{
     InventoryInput, Redactor, inventory, model_name, package_of, redactor, unknown_server, user_name,
 };
 pub use monitor::{
-    LocalMachine, MonitorError, MonitorSource, MonitorSourceError, MonitoredSut, NetworkMachine, PROC_FILES,
-    PageUrl, ProcessMeter, PrometheusMachine, ResourceMonitor, ServiceStatus, SshAccount, SshAccountError,
-    SshMachine, SshOptions, StatusKind, StatusPage, THIS_MACHINE, WatchedGroups, prometheus,
+    AppServerAddress, AppServerMonitor, LocalMachine, MonitorError, MonitorSource, MonitorSourceError,
+    MonitoredSut, NetworkMachine, PROC_FILES, PageUrl, ProcessMeter, PrometheusMachine, ResourceMonitor,
+    ServiceStatus, SshAccount, SshAccountError, SshMachine, SshOptions, StatusKind, StatusSource,
+    THIS_MACHINE, WatchedGroups, prometheus,
 };
 pub use open_files::open_files_max;
 pub use program::{ObserverProgram, StartProgram, StartedProgram};

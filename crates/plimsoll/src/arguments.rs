@@ -331,7 +331,8 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub sut: SutArguments,
     /// Monitor another machine too, usually the server's: `prometheus=http://HOST:9100/metrics` (node_exporter or
-    /// windows_exporter) or `ssh=USER@HOST`; `off` disables monitoring; may be repeated
+    /// windows_exporter) or `ssh=USER@HOST`; or ask an application server how busy it is: `app=HOST:PORT`; `off` disables
+    /// monitoring; may be repeated
     #[arg(long, value_name = "SOURCE", value_parser = monitor)]
     pub monitor: Vec<MonitorArgument>,
     /// Watch these processes too, such as a database behind the server: `port=NUMBER`, `pid=NUMBER`, `unit=NAME`,

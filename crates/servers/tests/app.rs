@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use frame::app::{
-    AppOperation, AppStatus, DataSettings, FORMAT, FileIo, PREPARE, WorkTable, fill_payload, sized_content,
+    AppOperation, AppServerStats, AppStatus, DataSettings, FORMAT, FileIo, PREPARE, WorkTable, fill_payload,
+    sized_content,
 };
 use frame::{Crc32c, REPLY_BYTES, ReplyHeader, RequestHeader};
 use servers::app::{AppFaultPlan, AppOptions, AppServer};
@@ -83,6 +84,12 @@ impl Client {
         header.result
     }
 
+    /// Asks for the load of the server.
+    fn stats(&mut self) -> AppServerStats {
+        let (_, payload) = self.perform(AppOperation::Stats, 0, &[]);
+        AppServerStats::read(&payload).expect("the load of the server")
+    }
+
     /// Reads until the server closes the connection; returns the bytes before.
     fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
@@ -138,7 +145,9 @@ fn requests_out_of_their_bounds_are_refused() {
     let server = with_files(parent.path(), &[]);
     let mut client = Client::connect(server.address());
     let of_file = |blocks: u64| DataSettings { file_bytes: blocks * 4096, ..SETTINGS }.to_bytes();
-    let refused: [(AppOperation, u64, &[u8], AppStatus); 15] = [
+    let refused: [(AppOperation, u64, &[u8], AppStatus); 17] = [
+        (AppOperation::Stats, 1, &[], AppStatus::BadRequest),
+        (AppOperation::Stats, 0, b"x", AppStatus::BadRequest),
         (AppOperation::ClientServer, 0, b"x", AppStatus::OutOfPhase),
         (AppOperation::Phase, PREPARE, &[], AppStatus::OutOfPhase),
         (AppOperation::Hello, 8, &[], AppStatus::OverLimit),
@@ -213,21 +222,36 @@ fn a_full_queue_answers_busy_and_waiting_is_stamped() {
     let options = AppOptions { service_threads: 1, queue_max: 1, ..options() };
     let server = AppServer::start(options).unwrap();
     let mut clients: Vec<Client> = (0..3).map(|_| Client::connect(server.address())).collect();
+    // It needs no `HELLO`.
+    let mut observer = Client::connect(server.address());
     for (number, client) in (0..).zip(&mut clients) {
         client.result(AppOperation::Hello, number, &[]);
     }
     let rounds = 20_000_000_u32.to_le_bytes();
-    let until = |reached: &dyn Fn() -> bool| {
-        while !reached() {
-            std::thread::yield_now();
+    let mut until = |busy_threads, queued| loop {
+        let stats = observer.stats();
+        if (stats.busy_threads, stats.queued) == (busy_threads, queued) {
+            return stats;
         }
+        std::thread::yield_now();
     };
+    until(0, 0);
     clients[0].send(AppOperation::Process, 1, &rounds);
-    until(&|| server.status().busy_threads == 1 && server.status().queued == 0);
+    until(1, 0);
     clients[1].send(AppOperation::ClientServer, 0, b"waits");
-    until(&|| server.status().queued == 1);
+    // The load is told while the only service thread is busy and the queue is full.
+    until(1, 1);
     assert_eq!(clients[2].status(AppOperation::ClientServer, 0, b"x"), AppStatus::Busy);
-    assert_eq!(server.status().connections, 3);
+    let expected = AppServerStats {
+        threads: 1,
+        busy_threads: 1,
+        queued: 1,
+        queue_max: 1,
+        connections: 4,
+        performed: 3,
+        refused: 1,
+    };
+    assert_eq!(until(1, 1), expected);
     let (queue, service) = clients[0].receive().0.stamps.times().unwrap();
     assert!(queue < service, "the first request did not wait: {queue} and {service}");
     let (queue, service) = clients[1].receive().0.stamps.times().unwrap();

@@ -236,6 +236,11 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Indicator::AcceptQueue, 1.0), at_least(Indicator::ThreadsAtLock, 0.50)],
         SEEN_AND_SLOWED,
     ),
+    cause(
+        Bottleneck::WorkerLimit,
+        &[at_least(Indicator::WorkersBusy, 0.98), at_least(Indicator::RequestsQueued, 1.0)],
+        CPU_FREE,
+    ),
     cause(Bottleneck::WorkerLimit, &[at_least(Indicator::WorkersBusy, 0.98)], CPU_FREE),
     cause(
         Bottleneck::WorkerLimit,
@@ -527,6 +532,26 @@ mod tests {
         assert_eq!(named(&at_lock(0.9)), Bottleneck::Waiting);
         assert_eq!(named(&at_lock(0.1)), Bottleneck::WorkerLimit);
         assert_eq!(named(&busy), Bottleneck::WorkerLimit);
+    }
+
+    /// Requests that wait for threads are told with the threads; they are a consequence where CPUs or disks are full.
+    #[test]
+    fn requests_that_wait_for_busy_workers_are_evidence() {
+        use Indicator::*;
+        let queue = [(WorkersBusy, 1.0), (RequestsQueued, 12.0), (RateOfIdeal, 0.3)];
+        let with = |more: &[(Indicator, f64)]| [&queue[..], more].concat();
+        let indicators: Indicators = with(&[(ProcessorUse, 0.2)]).into_iter().collect();
+        let cause = find_cause(&indicators).unwrap();
+        assert_eq!(cause.bottleneck, Bottleneck::WorkerLimit);
+        assert!(
+            cause
+                .evidence(&indicators)
+                .iter()
+                .any(|(one, value)| { (one.indicator, *value) == (RequestsQueued, 12.0) })
+        );
+        assert_eq!(named(&with(&[(ProcessorUse, 0.97)])), Bottleneck::Processor);
+        let disk = [(ProcessorUse, 0.2), (DiskBusy, 0.97), (DiskRequestsPerOperation, 1.0)];
+        assert_eq!(named(&with(&disk)), Bottleneck::DiskOperations);
     }
 
     /// What was called a lock, or nothing in particular: a service that is slow, and limits on connections.

@@ -77,6 +77,7 @@ indicators! {
     SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";
     AcceptQueue "accept queue" Count "Connections that waited to be accepted on average, those of Unix sockets included.";
     WorkersBusy "workers busy" Share "Workers of the server that serve a request ÷ all it can have.";
+    RequestsQueued "requests queued" Count "Requests that waited for a worker of the server on average, as it says.";
     OpenFilesOfLimit "open files of the limit" Share "Open files of the server's process that is closest to its limit ÷ that limit.";
     ThreadsAtLock "threads at a lock" Share "Threads of the server that wait for a lock on a file ÷ operations that it can have in progress, at most 1.";
     ThreadsAtSocket "threads at a socket" Share "Threads of the server that wait for data from a socket ÷ operations in progress, at most 1.";

@@ -190,6 +190,7 @@ impl Reader<'_> {
     fn workers(&mut self) {
         let (busy, all) = (Counter::ServiceBusy, Counter::ServiceWorkers);
         self.put(Indicator::WorkersBusy, ratio(self.uses.sut_sum(busy), self.uses.sut_sum(all)));
+        self.put_sum(Indicator::RequestsQueued, Counter::ServiceQueue);
         self.put(Indicator::InFlightPerWorker, in_flight_per_worker(self.plan, self.point));
         self.put(Indicator::OpenFilesOfLimit, open_files_of_limit(self.uses));
         self.put(Indicator::Refused, web::refused(self.plan, self.point));

@@ -4,11 +4,13 @@
 //! - `greeting`: what a client says of its data
 //! - `content`: payloads and blocks of data files
 //! - `processing`: the computation of `PROC`
+//! - `stats`: what a server says of its load
 
 mod content;
 mod greeting;
 mod operation;
 mod processing;
+mod stats;
 
 pub use content::{BLOCK_BYTES, SplitMix64, block_number, fill_block, fill_payload};
 pub use greeting::{DATA_SETTINGS_BYTES, DataSettings, DataSettingsError, FileIo, RANGE_BYTES_MIN};
@@ -16,6 +18,7 @@ pub use operation::{
     AppOperation, AppStatus, PREPARE, SEQUENTIAL_BLOCKS, sized_content, split_sized_content,
 };
 pub use processing::{ROUNDS_MAX, WorkTable};
+pub use stats::{AppServerStats, STATS_BYTES};
 
 use crate::FrameFormat;
 

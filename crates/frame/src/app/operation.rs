@@ -32,6 +32,8 @@ pub enum AppOperation {
     Append = 10,
     /// Ends a session.
     Bye = 11,
+    /// Asks for the load of the server; without a session, and never queued.
+    Stats = 12,
 }
 
 /// The status of a reply of the application server.
@@ -60,7 +62,7 @@ pub enum AppStatus {
 
 impl AppOperation {
     /// All operations, in the order of their numbers.
-    pub const ALL: [AppOperation; 11] = [
+    pub const ALL: [AppOperation; 12] = [
         AppOperation::Hello,
         AppOperation::Phase,
         AppOperation::ClientServer,
@@ -72,6 +74,7 @@ impl AppOperation {
         AppOperation::SequentialWrite,
         AppOperation::Append,
         AppOperation::Bye,
+        AppOperation::Stats,
     ];
 
     /// Returns the operation with a number; `None` if there is none.
@@ -93,6 +96,7 @@ impl AppOperation {
             AppOperation::SequentialWrite => "SWRITE",
             AppOperation::Append => "APPEND",
             AppOperation::Bye => "BYE",
+            AppOperation::Stats => "STATS",
         }
     }
 

@@ -9,12 +9,13 @@
 //! - `others`: other programs on this machine
 //! - `local`: this machine
 //! - `fetch`: metrics pages over HTTP
-//! - `service`: status pages of servers
+//! - `service`: status pages of servers; `app_stats`: the load of application servers
 //! - `sut`: the data that a monitor needs about a system under test
 //! - `prometheus`: machines with an exporter
 //! - `ssh`: machines with a shell account
-//! - `source`: the last two as users specify them
+//! - `source`: what users name to be monitored
 
+mod app_stats;
 mod fetch;
 mod kernel;
 mod local;
@@ -29,6 +30,7 @@ mod source;
 mod ssh;
 mod sut;
 
+pub use app_stats::{AppServerAddress, AppServerMonitor};
 pub use fetch::PageUrl;
 pub use kernel::PROC_FILES;
 pub(crate) use kernel::Parse;
@@ -39,7 +41,7 @@ pub use prometheus::PrometheusMachine;
 pub use service::{ServiceStatus, StatusKind};
 pub use source::{MonitorSource, MonitorSourceError};
 pub use ssh::{SshAccount, SshAccountError, SshMachine, SshOptions};
-pub use sut::{MonitoredSut, StatusPage};
+pub use sut::{MonitoredSut, StatusSource};
 
 use model::Reading;
 

@@ -1,4 +1,5 @@
-//! Status pages of nginx and Apache, for numbers that only a server knows, such as busy workers.
+//! Numbers that only a server knows, such as busy workers: status pages of nginx and Apache, and the load of application
+//! servers.
 
 use std::time::Duration;
 
@@ -6,8 +7,9 @@ use languages::names;
 use model::{Counter, Reading};
 use schemars::JsonSchema;
 
-use super::fetch::FetchLimits;
-use super::sut::{MonitoredSut, StatusPage};
+use super::app_stats::AppServerMonitor;
+use super::fetch::{FetchLimits, PageUrl};
+use super::sut::{MonitoredSut, StatusSource};
 use super::{MonitorError, ResourceMonitor};
 
 /// Limits of a fetch: a saturated server answers late or never.
@@ -23,50 +25,88 @@ const BYTES_PER_READING: usize = 4096;
 const KB: u64 = 1024;
 
 names! {
-    /// The format of a status page.
+    /// The form in which a server says how busy it is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
     pub enum StatusKind {
-        /// The format of nginx' `stub_status`.
+        /// The page of nginx' `stub_status`.
         NginxStub = "nginx-stub",
-        /// The format of Apache's mod_status, requested with `?auto`.
+        /// The page of Apache's mod_status, requested with `?auto`.
         ApacheAuto = "apache-auto",
+        /// The operation `STATS` of our protocol of application servers.
+        AppStats = "app-stats",
     }
+}
+
+/// A monitor of what a server says of itself.
+#[derive(Debug)]
+pub enum ServiceStatus {
+    /// A page.
+    Page(StatusPageMonitor),
+    /// The load of an application server.
+    AppServer(AppServerMonitor),
 }
 
 /// A monitor of a server's status page.
 ///
 /// The request for the page is not counted as one in progress, but the totals include one for each reading.
 #[derive(Debug)]
-pub struct ServiceStatus {
-    page: StatusPage,
+pub struct StatusPageMonitor {
+    url: PageUrl,
+    format: PageFormat,
     /// Number of readings to skip.
     pause: usize,
 }
 
-impl ServiceStatus {
-    /// Creates a monitor of a server's status page; `None` if it has no readable one.
-    pub fn new(sut: &MonitoredSut) -> Option<ServiceStatus> {
-        Some(ServiceStatus { page: sut.status.clone()?, pause: 0 })
-    }
+#[derive(Debug)]
+enum PageFormat {
+    NginxStub { connections_max: Option<u64> },
+    ApacheAuto,
+}
 
-    fn error(&self, reason: String) -> MonitorError {
-        MonitorError { watched: self.page.url.as_str().to_owned(), reason }
+impl ServiceStatus {
+    /// Creates a monitor of what a server says; `None` if it says nothing.
+    pub fn new(sut: &MonitoredSut) -> Option<ServiceStatus> {
+        let page = |url: &PageUrl, format| StatusPageMonitor { url: url.clone(), format, pause: 0 };
+        Some(match sut.status.as_ref()? {
+            StatusSource::NginxStub { url, connections_max } => {
+                ServiceStatus::Page(page(url, PageFormat::NginxStub { connections_max: *connections_max }))
+            }
+            StatusSource::ApacheAuto { url } => ServiceStatus::Page(page(url, PageFormat::ApacheAuto)),
+            StatusSource::AppStats(address) => {
+                ServiceStatus::AppServer(AppServerMonitor::new(address.clone()))
+            }
+        })
     }
 }
 
 impl ResourceMonitor for ServiceStatus {
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
+        match self {
+            ServiceStatus::Page(page) => page.read(into),
+            ServiceStatus::AppServer(server) => server.read(into),
+        }
+    }
+}
+
+impl StatusPageMonitor {
+    fn error(&self, reason: String) -> MonitorError {
+        MonitorError { watched: self.url.as_str().to_owned(), reason }
+    }
+}
+
+impl ResourceMonitor for StatusPageMonitor {
     /// Reads nothing, without an error, while a page that costs the server much is skipped.
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
         if let Some(pause) = self.pause.checked_sub(1) {
             self.pause = pause;
             return Ok(());
         }
-        let text = self.page.url.fetch(LIMITS).map_err(|reason| self.error(reason))?;
+        let text = self.url.fetch(LIMITS).map_err(|reason| self.error(reason))?;
         self.pause = text.len() / BYTES_PER_READING;
         let before = into.len();
-        match self.page.kind {
-            StatusKind::NginxStub => parse_nginx(&text, self.page.connections_max, into),
-            StatusKind::ApacheAuto => parse_apache(&text, into),
+        match self.format {
+            PageFormat::NginxStub { connections_max } => parse_nginx(&text, connections_max, into),
+            PageFormat::ApacheAuto => parse_apache(&text, into),
         }
         match into.len() == before {
             true => Err(self.error("the response is not a status page".to_owned())),
@@ -193,7 +233,7 @@ mod tests {
                 write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{page}", page.len()).unwrap();
             }
         });
-        let status = StatusPage { kind: StatusKind::ApacheAuto, url, connections_max: None };
+        let status = StatusSource::ApacheAuto { url };
         (MonitoredSut { status: Some(status), ..MonitoredSut::default() }, server)
     }
 

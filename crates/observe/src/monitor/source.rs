@@ -1,4 +1,4 @@
-//! Monitors of other machines, as specified by users.
+//! Monitors of other machines and of servers, as specified by users.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,6 +6,7 @@ use std::str::FromStr;
 use languages::{foreign_text, without_credentials};
 use model::{ForbiddenObserver, check_observer};
 
+use super::app_stats::{AppServerAddress, AppServerMonitor};
 use super::fetch::PageUrl;
 use super::prometheus::PrometheusMachine;
 use super::ssh::{SshAccount, SshMachine, SshOptions};
@@ -13,13 +14,15 @@ use super::{MonitorError, ResourceMonitor};
 use crate::program::StartProgram;
 use crate::watch::ProcessSelector;
 
-/// A machine to monitor: `prometheus=http://sut:9100/metrics`, `ssh=user@sut`.
+/// A machine to monitor: `prometheus=http://sut:9100/metrics`, `ssh=user@sut`; or a server: `app=sut:7000`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MonitorSource {
     /// A machine with node_exporter or windows_exporter at this URL.
     Prometheus(PageUrl),
     /// A Linux machine with a shell account.
     Ssh(SshAccount),
+    /// An application server that tells its load.
+    AppServer(AppServerAddress),
 }
 
 /// A text that is not a monitor source.
@@ -31,18 +34,19 @@ pub struct MonitorSourceError {
 }
 
 impl MonitorSource {
-    /// Returns the machine's name in series: the URL, or the account.
+    /// Returns the machine's name in series: the URL, the account, or the address.
     pub fn machine(&self) -> &str {
         match self {
             MonitorSource::Prometheus(url) => url.as_str(),
             MonitorSource::Ssh(account) => account.as_str(),
+            MonitorSource::AppServer(address) => address.as_str(),
         }
     }
 
     /// Returns whether this is the machine that a user calls `host`: by its host, or by the whole account.
     pub fn is_on(&self, host: &str) -> bool {
         match self {
-            MonitorSource::Prometheus(_) => self.machine() == host,
+            MonitorSource::Prometheus(_) | MonitorSource::AppServer(_) => self.machine() == host,
             MonitorSource::Ssh(account) => account.as_str() == host || account.host() == host,
         }
     }
@@ -55,6 +59,7 @@ impl MonitorSource {
         match self {
             MonitorSource::Prometheus(url) => url.check(),
             MonitorSource::Ssh(account) => check_observer(&account.addresses()),
+            MonitorSource::AppServer(address) => address.check(),
         }
     }
 
@@ -72,13 +77,13 @@ impl MonitorSource {
         let fail = |reason: String| MonitorError { watched: self.machine().to_owned(), reason };
         self.check().map_err(|why| fail(why.to_string()))?;
         Ok(match self {
-            MonitorSource::Prometheus(_) if !watched.is_empty() => {
+            MonitorSource::Prometheus(_) | MonitorSource::AppServer(_) if !watched.is_empty() => {
                 return Err(fail(
-                    "an exporter does not tell processes apart\nhint: use `--monitor ssh=USER@HOST`"
-                        .to_owned(),
+                    "processes are not told apart there\nhint: use `--monitor ssh=USER@HOST`".to_owned(),
                 ));
             }
             MonitorSource::Prometheus(url) => Box::new(PrometheusMachine::new(url.clone())),
+            MonitorSource::AppServer(address) => Box::new(AppServerMonitor::new(address.clone())),
             MonitorSource::Ssh(account) => {
                 let machine = SshMachine::connect(account.clone(), SshOptions::default(), start)?;
                 Box::new(machine.watching(watched)?)
@@ -93,6 +98,7 @@ impl fmt::Display for MonitorSource {
         let kind = match self {
             MonitorSource::Prometheus(_) => "prometheus",
             MonitorSource::Ssh(_) => "ssh",
+            MonitorSource::AppServer(_) => "app",
         };
         write!(f, "{kind}={}", self.machine())
     }
@@ -105,6 +111,7 @@ impl FromStr for MonitorSource {
         let fail = |problem| MonitorSourceError { text: foreign_text(&without_credentials(text)), problem };
         match text.split_once('=') {
             Some(("prometheus", url)) => PageUrl::parse(url).map(MonitorSource::Prometheus).map_err(fail),
+            Some(("app", address)) => address.parse().map(MonitorSource::AppServer).map_err(fail),
             Some(("ssh", account)) => account
                 .parse()
                 .map(MonitorSource::Ssh)
@@ -123,7 +130,7 @@ fn expected(text: &str) -> String {
         account if account.parse::<SshAccount>().is_ok() => format!("\nhint: did you mean `ssh={account}`?"),
         _ => String::new(),
     };
-    format!("expected `prometheus=http://HOST:9100/metrics` or `ssh=USER@HOST`{meant}")
+    format!("expected `prometheus=http://HOST:9100/metrics`, `ssh=USER@HOST` or `app=HOST:PORT`{meant}")
 }
 
 #[cfg(test)]
@@ -139,6 +146,7 @@ mod tests {
             ("prometheus=http://[::1]:9182/metrics?collect[]=cpu", "http://[::1]:9182/metrics?collect[]=cpu"),
             ("ssh=load@sut", "load@sut"),
             ("ssh=sut", "sut"),
+            ("app=sut:7000", "sut:7000"),
         ] {
             let source: MonitorSource = text.parse().unwrap();
             assert_eq!((source.machine(), source.to_string()), (machine, text.to_owned()));
@@ -147,7 +155,7 @@ mod tests {
 
     #[test]
     fn invalid_sources_are_refused_with_a_hint() {
-        let expected = "expected `prometheus=http://HOST:9100/metrics` or `ssh=USER@HOST`";
+        let expected = "expected `prometheus=http://HOST:9100/metrics`, `ssh=USER@HOST` or `app=HOST:PORT`";
         for (text, error) in [
             ("", format!("monitor ``: {expected}")),
             ("snmp=sut", format!("monitor `snmp=sut`: {expected}")),
@@ -179,6 +187,7 @@ mod tests {
             "ssh=root@169.254.169.254",
             "ssh=root@2852039166",
             "ssh=fe80::1%lo",
+            "app=169.254.169.254:7000",
         ] {
             let source: MonitorSource = text.parse().unwrap();
             assert!(source.check().is_err(), "{text}");

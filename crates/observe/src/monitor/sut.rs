@@ -1,7 +1,7 @@
 //! The data that a monitor needs about a system under test.
 
+use super::app_stats::AppServerAddress;
 use super::fetch::PageUrl;
-use super::service::StatusKind;
 use crate::cgroup::{Controller, ControllerFiles};
 
 /// A system under test as seen by monitors: names and ids only, so that any thread can use it.
@@ -16,19 +16,27 @@ pub struct MonitoredSut {
     pub leaders: Vec<u32>,
     /// The TCP ports that it listens on.
     pub ports: Vec<u16>,
-    /// Its status page, if it has a readable one.
-    pub status: Option<StatusPage>,
+    /// The place where it says how busy it is, if that can be read.
+    pub status: Option<StatusSource>,
 }
 
-/// The status page of a server.
+/// The place where a server says how busy it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StatusPage {
-    /// Its format.
-    pub kind: StatusKind,
-    /// Its URL.
-    pub url: PageUrl,
-    /// The maximum number of connections of the server, if the page does not state it.
-    pub connections_max: Option<u64>,
+pub enum StatusSource {
+    /// A page of nginx' `stub_status`.
+    NginxStub {
+        /// Its URL.
+        url: PageUrl,
+        /// The maximum number of connections of the server, which the page does not state.
+        connections_max: Option<u64>,
+    },
+    /// A page of Apache's mod_status.
+    ApacheAuto {
+        /// Its URL.
+        url: PageUrl,
+    },
+    /// The operation `STATS` of an application server.
+    AppStats(AppServerAddress),
 }
 
 impl MonitoredSut {

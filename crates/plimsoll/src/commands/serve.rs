@@ -85,7 +85,7 @@ fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
     let options = AppOptions {
         listen: arguments.listen,
         service_threads: arguments.threads,
-        queue_max: arguments.queue_max as usize,
+        queue_max: arguments.queue_max,
         clients_max: arguments.clients_max,
         file_bytes_max: arguments.file_max,
         directory: arguments.directory.clone(),

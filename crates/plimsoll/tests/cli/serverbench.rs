@@ -16,7 +16,7 @@ const SHORT: [&str; 8] =
 fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     let path = directory.path().to_str().unwrap();
-    let server = ["serve", "app", "--threads", "3", "--clients-max", "4", "--directory", path];
+    let server = ["serve", "app", "--threads", "3", "--clients-max", "12", "--directory", path];
     let server = fixture.start(&[&server, more].concat());
     let ready: serde_json::Value = serde_json::from_str(&server.line_of_stdout()).unwrap();
     let target = format!("app://{}", ready["ready"]["address"].as_str().unwrap());
@@ -151,6 +151,47 @@ fn a_running_server_may_have_an_ipv6_address() {
     assert!(target.starts_with("app://[::1]:"), "{target}");
     let arguments = ["run", "serverbench", "--target", &target, "--set", "suite=net", "--out", "run.plim"];
     fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
+}
+
+/// Returns the names of all counters of a load point.
+fn counters(point: &serde_json::Value) -> Vec<&str> {
+    let counters = point["counters"].as_array().unwrap().iter();
+    counters.map(|one| one["counter"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_built_in_server_says_how_busy_it_is() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "serverbench", "--quick", "--load", "2", "--duration", "2", "--set", "suite=net"];
+    fixture.run(&[&arguments[..], &["--out", "run.plim"]].concat()).assert_run();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let point = &report["load_points"][0];
+    let names = counters(point);
+    for name in ["workers", "busy", "queue", "queue_max", "connections", "requests", "refused"] {
+        assert!(names.contains(&format!("service.{name}").as_str()), "service.{name} in {names:?}");
+    }
+    assert!(point["bottleneck"]["signs"]["workers busy"].as_f64().unwrap() < 0.9, "{point}");
+}
+
+/// Twelve clients for three threads, each of which is busy for 20 ms without a CPU or a disk. The name of the bottleneck, which
+/// needs a quiet machine, is for `cargo xtask throttles`.
+#[test]
+fn busy_threads_and_a_queue_of_a_running_server_are_seen() {
+    let fixture = Fixture::new();
+    let (_server, target) = serve(&fixture, &["--fault", "slow"]);
+    let monitor = target.replace("app://", "app=");
+    let arguments = ["run", "serverbench", "--target", &target, "--monitor", &monitor, "--out", "run.plim"];
+    let load = ["--quick", "--load", "1,12", "--duration", "3", "--set", "suite=net"];
+    fixture.run(&[&arguments[..], &load].concat()).assert_run();
+    let report = fixture.report(&fixture.path("run.plim"));
+    let sign = |point: usize, name: &str| {
+        let signs = &report["load_points"][point]["bottleneck"]["signs"];
+        signs[name].as_f64().unwrap_or_else(|| panic!("{name} in {signs}"))
+    };
+    // One client keeps at most one of three threads busy, and nothing waits.
+    assert!(sign(0, "workers busy") < 0.5 && sign(0, "requests queued") < 1.0, "{report}");
+    assert!(sign(0, "workers busy") < sign(1, "workers busy"), "{report}");
+    assert!(1.0 <= sign(1, "requests queued"), "{report}");
 }
 
 /// A fault in every operation is found before the load.

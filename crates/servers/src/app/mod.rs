@@ -31,4 +31,4 @@ mod session;
 pub use data_directory::DataDirectoryError;
 pub use fault::{AppFault, AppFaultPlan, AppFaultPlanError};
 pub use options::{AppOptions, AppServerError, SERVICE_THREADS_MAX, service_threads};
-pub use server::{AppServer, AppServerStatus};
+pub use server::AppServer;

@@ -22,7 +22,7 @@ pub struct AppOptions {
     /// Number of service threads, from 1 to [`SERVICE_THREADS_MAX`].
     pub service_threads: u32,
     /// Number of requests that may wait for a service thread; any further one is answered with `busy`.
-    pub queue_max: usize,
+    pub queue_max: u32,
     /// Number of clients: theirs are numbers below it.
     pub clients_max: u32,
     /// Longest data file of a client, in bytes.

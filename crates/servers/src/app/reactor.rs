@@ -9,15 +9,15 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use frame::app::{AppStatus, FORMAT};
-use frame::{RequestHeader, ServerStamps};
+use frame::app::{AppOperation, AppStatus, FORMAT};
+use frame::{Crc32c, ReplyHeader, RequestHeader, ServerStamps};
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
 use socket2::Socket;
-use units::Clock;
+use units::{Clock, Nanos};
 
 use super::server::Shared;
 use super::service::{Job, send_without_waiting};
@@ -151,15 +151,34 @@ impl Reactor {
         }
     }
 
+    /// Puts a request into the queue. A request for the load of the server does not wait there.
     fn enqueue(&self, connection: Arc<ClientConnection>, header: RequestHeader, frame: Vec<u8>) {
         let received = self.shared.clock.now();
+        if header.operation == AppOperation::Stats as u8 {
+            return self.report(&connection, &header, received);
+        }
         let job = Job { connection, header, frame, received };
         if let Err(job) = self.shared.queue.push(job) {
-            let mut reply = job.header.reply(AppStatus::Busy as u16, 0);
-            let now = received.0;
-            reply.stamps = ServerStamps { received: now, started: now, ended: now };
-            send_without_waiting(&job.connection, &reply.to_bytes(FORMAT));
-            self.shared.go_on(&job.connection);
+            self.answer(&job.connection, job.header.reply(AppStatus::Busy as u16, 0), &[], received);
         }
+    }
+
+    /// Answers with the load of the server.
+    fn report(&self, connection: &ClientConnection, header: &RequestHeader, received: Nanos) {
+        let is_plain = (header.flags, header.argument, header.payload_bytes) == (0, 0, 0);
+        let stats = self.shared.stats().to_bytes();
+        let (status, payload) =
+            if is_plain { (AppStatus::Ok, &stats[..]) } else { (AppStatus::BadRequest, &[][..]) };
+        self.answer(connection, header.reply(status as u16, 0), payload, received);
+    }
+
+    /// Sends a reply that needed no service, and goes on.
+    fn answer(&self, connection: &ClientConnection, reply: ReplyHeader, payload: &[u8], received: Nanos) {
+        let now = received.0;
+        let stamps = ServerStamps { received: now, started: now, ended: now };
+        let (payload_bytes, checksum) = (payload.len() as u32, Crc32c::of(payload));
+        let header = ReplyHeader { payload_bytes, checksum, stamps, ..reply };
+        send_without_waiting(connection, &[&header.to_bytes(FORMAT), payload].concat());
+        self.shared.go_on(connection);
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
+use frame::app::AppServerStats;
 use rustix::event::{EventfdFlags, eventfd};
 use units::RealClock;
 
@@ -33,6 +34,8 @@ pub(super) struct Shared {
     pub(super) throttle: Option<SharedThrottle>,
     pub(super) faults: AppFaultPlan,
     pub(super) limits: ClientLimits,
+    pub(super) service_threads: u32,
+    pub(super) queue_max: u32,
     pub(super) is_stopping: AtomicBool,
     /// Wakes the reactor: there are connections to be resumed, or the server is to stop.
     pub(super) waker: OwnedFd,
@@ -60,22 +63,26 @@ pub struct AppServer {
     service: Vec<JoinHandle<()>>,
 }
 
-/// The load of an application server at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AppServerStatus {
-    /// Connections.
-    pub connections: usize,
-    /// Requests that wait for a service thread.
-    pub queued: usize,
-    /// Service threads that perform one.
-    pub busy_threads: u32,
-}
-
 impl Shared {
     /// Returns the data of a client; the same for all of its connections.
     pub(super) fn client_data(&self, client: u32) -> Arc<Mutex<ClientData>> {
         let mut clients = self.clients.lock().expect("no thread panics with the clients");
         Arc::clone(clients.entry(client).or_insert_with(|| Arc::new(Mutex::new(ClientData::new(client)))))
+    }
+
+    /// Returns the load of the server.
+    pub(super) fn stats(&self) -> AppServerStats {
+        let load = self.queue.load();
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        AppServerStats {
+            threads: self.service_threads,
+            busy_threads: load.busy,
+            queued: count(load.queued),
+            queue_max: self.queue_max,
+            connections: count(self.connections.load(Ordering::Relaxed)),
+            performed: load.performed,
+            refused: load.refused,
+        }
     }
 
     /// Reads on from a connection after its reply.
@@ -107,11 +114,13 @@ impl AppServer {
         let address = address_of(&listener)?;
         let clock = RealClock::start();
         let shared = Arc::new(Shared {
-            queue: JobQueue::new(options.queue_max),
+            queue: JobQueue::new(options.queue_max as usize),
             clock,
             throttle: options.cpu_allowance.map(|share| SharedThrottle::new(share, clock)),
             faults: options.faults,
             limits: ClientLimits { clients_max: options.clients_max, file_bytes_max: options.file_bytes_max },
+            service_threads: options.service_threads,
+            queue_max: options.queue_max,
             is_stopping: AtomicBool::new(false),
             waker: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(io::Error::from)?,
             resumed: Mutex::default(),
@@ -136,16 +145,6 @@ impl AppServer {
     /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// Returns its load.
-    pub fn status(&self) -> AppServerStatus {
-        let Shared { connections, queue, .. } = &*self.shared;
-        AppServerStatus {
-            connections: connections.load(Ordering::Relaxed),
-            queued: queue.len(),
-            busy_threads: queue.busy(),
-        }
     }
 
     /// Stops it, and removes the files of its clients. Requests in service are completed.

@@ -125,7 +125,8 @@ impl ServiceThread<'_> {
             return Err(AppStatus::OutOfPhase);
         }
         match operation {
-            AppOperation::Hello | AppOperation::Bye => Ok(0),
+            // The reactor has answered those that ask for the load.
+            AppOperation::Hello | AppOperation::Bye | AppOperation::Stats => Ok(0),
             AppOperation::Phase if argument == PREPARE => self.prepare(job, session),
             AppOperation::Phase => Err(AppStatus::BadRequest),
             AppOperation::ClientServer => Ok(payload.len() as u64),
@@ -196,7 +197,7 @@ impl ServiceThread<'_> {
 
 /// Returns whether an operation is one of those that are measured.
 fn is_transaction(operation: AppOperation) -> bool {
-    !matches!(operation, AppOperation::Hello | AppOperation::Phase | AppOperation::Bye)
+    !matches!(operation, AppOperation::Hello | AppOperation::Phase | AppOperation::Bye | AppOperation::Stats)
 }
 
 /// Returns whether an operation may have a payload of so many bytes.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use languages::reader::{TomlTable, ValueError, choice, flag, list, read_toml, text, whole_u32};
 use languages::{Diagnostics, Named};
 use model::GatewayKind;
+use observe::StatusKind;
 use toml::de::DeValue;
 
 use super::companion::built_in_names;
@@ -196,7 +197,10 @@ fn read_files(mut table: TomlTable) -> BTreeMap<String, String> {
 
 fn read_status(mut table: TomlTable) -> Option<StatusRecipe> {
     let kind = table.required("kind", choice);
-    let path = table.required("path", request_path);
+    let path = match kind {
+        Some(StatusKind::AppStats) => Some(None),
+        _ => table.required("path", request_path).map(Some),
+    };
     let connections_per_worker = table.optional("connections-per-worker", template);
     table.finish();
     Some(StatusRecipe { kind: kind?, path: path?, connections_per_worker })

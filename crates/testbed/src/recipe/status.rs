@@ -1,17 +1,25 @@
-//! The status page of a server.
+//! The place where a server says how busy it is.
 
 use observe::StatusKind;
 use schemars::JsonSchema;
 
-/// A status page, which shows how busy a server is, on the port that it serves; read over plain HTTP only.
+/// The place where a server says how busy it is, on the port that it serves: a status page, read over plain HTTP only, or
+/// the operation `STATS` of application servers.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StatusRecipe {
-    /// The format of the page.
+    /// The form.
     pub kind: StatusKind,
-    /// Its path, including a query.
-    pub path: String,
+    /// The path of a page, including a query.
+    pub path: Option<String>,
     /// The maximum number of connections of one worker, if the page does not state it: a number or a
     /// placeholder.
     pub connections_per_worker: Option<String>,
+}
+
+impl StatusRecipe {
+    /// Returns the recipe of an application server that answers `STATS`.
+    pub(crate) fn app_stats() -> StatusRecipe {
+        StatusRecipe { kind: StatusKind::AppStats, path: None, connections_per_worker: None }
+    }
 }

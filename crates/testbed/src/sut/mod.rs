@@ -55,7 +55,8 @@ use observe::private_folder::FolderError;
 use crate::cgroup::ResourceLimits;
 use crate::populate::{PopulateError, Populated};
 use crate::recipe::{
-    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StopRecipe, WebVariant,
+    GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StatusRecipe, StopRecipe,
+    WebVariant,
 };
 use values::Origin;
 
@@ -181,7 +182,7 @@ impl Server {
                 config: None,
                 files: Default::default(),
                 settings: Default::default(),
-                status: None,
+                status: (family == ServerFamily::App).then(StatusRecipe::app_stats),
                 profiles: Default::default(),
                 // The author of the arguments decides what they need.
                 variants: WebVariant::ALL.map(|variant| (variant.name().to_owned(), String::new())).into(),

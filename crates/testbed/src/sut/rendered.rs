@@ -97,7 +97,8 @@ fn render(recipe: &Recipe, choice: &Choice, origin: Option<Origin>) -> Vec<Strin
     text += &data_text(recipe, &values);
     if let Some(status) = &choice.status {
         let connections = status.connections_per_worker.as_deref().map(|text| values.fill(text));
-        text += &format!("status page {:?} {}, {connections:?} connections\n", status.kind, status.path);
+        let path = status.path.as_deref().unwrap_or_default();
+        text += &format!("status page {:?} {path}, {connections:?} connections\n", status.kind);
     }
     for (name, template) in &choice.settings {
         text += &format!("setting {name}: {}\n", values.fill(template));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use model::{AppProtocol, FactSection, FileSet, SutUse};
 use observe::cgroup::{Controller, members};
 use observe::process::{family_of, read_from_disk};
-use observe::{MonitoredSut, PageUrl, StatusPage, memory_limit_of};
+use observe::{MonitoredSut, PageUrl, StatusKind, StatusSource, memory_limit_of};
 use units::{Clock, Nanos, RealClock};
 
 use super::certificate::Certificate;
@@ -485,18 +485,25 @@ impl RunningSut {
                 .chain(self.values.ports.values().copied())
                 .chain([self.address.port(), self.addr().port()])
                 .collect(),
-            status: self.status_page(),
+            status: self.status_source(),
         }
     }
 
-    /// Returns the status page of the server, if it is served without TLS.
-    fn status_page(&self) -> Option<StatusPage> {
+    /// Returns where the server says how busy it is; `None` for a page that is served over TLS.
+    fn status_source(&self) -> Option<StatusSource> {
         let status = self.choice.status.as_ref().filter(|_| !self.choice.web().is_tls())?;
-        let url = PageUrl::parse(&format!("http://{}{}", self.address, status.path)).ok()?;
-        let per_worker = status.connections_per_worker.as_ref();
-        let per_worker = per_worker.and_then(|number| self.values.fill(number).parse::<u64>().ok());
-        let connections_max = per_worker.map(|number| number.saturating_mul(self.values.workers.into()));
-        Some(StatusPage { kind: status.kind, url, connections_max })
+        let path = status.path.as_deref().unwrap_or_default();
+        let url = PageUrl::parse(&format!("http://{}{path}", self.address));
+        Some(match status.kind {
+            StatusKind::NginxStub => {
+                let per_worker = status.connections_per_worker.as_ref();
+                let per_worker = per_worker.and_then(|number| self.values.fill(number).parse::<u64>().ok());
+                let connections_max = per_worker.map(|n| n.saturating_mul(self.values.workers.into()));
+                StatusSource::NginxStub { url: url.ok()?, connections_max }
+            }
+            StatusKind::ApacheAuto => StatusSource::ApacheAuto { url: url.ok()? },
+            StatusKind::AppStats => StatusSource::AppStats(self.address.into()),
+        })
     }
 
     /// Resets the server for a load point, as its recipe says, and waits until it answers.

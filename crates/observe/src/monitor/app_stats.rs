@@ -1,0 +1,311 @@
+//! The load of an application server, asked for with `STATS` on a session of its own.
+
+use std::fmt::{self, Display};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::str::FromStr;
+
+use frame::app::{AppOperation, AppServerStats, AppStatus, FORMAT, STATS_BYTES};
+use frame::{Crc32c, REPLY_BYTES, ReplyHeader, RequestHeader};
+use model::{Counter, ForbiddenObserver, Reading, check_observer};
+use units::{Clock, Nanos, RealClock};
+
+use super::{MonitorError, ResourceMonitor};
+
+/// Longest time of one answer, connecting included: the server answers beside its queue.
+const ANSWER_MAX: Nanos = Nanos::from_millis(500);
+
+/// The address of an application server: `HOST:PORT`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppServerAddress(String);
+
+/// A monitor of an application server. Its own connection is not counted.
+#[derive(Debug)]
+pub struct AppServerMonitor {
+    address: AppServerAddress,
+    session: Option<TcpStream>,
+    /// The number of the last request.
+    number: u64,
+}
+
+/// Reads `HOST:PORT`.
+impl FromStr for AppServerAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<AppServerAddress, String> {
+        let parts = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
+        let is_named = |&(host, port): &(&str, u16)| {
+            !host.is_empty() && !host.contains(['/', '@']) && !host.contains(char::is_whitespace) && port != 0
+        };
+        match parts.filter(is_named) {
+            Some(_) => Ok(AppServerAddress(text.to_owned())),
+            None => Err("expected `app=HOST:PORT`, such as `app=127.0.0.1:7000`".to_owned()),
+        }
+    }
+}
+
+impl From<SocketAddr> for AppServerAddress {
+    fn from(address: SocketAddr) -> AppServerAddress {
+        AppServerAddress(address.to_string())
+    }
+}
+
+impl AppServerAddress {
+    /// Returns the address as given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Resolves the host and checks its addresses; of a name without addresses, those that it has later are checked then.
+    ///
+    /// # Errors
+    /// An address is forbidden.
+    pub fn check(&self) -> Result<(), ForbiddenObserver> {
+        let addresses = self.0.to_socket_addrs();
+        check_observer(&addresses.map_or_else(|_| Vec::new(), Iterator::collect::<Vec<_>>))
+    }
+}
+
+impl AppServerMonitor {
+    /// Creates a monitor; the first reading connects.
+    pub fn new(address: AppServerAddress) -> AppServerMonitor {
+        AppServerMonitor { address, session: None, number: 0 }
+    }
+
+    /// Asks for the load, on the kept session or, if that has ended, on a new one.
+    fn ask(&mut self) -> Result<AppServerStats, String> {
+        let kept = self.session.take().and_then(|session| self.ask_on(session, Deadline::start()).ok());
+        match kept {
+            Some(stats) => Ok(stats),
+            None => {
+                let deadline = Deadline::start();
+                let session = self.connect(&deadline)?;
+                self.ask_on(session, deadline)
+            }
+        }
+    }
+
+    fn connect(&self, deadline: &Deadline) -> Result<TcpStream, String> {
+        let addresses: Vec<SocketAddr> = self.address.0.to_socket_addrs().map_err(text)?.collect();
+        // The checked addresses are used for the connection: the name is resolved once.
+        check_observer(&addresses).map_err(text)?;
+        let mut failure = "it has no address".to_owned();
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, deadline.left()?) {
+                Ok(stream) => {
+                    stream.set_nodelay(true).map_err(text)?;
+                    return Ok(stream);
+                }
+                Err(error) => failure = error.to_string(),
+            }
+        }
+        Err(failure)
+    }
+
+    /// Asks on a session, which is kept if it answers.
+    fn ask_on(&mut self, mut session: TcpStream, deadline: Deadline) -> Result<AppServerStats, String> {
+        self.number += 1;
+        let operation = AppOperation::Stats as u8;
+        let request = RequestHeader {
+            operation,
+            flags: 0,
+            number: self.number,
+            argument: 0,
+            payload_bytes: 0,
+            checksum: 0,
+        };
+        session.set_write_timeout(Some(deadline.left()?)).map_err(text)?;
+        session.write_all(&request.to_bytes(FORMAT)).map_err(text)?;
+        let mut header = [0; REPLY_BYTES];
+        deadline.fill(&mut session, &mut header)?;
+        let header = ReplyHeader::read(&header, FORMAT).map_err(text)?.ok_or("no header")?;
+        if (header.operation, header.number) != (operation, self.number) {
+            return Err("it answered another request".to_owned());
+        }
+        if header.status != AppStatus::Ok as u16 {
+            let meaning = AppStatus::from_number(header.status).map_or("an unknown one", AppStatus::describe);
+            return Err(format!("it answered with status {}: {meaning}", header.status));
+        }
+        if header.payload_bytes as usize != STATS_BYTES {
+            return Err(format!("expected {STATS_BYTES} bytes, found {}", header.payload_bytes));
+        }
+        let mut payload = [0; STATS_BYTES];
+        deadline.fill(&mut session, &mut payload)?;
+        if Crc32c::of(&payload) != header.checksum {
+            return Err("the checksum of its reply is wrong".to_owned());
+        }
+        self.session = Some(session);
+        AppServerStats::read(&payload).ok_or_else(|| "its reply has another length".to_owned())
+    }
+}
+
+impl ResourceMonitor for AppServerMonitor {
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
+        let stats = self.ask().map_err(|reason| MonitorError { watched: self.address.0.clone(), reason })?;
+        let levels = [
+            (Counter::ServiceWorkers, stats.threads),
+            (Counter::ServiceBusy, stats.busy_threads),
+            (Counter::ServiceIdle, stats.threads.saturating_sub(stats.busy_threads)),
+            (Counter::ServiceConnections, stats.connections.saturating_sub(1)),
+            (Counter::ServiceQueue, stats.queued),
+            (Counter::ServiceQueueMax, stats.queue_max),
+        ];
+        into.extend(levels.map(|(counter, value)| Reading::new(counter, value.into())));
+        into.push(Reading::new(Counter::ServiceRequests, stats.performed));
+        into.push(Reading::new(Counter::ServiceRefused, stats.refused));
+        Ok(())
+    }
+}
+
+fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+/// The end of an answer's time.
+struct Deadline(RealClock);
+
+impl Deadline {
+    fn start() -> Deadline {
+        Deadline(RealClock::start())
+    }
+
+    /// Returns the time that is left.
+    fn left(&self) -> Result<std::time::Duration, String> {
+        match ANSWER_MAX.saturating_sub(self.0.now()) {
+            Nanos::ZERO => Err(format!("no complete reply within {ANSWER_MAX}")),
+            left => Ok(std::time::Duration::from_nanos(left.0)),
+        }
+    }
+
+    /// Reads a part of the reply.
+    fn fill(&self, session: &mut TcpStream, mut part: &mut [u8]) -> Result<(), String> {
+        while !part.is_empty() {
+            session.set_read_timeout(Some(self.left()?)).map_err(text)?;
+            match session.read(part) {
+                Ok(0) => return Err("it closed the connection".to_owned()),
+                Ok(n) => part = &mut part[n..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The time is over: the next turn says so.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for AppServerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    const STATS: AppServerStats = AppServerStats {
+        threads: 4,
+        busy_threads: 3,
+        queued: 5,
+        queue_max: 1024,
+        connections: 9,
+        performed: 1000,
+        refused: 2,
+    };
+
+    fn reply(request: &RequestHeader, stats: AppServerStats) -> Vec<u8> {
+        let payload = stats.to_bytes();
+        let (payload_bytes, checksum) = (payload.len() as u32, Crc32c::of(&payload));
+        let header = ReplyHeader { payload_bytes, checksum, ..request.reply(0, 0) };
+        [&header.to_bytes(FORMAT)[..], &payload].concat()
+    }
+
+    /// Starts a server that answers so many requests on each connection, one connection after another.
+    fn serve(
+        connections: Vec<usize>,
+        answer: fn(&RequestHeader) -> Vec<u8>,
+    ) -> (AppServerMonitor, std::thread::JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            for n in connections {
+                let (mut stream, _) = listener.accept().unwrap();
+                for _ in 0..n {
+                    let mut request = [0; frame::REQUEST_BYTES];
+                    stream.read_exact(&mut request).unwrap();
+                    let request = RequestHeader::read(&request, FORMAT).unwrap().unwrap();
+                    stream.write_all(&answer(&request)).unwrap();
+                }
+            }
+        });
+        (AppServerMonitor::new(address.into()), server)
+    }
+
+    /// The session is kept, and opened again when the server was started anew.
+    #[test]
+    fn the_load_is_read_again_and_again() {
+        let (mut monitor, server) = serve(vec![2, 1], |request| reply(request, STATS));
+        for _ in 0..3 {
+            let mut readings = Vec::new();
+            monitor.read(&mut readings).unwrap();
+            let expected = [
+                (Counter::ServiceWorkers, 4),
+                (Counter::ServiceBusy, 3),
+                (Counter::ServiceIdle, 1),
+                (Counter::ServiceConnections, 8),
+                (Counter::ServiceQueue, 5),
+                (Counter::ServiceQueueMax, 1024),
+                (Counter::ServiceRequests, 1000),
+                (Counter::ServiceRefused, 2),
+            ];
+            assert_eq!(readings, expected.map(|(counter, value)| Reading::new(counter, value)));
+        }
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn other_answers_are_errors_with_the_address() {
+        type Answer = fn(&RequestHeader) -> Vec<u8>;
+        let answers: [(Answer, &str); 5] = [
+            (
+                |request| request.reply(2, 0).to_bytes(FORMAT).to_vec(),
+                "with status 2: it does not understand",
+            ),
+            (|request| request.reply(0, 0).to_bytes(FORMAT).to_vec(), "expected 40 bytes, found 0"),
+            (|request| reply(&RequestHeader { number: 9, ..*request }, STATS), "it answered another request"),
+            (|_| b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\nx".repeat(2), "the magic number"),
+            (|request| reply(request, STATS)[..60].to_vec(), "it closed the connection"),
+        ];
+        for (answer, expected) in answers {
+            let (mut monitor, server) = serve(vec![1], answer);
+            let error = monitor.read(&mut Vec::new()).unwrap_err().to_string();
+            assert!(error.starts_with("127.0.0.1:") && error.contains(expected), "{error}");
+            server.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut monitor = AppServerMonitor::new(listener.local_addr().unwrap().into());
+        let error = monitor.read(&mut Vec::new()).unwrap_err().to_string();
+        assert!(error.ends_with("no complete reply within 500 ms"), "{error}");
+    }
+
+    #[test]
+    fn addresses_have_a_host_and_a_port() {
+        for text in ["127.0.0.1:7000", "[::1]:7", "name.example:65535"] {
+            assert_eq!(text.parse::<AppServerAddress>().unwrap().as_str(), text);
+        }
+        for text in ["", "a", "a:0", ":1", "a:b", "u@a:1", "a:1/b", "a b:1", "http://a:1"] {
+            assert!(text.parse::<AppServerAddress>().is_err(), "{text}");
+        }
+        let metadata: AppServerAddress = "169.254.169.254:80".parse().unwrap();
+        assert!(metadata.check().is_err());
+        let error = AppServerMonitor::new(metadata).read(&mut Vec::new()).unwrap_err();
+        assert!(error.reason.starts_with("no connection is made to `"), "{error}");
+    }
+}
