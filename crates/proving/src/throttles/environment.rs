@@ -12,8 +12,8 @@ use crate::namespace::{NetworkNamespace, command_in};
 pub(super) struct ThrottleEnvironment {
     namespace: Option<NetworkNamespace>,
     children: Vec<Child>,
-    /// The URL of a server that is already running.
-    pub target: Option<String>,
+    /// Arguments of `plimsoll run` that name a server that is already running.
+    pub arguments: Vec<String>,
 }
 
 impl ThrottleEnvironment {
@@ -22,11 +22,19 @@ impl ThrottleEnvironment {
         environment: EnvironmentKind,
         plimsoll: &std::path::Path,
     ) -> Result<ThrottleEnvironment> {
-        let mut held = ThrottleEnvironment { namespace: None, children: Vec::new(), target: None };
+        let mut held = ThrottleEnvironment { namespace: None, children: Vec::new(), arguments: Vec::new() };
         match environment {
             EnvironmentKind::Nothing => {}
             EnvironmentKind::Namespace(discipline) => held.make_namespace(discipline)?,
-            EnvironmentKind::Server(arguments) => held.start_server(plimsoll, arguments)?,
+            EnvironmentKind::Server(arguments) => {
+                let address = held.start_server(plimsoll, "web", arguments)?;
+                held.arguments = vec!["--target".to_owned(), format!("http://{address}/")];
+            }
+            EnvironmentKind::AppServer(arguments) => {
+                let address = held.start_server(plimsoll, "app", arguments)?;
+                let named = ["--target".to_owned(), format!("app://{address}")];
+                held.arguments = [&named[..], &["--monitor".to_owned(), format!("app={address}")]].concat();
+            }
             EnvironmentKind::Burners(n) => held.burn(n)?,
         }
         Ok(held)
@@ -42,9 +50,10 @@ impl ThrottleEnvironment {
         namespace.run(&[&["tc", "qdisc", "add", "dev", "lo", "root"][..], discipline].concat())
     }
 
-    fn start_server(&mut self, plimsoll: &std::path::Path, arguments: &[&str]) -> Result<()> {
+    /// Starts a built-in server of a kind; returns its address.
+    fn start_server(&mut self, plimsoll: &std::path::Path, kind: &str, arguments: &[&str]) -> Result<String> {
         let mut command = Command::new("taskset");
-        command.args(["-c", "0"]).arg(plimsoll).args(["serve", "web"]).args(arguments);
+        command.args(["-c", "0"]).arg(plimsoll).args(["serve", kind]).args(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
@@ -52,8 +61,7 @@ impl ThrottleEnvironment {
         read.context("the server has no standard output")??;
         let said: serde_json::Value = serde_json::from_str(&line)?;
         let address = said["ready"]["address"].as_str().context("the server did not report its address")?;
-        self.target = Some(format!("http://{address}/"));
-        Ok(())
+        Ok(address.to_owned())
     }
 
     /// Runs endless loops on the last CPU, which is the load's.

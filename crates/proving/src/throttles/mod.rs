@@ -169,10 +169,7 @@ fn attempt(throttle: &Throttle, plimsoll: &Path, changes: &[&str]) -> Result<Att
     let held = ThrottleEnvironment::begin(throttle.environment, plimsoll)?;
     let mut command = held.command(plimsoll);
     command.args(["--json", "run"]).args(arguments(throttle, changes)).current_dir(root());
-    if let Some(target) = &held.target {
-        command.args(["--target", target]);
-    }
-    command.arg("--out").arg(folder.path().join("run.plim"));
+    command.args(&held.arguments).arg("--out").arg(folder.path().join("run.plim"));
     Attempt::of(&mut command)
 }
 
