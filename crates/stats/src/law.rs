@@ -161,12 +161,9 @@ mod tests {
         assert_eq!(utilization_bound(300.0, Ratio(0.0)), None);
     }
 
-    /// By hand: 40 and 60 over equal work: 2 ÷ (1/40 + 1/60) = 48. The others are golden checks of the
-    /// specification of ServerBench: 3 ÷ (7/400) = 1200/7; 3 ÷ (21/16) = 16/7; 1 ÷ (0.005 + 0.0015 + 0.0005) = 1000/7;
-    /// 14 ÷ (4/250 + 4/125 + 4/500 + 1/50 + 1/40) = 14 ÷ 0.101.
+    /// The check of the application server's specification, 9.6: 100, 200 and 300 operations in 10 s each.
     #[test]
     fn the_rate_of_clients_is_their_harmonic_mean_weighted_by_operations() {
-        // The check of the application server's specification, 9.6: 100, 200 and 300 operations in 10 s each.
         let (operations, seconds) = ([100.0, 200.0, 300.0], 10.0);
         close(rate_of_clients(3.0, 600.0, 30.0), 60.0, 1e-12);
         let rates = operations.map(|n| n / seconds);
@@ -180,6 +177,9 @@ mod tests {
         assert_eq!(rate_of_clients(2.0, 0.0, 0.0), None);
     }
 
+    /// By hand: 40 and 60 over equal work: 2 ÷ (1/40 + 1/60) = 48. The others are golden checks of the
+    /// specification of ServerBench: 3 ÷ (7/400) = 1200/7; 3 ÷ (21/16) = 16/7; 1 ÷ (0.005 + 0.0015 + 0.0005) = 1000/7;
+    /// 14 ÷ (4/250 + 4/125 + 4/500 + 1/50 + 1/40) = 14 ÷ 0.101.
     #[test]
     fn harmonic_means_by_hand() {
         close(harmonic_mean(&[40.0, 60.0]), 48.0, 1e-12);
@@ -193,15 +193,6 @@ mod tests {
             (weighted_harmonic_mean([(0.0, 5.0)]), weighted_harmonic_mean([(1.0, f64::NAN)])),
             (None, None)
         );
-    }
-
-    /// Clients with 100, 200 and 300 transactions in 10 s each: 60 per second in all. The harmonic mean of their rates gives
-    /// that only with the transactions as weights. Golden check of the specification of ServerBench.
-    #[test]
-    fn a_harmonic_mean_of_clients_is_weighted_by_their_operations() {
-        let clients = [100.0, 200.0, 300.0].map(|n: f64| (n, n / 10.0));
-        close(weighted_harmonic_mean(clients).map(|mean| 3.0 * mean), 60.0, 1e-9);
-        close(harmonic_mean(&clients.map(|(_, rate)| rate)).map(|mean| 3.0 * mean), 49.090_909, 1e-6);
     }
 
     /// Golden check G13, and G14: in bits of one kind 1.4 · 1.1 megabits are 1.615 million bits, above a T1.
