@@ -130,7 +130,7 @@ impl Search<'_> {
         let n = n_permutations(self.level);
         let mut n_above: u64 = 1;
         for drawn in 1..=n {
-            shuffle(&mut logs, &mut rng);
+            rng.shuffle(&mut logs);
             if statistic(&logs).is_some_and(|other| found * ROUNDING <= other) {
                 n_above += 1;
             }
@@ -194,15 +194,6 @@ fn bounded_logs(values: &[f64]) -> Vec<f64> {
 fn n_permutations(level: Ratio) -> u64 {
     let least = (PERMUTATIONS_PER_LEVEL / level.0).min(N_PERMUTATIONS_MAX);
     N_PERMUTATIONS.max(units::saturating_u64(least))
-}
-
-/// Brings values into a random order.
-///
-/// Source: Fisher and Yates; Durstenfeld 1964, Algorithm 235.
-fn shuffle(values: &mut [f64], rng: &mut Rng) {
-    for last in (1..values.len()).rev() {
-        values.swap(last, rng.index(last + 1));
-    }
 }
 
 #[cfg(test)]
