@@ -14,7 +14,7 @@ pub use rows::{
     PostalAddress, StockRow, WarehouseRow,
 };
 
-use crate::random::{ORIGINAL, c_load, capitals, is_percent, permutation, uniform};
+use crate::random::{ORIGINAL, c_load, is_percent, permutation, uniform};
 use crate::schema::OrderTable;
 use crate::{BasisPoints, Cents, DISTRICTS, DataScale, LINES_MAX, LINES_MIN, ShortText, last_name};
 
@@ -220,7 +220,7 @@ fn rate(rng: &mut Rng, most: u16) -> BasisPoints {
 
 fn address(rng: &mut Rng) -> PostalAddress {
     let [street_1, street_2, city] = std::array::from_fn(|_| ShortText::alphanumeric(rng, 10..=20));
-    let (state, digits) = (capitals(rng, 2), ShortText::<4>::digits(rng, 4..=4));
+    let (state, digits) = (ShortText::capitals(rng, 2..=2), ShortText::<4>::digits(rng, 4..=4));
     let zip = ShortText::new(&format!("{digits}11111")).expect("it has nine digits");
     PostalAddress { street_1, street_2, city, state, zip }
 }

@@ -57,6 +57,11 @@ impl<const MAX: usize> ShortText<MAX> {
         ShortText::random(rng, &CHARACTERS[FIRST_DIGIT..], lengths)
     }
 
+    /// Draws a text of capitals, with a length of the range.
+    pub(crate) fn capitals(rng: &mut Rng, lengths: RangeInclusive<u32>) -> ShortText<MAX> {
+        ShortText::random(rng, &CHARACTERS[..N_CAPITALS], lengths)
+    }
+
     fn random(rng: &mut Rng, characters: &[u8], lengths: RangeInclusive<u32>) -> ShortText<MAX> {
         let length = uniform(rng, *lengths.start(), *lengths.end());
         let mut text = ShortText { length: u16::try_from(length).expect("texts are short"), bytes: [0; MAX] };
@@ -96,11 +101,6 @@ impl<const MAX: usize> fmt::Display for ShortText<MAX> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
-}
-
-/// Returns a text of capitals, such as a state.
-pub(crate) fn capitals<const MAX: usize>(rng: &mut Rng, length: u32) -> ShortText<MAX> {
-    ShortText::random(rng, &CHARACTERS[..N_CAPITALS], length..=length)
 }
 
 /// Returns whether the data of an item or of its stock are marked as original.
@@ -163,7 +163,7 @@ mod tests {
         let mut rng = Rng::new(1, Purpose::Content, 0);
         let phone = ShortText::<16>::digits(&mut rng, 16..=16);
         assert!(phone.as_str().len() == 16 && phone.as_str().bytes().all(|byte| byte.is_ascii_digit()));
-        let state = capitals::<2>(&mut rng, 2);
+        let state = ShortText::<2>::capitals(&mut rng, 2..=2);
         assert!(state.as_str().len() == 2 && state.as_str().bytes().all(|byte| byte.is_ascii_uppercase()));
     }
 
