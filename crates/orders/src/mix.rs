@@ -4,14 +4,8 @@ use units::{Rng, Weights};
 
 use crate::TransactionType;
 
-/// A card deck: ten new orders, ten payments, and one of each other.
-const DECK: [(TransactionType, usize); 5] = [
-    (TransactionType::NewOrder, 10),
-    (TransactionType::Payment, 10),
-    (TransactionType::OrderStatus, 1),
-    (TransactionType::Delivery, 1),
-    (TransactionType::StockLevel, 1),
-];
+/// Cards of the transaction types in a deck, in the order of [`TransactionType::ALL`].
+const DECK: [usize; 5] = [10, 10, 1, 1, 1];
 
 /// The number of cards in a deck.
 const CARDS: usize = 23;
@@ -32,7 +26,7 @@ impl TransactionMix {
     /// Returns the shares of the transaction types, in the order of [`TransactionType::ALL`]; they sum to 1.
     pub fn shares(self) -> [f64; 5] {
         match self {
-            TransactionMix::Deck => DECK.map(|(_, count)| count as f64 / CARDS as f64),
+            TransactionMix::Deck => DECK.map(|count| count as f64 / CARDS as f64),
             TransactionMix::Weighted => WEIGHTS.map(|weight| weight as f64 / 100.0),
         }
     }
@@ -75,16 +69,11 @@ pub struct CardDeck {
     n_left: usize,
 }
 
-impl Default for CardDeck {
-    fn default() -> CardDeck {
-        CardDeck::new()
-    }
-}
-
 impl CardDeck {
     /// Makes a full deck.
-    pub fn new() -> CardDeck {
-        let mut cards = DECK.into_iter().flat_map(|(kind, count)| std::iter::repeat_n(kind, count));
+    fn new() -> CardDeck {
+        let counted = TransactionType::ALL.into_iter().zip(DECK);
+        let mut cards = counted.flat_map(|(kind, count)| std::iter::repeat_n(kind, count));
         CardDeck {
             cards: std::array::from_fn(|_| cards.next().expect("the deck has 23 cards")),
             n_left: CARDS,
@@ -92,7 +81,7 @@ impl CardDeck {
     }
 
     /// Draws a card.
-    pub fn draw(&mut self, rng: &mut Rng) -> TransactionType {
+    fn draw(&mut self, rng: &mut Rng) -> TransactionType {
         if self.n_left == 0 {
             self.n_left = CARDS;
         }
