@@ -80,11 +80,13 @@ impl InputGenerator {
         let customer = self.customers.draw(rng);
         let n_lines = uniform(rng, LINES_MIN, LINES_MAX);
         let is_rolled_back = is_percent(rng, ROLLED_BACK_PERCENT);
-        let mut items = OrderedItems::new(&[]).expect("none are not too many");
-        (0..n_lines).for_each(|_| items.push(self.line(warehouse, rng)));
-        if let Some(last) = items.last_mut().filter(|_| is_rolled_back) {
+        let mut lines = [OrderedItem::default(); LINES_MAX as usize];
+        let lines = &mut lines[..n_lines as usize];
+        lines.fill_with(|| self.line(warehouse, rng));
+        if let Some(last) = lines.last_mut().filter(|_| is_rolled_back) {
             last.item = self.unused_item;
         }
+        let items = OrderedItems::new(lines).expect("there are at most LINES_MAX");
         NewOrderInput { district, customer, items, is_rolled_back }
     }
 

@@ -158,17 +158,6 @@ impl OrderedItems {
     pub fn iter(&self) -> std::slice::Iter<'_, OrderedItem> {
         self.items[..self.len()].iter()
     }
-
-    /// Adds a line to fewer than [`LINES_MAX`].
-    pub(super) fn push(&mut self, item: OrderedItem) {
-        self.items[self.len()] = item;
-        self.length += 1;
-    }
-
-    /// Returns the last line.
-    pub(super) fn last_mut(&mut self) -> Option<&mut OrderedItem> {
-        self.items[..usize::from(self.length)].last_mut()
-    }
 }
 
 /// A line of an order that is entered.
