@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul, Neg, Sub};
+use std::ops::{Add, Mul, Neg, Sub};
 
 /// An amount of money in hundredths of the unit, which may be negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,12 +19,6 @@ impl Add for Cents {
     type Output = Cents;
     fn add(self, other: Cents) -> Cents {
         Cents(self.0 + other.0)
-    }
-}
-
-impl AddAssign for Cents {
-    fn add_assign(&mut self, other: Cents) {
-        self.0 += other.0;
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: TPC-C revision 5.11, clause 3.3.2. Sums join from the left, so that rows that are missing altogether are found.
 
-use crate::{DISTRICTS, DataScale};
+use crate::{DataScale, OrderTable};
 
 /// A consistency condition, by its number in the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -224,8 +224,7 @@ SELECT (SELECT COUNT(*) FROM orders), (SELECT COUNT(*) FROM new_order), (SELECT 
     ///
     /// Formula: orders − new orders − 2,100 ÷ divisor · districts. In place of condition 11, which deliveries end.
     pub fn delivered_since_load(&self, scale: &DataScale) -> i64 {
-        let districts = u64::from(scale.warehouses()) * u64::from(DISTRICTS);
-        let loaded = districts * u64::from(scale.delivered_per_district());
+        let loaded = scale.rows(OrderTable::District) * u64::from(scale.delivered_per_district());
         self.orders.cast_signed() - self.new_orders.cast_signed() - loaded.cast_signed()
     }
 

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::random::{NuRand, scaled_a};
+use crate::random::{A_LAST_NAME, NuRand, scaled_a};
 use crate::schema::OrderTable;
 
 /// Districts of a warehouse, whatever the divisor.
@@ -127,7 +127,7 @@ impl DataScale {
     /// Returns the distribution of last names, by number from 0.
     pub fn last_names(&self, c: u32) -> NuRand {
         let n_names = self.n_last_names();
-        NuRand { a: scaled_a(255, LAST_NAMES, n_names), c, first: 0, last: n_names - 1 }
+        NuRand { a: scaled_a(A_LAST_NAME, LAST_NAMES, n_names), c, first: 0, last: n_names - 1 }
     }
 }
 

@@ -13,6 +13,6 @@ mod uniform;
 pub use nurand::{NuRand, RunConstants};
 pub use text::{ShortText, is_original, last_name};
 
-pub(crate) use nurand::{c_load, scaled_a};
+pub(crate) use nurand::{A_LAST_NAME, c_load, scaled_a};
 pub(crate) use text::ORIGINAL;
 pub(crate) use uniform::{is_percent, permutation, uniform};
