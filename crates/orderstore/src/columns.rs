@@ -1,7 +1,7 @@
 //! Typed values of a result row, column by column.
 
 use orders::{BasisPoints, Cents, Credit, PostalAddress, ShortText};
-use rusqlite::types::{FromSql, FromSqlError, Type};
+use rusqlite::types::{FromSql, Type, ValueRef};
 use rusqlite::{Error, Result, Row};
 use units::WallTime;
 
@@ -38,20 +38,29 @@ impl<'r> Columns<'r> {
         Ok(self.value::<Option<i64>>()?.map(WallTime))
     }
 
+    /// Returns a text of any length, without a copy.
+    pub(crate) fn str(&mut self) -> Result<&'r str> {
+        self.next += 1;
+        self.row.get_ref(self.next - 1)?.as_str().map_err(|why| self.failed(why))
+    }
+
     /// Returns a text; longer ones than the schema allows are an error.
     pub(crate) fn text<const MAX: usize>(&mut self) -> Result<ShortText<MAX>> {
-        self.str_as("a longer text", ShortText::new)
+        let text = self.str()?;
+        ShortText::new(text).ok_or_else(|| self.failed("a longer text"))
     }
 
     pub(crate) fn optional_text<const MAX: usize>(&mut self) -> Result<Option<ShortText<MAX>>> {
-        match self.row.get_ref(self.next)?.data_type() {
-            Type::Null => Ok(self.value::<Option<i64>>()?.and(None)),
-            _ => self.text().map(Some),
+        if self.row.get_ref(self.next)? == ValueRef::Null {
+            self.next += 1;
+            return Ok(None);
         }
+        self.text().map(Some)
     }
 
     pub(crate) fn credit(&mut self) -> Result<Credit> {
-        self.str_as("another credit", Credit::of_code)
+        let code = self.str()?;
+        Credit::of_code(code).ok_or_else(|| self.failed("another credit"))
     }
 
     /// Returns an address: five columns.
@@ -65,16 +74,8 @@ impl<'r> Columns<'r> {
         })
     }
 
-    /// Returns a text as a function reads it, or an error that says what was found instead.
-    pub(crate) fn str_as<T>(
-        &mut self,
-        found: &'static str,
-        read: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T> {
-        let index = self.next;
-        self.next += 1;
-        let failed = |why| Error::FromSqlConversionFailure(index, Type::Text, why);
-        let text = self.row.get_ref(index)?.as_str().map_err(|why: FromSqlError| failed(Box::new(why)))?;
-        read(text).ok_or_else(|| failed(found.into()))
+    /// Returns the error of the text that was read last.
+    fn failed(&self, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        Error::FromSqlConversionFailure(self.next - 1, Type::Text, why.into())
     }
 }

@@ -154,7 +154,7 @@ impl<'c> NewOrder<'c> {
         let item = self.item.query_row(params![number], |row| {
             let mut columns = Columns::of(row);
             let (name, price) = (columns.text()?, columns.cents()?);
-            Ok(Item { name, price, is_original: columns.str_as("no data", |data| Some(is_original(data)))? })
+            Ok(Item { name, price, is_original: is_original(columns.str()?) })
         });
         item.optional()
     }
@@ -165,7 +165,7 @@ impl<'c> NewOrder<'c> {
         statement.query_row(params![ordered.supply_warehouse, ordered.item], |row| {
             let mut columns = Columns::of(row);
             let quantity = columns.value()?;
-            let is_original = columns.str_as("no data", |data| Some(is_original(data)))?;
+            let is_original = is_original(columns.str()?);
             Ok(Stock { quantity, is_original, district_info: columns.text()? })
         })
     }
