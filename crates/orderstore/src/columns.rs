@@ -1,6 +1,6 @@
 //! Typed values of a result row, column by column.
 
-use orders::{BasisPoints, Cents, Credit, PostalAddress, ShortText};
+use orders::{BasisPoints, Cents, Credit, CustomerDetails, PostalAddress, ShortText};
 use rusqlite::types::{FromSql, Type, ValueRef};
 use rusqlite::{Error, Result, Row};
 use units::WallTime;
@@ -61,6 +61,17 @@ impl<'r> Columns<'r> {
     pub(crate) fn credit(&mut self) -> Result<Credit> {
         let code = self.str()?;
         Credit::of_code(code).ok_or_else(|| self.failed("another credit"))
+    }
+
+    /// Returns the customer of a number: four columns.
+    pub(crate) fn customer(&mut self, id: u32) -> Result<CustomerDetails> {
+        Ok(CustomerDetails {
+            id,
+            first: self.text()?,
+            middle: self.text()?,
+            last: self.text()?,
+            balance: self.cents()?,
+        })
     }
 
     /// Returns an address: five columns.

@@ -1,8 +1,6 @@
 //! `OrderStatus`: a customer's last order with its lines. Only reads.
 
-use orders::{
-    CustomerDetails, OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput, TransactionOutput,
-};
+use orders::{OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput, TransactionOutput};
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use super::customer::{CustomerSelection, customer_name};
@@ -40,11 +38,7 @@ impl<'c> OrderStatus<'c> {
         let district = input.district;
         let number = self.selection.number(district, input.customer)?;
         let key = params![district.warehouse, district.district, number];
-        let customer = self.customer.query_row(key, |row| {
-            let mut columns = Columns::of(row);
-            let (first, middle, last) = (columns.text()?, columns.text()?, columns.text()?);
-            Ok(CustomerDetails { id: number, first, middle, last, balance: columns.cents()? })
-        });
+        let customer = self.customer.query_row(key, |row| Columns::of(row).customer(number));
         let customer = existing(customer, || customer_name(district, number))?;
         let order = self.last_order(input, number).map_err(failed)?;
         Ok(End::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))

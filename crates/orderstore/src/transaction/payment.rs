@@ -3,10 +3,7 @@
 //! The warehouse, which all its terminals pay to, is written last; with the one writer of SQLite this changes nothing, but
 //! other databases hold its lock for a shorter time.
 
-use orders::{
-    CustomerDetails, PaymentInput, PaymentOutput, PostalAddress, TransactionOutput, bad_credit_data,
-    history_data,
-};
+use orders::{PaymentInput, PaymentOutput, PostalAddress, TransactionOutput, bad_credit_data, history_data};
 use rusqlite::{Connection, Statement, params};
 use units::WallTime;
 
@@ -85,18 +82,11 @@ impl<'c> Payment<'c> {
         let parameters = params![of.warehouse, of.district, number, input.amount.0];
         let customer = self.customer.query_row(parameters, |row| {
             let mut columns = Columns::of(row);
-            let customer = CustomerDetails {
-                id: number,
-                first: columns.text()?,
-                middle: columns.text()?,
-                last: columns.text()?,
-                balance: columns.cents()?,
-            };
             Ok(PaymentOutput {
                 paid: now,
                 warehouse: PostalAddress::default(),
                 district: PostalAddress::default(),
-                customer,
+                customer: columns.customer(number)?,
                 address: columns.address()?,
                 phone: columns.text()?,
                 since: columns.time()?,
