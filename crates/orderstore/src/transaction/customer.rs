@@ -32,10 +32,11 @@ impl<'c> CustomerSelection<'c> {
         let key = params![district.warehouse, district.district, name.as_str()];
         let numbers = self.by_name.query_map(key, |row| row.get(0)).and_then(Iterator::collect);
         let numbers: Vec<u32> = numbers.map_err(failed)?;
-        let row = || format!("customer `{name}` of {}", district_name(district));
-        let middle =
-            numbers.len().div_ceil(2).checked_sub(1).ok_or_else(|| StoreError::Missing { row: row() })?;
-        Ok(numbers[middle])
+        // From 0, number ⌈n/2⌉ is ⌊(n − 1)/2⌋.
+        let middle = numbers.get(numbers.len().saturating_sub(1) / 2).copied();
+        middle.ok_or_else(|| StoreError::Missing {
+            row: format!("customer `{name}` of {}", district_name(district)),
+        })
     }
 }
 
