@@ -11,7 +11,7 @@ use orders::{
 use rusqlite::{Connection, Statement, params};
 
 use crate::error::StoreError;
-use crate::schema::{METADATA, create_indexes, create_table, insert};
+use crate::schema::{METADATA, create_indexes, create_table, insert, rows_fact};
 use crate::store::{APPLICATION_ID, FORMAT};
 
 /// Creates a file and loads it with the rows of a population.
@@ -88,7 +88,7 @@ fn write_metadata(database: &Connection, population: &Population, rows: [u64; 9]
         insert.execute(params![name, value])?;
     }
     for (table, n_rows) in OrderTable::ALL.into_iter().zip(rows) {
-        insert.execute(params![format!("rows of {}", table.schema().name), n_rows.cast_signed()])?;
+        insert.execute(params![rows_fact(table), n_rows.cast_signed()])?;
     }
     database.pragma_update(None, "application_id", APPLICATION_ID)?;
     database.execute_batch("COMMIT")

@@ -9,6 +9,11 @@ const CLUSTERED_BYTES_MAX: u64 = 204;
 pub(crate) const METADATA: &str =
     "CREATE TABLE plimsoll_orderentry (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID";
 
+/// Returns the name under which the metadata keep the number of rows of a table that were loaded.
+pub(crate) fn rows_fact(table: OrderTable) -> String {
+    format!("rows of {}", table.schema().name)
+}
+
 /// Returns the statement that makes a table.
 pub(crate) fn create_table(table: OrderTable) -> String {
     let schema = table.schema();

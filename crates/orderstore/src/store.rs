@@ -9,6 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use units::WallTime;
 
 use crate::error::StoreError;
+use crate::schema::rows_fact;
 use crate::session::Session;
 
 /// Tells a file with order-entry data from other SQLite files: `PLOE`.
@@ -70,7 +71,7 @@ impl OrderStore {
     /// # Errors
     /// SQLite refuses to read, or the number is not there.
     pub fn loaded_rows(&self, table: OrderTable) -> Result<u64, StoreError> {
-        let name = format!("rows of {}", table.schema().name);
+        let name = rows_fact(table);
         let rows = fact(&self.database, &name).map_err(StoreError::database("reading the metadata"))?;
         rows.map(i64::cast_unsigned).ok_or_else(|| StoreError::Missing { row: format!("`{name}`") })
     }
