@@ -89,7 +89,6 @@ impl User {
             let performed = session.perform(&input, NOW).unwrap();
             assert_eq!(performed.output.kind(), input.kind());
             counts.add(&performed.output);
-            counts.retries += u64::from(performed.n_retries);
         }
         counts
     }
@@ -101,7 +100,6 @@ pub(crate) struct Counts {
     pub(crate) placed: i64,
     pub(crate) rolled_back: u64,
     pub(crate) delivered: i64,
-    pub(crate) retries: u64,
 }
 
 impl Counts {
@@ -120,7 +118,6 @@ impl Counts {
         self.placed += other.placed;
         self.rolled_back += other.rolled_back;
         self.delivered += other.delivered;
-        self.retries += other.retries;
         self
     }
 
