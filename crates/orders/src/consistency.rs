@@ -204,7 +204,7 @@ WHERE o.orders - COALESCE(n.orders, 0) <> {}",
 
 /// Totals of the orders of all districts at one moment between transactions, as [`OrderTotals::SQL`] counts them.
 ///
-/// What terminals have counted is compared with them: orders placed, and orders delivered.
+/// The counts of terminals are compared with them: orders placed, and orders delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrderTotals {
     /// Number of orders.

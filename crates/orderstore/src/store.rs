@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::schema::rows_fact;
 use crate::session::Session;
 
-/// Tells a file with order-entry data from other SQLite files: `PLOE`.
+/// The application id that tells a file with order-entry data from other SQLite files: `PLOE`.
 pub(crate) const APPLICATION_ID: i32 = 0x504c_4f45;
 
 /// The version of the tables and of the rows that are made from a seed.

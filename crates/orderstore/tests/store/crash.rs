@@ -9,7 +9,7 @@ use orderstore::{OrderStore, Synchronous};
 
 use crate::fixture::{Fixture, User, violated};
 
-/// Has the path of the data in the process that is killed.
+/// The variable with the path of the data, in the process that is killed.
 const PATH: &str = "ORDERSTORE_TEST_PATH";
 
 /// Golden check 9.4: whoever is killed while writing leaves whole transactions only, none of which is lost.
