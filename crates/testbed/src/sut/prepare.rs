@@ -24,8 +24,8 @@ use super::{Acceleration, SutError, SutRequest};
 use crate::populate::{Populated, populate};
 use crate::private_folder::let_group_through;
 use crate::recipe::{
-    CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StepRecipe, StepTime,
-    StopRecipe,
+    CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe,
+    StepRecipe, StepTime, StopRecipe,
 };
 
 /// The address of a server behind an accelerator: the secondary address of this machine, as the accelerator
@@ -128,7 +128,9 @@ impl Prepared {
         let own_certificate = maker.certificate(&recipe, &choice)?;
         match &choice.gateway {
             Some((gateway, _)) => write_page_programs(gateway.kind, &values, &work_dir)?,
-            None if recipe.names("gateway_dir") => write_app_servers(&values, &work_dir)?,
+            None if recipe.family == ServerFamily::App && recipe.names("gateway_dir") => {
+                write_app_servers(&values, &work_dir)?;
+            }
             None => {}
         }
         let server = maker.server(&recipe, &choice, programs.server, version)?;
