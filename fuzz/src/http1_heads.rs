@@ -1,8 +1,8 @@
 //! Heads of HTTP/1.
 
 use http1::{
-    HEAD_BYTES_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, headers, parse_encoded_response,
-    parse_final_response, parse_request, parse_response,
+    FinalResponseHead, HEAD_BYTES_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, headers,
+    parse_encoded_response, parse_final_response, parse_request, parse_response,
 };
 
 /// Reads a response; what was partial or complete stays so, whatever follows.
@@ -26,8 +26,10 @@ pub fn response(bytes: &[u8]) {
 pub fn final_response(bytes: &[u8]) {
     for method in [RequestMethod::Get, RequestMethod::Head, RequestMethod::Connect] {
         let parsed = parse_final_response(bytes, method);
-        let Ok(Parsed::Complete { head, length }) = parsed else { continue };
+        let Ok(Parsed::Complete { head: FinalResponseHead { head, start }, length }) = parsed else { continue };
         assert!(!head.is_interim());
+        let alone = Parsed::Complete { head, length: length - start };
+        assert_eq!(parse_response(&bytes[start..length], method), Ok(alone));
         assert!(length <= bytes.len().min(INTERIM_BYTES_MAX + 2 * HEAD_BYTES_MAX));
         assert_eq!(parse_final_response(&bytes[..length], method), parsed);
         assert!(matches!(parse_final_response(&bytes[..length - 1], method), Ok(Parsed::Partial)));

@@ -44,7 +44,8 @@ pub use head::{
 pub use header_lines::{HeaderLines, LinesIter};
 pub use request::{RequestHead, is_host, parse_request};
 pub use response::{
-    EncodedResponseHead, ResponseHead, parse_encoded_response, parse_final_response, parse_response,
+    EncodedResponseHead, FinalResponseHead, ResponseHead, parse_encoded_response, parse_final_response,
+    parse_response,
 };
 pub use template::{RequestError, RequestOptions, RequestTemplate, check_path, content_length};
 pub use write::{LAST_CHUNK, WriteError, reason_phrase, write_chunk, write_response_head};

@@ -46,6 +46,15 @@ pub struct EncodedResponseHead {
     pub encoded: bool,
 }
 
+/// The head of a final response, for clients that read its fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FinalResponseHead {
+    /// The head.
+    pub head: ResponseHead,
+    /// The position at which it begins: the bytes of all interim responses.
+    pub start: usize,
+}
+
 /// Parses the head at the start of `buf`, a response to a request with this method.
 ///
 /// `buf` may go on with the body; give the same bytes and more after a [`Parsed::Partial`].
@@ -67,17 +76,21 @@ pub fn parse_response(buf: &[u8], method: RequestMethod) -> Result<Parsed<Respon
 /// # Errors
 ///
 /// As [`parse_response`]; and if interim responses have more than [`INTERIM_BYTES_MAX`] bytes.
-pub fn parse_final_response(buf: &[u8], method: RequestMethod) -> Result<Parsed<ResponseHead>, HeadError> {
-    let mut interim = 0;
+pub fn parse_final_response(
+    buf: &[u8],
+    method: RequestMethod,
+) -> Result<Parsed<FinalResponseHead>, HeadError> {
+    let mut start = 0;
     loop {
-        match parse_response(&buf[interim..], method)? {
+        match parse_response(&buf[start..], method)? {
             Parsed::Partial => return Ok(Parsed::Partial),
-            Parsed::Complete { head, length } if head.is_interim() => interim += length,
+            Parsed::Complete { head, length } if head.is_interim() => start += length,
             Parsed::Complete { head, length } => {
-                return Ok(Parsed::Complete { head, length: interim + length });
+                let head = FinalResponseHead { head, start };
+                return Ok(Parsed::Complete { head, length: start + length });
             }
         }
-        if INTERIM_BYTES_MAX < interim {
+        if INTERIM_BYTES_MAX < start {
             return Err(HeadError::Oversized(HeadLimit::Interim));
         }
     }
@@ -402,8 +415,11 @@ mod tests {
         for n in [0, 1, 9, 100] {
             let whole = format!("{}{last}", hints.repeat(n));
             let parsed = parse_final_response(format!("{whole}hi").as_bytes(), RequestMethod::Get);
-            let Ok(Parsed::Complete { head, length }) = parsed else { panic!("{n}: {parsed:?}") };
+            let Ok(Parsed::Complete { head: FinalResponseHead { head, start }, length }) = parsed else {
+                panic!("{n}: {parsed:?}")
+            };
             assert_eq!((head.status, head.framing, length), (200, Length(2), whole.len()));
+            assert_eq!(start, n * hints.len());
             for end in [0, 5, whole.len() - 1] {
                 let cut = parse_final_response(&whole.as_bytes()[..end], RequestMethod::Get);
                 assert_eq!(cut, Ok(Parsed::Partial), "{n} {end}");
@@ -414,7 +430,7 @@ mod tests {
         assert_eq!(refused, Err(HeadError::Oversized(HeadLimit::Interim)));
         let switching = parse_final_response(b"HTTP/1.1 101 Switching Protocols\r\n\r\n", RequestMethod::Get);
         assert!(
-            matches!(switching, Ok(Parsed::Complete { head, .. }) if head.status == 101),
+            matches!(switching, Ok(Parsed::Complete { head, .. }) if head.head.status == 101),
             "{switching:?}"
         );
     }

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use frame::app::{AppOperation, PAYLOAD_MAX, fill_payload, split_sized_content};
 use http1::{
-    BodyReader, Framing, Parsed, RequestError, RequestMethod, RequestOptions, RequestTemplate, ResponseHead,
-    parse_response,
+    BodyReader, FinalResponseHead, Framing, Parsed, RequestError, RequestMethod, RequestOptions,
+    RequestTemplate, parse_final_response,
 };
 use model::{AppPayload, AppWorkload, Outcome};
 
@@ -97,9 +97,14 @@ pub(super) fn read(
     has_ended: bool,
     operation: AppOperation,
 ) -> Result<Option<AppReply>, OperationFailure> {
-    let Some((head, start, end)) = read_head(bytes)? else { return Ok(None) };
-    let Some(body) = read_body(head.framing, &bytes[end..], has_ended)? else { return Ok(None) };
-    let times = ServerTimes::of_head(&bytes[start..end]);
+    let malformed = |_| OperationFailure::new(Outcome::MalformedHead, 0);
+    let Parsed::Complete { head: FinalResponseHead { head, start }, length } =
+        parse_final_response(bytes, RequestMethod::Post).map_err(malformed)?
+    else {
+        return Ok(None);
+    };
+    let Some(body) = read_body(head.framing, &bytes[length..], has_ended)? else { return Ok(None) };
+    let times = ServerTimes::of_head(&bytes[start..length]);
     let (result, payload) = match operation {
         AppOperation::ServerClient => (None, body),
         _ => (number(&body), Vec::new()),
@@ -121,19 +126,6 @@ pub(super) fn read(
         bytes: bytes.len() as u64,
         keeps_alive: head.keep_alive && !has_ended,
     }))
-}
-
-/// Returns the final head, past interim ones, with the positions of its start and of its end.
-fn read_head(bytes: &[u8]) -> Result<Option<(ResponseHead, usize, usize)>, OperationFailure> {
-    let mut start = 0;
-    loop {
-        match parse_response(&bytes[start..], RequestMethod::Post) {
-            Ok(Parsed::Partial) => return Ok(None),
-            Ok(Parsed::Complete { head, length }) if head.is_interim() => start += length,
-            Ok(Parsed::Complete { head, length }) => return Ok(Some((head, start, start + length))),
-            Err(_) => return Err(OperationFailure::new(Outcome::MalformedHead, 0)),
-        }
-    }
 }
 
 /// Returns a body that is complete and that nothing follows.

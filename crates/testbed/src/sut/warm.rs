@@ -57,7 +57,7 @@ fn fetch<S: Read + Write>(
             .map_err(|error| error.to_string())?
         {
             Parsed::Partial => {}
-            Parsed::Complete { head, length } => break (head, length),
+            Parsed::Complete { head, length } => break (head.head, length),
         }
     };
     if head.status != 200 {
