@@ -210,7 +210,7 @@ impl FrameFormat {
 }
 
 /// Returns the bytes of a number from position `at`; the caller has checked that they are there.
-fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+pub(crate) fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut part = [0; N];
     part.copy_from_slice(&bytes[at..at + N]);
     part

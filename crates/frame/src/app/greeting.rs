@@ -13,6 +13,7 @@
 use thiserror::Error;
 
 use super::{BLOCK_BYTES, SEQUENTIAL_BLOCKS};
+use crate::header::part;
 
 /// Length of the settings on the wire.
 pub const DATA_SETTINGS_BYTES: usize = 24;
@@ -112,7 +113,7 @@ impl DataSettings {
     pub fn read(payload: &[u8]) -> Result<DataSettings, DataSettingsError> {
         let bytes: &[u8; DATA_SETTINGS_BYTES] =
             payload.try_into().map_err(|_| DataSettingsError::Length(payload.len()))?;
-        let number = |at: usize| bytes[at..at + 8].iter().rfold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        let number = |at| u64::from_le_bytes(part(bytes, at));
         let io = match bytes[16] {
             0 => FileIo::Buffered,
             1 => FileIo::Direct,

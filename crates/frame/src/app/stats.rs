@@ -11,6 +11,8 @@
 //! | 24..32 | requests performed |
 //! | 32..40 | requests answered with `busy` |
 
+use crate::header::part;
+
 /// Length of the payload.
 pub const STATS_BYTES: usize = 40;
 
@@ -50,17 +52,16 @@ impl AppServerStats {
     /// Reads the payload; `None` if it has another length.
     pub fn read(bytes: &[u8]) -> Option<AppServerStats> {
         let bytes: &[u8; STATS_BYTES] = bytes.try_into().ok()?;
-        let (words, _) = bytes.as_chunks::<4>();
-        let level = |at: usize| u32::from_le_bytes(words[at]);
-        let total = |at: usize| u64::from(level(at)) | u64::from(level(at + 1)) << 32;
+        let level = |at| u32::from_le_bytes(part(bytes, at));
+        let total = |at| u64::from_le_bytes(part(bytes, at));
         Some(AppServerStats {
             threads: level(0),
-            busy_threads: level(1),
-            queued: level(2),
-            queue_max: level(3),
-            connections: level(4),
-            performed: total(6),
-            refused: total(8),
+            busy_threads: level(4),
+            queued: level(8),
+            queue_max: level(12),
+            connections: level(16),
+            performed: total(24),
+            refused: total(32),
         })
     }
 }
