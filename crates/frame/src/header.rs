@@ -14,6 +14,8 @@
 
 use thiserror::Error;
 
+use crate::Crc32c;
+
 /// Length of a request's header.
 pub const REQUEST_BYTES: usize = 32;
 
@@ -150,6 +152,11 @@ impl RequestHeader {
 }
 
 impl ReplyHeader {
+    /// Returns the header with the length and the checksum of a payload.
+    pub fn with_payload(self, payload: &[u8]) -> ReplyHeader {
+        ReplyHeader { payload_bytes: payload.len() as u32, checksum: Crc32c::of(payload), ..self }
+    }
+
     /// Writes the header.
     pub fn to_bytes(&self, format: FrameFormat) -> [u8; REPLY_BYTES] {
         let &ReplyHeader { operation, status, number, result, payload_bytes, checksum, stamps } = self;

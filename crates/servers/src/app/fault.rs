@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use frame::app::AppStatus;
-use frame::{Crc32c, REPLY_BYTES, ReplyHeader};
+use frame::{REPLY_BYTES, ReplyHeader};
 use languages::nearest;
 use model::Outcome;
 use thiserror::Error;
@@ -175,12 +175,11 @@ impl AppFaultAction {
             AppFaultAction::WrongChecksum => header.checksum ^= 1,
             AppFaultAction::WrongPayload => {
                 reply[REPLY_BYTES..].iter_mut().take(1).for_each(|byte| *byte ^= 1);
-                header.checksum = Crc32c::of(&reply[REPLY_BYTES..]);
+                *header = header.with_payload(&reply[REPLY_BYTES..]);
             }
             AppFaultAction::LongPayload => {
                 reply.push(0);
-                header.payload_bytes += 1;
-                header.checksum = Crc32c::of(&reply[REPLY_BYTES..]);
+                *header = header.with_payload(&reply[REPLY_BYTES..]);
             }
             AppFaultAction::TrailingByte => reply.push(0),
             AppFaultAction::WrongResult => header.result ^= 1,
@@ -188,13 +187,7 @@ impl AppFaultAction {
             AppFaultAction::WrongNumber => header.number ^= 1,
             AppFaultAction::Status(status) => {
                 reply.truncate(REPLY_BYTES);
-                *header = ReplyHeader {
-                    status: status as u16,
-                    result: 0,
-                    payload_bytes: 0,
-                    checksum: 0,
-                    ..*header
-                };
+                *header = ReplyHeader { status: status as u16, result: 0, ..header.with_payload(&[]) };
             }
             AppFaultAction::Garbage => return Delivery::Garbage,
             AppFaultAction::ShortReply => return Delivery::Start(REPLY_BYTES / 2),

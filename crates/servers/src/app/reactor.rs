@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use frame::app::{AppOperation, AppStatus, FORMAT};
-use frame::{Crc32c, ReplyHeader, RequestHeader, ServerStamps};
+use frame::{ReplyHeader, RequestHeader, ServerStamps};
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -176,8 +176,7 @@ impl Reactor {
     fn answer(&self, connection: &ClientConnection, reply: ReplyHeader, payload: &[u8], received: Nanos) {
         let now = received.0;
         let stamps = ServerStamps { received: now, started: now, ended: now };
-        let (payload_bytes, checksum) = (payload.len() as u32, Crc32c::of(payload));
-        let header = ReplyHeader { payload_bytes, checksum, stamps, ..reply };
+        let header = ReplyHeader { stamps, ..reply.with_payload(payload) };
         send_without_waiting(connection, &[&header.to_bytes(FORMAT), payload].concat());
         self.shared.go_on(connection);
     }

@@ -80,10 +80,7 @@ impl ServiceThread<'_> {
             Ok(result) => (AppStatus::Ok, result),
             Err(status) => (status, 0),
         };
-        let payload = &self.reply[REPLY_BYTES..];
-        let mut header = job.header.reply(status as u16, result);
-        header.payload_bytes = payload.len() as u32;
-        header.checksum = Crc32c::of(payload);
+        let mut header = job.header.reply(status as u16, result).with_payload(&self.reply[REPLY_BYTES..]);
         header.stamps = ServerStamps { received: job.received.0, started: started.0, ended: ended.0 };
         let delivery = fault.map_or(Delivery::Whole, |fault| fault.change(&mut header, &mut self.reply));
         self.reply[..REPLY_BYTES].copy_from_slice(&header.to_bytes(FORMAT));
