@@ -61,7 +61,7 @@ fn read_list(mut top: TomlTable) -> Option<PriceList> {
 
 fn read_items(top: &mut TomlTable, standard: &Standard) -> Option<Vec<PriceItem>> {
     let tables = top.required_tables("item")?;
-    if tables.is_empty() || ITEMS_MAX < tables.len() {
+    if ITEMS_MAX < tables.len() {
         let error = ValueError::new(format!("expected 1 to {ITEMS_MAX} items, found {}", tables.len()));
         top.reject("item", error.hint("each item begins with `[[item]]`"));
     }

@@ -71,9 +71,6 @@ fn read_repeats(table: &mut TomlTable) -> Vec<Repeat> {
 pub(super) fn read_record(table: &mut TomlTable) -> Option<ReadPart> {
     let head = read_head(table);
     let (figures, is_partial) = read_figures(table, "figures");
-    if figures.is_empty() && !is_partial {
-        table.reject("figures", ValueError::new("expected at least one figure, found none"));
-    }
     let (columns, row) = figures.into_iter().unzip();
     build(head, columns, vec![row], Vec::new(), Vec::new(), false, is_partial)
 }
@@ -170,10 +167,6 @@ fn read_figure(mut table: TomlTable) -> Option<(PublishedColumn, PublishedCell)>
 /// Reads the columns of a table, and whether one is missing.
 fn read_columns(table: &mut TomlTable) -> (Vec<ReadColumn>, bool) {
     let Some(columns) = table.required_tables("columns") else { return (Vec::new(), true) };
-    if columns.is_empty() {
-        table.reject("columns", ValueError::new("expected at least one column, found none"));
-        return (Vec::new(), true);
-    }
     let n = columns.len();
     let read = |mut column: TomlTable| {
         let read = read_column(&mut column);
