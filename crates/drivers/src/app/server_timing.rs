@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    /// What is absent is unknown, never 0; 0 is 0.
+    /// A time that is absent is unknown, never 0; 0 is 0.
     #[test]
     fn a_time_that_is_not_stated_is_not_known() {
         assert_eq!(times("Server: x"), Some([None, None]));

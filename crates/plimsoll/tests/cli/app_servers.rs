@@ -34,7 +34,7 @@ fn servers_in_other_languages_are_compared_with_the_built_in_one() {
         for kind in kinds(&fixture, server) {
             assert!(0 < kind["n"].as_u64().unwrap(), "{server}: {kind}");
             let is_known = |measure: &str| kind[measure]["mean"].is_number();
-            // What a server does not state is not known.
+            // A time that a server does not state is not known.
             assert_eq!(is_known("queue_s"), ["built-in", "python"].contains(&server), "{server}: {kind}");
             assert!(is_known("service_s") && is_known("sent_bytes"), "{server}: {kind}");
         }

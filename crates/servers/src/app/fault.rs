@@ -18,7 +18,7 @@ pub(super) const SLOW: Duration = Duration::from_millis(20);
 pub struct AppFault {
     /// The name.
     pub name: &'static str,
-    /// What the server does, as a clause without its subject.
+    /// The server's behavior: a clause that begins with a verb.
     pub does: &'static str,
     /// The outcome of the operation.
     pub outcome: Outcome,
@@ -27,7 +27,7 @@ pub struct AppFault {
     pub(super) action: AppFaultAction,
 }
 
-/// What happens in place of a correct reply.
+/// The deviation from a correct reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AppFaultAction {
     WrongChecksum,
