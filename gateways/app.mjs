@@ -65,7 +65,7 @@ class Client {
   async prepare(settings) {
     const { length, range, io, isCold } = settings
     if (JSON.stringify(settings) !== this.settings) {
-      this.settings = undefined
+      await this.close()
       await this.make(length, FLAGS[io])
       this.settings = JSON.stringify(settings)
       this.rangeBlocks = range / BLOCK
@@ -77,6 +77,13 @@ class Client {
     this.appendedBytes = 0
     for (let first = 0; !isCold && first < this.rangeBlocks; first++) await this.read(first, 1)
     return 0
+  }
+
+  async close() {
+    if (this.settings === undefined) return
+    this.settings = undefined
+    await this.blocks.close()
+    await this.appended.close()
   }
 
   async make(length, flags) {

@@ -71,7 +71,7 @@ class Client:
     def prepare(self, settings):
         length, part, io, is_cold = settings
         if self.settings != settings:
-            self.settings = None
+            self.close()
             self.make(length, FLAGS[io])
             self.settings = settings
         os.fsync(self.blocks)
@@ -80,6 +80,12 @@ class Client:
         for first in range(0, 0 if is_cold or io == "direct" else part // BLOCK):
             self.read(first, 1)
         return 0
+
+    def close(self):
+        if self.settings:
+            self.settings = None
+            os.close(self.blocks)
+            os.close(self.appended)
 
     def make(self, length, flags):
         disk = os.statvfs(DIRECTORY)
