@@ -179,9 +179,10 @@ impl Measured {
     fn values(&self) -> MeasuredValues {
         use model::app_measure::{QUEUE, RECEIVED_BYTES, SENT_BYTES, SERVICE};
         let mut values = MeasuredValues::default();
-        let times = [(QUEUE, self.reply.queue), (SERVICE, self.reply.service)];
-        for (measure, time) in times.into_iter().filter_map(|(measure, time)| Some((measure, time?))) {
-            values.set(measure, time);
+        for (measure, time) in [(QUEUE, self.reply.queue), (SERVICE, self.reply.service)] {
+            if let Some(time) = time {
+                values.set(measure, time);
+            }
         }
         values.set(SENT_BYTES, self.sent_bytes);
         values.set(RECEIVED_BYTES, self.reply.bytes);

@@ -40,10 +40,11 @@ pub(super) fn content(
         return Err(OperationFailure::new(Outcome::WrongLength, reply.payload.len() as u64));
     }
     let found = reply.result.unwrap_or_default();
-    if result.is_some_and(|result| Some(result) != reply.result) {
-        let is_checksum =
-            (request.transaction, protocol) == (AppTransaction::ClientServer, AppProtocol::Http);
-        let outcome = if is_checksum { Outcome::WrongChecksum } else { Outcome::WrongBytes };
+    if result.is_some() && result != reply.result {
+        let outcome = match (request.transaction, protocol) {
+            (AppTransaction::ClientServer, AppProtocol::Http) => Outcome::WrongChecksum,
+            _ => Outcome::WrongBytes,
+        };
         return Err(OperationFailure::new(outcome, found));
     }
     match reply.payload.is_empty() || reply.payload == message(request) {
