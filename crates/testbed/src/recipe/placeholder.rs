@@ -107,7 +107,8 @@ impl Recipe {
 }
 
 impl StartRecipe {
-    fn templates(&self) -> impl Iterator<Item = &String> {
+    /// Returns all texts that may contain placeholders.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &String> {
         self.program.iter().chain(&self.arguments).chain(self.environment.values())
     }
 }

@@ -204,7 +204,7 @@ mod tests {
     use super::super::prepare::parts;
     use super::*;
     use crate::recipe::placeholder::PLACEHOLDERS;
-    use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe, StartRecipe};
+    use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe};
 
     fn values() -> Values {
         Values {
@@ -254,17 +254,13 @@ mod tests {
     /// Returns all texts of a recipe's selection with placeholders replaced, as they are disclosed.
     fn filled(recipe: &Recipe, choice: &Choice, values: &Values) -> Vec<String> {
         let values = Values { parts: parts(choice, values), ..values.clone() };
-        let started = |start: &StartRecipe| {
-            let texts = start.program.iter().chain(&start.arguments).chain(start.environment.values());
-            texts.cloned().collect::<Vec<_>>()
-        };
-        let mut templates = started(&recipe.start);
+        let mut templates: Vec<String> = recipe.start.templates().cloned().collect();
         templates.extend(recipe.steps.iter().flat_map(|step| step.run.iter().chain([&step.input]).cloned()));
         templates.extend(choice.config_text.clone());
         templates.extend(recipe.files.values().cloned());
         templates.extend(choice.settings.values().cloned());
         for (_, companion) in &choice.companions {
-            templates.extend(started(&companion.start));
+            templates.extend(companion.start.templates().cloned());
             templates.push(companion.listens.clone());
             templates.extend(companion.config.iter().map(|config| config.text.clone()));
         }
