@@ -28,12 +28,12 @@ impl ThrottleEnvironment {
             EnvironmentKind::Namespace(discipline) => held.make_namespace(discipline)?,
             EnvironmentKind::Server(arguments) => {
                 let address = held.start_server(plimsoll, "web", arguments)?;
-                held.arguments = vec!["--target".to_owned(), format!("http://{address}/")];
+                held.arguments = vec![format!("--target=http://{address}/")];
             }
             EnvironmentKind::AppServer(arguments) => {
                 let address = held.start_server(plimsoll, "app", arguments)?;
-                let named = ["--target".to_owned(), format!("app://{address}")];
-                held.arguments = [&named[..], &["--monitor".to_owned(), format!("app={address}")]].concat();
+                held.arguments =
+                    vec![format!("--target=app://{address}"), format!("--monitor=app={address}")];
             }
             EnvironmentKind::Burners(n) => held.burn(n)?,
         }
@@ -45,15 +45,16 @@ impl ThrottleEnvironment {
         command_in(self.namespace.as_ref(), program)
     }
 
-    fn make_namespace(&mut self, discipline: &[&str]) -> Result<()> {
+    fn make_namespace(&mut self, discipline: &str) -> Result<()> {
         let namespace = self.namespace.insert(NetworkNamespace::make()?);
-        namespace.run(&[&["tc", "qdisc", "add", "dev", "lo", "root"][..], discipline].concat())
+        let command = format!("tc qdisc add dev lo root {discipline}");
+        namespace.run(&command.split_whitespace().collect::<Vec<_>>())
     }
 
     /// Starts a built-in server of a kind; returns its address.
-    fn start_server(&mut self, plimsoll: &std::path::Path, kind: &str, arguments: &[&str]) -> Result<String> {
+    fn start_server(&mut self, plimsoll: &std::path::Path, kind: &str, arguments: &str) -> Result<String> {
         let mut command = Command::new("taskset");
-        command.args(["-c", "0"]).arg(plimsoll).args(["serve", kind]).args(arguments);
+        command.args(["-c", "0"]).arg(plimsoll).args(["serve", kind]).args(arguments.split_whitespace());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));

@@ -175,7 +175,8 @@ fn attempt(throttle: &Throttle, plimsoll: &Path, changes: &[&str]) -> Result<Att
 
 /// Returns a throttle's arguments with changes: an option in both is taken from the changes.
 fn arguments<'a>(throttle: &Throttle, changes: &'a [&'a str]) -> Vec<&'a str> {
-    let mut arguments: Vec<&str> = throttle.arguments.to_vec();
+    let mut arguments = vec![throttle.benchmark];
+    arguments.extend(throttle.arguments.split_whitespace());
     for change in changes.chunks(2) {
         match arguments.iter().position(|argument| *argument == change[0]) {
             Some(place) => arguments[place + 1] = change[1],
@@ -221,10 +222,10 @@ mod tests {
 
     #[test]
     fn changes_replace_and_add_options() {
-        let throttle = Throttle { arguments: &["x", "--load", "1,8", "--duration", "6s"], ..THROTTLES[0] };
+        let throttle = Throttle { benchmark: "x", arguments: "--load 1,8 --duration 6s", ..THROTTLES[0] };
         let changed = arguments(&throttle, &["--settle", "1s", "--duration", "4s"]);
         assert_eq!(changed, ["x", "--load", "1,8", "--duration", "4s", "--settle", "1s"]);
-        assert_eq!(arguments(&throttle, &[]), throttle.arguments);
+        assert_eq!(arguments(&throttle, &[]), ["x", "--load", "1,8", "--duration", "6s"]);
     }
 
     /// Goal: a throttle that this machine does not enforce never counts as correct.
