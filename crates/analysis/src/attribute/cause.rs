@@ -85,8 +85,11 @@ const SEEN_AND_FREE: &[Condition] = &[
     below(Indicator::DiskBusy, 0.60),
 ];
 
-/// The fewest counts of connections that a wait for a service would have shown in.
-const COUNTS_MIN: f64 = 3.0;
+/// The fewest counts of connections that a wait for a service would have shown in. A house rule.
+pub const SERVICE_COUNTS_MIN: f64 = 3.0;
+
+/// The least number of refaults per operation that a lack of memory causes. A house rule.
+pub const REFAULTS_MIN: f64 = 0.10;
 
 /// The server is seen, neither its CPUs nor its disks are fully used, and its connections to services were counted often
 /// enough to tell what it waits for.
@@ -94,7 +97,7 @@ const SEEN_AND_COUNTED: &[Condition] = &[
     below(Indicator::ServerUnseen, 1.0),
     below(Indicator::ProcessorUse, 0.85),
     below(Indicator::DiskBusy, 0.60),
-    at_least(Indicator::ServiceCounts, COUNTS_MIN),
+    at_least(Indicator::ServiceCounts, SERVICE_COUNTS_MIN),
 ];
 
 /// The server is seen, neither its CPUs nor its disks are fully used, and something holds its rate back.
@@ -109,7 +112,7 @@ const SEEN_AND_SLOWED: &[Condition] = &[
 const SEEN_DISK_FREE: &[Condition] = &[
     below(Indicator::ServerUnseen, 1.0),
     below(Indicator::DiskBusy, 0.60),
-    at_least(Indicator::ServiceCounts, COUNTS_MIN),
+    at_least(Indicator::ServiceCounts, SERVICE_COUNTS_MIN),
 ];
 
 /// Its disks are not fully used.
@@ -140,17 +143,17 @@ pub const CAUSES: &[Cause] = &[
     // A lack of memory also shows as CPU time of the kernel and at the disks, so it is checked before these.
     cause(
         Bottleneck::Memory,
-        &[at_least(Indicator::RefaultsPerOperation, 0.10), at_least(Indicator::MemoryPressure, 0.10)],
+        &[at_least(Indicator::RefaultsPerOperation, REFAULTS_MIN), at_least(Indicator::MemoryPressure, 0.10)],
         &[],
     ),
     cause(
         Bottleneck::Memory,
-        &[at_least(Indicator::RefaultsPerOperation, 0.10), at_least(Indicator::MemoryLimitHits, 1.0)],
+        &[at_least(Indicator::RefaultsPerOperation, REFAULTS_MIN), at_least(Indicator::MemoryLimitHits, 1.0)],
         &[],
     ),
     cause(
         Bottleneck::Memory,
-        &[at_least(Indicator::RefaultsPerOperation, 0.10), at_least(Indicator::MemoryOfLimit, 0.95)],
+        &[at_least(Indicator::RefaultsPerOperation, REFAULTS_MIN), at_least(Indicator::MemoryOfLimit, 0.95)],
         &[],
     ),
     cause(Bottleneck::Memory, &[at_least(Indicator::MemoryPressure, 0.10)], CPU_FREE),
@@ -307,7 +310,7 @@ pub const CAUSES: &[Cause] = &[
     indirect(
         Bottleneck::Waiting,
         &[below(Indicator::RateGrowth, 1.05), below(Indicator::ProcessorUse, 0.85)],
-        &[below(Indicator::ServerUnseen, 1.0), at_least(Indicator::ServiceCounts, COUNTS_MIN)],
+        &[below(Indicator::ServerUnseen, 1.0), at_least(Indicator::ServiceCounts, SERVICE_COUNTS_MIN)],
     ),
     // From one user to many, growth of the rate by a few percent does not count.
     indirect(

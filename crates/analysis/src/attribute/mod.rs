@@ -18,7 +18,7 @@ mod load_interfaces;
 mod read;
 mod web;
 
-pub use cause::{CAUSES, Cause, Condition, Threshold};
+pub use cause::{CAUSES, Cause, Condition, REFAULTS_MIN, SERVICE_COUNTS_MIN, Threshold};
 pub use demand::{DemandUnit, RateBounds, ResourceDemand};
 pub use headroom::generator_headroom;
 pub use indicator::{Indicator, IndicatorUnit, Indicators};

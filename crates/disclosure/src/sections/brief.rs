@@ -1,16 +1,10 @@
 //! The short answers on the first page: bottleneck, throughput, errors, and what to do next.
 
-use analysis::attribute::{Attribution, Bottleneck, Indicator};
+use analysis::attribute::{Attribution, Bottleneck, Indicator, REFAULTS_MIN, SERVICE_COUNTS_MIN};
 use analysis::{LoadPointResult, VerdictState};
 
 use crate::bottleneck::bottleneck_text;
 use crate::{Report, Text, finding_hint, numbers};
-
-/// The least number of refaults per operation from which more memory relieves a disk: that of a lack of memory.
-const REFAULTS_MIN: f64 = 0.1;
-
-/// The number of counts of connections below which a wait is not named.
-const COUNTS_MIN: f64 = 3.0;
 
 /// Returns the answers by their names, in reading order.
 pub(super) fn brief(report: &Report) -> Vec<(String, Text)> {
@@ -92,7 +86,7 @@ fn more_advice(attribution: &Attribution) -> String {
     let value = |indicator| attribution.indicators.get(&indicator).copied();
     let is_disk = matches!(attribution.bottleneck, Bottleneck::DiskOperations | Bottleneck::DiskBandwidth);
     match (attribution.bottleneck, value(Indicator::ServiceCounts)) {
-        (Bottleneck::Undetermined, Some(n)) if n < COUNTS_MIN => format!(
+        (Bottleneck::Undetermined, Some(n)) if n < SERVICE_COUNTS_MIN => format!(
             " The server’s connections to services were counted only {n:.0} times: measure for longer, or with fewer \
              connections on the machine."
         ),
