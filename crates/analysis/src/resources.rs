@@ -48,13 +48,13 @@ impl SeriesUsage {
     }
 }
 
-/// The roles of the machines at one end of the way that the load takes, in the order in which they are asked for a counter.
+/// The roles of the machines at one end of the load's way, in the order in which a counter is sought on them.
 pub(crate) type RouteEnd = [MachineRole; 2];
 
-/// Where the server runs: machines of the server alone before shared ones.
+/// The end at which the server runs: machines of the server alone before shared ones.
 pub(crate) const SERVER_END: RouteEnd = [MachineRole::Sut, MachineRole::Both];
 
-/// Where the load is made: machines of the load alone before shared ones.
+/// The end at which the load is made: machines of the load alone before shared ones.
 pub(crate) const LOAD_END: RouteEnd = [MachineRole::Load, MachineRole::Both];
 
 impl ResourceUsage {

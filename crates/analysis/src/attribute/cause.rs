@@ -562,7 +562,7 @@ mod tests {
         assert_eq!(named(&with(&disk)), Bottleneck::DiskOperations);
     }
 
-    /// What was called a lock, or nothing in particular: a service that is slow, and limits on connections.
+    /// Cases that were called a lock, or nothing in particular: a service that is slow, and limits on connections.
     #[test]
     fn services_and_limits_on_connections_are_told_from_locks() {
         use Indicator::*;
@@ -606,7 +606,7 @@ mod tests {
             assert_eq!([0.0, 2.0].map(counted), [Bottleneck::Undetermined; 2]);
             assert_eq!(counted(3.0), Bottleneck::Waiting);
         }
-        // What is seen is named all the same.
+        // A service or a lock that is seen is named although the connections were counted too rarely.
         let seen = |more| named(&[&idle[..], &[(ServiceCounts, 1.0), more]].concat());
         assert_eq!(seen((HeldByService, 0.9)), Bottleneck::DownstreamService);
         assert_eq!(
