@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use frame::app::{AppOperation, AppServerStats, AppStatus, FORMAT, STATS_BYTES};
 use frame::{Crc32c, REPLY_BYTES, ReplyHeader, RequestHeader};
+use languages::HttpUrl;
 use model::{Counter, ForbiddenObserver, Reading, check_observer};
 use units::{Clock, Nanos, RealClock};
 
@@ -33,11 +34,8 @@ impl FromStr for AppServerAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<AppServerAddress, String> {
-        let parts = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
-        let is_named = |&(host, port): &(&str, u16)| {
-            !host.is_empty() && !host.contains(['/', '@']) && !host.contains(char::is_whitespace) && port != 0
-        };
-        match parts.filter(is_named) {
+        let is_bare = |url: &HttpUrl| url.scheme.is_none() && url.port.is_some() && url.target.is_empty();
+        match text.parse().ok().filter(is_bare) {
             Some(_) => Ok(AppServerAddress(text.to_owned())),
             None => Err("expected `app=HOST:PORT`, such as `app=127.0.0.1:7000`".to_owned()),
         }
@@ -314,7 +312,7 @@ mod tests {
         for text in ["127.0.0.1:7000", "[::1]:7", "name.example:65535"] {
             assert_eq!(text.parse::<AppServerAddress>().unwrap().as_str(), text);
         }
-        for text in ["", "a", "a:0", ":1", "a:b", "u@a:1", "a:1/b", "a b:1", "http://a:1"] {
+        for text in ["", "a", "a:0", ":1", "a:b", "u@a:1", "a:1/b", "a b:1", "http://a:1", "::1:7"] {
             assert!(text.parse::<AppServerAddress>().is_err(), "{text}");
         }
         let metadata: AppServerAddress = "169.254.169.254:80".parse().unwrap();
