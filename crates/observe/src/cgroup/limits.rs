@@ -100,12 +100,6 @@ impl CgroupLimit {
     }
 }
 
-/// Returns the least memory limit in bytes among limits of control groups; `None` if they have none.
-pub(crate) fn memory_limit_among(limits: &[CgroupLimit]) -> Option<u64> {
-    let of_memory = limits.iter().filter(|limit| limit.kind == CgroupLimitKind::Memory);
-    of_memory.map(|limit| limit.value).min()
-}
-
 /// Returns the outermost group that restricts its processes to exactly these CPUs, given as the kernel writes them.
 pub(crate) fn group_with_cpus<'a>(
     directories: &'a [GroupDirectory],

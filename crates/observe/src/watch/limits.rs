@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::cgroup::{
-    CgroupLimit, CgroupMembership, CgroupMount, Controller, GroupDirectory, group_with_cpus,
-    memory_limit_among,
+    CgroupLimit, CgroupLimitKind, CgroupMembership, CgroupMount, Controller, GroupDirectory, group_with_cpus,
 };
 use crate::cpu_list::{format_cpu_list, parse_cpu_list};
 use crate::kernel_file;
@@ -36,7 +35,8 @@ pub(crate) struct AllowedCpus {
 /// Returns the memory limit in force of processes in bytes: the least that the control groups of all of them, and those above
 /// them, set. `None` without one.
 pub fn memory_limit_of(pids: &[u32]) -> Option<u64> {
-    memory_limit_among(&CgroupLimit::least(&common_directories(pids)))
+    let limits = CgroupLimit::least(&common_directories(pids));
+    limits.iter().find(|limit| limit.kind == CgroupLimitKind::Memory).map(|limit| limit.value)
 }
 
 impl GroupLimits {

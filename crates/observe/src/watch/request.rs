@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use crate::cgroup::memory_limit_among;
-
 use super::describe::{GroupDescription, describe};
 use super::group::ProcessGroup;
+use super::limits::memory_limit_of;
 use super::resolve::{Sought, WatchError};
 use super::selector::ProcessSelector;
 use super::table::ProcessTable;
@@ -57,11 +56,9 @@ impl WatchedTargets {
         self.updated().iter().map(describe).collect()
     }
 
-    /// Returns the memory limit in force of the first group, in bytes: the least that its control groups and those above them
-    /// set. `None` without one.
+    /// Returns the memory limit in force of the first group, in bytes; `None` without one.
     pub fn memory_limit(&self) -> Option<u64> {
-        let groups = self.updated();
-        memory_limit_among(&groups.first()?.limits().of_cgroups)
+        memory_limit_of(self.updated().first()?.members())
     }
 
     /// Returns the processes of all groups.
