@@ -194,10 +194,9 @@ fn resource(indicator: Indicator) -> &'static str {
 }
 
 fn load(load: Load, user: Option<&Noun>) -> String {
-    match load {
-        Load::Users(users) => {
-            user.map_or_else(|| users.to_string(), |user| format!("{users} {}", user.of(users.into())))
-        }
-        Load::Rate { per_second, .. } => format!("{per_second} operations per second"),
+    match (load, user) {
+        (Load::Users(users), Some(user)) => format!("{users} {}", user.of(users.into())),
+        (Load::Users(users), None) => users.to_string(),
+        (Load::Rate { per_second, .. }, _) => format!("{per_second} operations per second"),
     }
 }
