@@ -215,6 +215,25 @@ fn a_slow_service_is_named_with_its_port() {
     assert_eq!(render::json(&report)["load_points"][2]["bottleneck"]["service"], "port 5432");
 }
 
+/// Goal: the advice says what other indicators say about the cause, and only where they do.
+#[test]
+fn advice_follows_from_the_indicators_beside_the_bottleneck() {
+    let page = |bottleneck, indicator, value| {
+        let mut fixture = fixture::valid();
+        for point in &mut fixture.analysis.load_points {
+            let indicators = [(indicator, value)].into();
+            point.attribution = Some(Attribution { bottleneck, indicators, ..attribution(0.3, 1) });
+        }
+        render::markdown(&outline(&fixture.report()))
+    };
+    let counts = |value| page(Bottleneck::Undetermined, Indicator::ServiceCounts, value);
+    let rarely = "connections to services were counted too rarely";
+    assert!(counts(2.0).contains(rarely) && !counts(3.0).contains(rarely), "{}", counts(2.0));
+    let refaults = |value| page(Bottleneck::DiskBandwidth, Indicator::RefaultsPerOperation, value);
+    let memory = "Memory comes first";
+    assert!(refaults(0.1).contains(memory) && !refaults(0.09).contains(memory), "{}", refaults(0.1));
+}
+
 /// The reported case: bottlenecks that were added later were not in the schema.
 #[test]
 fn every_bottleneck_is_in_the_published_schema() {

@@ -58,9 +58,12 @@ fn next(report: &Report) -> Text {
     }
     let Some(point) = report.main_point() else { return Text::default() };
     let found = point.attribution.as_ref();
-    let advice = match found.filter(|attribution| attribution.bottleneck != Bottleneck::None) {
-        None => more_load(report),
-        Some(attribution) => Some(format!("{}{}", advice(attribution.bottleneck), more_advice(attribution))),
+    let advice: Vec<String> = match found.filter(|attribution| attribution.bottleneck != Bottleneck::None) {
+        None => more_load(report).into_iter().collect(),
+        Some(attribution) => {
+            let sentences = [Some(advice(attribution.bottleneck)), more_advice(attribution)];
+            sentences.into_iter().flatten().map(str::to_owned).collect()
+        }
     };
     let run = report.provenance.run_file.as_deref().unwrap_or("RUN");
     let compare = format!(
@@ -81,19 +84,20 @@ fn more_load(report: &Report) -> Option<String> {
     })
 }
 
-/// Returns what else indicators advise, with a space before it; empty if nothing.
-fn more_advice(attribution: &Attribution) -> String {
+/// Returns what relieves the cause of a bottleneck, or shows it, as other indicators say; `None` if they say nothing.
+fn more_advice(attribution: &Attribution) -> Option<&'static str> {
     let value = |indicator| attribution.indicators.get(&indicator).copied();
-    let is_disk = matches!(attribution.bottleneck, Bottleneck::DiskOperations | Bottleneck::DiskBandwidth);
-    match (attribution.bottleneck, value(Indicator::ServiceCounts)) {
-        (Bottleneck::Undetermined, Some(n)) if n < SERVICE_COUNTS_MIN => format!(
-            " The server’s connections to services were counted only {n:.0} times: measure for longer, or with fewer \
-             connections on the machine."
+    let is_counted_rarely = value(Indicator::ServiceCounts).is_some_and(|n| n < SERVICE_COUNTS_MIN);
+    let is_read_again = value(Indicator::RefaultsPerOperation).is_some_and(|n| REFAULTS_MIN <= n);
+    match attribution.bottleneck {
+        Bottleneck::Undetermined if is_counted_rarely => Some(
+            "The server’s connections to services were counted too rarely: measure for longer, or with fewer connections on \
+             the machine.",
         ),
-        _ if is_disk && value(Indicator::RefaultsPerOperation).is_some_and(|n| REFAULTS_MIN <= n) => {
-            " Memory comes first: much of what is read had been in memory and was evicted.".to_owned()
+        Bottleneck::DiskOperations | Bottleneck::DiskBandwidth if is_read_again => {
+            Some("Memory comes first: much of what is read had been in memory and was evicted.")
         }
-        _ => String::new(),
+        _ => None,
     }
 }
 
