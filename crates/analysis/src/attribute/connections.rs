@@ -89,10 +89,13 @@ impl ServiceUse<'_> {
 /// CPUs were read: counting takes the longer the more connections the machine has. `None` where it was as often, and of a
 /// server that was seen with no service at any load point.
 pub(super) fn rare_counts(point: &LoadPointResult, points: &[LoadPointResult]) -> Option<f64> {
-    let counts = |point: &LoadPointResult| point.resources.of_sut(Counter::SutServices).next().cloned();
-    let has_service = points.iter().filter_map(counts).any(|one| 0 < one.max);
+    let counted = |point: &LoadPointResult| {
+        let services = point.resources.of_sut(Counter::SutServices).next();
+        services.map_or((0, 0), |one| (one.readings, one.max))
+    };
+    let has_service = points.iter().map(counted).any(|(_, n_services)| 0 < n_services);
     let n_read = point.resources.of_sut(Counter::CpuIdle).map(|one| one.readings).max()?;
-    let n_counts = counts(point).map_or(0, |one| one.readings);
+    let (n_counts, _) = counted(point);
     (has_service && n_counts < n_read).then_some(n_counts as f64)
 }
 

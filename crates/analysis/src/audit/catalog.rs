@@ -35,7 +35,7 @@ impl CatalogDifference {
     }
 }
 
-/// Compares score and words in the catalog of a plan with those in the one that its benchmark's definition gives for the plan's workload.
+/// Compares score and words in the catalog of a plan with those that its benchmark's definition gives for its workload.
 ///
 /// The score first, then words in the order of [`model::Words::entries`]; empty if they are equal.
 pub fn audit_catalog(stored: &Catalog, defined: &Catalog) -> Vec<CatalogDifference> {
