@@ -38,16 +38,12 @@ impl Curve {
 
 /// Returns the figure of a run: of few load points all, else those that matter; `None` if no percentile has enough values.
 pub(super) fn figure(report: &Report) -> Option<Figure> {
-    let points = chosen(report);
-    let named = |(point, mark): &(&LoadPointResult, &str)| {
+    let curve = |(point, mark): (&LoadPointResult, &str)| {
         let load = report.terms().load_text(point.load);
-        if mark.is_empty() { load } else { format!("{load} ({mark})") }
+        let name = if mark.is_empty() { load } else { format!("{load} ({mark})") };
+        Curve::of(name, &point.response, super::is_doubtful(point))
     };
-    let curves = points.iter().map(|entry| {
-        let (point, _) = entry;
-        Curve::of(named(entry), &point.response, super::is_doubtful(point))
-    });
-    let curves: Vec<Curve> = curves.collect();
+    let curves: Vec<Curve> = chosen(report).into_iter().map(curve).collect();
     let left_out = report.analysis.load_points.len() - curves.len();
     let chart = Chart {
         id: "percentile-curve",
