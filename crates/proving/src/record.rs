@@ -1,5 +1,4 @@
-//! `record`: benchmarks with full-length phases against installed servers, audited, written to
-//! `docs/recorded/`.
+//! `record`: runs of benchmarks, most with full-length phases, audited, written to `docs/recorded/`.
 
 use std::fmt::Write;
 use std::fs;
@@ -19,56 +18,94 @@ struct Recording {
     name: &'static str,
     /// Title of the page.
     title: &'static str,
-    arguments: &'static [&'static str],
+    /// The arguments of `plimsoll run`, separated by spaces.
+    arguments: &'static str,
+    /// The installed programs whose versions the page states.
+    programs: &'static [Program],
     minutes: u32,
 }
 
-const SERVERS: [&str; 2] = ["--sut", "nginx,apache"];
+/// An installed program: its name for readers, and the command and argument that print its version.
+type Program = (&'static str, &'static str, &'static str);
 
-const RECORDINGS: [Recording; 6] = [
+const WEB_SERVERS: [Program; 2] = [("nginx", "nginx", "-v"), ("Apache", "apache2", "-v")];
+
+const LANGUAGES: [Program; 3] =
+    [("Python", "python3", "--version"), ("Node", "node", "--version"), ("Go", "go", "version")];
+
+const RECORDINGS: [Recording; 10] = [
     Recording {
         name: "webstone-dynamic",
         title: "WebStone 2.0.1-style, half of the requests for generated pages",
-        arguments: &[
-            "webstone-2.0.1",
-            "--filelist",
-            "dynamic-medium",
-            "--gateway",
-            "fastcgi",
-            "--load",
-            "10,50",
-        ],
+        arguments: "webstone-2.0.1 --filelist dynamic-medium --gateway fastcgi --load 10,50 --sut nginx,apache",
+        programs: &WEB_SERVERS,
         minutes: 40,
     },
     Recording {
         name: "web96",
         title: "SPECweb96-style",
-        arguments: &["web96", "--rate", "300,600"],
+        arguments: "web96 --rate 300,600 --sut nginx,apache",
+        programs: &WEB_SERVERS,
         minutes: 60,
     },
     Recording {
         name: "webbench-1.0",
         title: "WebBench 1.0-style, with CGI processes",
-        arguments: &["webbench-1.0", "--load", "4,12"],
+        arguments: "webbench-1.0 --load 4,12 --sut nginx,apache",
+        programs: &WEB_SERVERS,
         minutes: 20,
     },
     Recording {
         name: "dynpage",
         title: "The dynamic page, behind FastCGI",
-        arguments: &["dynpage", "--gateway", "fastcgi", "--load", "200,600"],
+        arguments: "dynpage --gateway fastcgi --load 200,600 --sut nginx,apache",
+        programs: &WEB_SERVERS,
         minutes: 40,
     },
     Recording {
         name: "web-modern",
         title: "Web, modern: TLS and HTTP/2",
-        arguments: &["web-modern", "--load", "20,60"],
+        arguments: "web-modern --load 20,60 --sut nginx,apache",
+        programs: &WEB_SERVERS,
         minutes: 22,
     },
     Recording {
         name: "find-max",
         title: "The highest load within the limits",
-        arguments: &["one-object", "--find-max", "--limit", "p99<20ms,errors<0.1%"],
+        arguments: "one-object --find-max --limit p99<20ms,errors<0.1% --sut nginx,apache",
+        programs: &WEB_SERVERS,
         minutes: 6,
+    },
+    Recording {
+        name: "serverbench",
+        title: "ServerBench-style, with a memory of 256 MiB and a slow disk",
+        arguments: "serverbench --sut-memory 256MiB --sut-disk reads=300 --set range=auto",
+        programs: &[],
+        minutes: 85,
+    },
+    Recording {
+        name: "serverbench-writes",
+        title: "ServerBench-style, past the page cache and durable, with a slow disk",
+        arguments: "serverbench --set io=direct,durable --sut-disk reads=300,writes=300 --load 1,4,16,40,60 \
+            --ramp-up 5 --duration 60 --ramp-down 5",
+        programs: &[],
+        minutes: 15,
+    },
+    Recording {
+        name: "serverbench-languages",
+        title: "Application servers in four languages",
+        arguments: "serverbench --set suite=net,disk --sut built-in,go,node,python --load 4,16 \
+            --ramp-up 2 --duration 20 --ramp-down 0",
+        programs: &LANGUAGES,
+        minutes: 8,
+    },
+    Recording {
+        name: "serverbench-processing",
+        title: "200,000 rounds of integer arithmetic in four languages",
+        arguments: "serverbench --set suite=cpu --sut built-in,go,node,python --load 1 \
+            --ramp-up 2 --duration 20 --ramp-down 0",
+        programs: &LANGUAGES,
+        minutes: 2,
     },
 ];
 
@@ -101,7 +138,7 @@ fn record(recording: &Recording, plimsoll: &Path) -> Result<String> {
     let folder = tempfile::tempdir()?;
     let runs = folder.path().join("runs");
     let mut run = Command::new(plimsoll);
-    run.arg("run").args(recording.arguments).args(SERVERS);
+    run.arg("run").args(recording.arguments.split(' '));
     let shown = line(&run);
     run.arg("--out").arg(&runs).stderr(Stdio::inherit());
     println!("{shown}");
@@ -110,12 +147,15 @@ fn record(recording: &Recording, plimsoll: &Path) -> Result<String> {
     // An invalid run is recorded, too: the page shows it.
     ensure!(runs.is_dir(), "`{shown}` ended with {} and left nothing", result.status);
     let mut page = format!(
-        "# {}\n\nGenerated by `cargo xtask record {}`: full-length load points against installed servers, in \
-        turns.\n\n{}\n",
+        "# {}\n\nGenerated by `cargo xtask record {}`; several servers run in turns.\n\n{}",
         recording.title,
         recording.name,
-        machine::table()? + &format!("| Apache | {} |\n", machine::version("apache2", "-v")?)
+        machine::without_servers()?
     );
+    for (title, program, option) in recording.programs {
+        page += &machine::row(title, program, option)?;
+    }
+    page.push('\n');
     write!(page, "```text\n$ {shown}\n{}\n```\n\n", without_paths(&printed, &runs))?;
     for file in run_files(&runs)? {
         let audit = output(Command::new(plimsoll).arg("audit").arg(&file))?;

@@ -35,7 +35,7 @@ commands:
                    docs/recorded/soak-accelerator.md)
   conformance      the public test suite for HTTP caches (https://github.com/http-tests/cache-tests) against the
                    accelerator, on Node  --suite DIR [--write]  (--write: to docs/conformance-accelerator.md)
-  record           benchmarks with full-length phases against installed servers, to docs/recorded/  [NAME]…
+  record           runs of benchmarks, most with full-length phases, to docs/recorded/  [NAME]…
   throttles        servers and generators that are throttled on purpose, and the bottleneck that Plimsoll reports
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
                    --sample: 120 cases, most with servers that Plimsoll did not start, each with a proof; those that

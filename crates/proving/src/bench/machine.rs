@@ -35,8 +35,18 @@ pub(crate) fn facts(options: &GeneratorBenchOptions) -> Result<String> {
     ))
 }
 
-/// Returns the start of a table: processor, kernel, programs.
+/// Returns the start of a table: processor, kernel, Plimsoll and nginx.
 pub(crate) fn table() -> Result<String> {
+    Ok(without_servers()? + &row("nginx", "nginx", "-v")?)
+}
+
+/// Returns a row of the table: a program with its version.
+pub(crate) fn row(title: &str, program: &str, option: &str) -> Result<String> {
+    Ok(format!("| {title} | {} |\n", version(program, option)?))
+}
+
+/// Returns the start of a table: processor, kernel and Plimsoll.
+pub(crate) fn without_servers() -> Result<String> {
     let read = |path: &str| std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"));
     let processors = read("/proc/cpuinfo")?;
     let named = |name: &str| processors.lines().filter(|line| line.starts_with(name)).collect::<Vec<_>>();
@@ -47,12 +57,10 @@ pub(crate) fn table() -> Result<String> {
         "| | |\n|---|---|\n\
         | processor | {model}, {n_processors} CPUs |\n\
         | kernel | {} |\n\
-        | Plimsoll | commit {}, {} |\n\
-        | nginx | {} |\n",
+        | Plimsoll | commit {}, {} |\n",
         kernel.trim(),
         commit(),
         output(Command::new("rustc").arg("--version"))?.trim(),
-        version("nginx", "-v")?,
     ))
 }
 
