@@ -1,8 +1,9 @@
 //! The tests of all crates: built by cargo, then run here, so that those that need quiet run alone.
 //!
 //! Crates that only compute run two binaries at a time; their tests pass on any machine. The others have
-//! servers, sockets and clocks: each of their binaries runs alone, and its failed tests are repeated if
-//! others used the CPUs meanwhile.
+//! servers, sockets and clocks: each of their binaries runs alone. Its tests disturb each other, since several of them
+//! load the CPUs at a time; so those that fail are run again, one after the other, and that attempt decides. It is
+//! repeated if others used the CPUs meanwhile.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -129,25 +130,8 @@ impl Binary {
 
     /// Runs all of its tests once.
     fn perform(&self) -> Result<()> {
-        let clock = RealClock::start();
-        let output = self.run(&[])?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let (n_passed, n_failed) = counts(&text);
-        println!(
-            "{}: {n_passed} passed, {n_failed} failed in {:.1} s",
-            self.name(),
-            clock.now().as_secs_f64()
-        );
-        if !output.status.success() {
-            println!("{text}{}", String::from_utf8_lossy(&output.stderr));
-        }
-        ensure!(
-            output.status.success(),
-            "{}: {} ({})",
-            self.name(),
-            failures(&text).join(", "),
-            output.status
-        );
+        let (failed, _) = self.failed_of(&[])?;
+        ensure!(failed.is_empty(), "{}: {}", self.name(), failed.join(", "));
         Ok(())
     }
 
@@ -157,37 +141,49 @@ impl Binary {
         Ok(per_cpu * std::thread::available_parallelism()?.get())
     }
 
-    /// Runs all of its tests, and repeats failed ones if noise may be the cause.
+    /// Runs all of its tests, several at a time; then those that failed one at a time, again if noise may be the cause.
     fn perform_alone(&self) -> Result<()> {
-        let mut left: Vec<String> = Vec::new();
+        let (mut left, _) = self.failed_of(&["--test-threads", &self.n_threads()?.to_string()])?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        println!("{}: once more, one at a time: {}", self.name(), left.join(", "));
         until_quiet(&self.name(), || {
-            let tests: Vec<&str> = left.iter().map(String::as_str).collect();
-            let clock = RealClock::start();
-            let output = match tests[..] {
-                [] => self.run(&["--test-threads", &self.n_threads()?.to_string()]),
-                _ => self.run(&[&["--exact", "--test-threads", "1"], &tests[..]].concat()),
-            }?;
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let (n_passed, n_failed) = counts(&text);
-            println!(
-                "{}: {n_passed} passed, {n_failed} failed in {:.1} s",
-                self.name(),
-                clock.now().as_secs_f64()
-            );
-            if output.status.success() {
-                // An unknown test name would mean a test that was left out.
-                ensure!(
-                    left.len() <= n_passed,
-                    "{}: {} tests to be run again, {n_passed} were",
-                    self.name(),
-                    left.len()
-                );
-                return Ok(AttemptResult::Right);
-            }
-            println!("{text}{}", String::from_utf8_lossy(&output.stderr));
-            left = failures(&text);
-            Ok(AttemptResult::Wrong(format!("{} ({})", left.join(", "), output.status)))
+            left = self.failed_again(&left)?;
+            Ok(match left[..] {
+                [] => AttemptResult::Right,
+                _ => AttemptResult::Wrong(left.join(", ")),
+            })
         })
+    }
+
+    /// Runs the named tests one at a time and returns those that failed.
+    fn failed_again(&self, names: &[String]) -> Result<Vec<String>> {
+        let mut arguments = vec!["--exact", "--test-threads", "1"];
+        arguments.extend(names.iter().map(String::as_str));
+        let (failed, n_run) = self.failed_of(&arguments)?;
+        // An unknown name would mean a test that was left out.
+        ensure!(n_run == names.len(), "{}: {} tests to be run again, {n_run} were", self.name(), names.len());
+        Ok(failed)
+    }
+
+    /// Runs some of its tests, or all; returns the names of those that failed, and the number that ran.
+    ///
+    /// # Errors
+    /// The binary failed without the name of a test.
+    fn failed_of(&self, arguments: &[&str]) -> Result<(Vec<String>, usize)> {
+        let clock = RealClock::start();
+        let output = self.run(arguments)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (n_passed, n_failed) = counts(&text);
+        let seconds = clock.now().as_secs_f64();
+        println!("{}: {n_passed} passed, {n_failed} failed in {seconds:.1} s", self.name());
+        let failed = failures(&text);
+        if !output.status.success() {
+            println!("{text}{}", String::from_utf8_lossy(&output.stderr));
+            ensure!(!failed.is_empty(), "{}: no test failed, but {}", self.name(), output.status);
+        }
+        Ok((failed, n_passed + n_failed))
     }
 }
 

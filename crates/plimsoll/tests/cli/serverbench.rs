@@ -48,9 +48,16 @@ fn a_run_works_from_nothing_and_is_audited() {
             assert!(part("queue_s") + part("service_s") <= mean(kind), "{kind}");
         }
     }
+    // A busy machine can make a load point invalid: it is no part of the curve then, unless all are.
+    let points = report["load_points"].as_array().unwrap();
+    let is_valid = |point: &&serde_json::Value| point["verdict"]["state"] == "valid";
+    let mut on_curve: Vec<_> = points.iter().filter(is_valid).collect();
+    if on_curve.is_empty() {
+        on_curve = points.iter().collect();
+    }
     let summary = &report["score_summary"];
-    let score = |index: usize| &report["load_points"][index]["score"];
-    assert_eq!((&summary["n_load_points"], &summary["greatest_load"]["score"]), (&2.into(), score(1)));
+    assert_eq!(summary["n_load_points"], on_curve.len());
+    assert_eq!(summary["greatest_load"]["score"], on_curve[on_curve.len() - 1]["score"]);
     for point in report["load_points"].as_array().unwrap() {
         let (queue, service) = (&point["queue"], &point["service_measure"]);
         assert_eq!((&queue["n"], &service["n"]), (&point["total"]["n"], &point["total"]["n"]));
