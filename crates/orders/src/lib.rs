@@ -12,6 +12,7 @@
 //! - `transaction`: the five transactions, their inputs and outputs
 //! - `mix`, `pacing`: which transaction is next, and when
 //! - `consistency`: the conditions that hold between transactions, as SQL
+//! - [`wire`]: all of it as bytes, for servers that perform transactions and their clients
 //!
 //! Pure: random numbers come from [`units::Rng`], times are arguments.
 
@@ -24,6 +25,7 @@ mod random;
 mod scale;
 mod schema;
 mod transaction;
+pub mod wire;
 
 pub use amount::{BasisPoints, Cents, order_total};
 pub use consistency::{ConsistencyCondition, OrderTotals};

@@ -1,11 +1,14 @@
 //! Inputs of the transactions.
 
-use crate::{Cents, DistrictKey};
+use crate::{Cents, DISTRICTS, DataScale, DistrictKey};
 
 /// The fewest and the most lines of an order.
 pub const LINES_MIN: u32 = 5;
 /// See [`LINES_MIN`].
 pub const LINES_MAX: u32 = 15;
+
+/// The greatest payment (TPC-C revision 5.11, clause 2.5.1.3).
+pub(super) const PAYMENT_MAX: Cents = Cents::from_dollars(5000);
 
 /// A type of transaction, as terminals choose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -99,6 +102,29 @@ impl TransactionInput {
             TransactionInput::OrderStatus(_) => TransactionKind::OrderStatus,
             TransactionInput::Delivery(_) => TransactionKind::Delivery,
             TransactionInput::StockLevel(_) => TransactionKind::StockLevel,
+        }
+    }
+
+    /// Returns whether its numbers are those of a terminal of these data: warehouses, districts and quantities that are
+    /// there, 1 to [`LINES_MAX`] lines, an amount above 0, one of ten carriers. Customers and items need not exist.
+    pub fn is_within(&self, scale: &DataScale) -> bool {
+        let has_warehouse = |warehouse| (1..=scale.warehouses()).contains(&warehouse);
+        let has = |key: DistrictKey| has_warehouse(key.warehouse) && (1..=DISTRICTS).contains(&key.district);
+        let is_line =
+            |line: &OrderedItem| has_warehouse(line.supply_warehouse) && (1..=10).contains(&line.quantity);
+        match self {
+            TransactionInput::NewOrder(input) => {
+                has(input.district) && !input.items.is_empty() && input.items.iter().all(is_line)
+            }
+            TransactionInput::Payment(input) => {
+                let is_amount = (1..=PAYMENT_MAX.0).contains(&input.amount.0);
+                has(input.district) && has(input.customer_district) && is_amount
+            }
+            TransactionInput::OrderStatus(input) => has(input.district),
+            TransactionInput::Delivery(input) => {
+                has_warehouse(input.warehouse) && (1..=10).contains(&input.carrier)
+            }
+            TransactionInput::StockLevel(input) => has(input.district),
         }
     }
 }
