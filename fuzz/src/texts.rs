@@ -14,8 +14,8 @@ use published::{
     CalendarDate, Expression, PrintedNumber, PublishedQuantity, PublishedReport, Statement, audit_report,
 };
 use runfile::{PublicKey, Seal, SealKey};
+use servers::FrameFaultPlan;
 use servers::gateway::GatewayAddress;
-use servers::app::AppFaultPlan;
 use servers::web::FaultPlan;
 use telemetry::Endpoint;
 use observe::prometheus::{Samples, Tables};
@@ -92,7 +92,7 @@ pub fn addresses(bytes: &[u8]) {
         shown(Target::from_str(text));
         shown(GatewayAddress::from_str(text));
         shown(FaultPlan::parse(text.lines()));
-        shown(AppFaultPlan::parse(text.lines()));
+        shown(FrameFaultPlan::parse(&servers::app::FAULTS, text.lines()));
         shown(PageUrl::parse(text));
         shown(SshAccount::from_str(text));
         shown(MonitorSource::from_str(text));

@@ -8,7 +8,8 @@ use engine::Driver;
 use model::{
     AppFileIo, AppPayload, AppProtocol, AppRequest, AppSuite, AppWorkload, Outcome, Reply, Think, app_measure,
 };
-use servers::app::{AppFault, AppFaultPlan, AppOptions, AppServer};
+use servers::FrameFaultPlan;
+use servers::app::{AppOptions, AppServer, FAULTS};
 use tokio::runtime::{Builder, LocalOptions};
 use units::{Clock, RealClock};
 
@@ -47,7 +48,7 @@ fn request(suite: AppSuite, kind: u16, number: u64) -> AppRequest {
 }
 
 fn server(parent: &Path, faults: &[&str]) -> AppServer {
-    let faults = AppFaultPlan::parse(faults.iter().copied()).unwrap();
+    let faults = FrameFaultPlan::parse(&FAULTS, faults.iter().copied()).unwrap();
     let directory = Some(parent.to_owned());
     AppServer::start(AppOptions {
         service_threads: 2,
@@ -143,7 +144,7 @@ fn of_fault(fault: &str, kind: u16, limit: Duration) -> (Outcome, u32, String) {
 /// Each row of the table of faults, as `docs/design/hostile-servers.md` has it.
 #[test]
 fn every_fault_is_a_named_outcome_with_its_code() {
-    for fault in AppFault::all() {
+    for fault in &FAULTS {
         // Faults of a payload need one; the number of a block is that of a read.
         let kind = if fault.name == "wrong-block" { RREAD } else { SC };
         let ends = fault.outcome != Outcome::TimedOut;

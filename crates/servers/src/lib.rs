@@ -6,6 +6,9 @@
 
 mod allowance;
 pub mod app;
+mod framed;
 pub mod gateway;
 mod listener;
 pub mod web;
+
+pub use framed::{DataDirectoryError, FrameFault, FrameFaultPlan, FrameFaultPlanError};

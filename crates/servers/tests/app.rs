@@ -10,7 +10,8 @@ use frame::app::{
     sized_content,
 };
 use frame::{Crc32c, REPLY_BYTES, ReplyHeader, RequestHeader};
-use servers::app::{AppFaultPlan, AppOptions, AppServer};
+use servers::FrameFaultPlan;
+use servers::app::{AppOptions, AppServer, FAULTS};
 use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
 
 const SETTINGS: DataSettings =
@@ -105,7 +106,7 @@ fn options() -> AppOptions {
 
 /// Starts a server with files in a directory on a disk.
 fn with_files(parent: &Path, faults: &[&str]) -> AppServer {
-    let faults = AppFaultPlan::parse(faults.iter().copied()).unwrap();
+    let faults = FrameFaultPlan::parse(&FAULTS, faults.iter().copied()).unwrap();
     AppServer::start(AppOptions { directory: Some(parent.to_owned()), faults, ..options() }).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use servers::app::AppFault;
+use servers::FrameFault;
 use servers::web::{ClientProtocol, Fault};
 
 const PAGE: &str = include_str!("../../../../docs/design/hostile-servers.md");
@@ -27,7 +27,7 @@ fn the_page_lists_every_fault_with_its_outcome() {
 #[test]
 fn the_page_lists_every_fault_of_the_application_server_with_outcome_and_code() {
     let mut table = "| `--fault` | the server | the operation | code |\n|---|---|---|---|\n".to_owned();
-    for AppFault { name, does, outcome, code, .. } in AppFault::all() {
+    for FrameFault { name, does, outcome, code, .. } in &servers::app::FAULTS {
         let code = if *code == 0 { String::new() } else { format!(" {code}") };
         writeln!(table, "| `{name}` | {does} | {} |{code} |", outcome.name()).unwrap();
     }

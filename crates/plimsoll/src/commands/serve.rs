@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use servers::app::{AppFaultPlan, AppOptions, AppServer};
+use servers::FrameFaultPlan;
+use servers::app::{AppOptions, AppServer};
 use servers::gateway::{Gateway, GatewayOptions};
 use servers::web::{FaultPlan, Identity, PagesOptions, PagesServer, WebOptions, serve};
 use tokio::signal::unix::{SignalKind, signal};
@@ -81,7 +82,8 @@ fn pages(arguments: &ServePagesArguments) -> Result<Exit, Failure> {
 
 fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
     units::raise_open_files();
-    let faults = AppFaultPlan::parse(arguments.fault.iter().map(String::as_str)).map_err(Failure::usage)?;
+    let names = arguments.fault.iter().map(String::as_str);
+    let faults = FrameFaultPlan::parse(&servers::app::FAULTS, names).map_err(Failure::usage)?;
     let options = AppOptions {
         listen: arguments.listen,
         service_threads: arguments.threads,

@@ -10,7 +10,7 @@ use frame::app::{
 };
 use rustix::fs::{Advice, OFlags, fadvise};
 
-use super::data_directory::DataDirectory;
+use crate::framed::DataDirectory;
 
 /// Length of the longest transfer, in bytes.
 const TRANSFER_BYTES: usize = SEQUENTIAL_BLOCKS as usize * BLOCK_BYTES;
@@ -195,7 +195,7 @@ mod tests {
         test: impl FnOnce(&mut ClientData, &DataDirectory, &mut TransferBuffer),
     ) {
         let parent = tempfile::tempdir_in("/var/tmp").unwrap();
-        let directory = DataDirectory::create(parent.path()).unwrap();
+        let directory = DataDirectory::create(parent.path(), "app-server-").unwrap();
         let (mut data, mut buffer) = (ClientData::new(7), TransferBuffer::new());
         data.prepare(settings, &directory, &mut buffer).unwrap();
         test(&mut data, &directory, &mut buffer);

@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use units::Ratio;
 
-use super::data_directory::DataDirectoryError;
-use super::fault::AppFaultPlan;
-use crate::listener::BACKLOG;
+use crate::framed::{DataDirectoryError, FrameFaultPlan};
 
 /// The most service threads.
 pub const SERVICE_THREADS_MAX: u32 = 256;
@@ -32,7 +30,7 @@ pub struct AppOptions {
     /// CPUs that all threads of the server together limit themselves to; `None` for no limit.
     pub cpu_allowance: Option<Ratio>,
     /// Misbehavior.
-    pub faults: AppFaultPlan,
+    pub faults: FrameFaultPlan,
 }
 
 /// A reason why an application server did not start.
@@ -57,13 +55,8 @@ impl AppOptions {
             file_bytes_max: 1 << 30,
             directory: None,
             cpu_allowance: None,
-            faults: AppFaultPlan::default(),
+            faults: FrameFaultPlan::default(),
         }
-    }
-
-    /// Returns the accept backlog.
-    pub(super) fn backlog(&self) -> u32 {
-        BACKLOG
     }
 }
 

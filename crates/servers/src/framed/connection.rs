@@ -9,42 +9,31 @@
 //! | in service | the reply is sent | reading | reads on at once if something was remembered |
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
-use frame::app::{DataSettings, FORMAT};
-use frame::{REQUEST_BYTES, RequestHeader};
+use frame::{FrameFormat, REQUEST_BYTES, RequestHeader};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
-
-use super::client_data::ClientData;
 
 /// Room for the start of a request, in bytes; most requests are shorter.
 const READ_BYTES: usize = 4096;
 
-/// A connection of a client.
+/// A connection of a client, whose session has the state `T`.
 #[derive(Debug)]
-pub(super) struct ClientConnection {
+pub(crate) struct ClientConnection<T> {
     pub(super) id: u64,
     pub(super) socket: OwnedFd,
-    state: Mutex<ConnectionState>,
+    format: FrameFormat,
+    state: Mutex<ConnectionState<T>>,
 }
 
-#[derive(Debug, Default)]
-struct ConnectionState {
+#[derive(Debug)]
+struct ConnectionState<T> {
     input: Vec<u8>,
     in_service: bool,
     /// Whether the socket was reported while a request was in service, or may have more than was read.
     has_more: bool,
-    session: Option<Session>,
-}
-
-/// The session that `HELLO` has opened.
-#[derive(Debug, Clone)]
-pub(super) struct Session {
-    pub(super) data: Arc<Mutex<ClientData>>,
-    /// The data that the client announced; `None` if it needs none.
-    pub(super) settings: Option<DataSettings>,
-    pub(super) is_prepared: bool,
+    session: Option<T>,
 }
 
 /// The result of reading from a connection.
@@ -58,10 +47,11 @@ pub(super) enum Arrival {
     End,
 }
 
-impl ClientConnection {
+impl<T: Clone> ClientConnection<T> {
     /// Creates the connection of a socket that does not block.
-    pub(super) fn new(id: u64, socket: OwnedFd) -> ClientConnection {
-        ClientConnection { id, socket, state: Mutex::default() }
+    pub(super) fn new(id: u64, socket: OwnedFd, format: FrameFormat) -> ClientConnection<T> {
+        let state = ConnectionState { input: Vec::new(), in_service: false, has_more: false, session: None };
+        ClientConnection { id, socket, format, state: Mutex::new(state) }
     }
 
     /// Reads until there is a request, or nothing more. `may_have_ended` is whether a read that leaves room does not show
@@ -74,7 +64,7 @@ impl ClientConnection {
         }
         let mut is_drained = false;
         loop {
-            let missing = match state.take_request(!is_drained) {
+            let missing = match state.take_request(self.format, !is_drained) {
                 Taken::Arrival(arrival) => return arrival,
                 Taken::Missing(_) if is_drained => return Arrival::Incomplete,
                 Taken::Missing(bytes) => bytes,
@@ -100,24 +90,24 @@ impl ClientConnection {
     }
 
     /// Returns the session, if there is one.
-    pub(super) fn session(&self) -> Option<Session> {
+    pub(crate) fn session(&self) -> Option<T> {
         self.lock().session.clone()
     }
 
     /// Replaces the session.
-    pub(super) fn set_session(&self, session: Session) {
+    pub(crate) fn set_session(&self, session: T) {
         self.lock().session = Some(session);
     }
 
-    fn lock(&self) -> MutexGuard<'_, ConnectionState> {
+    fn lock(&self) -> MutexGuard<'_, ConnectionState<T>> {
         self.state.lock().expect("no thread panics with a connection")
     }
 }
 
-impl ConnectionState {
+impl<T> ConnectionState<T> {
     /// Takes a whole request out of the input. `may_have_more` is whether the socket may not be empty.
-    fn take_request(&mut self, may_have_more: bool) -> Taken {
-        let header = match RequestHeader::read(&self.input, FORMAT) {
+    fn take_request(&mut self, format: FrameFormat, may_have_more: bool) -> Taken {
+        let header = match RequestHeader::read(&self.input, format) {
             Ok(Some(header)) => header,
             Ok(None) => return Taken::Missing(READ_BYTES),
             Err(_) => return Taken::Arrival(Arrival::End),

@@ -9,7 +9,6 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use frame::app::{AppOperation, AppStatus, FORMAT};
 use frame::{ReplyHeader, RequestHeader, ServerStamps};
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
@@ -19,9 +18,10 @@ use rustix::net::SocketFlags;
 use socket2::Socket;
 use units::{Clock, Nanos};
 
+use super::connection::{Arrival, ClientConnection};
+use super::requests::{FrameRequest, send_without_waiting};
 use super::server::Shared;
-use super::service::{Job, send_without_waiting};
-use super::session::{Arrival, ClientConnection};
+use super::service::FrameService;
 use crate::listener::{ACCEPT_PAUSE, is_exhausted};
 
 /// The events of the listener and of the waker; connections have larger numbers.
@@ -36,19 +36,19 @@ const EVENTS: usize = 256;
 const ACCEPTS_PER_TURN: usize = 64;
 
 /// The reactor's part of a server.
-pub(super) struct Reactor {
-    shared: Arc<Shared>,
+pub(super) struct Reactor<S: FrameService> {
+    shared: Arc<Shared<S>>,
     epoll: OwnedFd,
     listener: Socket,
-    connections: HashMap<u64, Arc<ClientConnection>>,
+    connections: HashMap<u64, Arc<ClientConnection<S::Session>>>,
     next: u64,
     /// Whether accepting failed for lack of descriptors, and is to be tried again.
     is_exhausted: bool,
 }
 
-impl Reactor {
+impl<S: FrameService> Reactor<S> {
     /// Creates the reactor of a listener.
-    pub(super) fn new(shared: Arc<Shared>, listener: Socket) -> io::Result<Reactor> {
+    pub(super) fn new(shared: Arc<Shared<S>>, listener: Socket) -> io::Result<Reactor<S>> {
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
@@ -125,7 +125,7 @@ impl Reactor {
         self.next += 1;
         let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         epoll::add(&self.epoll, &socket, EventData::new_u64(id), flags)?;
-        self.connections.insert(id, Arc::new(ClientConnection::new(id, socket)));
+        self.connections.insert(id, Arc::new(ClientConnection::new(id, socket, S::PROTOCOL.format)));
         self.shared.connections.store(self.connections.len(), Ordering::Relaxed);
         Ok(())
     }
@@ -152,32 +152,42 @@ impl Reactor {
     }
 
     /// Puts a request into the queue. A request for the load of the server does not wait there.
-    fn enqueue(&self, connection: Arc<ClientConnection>, header: RequestHeader, frame: Vec<u8>) {
+    fn enqueue(&self, connection: Arc<ClientConnection<S::Session>>, header: RequestHeader, frame: Vec<u8>) {
         let received = self.shared.clock.now();
-        if header.operation == AppOperation::Stats as u8 {
+        if header.operation == S::PROTOCOL.stats {
             return self.report(&connection, &header, received);
         }
-        let job = Job { connection, header, frame, received };
-        if let Err(job) = self.shared.queue.push(job) {
-            self.answer(&job.connection, job.header.reply(AppStatus::Busy as u16, 0), &[], received);
+        let lane = self.shared.service.lane(header.operation);
+        let request = FrameRequest { connection, header, frame, received };
+        if let Err(request) = self.shared.queue.push(lane, request) {
+            let busy = request.header.reply(S::PROTOCOL.busy, 0);
+            self.answer(&request.connection, busy, &[], received);
         }
     }
 
     /// Answers with the load of the server.
-    fn report(&self, connection: &ClientConnection, header: &RequestHeader, received: Nanos) {
+    fn report(&self, connection: &ClientConnection<S::Session>, header: &RequestHeader, received: Nanos) {
+        let mut payload = Vec::new();
         let is_plain = (header.flags, header.argument, header.payload_bytes) == (0, 0, 0);
-        let stats = self.shared.stats().to_bytes();
-        let (status, payload) =
-            if is_plain { (AppStatus::Ok, &stats[..]) } else { (AppStatus::BadRequest, &[][..]) };
-        self.answer(connection, header.reply(status as u16, 0), payload, received);
+        let status = if is_plain { 0 } else { S::PROTOCOL.bad_request };
+        if is_plain {
+            self.shared.service.write_load(&self.shared.load(), &mut payload);
+        }
+        self.answer(connection, header.reply(status, 0), &payload, received);
     }
 
     /// Sends a reply that needed no service, and goes on.
-    fn answer(&self, connection: &ClientConnection, reply: ReplyHeader, payload: &[u8], received: Nanos) {
+    fn answer(
+        &self,
+        connection: &ClientConnection<S::Session>,
+        reply: ReplyHeader,
+        payload: &[u8],
+        received: Nanos,
+    ) {
         let now = received.0;
         let stamps = ServerStamps { received: now, started: now, ended: now };
         let header = ReplyHeader { stamps, ..reply.with_payload(payload) };
-        send_without_waiting(connection, &[&header.to_bytes(FORMAT), payload].concat());
+        send_without_waiting(connection, &[&header.to_bytes(S::PROTOCOL.format), payload].concat());
         self.shared.go_on(connection);
     }
 }

@@ -1,4 +1,5 @@
-//! The directory of a server's data files: its own, on a disk, removed at the end, or by the next server after a kill.
+//! The directory of a server's data files: its own, on a disk, removed at the end, or by the next server of its kind after
+//! a kill.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -9,9 +10,6 @@ use std::process;
 use rustix::fs::{FlockOperation, flock, statfs, statvfs};
 use thiserror::Error;
 
-/// Start of the names of directories of servers.
-const PREFIX: &str = "app-server-";
-
 /// Name of the file in a directory that its server has locked as long as it runs.
 const LOCK: &str = "lock";
 
@@ -20,7 +18,7 @@ const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58F6];
 
 /// The directory of one server.
 #[derive(Debug)]
-pub(super) struct DataDirectory {
+pub(crate) struct DataDirectory {
     path: PathBuf,
     /// The lock, held as long as the file is open.
     _lock: File,
@@ -31,7 +29,7 @@ pub(super) struct DataDirectory {
 pub enum DataDirectoryError {
     /// The directory is in memory.
     #[error(
-        "`{}` is in memory, and the data files of an application server belong on a disk\n\
+        "`{}` is in memory, and the data files of this server belong on a disk\n\
          hint: choose a directory on a disk, such as `/var/tmp`", .0.display()
     )]
     InMemory(PathBuf),
@@ -48,11 +46,12 @@ pub enum DataDirectoryError {
 }
 
 impl DataDirectory {
-    /// Removes the directories of servers that do not run any more, and makes a new one.
+    /// Removes the directories of servers of a kind that do not run any more, and makes a new one. Names of directories of
+    /// the kind begin with `prefix`.
     ///
     /// # Errors
     /// The parent is in memory, or a directory cannot be made.
-    pub(super) fn create(parent: &Path) -> Result<DataDirectory, DataDirectoryError> {
+    pub(crate) fn create(parent: &Path, prefix: &str) -> Result<DataDirectory, DataDirectoryError> {
         let failed = |action, path: &Path| {
             let path = path.to_owned();
             move |source: io::Error| DataDirectoryError::System { action, path, source }
@@ -65,8 +64,8 @@ impl DataDirectory {
         // Two servers that start at once: neither sees a directory of the other before it is locked.
         let guard = File::open(parent).map_err(failed("open", parent))?;
         flock(&guard, FlockOperation::LockExclusive).map_err(|error| failed("lock", parent)(error.into()))?;
-        remove_left_over(parent);
-        let path = unused(parent);
+        remove_left_over(parent, prefix);
+        let path = unused(parent, prefix);
         DirBuilder::new().mode(0o700).create(&path).map_err(failed("create", &path))?;
         let lock = File::create(path.join(LOCK)).map_err(failed("create", &path.join(LOCK)))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)
@@ -75,12 +74,12 @@ impl DataDirectory {
     }
 
     /// Returns the path of a file in it.
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// Returns whether a file of so many bytes leaves a tenth of the free space.
-    pub(super) fn has_room(&self, bytes: u64) -> io::Result<bool> {
+    pub(crate) fn has_room(&self, bytes: u64) -> io::Result<bool> {
         let found = statvfs(&self.path)?;
         let free = found.f_bavail.saturating_mul(found.f_frsize);
         Ok(bytes <= free / 10 * 9)
@@ -95,9 +94,9 @@ impl Drop for DataDirectory {
 }
 
 /// Removes the directories whose lock nobody holds.
-fn remove_left_over(parent: &Path) {
+fn remove_left_over(parent: &Path, prefix: &str) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
     for path in ours.map(|entry| entry.path()) {
         let is_held = File::open(path.join(LOCK))
             .is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err());
@@ -107,14 +106,16 @@ fn remove_left_over(parent: &Path) {
     }
 }
 
-fn unused(parent: &Path) -> PathBuf {
-    let name = |number: u32| parent.join(format!("{PREFIX}{}-{number}", process::id()));
+fn unused(parent: &Path, prefix: &str) -> PathBuf {
+    let name = |number: u32| parent.join(format!("{prefix}{}-{number}", process::id()));
     (0..).map(name).find(|path| !path.exists()).expect("one of 2³² names is unused")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PREFIX: &str = "app-server-";
 
     fn names(parent: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(parent)
@@ -129,13 +130,13 @@ mod tests {
     #[test]
     fn directories_without_a_server_are_removed() {
         let parent = tempfile::tempdir_in("/var/tmp").unwrap();
-        let first = DataDirectory::create(parent.path()).unwrap();
+        let first = DataDirectory::create(parent.path(), PREFIX).unwrap();
         fs::write(first.file("client_0.dat"), "data").unwrap();
         for left in ["app-server-1-0", "notes"] {
             fs::create_dir(parent.path().join(left)).unwrap();
             fs::write(parent.path().join(left).join(LOCK), "").unwrap();
         }
-        let second = DataDirectory::create(parent.path()).unwrap();
+        let second = DataDirectory::create(parent.path(), PREFIX).unwrap();
         let [one, other] = [0, 1].map(|number| format!("{PREFIX}{}-{number}", process::id()));
         assert_eq!(names(parent.path()), [one.as_str(), other.as_str(), "notes"]);
         drop(first);
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn a_directory_in_memory_is_refused() {
         let memory = tempfile::tempdir_in("/dev/shm").unwrap();
-        let error = DataDirectory::create(memory.path()).unwrap_err().to_string();
+        let error = DataDirectory::create(memory.path(), PREFIX).unwrap_err().to_string();
         assert!(
             error.contains("is in memory") && error.contains("hint: choose a directory on a disk"),
             "{error}"
@@ -158,7 +159,7 @@ mod tests {
     #[test]
     fn a_tenth_of_the_disk_stays_free() {
         let parent = tempfile::tempdir_in("/var/tmp").unwrap();
-        let directory = DataDirectory::create(parent.path()).unwrap();
+        let directory = DataDirectory::create(parent.path(), PREFIX).unwrap();
         assert!(directory.has_room(1).unwrap() && !directory.has_room(u64::MAX).unwrap());
     }
 }

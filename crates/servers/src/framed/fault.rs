@@ -1,0 +1,243 @@
+//! Faults of servers whose replies are frames, each a row of a table, and the plan of a server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use frame::{REPLY_BYTES, ReplyHeader};
+use languages::nearest;
+use model::Outcome;
+use thiserror::Error;
+
+/// The time by which the service of a slow operation is longer.
+pub(super) const SLOW: Duration = Duration::from_millis(20);
+
+/// A fault, with what clients must make of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FrameFault {
+    /// The name.
+    pub name: &'static str,
+    /// The server's behavior: a clause that begins with a verb.
+    pub does: &'static str,
+    /// The outcome of the operation.
+    pub outcome: Outcome,
+    /// The code of the outcome, as the page of the benchmark lists them; 0 without one.
+    pub code: u32,
+    pub(crate) action: FrameFaultAction,
+}
+
+/// The deviation from a correct reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameFaultAction {
+    WrongChecksum,
+    WrongPayload,
+    ShortPayload,
+    LongPayload,
+    TrailingByte,
+    WrongResult,
+    WrongTimes,
+    WrongNumber,
+    Garbage,
+    /// A reply with this status, which the protocol of the server has.
+    Status(u16),
+    ShortReply,
+    ClosedSession,
+    Stall,
+    Slow,
+}
+
+/// All faults of a server; none by default. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub struct FrameFaultPlan {
+    rules: Arc<[FaultRule]>,
+}
+
+/// A fault that affects one in so many operations.
+#[derive(Debug)]
+struct FaultRule {
+    action: FrameFaultAction,
+    every: u64,
+    operations: AtomicU64,
+}
+
+/// A fault plan that could not be parsed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FrameFaultPlanError {
+    /// The fault does not exist.
+    #[error("unknown fault `{name}`\nhint: {hint}")]
+    Unknown {
+        /// The name as given.
+        name: String,
+        /// The name that was meant, or all names.
+        hint: String,
+    },
+    /// The number of operations is none.
+    #[error("expected `{name}` or `{name}:N` for one in N operations, found `{name}:{every}`")]
+    Every {
+        /// The fault's name.
+        name: String,
+        /// The number as given.
+        every: String,
+    },
+}
+
+/// The part of a reply that is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// All of it.
+    Whole,
+    /// As many other bytes.
+    Garbage,
+    /// So many bytes, and then the end of the connection.
+    Start(usize),
+    /// Nothing.
+    Nothing,
+}
+
+impl FrameFaultAction {
+    /// Changes a reply: its header, and its payload, which follows the room for the header.
+    pub(super) fn change(self, header: &mut ReplyHeader, reply: &mut Vec<u8>) -> Delivery {
+        match self {
+            FrameFaultAction::WrongChecksum => header.checksum ^= 1,
+            FrameFaultAction::WrongPayload => {
+                reply[REPLY_BYTES..].iter_mut().take(1).for_each(|byte| *byte ^= 1);
+                *header = header.with_payload(&reply[REPLY_BYTES..]);
+            }
+            FrameFaultAction::ShortPayload => {
+                reply.truncate(REPLY_BYTES.max(reply.len() - 1));
+                *header = header.with_payload(&reply[REPLY_BYTES..]);
+            }
+            FrameFaultAction::LongPayload => {
+                reply.push(0);
+                *header = header.with_payload(&reply[REPLY_BYTES..]);
+            }
+            FrameFaultAction::TrailingByte => reply.push(0),
+            FrameFaultAction::WrongResult => header.result ^= 1,
+            FrameFaultAction::WrongTimes => header.stamps.ended = header.stamps.ended.saturating_add(1 << 40),
+            FrameFaultAction::WrongNumber => header.number ^= 1,
+            FrameFaultAction::Status(status) => {
+                reply.truncate(REPLY_BYTES);
+                *header = ReplyHeader { status, result: 0, ..header.with_payload(&[]) };
+            }
+            FrameFaultAction::Garbage => return Delivery::Garbage,
+            FrameFaultAction::ShortReply => return Delivery::Start(REPLY_BYTES / 2),
+            FrameFaultAction::ClosedSession => return Delivery::Start(0),
+            FrameFaultAction::Stall => return Delivery::Nothing,
+            FrameFaultAction::Slow => {}
+        }
+        Delivery::Whole
+    }
+}
+
+impl FrameFault {
+    /// Makes a row of a table.
+    pub(crate) const fn new(
+        name: &'static str,
+        does: &'static str,
+        (outcome, code): (Outcome, u32),
+        action: FrameFaultAction,
+    ) -> FrameFault {
+        FrameFault { name, does, outcome, code, action }
+    }
+}
+
+impl FrameFaultPlan {
+    /// Parses a plan from items `NAME` and `NAME:N`, for one in N operations, with the names of a table.
+    ///
+    /// # Errors
+    /// An item is neither.
+    pub fn parse<'a>(
+        faults: &[FrameFault],
+        items: impl IntoIterator<Item = &'a str>,
+    ) -> Result<FrameFaultPlan, FrameFaultPlanError> {
+        let rules: Result<Vec<FaultRule>, FrameFaultPlanError> =
+            items.into_iter().map(|item| parse_rule(faults, item)).collect();
+        Ok(FrameFaultPlan { rules: rules?.into() })
+    }
+
+    /// Counts an operation; returns the fault that it meets, if any.
+    pub(super) fn next(&self) -> Option<FrameFaultAction> {
+        let meets = |rule: &FaultRule| {
+            let before = rule.operations.fetch_add(1, Ordering::Relaxed);
+            (before + 1).is_multiple_of(rule.every).then_some(rule.action)
+        };
+        // Every rule counts every operation.
+        self.rules.iter().filter_map(meets).reduce(|first, _| first)
+    }
+}
+
+fn parse_rule(faults: &[FrameFault], item: &str) -> Result<FaultRule, FrameFaultPlanError> {
+    let (name, every) = item.split_once(':').unwrap_or((item, "1"));
+    let found = faults.iter().find(|fault| fault.name == name);
+    let unknown = || FrameFaultPlanError::Unknown { name: name.to_owned(), hint: closest_name(faults, name) };
+    let action = found.ok_or_else(unknown)?.action;
+    let number = every.parse().ok().filter(|number| 0 < *number);
+    let unread = || FrameFaultPlanError::Every { name: name.to_owned(), every: every.to_owned() };
+    Ok(FaultRule { action, every: number.ok_or_else(unread)?, operations: AtomicU64::new(0) })
+}
+
+fn closest_name(faults: &[FrameFault], name: &str) -> String {
+    let names: Vec<&str> = faults.iter().map(|fault| fault.name).collect();
+    match nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the faults are {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FAULTS: [FrameFault; 2] = [
+        FrameFault::new("stall", "never answers", (Outcome::TimedOut, 0), FrameFaultAction::Stall),
+        FrameFault::new(
+            "busy",
+            "says that its queue is full",
+            (Outcome::Busy, 1),
+            FrameFaultAction::Status(1),
+        ),
+    ];
+
+    #[test]
+    fn one_in_so_many_operations_meets_a_fault() {
+        let plan = FrameFaultPlan::parse(&FAULTS, ["stall:3", "busy:2"]).unwrap();
+        let met: Vec<_> = (0..6).map(|_| plan.next()).collect();
+        let (stall, busy) = (Some(FrameFaultAction::Stall), Some(FrameFaultAction::Status(1)));
+        assert_eq!(met, [None, busy, stall, busy, None, stall]);
+        assert_eq!(FrameFaultPlan::default().next(), None);
+    }
+
+    #[test]
+    fn mistakes_have_a_remedy() {
+        let refused = |item| FrameFaultPlan::parse(&FAULTS, [item]).unwrap_err().to_string();
+        assert_eq!(refused("stal"), "unknown fault `stal`\nhint: did you mean `stall`?");
+        assert_eq!(refused("x"), "unknown fault `x`\nhint: the faults are stall, busy");
+        for item in ["stall:0", "stall:", "stall:-1"] {
+            assert!(refused(item).starts_with("expected `stall` or `stall:N` for one in N operations"));
+        }
+    }
+
+    /// A payload can lose its last byte, and one without bytes none.
+    #[test]
+    fn replies_are_changed_as_the_action_says() {
+        let header = frame::RequestHeader {
+            operation: 1,
+            flags: 0,
+            number: 1,
+            argument: 0,
+            payload_bytes: 0,
+            checksum: 0,
+        };
+        let changed = |action: FrameFaultAction, payload: &[u8]| {
+            let mut reply = [&[0; REPLY_BYTES], payload].concat();
+            let mut header = header.reply(0, 9).with_payload(payload);
+            assert_eq!(action.change(&mut header, &mut reply), Delivery::Whole);
+            assert_eq!(header, header.with_payload(&reply[REPLY_BYTES..]), "{action:?}");
+            (header.status, header.result, reply.split_off(REPLY_BYTES))
+        };
+        assert_eq!(changed(FrameFaultAction::ShortPayload, b"ab"), (0, 9, b"a".to_vec()));
+        assert_eq!(changed(FrameFaultAction::ShortPayload, b""), (0, 9, Vec::new()));
+        assert_eq!(changed(FrameFaultAction::LongPayload, b"ab"), (0, 9, b"ab\0".to_vec()));
+        assert_eq!(changed(FrameFaultAction::Status(7), b"ab"), (7, 0, Vec::new()));
+    }
+}
