@@ -71,6 +71,15 @@ impl StoreError {
         move |source| StoreError::Database { doing, source }
     }
 
+    /// Returns whether the disk was full.
+    pub fn is_full_disk(&self) -> bool {
+        match self {
+            StoreError::Io { source, .. } => source.kind() == io::ErrorKind::StorageFull,
+            StoreError::Database { source, .. } => source.sqlite_error_code() == Some(ErrorCode::DiskFull),
+            _ => false,
+        }
+    }
+
     /// Returns whether another connection had the lock.
     pub(crate) fn is_lock(&self) -> bool {
         let StoreError::Database { source, .. } = self else { return false };

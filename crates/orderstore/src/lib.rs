@@ -3,12 +3,14 @@
 //! - `schema`: the statements that make the tables
 //! - `load`: a new file with the rows before the first transaction
 //! - `store`: the file as it is opened, what it says of itself, the checks
+//! - `checkpoints`: counts of what the write-ahead log costs
 //! - `session`: the transactions on a connection of their own, with prepared statements and bounded waits for locks
 //!
 //! The file is in WAL mode: readers see the last commit and never wait, writers take turns. A transaction begins with the
 //! lock that it needs (`BEGIN IMMEDIATE` for those that write), so that it never fails halfway because of another.
 //! Amounts are whole cents, rates ten-thousandths, and times milliseconds since 1970.
 
+mod checkpoints;
 mod columns;
 mod error;
 mod load;
@@ -17,7 +19,8 @@ mod session;
 mod store;
 mod transaction;
 
+pub use checkpoints::CheckpointCounts;
 pub use error::StoreError;
-pub use load::create;
+pub use load::{create, remove};
 pub use session::{Performed, Session};
-pub use store::{OrderStore, Synchronous, ViolatingRow, Violations};
+pub use store::{FORMAT, OrderStore, Synchronous, ViolatingRow, Violations, database_name};

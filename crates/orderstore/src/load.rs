@@ -1,6 +1,7 @@
 //! A new file with the rows before the first transaction.
 
 use std::fs::{self, File};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -30,18 +31,28 @@ pub fn create(
     File::create_new(path).map_err(|why| StoreError::io(path, "creating", why))?;
     let loaded = load(path, population, progress);
     if loaded.is_err() {
-        remove(path);
+        // The first error says more than one of removing what it has left.
+        let _ = remove(path);
     }
     loaded
 }
 
-/// Removes what an interrupted loading has left.
-fn remove(path: &Path) {
+/// Removes a file with its write-ahead log; what is not there is no error.
+///
+/// # Errors
+/// The operating system refuses.
+pub fn remove(path: &Path) -> Result<(), StoreError> {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
-        drop(fs::remove_file(PathBuf::from(name)));
+        match fs::remove_file(PathBuf::from(name)) {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::io(path, "removing", why));
+            }
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 fn load(

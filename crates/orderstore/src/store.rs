@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use units::WallTime;
 
+use crate::checkpoints::{self, CheckpointCounts};
 use crate::error::StoreError;
 use crate::schema::rows_fact;
 use crate::session::Session;
@@ -16,7 +18,7 @@ use crate::session::Session;
 pub(crate) const APPLICATION_ID: i32 = 0x504c_4f45;
 
 /// The version of the tables and of the rows that are made from a seed.
-pub(crate) const FORMAT: i32 = 1;
+pub const FORMAT: i32 = 1;
 
 /// The longest wait for another process that is just closing the file.
 const OPEN_WAIT: Duration = Duration::from_secs(5);
@@ -28,6 +30,28 @@ pub enum Synchronous {
     Full,
     /// At the next checkpoint. A commit survives the end of the process, and a loss of power loses the last ones.
     Normal,
+    /// When the operating system writes it. A commit survives the end of the process, and a loss of power may damage the
+    /// file.
+    Off,
+}
+
+impl Synchronous {
+    /// All of them, from the weakest.
+    pub const ALL: [Synchronous; 3] = [Synchronous::Off, Synchronous::Normal, Synchronous::Full];
+
+    /// Returns the name, as SQLite has it: `normal`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Synchronous::Full => "full",
+            Synchronous::Normal => "normal",
+            Synchronous::Off => "off",
+        }
+    }
+}
+
+/// Returns the name of the database with its version: `SQLite 3.50.2`.
+pub fn database_name() -> String {
+    format!("SQLite {}", rusqlite::version())
 }
 
 /// A connection to loaded data.
@@ -51,14 +75,18 @@ impl OrderStore {
             Metadata::Other(found) => StoreError::NoData { path: PathBuf::from(path), found },
             Metadata::Failed(why) => failed(why),
         })?;
-        let level = match synchronous {
-            Synchronous::Full => "FULL",
-            Synchronous::Normal => "NORMAL",
-        };
-        database.pragma_update(None, "synchronous", level).map_err(&failed)?;
+        database.pragma_update(None, "synchronous", synchronous.name()).map_err(&failed)?;
         // Sessions count their waits, so SQLite does not wait in them.
         database.busy_timeout(Duration::ZERO).map_err(&failed)?;
         Ok(OrderStore { database, population })
+    }
+
+    /// Has the checkpoints that commits of this connection make be counted.
+    ///
+    /// # Errors
+    /// SQLite refuses.
+    pub fn count_checkpoints(&mut self, counts: Arc<CheckpointCounts>) -> Result<(), StoreError> {
+        checkpoints::count(&mut self.database, counts).map_err(StoreError::database("counting checkpoints"))
     }
 
     /// Returns the population that was loaded.

@@ -1,12 +1,13 @@
 //! Several connections to the same data.
 
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use orders::{
     Cents, CustomerSelector, DeliveryInput, DistrictKey, OrderStatusInput, TransactionInput,
     TransactionOutput,
 };
+use orderstore::{CheckpointCounts, OrderStore, Synchronous};
 use rusqlite::Connection;
 
 use crate::fixture::{Counts, Fixture, NOW, User, violated};
@@ -58,4 +59,35 @@ fn readers_do_not_wait_for_a_writer_and_writers_do() {
         waiting.join().unwrap();
     });
     assert_eq!(violated(&store), [11]);
+}
+
+/// Goal: checkpoints happen by themselves and are counted. Method: as many commits as fill the log several times.
+#[test]
+fn checkpoints_of_a_writer_are_counted() {
+    let fixture = Fixture::new(1);
+    let counts = Arc::new(CheckpointCounts::default());
+    let mut store = fixture.open();
+    store.count_checkpoints(Arc::clone(&counts)).unwrap();
+    let mut session = store.session().unwrap();
+    let mut user = User::new(0, store.population());
+    let mut n_transactions = 0;
+    while counts.checkpoints() < 2 && n_transactions < 5_000 {
+        user.perform(&mut session, 23);
+        n_transactions += 23;
+    }
+    assert!(2 <= counts.checkpoints(), "no two checkpoints in {n_transactions} transactions");
+    assert!(2_000 <= counts.pages(), "{counts:?}");
+    assert_eq!(violated(&store), [11]);
+}
+
+#[test]
+fn every_durability_has_a_name_and_works() {
+    assert_eq!(Synchronous::ALL.map(Synchronous::name), ["off", "normal", "full"]);
+    let fixture = Fixture::new(1);
+    for synchronous in Synchronous::ALL {
+        let store = OrderStore::open(&fixture.path, synchronous).unwrap();
+        let performed = User::new(0, store.population()).perform(&mut store.session().unwrap(), 23);
+        assert!(0 < performed.placed);
+    }
+    assert!(orderstore::database_name().starts_with("SQLite 3."));
 }

@@ -1,0 +1,97 @@
+//! Checkpoints of the write-ahead log: made as SQLite makes them by itself, and counted.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::Connection;
+use rusqlite::hooks::Wal;
+use rusqlite::wal::CheckpointMode;
+
+/// Length of the log, in pages, from which on each commit tries a checkpoint: SQLite's own default.
+const LOG_PAGES: c_int = 1000;
+
+/// The checkpoints that connections have made.
+#[derive(Debug, Default)]
+pub struct CheckpointCounts {
+    checkpoints: AtomicU64,
+    pages: AtomicU64,
+}
+
+impl CheckpointCounts {
+    /// Returns the number of checkpoints that have written pages.
+    pub fn checkpoints(&self) -> u64 {
+        self.checkpoints.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of pages that they have written into the file.
+    pub fn pages(&self) -> u64 {
+        self.pages.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, n_pages: u64) {
+        if 0 < n_pages {
+            self.checkpoints.fetch_add(1, Ordering::Relaxed);
+            self.pages.fetch_add(n_pages, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Has a connection count the checkpoints that its commits make.
+pub(crate) fn count(database: &mut Connection, counts: Arc<CheckpointCounts>) -> rusqlite::Result<()> {
+    let mut log = LogProgress::default();
+    database.wal_hook(Some(move |wal: &mut Wal, pages: c_int| {
+        log.committed(pages);
+        if LOG_PAGES <= pages {
+            // Whatever keeps it from a checkpoint, the next commit tries again, as SQLite does by itself.
+            if let Ok((_, done)) = wal.checkpoint_v2(CheckpointMode::PASSIVE) {
+                counts.add(log.checkpointed(done));
+            }
+        }
+        Ok(())
+    }))
+}
+
+/// The log as one connection has seen it last. A commit after a complete checkpoint begins the log anew.
+#[derive(Debug, Default)]
+struct LogProgress {
+    /// Its length, in pages.
+    pages: c_int,
+    /// Those of them that checkpoints have written into the file.
+    done: c_int,
+}
+
+impl LogProgress {
+    /// Notes the length after a commit.
+    fn committed(&mut self, pages: c_int) {
+        if pages < self.pages {
+            self.done = 0;
+        }
+        self.pages = pages;
+    }
+
+    /// Notes the pages done after a checkpoint; returns those that it has written.
+    fn checkpointed(&mut self, done: c_int) -> u64 {
+        let written = u64::try_from(done - self.done).unwrap_or(0);
+        self.done = done;
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader holds a checkpoint back at first; later commits complete it, and the log begins anew.
+    #[test]
+    fn each_page_is_counted_once() {
+        let mut log = LogProgress::default();
+        let mut written = Vec::new();
+        for (pages, done) in [(1010, 400), (1020, 400), (1030, 1030), (1005, 1005)] {
+            log.committed(pages);
+            written.push(log.checkpointed(done));
+        }
+        assert_eq!(written, [400, 0, 630, 1005]);
+        assert_eq!(log.checkpointed(-1), 0);
+    }
+}
