@@ -38,6 +38,7 @@ const TARGETS: &[Target] = &[
     ("fastcgi", pages::fastcgi),
     ("cgi", pages::cgi),
     ("frame", frames::frame),
+    ("order-entry", frames::order_entry),
     ("templates", sessions::templates),
     ("data", sessions::data),
     ("set-cookie", sessions::set_cookie),

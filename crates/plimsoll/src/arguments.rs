@@ -598,6 +598,15 @@ pub(crate) enum ServeCommand {
     /// Prints one line of JSON with its address once it is listening, and exits when its standard input is closed or a
     /// signal (SIGTERM, SIGINT) asks it to.
     App(ServeAppArguments),
+    /// Perform the transactions of the order-entry workload on SQLite
+    ///
+    /// One thread performs the transactions that write, others those that read; a bounded queue holds requests. The protocol
+    /// is described in `docs/protocols/order-entry.md`. The data are made once for each size and seed, as a golden copy that
+    /// stays in the directory; the server works on a copy of it, and removes that copy when it exits.
+    ///
+    /// Prints one line of JSON with its address once it is listening, and exits when its standard input is closed or a
+    /// signal (SIGTERM, SIGINT) asks it to.
+    Orders(ServeOrdersArguments),
 }
 
 /// Arguments of `serve app`.
@@ -625,6 +634,44 @@ pub(crate) struct ServeAppArguments {
     #[arg(long, value_name = "CPUS", value_parser = several_cpus)]
     pub cpu_allowance: Option<f64>,
     /// Inject a fault: `NAME`, or `NAME:N` for one in N operations; may be repeated
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+}
+
+/// Arguments of `serve orders`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeOrdersArguments {
+    /// Address to listen on; port 0 picks a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub listen: std::net::SocketAddr,
+    /// Number of warehouses
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub warehouses: u32,
+    /// Divisor of the number of customers, orders, items and stocks: 1, 2, 4, 5, 10, 20, 25, 50 or 100
+    #[arg(long, value_name = "D", default_value = "100")]
+    pub divisor: u32,
+    /// Seed of the rows
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+    /// Directory for the golden copy, and below it for the data, on a disk
+    #[arg(long, value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Number of threads that perform transactions that read, 1 to 64
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), default_value = "2")]
+    pub readers: u32,
+    /// Moment at which a commit is on the disk
+    #[arg(long, value_name = "WHEN", default_value = "normal")]
+    pub synchronous: SynchronousArgument,
+    /// Number of requests that may wait for a service thread; further ones are answered with `busy`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1024")]
+    pub queue_max: u32,
+    /// Number of terminals; they have numbers below it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1024")]
+    pub terminals_max: u32,
+    /// CPUs that all threads of the server together limit themselves to, 0.01 to 256
+    #[arg(long, value_name = "CPUS", value_parser = several_cpus)]
+    pub cpu_allowance: Option<f64>,
+    /// Inject a fault: `NAME`, or `NAME:N` for one in N transactions; may be repeated
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
 }
@@ -729,6 +776,17 @@ fn monitor(text: &str) -> Result<MonitorArgument, MonitorSourceError> {
         "off" => Ok(MonitorArgument::Off),
         _ => text.parse().map(MonitorArgument::Source),
     }
+}
+
+/// `--synchronous` of `serve orders`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SynchronousArgument {
+    /// When the operating system writes it: a loss of power may damage the data.
+    Off,
+    /// At the next checkpoint: a loss of power loses the last commits.
+    Normal,
+    /// Before the transaction ends.
+    Full,
 }
 
 /// `--format`.

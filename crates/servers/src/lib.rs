@@ -1,5 +1,5 @@
-//! Built-in servers: the web origin and the application server with their CPU allowance, and gateways to generated
-//! pages.
+//! Built-in servers: the web origin, the application server and the order-entry server with their CPU allowance, and
+//! gateways to generated pages.
 //!
 //! They let every benchmark run with nothing installed, and they misbehave on demand, so that Plimsoll's own
 //! checks can be tested.
@@ -9,6 +9,7 @@ pub mod app;
 mod framed;
 pub mod gateway;
 mod listener;
+pub mod orders;
 pub mod web;
 
 pub use framed::{DataDirectoryError, FrameFault, FrameFaultPlan, FrameFaultPlanError};

@@ -1,20 +1,28 @@
 //! `serve`: runs a built-in server.
 
 use std::io::Read;
+use std::ops::ControlFlow;
 
+use orders::{DataScale, OrderTable};
+use orderstore::Synchronous;
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer};
 use servers::gateway::{Gateway, GatewayOptions};
+use servers::orders::{OrderOptions, OrderServer};
 use servers::web::{FaultPlan, Identity, PagesOptions, PagesServer, WebOptions, serve};
 use tokio::signal::unix::{SignalKind, signal};
 use units::Ratio;
 
 use crate::arguments::{
-    ServeAppArguments, ServeArguments, ServeCommand, ServeGatewayArguments, ServePagesArguments,
-    ServeWebArguments,
+    ServeAppArguments, ServeArguments, ServeCommand, ServeGatewayArguments, ServeOrdersArguments,
+    ServePagesArguments, ServeWebArguments, SynchronousArgument,
 };
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
+use crate::stderr::eprint;
+
+/// Number of rows from which on loading says how far it is: some ten seconds.
+const LONG_LOADING_ROWS: u64 = 1_000_000;
 
 /// Runs a built-in server until standard input is closed.
 pub(super) fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
@@ -23,6 +31,7 @@ pub(super) fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
         ServeCommand::Gateway(arguments) => gateway(arguments),
         ServeCommand::Pages(arguments) => pages(arguments),
         ServeCommand::App(arguments) => app(arguments),
+        ServeCommand::Orders(arguments) => order_entry(arguments),
     }
 }
 
@@ -100,6 +109,50 @@ fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
     serve_until_stopped(&server.address())?;
     server.stop()?;
     Ok(Exit::Valid)
+}
+
+fn order_entry(arguments: &ServeOrdersArguments) -> Result<Exit, Failure> {
+    units::raise_open_files();
+    let names = arguments.fault.iter().map(String::as_str);
+    let faults = FrameFaultPlan::parse(&servers::orders::FAULTS, names).map_err(Failure::usage)?;
+    let scale = DataScale::new(arguments.warehouses, arguments.divisor).map_err(Failure::usage)?;
+    let options = OrderOptions {
+        listen: arguments.listen,
+        scale,
+        seed: arguments.seed,
+        directory: arguments.directory.clone(),
+        readers: arguments.readers,
+        synchronous: match arguments.synchronous {
+            SynchronousArgument::Off => Synchronous::Off,
+            SynchronousArgument::Normal => Synchronous::Normal,
+            SynchronousArgument::Full => Synchronous::Full,
+        },
+        queue_max: arguments.queue_max,
+        terminals_max: arguments.terminals_max,
+        cpu_allowance: arguments.cpu_allowance.map(Ratio),
+        faults,
+    };
+    let server = OrderServer::start(options, loading_progress(&scale)).map_err(|error| {
+        Failure::new(Exit::Testbed, format!("order-entry server at {}: {error}", arguments.listen))
+    })?;
+    serve_until_stopped(&server.address())?;
+    server.stop()?;
+    Ok(Exit::Valid)
+}
+
+/// Returns what gets the number of rows loaded, and prints every tenth of a long loading.
+fn loading_progress(scale: &DataScale) -> impl FnMut(u64) -> ControlFlow<()> + use<> {
+    let n_rows: u64 = OrderTable::ALL.into_iter().map(|table| scale.rows(table)).sum();
+    let mut printed = 0;
+    move |loaded| {
+        // The number of order lines is random, so that there may be some rows more.
+        let tenths = 10.min(loaded * 10 / n_rows);
+        if LONG_LOADING_ROWS <= n_rows && printed < tenths {
+            printed = tenths;
+            eprint(format!("Loading order-entry data: {tenths}0 %."));
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// Says that a server is ready, and waits until standard input is closed or a signal asks to stop: for servers that have

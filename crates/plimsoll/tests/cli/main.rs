@@ -36,6 +36,7 @@ mod run;
 mod seal;
 mod secrets;
 mod serverbench;
+mod serve_orders;
 mod sessions;
 mod target;
 mod tls;

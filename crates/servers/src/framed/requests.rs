@@ -1,6 +1,7 @@
 //! Requests of a service thread, one after the other, and their replies.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use frame::{Crc32c, REPLY_BYTES, REQUEST_BYTES, RequestHeader, ServerStamps};
@@ -77,6 +78,11 @@ impl<'s, S: FrameService> Requests<'s, S> {
         self.reply.clear();
         self.reply.resize(REPLY_BYTES, 0);
         Some(request)
+    }
+
+    /// Returns whether the server is to stop, so that a long operation had better end.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.shared.is_stopping.load(Ordering::Relaxed)
     }
 
     /// Returns the status with which a fault refuses the request.
