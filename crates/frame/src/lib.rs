@@ -5,7 +5,8 @@
 //! - `checksum`: CRC-32C, and CRC-32
 //! - [`app`]: the protocol of the application server
 //!
-//! `docs/protocols/application-server.md` describes it for whoever writes a server.
+//! `docs/protocols/application-server.md` describes it for whoever writes a server. The operations of the order-entry server
+//! are with its payloads, in the crate `orders`.
 
 pub mod app;
 mod checksum;

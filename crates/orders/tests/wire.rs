@@ -16,10 +16,19 @@ use orders::{
 use proptest::prelude::*;
 use units::{Purpose, Rng, WallTime};
 
+const PAGE: &str = include_str!("../../../docs/protocols/order-entry.md");
+
 const DISTRICT: DistrictKey = DistrictKey { warehouse: 3, district: 7 };
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Asserts that the page of the protocol has these bytes as an example.
+#[track_caller]
+fn assert_documented(bytes: &str) {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    assert!(squeezed(PAGE).contains(&squeezed(bytes)), "`docs/protocols/order-entry.md` lacks `{bytes}`");
 }
 
 fn text<const MAX: usize>(text: &str) -> ShortText<MAX> {
@@ -84,6 +93,7 @@ fn inputs_have_these_bytes() {
     for ((input, expected), kind) in cases.into_iter().zip(TransactionType::ALL) {
         let bytes = input_bytes(&input);
         assert_eq!(hex(&bytes), expected.replace(' ', ""), "{kind:?}");
+        assert_documented(expected);
         assert_eq!(read_input(kind, &bytes), Ok(input));
     }
 }
@@ -202,6 +212,9 @@ fn outputs_have_these_bytes() {
         let bytes = output_bytes(&output);
         assert_eq!(hex(&bytes), expected.replace(' ', ""), "{kind:?}");
         assert_eq!(read_output(kind, &bytes), Ok(output));
+    }
+    for index in [0, 1, 4, 6, 7] {
+        assert_documented(expected[index]);
     }
 }
 

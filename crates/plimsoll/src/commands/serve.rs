@@ -146,7 +146,7 @@ fn loading_progress(scale: &DataScale) -> impl FnMut(u64) -> ControlFlow<()> + u
     let mut printed = 0;
     move |loaded| {
         // The number of order lines is random, so that there may be some rows more.
-        let tenths = 10.min(loaded * 10 / n_rows);
+        let tenths = (loaded * 10 / n_rows).min(10);
         if LONG_LOADING_ROWS <= n_rows && printed < tenths {
             printed = tenths;
             eprint(format!("Loading order-entry data: {tenths}0 %."));

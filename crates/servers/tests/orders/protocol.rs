@@ -3,13 +3,17 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use frame::{Crc32c, REPLY_BYTES};
-use orders::TransactionType;
-use orders::wire::{OrderEntryOperation, OrderEntryStatus, WireError, read_output};
+use frame::{Crc32c, REPLY_BYTES, RequestHeader, ServerStamps};
+use orders::wire::{OrderEntryOperation, OrderEntryStatus, WireError, read_output, write_output};
+use orders::{
+    DeliveryInput, DeliveryOutput, TransactionInput, TransactionKind, TransactionOutput, TransactionType,
+};
 use servers::FrameFaultPlan;
 use servers::orders::FAULTS;
 
 use crate::client::{Client, FORMAT, User, faulty, on_disk, options, request, start};
+
+const PAGE: &str = include_str!("../../../../docs/protocols/order-entry.md");
 
 /// Requests that come too early, ask for too much, or are none. The session survives all of them.
 #[test]
@@ -131,7 +135,7 @@ fn faults_concern_replies_and_statuses_the_transaction_too() {
         let (before, data) = (client.totals(), client.hello());
         let mut user = User::new(0, &data);
         let mut order = user.input_of(TransactionType::NewOrder);
-        while order.kind() != orders::TransactionKind::NewOrder {
+        while order.kind() != TransactionKind::NewOrder {
             order = user.input_of(TransactionType::NewOrder);
         }
         client.send_input(&order);
@@ -188,9 +192,42 @@ fn assert_reply(client: &mut Client, fault: &str) {
     }
 }
 
+/// The example of `docs/protocols/order-entry.md`.
+#[test]
+fn a_request_and_its_reply_have_these_bytes() {
+    let delivery = DeliveryInput { warehouse: 3, carrier: 10 };
+    let (operation, payload) = request(&TransactionInput::Delivery(delivery));
+    let header = RequestHeader {
+        operation: operation as u8,
+        flags: 0,
+        number: 7,
+        argument: 0,
+        payload_bytes: payload.len() as u32,
+        checksum: Crc32c::of(&payload),
+    };
+    let mut orders = [None; 10];
+    orders[1] = Some(22);
+    let mut output = Vec::new();
+    write_output(&TransactionOutput::Delivery(DeliveryOutput { orders }), &mut output);
+    let mut reply = header.reply(0, 0).with_payload(&output);
+    reply.stamps = ServerStamps { received: 0x0102, started: 0x0203, ended: 0x0304 };
+    let page: String = PAGE.split_whitespace().collect();
+    let frames = [[&header.to_bytes(FORMAT)[..], &payload].concat(), [&reply.to_bytes(FORMAT)[..], &output].concat()];
+    for frame in frames {
+        let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(page.contains(&hex), "`docs/protocols/order-entry.md` lacks `{hex}`");
+    }
+}
+
+#[test]
+fn the_page_lists_every_fault() {
+    let rows = FAULTS.iter().map(|fault| format!("| `{}` | {} |\n", fault.name, fault.does));
+    let table = format!("| `--fault` | the server |\n|---|---|\n{}", rows.collect::<String>());
+    assert!(PAGE.ends_with(&table), "`docs/protocols/order-entry.md` lacks this table:\n{table}");
+}
+
 #[test]
 fn mistakes_in_faults_have_a_remedy() {
     let refused = |item| FrameFaultPlan::parse(&FAULTS, [item]).unwrap_err().to_string();
     assert_eq!(refused("gabage"), "unknown fault `gabage`\nhint: did you mean `garbage`?");
-    assert_eq!(FORMAT.magic.to_le_bytes(), *b"EOLP");
 }
