@@ -20,6 +20,10 @@ pub(crate) const APPLICATION_ID: i32 = 0x504c_4f45;
 /// The version of the tables and of the rows that are made from a seed.
 pub const FORMAT: i32 = 1;
 
+/// The most memory for pages of a connection, in KiB: 256 MiB. With SQLite's default of 2 MiB, a
+/// writer would read most rows of usual data from the operating system again and again.
+const CACHE_KIB: i64 = 256 << 10;
+
 /// The longest wait for another process that is just closing the file.
 const OPEN_WAIT: Duration = Duration::from_secs(5);
 
@@ -76,6 +80,8 @@ impl OrderStore {
             Metadata::Failed(why) => failed(why),
         })?;
         database.pragma_update(None, "synchronous", synchronous.name()).map_err(&failed)?;
+        // Below zero it is KiB, above it would be pages.
+        database.pragma_update(None, "cache_size", -CACHE_KIB).map_err(&failed)?;
         // Sessions count their waits, so SQLite does not wait in them.
         database.busy_timeout(Duration::ZERO).map_err(&failed)?;
         Ok(OrderStore { database, population })

@@ -168,8 +168,7 @@ impl OrderData {
             orderstore::remove(path)?;
             return Ok(None);
         }
-        // What is not written now would be written while transactions are measured.
-        File::open(path).and_then(|file| file.sync_all()).map_err(failed("write", path))?;
+        settle(path).map_err(failed("write", path))?;
         Ok(description)
     }
 
@@ -232,6 +231,14 @@ pub(super) fn status_of(error: &orderstore::StoreError) -> OrderEntryStatus {
 fn failed(action: &'static str, path: &Path) -> impl Fn(io::Error) -> OrderServerError + use<> {
     let path = path.to_owned();
     move |source| OrderServerError::File { action, path: path.clone(), source }
+}
+
+/// Writes a file that has been copied to the disk, and reads it once: what is not written now would be written while
+/// transactions are measured, and a copy that shares its blocks with another file is not in memory yet.
+fn settle(path: &Path) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    file.sync_all()?;
+    io::copy(&mut file, &mut io::sink()).map(drop)
 }
 
 /// Returns the name of the write-ahead log of a file.
