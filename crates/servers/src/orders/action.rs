@@ -1,4 +1,4 @@
-//! What a request asks for.
+//! Requests as they are read: the action that each asks for.
 
 use orders::wire::{
     CHECK_TOTALS, ExpectedData, LOAD_ANEW, LOAD_RESTORE, OrderEntryOperation, OrderEntryStatus, checked_condition,
@@ -8,7 +8,7 @@ use orders::{ConsistencyCondition, TransactionInput};
 
 use crate::framed::FrameRequest;
 
-/// What a request asks for.
+/// The action that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// To open the session of a terminal.

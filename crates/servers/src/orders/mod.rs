@@ -7,7 +7,7 @@
 //! - `options`: the settings of a server, and their bounds
 //! - `server`: starting and stopping
 //! - `data`: the golden copy, and the copy that transactions change
-//! - `action`: what a request asks for
+//! - `action`: requests, read
 //! - `service`: what it does
 //! - `fault`: misbehavior on demand
 
