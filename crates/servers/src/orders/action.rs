@@ -1,8 +1,8 @@
 //! Requests as they are read: the action that each asks for.
 
 use orders::wire::{
-    CHECK_TOTALS, ExpectedData, LOAD_ANEW, LOAD_RESTORE, OrderEntryOperation, OrderEntryStatus, checked_condition,
-    read_input,
+    CHECK_TOTALS, ExpectedData, LOAD_ANEW, LOAD_RESTORE, OrderEntryOperation, OrderEntryStatus,
+    checked_condition, read_input,
 };
 use orders::{ConsistencyCondition, TransactionInput};
 

@@ -75,5 +75,10 @@ pub static FAULTS: [FrameFault; 13] = [
         FrameFaultAction::ClosedSession,
     ),
     FrameFault::new("stall", "never answers", (Outcome::TimedOut, 0), FrameFaultAction::Stall),
-    FrameFault::new("slow", "serves correctly, and takes 20 ms more", (Outcome::Ok, 0), FrameFaultAction::Slow),
+    FrameFault::new(
+        "slow",
+        "serves correctly, and takes 20 ms more",
+        (Outcome::Ok, 0),
+        FrameFaultAction::Slow,
+    ),
 ];

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use frame::FrameFormat;
 use orders::wire::{
-    CHECK_ROWS_MAX, ConditionResult, ExpectedData, MAGIC, OrderEntryOperation, OrderEntryStatus, OrderServerStats,
-    PAYLOAD_MAX, VERSION, write_output, write_totals,
+    CHECK_ROWS_MAX, ConditionResult, ExpectedData, MAGIC, OrderEntryOperation, OrderEntryStatus,
+    OrderServerStats, PAYLOAD_MAX, VERSION, write_output, write_totals,
 };
 use orders::{ConsistencyCondition, TransactionInput, TransactionType};
 use orderstore::{OrderStore, Session, StoreError};
@@ -150,11 +150,7 @@ impl OrderService {
     }
 
     /// Loads the data if a request asks for it; the thread has no connection to them. Gives other requests back.
-    fn load_if_asked(
-        &self,
-        request: Request,
-        requests: &mut Requests<'_, OrderService>,
-    ) -> Option<Request> {
+    fn load_if_asked(&self, request: Request, requests: &mut Requests<'_, OrderService>) -> Option<Request> {
         let Ok(Action::Load { is_anew }) = self.action(&request) else { return Some(request) };
         let mut progress = |_: u64| match requests.is_stopping() {
             true => ControlFlow::Break(()),

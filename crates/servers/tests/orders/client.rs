@@ -107,7 +107,10 @@ impl Client {
     }
 
     /// Performs a transaction; returns its output.
-    pub(crate) fn transact(&mut self, input: &TransactionInput) -> Result<TransactionOutput, OrderEntryStatus> {
+    pub(crate) fn transact(
+        &mut self,
+        input: &TransactionInput,
+    ) -> Result<TransactionOutput, OrderEntryStatus> {
         let (operation, payload) = request(input);
         let (header, payload) = self.perform(operation, 0, &payload);
         match OrderEntryStatus::from_number(header.status).unwrap() {
