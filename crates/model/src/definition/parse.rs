@@ -341,7 +341,7 @@ mod tests {
         line 20, `0`: `workload.payloads.weight` is not valid: expected a whole number from 1 to 4294967295, found 0
         line 14, `[]`: `workload.payloads` is not valid: expected at least one table, found none
         line 10, `workload`: `workload.payloads` is missing: `payloads` must be given here
-        line 23, `"disc"`: `protocol.suite` is not valid: expected sys, net, cpu or disk, found `disc`
+        line 23, `"disc"`: `protocol.suite` is not valid: expected sys, net, cpu, disk or cs, found `disc`
         line 24, `"15 KiB"`: `protocol.range` is not valid: expected a size such as `4 KiB`, from 16.0 KiB up to 1.0 TiB
         line 24, `32768`: `protocol.range` is not valid: expected a size with its unit, found `32768` without one
         "#);

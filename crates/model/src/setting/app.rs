@@ -31,6 +31,7 @@ pub(super) const SETTINGS: &[Setting] = &[
                 "disk",
                 "The disks: RREAD 35 %, SREAD 20 %, RWRITE, SWRITE and APPEND 15 % each",
             ),
+            SettingChoice::new("cs", "Messages to the server: CS"),
         ]),
         key: DefinitionKey::Optional("sys"),
         access: SettingAccess::Whole {

@@ -86,6 +86,8 @@ names! {
         Processor = "cpu",
         /// The disks: files alone.
         Disk = "disk",
+        /// The smallest transaction alone: messages to the server.
+        Messages = "cs",
     }
 }
 
@@ -192,6 +194,7 @@ impl AppSuite {
             ],
             AppSuite::Network => &[(AppTransaction::ClientServer, 50), (AppTransaction::ServerClient, 50)],
             AppSuite::Processor => &[(AppTransaction::Process, 100)],
+            AppSuite::Messages => &[(AppTransaction::ClientServer, 100)],
             AppSuite::Disk => &[
                 (AppTransaction::RandomRead, 35),
                 (AppTransaction::RandomWrite, 15),
@@ -428,7 +431,7 @@ mod tests {
         let disk = |suite| workload(suite).disk_bytes();
         assert_eq!([AppSuite::System, AppSuite::Network, AppSuite::Disk].map(disk), [20 << 20, 0, 40 << 20]);
         let needs = AppSuite::NAMES.iter().map(|(_, suite)| workload(*suite).needs_files());
-        assert_eq!(needs.collect::<Vec<_>>(), [true, false, false, true]);
+        assert_eq!(needs.collect::<Vec<_>>(), [true, false, false, true, false]);
     }
 
     /// 512 MiB · 0.78 ÷ 40 = 10.47 MB, in whole blocks.
