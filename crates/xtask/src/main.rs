@@ -30,6 +30,10 @@ commands:
   bench-accelerator  CPU per request, response times, hits and memory of Plimsoll's accelerator and others
                    [--rounds 5] [--seconds 5] [--case NAME]… [--peer NAME]… [--write]  (--write: to
                    docs/bench-accelerator.md)  [--against BINARY]  (likewise)
+  bench-application  CPU per small transaction of the application server and of its load, compared with requests of
+                   the same size to nginx; memory per session
+                   [--rounds 9] [--seconds 4] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
+                   docs/bench-application.md)
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
                    is compared, memory is monitored  [--minutes 20] [--write]  (--write: to
                    docs/recorded/soak-accelerator.md)
@@ -72,6 +76,9 @@ fn perform(arguments: &[&str]) -> Result<()> {
         ["bench-generator", options @ ..] => bench::perform(&bench::GeneratorBenchOptions::parse(options)?),
         ["bench-accelerator", options @ ..] => {
             bench::accelerator::perform(&bench::accelerator::AcceleratorBenchOptions::parse(options)?)
+        }
+        ["bench-application", options @ ..] => {
+            bench::application::perform(&bench::application::ApplicationBenchOptions::parse(options)?)
         }
         ["soak-accelerator", options @ ..] => soak::perform(&soak::SoakOptions::parse(options)?),
         ["conformance", options @ ..] => {

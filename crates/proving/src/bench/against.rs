@@ -36,13 +36,13 @@ impl BuildComparison {
     }
 }
 
-/// Parses the path of the other build.
+/// Parses the path of another build, the value of an option.
 ///
 /// # Errors
 /// If there is no such file.
-pub(super) fn binary(path: &str) -> Result<PathBuf> {
-    let absolute = std::path::absolute(path).with_context(|| format!("`--against {path}`"))?;
-    ensure!(absolute.is_file(), "`--against {path}`: expected the program of another build, found no file");
+pub(super) fn binary(option: &str, path: &str) -> Result<PathBuf> {
+    let absolute = std::path::absolute(path).with_context(|| format!("`{option} {path}`"))?;
+    ensure!(absolute.is_file(), "`{option} {path}`: expected the program of another build, found no file");
     Ok(absolute)
 }
 
@@ -106,6 +106,6 @@ mod tests {
 
     #[test]
     fn another_build_has_to_exist() {
-        assert!(binary("/nowhere/plimsoll").unwrap_err().to_string().contains("found no file"));
+        assert!(binary("--against", "/nowhere/plimsoll").unwrap_err().to_string().contains("found no file"));
     }
 }

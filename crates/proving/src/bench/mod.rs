@@ -6,6 +6,7 @@
 
 pub mod accelerator;
 mod against;
+pub mod application;
 mod cases;
 mod figures;
 mod floor;
@@ -69,7 +70,7 @@ impl GeneratorBenchOptions {
                 "--seconds" => options.seconds = number(name, value()?)?,
                 "--write" => options.write = true,
                 "--case" => options.cases.push(known("case", value()?, &case_names())?),
-                "--against" => options.against = Some(against::binary(value()?)?),
+                "--against" => options.against = Some(against::binary(name, value()?)?),
                 other => bail!("unknown option `{other}`"),
             }
         }

@@ -42,8 +42,14 @@ pub(super) struct Nginx {
 impl Nginx {
     /// Starts it and waits until it answers.
     pub(super) fn start(site: &Site, benchmark: &str, listen: Listen) -> Result<Nginx> {
+        Nginx::start_with(site, benchmark, listen, "")
+    }
+
+    /// Starts it in the same way, with `location` blocks beside the files.
+    pub(super) fn start_with(site: &Site, benchmark: &str, listen: Listen, locations: &str) -> Result<Nginx> {
         let (port, status_port) = free_ports()?;
-        let text = config(site, &site.path(benchmark), &listen_text(site, listen, port), status_port);
+        let server = format!("{} {locations}", listen_text(site, listen, port));
+        let text = config(site, &site.path(benchmark), &server, status_port);
         let path = site.path("nginx.conf");
         std::fs::write(&path, text)?;
         let program = if Path::new("/usr/sbin/nginx").exists() { "/usr/sbin/nginx" } else { "nginx" };
@@ -69,6 +75,11 @@ impl Nginx {
     pub(super) fn url(&self) -> String {
         let scheme = if self.listen == Listen::Tls { "https" } else { "http" };
         format!("{scheme}://127.0.0.1:{}/", self.port)
+    }
+
+    /// Returns its process, where its address is known and it only has to run.
+    pub(super) fn into_process(self) -> BackgroundProcess {
+        self.process
     }
 
     /// Returns the number of requests received, including this query.
@@ -126,7 +137,7 @@ fn listen_text(site: &Site, listen: Listen, port: u16) -> String {
     format!("listen 127.0.0.1:{port}{word} backlog=16384; {more}")
 }
 
-fn config(site: &Site, files: &Path, listen: &str, status_port: u16) -> String {
+fn config(site: &Site, files: &Path, server: &str, status_port: u16) -> String {
     let folder = site.folder().display();
     // Root's worker would run as `nobody`, who may not read the folder.
     let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
@@ -153,7 +164,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    server {{ {listen} root {files}; }}
+    server {{ {server} root {files}; }}
     server {{ listen 127.0.0.1:{status_port}; location = /status {{ stub_status; }} }}
 }}
 ",

@@ -29,10 +29,15 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Creates the files.
-    pub(super) fn new(plimsoll: &Path) -> Result<Site> {
+    /// Creates a folder without files.
+    pub(super) fn empty(plimsoll: &Path) -> Result<Site> {
         let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in("/dev/shm")?;
-        let site = Site { plimsoll: plimsoll.to_owned(), folder };
+        Ok(Site { plimsoll: plimsoll.to_owned(), folder })
+    }
+
+    /// Creates the folder with its files.
+    pub(super) fn new(plimsoll: &Path) -> Result<Site> {
+        let site = Site::empty(plimsoll)?;
         std::fs::write(site.path("500.filelist"), FILE_500)?;
         let list = root().join("crates/benchmarks/src/web/webstone/filelist-2.0.1.txt");
         std::fs::write(site.path(scripts::WEBSTONE), scripts::filelist(&std::fs::read_to_string(list)?)?)?;

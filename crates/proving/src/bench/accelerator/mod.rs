@@ -91,7 +91,7 @@ impl AcceleratorBenchOptions {
                 "--write" => options.write = true,
                 "--case" => options.cases.push(known("case", value()?, &CASES.map(|case| case.name))?),
                 "--peer" => options.peers.push(known("peer", value()?, &PEERS)?),
-                "--against" => options.against = Some(against::binary(value()?)?),
+                "--against" => options.against = Some(against::binary(name, value()?)?),
                 other => bail!("unknown option `{other}`"),
             }
         }
