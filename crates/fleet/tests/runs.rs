@@ -15,7 +15,7 @@ use testkit::{closed_plan, phases};
 
 /// The events, in order, without anything that depends on the machine's speed.
 #[derive(Default)]
-struct Heard {
+struct EventLog {
     /// `turn 0`, `ready`, `point 0`, `judged 0`, …
     order: Vec<String>,
     intervals: Vec<(u32, u64)>,
@@ -24,7 +24,7 @@ struct Heard {
     stop_after: Option<(usize, &'static AtomicBool)>,
 }
 
-impl Observer for Heard {
+impl Observer for EventLog {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Turn(place) => self.order.push(format!("turn {place}")),
@@ -100,21 +100,21 @@ fn everything_the_threads_did_is_reported_and_stored() {
     let path = folder.path().join("run.plim");
     let plan = plan(&[3, 1]);
     let (server, target) = serve(plan.file_set());
-    let mut heard = Heard::default();
-    let ended = run(&[request(&plan, &target, &path)], &mut heard, &NEVER);
+    let mut log = EventLog::default();
+    let ended = run(&[request(&plan, &target, &path)], &mut log, &NEVER);
     assert!(matches!(ended[..], [Ok(Ending::Complete)]), "{ended:?}");
     assert_eq!(
-        heard.order,
+        log.order,
         ["turn 0", "ready", "turn 0", "point 0", "judged 0", "turn 0", "point 1", "judged 1"]
     );
-    assert!(4 <= heard.readings, "at the beginning and the end of each load point: {}", heard.readings);
+    assert!(4 <= log.readings, "at the beginning and the end of each load point: {}", log.readings);
 
     let file = Run::open(&path).unwrap();
     assert_eq!((file.ending(), file.plan()), (&Ending::Complete, &plan));
     assert_eq!(file.load_points().unwrap().len(), 2);
     assert_eq!(file.machines().unwrap().len(), 1);
     let stored = intervals(&path);
-    assert_eq!(stored.iter().map(|one| (one.load_point, one.flow.ok)).collect::<Vec<_>>(), heard.intervals);
+    assert_eq!(stored.iter().map(|one| (one.load_point, one.flow.ok)).collect::<Vec<_>>(), log.intervals);
     for (index, users) in [(0, 3), (1, 1)] {
         let steady = stored.iter().find(|one| one.load_point == index && one.phase == Phase::Steady).unwrap();
         // Without think time every user is in flight, except for moments.
@@ -151,8 +151,8 @@ fn runs_take_turns_and_one_that_cannot_start_does_not_end_the_others() {
         request(&plan, &gone, &paths[1]),
         request(&plan, &target, &paths[2]),
     ];
-    let mut heard = Heard::default();
-    let ended = run(&requests, &mut heard, &NEVER);
+    let mut log = EventLog::default();
+    let ended = run(&requests, &mut log, &NEVER);
     assert!(
         matches!(ended[0], Ok(Ending::Complete)) && matches!(ended[2], Ok(Ending::Complete)),
         "{ended:?}"
@@ -162,11 +162,11 @@ fn runs_take_turns_and_one_that_cannot_start_does_not_end_the_others() {
         "{ended:?}"
     );
     assert!(!paths[1].exists());
-    assert_eq!(heard.order[..5], ["turn 0", "ready", "turn 1", "turn 2", "ready"]);
+    assert_eq!(log.order[..5], ["turn 0", "ready", "turn 1", "turn 2", "ready"]);
     let turn =
         |run: u32, point: u32| [format!("turn {run}"), format!("point {point}"), format!("judged {point}")];
     let rounds = [turn(0, 0), turn(2, 0), turn(2, 1), turn(0, 1)].concat();
-    assert_eq!(heard.order[5..], rounds);
+    assert_eq!(log.order[5..], rounds);
     for path in [&paths[0], &paths[2]] {
         let points: Vec<u32> = intervals(path).iter().map(|one| one.load_point).collect();
         assert!(points.is_sorted() && points.contains(&0) && points.contains(&1), "{points:?}");
@@ -183,8 +183,8 @@ fn an_interrupt_ends_all_runs_and_keeps_the_records() {
     let plan = Plan { phases: phases(0, 3600), ..plan(&[1]) };
     let (_server, target) = serve(plan.file_set());
     let requests = [request(&plan, &target, &paths[0]), request(&plan, &target, &paths[1])];
-    let mut heard = Heard { stop_after: Some((1, &STOP)), ..Heard::default() };
-    let ended = run(&requests, &mut heard, &STOP);
+    let mut log = EventLog { stop_after: Some((1, &STOP)), ..EventLog::default() };
+    let ended = run(&requests, &mut log, &STOP);
     let stopped = Ending::Stopped(INTERRUPTED.to_owned());
     assert!(ended.iter().all(|one| one.as_ref().is_ok_and(|ending| *ending == stopped)), "{ended:?}");
     assert!(0 < intervals(&paths[0]).iter().map(|one| one.flow.ok).sum::<u64>());
@@ -192,7 +192,7 @@ fn an_interrupt_ends_all_runs_and_keeps_the_records() {
     for path in &paths {
         assert_eq!(Run::open(path).unwrap().ending(), &stopped);
     }
-    assert_eq!(heard.order.iter().filter(|one| one.starts_with("point")).count(), 1, "{:?}", heard.order);
+    assert_eq!(log.order.iter().filter(|one| one.starts_with("point")).count(), 1, "{:?}", log.order);
 }
 
 /// Goal: a server with other contents is not loaded.
@@ -204,14 +204,14 @@ fn a_server_with_other_files_is_refused_before_load() {
     let mut files = plan.file_set();
     files.content_seed += 1;
     let (server, target) = serve(files);
-    let mut heard = Heard::default();
-    let ended = run(&[request(&plan, &target, &path)], &mut heard, &NEVER);
+    let mut log = EventLog::default();
+    let ended = run(&[request(&plan, &target, &path)], &mut log, &NEVER);
     let Err(FleetError::Verify(VerifyError::Wrong { n_wrong: 1, n_objects: 1, named, .. })) = &ended[0]
     else {
         panic!("{ended:?}")
     };
     assert!(named[0].text.starts_with("GET /object: wrong byte at position "), "{named:?}");
-    assert!(!path.exists() && heard.order == ["turn 0"], "{:?}", heard.order);
+    assert!(!path.exists() && log.order == ["turn 0"], "{:?}", log.order);
     assert_eq!(server.stop().unwrap().requests, 1);
 }
 
@@ -223,9 +223,9 @@ fn an_existing_run_file_is_kept() {
     std::fs::write(&path, "precious").unwrap();
     let plan = plan(&[1]);
     let (_server, target) = serve(plan.file_set());
-    let mut heard = Heard::default();
-    let ended = run(&[request(&plan, &target, &path)], &mut heard, &NEVER);
+    let mut log = EventLog::default();
+    let ended = run(&[request(&plan, &target, &path)], &mut log, &NEVER);
     assert!(matches!(ended[0], Err(FleetError::RunFile(_))), "{ended:?}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
-    assert_eq!(heard.intervals, []);
+    assert_eq!(log.intervals, []);
 }

@@ -61,7 +61,7 @@ pub(crate) const OLD_WORDS: &[(&str, &str)] = &[
 ];
 
 /// Types that still have an old word as their name.
-pub(crate) const OLD_WORDS_LEFT: &[Exception] = &[("crates/fleet/", "Heard")];
+pub(crate) const OLD_WORDS_LEFT: &[Exception] = &[];
 
 /// Sources whose doc lines still begin with a question word.
 pub(crate) const QUESTIONS_LEFT: &[Exception] =
