@@ -1,4 +1,4 @@
-//! What users write.
+//! Texts that users write: definitions, recipes, notes, options.
 
 use std::str::FromStr;
 

@@ -1,4 +1,5 @@
-//! Whatever numbers come in, an answer or "no answer" comes out: no panic, and no interval that leaves its value out.
+//! Totality of the statistics: whatever numbers come in, an answer or "no answer" comes out, without a panic, and no
+//! interval leaves its value out.
 
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
