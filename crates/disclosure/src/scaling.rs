@@ -3,7 +3,7 @@
 use analysis::scaling::{BUSY_MIN, CpuGroup, Scaling};
 use stats::{Estimate, FitError, FitQuality, Prediction};
 
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::report::{Terms, load_number};
 use crate::{Block, Cell, Column, Figure, NoteKind, Row, RowStyle, Section, Table, numbers};
 
@@ -196,12 +196,12 @@ fn chart(scalings: &[Scaling], terms: Terms) -> Chart {
             }
         };
         let points = scaling.groups.iter().map(point).collect();
-        series.push(Series { name: scaling.server.clone(), style, draw: Draw::Points, points });
+        series.push(DataSeries { name: scaling.server.clone(), style, draw: Draw::Points, points });
     }
     for (style, scaling) in scalings.iter().enumerate() {
         if let Some(points) = curve(scaling) {
             let name = format!("{}, USL", scaling.server);
-            series.push(Series { name, style: scalings.len() + style, draw: Draw::Line, points });
+            series.push(DataSeries { name, style: scalings.len() + style, draw: Draw::Line, points });
         }
     }
     let mut at: Vec<f64> =

@@ -6,7 +6,7 @@ use analysis::trend::{Trend, TrendChange, TrendSeries};
 use model::capitalized;
 use serde_json::{Value, json};
 
-use crate::charts::{Axis, Chart, Draw, Format, Mark, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Mark, Panel, Point, Spacing};
 use crate::comparison::signed_percent;
 use crate::render::load_json;
 use crate::report::Terms;
@@ -209,7 +209,8 @@ fn chart(trend: &Trend) -> Chart {
         };
         let points =
             series.values.iter().enumerate().map(|(index, value)| Point::new(run_number(index), *value));
-        let values = Series { name: "runs".into(), style: 0, draw: Draw::Points, points: points.collect() };
+        let values =
+            DataSeries { name: "runs".into(), style: 0, draw: Draw::Points, points: points.collect() };
         Panel {
             y: Axis::new(capitalized(metric_noun(series.metric)), Spacing::FromZero, format),
             series: [values].into_iter().chain(levels(series)).collect(),
@@ -233,7 +234,7 @@ fn chart(trend: &Trend) -> Chart {
 }
 
 /// Returns the levels between changes as a line; `None` without changes.
-fn levels(series: &TrendSeries) -> Option<Series> {
+fn levels(series: &TrendSeries) -> Option<DataSeries> {
     let changes = series.changes.as_deref().filter(|changes| !changes.is_empty())?;
     let ends = changes.iter().map(|change| change.at).chain([series.values.len()]);
     let starts = [0].into_iter().chain(changes.iter().map(|change| change.at));
@@ -242,7 +243,7 @@ fn levels(series: &TrendSeries) -> Option<Series> {
         let from = Point { gap: true, ..Point::new(run_number(start) - 0.5, height) };
         [from, Point::new(run_number(end) - 0.5, height)]
     });
-    Some(Series { name: "level".into(), style: 1, draw: Draw::Line, points: points.collect() })
+    Some(DataSeries { name: "level".into(), style: 1, draw: Draw::Line, points: points.collect() })
 }
 
 /// Returns the number of a run, from 1, as a position on the axis.

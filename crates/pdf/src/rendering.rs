@@ -108,7 +108,7 @@ impl UtcDateTime {
 #[cfg(test)]
 mod tests {
     use analysis::VerdictState;
-    use disclosure::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+    use disclosure::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
     use disclosure::{
         Banner, Block, Cell, Column, Figure, Hero, NoteKind, Row, Section, Table, Text, Tile, Tone,
     };
@@ -127,7 +127,7 @@ mod tests {
             x: Axis::new(says, Spacing::FromZero, Format::Plain),
             panels: vec![Panel {
                 y: Axis::new(says, Spacing::FromZero, Format::Plain),
-                series: vec![Series {
+                series: vec![DataSeries {
                     name: says.into(),
                     style: 0,
                     draw: Draw::Points,

@@ -3,7 +3,7 @@
 use model::capitalized;
 
 use super::group::{Entry, time_unit};
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::report::{Terms, load_number};
 use crate::{Cell, Column, Figure, Row, Table, numbers};
 
@@ -29,7 +29,7 @@ fn chart(ranked: &[(f64, &Entry)], terms: Terms) -> Chart {
     let n = ranked.len() as f64;
     let bar = |(row, (rate, entry)): (usize, &(f64, &Entry))| {
         let point = Point::new(*rate, n - 0.5 - row as f64);
-        Series {
+        DataSeries {
             name: entry.server.to_owned(),
             style: entry.index,
             draw: Draw::Bars,

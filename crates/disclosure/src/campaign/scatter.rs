@@ -4,7 +4,7 @@ use analysis::price::price_performance;
 use units::{Currency, Money, UnitPrice};
 
 use super::group::Entry;
-use crate::charts::{Axis, Chart, Draw, Format, Mark, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Mark, Panel, Point, Spacing};
 use crate::report::Terms;
 use crate::{Cell, Column, Figure, Row, Table, numbers};
 
@@ -50,7 +50,7 @@ fn priced<'a>(entry: &Entry<'a>) -> Option<Priced<'a>> {
 }
 
 fn chart(priced: &[Priced], currency: Currency, terms: Terms) -> Chart {
-    let server = |one: &Priced| Series {
+    let server = |one: &Priced| DataSeries {
         name: one.server.to_owned(),
         style: one.index,
         draw: Draw::Points,
@@ -75,7 +75,7 @@ fn chart(priced: &[Priced], currency: Currency, terms: Terms) -> Chart {
 
 /// Returns the lines of equal unit price, at round prices around those of the servers. Lines that end at the top of the
 /// chart are labelled there with marks.
-fn lines(priced: &[Priced], currency: Currency) -> (Vec<Series>, Vec<Mark>) {
+fn lines(priced: &[Priced], currency: Currency) -> (Vec<DataSeries>, Vec<Mark>) {
     let (mut x_max, mut y_max) = (0.0_f64, 0.0_f64);
     for one in priced {
         (x_max, y_max) = (x_max.max(one.total.as_f64()), y_max.max(one.rate));
@@ -89,7 +89,7 @@ fn lines(priced: &[Priced], currency: Currency) -> (Vec<Series>, Vec<Mark>) {
             marks.push(Mark { x, name: std::mem::take(&mut name), line: false });
         }
         let points = vec![Point::new(0.0, 0.0), Point::new(x, x / price)];
-        lines.push(Series { name, style: 4, draw: Draw::Line, points });
+        lines.push(DataSeries { name, style: 4, draw: Draw::Line, points });
     }
     (lines, marks)
 }

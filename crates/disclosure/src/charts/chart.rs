@@ -51,14 +51,14 @@ pub struct Panel {
     /// The y axis.
     pub y: Axis,
     /// The plotted series.
-    pub series: Vec<Series>,
+    pub series: Vec<DataSeries>,
     /// A limit with its name, drawn as a horizontal line.
     pub limit: Option<(f64, String)>,
 }
 
 /// A data series.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct DataSeries {
     /// Name in the legend; empty if the series is labelled elsewhere.
     pub name: String,
     /// Index of its color, dash pattern and marker.

@@ -6,7 +6,7 @@ use super::filled::{bars, cells};
 use super::layout::{DrawingWidth, LINE, Layout, SAMPLE, half_width, has_legend, label_x, legend_rows};
 use super::shapes::{dash, marker, polyline, px};
 use super::ticks::{label, labels, ticks, value_text};
-use super::{Axis, Chart, Draw, Palette, Panel, Point, Scale, Series};
+use super::{Axis, Chart, DataSeries, Draw, Palette, Panel, Point, Scale};
 
 /// Minimum length of a visible error bar; shorter ones are hidden by their marker.
 const BAR_MIN: f64 = 11.0;
@@ -163,7 +163,13 @@ fn vertical_grid(scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     }
 }
 
-fn draw_series(series: &Series, axes: Option<[&Axis; 2]>, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
+fn draw_series(
+    series: &DataSeries,
+    axes: Option<[&Axis; 2]>,
+    y: &Scale,
+    x: &Scale,
+    palette: &Palette,
+) -> Markup {
     let color = palette.series(series.style);
     let shown = || series.points.iter().filter(|point| point.y.is_finite() && (!y.log || 0.0 < point.y));
     let line = polyline(shown().map(|point| (x.pixel(point.x), y.pixel(point.y), point.gap)));
@@ -190,7 +196,7 @@ fn draw_series(series: &Series, axes: Option<[&Axis; 2]>, y: &Scale, x: &Scale, 
 
 fn draw_point(
     point: &Point,
-    series: &Series,
+    series: &DataSeries,
     axes: Option<[&Axis; 2]>,
     y: &Scale,
     x: &Scale,
@@ -213,7 +219,7 @@ fn draw_point(
 }
 
 /// Returns the text that browsers show at a point: `p99: 404 ms (390 ms–419 ms) at 32`.
-fn hover_text(point: &Point, series: &Series, [x, y]: [&Axis; 2]) -> String {
+fn hover_text(point: &Point, series: &DataSeries, [x, y]: [&Axis; 2]) -> String {
     let name = if series.name.is_empty() { &y.title } else { &series.name };
     let value = |value| value_text(value, y.format);
     let range = point.range.map(|(low, high)| format!(" ({}–{})", value(low), value(high)));
@@ -225,7 +231,7 @@ fn cap(x: f64, y: f64) -> PreEscaped<String> {
 }
 
 /// Returns the outline of the band between the ends of the ranges, one closed path per piece without a gap.
-fn band(series: &Series, y: &Scale, x: &Scale) -> String {
+fn band(series: &DataSeries, y: &Scale, x: &Scale) -> String {
     let ranged: Vec<(f64, f64, f64, bool)> = series
         .points
         .iter()
@@ -245,7 +251,7 @@ fn band(series: &Series, y: &Scale, x: &Scale) -> String {
 
 /// Labels the series at the right, as close to their last values as possible.
 fn legend(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
-    let mut labels: Vec<(f64, &Series)> =
+    let mut labels: Vec<(f64, &DataSeries)> =
         named(panel).map(|series| (name_height(series, scale), series)).collect();
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
     spread(&mut labels, scale.to, scale.from);
@@ -270,12 +276,12 @@ fn legend_above(panel: &Panel, top: f64, drawing_width: DrawingWidth, palette: &
 }
 
 /// Returns the series with a name; the others are explained elsewhere.
-fn named(panel: &Panel) -> impl Iterator<Item = &Series> {
+fn named(panel: &Panel) -> impl Iterator<Item = &DataSeries> {
     panel.series.iter().filter(|series| !series.name.is_empty())
 }
 
 /// Returns the preferred position of a series' label: at its last value. Density levels are listed from the top.
-fn name_height(series: &Series, scale: &Scale) -> f64 {
+fn name_height(series: &DataSeries, scale: &Scale) -> f64 {
     match (series.draw, series.points.last()) {
         (Draw::Cells, _) => scale.to,
         (_, Some(last)) => scale.pixel(last.y),
@@ -284,7 +290,7 @@ fn name_height(series: &Series, scale: &Scale) -> f64 {
 }
 
 /// Draws the sample of a series before its label.
-fn sample(series: &Series, from: f64, y: f64, palette: &Palette) -> Markup {
+fn sample(series: &DataSeries, from: f64, y: f64, palette: &Palette) -> Markup {
     let (dash, color) = (dash(series.style), palette.series(series.style));
     html! {
         @match series.draw {
@@ -305,7 +311,7 @@ fn sample(series: &Series, from: f64, y: f64, palette: &Palette) -> Markup {
 }
 
 /// Moves labels apart until they do not overlap, and back up if they leave the panel at the bottom.
-fn spread(labels: &mut [(f64, &Series)], top: f64, bottom: f64) {
+fn spread(labels: &mut [(f64, &DataSeries)], top: f64, bottom: f64) {
     let mut least = top + 4.0;
     for label in labels.iter_mut() {
         label.0 = label.0.max(least);
@@ -347,12 +353,12 @@ mod tests {
     use super::*;
     use crate::charts::{Format, Mark, Spacing};
 
-    fn series(style: usize, points: &[(f64, f64)]) -> Series {
+    fn series(style: usize, points: &[(f64, f64)]) -> DataSeries {
         let points = points.iter().map(|(x, y)| Point::new(*x, *y)).collect();
-        Series { name: format!("series {style}"), style, draw: Draw::Points, points }
+        DataSeries { name: format!("series {style}"), style, draw: Draw::Points, points }
     }
 
-    fn chart(all: Vec<Series>) -> Chart {
+    fn chart(all: Vec<DataSeries>) -> Chart {
         let y = Axis::new("milliseconds", Spacing::FromZero, Format::Plain);
         Chart {
             id: "test",
@@ -408,8 +414,8 @@ mod tests {
 
     #[test]
     fn labels_at_the_right_never_overlap() {
-        let all: Vec<Series> = (0..5).map(|style| series(style, &[(1.0, 9.0)])).collect();
-        let mut labels: Vec<(f64, &Series)> = all.iter().map(|series| (280.0, series)).collect();
+        let all: Vec<DataSeries> = (0..5).map(|style| series(style, &[(1.0, 9.0)])).collect();
+        let mut labels: Vec<(f64, &DataSeries)> = all.iter().map(|series| (280.0, series)).collect();
         spread(&mut labels, 30.0, 300.0);
         assert!(labels.windows(2).all(|pair| LINE <= pair[1].0 - pair[0].0));
         assert!(labels.iter().all(|label| (30.0..=300.0).contains(&label.0)));

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::layout::{Layout, half_width};
 use super::shapes::px;
 use super::ticks::value_label;
-use super::{Format, Palette, Point, Scale, Series};
+use super::{DataSeries, Format, Palette, Point, Scale};
 
 /// Half the height of a bar.
 const BAR_HALF: f64 = 9.0;
@@ -16,7 +16,7 @@ const BAR_HALF: f64 = 9.0;
 const NAME_ABOVE: f64 = 8.0;
 
 /// Draws all rectangles of a density level as one path.
-pub(super) fn cells(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
+pub(super) fn cells(series: &DataSeries, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
     let mut path = String::new();
     for corners in series.points.chunks_exact(2) {
         let (left, right) = (px(x.pixel(corners[0].x)), px(x.pixel(corners[1].x)));
@@ -28,7 +28,13 @@ pub(super) fn cells(series: &Series, y: &Scale, x: &Scale, palette: &Palette) ->
 }
 
 /// Draws a bar for every point, with its value and confidence interval.
-pub(super) fn bars(series: &Series, y: &Scale, layout: &Layout, format: Format, palette: &Palette) -> Markup {
+pub(super) fn bars(
+    series: &DataSeries,
+    y: &Scale,
+    layout: &Layout,
+    format: Format,
+    palette: &Palette,
+) -> Markup {
     let color = palette.series(series.style);
     html! {
         g class="series" {
@@ -91,7 +97,7 @@ mod tests {
     use super::*;
     use crate::charts::{Axis, Chart, Draw, Panel, Spacing, standalone};
 
-    fn chart(x: Axis, y: Axis, series: Vec<Series>) -> Chart {
+    fn chart(x: Axis, y: Axis, series: Vec<DataSeries>) -> Chart {
         Chart {
             id: "test",
             title: "t".into(),
@@ -112,7 +118,7 @@ mod tests {
     #[test]
     fn a_bar_extends_from_zero_to_its_value_and_has_an_error_bar() {
         let point = |x, y, range| Point { range, ..Point::new(x, y) };
-        let bar = |name: &str, style, point| Series {
+        let bar = |name: &str, style, point| DataSeries {
             name: name.to_owned(),
             style,
             draw: Draw::Bars,
@@ -134,7 +140,7 @@ mod tests {
     #[test]
     fn a_bar_has_its_label_next_to_it() {
         let bars = |name: &str| {
-            let one = |y| Series {
+            let one = |y| DataSeries {
                 name: name.to_owned(),
                 style: 0,
                 draw: Draw::Bars,
@@ -157,7 +163,7 @@ mod tests {
     #[test]
     fn cells_are_between_opposite_corners_and_levels_are_labelled_from_the_top() {
         let corners = |x: (f64, f64), y: (f64, f64)| [Point::new(x.0, y.0), Point::new(x.1, y.1)];
-        let level = |style, points: [Point; 2]| Series {
+        let level = |style, points: [Point; 2]| DataSeries {
             name: format!("level {style}"),
             style,
             draw: Draw::Cells,

@@ -1,6 +1,6 @@
 //! Layout of a drawing.
 
-use super::{Chart, Mark, Panel, Scale, Series};
+use super::{Chart, DataSeries, Mark, Panel, Scale};
 
 /// Width of the tick labels of the y axis.
 const LEFT: f64 = 62.0;
@@ -141,7 +141,7 @@ fn vertical(panel: &Panel, bottom: f64, top: f64) -> Scale {
 }
 
 /// Returns each named series with its row and its left edge in the legend above a panel.
-pub(super) fn legend_rows(panel: &Panel, width: f64) -> Vec<(usize, f64, &Series)> {
+pub(super) fn legend_rows(panel: &Panel, width: f64) -> Vec<(usize, f64, &DataSeries)> {
     let (mut row, mut x) = (0, LEGEND_LEFT);
     let mut rows = Vec::new();
     for series in panel.series.iter().filter(|series| !series.name.is_empty()) {

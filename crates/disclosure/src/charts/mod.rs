@@ -14,7 +14,7 @@ mod scale;
 mod shapes;
 mod ticks;
 
-pub use chart::{Axis, Chart, Draw, Mark, Panel, Point, Series, Spacing, Zone};
+pub use chart::{Axis, Chart, DataSeries, Draw, Mark, Panel, Point, Spacing, Zone};
 pub(crate) use columns::width_for;
 pub use columns::{FoldedColumn, fold};
 pub(crate) use draw::inline_as;

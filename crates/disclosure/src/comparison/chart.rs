@@ -4,7 +4,7 @@ use analysis::VerdictState;
 use analysis::compare::{ComparedLevel, Comparison, Figures};
 
 use super::terms;
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 
 pub(super) fn chart(comparison: &Comparison) -> Chart {
     let terms = terms(comparison);
@@ -16,7 +16,7 @@ pub(super) fn chart(comparison: &Comparison) -> Chart {
                 let range = figures.score_interval.filter(|_| ranges);
                 Some(Point { range, hollow: figures.state != VerdictState::Valid, ..drawn })
             };
-            Series {
+            DataSeries {
                 name: comparison.sides[side].name.clone(),
                 style: side,
                 draw: Draw::Points,

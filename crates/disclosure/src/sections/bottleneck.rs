@@ -5,7 +5,7 @@ use analysis::{LoadPointResult, VerdictState};
 
 use super::{attributed, hollow_note, is_doubtful, load_axis};
 use crate::bottleneck::{bottleneck_name, bottleneck_text};
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::report::load_number;
 use crate::{Block, Column, Figure, Report, Row, RowStyle, Section, Table, Text, numbers};
 
@@ -124,7 +124,7 @@ fn chart(report: &Report) -> Chart {
             let drawn = Point::new(point.load.level(), *attribution.indicators.get(&indicator)?);
             Some(Point { hollow: is_doubtful(point), ..drawn })
         });
-        Series { name: indicator.name().to_owned(), style, draw: Draw::Points, points: points.collect() }
+        DataSeries { name: indicator.name().to_owned(), style, draw: Draw::Points, points: points.collect() }
     };
     Chart {
         id: "use-chart",

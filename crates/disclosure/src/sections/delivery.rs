@@ -3,7 +3,7 @@
 use analysis::LoadPointResult;
 
 use super::{hollow_note, is_doubtful, state_text};
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Figure, Report, Row, RowStyle, Section, Table, numbers};
@@ -33,7 +33,7 @@ fn chart(report: &Report) -> Chart {
     };
     // In the order of load, so that the curve turns back where overload lowers the rate.
     let points = report.analysis.load_points.iter().filter_map(point).collect();
-    let series = vec![Series { name: "mean response time".into(), style: 0, draw: Draw::Points, points }];
+    let series = vec![DataSeries { name: "mean response time".into(), style: 0, draw: Draw::Points, points }];
     let y = Axis::new("Mean response time", Spacing::FromZero, Format::Seconds);
     Chart {
         id: "delivery-chart",

@@ -5,7 +5,7 @@ use model::Phase;
 use units::Nanos;
 
 use super::timeline::{PhaseSpan, load_marks, time_axis};
-use crate::charts::{Axis, Chart, Draw, Format, Mark, Panel, Point, Series, Spacing, width_for};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Mark, Panel, Point, Spacing, width_for};
 use crate::numbers::TimeUnit;
 use crate::{Cell, Column, Figure, Report, Row, Table, numbers};
 
@@ -83,7 +83,7 @@ fn columns(span: &PhaseSpan, width: usize) -> Vec<HeatMapColumn> {
 
 fn chart(report: &Report, spans: &[PhaseSpan], columns: &[HeatMapColumn]) -> Chart {
     let (x, scale) = time_axis(spans);
-    let level = |level: usize| Series {
+    let level = |level: usize| DataSeries {
         name: LEVELS[level].1.to_owned(),
         style: level,
         draw: Draw::Cells,

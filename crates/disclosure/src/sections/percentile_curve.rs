@@ -3,7 +3,7 @@
 use analysis::{LoadPointResult, TimeSummary, values_needed};
 use units::Ratio;
 
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::numbers::TimeUnit;
 use crate::{Cell, Column, Figure, Report, Row, Table};
 
@@ -79,10 +79,10 @@ fn chosen<'a>(report: &Report<'a>) -> Vec<(&'a LoadPointResult, &'static str)> {
 
 /// Draws curves over one another; `None` if there is nothing to draw. Anchor, title and description are still to be given.
 pub(crate) fn chart(curves: &[Curve]) -> Option<Chart> {
-    let series: Vec<Series> = curves
+    let series: Vec<DataSeries> = curves
         .iter()
         .enumerate()
-        .map(|(style, curve)| Series {
+        .map(|(style, curve)| DataSeries {
             name: curve.name.clone(),
             style,
             draw: Draw::Points,

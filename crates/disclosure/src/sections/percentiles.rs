@@ -4,7 +4,7 @@ use analysis::{LoadPointResult, Percentile, TimeSummary};
 use model::{MeasureUnit, capitalized};
 
 use super::{hollow_note, is_doubtful, load_axis, percentile_curve};
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
@@ -49,13 +49,13 @@ pub(super) fn section(report: &Report) -> Option<Section> {
 
 fn chart(report: &Report) -> Chart {
     let y = Axis::new("Response time", Spacing::Log, Format::Seconds);
-    let percentiles = SHOWN.iter().enumerate().map(|(style, (q, name))| Series {
+    let percentiles = SHOWN.iter().enumerate().map(|(style, (q, name))| DataSeries {
         name: (*name).to_owned(),
         style,
         draw: Draw::Points,
         points: report.analysis.load_points.iter().filter_map(|point| drawn(point, *q)).collect(),
     });
-    let max = Series { name: "max".into(), style: 4, draw: Draw::Points, points: maxima(report) };
+    let max = DataSeries { name: "max".into(), style: 4, draw: Draw::Points, points: maxima(report) };
     Chart {
         id: "percentile-chart",
         title: format!("Response time percentiles against {}", report.terms().load_noun),

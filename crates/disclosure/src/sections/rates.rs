@@ -5,7 +5,7 @@ use analysis::{LoadPointResult, METRICS, Metric, MetricColumn, MetricFormat};
 use model::capitalized;
 
 use super::{curve_marks, hollow_note, is_doubtful, load_axis};
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::report::load_number;
 use crate::{Block, Column, LeadFigure, Report, Row, Section, Table, numbers};
 
@@ -54,13 +54,13 @@ fn chart(report: &Report) -> Chart {
     }
 }
 
-fn rates(report: &Report) -> Vec<Series> {
+fn rates(report: &Report) -> Vec<DataSeries> {
     let points = || report.analysis.load_points.iter();
     let score = |point: &LoadPointResult| {
         let drawn = Point::new(point.load.level(), point.score?);
         Some(Point { range: point.score_interval, hollow: is_doubtful(point), ..drawn })
     };
-    let achieved = Series {
+    let achieved = DataSeries {
         name: "achieved".into(),
         style: 0,
         draw: Draw::Points,
@@ -70,17 +70,17 @@ fn rates(report: &Report) -> Vec<Series> {
     let comparable = points().filter(|_| report.terms().is_operation_rate);
     let offered: Vec<Point> =
         comparable.filter_map(|point| Some(Point::new(point.load.level(), point.offered_rate?))).collect();
-    let offered = Series { name: "offered".into(), style: 4, draw: Draw::Points, points: offered };
+    let offered = DataSeries { name: "offered".into(), style: 4, draw: Draw::Points, points: offered };
     [achieved, offered].into_iter().filter(|series| !series.points.is_empty()).collect()
 }
 
-fn responses(report: &Report) -> Series {
+fn responses(report: &Report) -> DataSeries {
     let point = |point: &LoadPointResult| {
         let drawn = Point::new(point.load.level(), point.response.mean?);
         Some(Point { range: point.response.mean_interval, hollow: is_doubtful(point), ..drawn })
     };
     let points = report.analysis.load_points.iter().filter_map(point).collect();
-    Series { name: "mean response time".into(), style: 1, draw: Draw::Points, points }
+    DataSeries { name: "mean response time".into(), style: 1, draw: Draw::Points, points }
 }
 
 fn description(report: &Report) -> String {

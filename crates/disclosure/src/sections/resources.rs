@@ -3,7 +3,7 @@
 use analysis::LoadPointResult;
 
 use super::{hollow_note, is_doubtful, load_axis};
-use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
@@ -36,7 +36,7 @@ fn chart(report: &Report) -> Chart {
             Some(Point { hollow: is_doubtful(point), ..drawn })
         };
         let points = report.analysis.load_points.iter().filter_map(point).collect();
-        Series { name: name.to_owned(), style, draw: Draw::Points, points }
+        DataSeries { name: name.to_owned(), style, draw: Draw::Points, points }
     };
     let all = [
         series("server", 1, |point| point.sut_busy),

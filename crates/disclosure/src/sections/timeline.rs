@@ -6,7 +6,7 @@ use units::Nanos;
 
 use super::{heat_map, steadiness};
 use crate::charts::{
-    self, Axis, Chart, Draw, FoldedColumn as Folded, Format, Mark, Panel, Point, Series, Spacing, Zone,
+    self, Axis, Chart, DataSeries, Draw, FoldedColumn as Folded, Format, Mark, Panel, Point, Spacing, Zone,
 };
 use crate::numbers::TimeUnit;
 use crate::{Block, Column, Figure, LeadFigure, Report, Row, Section, Table, numbers};
@@ -173,8 +173,8 @@ fn chart(report: &Report, spans: &[PhaseSpan]) -> Chart {
     }
 }
 
-fn line(name: &str, style: usize, points: Vec<Point>) -> Series {
-    Series { name: name.to_owned(), style, draw: Draw::Line, points }
+fn line(name: &str, style: usize, points: Vec<Point>) -> DataSeries {
+    DataSeries { name: name.to_owned(), style, draw: Draw::Line, points }
 }
 
 fn rate_panel(spans: &[PhaseSpan]) -> Panel {

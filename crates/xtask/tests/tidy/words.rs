@@ -76,6 +76,4 @@ pub(crate) const SHARED_NAMES_LEFT: &[Exception] = &[
     ("crates/servers/", "Page"),
     ("crates/accelerator/", "Request"),
     ("crates/model/", "Request"),
-    ("crates/disclosure/", "Series"),
-    ("crates/model/", "Series"),
 ];

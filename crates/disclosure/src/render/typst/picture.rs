@@ -32,11 +32,11 @@ fn is_xml(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::charts::{Axis, Draw, Format, Panel, Point, Series, Spacing};
+    use crate::charts::{Axis, DataSeries, Draw, Format, Panel, Point, Spacing};
 
     fn chart(name: &str) -> Chart {
         let points = vec![Point::new(1.0, 1.0), Point::new(2.0, 3.0)];
-        let series = [name, "other"].map(|name| Series {
+        let series = [name, "other"].map(|name| DataSeries {
             name: name.to_owned(),
             style: 0,
             draw: Draw::Points,

@@ -134,7 +134,7 @@ mod tests {
 
     use super::super::words::tests::read_literals;
     use super::super::{TypstSource, typst};
-    use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+    use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
     use crate::{
         Banner, Block, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, Section, Table, Text, Tile,
     };
@@ -183,7 +183,7 @@ mod tests {
 
     fn chart(says: &str) -> Chart {
         let axis = || Axis::new(says, Spacing::FromZero, Format::Plain);
-        let series = Series {
+        let series = DataSeries {
             name: says.into(),
             style: 0,
             draw: Draw::Points,
