@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use model::ReplyBody;
-use servers::gateway::{Gateway, GatewayAddress, GatewayOptions, Page};
+use servers::gateway::{Gateway, GatewayAddress, GatewayOptions, GeneratedPage};
 
 static GATEWAY: LazyLock<Gateway> = LazyLock::new(|| {
     let path = std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id()));
@@ -52,7 +52,7 @@ pub fn cgi(bytes: &[u8]) {
     }
     let mut parts = bytes.splitn(2, |byte| *byte == b'?');
     if let (Some(path), query) = (parts.next(), parts.next().unwrap_or_default()) {
-        if let Some(page) = Page::find(path, query) {
+        if let Some(page) = GeneratedPage::find(path, query) {
             assert!(page.body.left() <= ReplyBody::LETTERS_BYTES_MAX as usize);
         }
     }

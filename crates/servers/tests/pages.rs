@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::{Client, start};
 use http1::{Framing, RequestMethod};
 use model::GeneratedText;
-use servers::gateway::Page;
+use servers::gateway::GeneratedPage;
 use servers::web::{FaultPlan, PagesOptions, PagesServer};
 use units::{Clock, Nanos, RealClock};
 
@@ -26,7 +26,7 @@ const QUERIES: [(&str, &str); 6] = [
 fn check_all(client: &mut Client) {
     for (path, query) in QUERIES {
         let reply = client.get(&format!("{path}?{query}")).unwrap();
-        let page = Page::find(path.as_bytes(), query.as_bytes()).unwrap();
+        let page = GeneratedPage::find(path.as_bytes(), query.as_bytes()).unwrap();
         assert_eq!((reply.head.status, reply.head.keep_alive), (page.status, true), "{path}?{query}");
         assert!(reply.body == page.body.into_bytes(), "{path}?{query}");
     }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use servers::gateway::Page;
+use servers::gateway::GeneratedPage;
 
 /// Serves the module in the working directory on a port of the kernel's choice, which is printed.
 const PYTHON: &str = "\
@@ -97,7 +97,7 @@ fn check_all(server: &Server) {
     for (method, path, query) in CASES {
         let (head, body) = server.ask(method, path, query);
         let case = format!("{method} {path}?{query}");
-        let page = Page::answer(method.as_bytes(), path.as_bytes(), query.as_bytes());
+        let page = GeneratedPage::answer(method.as_bytes(), path.as_bytes(), query.as_bytes());
         assert!(head.lines().next().unwrap().contains(&format!(" {} ", page.status)), "{case}: {head}");
         let length = page.body.left();
         assert!(head.contains(&format!("\r\ncontent-length: {length}\r\n")), "{case}: {head}");

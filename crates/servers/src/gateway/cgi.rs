@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use super::page::Page;
+use super::page::GeneratedPage;
 use super::pause::PageLock;
 
 /// The most bytes of a response that are generated before they are written.
@@ -68,18 +68,18 @@ impl Variables {
     /// The path is that of `REQUEST_URI`, since `SCRIPT_NAME` is the name under which the web server was
     /// configured to run the program; without `REQUEST_URI` the path is `SCRIPT_NAME` followed by
     /// `PATH_INFO`.
-    pub(super) fn page(&self) -> Page {
+    pub(super) fn page(&self) -> GeneratedPage {
         if self.uri.is_empty() {
             let path = [&self.script[..], &self.path_info].concat();
-            return Page::answer(&self.method, &path, &self.query);
+            return GeneratedPage::answer(&self.method, &path, &self.query);
         }
         let end = self.uri.iter().position(|byte| *byte == b'?').unwrap_or(self.uri.len());
-        Page::answer(&self.method, &self.uri[..end], &self.query)
+        GeneratedPage::answer(&self.method, &self.uri[..end], &self.query)
     }
 }
 
 /// Returns the head of a CGI response: the `Status` field, then the others.
-pub(super) fn head(page: &Page) -> Vec<u8> {
+pub(super) fn head(page: &GeneratedPage) -> Vec<u8> {
     let mut head = format!(
         "Status: {} {}\r\nContent-Length: {}\r\n",
         page.status,

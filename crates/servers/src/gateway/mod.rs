@@ -34,7 +34,7 @@ mod pause;
 mod workers;
 
 pub use cgi::cgi;
-pub use page::{Page, PageBody};
+pub use page::{GeneratedPage, PageBody};
 pub(crate) use pause::PageLock;
 pub use pause::Pause;
 pub(crate) use workers::check_workers;

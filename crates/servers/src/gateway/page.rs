@@ -46,7 +46,7 @@ const PAUSE_REFUSAL: &str = "expected `wait=MS` and `lock=MS` with MS from 1 to 
 
 /// A response whose body has not been generated yet.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct GeneratedPage {
     /// 200, 400, 404 or 405.
     pub status: u16,
     /// Media type of the body.
@@ -57,9 +57,9 @@ pub struct Page {
     pub pause: Pause,
 }
 
-impl Page {
+impl GeneratedPage {
     /// Returns the page for a path and a query (without `?`), or `None` if the path has none.
-    pub fn find(path: &[u8], query: &[u8]) -> Option<Page> {
+    pub fn find(path: &[u8], query: &[u8]) -> Option<GeneratedPage> {
         let kind = match path {
             b"/dyn" => DYN,
             b"/cgi-bin/simple" => SIMPLE,
@@ -70,25 +70,28 @@ impl Page {
     }
 
     /// Returns the response to any request.
-    pub fn answer(method: &[u8], path: &[u8], query: &[u8]) -> Page {
-        match Page::find(path, query) {
-            None => Page::plain(404, "404 Not Found\n"),
-            Some(_) if method != b"GET" => Page::method_not_allowed(),
+    pub fn answer(method: &[u8], path: &[u8], query: &[u8]) -> GeneratedPage {
+        match GeneratedPage::find(path, query) {
+            None => GeneratedPage::plain(404, "404 Not Found\n"),
+            Some(_) if method != b"GET" => GeneratedPage::method_not_allowed(),
             Some(page) => page,
         }
     }
 
     /// Returns the response to methods other than GET.
-    pub(crate) fn method_not_allowed() -> Page {
-        Page::plain(405, "405 Method Not Allowed\n")
+    pub(crate) fn method_not_allowed() -> GeneratedPage {
+        GeneratedPage::plain(405, "405 Method Not Allowed\n")
     }
 
     /// Refuses `lock` on behalf of a program whose processes share nothing and so have no lock.
-    pub(super) fn without_lock(self) -> Page {
+    pub(super) fn without_lock(self) -> GeneratedPage {
         if self.pause.lock == Nanos::ZERO {
             return self;
         }
-        Page::plain(400, "expected no `lock=MS`, because the processes of this program share nothing\n")
+        GeneratedPage::plain(
+            400,
+            "expected no `lock=MS`, because the processes of this program share nothing\n",
+        )
     }
 
     /// Returns the header fields besides length and connection.
@@ -104,9 +107,9 @@ impl Page {
         }
     }
 
-    fn plain(status: u16, text: &'static str) -> Page {
+    fn plain(status: u16, text: &'static str) -> GeneratedPage {
         let body = PageBody::new(text, text.len(), 0);
-        Page { status, content_type: "text/plain", body, pause: Pause::default() }
+        GeneratedPage { status, content_type: "text/plain", body, pause: Pause::default() }
     }
 }
 
@@ -120,11 +123,11 @@ struct PageQuery {
 }
 
 impl PageKind {
-    fn page(&self, query: &[u8]) -> Page {
-        self.valid_page(query).unwrap_or_else(|refusal| Page::plain(400, refusal))
+    fn page(&self, query: &[u8]) -> GeneratedPage {
+        self.valid_page(query).unwrap_or_else(|refusal| GeneratedPage::plain(400, refusal))
     }
 
-    fn valid_page(&self, query: &[u8]) -> Result<Page, &'static str> {
+    fn valid_page(&self, query: &[u8]) -> Result<GeneratedPage, &'static str> {
         let query = self.parse_query(query)?;
         let size = query.size.unwrap_or(self.size_default);
         if !(self.size_min..=ReplyBody::LETTERS_BYTES_MAX).contains(&size) {
@@ -132,7 +135,7 @@ impl PageKind {
         }
         let pause = Pause { wait: pause_time(query.wait)?, lock: pause_time(query.lock)? };
         let body = PageBody::new(self.prefix, size as usize, query.seed.unwrap_or(0));
-        Ok(Page { status: 200, content_type: self.content_type, body, pause })
+        Ok(GeneratedPage { status: 200, content_type: self.content_type, body, pause })
     }
 
     /// Reads the numbers of a query, each at most once and in any order.
@@ -222,7 +225,7 @@ mod tests {
     use super::*;
 
     fn text(path: &str, query: &str) -> String {
-        let page = Page::find(path.as_bytes(), query.as_bytes()).unwrap();
+        let page = GeneratedPage::find(path.as_bytes(), query.as_bytes()).unwrap();
         assert_eq!(page.status, 200, "{path}?{query}");
         String::from_utf8(page.body.into_bytes()).unwrap()
     }
@@ -268,13 +271,13 @@ mod tests {
             "Wait=1",
             "wait",
         ] {
-            let page = Page::find(b"/dyn", query.as_bytes()).unwrap();
+            let page = GeneratedPage::find(b"/dyn", query.as_bytes()).unwrap();
             assert_eq!((page.status, page.content_type), (400, "text/plain"), "{query}");
             let body = String::from_utf8(page.body.into_bytes()).unwrap();
             assert!(body.starts_with("expected `size=N` with N from 1 to 10485760"), "{body}");
             assert_eq!(body.lines().count(), 1);
         }
-        assert_eq!(Page::find(b"/cgi-bin/simple", b"size=63").unwrap().status, 400);
+        assert_eq!(GeneratedPage::find(b"/cgi-bin/simple", b"size=63").unwrap().status, 400);
     }
 
     #[test]
@@ -282,7 +285,7 @@ mod tests {
         for (query, wait, lock) in
             [("", 0, 0), ("wait=1", 1, 0), ("lock=10000", 0, 10_000), ("lock=3&seed=1&wait=20&size=8", 20, 3)]
         {
-            let page = Page::find(b"/dyn", query.as_bytes()).unwrap();
+            let page = GeneratedPage::find(b"/dyn", query.as_bytes()).unwrap();
             let pause = Pause { wait: Nanos::from_millis(wait), lock: Nanos::from_millis(lock) };
             assert_eq!((page.status, page.pause), (200, pause), "{query}");
         }
@@ -302,7 +305,7 @@ mod tests {
             "wait=1&wait=1",
             "size=8&lock=5&lock=5",
         ] {
-            let page = Page::find(b"/cgi-bin/simple", query.as_bytes()).unwrap();
+            let page = GeneratedPage::find(b"/cgi-bin/simple", query.as_bytes()).unwrap();
             assert_eq!((page.status, page.pause), (400, Pause::default()), "{query}");
             assert_eq!(String::from_utf8(page.body.into_bytes()).unwrap(), PAUSE_REFUSAL, "{query}");
         }
@@ -311,17 +314,17 @@ mod tests {
     #[test]
     fn other_paths_and_methods_are_refused() {
         for path in ["/", "/dyn/", "/dynamic", "/cgi-bin/simple/x", "/a.dyn-sender", ""] {
-            assert!(Page::find(path.as_bytes(), b"").is_none(), "{path}");
-            assert_eq!(Page::answer(b"GET", path.as_bytes(), b"").status, 404);
+            assert!(GeneratedPage::find(path.as_bytes(), b"").is_none(), "{path}");
+            assert_eq!(GeneratedPage::answer(b"GET", path.as_bytes(), b"").status, 404);
         }
         for method in ["HEAD", "POST", "get", ""] {
-            assert_eq!(Page::answer(method.as_bytes(), b"/dyn", b"").status, 405, "{method}");
+            assert_eq!(GeneratedPage::answer(method.as_bytes(), b"/dyn", b"").status, 405, "{method}");
         }
     }
 
     #[test]
     fn a_body_is_the_same_in_pieces_of_any_size() {
-        let page = Page::find(b"/cgi-bin/simple", b"size=300&seed=4").unwrap();
+        let page = GeneratedPage::find(b"/cgi-bin/simple", b"size=300&seed=4").unwrap();
         let whole = page.body.clone().into_bytes();
         for piece in [1, 7, 49, 50, 51, 299, 300, 1000] {
             let (mut body, mut made) = (page.body.clone(), Vec::new());

@@ -16,7 +16,7 @@ use super::modified::is_unmodified;
 use super::server::Shared;
 use super::site::{ReadyReply, Resource, head_bytes};
 use super::socket::{ByteStream, Socket};
-use crate::gateway::Page;
+use crate::gateway::GeneratedPage;
 
 /// Initial buffer for a typical request; it grows up to the maximum head.
 const INPUT_BYTES: usize = 2 * 1024;
@@ -181,7 +181,12 @@ impl<W: ByteStream> Http1Connection<'_, W> {
     }
 
     /// Generates a page and sends it, piece by piece if it is large.
-    async fn make(&mut self, mut page: Page, head: &RequestHead, keep_alive: bool) -> io::Result<Ending> {
+    async fn make(
+        &mut self,
+        mut page: GeneratedPage,
+        head: &RequestHead,
+        keep_alive: bool,
+    ) -> io::Result<Ending> {
         let framing = Framing::Length(page.body.left() as u64);
         let start = ResponseHead { status: page.status, version: head.version, framing, keep_alive };
         let start = head_bytes(&start, page.fields());

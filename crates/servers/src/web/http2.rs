@@ -27,7 +27,7 @@ use super::connection::{LETTERS_PER_TURN, LETTERS_PER_WORK};
 use super::modified::is_current;
 use super::server::Shared;
 use super::site::{Field, ReadyReply, Resource, SERVER};
-use crate::gateway::Page;
+use crate::gateway::GeneratedPage;
 
 /// The most streams that a client may have open at a time, as with nginx and Apache (128 and 100).
 const STREAMS_MAX: u32 = 100;
@@ -92,7 +92,7 @@ fn send(reply: &ReadyReply, method: RequestMethod, respond: &mut SendResponse<By
 
 /// Generates a page and sends it, no faster than the client reads it.
 async fn make(
-    mut page: Page,
+    mut page: GeneratedPage,
     method: RequestMethod,
     mut respond: SendResponse<Bytes>,
     shared: Rc<Shared>,

@@ -8,7 +8,7 @@ use http1::{Framing, Http1Version, RequestMethod, ResponseHead, write_response_h
 use model::{Content, FileSet};
 
 use super::modified::LAST_MODIFIED;
-use crate::gateway::Page;
+use crate::gateway::GeneratedPage;
 
 /// The largest data set that is served from memory: 1 GiB.
 pub const DATASET_BYTES_MAX: u64 = 1 << 30;
@@ -32,7 +32,7 @@ pub(super) enum Resource<'a> {
     /// A file of the workload.
     File(&'a ReadyReply),
     /// A page that has not been generated yet.
-    Page(Page),
+    Page(GeneratedPage),
     /// An error or another fixed response.
     Other(&'a ReadyReply),
 }
@@ -109,9 +109,9 @@ impl Site {
     }
 
     fn find_page(&self, method: RequestMethod, path: &[u8], query: &[u8]) -> Resource<'_> {
-        match (Page::find(path, query), method) {
+        match (GeneratedPage::find(path, query), method) {
             (Some(page), RequestMethod::Get) => Resource::Page(page),
-            (Some(_), _) => Resource::Page(Page::method_not_allowed()),
+            (Some(_), _) => Resource::Page(GeneratedPage::method_not_allowed()),
             (None, RequestMethod::Get | RequestMethod::Head) => Resource::Other(&self.not_found),
             (None, _) => Resource::Other(&self.method_not_allowed),
         }
@@ -146,8 +146,8 @@ impl ReadyReply {
 }
 
 /// Generates a whole page in advance, for rare requests.
-impl From<Page> for ReadyReply {
-    fn from(page: Page) -> ReadyReply {
+impl From<GeneratedPage> for ReadyReply {
+    fn from(page: GeneratedPage) -> ReadyReply {
         let fields = page.fields();
         ReadyReply::new(page.status, page.body.into_bytes().into(), fields)
     }

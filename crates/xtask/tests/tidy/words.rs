@@ -72,8 +72,6 @@ pub(crate) const SHARED_NAMES_LEFT: &[Exception] = &[
     ("crates/model/", "Accelerator"),
     ("crates/model/", "Gateway"),
     ("crates/servers/", "Gateway"),
-    ("crates/model/", "Page"),
-    ("crates/servers/", "Page"),
     ("crates/accelerator/", "Request"),
     ("crates/model/", "Request"),
 ];
