@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use model::ReplyBody;
-use servers::gateway::{Gateway, GatewayAddress, GatewayOptions, GeneratedPage};
+use servers::gateway::{FastCgiGateway, GatewayAddress, GatewayOptions, GeneratedPage};
 
-static GATEWAY: LazyLock<Gateway> = LazyLock::new(|| {
+static GATEWAY: LazyLock<FastCgiGateway> = LazyLock::new(|| {
     let path = std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id()));
-    Gateway::start(&GatewayOptions { listen: GatewayAddress::Unix(path), workers: 1 }).expect("a gateway")
+    FastCgiGateway::start(&GatewayOptions { listen: GatewayAddress::Unix(path), workers: 1 }).expect("a gateway")
 });
 
 /// Tells whether a page might be asked to take long: nothing is found while it does.

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use model::GeneratedText;
-use servers::gateway::{Gateway, GatewayAddress, GatewayOptions};
+use servers::gateway::{FastCgiGateway, GatewayAddress, GatewayOptions};
 use units::{Clock, Nanos, RealClock};
 
 const BEGIN: u8 = 1;
@@ -15,11 +15,11 @@ const PARAMS: u8 = 4;
 const STDIN: u8 = 5;
 const STDOUT: u8 = 6;
 
-fn start(workers: usize) -> Gateway {
-    Gateway::start(&GatewayOptions { listen: "127.0.0.1:0".parse().unwrap(), workers }).unwrap()
+fn start(workers: usize) -> FastCgiGateway {
+    FastCgiGateway::start(&GatewayOptions { listen: "127.0.0.1:0".parse().unwrap(), workers }).unwrap()
 }
 
-fn connect(gateway: &Gateway) -> TcpStream {
+fn connect(gateway: &FastCgiGateway) -> TcpStream {
     let GatewayAddress::Tcp(address) = gateway.address() else { panic!("not a port") };
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -108,8 +108,8 @@ fn a_unix_socket_is_open_to_all_users_and_removed_with_the_gateway() {
     let options = GatewayOptions { listen: GatewayAddress::Unix(path.clone()), workers: 2 };
     // A socket without a listener is replaced, one in use is not.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-    let gateway = Gateway::start(&options).unwrap();
-    assert_eq!(Gateway::start(&options).unwrap_err().kind(), ErrorKind::AddrInUse);
+    let gateway = FastCgiGateway::start(&options).unwrap();
+    assert_eq!(FastCgiGateway::start(&options).unwrap_err().kind(), ErrorKind::AddrInUse);
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o666);
     let mut stream = UnixStream::connect(&path).unwrap();
     check(&mut stream, true, 1000, 3);
@@ -197,7 +197,7 @@ fn bytes_that_are_not_fastcgi_end_only_their_connection() {
 #[test]
 fn start_errors_state_the_reason() {
     let failure = |listen: &str, workers| {
-        Gateway::start(&GatewayOptions { listen: listen.parse().unwrap(), workers }).unwrap_err()
+        FastCgiGateway::start(&GatewayOptions { listen: listen.parse().unwrap(), workers }).unwrap_err()
     };
     assert_eq!(failure("127.0.0.1:0", 0).to_string(), "expected from 1 to 1024 workers, found 0");
     assert_eq!(failure("unix:/no/such/folder/x", 1).kind(), ErrorKind::NotFound);

@@ -7,7 +7,7 @@ use orders::{DataScale, OrderTable};
 use orderstore::Synchronous;
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer};
-use servers::gateway::{Gateway, GatewayOptions};
+use servers::gateway::{FastCgiGateway, GatewayOptions};
 use servers::orders::{OrderOptions, OrderServer};
 use servers::web::{FaultPlan, Identity, PagesOptions, PagesServer, WebOptions, serve};
 use tokio::signal::unix::{SignalKind, signal};
@@ -69,7 +69,7 @@ fn web(arguments: &ServeWebArguments) -> Result<Exit, Failure> {
 
 fn gateway(arguments: &ServeGatewayArguments) -> Result<Exit, Failure> {
     let options = GatewayOptions { listen: arguments.listen.clone(), workers: arguments.workers };
-    let gateway = Gateway::start(&options)
+    let gateway = FastCgiGateway::start(&options)
         .map_err(|error| Failure::new(Exit::Testbed, format!("gateway at {}: {error}", arguments.listen)))?;
     print_ready(gateway.address());
     wait_for_end_of_input();

@@ -7,7 +7,7 @@
 //! | interface | here | process model |
 //! |---|---|---|
 //! | CGI | [`cgi`] | a process for every request |
-//! | FastCGI | [`Gateway`] | a fixed number of workers, one request at a time each |
+//! | FastCGI | [`FastCgiGateway`] | a fixed number of workers, one request at a time each |
 //! | PHP | `gateways/dyn.php` | as configured in PHP-FPM |
 //! | WSGI | `gateways/dyn.py` | as configured in its server |
 //! | HTTP behind a proxy | [`PagesServer`](crate::web::PagesServer) | a fixed number of event loops |
@@ -38,4 +38,4 @@ pub use page::{GeneratedPage, PageBody};
 pub(crate) use pause::PageLock;
 pub use pause::Pause;
 pub(crate) use workers::check_workers;
-pub use workers::{Gateway, GatewayAddress, GatewayAddressError, GatewayOptions, WORKERS_MAX};
+pub use workers::{FastCgiGateway, GatewayAddress, GatewayAddressError, GatewayOptions, WORKERS_MAX};

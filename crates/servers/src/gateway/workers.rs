@@ -88,7 +88,7 @@ pub struct GatewayOptions {
 
 /// A running FastCGI gateway; dropping it leaves it running.
 #[derive(Debug)]
-pub struct Gateway {
+pub struct FastCgiGateway {
     address: GatewayAddress,
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -104,7 +104,7 @@ struct Shared {
     lock: PageLock,
 }
 
-impl Gateway {
+impl FastCgiGateway {
     /// Starts a gateway, which listens when this returns.
     ///
     /// A socket that an earlier gateway left in the file system is replaced. Every user of the machine may
@@ -114,13 +114,13 @@ impl Gateway {
     ///
     /// The number of workers is out of range, the address cannot be listened on, or no more threads can be
     /// created.
-    pub fn start(options: &GatewayOptions) -> io::Result<Gateway> {
+    pub fn start(options: &GatewayOptions) -> io::Result<FastCgiGateway> {
         check_workers(options.workers)?;
         let (listener, address) = listen(&options.listen)?;
         let (taken, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let lock = PageLock::default();
         let shared = Shared { listener, workers: options.workers, taken, stopped, lock };
-        let mut gateway = Gateway { address, shared: Arc::new(shared), threads: Vec::new() };
+        let mut gateway = FastCgiGateway { address, shared: Arc::new(shared), threads: Vec::new() };
         for _ in 0..options.workers {
             let shared = Arc::clone(&gateway.shared);
             let body = move || shared.work();

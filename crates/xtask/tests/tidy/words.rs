@@ -70,8 +70,6 @@ pub(crate) const QUESTIONS_LEFT: &[Exception] = &[];
 pub(crate) const SHARED_NAMES_LEFT: &[Exception] = &[
     ("crates/accelerator/", "Accelerator"),
     ("crates/model/", "Accelerator"),
-    ("crates/model/", "Gateway"),
-    ("crates/servers/", "Gateway"),
     ("crates/accelerator/", "Request"),
     ("crates/model/", "Request"),
 ];
