@@ -64,8 +64,8 @@ pub use overrides::{DEFAULT_SEED, Overrides};
 pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
 pub use plan::{
-    Accelerator, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, LimitInForce, Modification,
-    PLAN_FORMAT, Plan, Rules, Search, ServerLimit, SutPlan,
+    AcceleratorPlan, BenchmarkId, CertificateCheck, CpuQuota, Gateway, GatewayKind, LimitInForce,
+    Modification, PLAN_FORMAT, Plan, Rules, Search, ServerLimit, SutPlan,
 };
 pub use price_list::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,

@@ -199,7 +199,7 @@ pub struct SutPlan {
     pub gateway: Option<Gateway>,
     /// The accelerator in front of the server, within the same limits; `None` if the load goes to the server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accelerator: Option<Accelerator>,
+    pub accelerator: Option<AcceleratorPlan>,
     /// The certificates that are accepted over TLS from an external server. A server that the run starts must present
     /// the certificate that was made for it.
     #[serde(default, skip_serializing_if = "CertificateCheck::is_system")]
@@ -258,7 +258,7 @@ impl CertificateCheck {
 /// A caching reverse proxy in front of a web server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Accelerator {
+pub struct AcceleratorPlan {
     /// The name or path of its recipe.
     pub name: String,
     /// The most bytes of the server's replies that it may keep.

@@ -6,8 +6,8 @@ use drivers::TargetPolicy;
 use drivers::web::{Target, Trust};
 use fleet::{ExternalServer, FleetError, ServerChoice};
 use model::{
-    Accelerator, AppProtocol, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind, HttpVersion,
-    Plan, Setting, SettingValue, Tls, Workload,
+    AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind,
+    HttpVersion, Plan, Setting, SettingValue, Tls, Workload,
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
@@ -58,9 +58,12 @@ pub(crate) struct ChosenAccelerator {
 
 impl ChosenAccelerator {
     /// Returns its part of the plan, in front of a server with these files.
-    pub(crate) fn plan(&self, files: &FileSet) -> Accelerator {
+    pub(crate) fn plan(&self, files: &FileSet) -> AcceleratorPlan {
         let default_bytes = files.bytes() + files.bytes() / 4 + CACHE_BYTES_SPARE;
-        Accelerator { name: self.recipe.name.clone(), cache_bytes: self.cache_bytes.unwrap_or(default_bytes) }
+        AcceleratorPlan {
+            name: self.recipe.name.clone(),
+            cache_bytes: self.cache_bytes.unwrap_or(default_bytes),
+        }
     }
 }
 

@@ -68,8 +68,6 @@ pub(crate) const QUESTIONS_LEFT: &[Exception] = &[];
 
 /// Public types that still share their name with one of another crate.
 pub(crate) const SHARED_NAMES_LEFT: &[Exception] = &[
-    ("crates/accelerator/", "Accelerator"),
-    ("crates/model/", "Accelerator"),
     ("crates/accelerator/", "Request"),
     ("crates/model/", "Request"),
 ];
