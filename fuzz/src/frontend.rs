@@ -11,7 +11,7 @@ use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{Http2Settings, serve};
 use accelerator::frontend::proxy_protocol::{PROXY_HEADER_BYTES_MAX, parse_proxy_header};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{ClientVersion, Handling, HitPath, ProxyReason, Request, RequestBody};
+use accelerator::message::{ClientRequest, ClientVersion, Handling, HitPath, ProxyReason, RequestBody};
 use accelerator::observation::LogEntry;
 use cache_policy::{DotSegments, Key, RequestField, Scheme, names_of_connection, request_field};
 use http1::{BodyReader, Framing, HEADERS_MAX, HeaderLines, Parsed, RequestHead, parse_request, write_chunk};
@@ -63,7 +63,7 @@ pub fn requests(bytes: &[u8]) {
         let (own, after) = rest.split_at(length);
         let Some((body, consumed)) = read_body(head.framing, after) else { return };
         let range = |range: &std::ops::Range<usize>| own[range.clone()].to_vec();
-        let request = Request {
+        let request = ClientRequest {
             method_name: range(&head.method_name),
             scheme: Scheme::Http,
             authority: head.host.as_ref().map_or_else(Vec::new, range),
@@ -97,7 +97,7 @@ fn read_body(framing: Framing, bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
 }
 
 /// Writes a request as it is sent to an origin with HTTP/1, and parses it as that would.
-fn check_written(request: &Request, body: &[u8]) {
+fn check_written(request: &ClientRequest, body: &[u8]) {
     let Ok(key) = Key::new(request.scheme, &request.authority, &request.target, DotSegments::Resolved) else {
         return;
     };
@@ -136,7 +136,7 @@ fn check_written(request: &Request, body: &[u8]) {
     assert!(again == body && length + consumed == written.len(), "one request and no more: {}", shown());
 }
 
-fn check_head(head: &RequestHead, written: &[u8], request: &Request, key: &Key, framing: Framing) {
+fn check_head(head: &RequestHead, written: &[u8], request: &ClientRequest, key: &Key, framing: Framing) {
     let text = |range: &std::ops::Range<usize>| &written[range.clone()];
     assert_eq!(text(&head.method_name), request.method_name);
     assert_eq!(text(&head.target), key.target().as_bytes());
@@ -149,7 +149,7 @@ fn check_head(head: &RequestHead, written: &[u8], request: &Request, key: &Key, 
 }
 
 /// Returns the forwarded lines.
-fn forwarded(request: &Request) -> HeaderLines {
+fn forwarded(request: &ClientRequest) -> HeaderLines {
     const WRITTEN_ANEW: [&str; 4] = ["host", "content-length", "expect", "trailer"];
     let ended = names_of_connection(request.lines.iter());
     let goes_on = |name: &&[u8]| {
@@ -174,7 +174,7 @@ struct CheckingService {
 impl Service for CheckingService {
     fn track_request(&self) -> impl Sized {}
 
-    async fn handle<B: RequestBody>(self: &Rc<Self>, request: Request, mut body: B) -> Response {
+    async fn handle<B: RequestBody>(self: &Rc<Self>, request: ClientRequest, mut body: B) -> Response {
         *self.handled.borrow_mut() += 1;
         let mut content = Vec::new();
         loop {

@@ -1,10 +1,10 @@
 //! The web server accelerator: a caching reverse proxy in front of a web server.
 //!
 //! ```text
-//! client ─► frontend ─ Request ─► exchange ─┬─► cache_store   stored responses, in memory and on disk
-//!    ▲      (HTTP/1, HTTP/2,                ├─► flight        request collapsing
-//!    │       TLS, limits)                   └─► origin        load balancing, connections to origin servers, health
-//!    └──────────── Response ◄────┘
+//! client ─► frontend ─ ClientRequest ─► exchange ─┬─► cache_store   stored responses, in memory and on disk
+//!    ▲      (HTTP/1, HTTP/2,                │     ├─► flight        request collapsing
+//!    │       TLS, limits)                   │     └─► origin        load balancing, connections to origins, health
+//!    └───────────── Response ◄──────────────┘
 //! ```
 //!
 //! [`cache_policy`] decides everything, as pure functions. [`observation`] counts and logs it, [`operation`] starts and

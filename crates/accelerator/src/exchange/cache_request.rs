@@ -9,13 +9,13 @@ use http1::{HeaderLines, LinesIter, RequestMethod};
 
 use super::error_page::LocalError;
 use super::settings::ExchangeSettings;
-use crate::message::{ProxyReason, Request};
+use crate::message::{ClientRequest, ProxyReason};
 
 /// A client's request with its cache key.
 #[derive(Debug)]
 pub(super) struct CacheRequest {
     /// The request as the frontend passed it on.
-    pub original: Request,
+    pub original: ClientRequest,
     /// The metadata that the policy reads.
     pub meta: RequestMeta,
     /// The cache key; that of the root for a request about the whole server (`OPTIONS *`).
@@ -26,7 +26,7 @@ impl CacheRequest {
     /// Reads a request; refuses requests without a key, and methods that a gateway must not serve: CONNECT opens
     /// tunnels, and TRACE reveals to scripts the fields that browsers hide from them.
     pub(super) fn read(
-        mut inbound: Request,
+        mut inbound: ClientRequest,
         settings: &ExchangeSettings,
     ) -> Result<CacheRequest, LocalError> {
         if matches!(&inbound.method_name[..], b"CONNECT" | b"TRACE") {
@@ -124,13 +124,14 @@ mod tests {
     use super::super::test_support::{get, inbound};
     use super::*;
 
-    fn read(inbound: Request) -> Result<CacheRequest, LocalError> {
+    fn read(inbound: ClientRequest) -> Result<CacheRequest, LocalError> {
         CacheRequest::read(inbound, &ExchangeSettings::default())
     }
 
     #[test]
     fn the_origin_gets_the_normalized_target_and_host() {
-        let request = read(Request { authority: b"Example.ORG:80".to_vec(), ..get("/a/../b%7e?q") }).unwrap();
+        let request =
+            read(ClientRequest { authority: b"Example.ORG:80".to_vec(), ..get("/a/../b%7e?q") }).unwrap();
         assert_eq!((request.authority(), request.target()), ("example.org", "/b~?q"));
     }
 
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_request_without_host_gets_the_default_host_or_is_refused() {
-        let nameless = Request { authority: Vec::new(), ..get("/") };
+        let nameless = ClientRequest { authority: Vec::new(), ..get("/") };
         assert_eq!(
             read(nameless.clone()).unwrap_err(),
             LocalError { status: 400, reason: KeyRefused::EmptyHost.into() }

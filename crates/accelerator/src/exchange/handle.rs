@@ -18,7 +18,7 @@ use super::origin_fetch::OriginFetch;
 use super::relay::BypassReason;
 use super::response::{Response, ResponseBody};
 use super::settings::ExchangeSettings;
-use crate::message::{Handling, HitPath, ProxyReason, Request, RequestBody};
+use crate::message::{ClientRequest, Handling, HitPath, ProxyReason, RequestBody};
 use crate::origin::OriginClient;
 
 /// The state that the exchanges of all threads share.
@@ -66,7 +66,7 @@ impl Exchange {
     /// Answers a request; `body` also takes the interim responses that the origin sends before the final one.
     ///
     /// Dropping the future means that the client is gone. A fetch that others wait for goes on without it.
-    pub async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Request, body: B) -> Response {
+    pub async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: ClientRequest, body: B) -> Response {
         let is_head = inbound.method_name == b"HEAD";
         let request = match CacheRequest::read(inbound, &self.settings) {
             Ok(request) => request,

@@ -2,12 +2,12 @@
 //! the origin.
 //!
 //! ```text
-//! Request ─► CacheRequest ─ store ─► decide ─────────┬─ Serve ──► hit: lines, 304, ranges, a Memo; stale: one refresh
-//!            (key,          and hit-                 ├─ Miss ───► flight ─┬─ leader: fetch ─► stream ─► store
-//!             loop,         for-miss                 ├─ Validate ► flight ┘  followers: read along, look up again, or
-//!             bypass)                                │                       fetch uncollapsed
-//!                                                    ├─ Pass ───► relay: not read, not stored, unsafe methods invalidate
-//!                                                    └─ OnlyIfCached ─► error page
+//! ClientRequest ─► CacheRequest ─ store ─► decide ─┬─ Serve ──► hit: lines, 304, ranges, a Memo; stale: one refresh
+//!                  (key,          and hit-         ├─ Miss ───► flight ─┬─ leader: fetch ─► stream ─► store
+//!                   loop,         for-miss         ├─ Validate ► flight ┘  followers: read along, look up again, or
+//!                   bypass)                        │                       fetch uncollapsed
+//!                                                  ├─ Pass ───► relay: not read, not stored, unsafe methods invalidate
+//!                                                  └─ OnlyIfCached ─► error page
 //! ```
 //!
 //! [`cache_policy`] decides what may be done; this module only does it.

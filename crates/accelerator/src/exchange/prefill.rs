@@ -8,7 +8,7 @@ use http1::HeaderLines;
 
 use super::handle::Exchange;
 use super::response::{Response, ResponseBody};
-use crate::message::{ClientVersion, HandlingReason, HitPath, NoBody, ProxyReason, Request};
+use crate::message::{ClientRequest, ClientVersion, HandlingReason, HitPath, NoBody, ProxyReason};
 
 /// The result of a prefill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ async fn drain(response: Response) -> Result<(), ()> {
 }
 
 /// Makes the request for a URL; `None` if it is not valid.
-fn request(url: &str) -> Option<Request> {
+fn request(url: &str) -> Option<ClientRequest> {
     let schemes = [("http://", Scheme::Http), ("https://", Scheme::Https)];
     let (rest, scheme) =
         schemes.iter().find_map(|(text, scheme)| Some((url.strip_prefix(text)?, *scheme)))?;
@@ -65,7 +65,7 @@ fn request(url: &str) -> Option<Request> {
     let (authority, target) = rest.split_at(end);
     let target = target.split('#').next().unwrap_or_default();
     let slash = if target.starts_with('/') { "" } else { "/" };
-    Some(Request {
+    Some(ClientRequest {
         method_name: b"GET".to_vec(),
         scheme,
         authority: authority.as_bytes().to_vec(),

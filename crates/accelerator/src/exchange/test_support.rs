@@ -3,18 +3,18 @@
 use cache_policy::Scheme;
 use http1::HeaderLines;
 
-use crate::message::{ClientVersion, Request};
+use crate::message::{ClientRequest, ClientVersion};
 
 /// Makes a GET without header lines.
-pub(super) fn get(target: &str) -> Request {
+pub(super) fn get(target: &str) -> ClientRequest {
     inbound("GET", target, &[])
 }
 
 /// Makes a request without a body.
-pub(super) fn inbound(method: &str, target: &str, lines: &[(&str, &str)]) -> Request {
+pub(super) fn inbound(method: &str, target: &str, lines: &[(&str, &str)]) -> ClientRequest {
     let mut all = HeaderLines::new();
     lines.iter().for_each(|(name, value)| all.push(name.as_bytes(), value.as_bytes()));
-    Request {
+    ClientRequest {
         method_name: method.as_bytes().to_vec(),
         scheme: Scheme::Http,
         authority: b"example.org".to_vec(),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::exchange::Response;
-use crate::message::{Handling, ProxyReason, Request, RequestBody};
+use crate::message::{ClientRequest, Handling, ProxyReason, RequestBody};
 use crate::observation::LogEntry;
 
 /// A handler of requests, which is also told about the responses; one per thread.
@@ -13,7 +13,7 @@ pub trait Service: 'static {
     fn track_request(&self) -> impl Sized;
 
     /// Answers a request.
-    async fn handle<B: RequestBody>(self: &Rc<Self>, request: Request, body: B) -> Response;
+    async fn handle<B: RequestBody>(self: &Rc<Self>, request: ClientRequest, body: B) -> Response;
 
     /// Makes the response to a request that is refused before it reaches the handler.
     fn refuse(&self, status: u16, reason: ProxyReason, is_head: bool) -> Response;

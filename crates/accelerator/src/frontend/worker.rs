@@ -15,7 +15,7 @@ use super::memo::MemoTable;
 use super::service::Service;
 use super::settings::{ClientLimits, FrontendSettings};
 use crate::exchange::{Exchange, Response, error_page};
-use crate::message::{DisconnectReason, Handling, ProxyReason, Request, RequestBody};
+use crate::message::{ClientRequest, DisconnectReason, Handling, ProxyReason, RequestBody};
 use crate::observation::{LogEntry, LogWriter, WorkerCounters};
 
 /// The size of the read buffer: also the longest possible head.
@@ -231,7 +231,7 @@ impl Service for Worker {
         InFlightGuard(&self.in_flight)
     }
 
-    async fn handle<B: RequestBody>(self: &Rc<Self>, request: Request, body: B) -> Response {
+    async fn handle<B: RequestBody>(self: &Rc<Self>, request: ClientRequest, body: B) -> Response {
         self.exchange().handle(request, body).await
     }
 

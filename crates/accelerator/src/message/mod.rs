@@ -9,4 +9,4 @@ mod request;
 pub use handling::{Handling, HitPath};
 pub use interim::Interim;
 pub use reason::{DisconnectReason, HandlingReason, ProxyReason};
-pub use request::{BodyError, ClientVersion, NoBody, Request, RequestBody};
+pub use request::{BodyError, ClientRequest, ClientVersion, NoBody, RequestBody};

@@ -33,7 +33,7 @@ impl ClientVersion {
 
 /// The head of a client's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct ClientRequest {
     /// The method's name.
     pub method_name: Vec<u8>,
     /// The scheme by which the client reached the listener.

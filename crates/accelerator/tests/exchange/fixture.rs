@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use accelerator::exchange::{Exchange, ExchangeSettings, Flights, Memo, Response, ResponseBody, SharedCache};
-use accelerator::message::{BodyError, ClientVersion, HitPath, Interim, NoBody, Request, RequestBody};
+use accelerator::message::{BodyError, ClientRequest, ClientVersion, HitPath, Interim, NoBody, RequestBody};
 use accelerator::origin::{OriginClient, OriginServer, OriginSettings, Servers};
 use bytes::Bytes;
 use cache_policy::Scheme;
@@ -62,9 +62,9 @@ impl Fixture {
         ClientResponse::read(self.exchange.handle(request(method, target, lines), NoBody).await).await
     }
 
-    pub(crate) async fn send(&self, request: Request, body: &'static str) -> ClientResponse {
+    pub(crate) async fn send(&self, request: ClientRequest, body: &'static str) -> ClientResponse {
         let length = body.len() as u64;
-        let request = Request { has_body: true, content_length: Some(length), ..request };
+        let request = ClientRequest { has_body: true, content_length: Some(length), ..request };
         ClientResponse::read(
             self.exchange.handle(request, Whole(Some(Bytes::from_static(body.as_bytes())))).await,
         )
@@ -109,10 +109,10 @@ pub(crate) fn exchange(shared: SharedCache, settings: ExchangeSettings, origin: 
     Exchange::new(shared, Arc::new(settings), OriginClient::new(servers))
 }
 
-pub(crate) fn request(method: &str, target: &str, lines: &[(&str, &str)]) -> Request {
+pub(crate) fn request(method: &str, target: &str, lines: &[(&str, &str)]) -> ClientRequest {
     let mut all = HeaderLines::new();
     lines.iter().for_each(|(name, value)| all.push(name.as_bytes(), value.as_bytes()));
-    Request {
+    ClientRequest {
         method_name: method.as_bytes().to_vec(),
         scheme: Scheme::Http,
         authority: b"example.org".to_vec(),

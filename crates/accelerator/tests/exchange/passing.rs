@@ -108,7 +108,7 @@ fn options_requests_respect_max_forwards() {
 fn a_truncated_request_body_is_a_client_error() {
     run(async {
         let fixture = Fixture::new(|_| lasting("abc")).await;
-        let short = accelerator::message::Request {
+        let short = accelerator::message::ClientRequest {
             content_length: Some(10),
             has_body: true,
             ..request("POST", "/", &[])

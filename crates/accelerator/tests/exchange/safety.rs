@@ -1,6 +1,6 @@
 //! Isolation between clients.
 
-use accelerator::message::{ClientVersion, HitPath, NoBody, Request};
+use accelerator::message::{ClientRequest, ClientVersion, HitPath, NoBody};
 use cache_store::{Purge, Removal};
 use tokio::task::spawn_local;
 use units::wall;
@@ -180,8 +180,8 @@ fn forwarding_loops_are_detected() {
 fn requests_without_a_key_are_never_forwarded() {
     run(async {
         let fixture = Fixture::new(|_| lasting("abc")).await;
-        let nameless = Request { authority: Vec::new(), ..request("GET", "/", &[]) };
-        let nameless = Request { version: ClientVersion::Http10, ..nameless };
+        let nameless = ClientRequest { authority: Vec::new(), ..request("GET", "/", &[]) };
+        let nameless = ClientRequest { version: ClientVersion::Http10, ..nameless };
         for (request, status, reason) in [
             (nameless, 400, "empty-host"),
             (request("GET", "/%00", &[]), 400, "null-byte"),
@@ -205,7 +205,7 @@ fn the_origin_gets_the_normalized_target() {
         })
         .await;
         let request =
-            Request { authority: b"EXAMPLE.org:80".to_vec(), ..request("GET", "/a/./b/../%63", &[]) };
+            ClientRequest { authority: b"EXAMPLE.org:80".to_vec(), ..request("GET", "/a/./b/../%63", &[]) };
         let answer = ClientResponse::read(fixture.exchange.handle(request, NoBody).await).await;
         assert_eq!(answer.text(), "/a/c example.org");
         assert_eq!(fixture.get("/a/c", &[]).await.path, HitPath::Memory);

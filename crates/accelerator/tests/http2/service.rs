@@ -7,7 +7,7 @@ use std::rc::Rc;
 use accelerator::exchange::{Response, ResponseBody};
 use accelerator::frontend::http2::{ConnectionEnd, Http2Settings, serve};
 use accelerator::frontend::{ClientLimits, Service};
-use accelerator::message::{BodyError, Handling, HitPath, ProxyReason, Request, RequestBody};
+use accelerator::message::{BodyError, ClientRequest, Handling, HitPath, ProxyReason, RequestBody};
 use accelerator::observation::LogEntry;
 use bytes::Bytes;
 use cache_policy::Scheme;
@@ -28,7 +28,7 @@ const PIPE_BYTES: usize = 64 * 1024;
 /// The service and its records.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
-    pub requests: RefCell<Vec<Request>>,
+    pub requests: RefCell<Vec<ClientRequest>>,
     /// The outcomes of the bodies that were read.
     pub bodies: RefCell<Vec<Result<Vec<u8>, BodyError>>>,
     pub notes: RefCell<Vec<(HitPath, u16, u64)>>,
@@ -52,7 +52,7 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Script {
-    fn begin(&self, request: &Request) -> UnderWay<'_> {
+    fn begin(&self, request: &ClientRequest) -> UnderWay<'_> {
         self.requests.borrow_mut().push(request.clone());
         self.under_way.set(self.under_way.get() + 1);
         self.under_way_max.set(self.under_way_max.get().max(self.under_way.get()));
@@ -95,7 +95,7 @@ pub(crate) fn large() -> Vec<u8> {
 impl Service for Script {
     fn track_request(&self) -> impl Sized {}
 
-    async fn handle<B: RequestBody>(self: &Rc<Self>, request: Request, body: B) -> Response {
+    async fn handle<B: RequestBody>(self: &Rc<Self>, request: ClientRequest, body: B) -> Response {
         let _under_way = self.begin(&request);
         match &request.target[..] {
             b"/hello" if request.method_name == b"HEAD" => {

@@ -16,7 +16,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use source::{Source, declared_type, item, sources};
-use words::{OLD_WORDS, OLD_WORDS_LEFT, QUESTIONS_LEFT, SHARED_NAMES_LEFT};
+use words::OLD_WORDS;
 
 /// Words with which the first line of a doc comment must not begin: it names the noun that it describes.
 const QUESTION_WORDS: [&str; 11] =
@@ -155,17 +155,17 @@ fn check(findings: &[Finding], exceptions: &[Exception]) {
 
 #[test]
 fn no_type_has_an_old_word_as_its_name() {
-    check(&old_words(sources()), OLD_WORDS_LEFT);
+    check(&old_words(sources()), &[]);
 }
 
 #[test]
 fn no_doc_comment_begins_with_a_question_word() {
-    check(&questions(sources()), QUESTIONS_LEFT);
+    check(&questions(sources()), &[]);
 }
 
 #[test]
 fn no_two_crates_have_a_public_type_of_one_name() {
-    check(&shared_names(sources()), SHARED_NAMES_LEFT);
+    check(&shared_names(sources()), &[]);
 }
 
 /// Findings in the lines of one made-up source, as "line subject".

@@ -1,6 +1,4 @@
-//! Words that are not used as names any more, and what still has them.
-
-use crate::Exception;
+//! Words that are not used as names any more.
 
 /// Words that no type may be called, with the word to use instead.
 pub(crate) const OLD_WORDS: &[(&str, &str)] = &[
@@ -58,16 +56,4 @@ pub(crate) const OLD_WORDS: &[(&str, &str)] = &[
     ("Wish", "`SignalAction`"),
     ("World", "`Fixture` in tests"),
     ("Young", "`Accepted`"),
-];
-
-/// Types that still have an old word as their name.
-pub(crate) const OLD_WORDS_LEFT: &[Exception] = &[];
-
-/// Sources whose doc lines still begin with a question word.
-pub(crate) const QUESTIONS_LEFT: &[Exception] = &[];
-
-/// Public types that still share their name with one of another crate.
-pub(crate) const SHARED_NAMES_LEFT: &[Exception] = &[
-    ("crates/accelerator/", "Request"),
-    ("crates/model/", "Request"),
 ];

@@ -4,7 +4,7 @@ use http1::{Framing, HeadError, HeadLimit, HeaderLines, Http1Version, RequestHea
 
 use crate::frontend::memo::HeadNotes;
 use crate::frontend::peer::Peer;
-use crate::message::{ClientVersion, Interim, ProxyReason, Request};
+use crate::message::{ClientRequest, ClientVersion, Interim, ProxyReason};
 
 /// Appends the status line, the lines and `Connection` of a response; the empty line is left to the caller, who may
 /// add lines.
@@ -92,12 +92,12 @@ pub(super) fn has_body(head: &RequestHead) -> bool {
 }
 
 /// Converts a parsed head into a request for the exchange.
-pub(super) fn message_request(bytes: &[u8], head: &RequestHead, peer: &Peer) -> Request {
+pub(super) fn message_request(bytes: &[u8], head: &RequestHead, peer: &Peer) -> ClientRequest {
     let target = match &bytes[head.target.clone()] {
         [] => b"/",
         target => target,
     };
-    Request {
+    ClientRequest {
         method_name: bytes[head.method_name.clone()].to_vec(),
         scheme: peer.scheme,
         authority: head.host.clone().map_or_else(Vec::new, |host| bytes[host].to_vec()),

@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use http1::{HEADERS_MAX, HeaderLines, is_host};
 
-use crate::message::{ClientVersion, ProxyReason, Request};
+use crate::message::{ClientRequest, ClientVersion, ProxyReason};
 
 /// Connection-specific fields, which no message of HTTP/2 has (RFC 9113 §8.2.2).
 const CONNECTION_SPECIFIC: [&str; 5] =
@@ -53,7 +53,7 @@ pub(super) fn read(
     is_open: bool,
     has_fragment: bool,
     client_context: &ClientContext,
-) -> Result<Request, Rejection> {
+) -> Result<ClientRequest, Rejection> {
     if parts.method == Method::CONNECT {
         return Err(Rejection { status: 405, reason: ProxyReason::Connect });
     }
@@ -66,7 +66,7 @@ pub(super) fn read(
     if content_length.is_some_and(|length| client_context.body_bytes_max < length) {
         return Err(Rejection { status: 413, reason: ProxyReason::BodyTooLarge });
     }
-    Ok(Request {
+    Ok(ClientRequest {
         method_name: parts.method.as_str().into(),
         scheme: client_context.scheme,
         authority: authority(&parts.uri, &parts.headers)?.to_vec(),
@@ -187,7 +187,7 @@ mod tests {
     type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], ProxyReason);
 
     /// Reads a request for `uri` with these fields.
-    fn convert(method: &str, uri: &str, fields: &[(&str, &str)]) -> Result<Request, Rejection> {
+    fn convert(method: &str, uri: &str, fields: &[(&str, &str)]) -> Result<ClientRequest, Rejection> {
         let mut request = http::Request::builder().method(method).uri(uri);
         for (name, value) in fields {
             request = request.header(*name, *value);
@@ -262,8 +262,9 @@ mod tests {
 
     #[test]
     fn long_targets_and_unsupported_methods_have_their_own_status() {
-        let status =
-            |refused: Result<Request, Rejection>| refused.map_err(|refused| refused.status).unwrap_err();
+        let status = |refused: Result<ClientRequest, Rejection>| {
+            refused.map_err(|refused| refused.status).unwrap_err()
+        };
         assert_eq!(status(convert("CONNECT", "h:443", &[])), 405);
         assert_eq!(status(convert("POST", "https://h/", &[("content-length", "101")])), 413);
         let names: Vec<String> = (0..=HEADERS_MAX).map(|k| format!("x-{k}")).collect();
