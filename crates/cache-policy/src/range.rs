@@ -86,7 +86,7 @@ pub fn ranges<'a>(
         RangeField::OtherUnit => Ranges::Ignored(RangeReason::Unit),
         RangeField::Invalid => Ranges::Ignored(RangeReason::Invalid),
         RangeField::TooMany => Ranges::Refused(RangeReason::TooMany),
-        RangeField::Bytes(asked) => within(&asked, stored.body_bytes),
+        RangeField::Bytes(requested) => within(&requested, stored.body_bytes),
     }
 }
 
@@ -109,8 +109,8 @@ fn if_range<'a>(lines: impl Lines<'a>, stored: &StoredMeta) -> bool {
 }
 
 /// Resolves the ranges in a body of this many bytes; those beyond its end are dropped.
-fn within(asked: &[RequestedRange], length: u64) -> Ranges {
-    let found: Vec<ByteRange> = asked.iter().filter_map(|one| resolve(*one, length)).collect();
+fn within(requested: &[RequestedRange], length: u64) -> Ranges {
+    let found: Vec<ByteRange> = requested.iter().filter_map(|one| resolve(*one, length)).collect();
     if 1 < overlaps(&found) {
         return Ranges::Refused(RangeReason::Overlapping);
     }
@@ -123,9 +123,9 @@ fn within(asked: &[RequestedRange], length: u64) -> Ranges {
 }
 
 /// Resolves one range in a body; `None` if it is beyond the end.
-fn resolve(asked: RequestedRange, length: u64) -> Option<ByteRange> {
+fn resolve(requested: RequestedRange, length: u64) -> Option<ByteRange> {
     let end = length.checked_sub(1)?;
-    match asked {
+    match requested {
         RequestedRange::From(first, last) => {
             (first <= end).then(|| ByteRange { first, last: last.unwrap_or(end).min(end) })
         }
@@ -176,8 +176,8 @@ mod tests {
     use super::*;
 
     fn check(value: &str, length: u64, expected: Ranges) {
-        let RangeField::Bytes(asked) = read(value.as_bytes(), 16) else { panic!("{value}") };
-        assert_eq!(within(&asked, length), expected, "{value}");
+        let RangeField::Bytes(requested) = read(value.as_bytes(), 16) else { panic!("{value}") };
+        assert_eq!(within(&requested, length), expected, "{value}");
     }
 
     fn range(first: u64, last: u64) -> ByteRange {

@@ -32,18 +32,18 @@ pub(crate) fn read(value: &[u8], limit: usize) -> RangeField {
     if !value[..equals].eq_ignore_ascii_case(b"bytes") {
         return RangeField::OtherUnit;
     }
-    let mut asked = Vec::new();
+    let mut requested = Vec::new();
     let parts = value[equals + 1..].split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     for part in parts.filter(|part| !part.is_empty()) {
-        if asked.len() == limit {
+        if requested.len() == limit {
             return RangeField::TooMany;
         }
         match read_one(part) {
-            Some(one) => asked.push(one),
+            Some(one) => requested.push(one),
             None => return RangeField::Invalid,
         }
     }
-    if asked.is_empty() { RangeField::Invalid } else { RangeField::Bytes(asked) }
+    if requested.is_empty() { RangeField::Invalid } else { RangeField::Bytes(requested) }
 }
 
 /// Reads `first-last`, `first-` or `-length`; `None` for anything else, a last position before the first for example.
@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn ranges_are_read_in_their_order() {
-        let asked = vec![
+        let requested = vec![
             RequestedRange::From(500, Some(600)),
             RequestedRange::From(9, None),
             RequestedRange::Last(5),
         ];
-        assert_eq!(read(b"bytes=500-600, 9-,,\t-5", 16), RangeField::Bytes(asked.clone()));
-        assert_eq!(read(b"Bytes=500-600,9-,-5", 3), RangeField::Bytes(asked));
+        assert_eq!(read(b"bytes=500-600, 9-,,\t-5", 16), RangeField::Bytes(requested.clone()));
+        assert_eq!(read(b"Bytes=500-600,9-,-5", 3), RangeField::Bytes(requested));
     }
 
     #[test]

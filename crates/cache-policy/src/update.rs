@@ -33,34 +33,34 @@ pub enum Freshened {
 /// 304 is about the response that was validated, if that was one: the condition was its own.
 ///
 /// An update can make a response one that must not be stored; check the merged head with [`store`](crate::store()).
-pub fn freshen(asked: &[&StoredMeta], reply: &ResponseMeta) -> Freshened {
+pub fn freshen(validated: &[&StoredMeta], update: &ResponseMeta) -> Freshened {
     let found = |is_same: &dyn Fn(&ResponseMeta) -> bool| -> Vec<usize> {
-        let same = asked.iter().enumerate().filter(|(_, one)| is_same(&one.response));
+        let same = validated.iter().enumerate().filter(|(_, one)| is_same(&one.response));
         same.map(|(index, _)| index).collect()
     };
-    let (indices, otherwise) = match (&reply.etag, reply.last_modified) {
+    let (indices, otherwise) = match (&update.etag, update.last_modified) {
         (Some(tag), _) if !tag.is_weak => {
             let same = found(&|one| one.etag.as_ref().is_some_and(|own| own.strongly_matches(tag)));
             (same, NotFreshened::OtherStrongValidator)
         }
         (Some(tag), _) => {
             let same = found(&|one| one.etag.as_ref().is_some_and(|own| own.weakly_matches(tag)));
-            (most_recent(asked, same), NotFreshened::OtherWeakValidator)
+            (most_recent(validated, same), NotFreshened::OtherWeakValidator)
         }
         (None, Some(changed)) => {
             let same = found(&|one| one.last_modified == Some(changed));
-            (most_recent(asked, same), NotFreshened::OtherWeakValidator)
+            (most_recent(validated, same), NotFreshened::OtherWeakValidator)
         }
         (None, None) => {
-            let only = if asked.len() == 1 { vec![0] } else { Vec::new() };
+            let only = if validated.len() == 1 { vec![0] } else { Vec::new() };
             (only, NotFreshened::Ambiguous)
         }
     };
     if indices.is_empty() { Freshened::No(otherwise) } else { Freshened::Update(indices) }
 }
 
-fn most_recent(asked: &[&StoredMeta], indices: Vec<usize>) -> Vec<usize> {
-    indices.into_iter().max_by_key(|&index| asked[index].response.date).into_iter().collect()
+fn most_recent(validated: &[&StoredMeta], indices: Vec<usize>) -> Vec<usize> {
+    indices.into_iter().max_by_key(|&index| validated[index].response.date).into_iter().collect()
 }
 
 /// Fields that describe the stored bytes: a response without a body cannot change them (RFC 9111 §3.2).
@@ -76,19 +76,23 @@ pub type StoredLine = (Vec<u8>, Vec<u8>);
 ///
 /// Fields that describe the stored bytes stay; fields that are never stored, cookies among them, are not taken over.
 /// Without a `Date` the update has that of its receipt (RFC 9110 §6.6.1).
-pub fn merge<'a, 'b>(stored: impl Lines<'a>, lines: impl Lines<'b>, reply: &ResponseMeta) -> Vec<StoredLine> {
+pub fn merge<'a, 'b>(
+    stored: impl Lines<'a>,
+    lines: impl Lines<'b>,
+    update: &ResponseMeta,
+) -> Vec<StoredLine> {
     let is_one_of = |names: &[&[u8]], name: &[u8]| names.iter().any(|one| one.eq_ignore_ascii_case(name));
-    let mut updates = stored_lines(lines, reply);
+    let mut updates = stored_lines(lines, update);
     updates.retain(|(name, _)| !is_one_of(&CONTENT_FIELDS, name));
     let is_replaced = |name: &[u8]| {
         is_one_of(&TRANSFER_FIELDS, name)
             || updates.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
-            || reply.withheld().any(|other| other.as_bytes().eq_ignore_ascii_case(name))
+            || update.withheld().any(|other| other.as_bytes().eq_ignore_ascii_case(name))
     };
     let mut merged: Vec<StoredLine> = stored.filter(|(name, _)| !is_replaced(name)).map(owned).collect();
     merged.extend(updates.iter().copied().map(owned));
     if !merged.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"date")) {
-        merged.push((b"Date".to_vec(), write_date(reply.times.received).into_bytes()));
+        merged.push((b"Date".to_vec(), write_date(update.times.received).into_bytes()));
     }
     merged
 }
@@ -121,15 +125,15 @@ pub enum HeadUpdate {
 }
 
 /// Compares a response to HEAD with a stored response to GET: all that it says about the content must be the same.
-pub fn head_update(stored: &StoredMeta, reply: &ResponseMeta) -> HeadUpdate {
-    if reply.status != 200 {
+pub fn head_update(stored: &StoredMeta, update: &ResponseMeta) -> HeadUpdate {
+    if update.status != 200 {
         return HeadUpdate::Nothing;
     }
     let own = &stored.response;
     let differences = [
-        (reply.etag.is_some() && reply.etag != own.etag, Mismatch::EntityTag),
-        (reply.last_modified.is_some() && reply.last_modified != own.last_modified, Mismatch::LastModified),
-        (reply.content_length.is_some_and(|length| length != stored.body_bytes), Mismatch::ContentLength),
+        (update.etag.is_some() && update.etag != own.etag, Mismatch::EntityTag),
+        (update.last_modified.is_some() && update.last_modified != own.last_modified, Mismatch::LastModified),
+        (update.content_length.is_some_and(|length| length != stored.body_bytes), Mismatch::ContentLength),
     ];
     match differences.iter().find(|(applies, _)| *applies) {
         Some((_, why)) => HeadUpdate::Stale(*why),

@@ -15,7 +15,7 @@ use crate::message::{ClientRequest, ProxyReason};
 #[derive(Debug)]
 pub(super) struct CacheRequest {
     /// The request as the frontend passed it on.
-    pub original: ClientRequest,
+    pub client_request: ClientRequest,
     /// The metadata that the policy reads.
     pub meta: RequestMeta,
     /// The cache key; that of the root for a request about the whole server (`OPTIONS *`).
@@ -26,28 +26,33 @@ impl CacheRequest {
     /// Reads a request; refuses requests without a key, and methods that a gateway must not serve: CONNECT opens
     /// tunnels, and TRACE reveals to scripts the fields that browsers hide from them.
     pub(super) fn read(
-        mut inbound: ClientRequest,
+        mut client_request: ClientRequest,
         settings: &ExchangeSettings,
     ) -> Result<CacheRequest, LocalError> {
-        if matches!(&inbound.method_name[..], b"CONNECT" | b"TRACE") {
+        if matches!(&client_request.method_name[..], b"CONNECT" | b"TRACE") {
             return Err(LocalError::new(405, ProxyReason::Method));
         }
-        remove_connection_fields(&mut inbound.lines);
-        let meta = RequestMeta::read(&inbound.method_name, inbound.lines.iter(), inbound.has_body);
-        let is_about_server = meta.method == RequestMethod::Options && inbound.target == b"*";
-        let target = if is_about_server { b"/" } else { &inbound.target[..] };
+        remove_connection_fields(&mut client_request.lines);
+        let meta = RequestMeta::read(
+            &client_request.method_name,
+            client_request.lines.iter(),
+            client_request.has_body,
+        );
+        let is_about_server = meta.method == RequestMethod::Options && client_request.target == b"*";
+        let target = if is_about_server { b"/" } else { &client_request.target[..] };
         let default = settings.default_host.as_deref().unwrap_or_default().as_bytes();
-        let authority = if inbound.authority.is_empty() { default } else { &inbound.authority[..] };
-        match Key::new(inbound.scheme, authority, target, settings.policy.dot_segments) {
-            Ok(key) => Ok(CacheRequest { original: inbound, meta, key }),
+        let authority =
+            if client_request.authority.is_empty() { default } else { &client_request.authority[..] };
+        match Key::new(client_request.scheme, authority, target, settings.policy.dot_segments) {
+            Ok(key) => Ok(CacheRequest { client_request, meta, key }),
             Err(why) => Err(LocalError { status: why.status(), reason: why.into() }),
         }
     }
 
     /// Turns the request into a background GET for the same key: other wishes of the client do not count.
     pub(super) fn into_background_get(mut self) -> CacheRequest {
-        self.original.method_name = b"GET".to_vec();
-        ["cache-control", "pragma"].iter().for_each(|name| self.original.lines.remove(name));
+        self.client_request.method_name = b"GET".to_vec();
+        ["cache-control", "pragma"].iter().for_each(|name| self.client_request.lines.remove(name));
         self.meta.method = RequestMethod::Get;
         self.meta.directives = RequestDirectives::default();
         (self.meta.has_range, self.meta.has_condition) = (false, false);
@@ -56,7 +61,7 @@ impl CacheRequest {
 
     /// Returns the header lines.
     pub(super) fn lines(&self) -> LinesIter<'_> {
-        self.original.lines.iter()
+        self.client_request.lines.iter()
     }
 
     /// Returns whether it is a HEAD request, whose response has no body.
@@ -66,7 +71,7 @@ impl CacheRequest {
 
     /// Returns the target to send to the origin: that of the key.
     pub(super) fn target(&self) -> &str {
-        if self.original.target == b"*" { "*" } else { self.key.target() }
+        if self.client_request.target == b"*" { "*" } else { self.key.target() }
     }
 
     /// Returns the host to send to the origin, with its port unless that is the scheme's default.
@@ -103,7 +108,7 @@ impl CacheRequest {
         if self.meta.method != RequestMethod::Options {
             return None;
         }
-        std::str::from_utf8(self.original.lines.get("max-forwards")?).ok()?.parse().ok()
+        std::str::from_utf8(self.client_request.lines.get("max-forwards")?).ok()?.parse().ok()
     }
 }
 
@@ -121,11 +126,11 @@ fn remove_connection_fields(lines: &mut HeaderLines) {
 mod tests {
     use cache_policy::KeyRefused;
 
-    use super::super::test_support::{get, inbound};
+    use super::super::test_support::{client_request, get};
     use super::*;
 
-    fn read(inbound: ClientRequest) -> Result<CacheRequest, LocalError> {
-        CacheRequest::read(inbound, &ExchangeSettings::default())
+    fn read(client_request: ClientRequest) -> Result<CacheRequest, LocalError> {
+        CacheRequest::read(client_request, &ExchangeSettings::default())
     }
 
     #[test]
@@ -137,7 +142,7 @@ mod tests {
 
     #[test]
     fn options_asterisk_keeps_its_target() {
-        let request = read(inbound("OPTIONS", "*", &[])).unwrap();
+        let request = read(client_request("OPTIONS", "*", &[])).unwrap();
         assert_eq!((request.key.target(), request.target()), ("/", "*"));
         assert_eq!(
             read(get("*")).unwrap_err(),
@@ -149,7 +154,7 @@ mod tests {
     fn connect_and_trace_are_refused() {
         for method in ["CONNECT", "TRACE"] {
             let refused = LocalError::new(405, ProxyReason::Method);
-            assert_eq!(read(inbound(method, "/", &[])).unwrap_err(), refused, "{method}");
+            assert_eq!(read(client_request(method, "/", &[])).unwrap_err(), refused, "{method}");
         }
     }
 
@@ -167,7 +172,7 @@ mod tests {
     #[test]
     fn authorized_or_no_cache_requests_are_not_collapsed() {
         let can_collapse = |method: &str, lines: &[(&str, &str)]| {
-            read(inbound(method, "/", lines)).unwrap().can_collapse(&ExchangeSettings::default())
+            read(client_request(method, "/", lines)).unwrap().can_collapse(&ExchangeSettings::default())
         };
         assert!(can_collapse("GET", &[]) && can_collapse("GET", &[("Range", "bytes=0-1")]));
         assert!(!can_collapse("HEAD", &[]));

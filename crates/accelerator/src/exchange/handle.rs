@@ -66,9 +66,9 @@ impl Exchange {
     /// Answers a request; `body` also takes the interim responses that the origin sends before the final one.
     ///
     /// Dropping the future means that the client is gone. A fetch that others wait for goes on without it.
-    pub async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: ClientRequest, body: B) -> Response {
-        let is_head = inbound.method_name == b"HEAD";
-        let request = match CacheRequest::read(inbound, &self.settings) {
+    pub async fn handle<B: RequestBody>(self: &Rc<Self>, client_request: ClientRequest, body: B) -> Response {
+        let is_head = client_request.method_name == b"HEAD";
+        let request = match CacheRequest::read(client_request, &self.settings) {
             Ok(request) => request,
             Err(error) => return self.error(error, is_head),
         };

@@ -138,12 +138,12 @@ impl Exchange {
         is_uncollapsed: bool,
         interims: &InterimRelay,
     ) -> Response {
-        let fetched = self.fetch(fetch, is_uncollapsed, None, interims).await;
-        if matches!(fetched, FetchOutcome::Storing { .. }) {
+        let outcome = self.fetch(fetch, is_uncollapsed, None, interims).await;
+        if matches!(outcome, FetchOutcome::Storing { .. }) {
             // A response that arrived together with its head is in the store before it is forwarded, and says so.
             yield_now().await;
         }
-        self.response_for(fetch, fetched)
+        self.response_for(fetch, outcome)
     }
 
     /// Fetches for all followers, in a task that goes on if this client leaves.
@@ -161,12 +161,12 @@ impl Exchange {
         let (sender, receiver) = oneshot::channel();
         let (exchange, task_fetch) = (Rc::clone(self), Rc::clone(&fetch));
         spawn_local(async move {
-            let fetched = exchange.fetch(&task_fetch, false, Some(leader), &interims).await;
+            let outcome = exchange.fetch(&task_fetch, false, Some(leader), &interims).await;
             // The client may be gone.
-            let _ = sender.send(fetched);
+            let _ = sender.send(outcome);
         });
         match receiver.await {
-            Ok(fetched) => self.response_for(&fetch, fetched),
+            Ok(outcome) => self.response_for(&fetch, outcome),
             Err(_) => self.error(LocalError::new(502, ProxyReason::Abandoned), fetch.request.is_head()),
         }
     }
@@ -216,9 +216,9 @@ impl Exchange {
     }
 
     /// Makes the client's response from the outcome of a fetch.
-    fn response_for(&self, fetch: &OriginFetch, fetched: FetchOutcome) -> Response {
+    fn response_for(&self, fetch: &OriginFetch, outcome: FetchOutcome) -> Response {
         let (request, policy) = (&fetch.request, &self.settings.policy);
-        match fetched {
+        match outcome {
             FetchOutcome::Storing { reader, lines } => {
                 let streaming = Arc::clone(reader.streaming());
                 let content = content(&request.meta, request.lines(), &streaming.stored, policy);

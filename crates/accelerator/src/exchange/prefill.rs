@@ -87,9 +87,9 @@ mod tests {
         for (url, authority, target) in
             [("http://a", "a", "/"), ("http://a:81/b?c#d", "a:81", "/b?c"), ("https://a?b", "a", "/?b")]
         {
-            let inbound = request(url).unwrap();
+            let client_request = request(url).unwrap();
             assert_eq!(
-                (&inbound.authority[..], &inbound.target[..]),
+                (&client_request.authority[..], &client_request.target[..]),
                 (authority.as_bytes(), target.as_bytes())
             );
         }

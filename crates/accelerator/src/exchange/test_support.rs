@@ -7,11 +7,11 @@ use crate::message::{ClientRequest, ClientVersion};
 
 /// Makes a GET without header lines.
 pub(super) fn get(target: &str) -> ClientRequest {
-    inbound("GET", target, &[])
+    client_request("GET", target, &[])
 }
 
 /// Makes a request without a body.
-pub(super) fn inbound(method: &str, target: &str, lines: &[(&str, &str)]) -> ClientRequest {
+pub(super) fn client_request(method: &str, target: &str, lines: &[(&str, &str)]) -> ClientRequest {
     let mut all = HeaderLines::new();
     lines.iter().for_each(|(name, value)| all.push(name.as_bytes(), value.as_bytes()));
     ClientRequest {

@@ -46,13 +46,13 @@ pub(super) fn upstream_request(
     purpose: &Purpose,
     settings: &ExchangeSettings,
 ) -> UpstreamRequest {
-    let has_body = purpose.is_pass() && request.original.has_body;
+    let has_body = purpose.is_pass() && request.client_request.has_body;
     UpstreamRequest {
-        method_name: request.original.method_name.clone(),
+        method_name: request.client_request.method_name.clone(),
         target: request.target().as_bytes().to_vec(),
         authority: request.authority().as_bytes().to_vec(),
         lines: lines(request, purpose, settings),
-        content_length: request.original.content_length.filter(|_| has_body),
+        content_length: request.client_request.content_length.filter(|_| has_body),
         has_body,
         is_safe: request.meta.is_safe,
         upgrade: if purpose.is_pass() { upgrade(request) } else { None },
@@ -67,7 +67,7 @@ fn lines(request: &CacheRequest, purpose: &Purpose, settings: &ExchangeSettings)
         (codings.is_some() && name.eq_ignore_ascii_case(b"accept-encoding"))
             || (request.max_forwards().is_some() && name.eq_ignore_ascii_case(b"max-forwards"))
     };
-    let mut sent = HeaderLines::with_capacity(request.original.lines.as_bytes().len() + 256);
+    let mut sent = HeaderLines::with_capacity(request.client_request.lines.as_bytes().len() + 256);
     request
         .lines()
         .filter(|(name, _)| purpose.sends(name, settings) && !is_rewritten(name))
@@ -82,7 +82,7 @@ fn lines(request: &CacheRequest, purpose: &Purpose, settings: &ExchangeSettings)
         push_conditions(&mut sent, conditional);
     }
     push_forwarded(&mut sent, request, purpose, settings.forwarded);
-    sent.push(b"Via", via(request.original.version, &settings.name).as_bytes());
+    sent.push(b"Via", via(request.client_request.version, &settings.name).as_bytes());
     sent
 }
 
@@ -114,8 +114,8 @@ fn is_replaced(name: &[u8], forwarded: Forwarded) -> bool {
 ///
 /// The client's own claims precede its address, as with many gateways; the origin may believe them or not.
 fn push_forwarded(lines: &mut HeaderLines, request: &CacheRequest, purpose: &Purpose, forwarded: Forwarded) {
-    let scheme = request.original.scheme;
-    let client = purpose.is_pass().then(|| request.original.client.ip().to_canonical());
+    let scheme = request.client_request.scheme;
+    let client = purpose.is_pass().then(|| request.client_request.client.ip().to_canonical());
     match forwarded {
         Forwarded::Off => {}
         Forwarded::Separate => {
@@ -156,7 +156,7 @@ fn standard(scheme: Scheme, authority: &str, client: Option<IpAddr>) -> String {
 /// Never `h2c`: it would carry requests past this cache.
 fn upgrade(request: &CacheRequest) -> Option<Vec<u8>> {
     let is_asked = names_of_connection(request.lines()).iter().any(|name| name == "upgrade");
-    if !is_asked || request.original.version != ClientVersion::Http11 {
+    if !is_asked || request.client_request.version != ClientVersion::Http11 {
         return None;
     }
     let lines = request.lines().filter(|(name, _)| name.eq_ignore_ascii_case(b"upgrade"));
@@ -170,7 +170,7 @@ fn upgrade(request: &CacheRequest) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::inbound;
+    use super::super::test_support::client_request;
     use super::*;
 
     const NO_CONDITIONS: Purpose =
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn sent(lines: &[(&str, &str)], purpose: &Purpose, settings: &ExchangeSettings) -> String {
-        let request = CacheRequest::read(inbound("GET", "/", lines), settings).unwrap();
+        let request = CacheRequest::read(client_request("GET", "/", lines), settings).unwrap();
         String::from_utf8(upstream_request(&request, purpose, settings).lines.as_bytes().to_vec()).unwrap()
     }
 
@@ -253,7 +253,7 @@ mod tests {
         ] {
             let lines = [("Connection", connection), ("Upgrade", protocols)];
             let settings = ExchangeSettings::default();
-            let request = CacheRequest::read(inbound("GET", "/", &lines), &settings).unwrap();
+            let request = CacheRequest::read(client_request("GET", "/", &lines), &settings).unwrap();
             let found = upstream_request(&request, &Purpose::Pass, &settings).upgrade;
             assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{connection} {protocols}");
             assert_eq!(upstream_request(&request, &NO_CONDITIONS, &settings).upgrade, None);
@@ -262,9 +262,11 @@ mod tests {
 
     #[test]
     fn max_forwards_is_decremented() {
-        let request =
-            CacheRequest::read(inbound("OPTIONS", "*", &[("Max-Forwards", "3")]), &settings(Forwarded::Off))
-                .unwrap();
+        let request = CacheRequest::read(
+            client_request("OPTIONS", "*", &[("Max-Forwards", "3")]),
+            &settings(Forwarded::Off),
+        )
+        .unwrap();
         let sent = upstream_request(&request, &Purpose::Pass, &settings(Forwarded::Off));
         assert_eq!(sent.lines.as_bytes(), b"Max-Forwards: 2\r\nVia: 1.1 plimsoll\r\n");
         assert_eq!(sent.target, b"*");

@@ -98,14 +98,14 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     B: RequestBody,
 {
-    let answer = match encoded.body {
+    let outcome = match encoded.body {
         None => send_without_body(stream, buffer, encoded, body, limits).await?,
         Some(length) => send_with_body(stream, buffer, encoded, length, body, limits).await?,
     };
-    if answer.head.head.status == 101 && !encoded.allows_upgrade {
+    if outcome.head.head.status == 101 && !encoded.allows_upgrade {
         return Err(OriginFailure::UnwantedUpgrade);
     }
-    Ok(answer)
+    Ok(outcome)
 }
 
 /// Sends a request without a body; `client` gets the interim responses.
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    fn question(content_length: Option<u64>) -> EncodedRequest {
+    fn encoded(content_length: Option<u64>) -> EncodedRequest {
         let (target, authority) = (b"/".to_vec(), Vec::new());
         let (method_name, lines) = (b"PUT".to_vec(), HeaderLines::new());
         let request = UpstreamRequest {
@@ -323,9 +323,9 @@ mod tests {
             let (mut own, mut peer) = duplex(1000);
             peer.write_all(response.as_bytes()).await.expect("room");
             let (mut buffer, mut body) = (BytesMut::new(), SlowBody(["who", "le"].into()));
-            let answer = send_request(&mut own, &mut buffer, &question(length), &mut body, LIMITS).await;
+            let outcome = send_request(&mut own, &mut buffer, &encoded(length), &mut body, LIMITS).await;
             drop(own);
-            (answer, read_all(peer).await)
+            (outcome, read_all(peer).await)
         })
     }
 
@@ -378,9 +378,9 @@ mod tests {
             let (mut server, mut buffer) =
                 (NonReadingServer { response, was_written: false }, BytesMut::new());
             let mut body = SlowBody(["whole"].into());
-            let answer =
-                runtime.block_on(send_request(&mut server, &mut buffer, &question(None), &mut body, LIMITS));
-            answer.map(|answer| (answer.head.head.status, answer.is_sent))
+            let outcome =
+                runtime.block_on(send_request(&mut server, &mut buffer, &encoded(None), &mut body, LIMITS));
+            outcome.map(|outcome| (outcome.head.head.status, outcome.is_sent))
         };
         assert_eq!(ask_deaf(b"HTTP/1.1 400 x\r\nContent-Length: 0\r\n\r\n"), Ok((400, false)));
         assert_eq!(ask_deaf(b""), Err(OriginFailure::NotTaken));
@@ -388,17 +388,17 @@ mod tests {
 
     #[test]
     fn an_early_error_response_ends_the_upload() {
-        let (answer, got) = send_to_early_responder("HTTP/1.1 413 x\r\nContent-Length: 0\r\n\r\n", Some(5));
-        let answer = answer.expect("a reply");
-        assert_eq!((answer.head.head.status, answer.is_sent), (413, false));
+        let (outcome, got) = send_to_early_responder("HTTP/1.1 413 x\r\nContent-Length: 0\r\n\r\n", Some(5));
+        let outcome = outcome.expect("a response");
+        assert_eq!((outcome.head.head.status, outcome.is_sent), (413, false));
         assert!(!got.contains("who"), "{got}");
     }
 
     #[test]
     fn other_early_responses_do_not_end_the_upload() {
-        let (answer, got) = send_to_early_responder("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", None);
-        let answer = answer.expect("a reply");
-        assert_eq!((answer.head.head.status, answer.is_sent), (200, true));
+        let (outcome, got) = send_to_early_responder("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", None);
+        let outcome = outcome.expect("a response");
+        assert_eq!((outcome.head.head.status, outcome.is_sent), (200, true));
         assert!(got.ends_with("\r\n\r\n3\r\nwho\r\n2\r\nle\r\n0\r\n\r\n"), "{got}");
     }
 
@@ -408,15 +408,15 @@ mod tests {
         let interims = "HTTP/1.1 100 x\r\n\r\nHTTP/1.1 103 x\r\nLink: </a>\r\n\r\n";
         let response = format!("{interims}HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let (answer, statuses) = runtime.block_on(async {
+        let (outcome, statuses) = runtime.block_on(async {
             let (mut own, mut peer) = duplex(1000);
             peer.write_all(response.as_bytes()).await.expect("room");
             let mut body = InterimRecorder(SlowBody(["who", "le"].into()), Vec::new());
-            let answer =
-                send_request(&mut own, &mut BytesMut::new(), &question(None), &mut body, LIMITS).await;
-            (answer, body.1)
+            let outcome =
+                send_request(&mut own, &mut BytesMut::new(), &encoded(None), &mut body, LIMITS).await;
+            (outcome, body.1)
         });
-        assert_eq!(answer.expect("a reply").head.head.status, 200);
+        assert_eq!(outcome.expect("a response").head.head.status, 200);
         assert_eq!(statuses, [(0, 100), (0, 103)], "pieces that were left to read, and status");
     }
 
@@ -436,8 +436,8 @@ mod tests {
 
     #[test]
     fn a_truncated_body_after_an_early_response_is_a_failure() {
-        let (answer, got) = send_to_early_responder("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", Some(6));
-        assert_eq!(answer.expect_err("too short"), OriginFailure::RequestBody(BodyError::Truncated));
+        let (outcome, got) = send_to_early_responder("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", Some(6));
+        assert_eq!(outcome.expect_err("too short"), OriginFailure::RequestBody(BodyError::Truncated));
         assert!(got.ends_with("\r\n\r\nwhole"), "{got}");
     }
 }

@@ -132,7 +132,7 @@ fn is_value(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn outgoing(method_name: &str, lines: &[(&str, &str)]) -> UpstreamRequest {
+    fn upstream_request(method_name: &str, lines: &[(&str, &str)]) -> UpstreamRequest {
         let mut all = HeaderLines::new();
         lines.iter().for_each(|(name, value)| all.push(name.as_bytes(), value.as_bytes()));
         UpstreamRequest {
@@ -156,7 +156,7 @@ mod tests {
     fn framing_and_connection_fields_are_never_forwarded() {
         let names = NOT_FORWARDED.map(|name| String::from_utf8_lossy(name).to_uppercase());
         let lines: Vec<_> = names.iter().map(|name| (&name[..], "7")).collect();
-        let mut request = outgoing("GET", &[&[("A", "1")][..], &lines, &[("b", "")]].concat());
+        let mut request = upstream_request("GET", &[&[("A", "1")][..], &lines, &[("b", "")]].concat());
         assert_eq!(written(&request), "GET /a?b HTTP/1.1\r\nHost: h:1\r\nA: 1\r\nb: \r\n\r\n");
         request.upgrade = Some(b"websocket".to_vec());
         assert!(written(&request).ends_with("b: \r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"));
@@ -174,7 +174,7 @@ mod tests {
             ("DELETE", false, None, ""),
         ];
         for (method_name, has_body, content_length, framing) in cases {
-            let request = UpstreamRequest { has_body, content_length, ..outgoing(method_name, &[]) };
+            let request = UpstreamRequest { has_body, content_length, ..upstream_request(method_name, &[]) };
             let expected = format!("{method_name} /a?b HTTP/1.1\r\nHost: h:1\r\n{framing}\r\n");
             assert_eq!(written(&request), expected);
         }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn requests_that_would_break_the_head_are_not_sent() {
-        let fine = || outgoing("GET", &[]);
+        let fine = || upstream_request("GET", &[]);
         let target = |target: &str| UpstreamRequest { target: target.as_bytes().to_vec(), ..fine() };
         let upgrade = Some(b"a\nb".to_vec());
         let requests = [
@@ -190,12 +190,12 @@ mod tests {
             target("/ HTTP/1.1\r\nX: y"),
             target("/a b"),
             target("/\u{fc}"),
-            outgoing("", &[]),
-            outgoing("GET /", &[]),
-            outgoing("GET", &[("a b", "")]),
-            outgoing("GET", &[("", "")]),
-            outgoing("GET", &[("a", "b\rc")]),
-            outgoing("GET", &[("a", "b\0c")]),
+            upstream_request("", &[]),
+            upstream_request("GET /", &[]),
+            upstream_request("GET", &[("a b", "")]),
+            upstream_request("GET", &[("", "")]),
+            upstream_request("GET", &[("a", "b\rc")]),
+            upstream_request("GET", &[("a", "b\0c")]),
             UpstreamRequest { upgrade, ..fine() },
         ];
         for request in requests {
@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn only_safe_requests_without_body_are_repeatable() {
-        assert!(outgoing("GET", &[]).is_repeatable());
-        assert!(!UpstreamRequest { is_safe: false, ..outgoing("GET", &[]) }.is_repeatable());
-        assert!(!UpstreamRequest { has_body: true, ..outgoing("GET", &[]) }.is_repeatable());
+        assert!(upstream_request("GET", &[]).is_repeatable());
+        assert!(!UpstreamRequest { is_safe: false, ..upstream_request("GET", &[]) }.is_repeatable());
+        assert!(!UpstreamRequest { has_body: true, ..upstream_request("GET", &[]) }.is_repeatable());
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn has_body(head: &RequestHead) -> bool {
 }
 
 /// Converts a parsed head into a request for the exchange.
-pub(super) fn message_request(bytes: &[u8], head: &RequestHead, peer: &Peer) -> ClientRequest {
+pub(super) fn to_client_request(bytes: &[u8], head: &RequestHead, peer: &Peer) -> ClientRequest {
     let target = match &bytes[head.target.clone()] {
         [] => b"/",
         target => target,

@@ -15,7 +15,7 @@ use units::{Nanos, wall};
 use super::body::IncomingBody;
 use super::connection::{AfterResponse, Connection};
 use super::head::{
-    Expectation, expectation, has_body, message_request, notes, version, write_head, write_upgrade,
+    Expectation, expectation, has_body, notes, to_client_request, version, write_head, write_upgrade,
 };
 use crate::exchange::{BodyStream, Response, ResponseBody};
 use crate::frontend::min_rate::MinRateDeadline;
@@ -68,10 +68,10 @@ impl<W: ClientStream> Connection<W> {
         }
         let worker = Rc::clone(&self.worker);
         let _in_flight = worker.track_request();
-        let inbound = message_request(&bytes, &head, &self.peer);
+        let client_request = to_client_request(&bytes, &head, &self.peer);
         let mut body = IncomingBody::new(self, head.framing, version(&head), expectation);
         let exchange = worker.exchange();
-        let mut response = exchange.handle(inbound, &mut body).await;
+        let mut response = exchange.handle(client_request, &mut body).await;
         let is_broken = body.is_broken();
         let is_read = body.end();
         if is_broken {
