@@ -8,7 +8,8 @@
 
 use units::{Ratio, saturating_u64};
 
-use crate::{Estimate, FittedLine};
+use crate::Estimate;
+use crate::regression::FittedLine;
 
 /// The fewest seconds of a test for drift.
 const N_VALUES_MIN: usize = 10;
@@ -23,7 +24,7 @@ pub(crate) const AUTOCORRELATION_MARGIN: f64 = 0.8;
 
 /// A limit beyond which a series counts as drifting.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DriftLimit {
+pub(crate) struct DriftLimit {
     /// The change per minute, relative to the mean, that is tolerated.
     pub per_minute: Ratio,
     /// The confidence that the drift is larger than that, between 0 and 1.
@@ -32,7 +33,7 @@ pub struct DriftLimit {
 
 /// The result of a test for drift.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Drift {
+pub(crate) enum Drift {
     /// No drift beyond the limit is shown; a wide interval means that little could be shown.
     Steady {
         /// Change per minute ÷ mean, as a ratio.
@@ -60,7 +61,7 @@ pub enum Drift {
 /// Source: batch means as in Law, Simulation Modeling and Analysis, 5th edition, chapter 9; line:
 /// [`FittedLine::fit`]; adjusted error and degrees of freedom: Santer et al. 2000, Statistical Significance of Trends and
 /// Trend Differences in Layer-Average Atmospheric Temperature Time Series.
-pub fn drift(values: &[f64], limit: &DriftLimit) -> Drift {
+pub(crate) fn drift(values: &[f64], limit: &DriftLimit) -> Drift {
     let still = Estimate { value: 0.0, low: 0.0, high: 0.0 };
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     if values.len() < N_VALUES_MIN || !mean.is_finite() {
@@ -205,9 +206,10 @@ mod tests {
         // Two halves that differ are correlated but for one step: the effective size is small, so that nothing is
         // shown.
         let halves: Vec<(f64, f64)> = (0..8).map(|x| (f64::from(x), f64::from(x / 4))).collect();
-        let (plain, slope) =
-            (FittedLine::fit(&halves).unwrap(), slope_interval(&halves, Ratio(0.95)).unwrap());
-        assert!(slope.low < 0.0 && 0.0 < plain.slope_interval(Ratio(0.95)).unwrap().low, "{slope:?}");
+        let line = FittedLine::fit(&halves).unwrap();
+        let plain = Estimate::from_error(line.slope, line.slope_error, 6, Ratio(0.95)).unwrap();
+        let slope = slope_interval(&halves, Ratio(0.95)).unwrap();
+        assert!(slope.low < 0.0 && 0.0 < plain.low, "{slope:?} {plain:?}");
     }
 
     /// By hand: batches (1, 3), (5, 7), (6, 8) after the left-over 100: means 2, 6, 7; mean 5, variance

@@ -165,7 +165,8 @@ mod tests {
         assert!(inverse([[0.0]]).is_none() && inverse([[f64::NAN]]).is_none());
     }
 
-    /// The line of `regression`'s test: intercept 0, slope 1.9, errors 0.724569 and 0.264575.
+    /// By hand: the line of `regression`'s test: intercept 0, slope 1.9, errors √(0.35 · (1 ÷ 4 + 6.25 ÷ 5)) = 0.724569 and
+    /// √(0.35 ÷ 5) = 0.264575.
     #[test]
     fn a_line_is_found_with_its_errors() {
         let observations = observations(&[(1.0, 2.0), (2.0, 4.0), (3.0, 5.0), (4.0, 8.0)]);

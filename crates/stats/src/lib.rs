@@ -45,11 +45,10 @@ pub use change_points::{ChangePoint, N_SEGMENT_MIN, change_points};
 pub use codec::HistogramError;
 pub use compare::{
     ComparisonFinding, Decision, EQUIVALENCE_MARGIN, HypothesisFamily, LogRatio, MeasuredFigure,
-    NOISE_THRESHOLD, POWER, Significance, StandardError, benjamini_hochberg, decide_significance, finding,
-    holm, standard_error,
+    NOISE_THRESHOLD, POWER, Significance, StandardError, decide_significance, finding, standard_error,
 };
 pub use curve::{CurvePoint, knee, peak, saturation_point};
-pub use drift::{Drift, DriftLimit, batch_mean_interval, drift};
+pub use drift::batch_mean_interval;
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, HistogramOverflow, Quantile};
 pub use knees::{Agreement, Knees, kneedle, knees, two_line_knee};
@@ -59,7 +58,6 @@ pub use law::{
 };
 pub use median::median;
 pub use moments::Moments;
-pub use regression::FittedLine;
 pub use scaling::{Amdahl, FitError, FitQuality, Prediction, Repeats, ScalingPoint, SpeedUp, Usl, speed_ups};
 pub use steady::{Steadiness, SteadyLimit, steadiness};
 pub use warm_up::{warm_up_cut, warm_up_errors};

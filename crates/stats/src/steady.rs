@@ -18,8 +18,8 @@
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use units::Ratio;
 
-use crate::drift::{AUTOCORRELATION_MARGIN, variance};
-use crate::{Drift, DriftLimit, Estimate, drift};
+use crate::Estimate;
+use crate::drift::{AUTOCORRELATION_MARGIN, Drift, DriftLimit, drift, variance};
 
 /// Number of slices of a phase.
 ///

@@ -4,8 +4,8 @@
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
 use stats::{
-    Amdahl, CurvePoint, Estimate, LogRatio, MeasuredFigure, POWER, Repeats, ScalingPoint, SteadyLimit, Usl,
-    benjamini_hochberg, holm, knees, speed_ups, standard_error, steadiness, warm_up_cut,
+    Amdahl, CurvePoint, Estimate, HypothesisFamily, LogRatio, MeasuredFigure, POWER, Repeats, ScalingPoint,
+    SteadyLimit, Usl, decide_significance, knees, speed_ups, standard_error, steadiness, warm_up_cut,
 };
 use units::Ratio;
 
@@ -76,14 +76,15 @@ proptest! {
         }
     }
 
-    /// Adjusting never makes a p value smaller, and never puts it into another order.
+    /// Of the differences of one family the smaller p value never fails where the larger one holds.
     #[test]
-    fn adjusted_p_values_keep_their_order(p in prop::collection::vec(0.0..1.0f64, 0..30)) {
-        for adjusted in [holm(&p), benjamini_hochberg(&p)] {
-            prop_assert!(p.iter().zip(&adjusted).all(|(p, adjusted)| *p <= adjusted + 1e-12 && *adjusted <= 1.0));
-            for (i, j) in (0..p.len()).flat_map(|i| (0..p.len()).map(move |j| (i, j))) {
-                prop_assert!(p[j] < p[i] || adjusted[i] <= adjusted[j], "{p:?} {adjusted:?}");
-            }
+    fn decisions_keep_the_order_of_p_values(p in prop::collection::vec(0.0..0.2f64, 0..30), overall in 0.0..0.1f64) {
+        let family = HypothesisFamily { overall, loads: p.clone() };
+        let decided = decide_significance(&[family], Ratio(0.05));
+        let holds: Vec<bool> = decided[0].loads.iter().map(|load| load.holds).collect();
+        prop_assert_eq!(holds.len(), p.len());
+        for (i, j) in (0..p.len()).flat_map(|i| (0..p.len()).map(move |j| (i, j))) {
+            prop_assert!(p[j] < p[i] || holds[i] || !holds[j], "{p:?} {holds:?}");
         }
     }
 

@@ -97,21 +97,6 @@ fn benjamini_hochberg_level(p: &[f64], q: f64) -> f64 {
     holding.max(1) as f64 * q / m
 }
 
-/// Returns p values adjusted by Holm, in the same order: those up to the family-wise error rate are significant.
-///
-/// With p sorted, the i-th of m (from 1) becomes max over k ≤ i of (m − k + 1)·p_k, at most 1. Holds under any
-/// dependence. A value that is not a number counts as 1.
-///
-/// Source: Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure.
-pub fn holm(p: &[f64]) -> Vec<f64> {
-    let m = p.len() as f64;
-    let mut highest: f64 = 0.0;
-    adjusted(p, ranks(p).into_iter(), |rank, p| {
-        highest = highest.max((m - rank as f64) * p);
-        highest
-    })
-}
-
 /// Returns p values adjusted by Benjamini and Hochberg, in the same order: of those up to q, a share of q is false on
 /// average (false discovery rate).
 ///
@@ -120,13 +105,17 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 ///
 /// Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate; under dependence: Benjamini and Yekutieli
 /// 2001.
-pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
+fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let m = p.len() as f64;
     let mut lowest: f64 = 1.0;
-    adjusted(p, ranks(p).into_iter().rev(), |rank, p| {
-        lowest = lowest.min(p * m / (rank + 1) as f64);
-        lowest
-    })
+    let mut adjusted = vec![1.0; p.len()];
+    for (rank, index) in ranks(p).into_iter().rev() {
+        let own = or_one(p[index]);
+        lowest = lowest.min(own * m / (rank + 1) as f64);
+        // Rounding must not make p smaller.
+        adjusted[index] = lowest.max(own).min(1.0);
+    }
+    adjusted
 }
 
 /// Returns the indexes of p values with their ranks from 0, by rising p.
@@ -140,19 +129,6 @@ fn or_one(p: f64) -> f64 {
     if p.is_nan() { 1.0 } else { p }
 }
 
-fn adjusted(
-    p: &[f64],
-    order: impl Iterator<Item = (usize, usize)>,
-    mut of: impl FnMut(usize, f64) -> f64,
-) -> Vec<f64> {
-    let mut adjusted = vec![1.0; p.len()];
-    for (rank, index) in order {
-        // Rounding must not make p smaller.
-        adjusted[index] = of(rank, or_one(p[index])).max(or_one(p[index])).min(1.0);
-    }
-    adjusted
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -164,12 +140,16 @@ mod tests {
         assert!(found.len() == expected.len() && apart < 1e-12, "{found:?} for {expected:?}");
     }
 
-    /// By hand: sorted 0.01, 0.02, 0.03, 0.04: 4 · 0.01, 3 · 0.02, 2 · 0.03, 1 · 0.04 raised to the one before.
+    /// By hand at 0.05: 0.01 ≤ 0.05 ÷ 4, but 0.02 > 0.05 ÷ 3; at 0.07 also 0.02 ≤ 0.07 ÷ 3, 0.03 ≤ 0.07 ÷ 2, 0.04 ≤ 0.07.
     #[test]
     fn holm_by_hand() {
-        near(&holm(&[0.04, 0.01, 0.03, 0.02]), &[0.06, 0.04, 0.06, 0.06]);
-        near(&holm(&[0.5, 0.6, f64::NAN]), &[1.0, 1.0, 1.0]);
-        near(&holm(&[]), &[]);
+        let holding = |p: &[f64], alpha| {
+            holm_decisions(p, alpha).iter().map(|decision| decision.holds).collect::<Vec<_>>()
+        };
+        assert_eq!(holding(&[0.04, 0.01, 0.03, 0.02], 0.05), [false, true, false, false]);
+        assert_eq!(holding(&[0.04, 0.01, 0.03, 0.02], 0.07), [true; 4]);
+        assert_eq!(holding(&[0.5, 0.6, f64::NAN], 0.05), [false; 3]);
+        assert_eq!(holding(&[], 0.05), [false; 0]);
     }
 
     /// By hand: sorted 0.01, 0.02, 0.03, 0.5: 0.04, 0.04, 0.04, 0.5; and 0.01, 0.04, 0.06: 0.03, 0.06, 0.06.
