@@ -1,5 +1,7 @@
 //! The use of machines and services in the steady phase of a load point.
 
+use std::ops::Add;
+
 use model::{Counter, CounterKind, Machine, MachineRole, Series};
 
 use crate::fold::{Resources, SeriesFold};
@@ -84,6 +86,29 @@ impl ResourceUsage {
         self.series
             .iter()
             .filter(move |one| one.series.counter == counter && Some(one.series.machine) == machine)
+    }
+
+    /// Returns the uses of a counter on all machines, and in all networks of theirs, on which the server or services
+    /// behind it run. Listeners and connections are those of watched processes alone, wherever these are.
+    pub(crate) fn of_all(&self, counter: Counter) -> impl Iterator<Item = &SeriesUsage> {
+        let is_of_load = |one: &SeriesUsage| self.role(one) == Some(MachineRole::Load);
+        self.series.iter().filter(move |one| one.series.counter == counter && !is_of_load(one))
+    }
+
+    /// Returns the sum of a counter on all these machines: per second of totals, the mean of levels. `None` if it was
+    /// not read.
+    pub(crate) fn sum_of_all(&self, counter: Counter) -> Option<f64> {
+        self.of_all(counter).filter_map(|one| one.value).reduce(f64::add)
+    }
+
+    /// Returns the value of another counter of the same instance on the same machine.
+    pub(crate) fn value_beside(&self, one: &SeriesUsage, counter: Counter) -> Option<f64> {
+        let (machine, instance) = (one.series.machine, &one.series.instance);
+        let is_beside = |other: &&SeriesUsage| {
+            let series = &other.series;
+            (series.counter, series.machine, &series.instance) == (counter, machine, instance)
+        };
+        self.series.iter().find(is_beside)?.value
     }
 
     /// Returns the sum of a counter's instances where the server runs: per second of totals, the mean of levels. `None`

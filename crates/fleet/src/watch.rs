@@ -114,13 +114,15 @@ impl Watchers {
         let groups = WatchedGroups::default();
         let mut all = here(sut, target, &targets, &groups);
         all.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
-        for network in NetworkMachine::all(&groups, target.address().ip()) {
-            all.push(Watcher::new(&network.name(), MachineRole::Sut, Box::new(network)));
-        }
         let n_here = all.len();
+        let networks = NetworkMachine::all(&groups, target.address().ip(), targets.loaded());
+        let (loaded, behind): (Vec<_>, Vec<_>) = networks.into_iter().partition(NetworkMachine::is_loaded);
+        // The first machine that has a counter is the server's.
+        all.extend(loaded.into_iter().map(of_network));
         for (source, watched) in others {
             all.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(watched, start_program)?));
         }
+        all.extend(behind.into_iter().map(of_network));
         all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
         let meter = (sut.is_none() && !targets.is_empty()).then(|| groups.meter());
         let labels = groups.processes().into_iter().map(|(label, _)| label).collect();
@@ -142,6 +144,10 @@ impl Watchers {
         let new = here(Some(sut), target, &self.targets, &self.groups);
         self.all.iter_mut().zip(new).for_each(|(watcher, new)| watcher.watch = new.watch);
     }
+}
+
+fn of_network(network: NetworkMachine) -> Watcher {
+    Watcher::new(&network.name(), MachineRole::Sut, Box::new(network))
 }
 
 fn back_end_text(label: &str, n: usize) -> String {

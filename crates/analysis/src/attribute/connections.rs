@@ -27,6 +27,8 @@ const PER_THREAD_MIN: f64 = 2.0;
 
 /// Connections to a service.
 struct ServiceUse<'a> {
+    /// The number of the machine or network in which they were counted.
+    machine: u32,
     name: &'a str,
     mean: f64,
     is_constant: bool,
@@ -89,22 +91,25 @@ impl ServiceUse<'_> {
 /// CPUs were read: counting takes the longer the more connections the machine has. `None` where it was as often, and of a
 /// server that was seen with no service at any load point.
 pub(super) fn rare_counts(point: &LoadPointResult, points: &[LoadPointResult]) -> Option<f64> {
-    let counted = |point: &LoadPointResult| {
-        let services = point.resources.of_sut(Counter::SutServices).next();
-        services.map_or((0, 0), |one| (one.readings, one.max))
+    let counts = |point: &LoadPointResult| -> Vec<(u32, u64, u64)> {
+        let counts = point.resources.of_all(Counter::SutServices);
+        counts.map(|one| (one.series.machine, one.readings, one.max)).collect()
     };
-    let has_service = points.iter().map(counted).any(|(_, n_services)| 0 < n_services);
     let n_read = point.resources.of_sut(Counter::CpuIdle).map(|one| one.readings).max()?;
-    let (n_counts, _) = counted(point);
-    (has_service && n_counts < n_read).then_some(n_counts as f64)
+    let own = counts(point);
+    let counted_in = |machine| own.iter().find(|one| one.0 == machine).map_or(0, |one| one.1);
+    // In each network they are counted by themselves.
+    let with_service = points.iter().flat_map(counts).filter(|(_, _, n_services)| 0 < *n_services);
+    let n_counts = with_service.map(|(machine, ..)| counted_in(machine)).min()?;
+    (n_counts < n_read).then_some(n_counts as f64)
 }
 
 /// Returns the constant number of accepted connections of a server that does not accept those that wait, although it does not
 /// need a thread for each; `None` if there is none, or its threads are not known.
 pub(super) fn accepted_at_limit(uses: &ResourceUsage) -> Option<f64> {
     let threads = uses.sut_sum(Counter::SutThreads)?;
-    let at_limit = uses.of_sut(Counter::SutAccepted).filter(|accepted| {
-        let waiting = uses.sut_value(Counter::AcceptQueue, &accepted.series.instance).unwrap_or(0.0);
+    let at_limit = uses.of_all(Counter::SutAccepted).filter(|accepted| {
+        let waiting = uses.value_beside(accepted, Counter::AcceptQueue).unwrap_or(0.0);
         1.0 <= waiting
             && is_constant(accepted)
             && accepted.value.is_some_and(|n| PER_THREAD_MIN * threads <= n)
@@ -113,9 +118,10 @@ pub(super) fn accepted_at_limit(uses: &ResourceUsage) -> Option<f64> {
 }
 
 fn services(uses: &ResourceUsage) -> impl Iterator<Item = ServiceUse<'_>> {
-    uses.of_sut(Counter::SutServiceConnections).filter_map(|one| {
+    uses.of_all(Counter::SutServiceConnections).filter_map(|one| {
         let mean = one.value.filter(|mean| 0.0 < *mean)?;
-        Some(ServiceUse { name: &one.series.instance, mean, is_constant: is_constant(one) })
+        let (machine, name) = (one.series.machine, one.series.instance.as_str());
+        Some(ServiceUse { machine, name, mean, is_constant: is_constant(one) })
     })
 }
 
@@ -126,7 +132,8 @@ fn is_constant(one: &SeriesUsage) -> bool {
 
 /// Returns the connections to the same service at the lowest load; 0 if there were none.
 fn at_lowest(service: &ServiceUse, lowest: &LoadPointResult) -> f64 {
-    services(&lowest.resources).find(|one| one.name == service.name).map_or(0.0, |one| one.mean)
+    let is_same = |one: &ServiceUse| (one.machine, one.name) == (service.machine, service.name);
+    services(&lowest.resources).find(is_same).map_or(0.0, |one| one.mean)
 }
 
 /// Returns whether the connections to a service have grown since the lowest load, or this is the lowest.

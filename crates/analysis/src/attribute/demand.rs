@@ -106,9 +106,9 @@ fn disks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
 fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
     let (uses, load_interfaces) = (&point.resources, LoadInterfaces::of(point));
     let of_interface = |name: &str| {
-        let sent = uses.sut_value(Counter::NetSentBytes, name)?;
-        let bytes = sent.max(uses.sut_value(Counter::NetReceivedBytes, name)?) / operations;
-        let speed = uses.sut_value(Counter::NetSpeed, name).filter(|speed| 0.0 < *speed);
+        let value = |counter| load_interfaces.value(uses, counter, name);
+        let bytes = value(Counter::NetSentBytes)?.max(value(Counter::NetReceivedBytes)?) / operations;
+        let speed = value(Counter::NetSpeed).filter(|speed| 0.0 < *speed);
         let time = speed.map(|speed| 8.0 * bytes / speed);
         let demand = ResourceDemand {
             resource: format!("network {name}"),
@@ -118,8 +118,8 @@ fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
         };
         (0.0 < bytes).then(|| (demand, time.map(alone)))
     };
-    let names = uses.sut_instances(Counter::NetSentBytes).filter(|name| load_interfaces.holds(name));
-    names.filter_map(of_interface).collect()
+    let sent = load_interfaces.series(uses, Counter::NetSentBytes).map(|one| one.series.instance.as_str());
+    sent.filter(|name| load_interfaces.holds(name)).filter_map(of_interface).collect()
 }
 
 /// Makes the demand on a single resource.

@@ -16,30 +16,34 @@ const CARRIED_MIN: f64 = 0.8;
 pub(super) struct LoadInterfaces {
     end: RouteEnd,
     names: Vec<String>,
-    /// Whether they are those of the recorded route; else they are those with enough traffic.
-    pub(super) is_recorded: bool,
+    /// The machine on which they were recorded as the route; `None` if they are those with enough traffic.
+    machine: Option<u32>,
 }
 
 impl LoadInterfaces {
     /// Returns the interfaces where the server runs.
     pub(super) fn of(point: &LoadPointResult) -> LoadInterfaces {
-        let names = recorded(&point.resources, SERVER_END);
-        let is_recorded = !names.is_empty();
-        let names = if is_recorded { names } else { carriers(point, &point.resources) };
-        LoadInterfaces { end: SERVER_END, names, is_recorded }
+        recorded(&point.resources, SERVER_END).unwrap_or_else(|| {
+            let names = carriers(point, &point.resources);
+            LoadInterfaces { end: SERVER_END, names, machine: None }
+        })
+    }
+
+    /// Returns whether they are those of the recorded route.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.machine.is_some()
     }
 
     /// Returns the interfaces where the server runs, and those where the load is made, if that is another machine or
     /// another network namespace.
     pub(super) fn of_both_ends(point: &LoadPointResult) -> Vec<LoadInterfaces> {
         let uses = &point.resources;
-        let machine = |counter, end| uses.of_first(counter, end).next().map(|one| one.series.machine);
-        let of_server = machine(Counter::TcpSegmentsSent, SERVER_END);
-        let of_load = machine(Counter::NetRoute, LOAD_END);
-        let names = recorded(uses, LOAD_END);
-        let is_apart = of_load.is_some() && of_load != of_server && !names.is_empty();
-        let far = is_apart.then_some(LoadInterfaces { end: LOAD_END, names, is_recorded: true });
-        std::iter::once(LoadInterfaces::of(point)).chain(far).collect()
+        let near = LoadInterfaces::of(point);
+        let of_segments =
+            || uses.of_first(Counter::TcpSegmentsSent, SERVER_END).next().map(|one| one.series.machine);
+        let of_server = near.machine.or_else(of_segments);
+        let far = recorded(uses, LOAD_END).filter(|far| far.machine != of_server);
+        std::iter::once(near).chain(far).collect()
     }
 
     /// Returns whether the load passes an interface, as far as is known.
@@ -49,7 +53,7 @@ impl LoadInterfaces {
 
     /// Returns whether the load is known to pass this interface and no other.
     pub(super) fn is_only(&self, name: &str) -> bool {
-        self.is_recorded && self.names.iter().all(|known| known == name)
+        self.is_recorded() && self.names.iter().all(|known| known == name)
     }
 
     /// Returns the sum of a counter over these interfaces; `None` if none of them has it.
@@ -58,26 +62,36 @@ impl LoadInterfaces {
         own.filter_map(|one| one.value).reduce(f64::add)
     }
 
+    /// Returns the value of one instance of a counter at this end.
+    pub(super) fn value(&self, uses: &ResourceUsage, counter: Counter, instance: &str) -> Option<f64> {
+        self.series(uses, counter).find(|one| one.series.instance == instance)?.value
+    }
+
     /// Returns the sum of a counter over all instances at this end; `None` if it was not read.
     pub(super) fn sum_of_end(&self, uses: &ResourceUsage, counter: Counter) -> Option<f64> {
         self.series(uses, counter).filter_map(|one| one.value).reduce(f64::add)
     }
 
-    /// Returns the series of a counter at this end.
+    /// Returns the series of a counter at this end: on the machine of the recorded route, else on the first with it.
     pub(super) fn series<'a>(
         &self,
         uses: &'a ResourceUsage,
         counter: Counter,
     ) -> impl Iterator<Item = &'a SeriesUsage> + use<'a> {
-        uses.of_first(counter, self.end)
+        let machine = self.machine.or_else(|| Some(uses.of_first(counter, self.end).next()?.series.machine));
+        uses.series
+            .iter()
+            .filter(move |one| one.series.counter == counter && Some(one.series.machine) == machine)
     }
 }
 
-/// Returns the interfaces of the recorded route at one end.
-fn recorded(uses: &ResourceUsage, end: RouteEnd) -> Vec<String> {
+/// Returns the interfaces of the recorded route at one end; `None` if none was recorded.
+fn recorded(uses: &ResourceUsage, end: RouteEnd) -> Option<LoadInterfaces> {
     let is_route = |one: &&SeriesUsage| one.value.is_some_and(|value| 0.5 < value);
-    let routes = uses.of_first(Counter::NetRoute, end).filter(is_route);
-    routes.map(|one| one.series.instance.clone()).collect()
+    let routes: Vec<&SeriesUsage> = uses.of_first(Counter::NetRoute, end).filter(is_route).collect();
+    let machine = Some(routes.first()?.series.machine);
+    let names = routes.iter().map(|one| one.series.instance.clone()).collect();
+    Some(LoadInterfaces { end, names, machine })
 }
 
 /// Returns the interfaces that sent or received enough to have carried the load.

@@ -208,7 +208,7 @@ fn certainty(point: &LoadPointResult, cause: Option<&Cause>) -> Certainty {
     let is_indirect = cause.is_some_and(|cause| cause.is_indirect);
     // Where no route was recorded, an interface is only assumed to be the load's.
     let may_be_foreign = cause.is_some_and(|cause| cause.bottleneck == Bottleneck::Network)
-        && !LoadInterfaces::of(point).is_recorded;
+        && !LoadInterfaces::of(point).is_recorded();
     match is_indirect || may_be_foreign || point.length < LENGTH_MIN {
         true => Certainty::Probable,
         false => Certainty::Certain,

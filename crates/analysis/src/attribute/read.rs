@@ -1,6 +1,7 @@
 //! Indicators read from the metrics of machines.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
 use model::{Counter, GatewayKind, Load, MachineRole, Plan};
 
@@ -179,11 +180,11 @@ impl Reader<'_> {
         self.put(Indicator::Retransmits, retransmits);
         // Without its processes, the listeners of all programs are counted.
         let is_seen = uses.sut_sum(Counter::SutProcesses).is_some();
-        self.put(Indicator::ListenerDrops, uses.sut_sum(Counter::ListenerDrops).filter(|_| is_seen));
-        self.put_sum(Indicator::ListenOverflows, Counter::ListenOverflows);
-        self.put_sum(Indicator::SynRetransmits, Counter::TcpSynRetransmits);
+        self.put(Indicator::ListenerDrops, uses.sum_of_all(Counter::ListenerDrops).filter(|_| is_seen));
+        self.put(Indicator::ListenOverflows, listen_overflows(uses));
+        self.put(Indicator::SynRetransmits, ends[0].sum_of_end(uses, Counter::TcpSynRetransmits));
         let queues = [Counter::AcceptQueue, Counter::UnixAcceptQueue];
-        let queued: Vec<f64> = queues.into_iter().filter_map(|counter| uses.sut_sum(counter)).collect();
+        let queued: Vec<f64> = queues.into_iter().filter_map(|counter| uses.sum_of_all(counter)).collect();
         self.put(Indicator::AcceptQueue, (!queued.is_empty()).then(|| queued.iter().sum()));
     }
 
@@ -376,12 +377,22 @@ fn retransmits(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
     ratio(Some((again - connects).max(0.0)), sum(Counter::TcpSegmentsSent))
 }
 
+/// Returns the overflows of accept queues in the networks in which listeners of the server, or of services behind it, are
+/// seen; where none are, in the first network with this counter.
+fn listen_overflows(uses: &ResourceUsage) -> Option<f64> {
+    let counter = Counter::ListenOverflows;
+    let has_listeners = |one: &&SeriesUsage| {
+        uses.of_all(Counter::AcceptQueue).any(|other| other.series.machine == one.series.machine)
+    };
+    let seen = uses.of_all(counter).filter(has_listeners).filter_map(|one| one.value).reduce(f64::add);
+    seen.or_else(|| uses.sut_sum(counter))
+}
+
 fn network_busy(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
     let is_link = |name: &str| name != LOOPBACK && end.holds(name);
     let speeds = end.series(uses, Counter::NetSpeed).filter(|one| is_link(&one.series.instance));
     let busy = speeds.filter_map(|one| {
-        let is_same = |other: &&SeriesUsage| other.series.instance == one.series.instance;
-        let bytes = |counter| end.series(uses, counter).find(is_same)?.value;
+        let bytes = |counter| end.value(uses, counter, &one.series.instance);
         let busier = bytes(Counter::NetReceivedBytes)?.max(bytes(Counter::NetSentBytes)?);
         ratio(Some(8.0 * busier), one.value)
     });

@@ -212,6 +212,60 @@ fn a_link_shows_at_the_end_that_sends_into_it() {
     assert_eq!(with_two_ends(0, [0, 30]), Bottleneck::Network);
 }
 
+/// Values per second of totals, or levels, of a counter.
+type CounterValue = (Counter, &'static str, u64);
+
+/// Runs 4 users at 60 ms against a server on this machine, with a service behind it in a network namespace of its own,
+/// where the load does not arrive; with the counters that were read here and there.
+fn with_service_apart(here: &[CounterValue], apart: &[CounterValue]) -> Bottleneck {
+    let mut plan = plan(Load::Users(4), 1, 12);
+    plan.sut.quota = None;
+    let mut analyzer = Analyzer::new(&plan);
+    for (name, role) in [("this machine", MachineRole::Both), ("network of port=5432", MachineRole::Sut)] {
+        analyzer.machine(Machine { name: name.to_owned(), role });
+    }
+    let here = [(Counter::NetRoute, "lo", 1), (Counter::SutProcesses, "port=8080", 1)].iter().chain(here);
+    let all: Vec<(u32, &CounterValue)> =
+        here.map(|one| (0, one)).chain(apart.iter().map(|one| (1, one))).collect();
+    for (machine, (counter, instance, _)) in &all {
+        analyzer.series(Series { machine: *machine, counter: *counter, instance: (*instance).to_owned() });
+    }
+    for mut interval in records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(60), Nanos::ZERO)) {
+        interval.sut = None;
+        analyzer.interval(&interval);
+    }
+    for second in 0..=14 {
+        let value = |(counter, _, value): &CounterValue| match counter.kind() {
+            CounterKind::Total => value * second,
+            CounterKind::Level => *value,
+        };
+        for machine in [0, 1] {
+            let of_machine = (0..).zip(&all).filter(|(_, one)| one.0 == machine);
+            let values = of_machine.map(|(number, one)| (number, value(one.1))).collect();
+            analyzer.resource(&ResourceRecord { load_point: 0, machine, at: s(second), values });
+        }
+    }
+    analyzer.finish(Ending::Complete).load_points[0].attribution.as_ref().unwrap().bottleneck
+}
+
+/// Servers in several network namespaces: accept queues count wherever they are, segments only on the load's way.
+#[test]
+fn the_networks_of_services_behind_the_server_have_its_listeners_and_not_its_load() {
+    let queue = |port, n| (Counter::AcceptQueue, port, n);
+    let full = |port| [queue(port, 12), (Counter::ListenerDrops, port, 9), (Counter::ListenOverflows, "", 9)];
+    let calm = |port| [queue(port, 0), (Counter::ListenerDrops, port, 0), (Counter::ListenOverflows, "", 0)];
+    assert_eq!(with_service_apart(&calm("8080"), &calm("5432")), Bottleneck::Undetermined);
+    assert_eq!(with_service_apart(&[queue("8080", 12)], &[queue("5432", 0)]), Bottleneck::WorkerLimit);
+    assert_eq!(with_service_apart(&[queue("8080", 0)], &[queue("5432", 12)]), Bottleneck::WorkerLimit);
+    assert_eq!(with_service_apart(&full("8080"), &calm("5432")), Bottleneck::AcceptBacklog);
+    assert_eq!(with_service_apart(&calm("8080"), &full("5432")), Bottleneck::AcceptBacklog);
+    let lossy = [(Counter::TcpSegmentsSent, "", 1000), (Counter::TcpRetransmits, "", 90)];
+    let sent = [(Counter::TcpSegmentsSent, "", 1000)];
+    assert_eq!(with_service_apart(&sent, &lossy), Bottleneck::Undetermined);
+    // Segments that are sent again on loopback were late because of the server.
+    assert_eq!(with_service_apart(&lossy, &sent), Bottleneck::Undetermined);
+}
+
 #[test]
 fn a_bottleneck_of_a_short_phase_is_only_probable() {
     let judged = |length| {

@@ -1,6 +1,6 @@
 //! Network namespaces of this machine, by the processes in them.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::unix::fs::MetadataExt;
 
 use crate::inventory::{interface_in, own_addresses};
@@ -33,6 +33,11 @@ impl Namespace {
         self.id.zip(Namespace::own().id).is_some_and(|(one, own)| one != own)
     }
 
+    /// Returns whether it is known to be the same as another one.
+    pub(crate) fn is_same(&self, other: &Namespace) -> bool {
+        self.id.is_some() && self.id == other.id
+    }
+
     /// Returns whether this user may not see which one it is.
     pub(crate) fn is_hidden(&self) -> bool {
         self.id.is_none()
@@ -43,7 +48,7 @@ impl Namespace {
         let mut found = vec![Namespace::own()];
         for pid in all_pids() {
             let one = Namespace::of(pid);
-            if one.id.is_some() && found.iter().all(|known| known.id != one.id) {
+            if one.id.is_some() && !found.iter().any(|known| known.is_same(&one)) {
                 found.push(one);
             }
         }
@@ -61,11 +66,14 @@ impl Namespace {
         }
     }
 
-    /// Returns the interface in it by which load for its address arrives; loopback where the load is made there, too.
+    /// Returns the interface in it by which load arrives that was sent to an address; loopback where the load is made
+    /// there, too. Load for a loopback address of this machine is passed on to another namespace, and arrives by its
+    /// default route.
     pub(crate) fn interface_of(&self, address: IpAddr) -> Option<String> {
         let text = |name: &str| kernel_file::read(format!("/proc/{}/net/{name}", self.pid));
         match address.to_canonical() {
-            address if address.is_loopback() || !self.is_other() => Some("lo".to_owned()),
+            _ if !self.is_other() => Some("lo".to_owned()),
+            address if address.is_loopback() => interface_in(&text("route")?, Ipv4Addr::UNSPECIFIED),
             IpAddr::V4(address) => interface_in(&text("route")?, address),
             IpAddr::V6(address) => {
                 let table = text("if_inet6")?;

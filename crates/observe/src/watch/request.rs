@@ -14,6 +14,8 @@ use super::table::ProcessTable;
 #[derive(Debug, Clone, Default)]
 pub struct WatchedTargets {
     sought: Vec<Sought>,
+    /// The label of the group that the load goes to.
+    loaded: Option<String>,
 }
 
 impl WatchedTargets {
@@ -24,7 +26,7 @@ impl WatchedTargets {
     pub fn select(selectors: &[ProcessSelector]) -> Result<WatchedTargets, WatchError> {
         let sought: Vec<Sought> = selectors.iter().cloned().map(Sought::Selected).collect();
         sought.iter().try_for_each(|one| one.find().map(drop))?;
-        Ok(WatchedTargets { sought })
+        Ok(WatchedTargets { sought, loaded: None })
     }
 
     /// Adds the processes that listen at the address that the load goes to, unless they are selected already.
@@ -34,11 +36,18 @@ impl WatchedTargets {
     pub fn add_target(&mut self, target: SocketAddr) -> Result<(), WatchError> {
         let sought = Sought::Target(target);
         let found = sought.find()?;
-        let selected = self.processes();
-        if !found.leaders.iter().any(|pid| selected.contains(pid)) {
-            self.sought.insert(0, sought);
+        let is_found = |group: &&ProcessGroup| found.leaders.iter().any(|pid| group.members().contains(pid));
+        let selected = self.updated().iter().find(is_found).map(|group| group.label.clone());
+        if selected.is_none() {
+            self.sought.insert(0, sought.clone());
         }
+        self.loaded = Some(selected.unwrap_or_else(|| sought.to_string()));
         Ok(())
+    }
+
+    /// Returns the label of the group that the load goes to; `None` before it was added.
+    pub fn loaded(&self) -> Option<&str> {
+        self.loaded.as_deref()
     }
 
     /// Returns whether there are none.
@@ -59,11 +68,6 @@ impl WatchedTargets {
     /// Returns the memory limit in force of the first group, in bytes; `None` without one.
     pub fn memory_limit(&self) -> Option<u64> {
         memory_limit_of(self.updated().first()?.members())
-    }
-
-    /// Returns the processes of all groups.
-    fn processes(&self) -> BTreeSet<u32> {
-        self.updated().iter().flat_map(ProcessGroup::members).copied().collect()
     }
 
     /// Returns the groups with their processes.
@@ -93,9 +97,11 @@ mod tests {
         let mut targets = WatchedTargets::default();
         targets.add_target(address).unwrap();
         assert_eq!(targets.sought, [Sought::Target(address)]);
+        assert_eq!(targets.loaded(), Some(&*format!("port={}", address.port())));
         let own = ProcessSelector::Pid(std::process::id());
         let mut targets = WatchedTargets::select(std::slice::from_ref(&own)).unwrap();
         targets.add_target(address).unwrap();
+        assert_eq!(targets.loaded(), Some(&*own.to_string()));
         assert_eq!(targets.sought, [Sought::Selected(own)]);
         drop(listener);
         assert!(targets.add_target(address).is_err());

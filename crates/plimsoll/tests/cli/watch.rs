@@ -302,16 +302,11 @@ fn a_back_end_on_a_unix_socket_is_watched_beside_the_server() {
     assert!(of("sut.connections", &port.to_string()).is_some());
 }
 
-/// Goal: a server in a network namespace of its own, as in a container, is found by its address, and the counters of its
-/// namespace are read. Only root can make one.
-#[test]
-fn a_server_in_another_network_namespace_is_watched() {
-    if !rustix::process::geteuid().is_root() {
-        return;
-    }
-    let (fixture, port) = (Fixture::new(), free_port());
-    let config = nginx_config(&fixture, &format!("0.0.0.0:{port}"));
-    // The shell waits until its network is set up; the link goes with the namespace.
+/// Starts nginx in a network namespace of its own, with a link to this machine; only root can. Returns its address. The
+/// link goes with the namespace, which goes with the server.
+fn nginx_apart(fixture: &Fixture, port: u16) -> (ByHand, String) {
+    let config = nginx_config(fixture, &format!("0.0.0.0:{port}"));
+    // The shell waits until its network is set up.
     let line = format!("read go; exec {} -c {}", program(&["nginx"]).display(), config.display());
     let mut command = Command::new("unshare");
     command.args(["--net", "sh", "-c", &line]).stdin(Stdio::piped());
@@ -319,7 +314,7 @@ fn a_server_in_another_network_namespace_is_watched() {
     let pid = server.0.id();
     let own = fs::read_link("/proc/self/ns/net").unwrap();
     wait_for("the namespace", || fs::read_link(format!("/proc/{pid}/ns/net")).is_ok_and(|link| link != own));
-    let (subnet, link) = (format!("10.213.{}", pid % 250), format!("plw{pid}"));
+    let (subnet, link) = (format!("10.{}.{}", 200 + pid / 250 % 50, pid % 250), format!("plw{pid}"));
     let setup = format!(
         "set -e; ip link add {link} type veth peer name eth0 netns {pid}; ip addr add {subnet}.1/30 dev {link}; \
          ip link set {link} up; nsenter -t {pid} -n sh -ec 'ip link set lo up; ip addr add {subnet}.2/30 dev eth0; \
@@ -329,22 +324,68 @@ fn a_server_in_another_network_namespace_is_watched() {
     server.0.stdin.take().unwrap().write_all(b"go\n").unwrap();
     let address = format!("{subnet}.2:{port}");
     wait_for("nginx", || TcpStream::connect(&address).is_ok());
+    (server, address)
+}
+
+/// Returns the value of a series of a machine at the only load point.
+fn value_on(report: &Value, machine: &str, counter: &str, instance: &str) -> Option<f64> {
+    let counters = report["load_points"][0]["counters"].as_array().unwrap();
+    let found = counters
+        .iter()
+        .find(|one| one["machine"] == machine && one["counter"] == counter && one["instance"] == instance);
+    found.and_then(|one| one["value"].as_f64())
+}
+
+/// Goal: a server in a network namespace of its own, as in a container, is found by its address, and the counters of its
+/// namespace are read. Only root can make one.
+#[test]
+fn a_server_in_another_network_namespace_is_watched() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let (fixture, port) = (Fixture::new(), free_port());
+    let (_server, address) = nginx_apart(&fixture, port);
     fixture.run(&arguments(&format!("http://{address}/"), &[])).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
     let label = format!("port={port}");
     assert!(metrics(&report, "sut.cpu").iter().any(|(instance, cpu)| *instance == label && 0.0 < *cpu));
-    let counters = report["load_points"][0]["counters"].as_array().unwrap();
-    let inside = |counter: &str, instance: &str| {
-        let machine = format!("network of {label}");
-        let found = counters.iter().find(|one| {
-            one["machine"] == machine.as_str() && one["counter"] == counter && one["instance"] == instance
-        });
-        found.and_then(|one| one["value"].as_f64())
-    };
+    let machine = format!("network of {label}");
+    let inside = |counter: &str, instance: &str| value_on(&report, &machine, counter, instance);
     assert_eq!(inside("net.route", "eth0"), Some(1.0));
     assert!(inside("net.sent_bytes", "eth0").is_some_and(|rate| 0.0 < rate));
     assert!(inside("tcp.segments_sent", "").is_some_and(|rate| 0.0 < rate));
     assert!(inside("tcp.accept_queue_max", &port.to_string()).is_some_and(|most| 2.0 < most));
+}
+
+/// Goal: servers in different network namespaces are watched at once, each with the counters of its own, and the load
+/// arrives in one of them. Only root can make them.
+#[test]
+fn servers_in_several_network_namespaces_are_watched_at_once() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let (fixtures, ports) = ([Fixture::new(), Fixture::new()], [free_port(), free_port()]);
+    let (_server, address) = nginx_apart(&fixtures[0], ports[0]);
+    let (behind, _) = nginx_apart(&fixtures[1], ports[1]);
+    let selector = format!("pid={}", behind.0.id());
+    let target = format!("http://{address}/");
+    fixtures[0].run(&arguments(&target, &["--watch", &selector])).expect_measured();
+    let report = fixtures[0].report(&fixtures[0].path("run.plim"));
+    let labels = [format!("port={}", ports[0]), selector];
+    for (label, port, arrives) in [(&labels[0], ports[0], Some(1.0)), (&labels[1], ports[1], None)] {
+        let machine = format!("network of {label}");
+        let inside = |counter: &str, instance: &str| value_on(&report, &machine, counter, instance);
+        assert_eq!(inside("net.route", "eth0"), arrives, "{label}");
+        assert!(inside("tcp.segments_sent", "").is_some(), "{label}");
+        assert!(inside("tcp.accept_queue_max", &port.to_string()).is_some_and(|most| 2.0 < most), "{label}");
+        assert_eq!(value_on(&report, "this machine", "sut.processes", label), Some(3.0));
+        let fact = fixtures[0].fact(
+            &fixtures[0].path("run.plim"),
+            "Watched processes",
+            &format!("{label}, network"),
+        );
+        assert_eq!(fact.as_deref(), Some("a network namespace of its own"));
+    }
 }
 
 /// Goal: a user who may not look into the server's processes learns which conclusions that rules out.
