@@ -1,10 +1,10 @@
 //! The limits that the control groups of processes set, and the groups above them: the least of each counts.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::hierarchy::{CgroupVersion, Controller};
 use super::membership::GroupDirectory;
-use crate::kernel_file;
 
 /// The kind of a limit of a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,15 +39,22 @@ pub(crate) struct CgroupLimit {
 /// A value in a file: the disk, if any, and the limit.
 type Found = (String, u64);
 
-/// A file with limits: its version, its controller, the kind, its name, and its parser, which gets the directory's other
-/// files, too.
-type LimitFile =
-    (CgroupVersion, Controller, CgroupLimitKind, &'static str, fn(&str, &GroupDirectory) -> Vec<Found>);
+/// A reader of files, of this machine or another one: returns the text of a file, trimmed; `None` if it cannot be read.
+pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> Option<String>;
+
+/// A parser of limits, which may read other files of the directory by their names, too.
+type LimitParse = fn(&str, &dyn Fn(&str) -> Option<String>) -> Vec<Found>;
+
+/// A file with limits: its version, its controller, the kind, its name, and its parser.
+type LimitFile = (CgroupVersion, Controller, CgroupLimitKind, &'static str, LimitParse);
 
 /// The value of version 1 for "no limit" on memory: more bytes than any machine has.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 const MICROS: u64 = 1_000_000;
+
+/// The file of version 1 with the period of a quota.
+const PERIOD: &str = "cpu.cfs_period_us";
 
 /// All files with limits.
 const FILES: &[LimitFile] = {
@@ -81,9 +88,9 @@ const CPU_FILES: [(CgroupVersion, &str); 3] = [
 impl CgroupLimit {
     /// Returns the least limit of each kind and disk that these directories set, sorted; of equal ones that of the
     /// innermost. A hierarchy's directories must be listed from the innermost.
-    pub(crate) fn least(directories: &[GroupDirectory]) -> Vec<CgroupLimit> {
+    pub(crate) fn least(directories: &[GroupDirectory], read: ReadFile<'_>) -> Vec<CgroupLimit> {
         let mut least: Vec<CgroupLimit> = Vec::new();
-        for limit in directories.iter().flat_map(set_in) {
+        for limit in directories.iter().flat_map(|one| set_in(one, read)) {
             match least.iter_mut().find(|one| (one.kind, &one.disk) == (limit.kind, &limit.disk)) {
                 Some(known) if limit.value < known.value => *known = limit,
                 Some(_) => {}
@@ -100,14 +107,30 @@ impl CgroupLimit {
     }
 }
 
+/// Returns the files from which the limits that these directories set are read.
+pub(crate) fn limit_files(directories: &[GroupDirectory]) -> BTreeSet<PathBuf> {
+    let of_group = |group: &GroupDirectory| {
+        let (version, controllers) = (group.files.version, &group.files.controllers);
+        let limits = FILES.iter().filter(|one| one.0 == version && controllers.contains(&one.1));
+        let period =
+            (version == CgroupVersion::V1 && controllers.contains(&Controller::Cpu)).then_some(PERIOD);
+        let cpus =
+            CPU_FILES.iter().filter(|(of, _)| *of == version && controllers.contains(&Controller::Cpuset));
+        let names = limits.map(|one| one.3).chain(period).chain(cpus.map(|(_, name)| *name));
+        names.map(|name| group.files.directory.join(name)).collect::<Vec<_>>()
+    };
+    directories.iter().flat_map(of_group).collect()
+}
+
 /// Returns the outermost group that restricts its processes to exactly these CPUs, given as the kernel writes them.
 pub(crate) fn group_with_cpus<'a>(
     directories: &'a [GroupDirectory],
     cpus: &str,
+    read: ReadFile<'_>,
 ) -> Option<&'a GroupDirectory> {
     let names = |group: &GroupDirectory| {
         let files = CPU_FILES.iter().filter(|(version, _)| *version == group.files.version);
-        let texts = files.filter_map(|(_, name)| kernel_file::read(group.files.directory.join(name)));
+        let texts = files.filter_map(|(_, name)| read(&group.files.directory.join(name)));
         texts.take(1).any(|text| text == cpus)
     };
     directories
@@ -118,22 +141,21 @@ pub(crate) fn group_with_cpus<'a>(
 }
 
 /// Returns the limits that one directory sets.
-fn set_in(group: &GroupDirectory) -> Vec<CgroupLimit> {
+fn set_in(group: &GroupDirectory, read: ReadFile<'_>) -> Vec<CgroupLimit> {
+    let text = |name: &str| read(&group.files.directory.join(name));
     let files = FILES.iter().filter(|(version, controller, ..)| {
         *version == group.files.version && group.files.controllers.contains(controller)
     });
     let limits = files.flat_map(|(_, _, kind, name, parse)| {
-        let text = kernel_file::read(group.files.directory.join(name)).unwrap_or_default();
-        let found = parse(&text, group).into_iter();
+        let found = parse(&text(name).unwrap_or_default(), &text).into_iter();
         found.map(|(disk, value)| CgroupLimit { kind: *kind, disk, value, set_by: group.clone() })
     });
     limits.collect()
 }
 
 /// Version 1, `cpu.cfs_quota_us`: −1 for none; the period is in another file.
-fn quota_v1(text: &str, group: &GroupDirectory) -> Vec<Found> {
-    let period = kernel_file::read(group.files.directory.join("cpu.cfs_period_us")).unwrap_or_default();
-    quota(&format!("{text} {period}"))
+fn quota_v1(text: &str, file: &dyn Fn(&str) -> Option<String>) -> Vec<Found> {
+    quota(&format!("{text} {}", file(PERIOD).unwrap_or_default()))
 }
 
 /// Parses quota and period in µs; `max` or −1 for no quota.
@@ -167,11 +189,15 @@ fn per_disk(text: &str, key: &str) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::super::group::ControllerFiles;
     use super::*;
+    use crate::kernel_file;
     use CgroupLimitKind::*;
+
+    fn here(path: &Path) -> Option<String> {
+        kernel_file::read(path)
+    }
 
     /// Makes a recorded directory tree: for each group its path and its files. Returns the directories from the innermost.
     fn tree(
@@ -220,7 +246,7 @@ mod tests {
             ("/", &[]),
         ];
         let directories = tree(root.path(), CgroupVersion::V2, &Controller::ALL, &groups);
-        let limits = CgroupLimit::least(&directories);
+        let limits = CgroupLimit::least(&directories, &here);
         assert_eq!(
             told(&limits),
             [
@@ -258,7 +284,7 @@ mod tests {
         ]
         .concat();
         assert_eq!(
-            told(&CgroupLimit::least(&directories)),
+            told(&CgroupLimit::least(&directories, &here)),
             [
                 (CpuQuota, "", 500_000, "/a"),
                 (Memory, "", 67_108_864, "/a"),
@@ -276,11 +302,27 @@ mod tests {
         let all: &[(&str, &str)] = &[("cpuset.cpus.effective", "0-1\n")];
         let groups = [("/a/b/c", one), ("/a/b", one), ("/a", all)];
         let directories = tree(root.path(), CgroupVersion::V2, &Controller::ALL, &groups);
-        let path = |cpus| group_with_cpus(&directories, cpus).map(|group| group.path.as_str());
+        let path = |cpus| group_with_cpus(&directories, cpus, &here).map(|group| group.path.as_str());
         assert_eq!((path("1"), path("0-1"), path("0")), (Some("/a/b"), Some("/a"), None));
         let files: &[(&str, &str)] = &[("cpuset.cpus", "0-1\n"), ("cpuset.effective_cpus", "1\n")];
         let old = tree(&root.path().join("v1"), CgroupVersion::V1, &[Controller::Cpuset], &[("/a", files)]);
-        assert!(group_with_cpus(&old, "1").is_some() && group_with_cpus(&old, "0-1").is_none());
+        assert!(group_with_cpus(&old, "1", &here).is_some() && group_with_cpus(&old, "0-1", &here).is_none());
+    }
+
+    /// Goal: whoever reads these files alone, on another machine, finds the same limits.
+    #[test]
+    fn the_files_with_limits_are_listed() {
+        let root = tempfile::tempdir().unwrap();
+        let groups: [(&str, &[(&str, &str)]); 2] = [
+            ("/a/b", &[("cpu.cfs_quota_us", "50000\n"), ("cpu.cfs_period_us", "100000\n")]),
+            ("/a", &[("cpuset.effective_cpus", "1\n"), ("memory.limit_in_bytes", "4096\n")]),
+        ];
+        let directories = tree(root.path(), CgroupVersion::V1, &Controller::ALL, &groups);
+        let files = limit_files(&directories);
+        let listed = |path: &Path| files.contains(path).then(|| here(path)).flatten();
+        assert_eq!(CgroupLimit::least(&directories, &listed), CgroupLimit::least(&directories, &here));
+        assert_eq!(CgroupLimit::least(&directories, &listed).len(), 2);
+        assert_eq!(group_with_cpus(&directories, "1", &listed).map(|group| group.path.as_str()), Some("/a"));
     }
 
     #[test]

@@ -152,6 +152,11 @@ impl CgroupMount {
         kernel_file::read("/proc/self/mounts").map(|text| parse_mounts(&text)).unwrap_or_default()
     }
 
+    /// Parses the text of `/proc/self/mounts`; accepts any text.
+    pub(crate) fn parse(text: &str) -> Vec<CgroupMount> {
+        parse_mounts(text)
+    }
+
     fn holds(&self, one: &GroupPath) -> bool {
         match self.version {
             CgroupVersion::V2 => one.controllers.is_empty(),

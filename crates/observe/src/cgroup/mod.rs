@@ -19,7 +19,7 @@ mod stat;
 
 pub use group::{ControllerFiles, all_members, members};
 pub use hierarchy::{CgroupVersion, Controller, Hierarchy, hierarchies};
-pub(crate) use limits::{CgroupLimit, CgroupLimitKind, group_with_cpus, memory_limit};
+pub(crate) use limits::{CgroupLimit, CgroupLimitKind, ReadFile, group_with_cpus, limit_files, memory_limit};
 pub(crate) use membership::GroupDirectory;
 pub use membership::{CgroupMembership, CgroupMount};
 pub use memory::MemoryUse;

@@ -2,12 +2,17 @@
 //! CPUs that it may use.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::cgroup::{
-    CgroupLimit, CgroupLimitKind, CgroupMembership, CgroupMount, Controller, GroupDirectory, group_with_cpus,
+    CgroupLimit, CgroupLimitKind, CgroupMembership, CgroupMount, Controller, GroupDirectory, ReadFile,
+    group_with_cpus,
 };
 use crate::cpu_list::{format_cpu_list, parse_cpu_list};
 use crate::kernel_file;
+
+/// The file that names the CPUs of a machine that are in use.
+pub(crate) const ONLINE_CPUS: &str = "/sys/devices/system/cpu/online";
 
 /// The most threads whose control groups and CPUs are read.
 const THREADS_MAX: usize = 64;
@@ -35,7 +40,7 @@ pub(crate) struct AllowedCpus {
 /// Returns the memory limit in force of processes in bytes: the least that the control groups of all of them, and those above
 /// them, set. `None` without one.
 pub fn memory_limit_of(pids: &[u32]) -> Option<u64> {
-    let limits = CgroupLimit::least(&common_directories(pids));
+    let limits = CgroupLimit::least(&directories_of(pids), &read_here);
     limits.iter().find(|limit| limit.kind == CgroupLimitKind::Memory).map(|limit| limit.value)
 }
 
@@ -46,15 +51,23 @@ impl GroupLimits {
 
     /// Reads the limits of these processes. A limit of some of them alone is left out.
     pub(crate) fn of(pids: &[u32]) -> GroupLimits {
-        let online = kernel_file::read("/sys/devices/system/cpu/online");
+        GroupLimits::found(directories_of(pids), &cpu_lists(pids), &read_here)
+    }
+
+    /// Reads the limits that these directories set, and that of the CPUs that threads may use, from the files of a machine.
+    pub(crate) fn found(
+        directories: Vec<GroupDirectory>,
+        lists: &CpuLists,
+        read: ReadFile<'_>,
+    ) -> GroupLimits {
+        let online = read(Path::new(ONLINE_CPUS));
         let online = online.and_then(|text| parse_cpu_list(&text).ok()).unwrap_or_default();
-        let directories = common_directories(pids);
-        let cpus = allowed_cpus(&cpu_lists(pids)).filter(|cpus| cpus.len() < online.len());
-        let cpus = cpus.map(|cpus| AllowedCpus {
-            set_by: group_with_cpus(&directories, &format_cpu_list(&cpus)).map(|group| group.path.clone()),
-            cpus,
+        let cpus = allowed_cpus(lists).filter(|cpus| cpus.len() < online.len());
+        let cpus = cpus.map(|cpus| {
+            let set_by = group_with_cpus(&directories, &format_cpu_list(&cpus), read);
+            AllowedCpus { set_by: set_by.map(|group| group.path.clone()), cpus }
         });
-        let of_cgroups = CgroupLimit::least(&directories);
+        let of_cgroups = CgroupLimit::least(&directories, read);
         let accounts = directories
             .into_iter()
             .filter(|one| one.files.controllers.contains(&Controller::Cpuacct))
@@ -71,19 +84,31 @@ impl GroupLimits {
     }
 }
 
-/// Returns the directories of control groups, and of those above, that hold all of these processes.
-fn common_directories(pids: &[u32]) -> Vec<GroupDirectory> {
-    let mounts = CgroupMount::all();
+fn read_here(path: &Path) -> Option<String> {
+    kernel_file::read(path)
+}
+
+/// Returns the directories of control groups, and of those above, that hold all of these processes of this machine.
+fn directories_of(pids: &[u32]) -> Vec<GroupDirectory> {
     let memberships: Vec<CgroupMembership> =
         pids.iter().take(THREADS_MAX).copied().map(CgroupMembership::of).collect();
+    common_directories(memberships.iter(), &CgroupMount::all())
+}
+
+/// Returns the directories, below these mounts, of control groups, and of those above, that hold all processes with these
+/// memberships.
+pub(crate) fn common_directories<'a>(
+    memberships: impl Iterator<Item = &'a CgroupMembership>,
+    mounts: &[CgroupMount],
+) -> Vec<GroupDirectory> {
     let mut distinct: Vec<&CgroupMembership> = Vec::new();
-    for one in &memberships {
+    for one in memberships {
         // A process that has ended meanwhile is in none.
         if *one != CgroupMembership::default() && !distinct.contains(&one) {
             distinct.push(one);
         }
     }
-    let mut all = distinct.iter().map(|one| one.limiting_groups(&mounts));
+    let mut all = distinct.iter().map(|one| one.limiting_groups(mounts));
     let first = all.next().unwrap_or_default();
     all.fold(first, |mut common, other| {
         common.retain(|directory| other.contains(directory));
@@ -93,9 +118,16 @@ fn common_directories(pids: &[u32]) -> Vec<GroupDirectory> {
 
 /// The CPUs of each thread that was read; whether all were.
 #[derive(Debug, Default)]
-struct CpuLists {
+pub(crate) struct CpuLists {
     lists: BTreeSet<Vec<u32>>,
     is_complete: bool,
+}
+
+impl CpuLists {
+    /// Parses the statuses of threads, or their lines `Cpus_allowed_list:` alone.
+    pub(crate) fn of<'a>(statuses: impl Iterator<Item = &'a str>, is_complete: bool) -> CpuLists {
+        CpuLists { lists: statuses.filter_map(parse_allowed).collect(), is_complete }
+    }
 }
 
 fn cpu_lists(pids: &[u32]) -> CpuLists {

@@ -1,7 +1,7 @@
 //! The limits that control groups set for a group of watched processes, with their use.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use model::{Counter, Reading};
 
@@ -10,27 +10,27 @@ use crate::kernel_file::KernelFile;
 use crate::monitor::kernel::limit::{LIMIT_FILES, LimitParse, REFAULTS};
 use crate::watch::GroupLimits;
 
-/// The limits of a group, with the open files that tell their use by all processes of the control groups that set them.
+/// The limits of a group, with the files that tell their use by all processes of the control groups that set them.
 #[derive(Debug, Default)]
-pub(super) struct LimitFiles {
+pub(in crate::monitor) struct LimitUses {
     /// The limits; instances without the group's name.
     limits: Vec<Reading>,
-    files: Vec<OpenFile>,
+    files: BTreeMap<PathBuf, Vec<LimitUse>>,
 }
 
-/// A file of a control group that sets limits.
-#[derive(Debug)]
-struct OpenFile {
-    file: KernelFile,
-    uses: Vec<LimitUse>,
+/// The limits of a group, with the open files of their use.
+#[derive(Debug, Default)]
+pub(super) struct LimitFiles {
+    uses: LimitUses,
+    open: Vec<(PathBuf, KernelFile)>,
 }
 
 /// The use of one limit in a file: the numbers of the disk, empty if the limit is on none, and the parser.
 type LimitUse = (String, LimitParse);
 
-impl LimitFiles {
-    /// Opens the files of these limits. Refaults are read only of a group whose own are not known.
-    pub(super) fn open(limits: &GroupLimits, knows_refaults: bool) -> LimitFiles {
+impl LimitUses {
+    /// Returns the files of these limits. Refaults are read only of a group whose own are not known.
+    pub(in crate::monitor) fn of(limits: &GroupLimits, knows_refaults: bool) -> LimitUses {
         let of_cgroup =
             |limit: &CgroupLimit| Reading::of(counter(limit.kind), limit.disk.clone(), limit.value);
         let allowed = limits.cpus.iter().flat_map(|allowed| &allowed.cpus);
@@ -41,30 +41,61 @@ impl LimitFiles {
                 files.entry(path).or_default().push((limit.disk.clone(), parse));
             }
         }
-        let open = |(path, uses)| Some(OpenFile { file: KernelFile::open(path).ok()?, uses });
-        LimitFiles {
-            limits: limits.of_cgroups.iter().map(of_cgroup).chain(allowed).collect(),
-            files: files.into_iter().filter_map(open).collect(),
+        LimitUses { limits: limits.of_cgroups.iter().map(of_cgroup).chain(allowed).collect(), files }
+    }
+
+    /// Returns the paths of the files.
+    pub(in crate::monitor) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.keys()
+    }
+
+    /// Reports the limits as those of the group named `label`.
+    pub(in crate::monitor) fn report(&self, label: &str, into: &mut Vec<Reading>) {
+        for limit in &self.limits {
+            into.push(Reading { instance: instance(label, &limit.instance), ..limit.clone() });
         }
+    }
+
+    /// Reports the uses that are in the text of one of the files.
+    pub(in crate::monitor) fn report_use(
+        &self,
+        path: &Path,
+        text: &str,
+        label: &str,
+        into: &mut Vec<Reading>,
+    ) {
+        for (disk, parse) in self.files.get(path).into_iter().flatten() {
+            let mut readings = Vec::new();
+            parse(text, disk, &mut readings);
+            into.extend(readings.into_iter().map(|one| Reading { instance: instance(label, disk), ..one }));
+        }
+    }
+}
+
+impl LimitFiles {
+    /// Opens the files of these limits.
+    pub(super) fn open(limits: &GroupLimits, knows_refaults: bool) -> LimitFiles {
+        let uses = LimitUses::of(limits, knows_refaults);
+        let open = uses.paths().filter_map(|path| Some((path.clone(), KernelFile::open(path).ok()?)));
+        LimitFiles { open: open.collect(), uses }
     }
 
     /// Reads limits and uses as those of the group named `label`.
     pub(super) fn read(&self, label: &str, buffer: &mut Vec<u8>, into: &mut Vec<Reading>) {
-        let instance = |of: &str| match of {
-            "" => label.to_owned(),
-            of => format!("{label} {of}"),
-        };
-        for limit in &self.limits {
-            into.push(Reading { instance: instance(&limit.instance), ..limit.clone() });
-        }
-        for OpenFile { file, uses } in &self.files {
-            let Some(text) = file.text_in(buffer) else { continue };
-            for (disk, parse) in uses {
-                let mut readings = Vec::new();
-                parse(&text, disk, &mut readings);
-                into.extend(readings.into_iter().map(|one| Reading { instance: instance(disk), ..one }));
+        self.uses.report(label, into);
+        for (path, file) in &self.open {
+            if let Some(text) = file.text_in(buffer) {
+                self.uses.report_use(path, &text, label, into);
             }
         }
+    }
+}
+
+/// Returns the instance of a limit in series: the group, then the disk or the CPU that is limited, if any.
+fn instance(label: &str, of: &str) -> String {
+    match of {
+        "" => label.to_owned(),
+        of => format!("{label} {of}"),
     }
 }
 
@@ -104,6 +135,7 @@ mod tests {
 
     use super::*;
     use crate::cgroup::{CgroupVersion, ControllerFiles, GroupDirectory};
+    use crate::kernel_file;
 
     /// Goal: a limit, its use by the whole group that sets it, and the names of both.
     #[test]
@@ -125,7 +157,8 @@ mod tests {
             controllers: Controller::ALL.to_vec(),
             directory: folder.path().to_owned(),
         };
-        let of_cgroups = CgroupLimit::least(&[GroupDirectory { path: "/web".to_owned(), files }]);
+        let directories = [GroupDirectory { path: "/web".to_owned(), files }];
+        let of_cgroups = CgroupLimit::least(&directories, &|path: &Path| kernel_file::read(path));
         let limits = GroupLimits { of_cgroups, ..GroupLimits::default() };
         let read = |knows_refaults| {
             let mut readings = Vec::new();

@@ -32,6 +32,7 @@ use crate::watch::{Namespace, ProcessGroup, ProcessSelector, ProcessTable, Sough
 
 use group_files::GroupFiles;
 use limit_files::LimitFiles;
+pub(super) use limit_files::LimitUses;
 use process::Process;
 use programs::Programs;
 pub use shared::{ProcessMeter, WatchedGroups};

@@ -191,12 +191,20 @@ mod tests {
     use super::*;
     use model::Counter;
     use std::collections::BTreeSet;
+    use std::fs;
     use std::io::Write;
+    use std::path::{Path, PathBuf};
+    use std::process::{Child, Command, Stdio};
     use std::time::Duration;
 
+    use units::{Clock, Nanos, RealClock};
+
+    use crate::kernel_file;
+    use crate::monitor::LocalMachine;
     use crate::process::ProcessStat;
     use crate::program::ObserverProgram;
     use crate::program::testing::start;
+    use crate::watch::WatchedTargets;
 
     /// A stand-in for a parser: reports the id of the process that reads the file.
     fn own_pid(text: &str, into: &mut Vec<Reading>) {
@@ -267,6 +275,82 @@ mod tests {
         drop(listener);
         let error = connected().watching(&selectors).unwrap_err().to_string();
         assert!(error.starts_with(&format!("me@sut: no process was found for `{label}`")), "{error}");
+    }
+
+    /// A busy process that may use CPU 0 alone, and a tenth of it where this user may make control groups of version 1.
+    struct Limited {
+        process: Child,
+        groups: [PathBuf; 2],
+        has_quota: bool,
+    }
+
+    impl Limited {
+        fn start() -> Limited {
+            let mut command = Command::new("taskset");
+            command.args(["-c", "0", "sh", "-c", "read go; while :; do :; done"]).stdin(Stdio::piped());
+            let mut process = command.spawn().expect("install it with `apt-get install util-linux`");
+            let pid = process.id();
+            wait_for(|| kernel_file::read(format!("/proc/{pid}/comm")).as_deref() == Some("sh"));
+            let name = format!("plimsoll-test-afar-{}", std::process::id());
+            let groups = ["cpu", "cpuacct"].map(|one| Path::new("/sys/fs/cgroup").join(one).join(&name));
+            let write =
+                |index: usize, file: &str, text: &str| fs::write(groups[index].join(file), text).is_ok();
+            let has_quota = groups.iter().all(|group| fs::create_dir(group).is_ok())
+                && write(0, "cpu.cfs_period_us", "20000")
+                && write(0, "cpu.cfs_quota_us", "2000")
+                && (0..2).all(|index| write(index, "cgroup.procs", &pid.to_string()));
+            drop(process.stdin.take());
+            Limited { process, groups, has_quota }
+        }
+    }
+
+    impl Drop for Limited {
+        fn drop(&mut self) {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+            // The kernel takes a moment until an ended process has left.
+            wait_for(|| self.groups.iter().all(|group| fs::remove_dir(group).is_ok() || !group.exists()));
+        }
+    }
+
+    fn wait_for(mut is_so: impl FnMut() -> bool) {
+        let clock = RealClock::start();
+        while !is_so() && clock.now() < Nanos::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Goal: the limits in force of a process are the same whether they are read here or through a shell, and the use of a
+    /// quota is read there, too.
+    #[test]
+    fn limits_in_force_there_are_those_that_are_read_here() {
+        const LIMITS: [Counter; 3] = [Counter::SutAllowedCpu, Counter::SutQuota, Counter::SutMemoryMax];
+        let limited = Limited::start();
+        let label = format!("pid={}", limited.process.id());
+        let selectors = [label.parse().unwrap()];
+        let mut here = LocalMachine::new(None).watching(WatchedTargets::select(&selectors).unwrap());
+        let mut afar = connect_reading(PROC_FILES, HERE, LONG).unwrap().watching(&selectors).unwrap();
+        let read = |machine: &mut dyn ResourceMonitor, counters: &[Counter]| {
+            let mut readings = Vec::new();
+            machine.read(&mut readings).unwrap();
+            readings.retain(|one| counters.contains(&one.counter));
+            readings
+        };
+        let limits = read(&mut afar, &LIMITS);
+        assert_eq!(limits, read(&mut here, &LIMITS));
+        let is_one = 1 == std::thread::available_parallelism().unwrap().get();
+        let cpu = Reading::of(Counter::SutAllowedCpu, format!("{label} 0"), 1);
+        assert!(is_one || limits.contains(&cpu), "{limits:?}");
+        if limited.has_quota {
+            assert!(limits.contains(&Reading::of(Counter::SutQuota, label, 100_000)), "{limits:?}");
+            let mut periods = 0;
+            wait_for(|| {
+                periods = read(&mut afar, &[Counter::SutThrottledPeriods]).iter().map(|one| one.value).sum();
+                1 < periods
+            });
+            assert!(1 < periods);
+            assert_eq!(read(&mut afar, &[Counter::SutQuotaCpu]).len(), 1);
+        }
     }
 
     #[test]

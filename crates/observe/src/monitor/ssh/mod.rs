@@ -2,11 +2,12 @@
 //!
 //! - `account`: the account on the other machine
 //! - `script`: the script for its shell, and the format of answers
-//! - `process_view`: processes found there; `processes`: their counters
+//! - `process_view`: processes found there; `processes`: their counters; `limits`: their limits in force
 //! - `ssh_connection`: the running `ssh` process, with time limits
 //! - `machine`: one request per second
 
 mod account;
+mod limits;
 mod machine;
 mod process_view;
 mod processes;

@@ -2,24 +2,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cgroup::CgroupMembership;
+use crate::cgroup::{CgroupMembership, CgroupMount, GroupDirectory};
 use crate::process::{ProcessStat, parse_stat};
-use crate::watch::{Listener, ProcessSelector, parse_listeners};
+use crate::watch::{Listener, ProcessSelector, common_directories, parse_listeners};
 
-/// The commands that print what is needed to find processes: status and control groups of all processes, listening
-/// sockets (state `0A`, without a remote port), and the processes that hold sockets. Connections are left out: a busy
-/// machine has tens of thousands.
+/// The commands that print what is needed to find processes: status and control groups of all processes, the mounts of
+/// control groups, listening sockets (state `0A`, without a remote port), and the processes that hold sockets.
+/// Connections are left out: a busy machine has tens of thousands.
 pub(super) const FIND_COMMANDS: &str = "\
 LC_ALL=C grep -s '' /proc/[0-9]*/stat /proc/[0-9]*/cgroup /dev/null </dev/null
+LC_ALL=C grep -s ' cgroup' /proc/self/mounts /dev/null </dev/null
 LC_ALL=C grep -s ':0000 0A ' /proc/net/tcp /proc/net/tcp6 /dev/null </dev/null
 LC_ALL=C ls -l /proc/[0-9]*/fd 2>/dev/null </dev/null | LC_ALL=C sed -n -e '/^\\/proc\\//p' -e 's/.*socket:/socket:/p'
 ";
+
+/// The beginning of the lines of mounts.
+const MOUNTS: &str = "/proc/self/mounts:";
 
 /// The processes of a machine at one moment.
 #[derive(Debug, Default)]
 pub(super) struct ProcessView {
     stats: BTreeMap<u32, ProcessStat>,
     groups: BTreeMap<u32, CgroupMembership>,
+    mounts: Vec<CgroupMount>,
     listeners: Vec<Listener>,
     /// The processes that hold each socket.
     holders: BTreeMap<u64, BTreeSet<u32>>,
@@ -30,7 +35,7 @@ impl ProcessView {
     pub(super) fn parse(printed: &str) -> ProcessView {
         let mut view = ProcessView::default();
         let mut cgroups: BTreeMap<u32, String> = BTreeMap::new();
-        let mut tables = String::new();
+        let (mut tables, mut mounts) = (String::new(), String::new());
         let mut folder: Option<u32> = None;
         for line in printed.lines() {
             if let Some(pid) = line.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/fd:")) {
@@ -41,6 +46,8 @@ impl ProcessView {
                     "cgroup" => cgroups.entry(pid).or_default().extend([text, "\n"]),
                     _ => {}
                 }
+            } else if let Some(mount) = line.strip_prefix(MOUNTS) {
+                mounts.extend([mount, "\n"]);
             } else if let Some(row) = of_table(line) {
                 tables.extend([row, "\n"]);
             } else if let Some((pid, inode)) = folder.zip(socket(line)) {
@@ -48,6 +55,7 @@ impl ProcessView {
             }
         }
         view.groups = cgroups.into_iter().map(|(pid, text)| (pid, CgroupMembership::parse(&text))).collect();
+        view.mounts = CgroupMount::parse(&mounts);
         view.listeners = parse_listeners(&tables);
         view
     }
@@ -67,6 +75,11 @@ impl ProcessView {
                 within(&|groups| groups.container().is_some_and(|(_, found)| found.starts_with(id)))
             }
         }
+    }
+
+    /// Returns the directories of control groups, and of those above, that hold all of these processes.
+    pub(super) fn directories_of(&self, members: &BTreeSet<u32>) -> Vec<GroupDirectory> {
+        common_directories(members.iter().filter_map(|pid| self.groups.get(pid)), &self.mounts)
     }
 
     fn on_port(&self, port: u16) -> BTreeSet<u32> {
@@ -132,6 +145,7 @@ mod tests {
 /proc/11/cgroup:0::/system.slice/nginx.service
 /proc/12/cgroup:0::/system.slice/nginx.service
 /proc/20/cgroup:0::/user.slice/user-0.slice/session-1.scope
+/proc/self/mounts:cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid,nodev,noexec,relatime 0 0
 /proc/net/tcp:  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
 /proc/net/tcp:   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100 0 0 10 0
 /proc/1/fd:
@@ -155,5 +169,12 @@ socket:[4711]
         assert_eq!(select("cgroup=/user.slice"), [20]);
         assert_eq!(select("container=ffff"), [0_u32; 0]);
         assert_eq!(socket("socket:[4800]'"), Some(4800));
+        let directories = |pids: &[u32]| -> Vec<String> {
+            let found = view.directories_of(&pids.iter().copied().collect());
+            found.iter().map(|one| one.files.directory.display().to_string()).collect()
+        };
+        let slice = "/sys/fs/cgroup/system.slice";
+        assert_eq!(directories(&[10, 11]), [&*format!("{slice}/nginx.service"), slice, "/sys/fs/cgroup/"]);
+        assert_eq!(directories(&[10, 20]), ["/sys/fs/cgroup/"]);
     }
 }

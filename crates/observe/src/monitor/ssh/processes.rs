@@ -1,21 +1,25 @@
 //! The processes that are watched on another machine: one more block of files in each answer.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use model::{Counter, Reading};
 use units::{Clock, Nanos, RealClock};
 
+use super::limits::{FileTexts, RemoteLimits, texts_of};
 use super::process_view::{ProcessView, of_process};
 use crate::kernel_file::keyed_after_colon;
 use crate::monitor::kernel::text::ticks_to_micros;
 use crate::monitor::processes::GrowingSum;
 use crate::process::{ProcessStat, parse_stat};
 use crate::thread_use;
-use crate::watch::ProcessSelector;
+use crate::watch::{CpuLists, ProcessSelector};
 
 /// The most processes that are read of all groups together.
 const PROCESSES_MAX: usize = 64;
+
+/// The most files about limits that are read of all groups together.
+const FILES_MAX: usize = 256;
 
 /// The number of readings after which processes that have all ended are looked for again.
 const FIND_EVERY: u32 = 5;
@@ -27,6 +31,8 @@ pub(super) const FIND: &str = "find";
 #[derive(Debug)]
 pub(super) struct RemoteProcesses {
     groups: Vec<RemoteGroup>,
+    /// The files about limits in the last request.
+    files: BTreeSet<PathBuf>,
     clock: RealClock,
     readings: u32,
 }
@@ -36,6 +42,7 @@ pub(super) struct RemoteProcesses {
 struct RemoteGroup {
     selector: ProcessSelector,
     members: BTreeSet<u32>,
+    limits: RemoteLimits,
     cpu: GrowingSum,
     minor_faults: GrowingSum,
     major_faults: GrowingSum,
@@ -54,6 +61,8 @@ struct ProcessTexts {
     /// CPU time and run delay of each thread, in ns.
     threads: BTreeMap<String, (u64, u64)>,
     children: BTreeSet<u32>,
+    /// The CPUs that each thread may use, if they were requested.
+    allowed: Vec<String>,
 }
 
 impl RemoteProcesses {
@@ -62,6 +71,7 @@ impl RemoteProcesses {
         let group = |selector: &ProcessSelector| RemoteGroup {
             selector: selector.clone(),
             members: BTreeSet::new(),
+            limits: RemoteLimits::Sought(Vec::new()),
             cpu: GrowingSum::default(),
             minor_faults: GrowingSum::default(),
             major_faults: GrowingSum::default(),
@@ -72,24 +82,32 @@ impl RemoteProcesses {
         };
         RemoteProcesses {
             groups: selectors.iter().map(group).collect(),
+            files: BTreeSet::new(),
             clock: RealClock::start(),
             readings: 0,
         }
     }
 
-    /// Returns the line of the next request: the processes to read, or the wish to look for them.
+    /// Returns the line of the next request: the processes to read, with files about their limits, or the wish to look
+    /// for them.
     pub(super) fn question(&mut self) -> String {
         self.readings = self.readings.wrapping_add(1);
         let is_missing = self.groups.iter().any(|group| group.members.is_empty());
         if is_missing && self.readings % FIND_EVERY == 1 {
             return FIND.to_owned();
         }
-        let pids: BTreeSet<u32> = self.groups.iter().flat_map(|group| &group.members).copied().collect();
-        let mut line = String::new();
-        for pid in pids.iter().take(PROCESSES_MAX) {
-            let _ = write!(line, "{pid} ");
-        }
-        line.trim_end().to_owned()
+        let found = || self.groups.iter().filter(|group| !group.members.is_empty());
+        let files = found().flat_map(|group| group.limits.files()).filter(|path| is_word(path));
+        let files: BTreeSet<PathBuf> = files.take(FILES_MAX).collect();
+        let pids: BTreeSet<u32> = found().flat_map(|group| &group.members).copied().collect();
+        let pids = pids.iter().take(PROCESSES_MAX).map(u32::to_string);
+        let without_limits = found().filter(|group| group.limits.needs_cpus());
+        let cpus = without_limits.flat_map(|group| group.members.iter().take(PROCESSES_MAX));
+        let cpus = cpus.map(|pid| format!("={pid}"));
+        let words = pids.chain(cpus).chain(files.iter().map(|path| path.display().to_string()));
+        let line = words.collect::<Vec<String>>().join(" ");
+        self.files = files;
+        line
     }
 
     /// Takes the answer to [`FIND`].
@@ -97,6 +115,7 @@ impl RemoteProcesses {
         let view = ProcessView::parse(printed);
         for group in self.groups.iter_mut().filter(|group| group.members.is_empty()) {
             group.members = view.select(&group.selector);
+            group.limits = RemoteLimits::Sought(view.directories_of(&group.members));
         }
     }
 
@@ -116,10 +135,11 @@ impl RemoteProcesses {
     /// Takes the answer to a request for processes.
     pub(super) fn read(&mut self, printed: &str, into: &mut Vec<Reading>) {
         let mut texts = texts_by_process(printed);
+        let files = texts_of(printed, &self.files);
         let now = self.clock.now();
         let mut busiest = None;
         for group in &mut self.groups {
-            busiest = busiest.max(group.read(&mut texts, now, into));
+            busiest = busiest.max(group.read(&mut texts, &files, now, into));
         }
         into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
     }
@@ -131,9 +151,11 @@ impl RemoteGroup {
     fn read(
         &mut self,
         texts: &mut BTreeMap<u32, ProcessTexts>,
+        files: &FileTexts,
         now: Nanos,
         into: &mut Vec<Reading>,
     ) -> Option<u64> {
+        let is_complete = self.members.len() <= PROCESSES_MAX;
         let mut read: Vec<ProcessTexts> = Vec::new();
         for pid in &self.members {
             read.extend(texts.remove(pid).filter(|one| one.stat.is_some()));
@@ -157,6 +179,10 @@ impl RemoteGroup {
         values.extend(io("write_bytes").map(|bytes| (Counter::SutWriteBytes, self.written.add(bytes))));
         let label = self.selector.to_string();
         into.extend(values.into_iter().map(|(counter, value)| Reading::of(counter, label.clone(), value)));
+        if !read.is_empty() {
+            let allowed = read.iter().flat_map(|one| &one.allowed).map(String::as_str);
+            self.limits.read(files, &CpuLists::of(allowed, is_complete), &label, into);
+        }
         self.busiest(&read, now)
     }
 
@@ -171,6 +197,11 @@ impl RemoteGroup {
     }
 }
 
+/// Returns whether a path is one word of a request.
+fn is_word(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_graphic()))
+}
+
 /// Sorts the lines of an answer by process.
 fn texts_by_process(printed: &str) -> BTreeMap<u32, ProcessTexts> {
     let mut texts: BTreeMap<u32, ProcessTexts> = BTreeMap::new();
@@ -178,6 +209,7 @@ fn texts_by_process(printed: &str) -> BTreeMap<u32, ProcessTexts> {
         let one = texts.entry(pid).or_default();
         match name.rsplit_once('/').map_or(name, |(_, last)| last) {
             "stat" => one.stat = parse_stat(text).map(|(_, stat)| stat).filter(|stat| stat.state != 'Z'),
+            "status" => one.allowed.push(text.to_owned()),
             "io" => one.io.extend([text, "\n"]),
             "schedstat" => {
                 let used = thread_use::parse(text).map(|used| (used.cpu.0, used.run_queue.0));
@@ -217,7 +249,7 @@ mod tests {
         assert_eq!(remote.question(), "");
         remote.find(&stat(10, 10));
         assert_eq!(remote.missing(), Ok(()));
-        assert_eq!(remote.question(), "10");
+        assert_eq!(remote.question(), "10 =10 /sys/devices/system/cpu/online");
         let mut readings = Vec::new();
         let more = "/proc/10/io:read_bytes: 4096\n/proc/10/io:write_bytes: 1\n\
                     /proc/10/task/10/schedstat:5000 3000 1\n/proc/10/task/12/schedstat:5000 4000 1\n\
@@ -251,9 +283,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|task/1/schedstat|children):|socket:\\[|\\PC|\n){0,40}") {
+        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|task/1/schedstat|children|status):|socket:\\[|\\PC|\n){0,40}") {
             let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap(), "port=80".parse().unwrap()]);
             remote.find(&text);
+            remote.question();
             remote.read(&text, &mut Vec::new());
         }
     }

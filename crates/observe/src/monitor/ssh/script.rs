@@ -19,13 +19,25 @@ pub(super) type Files = [(&'static str, Parse)];
 /// Maximum number of answers: more than a day of seconds.
 pub(super) const ANSWERS_MAX: u32 = 100_000;
 
-/// The commands that print the files of the processes in a request.
+/// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
+/// threads may use, a path the file. Words of a request are not expanded to paths: a control group may have any name.
 const PROCESS_COMMANDS: &str = "\
 set --
-for pid in $question; do
-set -- \"$@\" /proc/$pid/stat /proc/$pid/io /proc/$pid/task/[0-9]*/schedstat /proc/$pid/task/[0-9]*/children
+statuses=
+set -f
+for one in $question; do
+set +f
+case \"$one\" in
+/*) set -- \"$@\" \"$one\" ;;
+=*) statuses=\"$statuses /proc/${one#=}/task/[0-9]*/status\" ;;
+*) set -- \"$@\" /proc/$one/stat /proc/$one/io /proc/$one/task/[0-9]*/schedstat /proc/$one/task/[0-9]*/children ;;
+esac
 done
+set +f
 LC_ALL=C grep -s '' \"$@\" /dev/null </dev/null
+case \"$statuses\" in
+?*) LC_ALL=C grep -s '^Cpus_allowed_list:' $statuses /dev/null </dev/null ;;
+esac
 ";
 
 /// Returns the line before an answer; text before it is a greeting.
