@@ -336,7 +336,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SOURCE", value_parser = monitor)]
     pub monitor: Vec<MonitorArgument>,
     /// Watch these processes too, such as a database behind the server: `port=NUMBER`, `pid=NUMBER`, `unit=NAME`,
-    /// `cgroup=PATH` or `container=ID`; `HOST/port=NUMBER` on a machine of `--monitor ssh=USER@HOST`; may be repeated.
+    /// `cgroup=PATH` or `container=NAME`; `HOST/port=NUMBER` on a machine of `--monitor ssh=USER@HOST`; may be repeated.
     /// Those that listen at `--target` on this machine are always watched
     #[arg(long, value_name = "PROCESSES")]
     pub watch: Vec<WatchArgument>,

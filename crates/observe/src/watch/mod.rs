@@ -4,6 +4,7 @@
 //! - `selector`: selectors, as users write them
 //! - `sockets`: listening sockets; `holders`: the processes that hold them
 //! - `proxy`: programs that only pass connections on to a container
+//! - `container_names`: names of containers
 //! - `namespaces`: network namespaces and their addresses
 //! - `resolve`: from a selector to processes
 //! - `request`: the processes that a monitor is to watch
@@ -11,6 +12,7 @@
 //! - `limits`: their limits in force
 //! - `describe`: the groups in words, with the conclusions that cannot be drawn
 
+mod container_names;
 mod describe;
 mod group;
 mod holders;
@@ -33,6 +35,7 @@ pub use namespaces::is_here;
 pub use request::WatchedTargets;
 pub(crate) use resolve::Sought;
 pub use resolve::WatchError;
+pub(crate) use selector::begins_id;
 pub use selector::{ProcessSelector, ProcessSelectorError};
 pub use sockets::is_listening;
 pub(crate) use sockets::{Listener, parse as parse_listeners};

@@ -3,14 +3,21 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
+use languages::foreign_text;
+
+use super::container_names::ids_of;
 use super::holders::holders_of;
 use super::namespaces::Namespace;
 use super::proxy::published_by;
-use super::selector::ProcessSelector;
+use super::selector::{ProcessSelector, begins_id};
 use super::sockets::{Listener, listeners_near};
 use crate::cgroup::CgroupMembership;
 use crate::kernel_file;
 use crate::process::{ProcessStat, all_pids};
+
+/// The number of containers that a message names, and of the characters of each id, as `docker ps` prints them.
+const IDS_SHOWN: usize = 8;
+const ID_CHARS_SHOWN: usize = 12;
 
 /// The processes to watch: those at an address, or selected by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +81,7 @@ impl Sought {
                     "no process is in this control group\nhint: `/proc/PID/cgroup` has the groups of a process".to_owned()
                 },
             ),
-            Sought::Selected(ProcessSelector::Container(id)) => in_container(id),
+            Sought::Selected(ProcessSelector::Container(name)) => in_container(name),
             Sought::Socket(path) => on_socket(path),
         };
         found.map_err(|problem| WatchError { sought: self.to_string(), problem })
@@ -174,7 +181,9 @@ fn followed(leaders: &[u32]) -> Option<Result<FoundProcesses, String>> {
     if let Some(behind) = behind {
         return Some(at(behind));
     }
-    leaders.iter().find_map(|pid| CgroupMembership::of(*pid).supervised().map(in_container))
+    leaders
+        .iter()
+        .find_map(|pid| CgroupMembership::of(*pid).supervised().map(|id| in_containers(|one| one == id)))
 }
 
 /// Adds the control group that holds a service or a container, unless this process is in it, too.
@@ -223,16 +232,39 @@ fn of_group(
     }
 }
 
-fn in_container(id: &str) -> Result<FoundProcesses, String> {
+/// Finds the processes of a container by its name, or by the beginning of its id if none has that name.
+fn in_container(name: &str) -> Result<FoundProcesses, String> {
+    let named = ids_of(name);
+    match named.is_empty() {
+        true => in_containers(|id| begins_id(name, id)),
+        false => in_containers(|id| named.contains(id)),
+    }
+}
+
+fn in_containers(is_meant: impl Fn(&str) -> bool) -> Result<FoundProcesses, String> {
     let matches = |groups: &CgroupMembership| {
-        let (path, found) = groups.container()?;
-        found.starts_with(id).then(|| (path.to_owned(), found.to_owned()))
+        let (path, id) = groups.container()?;
+        is_meant(id).then(|| (path.to_owned(), id.to_owned()))
     };
-    of_group(matches, |_| {
-        "no process is in a container with such an id\nhint: `docker ps` and `podman ps` print the ids of running \
-         containers; their names are not known here"
-            .to_owned()
-    })
+    of_group(matches, missing_container)
+}
+
+/// Says that there is no such container, and names those that run.
+fn missing_container(pids: &[u32]) -> String {
+    let short_id = |pid: &u32| -> Option<String> {
+        let groups = CgroupMembership::of(*pid);
+        Some(groups.container()?.1.chars().take(ID_CHARS_SHOWN).collect())
+    };
+    let ids: BTreeSet<String> = pids.iter().filter_map(short_id).collect();
+    let shown: Vec<String> = ids.iter().take(IDS_SHOWN).map(|id| foreign_text(id)).collect();
+    let running = match shown.is_empty() {
+        true => "no container runs on this machine, as far as this user can see".to_owned(),
+        false => format!("these run: {}", shown.join(", ")),
+    };
+    format!(
+        "no process is in a container with this name, or with an id that begins so\nhint: {running}; names that docker and \
+         nerdctl gave can be read by root alone"
+    )
 }
 
 #[cfg(test)]
@@ -299,7 +331,8 @@ mod tests {
     #[test]
     fn missing_processes_are_reported_with_a_remedy() {
         assert!(problem("unit=no-such-unit").contains("hint: `systemctl status no-such-unit.service`"));
-        assert!(problem("container=ffffffffffff").contains("hint: `docker ps`"));
+        let container = problem("container=ffffffffffff");
+        assert!(container.contains("hint: ") && container.contains("root alone"), "{container}");
         assert!(problem("cgroup=/no/such/group").contains("hint: `/proc/PID/cgroup`"));
         let elsewhere = Sought::Target("192.0.2.7:80".parse().unwrap()).find().unwrap_err().to_string();
         assert_eq!(elsewhere, "watched processes `port=80`: 192.0.2.7 is no address of this machine");

@@ -19,7 +19,7 @@ pub enum ProcessSelector {
     Unit(String),
     /// Those of a control group and the groups below it: `/system.slice/nginx.service`.
     Cgroup(String),
-    /// Those of a container, by the beginning of its id.
+    /// Those of a container, by its name or the beginning of its id.
     Container(String),
 }
 
@@ -32,7 +32,7 @@ pub struct ProcessSelectorError {
 }
 
 /// The kinds of selectors, for messages.
-const KINDS: &str = "`port=NUMBER`, `pid=NUMBER`, `unit=NAME`, `cgroup=PATH` or `container=ID`";
+const KINDS: &str = "`port=NUMBER`, `pid=NUMBER`, `unit=NAME`, `cgroup=PATH` or `container=NAME`";
 
 impl FromStr for ProcessSelector {
     type Err = ProcessSelectorError;
@@ -128,14 +128,19 @@ fn cgroup(value: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the id, or its beginning. Names are those of a container engine, which is not asked.
+/// Returns whether a text is the beginning of a container's id, long enough not to match by chance.
+pub(crate) fn begins_id(text: &str, id: &str) -> bool {
+    ID_CHARS_MIN <= text.len() && id.starts_with(text)
+}
+
+/// Returns the name of a container, or the beginning of its id.
 fn container(value: &str) -> Result<String, String> {
-    let is_of_id = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    match ID_CHARS_MIN <= value.len() && value.chars().all(is_of_id) {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    match !value.is_empty() && value.chars().all(is_of_name) {
         true => Ok(value.to_owned()),
         false => Err(format!(
-            "expected the beginning of a container's id, at least {ID_CHARS_MIN} characters\nhint: `docker ps` and \
-             `podman ps` print the ids"
+            "expected the name of a container, or the beginning of its id, at least {ID_CHARS_MIN} characters\n\
+             hint: `docker ps` and `podman ps` print both"
         )),
     }
 }
@@ -160,6 +165,7 @@ mod tests {
             ),
             ("cgroup=jobs/7", ProcessSelector::Cgroup("/jobs/7".into())),
             ("container=3f2a9c", ProcessSelector::Container("3f2a9c".into())),
+            ("container=db", ProcessSelector::Container("db".into())),
         ] {
             assert_eq!(text.parse::<ProcessSelector>().unwrap(), expected, "{text}");
             assert_eq!(expected.to_string().parse::<ProcessSelector>().unwrap(), expected);
@@ -180,7 +186,8 @@ mod tests {
         assert!(error("pid=1").contains("hint: name the server's own process"));
         assert!(error("cgroup=/").contains("the root group"));
         assert!(error("cgroup=/a/../b").contains("the path of a control group"));
-        assert!(error("container=ab").contains("at least 4 characters"));
+        assert!(error("container=a/b").contains("at least 4 characters"));
+        assert!(begins_id("3f2a", "3f2a9c") && !begins_id("3f2", "3f2a9c") && !begins_id("f2a9", "3f2a9c"));
         assert!(error("unit=a/b").contains("the name of a unit"));
         assert_eq!(error("name=x"), format!("watched processes `name=x`: expected {KINDS}"));
     }

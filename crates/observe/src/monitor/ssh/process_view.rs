@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cgroup::{CgroupMembership, CgroupMount, GroupDirectory};
 use crate::process::{ProcessStat, parse_stat};
-use crate::watch::{Listener, ProcessSelector, common_directories, parse_listeners};
+use crate::watch::{Listener, ProcessSelector, begins_id, common_directories, parse_listeners};
 
 /// The commands that print what is needed to find processes: status and control groups of all processes, the mounts of
 /// control groups, listening sockets (state `0A`, without a remote port), and the processes that hold sockets.
@@ -72,7 +72,7 @@ impl ProcessView {
             ProcessSelector::Unit(name) => within(&|groups| groups.unit(name).is_some()),
             ProcessSelector::Cgroup(path) => within(&|groups| groups.is_within(path)),
             ProcessSelector::Container(id) => {
-                within(&|groups| groups.container().is_some_and(|(_, found)| found.starts_with(id)))
+                within(&|groups| groups.container().is_some_and(|(_, found)| begins_id(id, found)))
             }
         }
     }

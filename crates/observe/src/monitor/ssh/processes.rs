@@ -127,7 +127,7 @@ impl RemoteProcesses {
         let Some(group) = self.groups.iter().find(|group| group.members.is_empty()) else { return Ok(()) };
         Err(format!(
             "no process was found for `{}`, or this account may not see it\nhint: an account sees the sockets of its own \
-             processes only; `pid=`, `unit=` and `cgroup=` need no rights",
+             processes only; `pid=`, `unit=` and `cgroup=` need no rights; `container=` takes an id there",
             group.selector
         ))
     }
