@@ -348,6 +348,13 @@ fn a_server_in_another_network_namespace_is_watched() {
     fixture.run(&arguments(&format!("http://{address}/"), &[])).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
     let label = format!("port={port}");
+    // It is on this machine, so that the generator leaves it half of the CPUs at least.
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    assert!(
+        report["plan"]["load_threads"].as_u64().unwrap() <= (cpus / 2).max(1) as u64,
+        "{}",
+        report["plan"]
+    );
     assert!(metrics(&report, "sut.cpu").iter().any(|(instance, cpu)| *instance == label && 0.0 < *cpu));
     let machine = format!("network of {label}");
     let inside = |counter: &str, instance: &str| value_on(&report, &machine, counter, instance);
