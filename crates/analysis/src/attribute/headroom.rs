@@ -2,14 +2,23 @@
 
 use model::{Counter, MachineRole, Plan};
 
-use crate::LoadPointResult;
+use crate::finding::Finding;
 use crate::resources::{ResourceUsage, SeriesUsage, ratio};
+use crate::{Analysis, LoadPointResult, VerdictState};
 
 /// One CPU of the machine that made the load.
 struct Cpu {
     number: Option<u32>,
     /// The busy share, from 0 to 1.
     busy: f64,
+}
+
+/// Returns whether load threads were at their limit at some load point, and the server was not at its own, so that more of
+/// them may carry more. By the rule of the verdict: a server whose limit is not known does not count as full.
+pub fn load_threads_were_full(analysis: &Analysis) -> bool {
+    let broken = analysis.load_points.iter().filter(|point| point.verdict.state != VerdictState::Valid);
+    let mut reasons = broken.flat_map(|point| &point.verdict.reasons);
+    reasons.any(|reason| matches!(reason.finding, Finding::GeneratorBusy { .. }))
 }
 
 /// Returns the multiple of the load that the generator could have made with the idle CPU time, from 1; `None` if the

@@ -20,7 +20,7 @@ mod web;
 
 pub use cause::{CAUSES, Cause, Condition, REFAULTS_MIN, SERVICE_COUNTS_MIN, Threshold};
 pub use demand::{DemandUnit, RateBounds, ResourceDemand};
-pub use headroom::generator_headroom;
+pub use headroom::{generator_headroom, load_threads_were_full};
 pub use indicator::{Indicator, IndicatorUnit, Indicators};
 
 use load_interfaces::LoadInterfaces;

@@ -1,6 +1,6 @@
 //! A generator and a server that share CPUs: whose fault it is that no more was done.
 
-use analysis::attribute::Bottleneck;
+use analysis::attribute::{Bottleneck, load_threads_were_full};
 use analysis::finding::ServerUse;
 use analysis::{Analysis, Analyzer, Finding, SharedCpus};
 use model::{Counter, Ending, Load, Machine, MachineRole, ResourceRecord, Series, SutPlan, SutUse};
@@ -19,9 +19,12 @@ struct Shared {
     watched: Option<u64>,
     /// The CPU time of other programs, in ms.
     others: u64,
+    /// Whether the server may use CPU 0 alone.
+    is_bound: bool,
 }
 
-const FULL: Shared = Shared { busy: [1000, 1000], generator: 410, waited: 0, watched: None, others: 0 };
+const FULL: Shared =
+    Shared { busy: [1000, 1000], generator: 410, waited: 0, watched: None, others: 0, is_bound: false };
 
 fn analyze(shared: Shared) -> Analysis {
     let mut plan = plan(Load::Users(10), 2, 20);
@@ -34,7 +37,15 @@ fn analyze(shared: Shared) -> Analysis {
             analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
         }
     }
-    analyzer.series(Series { machine: 0, counter: Counter::OtherCpu, instance: "cc1".to_owned() });
+    let bound = [
+        (Counter::OtherCpu, "cc1"),
+        (Counter::SutProcesses, "pid=7"),
+        (Counter::SutCpu, "pid=7"),
+        (Counter::SutAllowedCpu, "pid=7 0"),
+    ];
+    for (counter, instance) in bound {
+        analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
+    }
     for mut record in records(&plan, 0, 0, &users(&plan, 10, |_, _| ms(50), Nanos::ZERO)) {
         record.health.cpu = ms(shared.generator);
         record.health.run_queue = ms(shared.waited);
@@ -44,7 +55,9 @@ fn analyze(shared: Shared) -> Analysis {
     for second in 0..=24 {
         let values =
             shared.busy.iter().flat_map(|busy| [1000 * busy * second, 1000 * (1000 - busy) * second]);
-        let values = values.chain([1000 * shared.others * second]);
+        let of_server = [1, 1000 * shared.watched.unwrap_or(0) * second, 1];
+        let of_server = of_server.into_iter().filter(|_| shared.is_bound);
+        let values = values.chain([1000 * shared.others * second]).chain(of_server);
         let values = (0..).zip(values).collect();
         analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
     }
@@ -68,6 +81,7 @@ fn a_busy_generator_beside_a_server_that_takes_the_rest_is_a_remark() {
         panic!("{found:?}")
     };
     close(shared, [2.0, 0.95, 1.05, 0.0]);
+    assert!(!load_threads_were_full(&analysis));
 }
 
 /// As nginx was measured on two CPUs: it used 1.22, the generator 0.7, and 0.08 were idle while both waited for a CPU in
@@ -95,8 +109,22 @@ fn a_busy_generator_beside_a_server_with_idle_cpus_is_invalid() {
         panic!("{found:?}")
     };
     close(shared, [2.0, 0.95, 0.6, 0.45]);
+    assert!(load_threads_were_full(&analysis));
     let attribution = analysis.load_points[0].attribution.as_ref().unwrap();
     assert_eq!((attribution.bottleneck, attribution.shared), (Bottleneck::Generator, None));
+}
+
+/// A server that may use CPU 0 alone: it is full, or the load thread on CPU 1 is, and then more threads may carry more.
+#[test]
+fn a_busy_generator_beside_a_server_with_a_cpu_of_its_own_is_at_fault_until_that_is_full() {
+    let bound = Shared { generator: 950, is_bound: true, watched: Some(990), ..FULL };
+    let full = analyze(bound);
+    assert_valid(&full);
+    assert!(!load_threads_were_full(&full));
+    let idle = analyze(Shared { busy: [500, 950], watched: Some(500), ..bound });
+    let found = assert_caught(&idle, "generator-busy");
+    assert!(matches!(found, Finding::GeneratorBusy { server: Some(ServerUse::Unknown), .. }), "{found:?}");
+    assert!(load_threads_were_full(&idle));
 }
 
 /// A load thread that waits for a CPU waits for the server, if that takes all the rest, and for nobody if CPUs idle.

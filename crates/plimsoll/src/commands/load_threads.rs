@@ -1,11 +1,10 @@
 //! The number of load threads beside a running server on this machine: the fewest that carry the load.
 //!
-//! Each load thread takes a CPU from the server. A run therefore begins with one, at the highest load planned, for two
-//! seconds: if it was at its limit while the server left CPUs idle, twice as many are tried, up to half of the CPUs. A
+//! Each load thread takes a CPU from the server. A run therefore begins with one, at the highest load planned, for three
+//! seconds: if it was at its limit and the server was not at its own, twice as many are tried, up to half of the CPUs. A
 //! search, whose highest load is what it is to find, takes half of the CPUs at once.
 
-use analysis::finding::{Finding, ServerUse};
-use analysis::{Analysis, VerdictState};
+use analysis::attribute::load_threads_were_full;
 use fleet::{Monitoring, ServerChoice};
 use model::{CpuQuota, Load, Overrides, Plan, Secrets};
 use units::Nanos;
@@ -123,7 +122,7 @@ fn is_enough(plan: Plan, server: ServerChoice, secrets: Secrets) -> Result<bool,
     let monitoring = Monitoring::On { others: Vec::new(), watched: Vec::new() };
     let trial = BriefRun { purpose: "the trial of the load threads", plan, server, secrets, monitoring };
     let results = trial.perform(&interrupt::flag())?;
-    let is_enough = !held_back(&results.analysis);
+    let is_enough = !load_threads_were_full(&results.analysis);
     if !is_enough {
         let plural = if threads == 1 { "" } else { "s" };
         eprint(format!(
@@ -133,18 +132,22 @@ fn is_enough(plan: Plan, server: ServerChoice, secrets: Secrets) -> Result<bool,
     Ok(is_enough)
 }
 
-/// Returns whether the load threads were at their limit and the server was not, by the rule of the verdict.
-fn held_back(analysis: &Analysis) -> bool {
-    let reasons = analysis.load_points.iter().filter(|point| point.verdict.state != VerdictState::Valid);
-    reasons.flat_map(|point| &point.verdict.reasons).any(|reason| {
-        let busy = |server: &Option<ServerUse>| matches!(server, Some(ServerUse::LeftRest(_)));
-        matches!(&reason.finding, Finding::GeneratorBusy { server, .. } if busy(server))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trial_has_the_highest_load_for_three_seconds() {
+        let highest = |loads: &[u32]| {
+            let plan = testkit::closed_plan(1, loads, testkit::phases(5, 60));
+            let overrides = Overrides::new(model::SutPlan::of("external"));
+            highest_load(&plan, Overrides { max_load: Some(7.0), ..overrides })
+        };
+        let trial = highest(&[10, 100, 50]);
+        assert_eq!((trial.load, trial.rates, trial.max_load), (Some(vec![100]), None, None));
+        assert_eq!(trial.settle.unwrap() + trial.steady.unwrap(), Nanos::from_secs(3));
+        assert_eq!(trial.ramp_up.unwrap() + trial.ramp_down.unwrap() + trial.drain.unwrap(), Nanos::ZERO);
+    }
 
     /// A load of 2.5 threads needs 4; on half of 6 CPUs it gets 3; one thread is never tried where there is one only. A
     /// second server is not tried with fewer than the first one needed.
