@@ -10,6 +10,7 @@ use crate::LoadPointResult;
 use crate::attribute::Bottleneck;
 use crate::compare::{RunInput, best_point};
 use crate::percentiles::CONFIDENCE;
+use crate::web;
 
 /// The busy share of its CPUs at its peak from which a pass is evidence about scaling: below, something else held the
 /// server back. Source: the CPU-scalability method of the order-entry specification (2.2).
@@ -65,10 +66,8 @@ pub(crate) fn scalings(runs: &[RunInput]) -> Vec<Scaling> {
 
 /// Returns the label that distinguishes a server apart from its CPUs: `nginx, php-fpm × 4, behind varnish`.
 fn server(sut: &SutPlan) -> String {
-    let gateway = sut.gateway.map(|gateway| format!("{} × {}", gateway.kind.name(), gateway.workers));
-    let accelerator = sut.accelerator.as_ref().map(|accelerator| format!("behind {}", accelerator.name));
-    let more = [sut.profile.clone(), gateway, accelerator];
-    [Some(sut.name.clone())].into_iter().chain(more).flatten().collect::<Vec<_>>().join(", ")
+    let of_any_family = [Some(sut.name.clone()), sut.profile.clone()];
+    of_any_family.into_iter().chain(web::parts(sut)).flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn scaling(server: String, runs: &[&RunInput]) -> Option<Scaling> {

@@ -1,4 +1,6 @@
-//! The figures that only the web family has.
+//! The figures that only the web family has, and the parts of its servers.
+
+use model::SutPlan;
 
 /// The figures of a load point that only the web family has.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,4 +24,11 @@ pub struct WebKindFigures {
     pub body: u64,
     /// Bytes of heads received by them.
     pub head: u64,
+}
+
+/// Returns the gateway of a web server and the accelerator in front of it, in words: `php-fpm × 4`, `behind varnish`.
+pub(crate) fn parts(sut: &SutPlan) -> [Option<String>; 2] {
+    let gateway = sut.gateway.map(|gateway| format!("{} × {}", gateway.kind.name(), gateway.workers));
+    let accelerator = sut.accelerator.as_ref().map(|accelerator| format!("behind {}", accelerator.name));
+    [gateway, accelerator]
 }

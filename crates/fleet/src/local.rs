@@ -125,11 +125,7 @@ impl Laboratory for LocalLab {
 
     fn warm(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
         let Some(sut) = &mut self.sut else { return Ok(()) };
-        if self.plan.sut.accelerator.is_some() {
-            observer.event(Event::Preparing("having the accelerator fetch every file once"));
-            sut.warm_unless(&self.plan.file_set(), family::web::is_http10(&self.plan), stop)?;
-            go_on_unless(stop)?;
-        }
+        family::web::warm(sut, &self.plan, observer, stop)?;
         self.remarks.extend(warm_data(sut, observer, stop)?);
         self.remarks.extend(prove_memory_limit(Some(sut), &self.plan, observer, stop)?);
         Ok(())
@@ -219,7 +215,7 @@ fn start_server(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Option<RunningSut>, FleetError> {
-    let ServerChoice::Start(server, accelerator) = &request.server else { return Ok(None) };
+    let ServerChoice::Start(server, _) = &request.server else { return Ok(None) };
     for path in clean_stale(&request.work_dir) {
         observer
             .event(Event::Warning(format!("removed what a killed run left behind: `{}`", path.display())));
@@ -227,13 +223,12 @@ fn start_server(
     let plan = &request.plan;
     let files = plan.file_set();
     let root = match server {
-        // It makes its files itself, in memory, or has none.
-        Server::BuiltIn { .. } | Server::Accelerator { .. } => None,
         Server::Recipe(_) => Some(lay_out(request, &files, observer, stop)?),
+        // It makes its files itself, in memory, or has none.
+        _ => None,
     };
     go_on_unless(stop)?;
-    let behind = plan.sut.accelerator.as_ref().map(|one| format!(" behind {}", one.name)).unwrap_or_default();
-    observer.event(Event::Preparing(&format!("starting {}{behind}", plan.sut.name)));
+    observer.event(Event::Preparing(&format!("starting {}", family::web::server_name(&plan.sut))));
     let mut sut = RunningSut::start(SutRequest {
         server: server.clone(),
         work_dir: request.work_dir.clone(),
@@ -245,9 +240,8 @@ fn start_server(
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
         variant: family::variant(&plan.workload).map(str::to_owned),
-        gateway: plan.sut.gateway,
+        web: family::web::parts(&request.server, &plan.sut),
         program: request.executable.clone(),
-        accelerator: accelerator.clone(),
     })?;
     sut.wait_ready_unless(READY_MAX, stop)?;
     go_on_unless(stop)?;
@@ -368,7 +362,7 @@ fn prove_memory_limit(
     let has_files = plan.workload.family() == Family::Web;
     let Some(sut) = sut.filter(|sut| has_files && sut.held().memory.is_some()) else { return Ok(None) };
     observer.event(Event::Preparing("having the server meet its limit on memory"));
-    let proof = sut.prove_memory_limit(&plan.file_set(), family::web::is_http10(plan), stop)?;
+    let proof = family::web::prove_memory_limit(sut, plan, stop)?;
     let text = proof
         .map_or("does not bind: its control group keeps no account".to_owned(), |proof| proof.to_string());
     let text = format!("limit on the server's memory {text}");

@@ -28,6 +28,6 @@ pub use recipe::{
 };
 pub use sut::{
     Acceleration, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server, SutDied,
-    SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WorkDir, accelerators, clean_stale, suts,
-    suts_of,
+    SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WebParts, WorkDir, accelerators, clean_stale,
+    suts, suts_of,
 };

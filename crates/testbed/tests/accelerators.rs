@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 use languages::Named;
 use model::Content;
-use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, WebVariant};
+use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, WebParts, WebVariant};
 
 /// More than enough for the files of these tests.
 const CACHE_BYTES: u64 = 200 << 20;
@@ -28,8 +28,11 @@ fn start_before(
     let recipe = Box::new(Recipe::load_accelerator(name).unwrap());
     let accelerator = Some(Acceleration { recipe, cache_bytes: CACHE_BYTES });
     let server = Server::Recipe(Box::new(server));
-    let request =
-        SutRequest { accelerator, variant: Some(variant.name().to_owned()), ..request(server, base, files) };
+    let request = SutRequest {
+        web: WebParts { gateway: None, accelerator },
+        variant: Some(variant.name().to_owned()),
+        ..request(server, base, files)
+    };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     sut

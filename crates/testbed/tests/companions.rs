@@ -7,7 +7,7 @@ use std::time::Duration;
 use fixture::{READY_MAX, directory, files, private, processes_with, request, value};
 use model::{Gateway, GatewayKind};
 use observe::available_cpus;
-use testbed::{Recipe, RunningSut, Server, SutError, SutRequest};
+use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, WebParts};
 use units::{Clock, Nanos, RealClock};
 
 /// A server that announces an address at once, with a companion that runs `script`.
@@ -46,7 +46,7 @@ start = {{ arguments = ["-c", '''{script}''', "{{work_dir}}"], environment = {{ 
 
 fn with_gateway(request: SutRequest<'_>) -> SutRequest<'_> {
     let gateway = Some(Gateway { kind: GatewayKind::Cgi, workers: 3 });
-    SutRequest { gateway, program: "/bin/true".into(), ..request }
+    SutRequest { web: WebParts { gateway, accelerator: None }, program: "/bin/true".into(), ..request }
 }
 
 /// Goal: the usage of a companion is the server's, also over a restart, and nothing of it is left behind.

@@ -11,7 +11,7 @@ use fixture::{READY_MAX, ask, directory, files, get, request, resumes, value};
 use languages::Named;
 use model::{Content, Gateway, GatewayKind, GeneratedText};
 use rustls::version::{TLS12, TLS13};
-use testbed::{Recipe, RunningSut, Server, SutRequest, WebVariant};
+use testbed::{Recipe, RunningSut, Server, SutRequest, WebParts, WebVariant};
 
 /// A Python stand-in for Plimsoll's page generation, because the binary is not built when these tests run:
 /// CGI when started by a web server, and `serve pages --listen ADDRESS`. The real one is covered by the tests
@@ -91,7 +91,7 @@ fn check_gateways(name: &str) {
     for kind in recipe.gateways.keys().copied().filter(|kind| *kind != GatewayKind::FastCgi) {
         let server = Server::Recipe(Box::new(recipe.clone()));
         let request = SutRequest {
-            gateway: Some(Gateway { kind, workers: 2 }),
+            web: WebParts { gateway: Some(Gateway { kind, workers: 2 }), accelerator: None },
             program: program.clone(),
             ..request(server, base.path(), &files)
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
-use model::{Counter, GatewayKind, Load, MachineRole, Plan};
+use model::{Counter, Load, MachineRole, Plan};
 
 use super::connections::ServiceNames;
 use super::load_interfaces::LoadInterfaces;
@@ -192,7 +192,7 @@ impl Reader<'_> {
         let (busy, all) = (Counter::ServiceBusy, Counter::ServiceWorkers);
         self.put(Indicator::WorkersBusy, ratio(self.uses.sut_sum(busy), self.uses.sut_sum(all)));
         self.put_sum(Indicator::RequestsQueued, Counter::ServiceQueue);
-        self.put(Indicator::InFlightPerWorker, in_flight_per_worker(self.plan, self.point));
+        self.put(Indicator::InFlightPerWorker, web::in_flight_per_worker(self.plan, self.point));
         self.put(Indicator::OpenFilesOfLimit, open_files_of_limit(self.uses));
         self.put(Indicator::Refused, web::refused(self.plan, self.point));
         self.put(Indicator::GeneratorFault, Some(generator_faults(self.point)));
@@ -201,7 +201,7 @@ impl Reader<'_> {
     /// Reads what the server's threads wait for, and how much of the response time is known.
     fn waits(&mut self) {
         let workers = self.uses.sut_sum(Counter::ServiceWorkers);
-        let workers = workers.or(self.plan.sut.gateway.map(|gateway| f64::from(gateway.workers)));
+        let workers = workers.or(web::workers(self.plan));
         let in_flight = self.point.in_flight_mean;
         let share_of = |n: Option<f64>, limit: Option<f64>| {
             let in_progress = limit.unwrap_or(f64::INFINITY).min(in_flight);
@@ -281,13 +281,6 @@ fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f6
     }
     let think = point.thinking_mean / point.rate;
     ratio(Some(point.rate), Some(f64::from(users) / (think + lowest.response.mean?)))
-}
-
-/// Returns the number of operations in progress per worker that makes pages; `None` where the number of workers is
-/// not fixed.
-fn in_flight_per_worker(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
-    let gateway = plan.sut.gateway.filter(|gateway| gateway.kind != GatewayKind::Cgi)?;
-    ratio(Some(point.in_flight_mean), Some(f64::from(gateway.workers)))
 }
 
 /// Returns the mean number of threads of each group of the server that sleep in functions with these beginnings; empty where

@@ -6,7 +6,7 @@ pub(crate) mod survey;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use benchmarks::web::pages::Pages;
 use drivers::TargetPolicy;
@@ -16,13 +16,18 @@ use drivers::web::{
 };
 use engine::Driver;
 use model::{
-    Family, HttpVersion, Outcome, Page, Plan, Reply, Secrets, Tls, WebProtocol, WebRequest, WebWorkload,
+    Family, HttpVersion, Outcome, Page, Plan, Reply, Secrets, SutPlan, Tls, WebProtocol, WebRequest,
+    WebWorkload,
 };
+use testbed::{MemoryLimitProof, RunningSut, WebParts};
 use units::{Nanos, RealClock};
 
 use super::probe::Probe;
 use super::{SetupError, unless_stopped};
 use crate::counts::Counts;
+use crate::error::FleetError;
+use crate::event::{Event, Observer};
+use crate::request::ServerChoice;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -99,8 +104,58 @@ pub(super) fn variant(protocol: WebProtocol) -> &'static str {
 }
 
 /// Returns whether requests are made in HTTP/1.0.
-pub(crate) fn is_http10(plan: &Plan) -> bool {
+fn is_http10(plan: &Plan) -> bool {
     plan.workload.web().is_some_and(|web| web.protocol.http == HttpVersion::Http10)
+}
+
+/// Returns the name of a server with that of the accelerator in front of it: `nginx behind varnish`.
+pub(crate) fn server_name(sut: &SutPlan) -> String {
+    match &sut.accelerator {
+        Some(accelerator) => format!("{} behind {}", sut.name, accelerator.name),
+        None => sut.name.clone(),
+    }
+}
+
+/// Returns the programs around a server that the run starts.
+pub(crate) fn parts(server: &ServerChoice, sut: &SutPlan) -> WebParts {
+    let accelerator = match server {
+        ServerChoice::Start(_, accelerator) => accelerator.clone(),
+        ServerChoice::External(_) => None,
+    };
+    WebParts { gateway: sut.gateway, accelerator }
+}
+
+/// Has the accelerator in front of a server fetch every file once; does nothing without one.
+///
+/// # Errors
+/// A file is not served, or `stop` is set meanwhile.
+pub(crate) fn warm(
+    sut: &mut RunningSut,
+    plan: &Plan,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<(), FleetError> {
+    if plan.sut.accelerator.is_none() {
+        return Ok(());
+    }
+    observer.event(Event::Preparing("having the accelerator fetch every file once"));
+    sut.warm_unless(&plan.file_set(), is_http10(plan), stop)?;
+    match stop.load(Ordering::Relaxed) {
+        true => Err(VerifyError::Interrupted.into()),
+        false => Ok(()),
+    }
+}
+
+/// Has a server read its files until it meets its limit on memory; `None` if its control group keeps no account.
+///
+/// # Errors
+/// A file is not served.
+pub(crate) fn prove_memory_limit(
+    sut: &mut RunningSut,
+    plan: &Plan,
+    stop: &AtomicBool,
+) -> Result<Option<MemoryLimitProof>, FleetError> {
+    Ok(sut.prove_memory_limit(&plan.file_set(), is_http10(plan), stop)?)
 }
 
 /// Runs the users of a load thread; returns the TLS handshakes that were made.

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use model::{FileSet, Gateway, GatewayKind, GeneratedText, SetFile};
-use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest};
+use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts};
 
 const READY_MAX: Duration = Duration::from_secs(20);
 
@@ -33,9 +33,8 @@ fn check(name: &str) {
             search_path: Vec::new(),
             profile: None,
             variant: None,
-            gateway: Some(Gateway { kind, workers: 2 }),
+            web: WebParts { gateway: Some(Gateway { kind, workers: 2 }), accelerator: None },
             program: env!("CARGO_BIN_EXE_plimsoll").into(),
-            accelerator: None,
         };
         let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
         sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{kind}: {error}"));

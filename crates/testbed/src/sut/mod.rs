@@ -92,10 +92,17 @@ pub struct SutRequest<'a> {
     /// The variant of whatever receives requests, such as `tls`; `None` for HTTP/1 of a web server, and for others as they
     /// are without one.
     pub variant: Option<String>,
-    /// The gateway, if any.
-    pub gateway: Option<Gateway>,
+    /// The programs around a web server.
+    pub web: WebParts,
     /// The path of Plimsoll itself, which some gateways run.
     pub program: PathBuf,
+}
+
+/// The programs around a web server; none by default.
+#[derive(Debug, Clone, Default)]
+pub struct WebParts {
+    /// The gateway to the programs that generate pages.
+    pub gateway: Option<Gateway>,
     /// The accelerator in front of the server, within the same limits.
     pub accelerator: Option<Acceleration>,
 }

@@ -60,14 +60,14 @@ impl Prepared {
     pub(super) fn make(request: SutRequest) -> Result<Prepared, SutError> {
         let origin = request.server.origin();
         let recipe = request.server.into_recipe();
-        let proxy_setup = request.accelerator.map(|accelerator| {
+        let proxy_setup = request.web.accelerator.map(|accelerator| {
             let variant = request.variant.as_deref();
             ReverseProxySetup::look_up(accelerator, variant, &request.program, &request.search_path)
         });
         let proxy_setup = proxy_setup.transpose()?;
         // Traffic between an accelerator and its server stays on this machine.
         let variant = request.variant.as_deref().filter(|_| proxy_setup.is_none());
-        let choice = Choice::make(&recipe, request.profile.as_deref(), variant, request.gateway)?;
+        let choice = Choice::make(&recipe, request.profile.as_deref(), variant, request.web.gateway)?;
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
         let work_dir = WorkDir::create(&request.work_dir)?;
@@ -95,7 +95,7 @@ impl Prepared {
             open_files: open_files_max(),
             service: Account::for_service(),
             parts: Parts::default(),
-            gateway_workers: request.gateway.map_or(0, |gateway| gateway.workers),
+            gateway_workers: request.web.gateway.map_or(0, |gateway| gateway.workers),
             gateway_port: if choice.companions.is_empty() { 0 } else { free_port(Ipv4Addr::LOCALHOST, 0)? },
             plimsoll: request.program,
             origin,

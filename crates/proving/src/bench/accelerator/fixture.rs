@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::Result;
 use model::{FileSet, SetFile};
 use tempfile::TempDir;
-use testbed::{Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, populate};
+use testbed::{
+    Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, populate,
+};
 
 use super::{BEFORE, OURS};
 use crate::bench::{LOAD_CPU, SERVER_CPU, nginx, scripts};
@@ -140,9 +142,8 @@ fn request<'a>(
         search_path: std::env::split_paths(&path).collect(),
         profile: None,
         variant: None,
-        gateway: None,
+        web: WebParts::default(),
         program: plimsoll.to_owned(),
-        accelerator: None,
     })
 }
 
