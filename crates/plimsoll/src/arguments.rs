@@ -28,7 +28,7 @@ const LABEL_CHARS_MAX: usize = 40;
 ///
 /// Plimsoll runs the classic server benchmarks against a server, monitors both the server and the load generator,
 /// judges every run (valid, invalid with reasons, or incomplete) and writes a full disclosure report. Start with
-/// `plimsoll run webstone-2.0.1 --quick`: it takes a minute and needs nothing else installed.
+/// `plimsoll run webstone-2.0.1 --quick`: it takes 40 seconds and needs nothing else installed.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -56,11 +56,11 @@ pub(crate) enum Command {
     /// `plimsoll run http://localhost:8080/` loads a page of a server that is already running, with 1 to 100 connections, in
     /// less than a minute; several URLs are requested equally often.
     ///
-    /// Of a benchmark, Plimsoll starts its built-in server and puts load on it: `plimsoll run webstone-2.0.1 --quick` takes 40
-    /// seconds. `--sut nginx` starts an installed server (`plimsoll suts` lists them), `--target http://10.0.0.5:8080/`
-    /// tests a server that is already running, and `--sut nginx,apache` runs both, interleaved, and compares them.
-    /// `plimsoll list` lists the benchmarks. Every change to the benchmark's definition is listed as modified in the
-    /// result.
+    /// For a benchmark, Plimsoll starts its built-in server and puts it under load: `plimsoll run webstone-2.0.1 --quick`
+    /// takes 40 seconds. `--sut nginx` starts an installed server (`plimsoll suts` lists them),
+    /// `--target http://10.0.0.5:8080/` tests a server that is already running, and `--sut nginx,apache` runs both,
+    /// interleaved, and compares them. `plimsoll list` lists the benchmarks. Every departure from a benchmark's
+    /// definition is listed in the result, which is marked as modified.
     ///
     /// A run is recorded in one file, whose path is the last line of the output; `plimsoll report` writes its report
     /// again. The exit code is 0 if the run is valid and 3 if it is not; the reasons are printed.
@@ -157,7 +157,7 @@ pub(crate) struct PlanArguments {
     /// Run the benchmark's short form, which takes less than a minute; the result is marked as modified
     #[arg(long)]
     pub quick: bool,
-    /// Numbers of users: `10..200/10`, `1,2,5`, or both combined; of URLs, each user has one connection
+    /// Numbers of users: `10..200/10`, `1,2,5`, or both combined; with URLs, each user has one connection
     #[arg(long, short = 'c', value_name = "LIST", value_parser = load_list, conflicts_with = "rate")]
     pub load: Option<UserList>,
     /// Open loop: offered rates in operations per second, `1000` or `500,1000,2000`, independent of the server's responses
@@ -328,21 +328,21 @@ pub(crate) struct RunArguments {
     pub plan: PlanArguments,
     #[command(flatten)]
     pub url: UrlArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Server and load generator")]
     pub sut: SutArguments,
     /// Monitor another machine too, usually the server's: `prometheus=http://HOST:9100/metrics` (node_exporter or
     /// windows_exporter) or `ssh=USER@HOST`; or ask an application server how busy it is: `app=HOST:PORT`; `off` disables
     /// monitoring; may be repeated
-    #[arg(long, value_name = "SOURCE", value_parser = monitor)]
+    #[arg(long, value_name = "SOURCE", value_parser = monitor, help_heading = "Monitoring")]
     pub monitor: Vec<MonitorArgument>,
     /// Watch these processes too, such as a database behind the server: `port=NUMBER`, `pid=NUMBER`, `unit=NAME`,
     /// `cgroup=PATH` or `container=NAME`; `HOST/port=NUMBER` on a machine of `--monitor ssh=USER@HOST`; may be repeated.
     /// Those that listen at `--target` on this machine are always watched
-    #[arg(long, value_name = "PROCESSES")]
+    #[arg(long, value_name = "PROCESSES", help_heading = "Monitoring")]
     pub watch: Vec<WatchArgument>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Monitoring")]
     pub metrics: MetricsArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Output")]
     pub disclosure: DisclosureArguments,
     #[command(flatten)]
     pub display: DisplayArguments,
@@ -461,7 +461,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["runs", "baseline", "anyway", "fail_if", "junit", "pdf"])]
     pub trend: Option<PathBuf>,
     /// Use this run, or the runs of this directory, as the baseline instead of the first run; if all runs are of one server,
-    /// the others are the other side; may be repeated
+    /// the remaining ones form the other side; may be repeated
     #[arg(long, value_name = "RUN")]
     pub baseline: Vec<PathBuf>,
     /// Compare runs of different benchmarks or settings, at the loads they have in common; the differences are listed
@@ -591,9 +591,9 @@ pub(crate) enum ServeCommand {
     Pages(ServePagesArguments),
     /// Perform the transactions of application server benchmarks
     ///
-    /// A thread reads requests, a bounded queue holds them, and service threads perform one at a time. The protocol is
-    /// described in `docs/protocols/application-server.md`. The server has files only with `--directory`, and removes them
-    /// when it exits.
+    /// A thread reads requests, a bounded queue holds them, and each service thread performs one at a time. The
+    /// protocol is described in `docs/protocols/application-server.md`. The server has files only with `--directory`,
+    /// and removes them when it exits.
     ///
     /// Prints one line of JSON with its address once it is listening, and exits when its standard input is closed or a
     /// signal (SIGTERM, SIGINT) asks it to.
@@ -621,16 +621,16 @@ pub(crate) struct ServeAppArguments {
     /// Number of requests that may wait for a service thread; further ones are answered with `busy`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1024")]
     pub queue_max: u32,
-    /// Number of clients; they have numbers below it
+    /// Number of clients, which are numbered from 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1024")]
     pub clients_max: u32,
-    /// Length of the longest data file of a client
+    /// Maximum length of a client's data file
     #[arg(long, value_name = "SIZE", value_parser = file_size, default_value = "1 GiB")]
     pub file_max: u64,
     /// Directory for the data files of clients, on a disk; without it, the server has no files
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// CPUs that all threads of the server together limit themselves to, 0.01 to 256
+    /// Number of CPUs that the server limits itself to, all threads together: 0.01 to 256
     #[arg(long, value_name = "CPUS", value_parser = several_cpus)]
     pub cpu_allowance: Option<f64>,
     /// Inject a fault: `NAME`, or `NAME:N` for one in N operations; may be repeated
@@ -647,28 +647,28 @@ pub(crate) struct ServeOrdersArguments {
     /// Number of warehouses
     #[arg(long, value_name = "N", default_value = "10")]
     pub warehouses: u32,
-    /// Divisor of the number of customers, orders, items and stocks: 1, 2, 4, 5, 10, 20, 25, 50 or 100
+    /// Divisor of the numbers of customers, orders, items and stocks: 1, 2, 4, 5, 10, 20, 25, 50 or 100
     #[arg(long, value_name = "D", default_value = "100")]
     pub divisor: u32,
     /// Seed of the rows
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
-    /// Directory for the golden copy, and below it for the data, on a disk
+    /// Directory on disk for the golden copy and, below it, the data
     #[arg(long, value_name = "DIR")]
     pub directory: PathBuf,
-    /// Number of threads that perform transactions that read, 1 to 64
+    /// Number of threads for read-only transactions, 1 to 64
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), default_value = "2")]
     pub readers: u32,
-    /// Moment at which a commit is on the disk
+    /// When a commit is on disk
     #[arg(long, value_name = "WHEN", default_value = "normal")]
     pub synchronous: SynchronousArgument,
     /// Number of requests that may wait for a service thread; further ones are answered with `busy`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1024")]
     pub queue_max: u32,
-    /// Number of terminals; they have numbers below it
+    /// Number of terminals, which are numbered from 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "1024")]
     pub terminals_max: u32,
-    /// CPUs that all threads of the server together limit themselves to, 0.01 to 256
+    /// Number of CPUs that the server limits itself to, all threads together: 0.01 to 256
     #[arg(long, value_name = "CPUS", value_parser = several_cpus)]
     pub cpu_allowance: Option<f64>,
     /// Inject a fault: `NAME`, or `NAME:N` for one in N transactions; may be repeated

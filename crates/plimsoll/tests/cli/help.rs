@@ -72,6 +72,29 @@ fn every_command_has_help() {
     fixture.run(&["--version"]).expect(0).expect_stdout("plimsoll 0.");
 }
 
+/// Flags of the server once stood under the heading of those before them, "Requests to URLs".
+#[test]
+fn the_flags_of_run_stand_under_their_headings() {
+    let help = Fixture::new().run(&["run", "--help"]).expect(0).stdout;
+    let heading_of = |flag: &str| {
+        let at = help.lines().position(|line| line.trim_start().starts_with(flag)).expect(flag);
+        let headings = help.lines().take(at).filter(|line| line.ends_with(':') && !line.starts_with(' '));
+        headings.last().unwrap().to_owned()
+    };
+    for (flag, heading) in [
+        ("--rate ", "Options:"),
+        ("--urls ", "Requests to URLs:"),
+        ("--target ", "Server and load generator:"),
+        ("--load-cpus ", "Server and load generator:"),
+        ("--monitor ", "Monitoring:"),
+        ("--otlp ", "Monitoring:"),
+        ("--notes ", "Output:"),
+        ("--dry-run", "Output:"),
+    ] {
+        assert_eq!(heading_of(flag), heading, "{flag}");
+    }
+}
+
 #[test]
 fn completions_and_the_manual_page_are_printed() {
     let fixture = Fixture::new();
