@@ -22,6 +22,9 @@ const WORKERS: u32 = 4;
 /// Directory of the built-in application server below the persistent private one.
 const APP_FILES: &str = "app-files";
 
+/// Schemes of targets that only one family has.
+const OWN_SCHEMES: [(&str, Family); 1] = [("app", Family::App)];
+
 /// Value of `--accelerator` for no accelerator.
 const NONE: &str = "none";
 
@@ -137,6 +140,7 @@ pub(crate) fn candidates(
     family: Family,
     has_dynamic_pages: bool,
 ) -> Result<Vec<Candidate>, Failure> {
+    refuse_web_flags(arguments, family)?;
     let has_gateway_flags = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
     if has_gateway_flags && !has_dynamic_pages {
         let error = "`--gateway` and `--workers` apply to dynamic pages, and this benchmark has only files";
@@ -286,6 +290,37 @@ fn check_recipe(recipe: &Recipe, profile: Option<&str>, gateways: &[Option<Gatew
     }
 }
 
+/// Refuses flags of web servers where servers of another family are loaded.
+fn refuse_web_flags(arguments: &SutArguments, family: Family) -> Result<(), Failure> {
+    let given = [
+        ("--accelerator", arguments.accelerator.iter().any(|name| name != NONE)),
+        ("--gateway", !arguments.gateway.is_empty()),
+        ("--workers", !arguments.workers.is_empty()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given && family != Family::Web) {
+        Some((flag, _)) => {
+            let error = format!("`{flag}` applies to web servers, and this benchmark loads {family} servers");
+            Err(Failure::usage(error)
+                .hint(format!("omit `{flag}`; `--sut` or `--target` chooses the server")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a target whose scheme belongs to another family.
+fn check_scheme(target: &str, family: Family) -> Result<(), Failure> {
+    let scheme = target.split_once("://").map_or("", |(scheme, _)| scheme);
+    match OWN_SCHEMES.iter().find(|(own, other)| own.eq_ignore_ascii_case(scheme) && *other != family) {
+        Some((_, other)) => {
+            let error = format!(
+                "this benchmark loads {family} servers, and `{target}` is a server of the family {other}"
+            );
+            Err(Failure::usage(error).hint(format!("name a {family} server: `--target http://HOST:PORT/`")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Lists the accelerators to use with each server, in the order of the command line.
 fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator>>, Failure> {
     let named =
@@ -306,6 +341,7 @@ fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator
 
 fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, ChosenServer)>, Failure> {
     if let Some(url) = &arguments.target {
+        check_scheme(url, family)?;
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, family)?))]);
     }
     let Some(of_recipes) = recipe_family(family) else {
