@@ -103,12 +103,38 @@ impl RuleGroup {
         RuleGroup::Steady,
     ];
 
+    /// Returns its name, as the live view and monitoring systems show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            RuleGroup::Record => "record",
+            RuleGroup::Little => "Little",
+            RuleGroup::Generator => "generator",
+            RuleGroup::Errors => "errors",
+            RuleGroup::Delivery => "delivery",
+            RuleGroup::Sample => "sample",
+            RuleGroup::Steady => "steady",
+        }
+    }
+
     /// Returns whether the group has rules for such a load.
     pub(crate) fn applies_to(self, load: Load) -> bool {
         match self {
             RuleGroup::Little => load.is_closed(),
             RuleGroup::Delivery => !load.is_closed(),
             _ => true,
+        }
+    }
+}
+
+impl StandingState {
+    /// Returns its name, as monitoring systems show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StandingState::Holds => "holds",
+            StandingState::Pending => "pending",
+            StandingState::Notice => "notice",
+            StandingState::Remark => "remark",
+            StandingState::Broken => "broken",
         }
     }
 }

@@ -9,6 +9,7 @@
 //! A name in Prometheus' form is the OTLP name with underscores, the unit, and `_total`: the rule by which collectors
 //! translate, so that both exports give the same series.
 
+use analysis::{Reason, Standing};
 use model::{Load, Outcome};
 
 use crate::response_histogram::ResponseHistogram;
@@ -130,6 +131,16 @@ pub(crate) const FAMILIES: &[MetricFamily] = &[
             run.score.filter(|_| is_current).map(point).into_iter().collect()
         },
     ),
+    family(
+        "plimsoll.rules",
+        NONE,
+        MetricKind::Level,
+        "State of each group of rules at the current load point: always 1.",
+        |run, is_current| match is_current {
+            true => run.standings.iter().map(standing).collect(),
+            false => Vec::new(),
+        },
+    ),
     family("plimsoll.users", USERS, MetricKind::Level, "Users of a closed loop.", |run, is_current| {
         let users = run.point.map(|point| point.load).filter(|load| is_current && load.is_closed());
         maybe(users.map(Load::level))
@@ -205,6 +216,16 @@ fn one(value: MetricValue) -> Vec<DataPoint> {
 
 fn maybe(value: Option<f64>) -> Vec<DataPoint<'static>> {
     value.map_or_else(Vec::new, |value| one(MetricValue::Number(value)))
+}
+
+/// Returns a group of rules with its state, and the rule whose finding gives it that state.
+fn standing(standing: &Standing) -> DataPoint<'static> {
+    let rule = standing.reason.as_ref().map_or("", Reason::rule);
+    let labels = [("group", standing.group.name()), ("state", standing.state.name()), ("rule", rule)];
+    DataPoint {
+        labels: labels.map(|(name, value)| (name, value.to_owned())).into(),
+        value: MetricValue::Count(1),
+    }
 }
 
 fn info(run: &RunTotals, is_current: bool) -> Vec<DataPoint<'_>> {

@@ -109,7 +109,7 @@ impl Telemetry {
         self.update(|run| run.interval(record));
     }
 
-    /// Takes over the score from the status of the current load point.
+    /// Takes over the score and the standings from the status of the current load point.
     pub fn status(&mut self, status: &LoadPointStatus) {
         self.update(|run| run.status(status));
     }

@@ -1,6 +1,6 @@
 //! Totals of each run since the program began.
 
-use analysis::{IntervalFigures, LoadPointStatus, OverallTotals};
+use analysis::{IntervalFigures, LoadPointStatus, OverallTotals, Standing};
 use model::{IntervalRecord, LoadPoint, Outcome, Phase};
 use units::{Nanos, WallTime};
 
@@ -53,6 +53,8 @@ pub(crate) struct RunTotals {
     /// The score of the current load point's steady phase so far, or of the last one's; `None` before the phase begins, and
     /// if a kind of operation that the score needs had no success.
     pub(crate) score: Option<f64>,
+    /// The standings of the current load point, or of the last one; empty before its first record.
+    pub(crate) standings: Vec<Standing>,
 }
 
 impl RunTotals {
@@ -75,11 +77,13 @@ impl RunTotals {
         self.phase = None;
         self.in_flight = 0;
         self.score = None;
+        self.standings.clear();
     }
 
-    /// Takes over the score from the status of the load point.
+    /// Takes over the score and the standings from the status of the load point.
     pub(crate) fn status(&mut self, status: &LoadPointStatus) {
         self.score = status.score.filter(|_| Nanos::ZERO < status.length);
+        self.standings.clone_from(&status.standings);
     }
 
     /// Adds an interval of all load threads together.
@@ -94,6 +98,7 @@ impl RunTotals {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use analysis::{Finding, Reason, RuleGroup, StandingState};
     use model::{Flow, Health, KindTotals, Load, SutUse};
     use stats::Histogram;
 
@@ -135,6 +140,16 @@ pub(crate) mod tests {
         }
     }
 
+    /// A group whose rules hold, and one that is broken by failures.
+    fn standings() -> Vec<Standing> {
+        let finding = Finding::TooFewOperations { n: 3, needed: 100 };
+        let reason = Reason { load_point: Some(1), finding };
+        vec![
+            Standing { group: RuleGroup::Record, state: StandingState::Holds, reason: None },
+            Standing { group: RuleGroup::Sample, state: StandingState::Broken, reason: Some(reason) },
+        ]
+    }
+
     /// A status of a load point whose steady phase has this length, with a score of 180.
     fn status(length: Nanos) -> LoadPointStatus {
         LoadPointStatus {
@@ -152,7 +167,7 @@ pub(crate) mod tests {
             p50: None,
             p90: None,
             p99: None,
-            standings: Vec::new(),
+            standings: standings(),
         }
     }
 
@@ -197,6 +212,15 @@ pub(crate) mod tests {
         assert_eq!(run.score, Some(180.0));
         run.load_point(LoadPoint { index: 2, load: Load::Users(40) });
         assert_eq!(run.score, None, "at the next load point");
+    }
+
+    #[test]
+    fn the_standings_are_those_of_the_current_load_point() {
+        let mut run = RunTotals::new(name("nginx"));
+        run.status(&status(Nanos::ZERO));
+        assert_eq!(run.standings, standings());
+        run.load_point(LoadPoint { index: 2, load: Load::Users(40) });
+        assert_eq!(run.standings, []);
     }
 
     #[test]

@@ -27,19 +27,6 @@ impl From<StandingState> for IndicatorStatus {
     }
 }
 
-/// Returns the name of a group of rules: one word.
-pub(crate) fn group_name(group: RuleGroup) -> &'static str {
-    match group {
-        RuleGroup::Record => "record",
-        RuleGroup::Little => "Little",
-        RuleGroup::Generator => "generator",
-        RuleGroup::Errors => "errors",
-        RuleGroup::Delivery => "delivery",
-        RuleGroup::Sample => "sample",
-        RuleGroup::Steady => "steady",
-    }
-}
-
 /// Returns the most severe indicator that is not good, with its reason; the first of several. The reason is a clause,
 /// empty if there is none.
 pub(crate) fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, IndicatorStatus, String)> {
@@ -47,7 +34,7 @@ pub(crate) fn most_severe(status: &LoadPointStatus) -> Option<(&'static str, Ind
     let not_good = status.standings.iter().rev().filter(|one| IndicatorStatus::Good < status_of(one));
     // Of equal elements, `max_by_key` returns the last.
     let worst = not_good.max_by_key(|one| status_of(one))?;
-    Some((group_name(worst.group), status_of(worst), why(worst, status)))
+    Some((worst.group.name(), status_of(worst), why(worst, status)))
 }
 
 /// Returns the problem that makes a load point invalid, in a word or two; `None` if there is none. A load point that was
@@ -59,7 +46,7 @@ pub(super) fn problem(status: Option<&LoadPointStatus>) -> Option<&'static str> 
     let broken = status.standings.iter().find(|one| one.state == StandingState::Broken)?;
     let finding = broken.reason.as_ref().map(|reason| &reason.finding);
     let is_cut_short = matches!(finding, Some(Finding::SteadyLength { .. }));
-    Some(if is_cut_short { "cut short" } else { group_name(broken.group) })
+    Some(if is_cut_short { "cut short" } else { broken.group.name() })
 }
 
 /// Returns the reason of a standing that is not good.

@@ -16,7 +16,7 @@ use units::{Bytes, Nanos, Ratio};
 
 pub(super) use counters::Counters;
 pub(super) use history::{History, PointKey, Second};
-pub(super) use indicators::{IndicatorStatus, group_name, most_severe};
+pub(super) use indicators::{IndicatorStatus, most_severe};
 pub(super) use point::{FinishedPoint, Point};
 
 /// Maximum numbers of stored finished load points and messages.

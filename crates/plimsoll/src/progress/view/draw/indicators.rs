@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::paint::{FrameContext, bold, dim, put, take_rows};
-use crate::progress::state::{Point, State, group_name, most_severe};
+use crate::progress::state::{Point, State, most_severe};
 
 /// Length of an abbreviated name, for narrow terminals: enough to tell it from the others.
 const ABBREVIATED: usize = 3;
@@ -33,7 +33,7 @@ fn row(
 ) -> Line<'static> {
     let span = |standing: &Standing| {
         let (symbol, style) = context.symbol(standing.state.into());
-        Span::styled(format!("{symbol}{}", name(group_name(standing.group))), style)
+        Span::styled(format!("{symbol}{}", name(standing.group.name())), style)
     };
     Line::from_iter([Span::styled(head, bold())].into_iter().chain(standings.iter().map(span)))
 }
