@@ -22,6 +22,9 @@ names! {
         /// The weighted harmonic mean of the rates of the kinds of operations, by their shares of the mix: with
         /// users only.
         HarmonicRate = "harmonic-rate",
+        /// New orders per minute, those that are rolled back included, with the number of users and the mean response
+        /// time: of order entry only.
+        NewOrderRate = "new-order-rate",
     }
 }
 
@@ -38,6 +41,8 @@ impl Headline {
             Headline::HarmonicRate => Score::Harmonic {
                 weights: catalog.kinds.iter().map(|kind| kind.share.unwrap_or(0.0)).collect(),
             },
+            // The score that the family states.
+            Headline::NewOrderRate => catalog.score.clone(),
         };
         Catalog { score, words, ..catalog }
     }
@@ -53,7 +58,7 @@ impl Headline {
                 response_heading: "Latency".to_owned(),
                 ..counted("connection", "client")
             },
-            Headline::OperationRate => family.clone(),
+            Headline::OperationRate | Headline::NewOrderRate => family.clone(),
             Headline::RequestRate => counted("request", "client"),
             Headline::TransactionRate => counted("transaction", "user"),
             Headline::Throughput => Words {

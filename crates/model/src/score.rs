@@ -203,6 +203,7 @@ mod tests {
         transactions per second | Transactions/second | users | {"rate":{"kinds":[],"per":"second"}}
         megabits per second | Mbit/second | users | {"throughput":{"measures":[1]}}
         weighted operations per second | Weighted operations/second | users | {"harmonic":{"weights":[0.5,0.5]}}
+        operations per second | Operations/second | users | {"rate":{"kinds":[],"per":"second"}}
         "#);
     }
 }

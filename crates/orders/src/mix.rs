@@ -3,6 +3,7 @@
 use units::{Rng, Weights};
 
 use crate::TransactionType;
+use crate::transaction::ROLLED_BACK_PERCENT;
 
 /// Cards of the transaction types in a deck, in the order of [`TransactionType::ALL`].
 const DECK: [usize; 5] = [10, 10, 1, 1, 1];
@@ -29,6 +30,14 @@ impl TransactionMix {
             TransactionMix::Deck => DECK.map(|count| count as f64 / CARDS as f64),
             TransactionMix::Weighted => WEIGHTS.map(|weight| weight as f64 / 100.0),
         }
+    }
+
+    /// Returns the shares of the kinds that results are counted by, in the order of [`crate::TransactionKind::ALL`]: new
+    /// orders that are placed and those that are rolled back apart. They sum to 1.
+    pub fn kind_shares(self) -> [f64; 6] {
+        let [new_order, payment, order_status, delivery, stock_level] = self.shares();
+        let rolled_back = new_order * f64::from(ROLLED_BACK_PERCENT) / 100.0;
+        [new_order - rolled_back, rolled_back, payment, order_status, delivery, stock_level]
     }
 
     /// Makes the choice of a terminal.
@@ -141,6 +150,15 @@ mod tests {
     fn shares_sum_to_one() {
         for mix in [TransactionMix::Deck, TransactionMix::Weighted] {
             assert!((mix.shares().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!((mix.kind_shares().iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
+    }
+
+    /// 45 % new orders, of which one in a hundred is rolled back: 44.55 % and 0.45 %.
+    #[test]
+    fn one_new_order_in_a_hundred_is_rolled_back() {
+        let shares = TransactionMix::Weighted.kind_shares();
+        let expected = [0.4455, 0.0045, 0.43, 0.04, 0.04, 0.04];
+        assert!(shares.iter().zip(expected).all(|(share, expected)| (share - expected).abs() < 1e-12));
     }
 }

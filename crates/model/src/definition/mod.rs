@@ -2,7 +2,7 @@
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
 //! - `values`: the notation of single values
-//! - `web`, `app`, `echo`: the workloads of the families
+//! - `web`, `app`, `order_entry`, `echo`: the workloads of the families
 //! - `protocol`: the settings of the families
 //! - `think`: the pauses of users
 //! - `schema`: the published JSON Schema
@@ -10,6 +10,7 @@
 mod app;
 #[cfg(feature = "echo")]
 mod echo;
+mod order_entry;
 mod parse;
 mod protocol;
 mod schema;
@@ -26,7 +27,9 @@ pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, Workloa
 
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;
-use crate::{AppWorkload, Arrivals, Catalog, Headline, Phases, Rules, Workload};
+use crate::{
+    AppWorkload, Arrivals, Catalog, ChosenSetting, Headline, OrderEntryWorkload, Phases, Rules, Workload,
+};
 
 /// The version of the definition language.
 pub const DEFINITION_FORMAT: u32 = 1;
@@ -73,6 +76,8 @@ names! {
         Web = "web",
         /// Application servers.
         App = "application",
+        /// Databases of the order-entry workload.
+        OrderEntry = "order-entry",
     }
 }
 
@@ -85,6 +90,8 @@ names! {
         Web = "web",
         /// Application servers.
         App = "application",
+        /// Databases of the order-entry workload.
+        OrderEntry = "order-entry",
         /// Echo servers, for tests.
         #[schemars(skip)]
         Echo = "echo",
@@ -98,6 +105,8 @@ pub enum WorkloadDefinition {
     Web(WebDefinition),
     /// Transactions with an application server.
     App(AppWorkload),
+    /// Transactions of terminals with a database.
+    OrderEntry(OrderEntryWorkload),
     /// Messages to an echo server.
     #[cfg(feature = "echo")]
     Echo(EchoWorkload),
@@ -151,6 +160,7 @@ impl Definition {
         match &self.workload {
             WorkloadDefinition::Web(_) => Family::Web,
             WorkloadDefinition::App(_) => Family::App,
+            WorkloadDefinition::OrderEntry(_) => Family::OrderEntry,
             #[cfg(feature = "echo")]
             WorkloadDefinition::Echo(_) => Family::Echo,
         }
@@ -214,6 +224,8 @@ pub struct QuickDefinition {
     pub levels: Levels,
     /// The phases; what the short form does not name is as in the full one.
     pub phases: Phases,
+    /// The settings that differ from those of the full form.
+    pub settings: Vec<ChosenSetting>,
 }
 
 /// The longest steady phase of a default short form.
@@ -238,6 +250,6 @@ impl QuickDefinition {
             ramp_down: full.ramp_down.min(QUICK_PHASE_MAX),
             drain: full.drain,
         };
-        QuickDefinition { levels: Levels::List(both), phases }
+        QuickDefinition { levels: Levels::List(both), phases, settings: Vec::new() }
     }
 }

@@ -10,13 +10,14 @@ use units::Nanos;
 use super::app;
 #[cfg(feature = "echo")]
 use super::echo;
-use super::protocol::{read_protocol, time_limit};
+use super::order_entry;
+use super::protocol::{read_changed, read_protocol, time_limit};
 use super::values::{level, rates, users};
 use super::{
     DEFINITION_FORMAT, Definition, Family, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
     QuickDefinition, WorkloadDefinition, web,
 };
-use crate::{Phases, Rules};
+use crate::{Headline, Phases, Rules};
 
 /// Keys that occur in definitions and in no other language of Plimsoll.
 const OWN_KEYS: [&str; 4] = ["workload", "protocol", "load", "phases"];
@@ -49,13 +50,17 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let summary = top.required("summary", line);
     let family = top.required("family", choice);
     let headline = top.required("headline", choice);
+    if headline == Some(Headline::NewOrderRate) && family.is_some_and(|family| family != Family::OrderEntry) {
+        top.reject("headline", ValueError::new("expected a headline of the family: only `order-entry` has new orders"));
+    }
     let target = top.optional("target", target);
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);
     let phases = top.required_table("phases").and_then(read_phases);
     let quick = match top.value("quick") {
         Some(_) => {
-            top.optional_table("quick").and_then(|table| read_quick(table, load.as_ref()?.unit, phases?))
+            let family = family.unwrap_or(Family::Web);
+            top.optional_table("quick").and_then(|table| read_quick(table, load.as_ref()?.unit, phases?, family))
         }
         None => load.as_ref().zip(phases).map(|(load, phases)| QuickDefinition::of(load, phases)),
     };
@@ -108,6 +113,9 @@ fn read_workload(
     let workload = match family {
         Family::Web => web::read(workload, protocol.as_deref(), level_max).map(WorkloadDefinition::Web),
         Family::App => app::read(workload, protocol.as_deref()).map(WorkloadDefinition::App),
+        Family::OrderEntry => {
+            order_entry::read(workload, protocol.as_deref()).map(WorkloadDefinition::OrderEntry)
+        }
         #[cfg(feature = "echo")]
         Family::Echo => echo::read(workload).map(WorkloadDefinition::Echo),
     };
@@ -165,7 +173,12 @@ fn read_phases(mut table: TomlTable) -> Option<Phases> {
 }
 
 /// Reads the short form; phases that it does not name are those of the full one.
-fn read_quick(mut table: TomlTable, unit: LoadUnit, full: Phases) -> Option<QuickDefinition> {
+fn read_quick(
+    mut table: TomlTable,
+    unit: LoadUnit,
+    full: Phases,
+    family: Family,
+) -> Option<QuickDefinition> {
     let levels = match unit {
         LoadUnit::Users => read_levels(&mut table, "users", users),
         LoadUnit::Rate => read_levels(&mut table, "rate", rates),
@@ -178,10 +191,12 @@ fn read_quick(mut table: TomlTable, unit: LoadUnit, full: Phases) -> Option<Quic
     let (settle, ramp_down) = (part("settle", full.settle), part("ramp-down", full.ramp_down));
     let drain = part("drain", full.drain);
     let steady = table.required("steady", time_above_zero);
+    let settings = table.optional_table("protocol").map(|settings| read_changed(settings, family));
     table.finish();
     Some(QuickDefinition {
         levels: levels?,
         phases: Phases { quiet, ramp_up, settle, steady: steady?, ramp_down, drain },
+        settings: settings.unwrap_or_default(),
     })
 }
 
@@ -220,6 +235,10 @@ pub(super) const EVERY_SESSION_KEY: &str = include_str!("every_session_key.toml"
 #[cfg(test)]
 pub(super) const EVERY_APP_KEY: &str = include_str!("every_app_key.toml");
 
+/// A definition with every key of order entry.
+#[cfg(test)]
+pub(super) const EVERY_ORDER_KEY: &str = include_str!("every_order_key.toml");
+
 /// Returns the first problem of a definition after a piece of it was replaced.
 #[cfg(test)]
 pub(super) fn problem_of(definition: &str, piece: &str, replacement: &str) -> String {
@@ -242,7 +261,8 @@ mod tests {
     use super::*;
     use crate::{
         AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Arrivals, Connection, FilelistSource,
-        HttpVersion, Think, Tls, WebProtocol, WorkloadSource,
+        HttpVersion, OrderEntryWorkload, OrderMix, OrderPacing, PauseStart, Think, Tls, WebProtocol,
+        WorkloadSource,
     };
     use proptest::prelude::*;
 
@@ -288,6 +308,7 @@ mod tests {
                 ramp_down: s(0),
                 drain: s(0),
             },
+            settings: Vec::new(),
         };
         assert_eq!(definition.quick, quick);
         let rules = Rules {
@@ -348,6 +369,37 @@ mod tests {
     }
 
     #[test]
+    fn every_key_of_order_entry_is_read() {
+        let definition = Definition::parse("my.toml", EVERY_ORDER_KEY).unwrap();
+        let WorkloadDefinition::OrderEntry(orders) = &definition.workload else { panic!("of order entry") };
+        let expected = OrderEntryWorkload {
+            scale: orders::DataScale::new(5, 20).unwrap(),
+            pacing: OrderPacing::Flat,
+            think_mean: Nanos::from_secs(1),
+            think_from: PauseStart::Due,
+            mix: OrderMix::Deck,
+            ..OrderEntryWorkload::default()
+        };
+        assert_eq!((orders, definition.time_limit), (&expected, Nanos::from_secs(5)));
+        assert_eq!(definition.headline, Headline::NewOrderRate);
+        let quick: Vec<String> = definition.quick.settings.iter().map(ToString::to_string).collect();
+        assert_eq!(quick, ["warehouses 2", "pacing spec"]);
+        let problem = |piece, slip| problem_of(EVERY_ORDER_KEY, piece, slip);
+        let found = [
+            problem("[workload]", "[workload]\nrounds = 5"),
+            problem("warehouses = 5", "warehouses = 0"),
+            problem("\"20\"", "\"3\""),
+            problem("pacing = \"spec\"", "pacing = \"slow\""),
+            problem("pacing = \"spec\"", "pase = \"spec\""),
+        ];
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        "#);
+        let other = EVERY_KEY.replace("\"operation-rate\"", "\"new-order-rate\"");
+        let error = Definition::parse("my.toml", &other).unwrap_err().to_string();
+        assert!(error.contains("only `order-entry` has new orders"), "{error}");
+    }
+
+    #[test]
     fn optional_keys_have_defaults() {
         let (start, rest) = EVERY_KEY.split_once("[open-loop]").unwrap();
         let (_, quick) = rest.split_once("[quick]").unwrap();
@@ -379,6 +431,7 @@ mod tests {
                     ramp_down: s(1),
                     drain: s(4),
                 },
+                settings: Vec::new(),
             }
         );
         let steps = text.replace("\"10..30/10,50\"", "{ steps = 10, max = 1000 }");
@@ -415,7 +468,7 @@ mod tests {
          --> my.toml:7:12
           |
         7 | headline = "conection-rate"
-          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate` or `request-rate` or `transaction-rate` or `throughput` or `harmonic-rate`, found `conection-rate`
+          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate` or `request-rate` or `transaction-rate` or `throughput` or `harmonic-rate` or `new-order-rate`, found `conection-rate`
           |
           = hint: did you mean `connection-rate`?
 

@@ -25,6 +25,18 @@ pub(super) fn read_protocol(mut table: TomlTable, family: Family) -> Option<Vec<
     read.into_iter().collect()
 }
 
+/// Reads those settings of a family that a table has, as changes of others.
+pub(super) fn read_changed(mut table: TomlTable, family: Family) -> Vec<ChosenSetting> {
+    let settings = family.settings().iter().filter(|setting| setting.key != DefinitionKey::None);
+    let read = settings.filter_map(|setting| {
+        let value = table.optional(setting.name, |value: &DeValue| read_value(setting.kind, value))?;
+        Some(setting.with_value(value))
+    });
+    let changed = read.collect();
+    table.finish();
+    changed
+}
+
 /// Returns the time limit of an operation; `None` if the settings have none.
 pub(super) fn time_limit(settings: &[ChosenSetting]) -> Option<Nanos> {
     settings.iter().find_map(|one| match one.value() {

@@ -83,7 +83,13 @@ pub(super) struct LoadText(#[schemars(regex(pattern = r"^[0-9]+[0-9., /]*$"))] S
 pub(super) enum WorkloadTable {
     Web(Box<WebWorkloadTable>),
     App(AppWorkloadTable),
+    OrderEntry(OrderEntryWorkloadTable),
 }
+
+/// The workload of order entry: it has no keys, everything is in `protocol`.
+#[derive(JsonSchema)]
+#[schemars(rename = "OrderEntryWorkload", deny_unknown_fields)]
+pub(super) struct OrderEntryWorkloadTable {}
 
 /// The workload of an application server: transactions, which are those of the suite in `protocol`.
 #[derive(JsonSchema)]
@@ -494,7 +500,12 @@ pub(super) struct QuickTable {
     ramp_down: Option<TimeText>,
     /// The longest time in which operations in flight may finish afterwards.
     drain: Option<TimeText>,
+    /// The settings that differ from those of the full form.
+    protocol: Option<QuickProtocolTable>,
 }
+
+/// The families whose settings the schema has.
+const FAMILIES: [Family; 3] = [Family::Web, Family::App, Family::OrderEntry];
 
 /// The settings of the family that definitions have.
 pub(super) struct ProtocolTable;
@@ -505,8 +516,33 @@ impl JsonSchema for ProtocolTable {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let families = [Family::Web, Family::App].map(|family| settings_schema(family, generator));
+        let families = FAMILIES.map(|family| settings_schema(family, generator));
         json_schema!({ "description": "The settings of the family.", "anyOf": families })
+    }
+}
+
+/// Settings of the family that the short form changes.
+pub(super) struct QuickProtocolTable;
+
+impl JsonSchema for QuickProtocolTable {
+    fn schema_name() -> Cow<'static, str> {
+        "QuickProtocol".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let families = FAMILIES.map(|family| {
+            let mut schema = settings_schema(family, generator);
+            // What is left out is as in the full form.
+            schema.remove("required");
+            let properties = schema.get_mut("properties").and_then(serde_json::Value::as_object_mut);
+            for setting in properties.into_iter().flat_map(Map::values_mut) {
+                if let Some(schema) = setting.as_object_mut() {
+                    schema.remove("default");
+                }
+            }
+            schema
+        });
+        json_schema!({ "description": "Settings of the family that the short form changes.", "anyOf": families })
     }
 }
 
@@ -613,7 +649,9 @@ pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::parse::{EVERY_APP_KEY, EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY};
+    use crate::definition::parse::{
+        EVERY_APP_KEY, EVERY_KEY, EVERY_ORDER_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY,
+    };
     use testkit::{is_published, keys_named, keys_read};
 
     /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definitions with every
@@ -622,7 +660,10 @@ mod tests {
     fn the_schema_names_the_keys_that_are_read_and_no_others() {
         let named =
             ["/parameters", "/headers", "/data", "/extract", "/body/form", "/body/multipart", "/reply/json"];
-        let mut read = keys_read(&[EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY], &named);
+        let texts = [EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY, EVERY_ORDER_KEY];
+        let mut read = keys_read(&texts, &named);
+        // The short form can change all settings, and those texts change some.
+        read.insert("/quick/protocol".to_owned(), read["/protocol"].clone());
         // Of two ways to say something only one can be in a text; tests of `parse` read the others.
         for (path, others) in [
             ("/workload/filelist", &["file"][..]),

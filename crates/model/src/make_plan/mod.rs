@@ -29,7 +29,8 @@ pub fn make_plan(
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
     let standard = Configuration::standard(definition, workload);
-    let ours = standard.clone().with(&overrides.settings);
+    let of_quick = if overrides.quick { definition.quick.settings.as_slice() } else { &[] };
+    let ours = standard.clone().with(of_quick).with(&overrides.settings);
     let search = if overrides.find_max { search(definition, &ours.workload, overrides) } else { None };
     let mut plan = Plan {
         format: PLAN_FORMAT,

@@ -5,13 +5,14 @@
 //!
 //! - `kind`: the values that a setting can have
 //! - `configuration`: the part of a benchmark that settings change
-//! - `web`, `app`, `echo`: the settings of each family
+//! - `web`, `app`, `order_entry`, `echo`: the settings of each family
 
 pub(crate) mod app;
 mod configuration;
 #[cfg(feature = "echo")]
 mod echo;
 mod kind;
+pub(crate) mod order_entry;
 mod web;
 
 use std::fmt;
@@ -117,6 +118,7 @@ impl Family {
         match self {
             Family::Web => web::SETTINGS,
             Family::App => app::SETTINGS,
+            Family::OrderEntry => order_entry::SETTINGS,
             #[cfg(feature = "echo")]
             Family::Echo => echo::SETTINGS,
         }
@@ -324,7 +326,7 @@ mod tests {
         ];
         insta::assert_snapshot!(found.join("\n"), @r"
         web benchmarks have no setting `htpp`; did you mean `http`?
-        web benchmarks have no setting `warehouses`; there is `http`, `tls`, `streams`, `connection`, `time-limit`, `filelist`, `pick.NAME`
+        web benchmarks have no setting `warehouses`; it is a setting of order-entry benchmarks; there is `http`, `tls`, `streams`, `connection`, `time-limit`, `filelist`, `pick.NAME`
         `tls` cannot be `on`; write off, full or resumed
         `tls` cannot be `on`; write off, full or resumed
         `streams` cannot be `0`; write a whole number from 1 to 1000

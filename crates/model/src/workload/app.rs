@@ -213,8 +213,8 @@ impl AppTransaction {
     }
 }
 
-/// The outcomes of transactions that failed.
-const OUTCOMES: [Outcome; 16] = [
+/// The outcomes of transactions that failed, of all families whose servers speak in frames.
+pub(super) const OUTCOMES: [Outcome; 16] = [
     Outcome::Refused,
     Outcome::Reset,
     Outcome::Unreachable,

@@ -2,12 +2,14 @@
 //!
 //! - `web`: requests and pages over HTTP
 //! - `app`: transactions with an application server
+//! - `order_entry`: transactions of terminals with a database
 //! - `echo`: messages that come back over TCP, a family for tests
 //! - `think`: the pauses of users
 
 mod app;
 #[cfg(feature = "echo")]
 mod echo;
+mod order_entry;
 mod think;
 mod web;
 
@@ -19,6 +21,7 @@ pub use app::{
 };
 #[cfg(feature = "echo")]
 pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
+pub use order_entry::{OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, order_measure};
 pub use think::Think;
 pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
@@ -42,6 +45,8 @@ pub enum Workload {
     Web(WebWorkload),
     /// Transactions with an application server.
     App(AppWorkload),
+    /// Transactions of terminals with a database.
+    OrderEntry(OrderEntryWorkload),
     /// Messages to an echo server.
     #[cfg(feature = "echo")]
     Echo(EchoWorkload),
@@ -53,6 +58,7 @@ impl Workload {
         match self {
             Workload::Web(_) => Family::Web,
             Workload::App(_) => Family::App,
+            Workload::OrderEntry(_) => Family::OrderEntry,
             #[cfg(feature = "echo")]
             Workload::Echo(_) => Family::Echo,
         }
@@ -63,6 +69,7 @@ impl Workload {
         match self {
             Workload::Web(web) => web.catalog(),
             Workload::App(app) => app.catalog(),
+            Workload::OrderEntry(orders) => orders.catalog(),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.catalog(),
         }
@@ -73,6 +80,7 @@ impl Workload {
         match self {
             Workload::Web(web) => web.think,
             Workload::App(app) => app.think,
+            Workload::OrderEntry(orders) => orders.think(),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.think,
         }
@@ -83,6 +91,8 @@ impl Workload {
         match self {
             Workload::Web(web) => web.has_sessions(),
             Workload::App(_) => false,
+            // A user has a home, and perhaps a deck of cards.
+            Workload::OrderEntry(_) => true,
             #[cfg(feature = "echo")]
             Workload::Echo(_) => false,
         }
@@ -114,6 +124,7 @@ impl Workload {
         match self {
             Workload::Web(web) => web.requests.iter().any(Request::grows_with_load),
             Workload::App(app) => app.needs_files(),
+            Workload::OrderEntry(_) => false,
             #[cfg(feature = "echo")]
             Workload::Echo(_) => false,
         }
@@ -124,6 +135,24 @@ impl Workload {
     pub fn data_text(&self) -> Option<String> {
         match self {
             Workload::App(app) => app.data_text(),
+            Workload::OrderEntry(orders) => Some(orders.data_text()),
+            _ => None,
+        }
+    }
+
+    /// Describes the way in which operations are made, beside which alone figures of the workload are to be shown; `None` where
+    /// the settings say it all.
+    pub fn mode_text(&self) -> Option<String> {
+        match self {
+            Workload::OrderEntry(orders) => Some(orders.mode_text()),
+            _ => None,
+        }
+    }
+
+    /// Returns the sentence that every report of the workload ends with; `None` of workloads that derive from no protected name.
+    pub fn notice(&self) -> Option<&'static str> {
+        match self {
+            Workload::OrderEntry(_) => Some(order_entry::NOTICE),
             _ => None,
         }
     }

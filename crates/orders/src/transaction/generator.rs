@@ -10,7 +10,7 @@ use crate::random::{NuRand, RunConstants, is_percent, uniform};
 use crate::{Cents, DISTRICTS, DataScale, DistrictKey};
 
 /// Percentages of TPC-C revision 5.11, clauses 2.4.1, 2.5.1 and 2.6.1.
-const ROLLED_BACK_PERCENT: u32 = 1;
+pub(crate) const ROLLED_BACK_PERCENT: u32 = 1;
 const REMOTE_LINE_PERCENT: u32 = 1;
 const REMOTE_PAYMENT_PERCENT: u32 = 15;
 const BY_LAST_NAME_PERCENT: u32 = 60;

@@ -7,6 +7,7 @@ mod generator;
 mod input;
 mod output;
 
+pub(crate) use generator::ROLLED_BACK_PERCENT;
 pub use generator::{InputGenerator, Terminal};
 pub use input::{
     CustomerSelector, DeliveryInput, LINES_MAX, LINES_MIN, NewOrderInput, OrderStatusInput, OrderedItem,

@@ -1,0 +1,17 @@
+//! The table `[workload]` of an order-entry benchmark.
+
+use languages::reader::TomlTable;
+
+use crate::setting::order_entry::apply;
+use crate::{ChosenSetting, OrderEntryWorkload};
+
+/// Reads `[workload]`, which has no keys: everything is in the settings of `[protocol]`.
+pub(super) fn read(
+    workload: Option<TomlTable>,
+    protocol: Option<&[ChosenSetting]>,
+) -> Option<OrderEntryWorkload> {
+    workload?.finish();
+    let mut workload = OrderEntryWorkload::default();
+    protocol?.iter().for_each(|setting| apply(&mut workload, setting.setting.name, setting.value()));
+    Some(workload)
+}

@@ -1,0 +1,197 @@
+//! The settings of order-entry workloads.
+
+use languages::Named;
+use orders::{DataScale, WAREHOUSES_MAX};
+
+use super::configuration::TIME_LIMIT;
+use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
+use crate::{OrderEntryWorkload, OrderMix, OrderPacing, PauseStart, Workload};
+
+const WAREHOUSES: &str = "warehouses";
+const DIVISOR: &str = "divisor";
+const PACING: &str = "pacing";
+const THINK_TIME: &str = "think-time";
+const THINK_FROM: &str = "think-from";
+const MIX: &str = "mix";
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: WAREHOUSES,
+        title: "warehouses",
+        about: "number of warehouses, to which users are dealt in turn",
+        kind: SettingKind::Count { least: 1, most: WAREHOUSES_MAX },
+        key: DefinitionKey::Optional("800"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.scale.warehouses().to_string()),
+            apply: |configuration, value| apply_to(configuration, WAREHOUSES, value),
+        },
+    },
+    Setting {
+        name: DIVISOR,
+        title: "divisor of cardinalities",
+        about: "divisor of the customers, orders and items of a warehouse, and of the ranges from which they are drawn",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("1", "The cardinalities of the specification: 69 MB of rows for each warehouse"),
+            SettingChoice::new("2", "A half"),
+            SettingChoice::new("4", "A quarter"),
+            SettingChoice::new("5", "A fifth"),
+            SettingChoice::new("10", "A tenth"),
+            SettingChoice::new("20", "A twentieth"),
+            SettingChoice::new("25", "A twenty-fifth"),
+            SettingChoice::new("50", "A fiftieth"),
+            SettingChoice::new("100", "A hundredth: 30 customers of each district, 1,000 items"),
+        ]),
+        key: DefinitionKey::Optional("100"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.scale.divisor().to_string()),
+            apply: |configuration, value| apply_to(configuration, DIVISOR, value),
+        },
+    },
+    Setting {
+        name: PACING,
+        title: "pacing",
+        about: "pauses of users",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("spec", "Keying and think times by type, for 10 users at each warehouse"),
+            SettingChoice::new("bf", "No keying times, exponential think times of `think-time`"),
+            SettingChoice::new("flat", "No pauses"),
+        ]),
+        key: DefinitionKey::Optional("bf"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.pacing.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, PACING, value),
+        },
+    },
+    Setting {
+        name: THINK_TIME,
+        title: "mean think time",
+        about: "mean think time of `pacing=bf`",
+        kind: SettingKind::Time,
+        key: DefinitionKey::Optional("270 ms"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(languages::time_text(orders(configuration)?.think_mean)),
+            apply: |configuration, value| apply_to(configuration, THINK_TIME, value),
+        },
+    },
+    Setting {
+        name: THINK_FROM,
+        title: "begin of think times",
+        about: "moment from which think times of `pacing=bf` count",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("done", "The end of the transaction before"),
+            SettingChoice::new("due", "The due time of the transaction before, so that they are interarrival times"),
+        ]),
+        key: DefinitionKey::Optional("done"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.think_from.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, THINK_FROM, value),
+        },
+    },
+    Setting {
+        name: MIX,
+        title: "choice of transactions",
+        about: "way in which users choose their next transaction",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("standard", "That of the pacing: a deck with `spec`, weights with the others"),
+            SettingChoice::new(
+                "weights",
+                "At random: 45 % new-order, 43 % payment, 4 % each order-status, delivery and stock-level",
+            ),
+            SettingChoice::new("deck", "From a deck of 23 cards for each user: 10, 10, 1, 1, 1"),
+        ]),
+        key: DefinitionKey::Optional("standard"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.mix.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, MIX, value),
+        },
+    },
+    TIME_LIMIT,
+];
+
+/// Gives a workload the value of a setting by its name.
+pub(crate) fn apply(workload: &mut OrderEntryWorkload, name: &str, value: &SettingValue) {
+    let scale = workload.scale;
+    match (name, value) {
+        (WAREHOUSES, SettingValue::Count(warehouses)) => {
+            workload.scale = DataScale::new(*warehouses, scale.divisor()).unwrap_or(scale);
+        }
+        (DIVISOR, SettingValue::Choice(divisor, _)) => {
+            let divided = divisor.parse().ok().and_then(|divisor| DataScale::new(scale.warehouses(), divisor).ok());
+            workload.scale = divided.unwrap_or(scale);
+        }
+        (PACING, SettingValue::Choice(name, _)) => {
+            workload.pacing = OrderPacing::named(name).unwrap_or(workload.pacing);
+        }
+        (THINK_TIME, SettingValue::Time(time)) => workload.think_mean = *time,
+        (THINK_FROM, SettingValue::Choice(name, _)) => {
+            workload.think_from = PauseStart::named(name).unwrap_or(workload.think_from);
+        }
+        (MIX, SettingValue::Choice(name, _)) => {
+            workload.mix = OrderMix::named(name).unwrap_or(workload.mix);
+        }
+        _ => {}
+    }
+}
+
+fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue) {
+    if let Workload::OrderEntry(orders) = &mut configuration.workload {
+        apply(orders, name, value);
+    }
+}
+
+fn orders(configuration: &Configuration) -> Option<&OrderEntryWorkload> {
+    match &configuration.workload {
+        Workload::OrderEntry(orders) => Some(orders),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::*;
+    use crate::Family;
+
+    #[test]
+    fn choices_are_the_names_of_the_model() {
+        let choices = |name: &str| -> Vec<&'static str> {
+            let setting = SETTINGS.iter().find(|setting| setting.name == name).unwrap();
+            let SettingKind::Choice(choices) = setting.kind else { panic!("{name}") };
+            choices.iter().map(|choice| choice.name).collect()
+        };
+        assert_eq!(choices(PACING), OrderPacing::ALL.map(OrderPacing::name));
+        assert_eq!(choices(THINK_FROM), PauseStart::ALL.map(PauseStart::name));
+        assert_eq!(choices(MIX), OrderMix::ALL.map(OrderMix::name));
+        assert_eq!(choices(DIVISOR), orders::DIVISORS.map(|divisor| divisor.to_string()));
+    }
+
+    #[test]
+    fn every_setting_has_an_effect() {
+        let applied = |name: &str, value: &str| {
+            let mut workload = OrderEntryWorkload::default();
+            apply(&mut workload, name, Family::OrderEntry.choose_setting(name, value).unwrap().value());
+            workload
+        };
+        assert_eq!(applied("warehouses", "10").scale, DataScale::new(10, 100).unwrap());
+        assert_eq!(applied("divisor", "1").scale, DataScale::new(800, 1).unwrap());
+        assert_eq!(applied("pacing", "spec").pacing, OrderPacing::Specified);
+        assert_eq!(applied("think-time", "1 s").think_mean, Nanos::from_secs(1));
+        assert_eq!(applied("think-from", "due").think_from, PauseStart::Due);
+        assert_eq!(applied("mix", "deck").mix, OrderMix::Deck);
+        let error = Family::OrderEntry.choose_setting("warehouses", "0").unwrap_err();
+        assert_eq!(error.hint(), "write a whole number from 1 to 100000");
+    }
+
+    /// The values of a definition that leaves all settings out are those of the workload that it begins with.
+    #[test]
+    fn defaults_are_those_of_the_workload() {
+        let mut workload = OrderEntryWorkload::default();
+        for setting in SETTINGS {
+            if let DefinitionKey::Optional(value) = setting.key {
+                apply(&mut workload, setting.name, &setting.kind.parse(value).unwrap());
+            }
+        }
+        assert_eq!(workload, OrderEntryWorkload::default());
+    }
+}

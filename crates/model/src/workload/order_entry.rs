@@ -1,0 +1,410 @@
+//! Order-entry workloads: users at the terminals of a wholesale supplier enter orders and payments, ask for the status of
+//! orders and the level of stock, and have orders delivered, all in one database.
+//!
+//! The transactions, their inputs and their data are in [`orders`]; here is what a run counts of them.
+
+use languages::names;
+use orders::{DataScale, OrderTable, Pacing, TransactionInput, TransactionKind, TransactionMix, TransactionType};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Nanos};
+
+use super::Think;
+use super::app::OUTCOMES;
+use crate::{
+    Catalog, ExpectedMeasure, Kinded, Limit, Measure, MeasureUnit, OperationKind, PauseKind, PauseStart,
+    RateTime, Score, Words, parse_limits, with_serde,
+};
+
+/// The measures of a transaction besides its response time, by their indexes in the catalog.
+pub mod order_measure {
+    /// The time that the request waited in the server's queue.
+    pub const QUEUE: usize = 0;
+    /// The time of its service.
+    pub const SERVICE: usize = 1;
+    /// The requests that were sent for it and answered.
+    pub const ROUND_TRIPS: usize = 2;
+    /// The number of times that the database began it again with the same input.
+    pub const RETRIES: usize = 3;
+    /// The lines of an order that was placed.
+    pub const LINES: usize = 4;
+    /// Those that another warehouse supplies.
+    pub const REMOTE_LINES: usize = 5;
+    /// The bytes sent, header and payload.
+    pub const SENT_BYTES: usize = 6;
+    /// The bytes received, header and payload.
+    pub const RECEIVED_BYTES: usize = 7;
+}
+
+/// The footer of every report. Source: the fair-use rules of the TPC.
+pub(super) const NOTICE: &str = "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C \
+                                 results.";
+
+/// The seed of the rows before the first transaction: a constant of the benchmark's version, so that runs with different
+/// seeds have the same data.
+const POPULATION_SEED: u64 = 1;
+
+/// The free disk that data need, as a multiple of their raw size: for rows, indexes, a golden copy, and the rows of a run.
+const DISK_FACTOR: f64 = 2.5;
+
+/// The deviation of a kind from its share, as a part of it, beyond which another mix was measured.
+const SHARE_GAP_MAX: f64 = 0.05;
+
+/// The same of new orders that are rolled back: 0.9 to 1.1 % of all. Source: the audit of TPC-C revision 5.11, clause 9.
+const ROLLED_BACK_GAP_MAX: f64 = 0.1;
+
+names! {
+    /// The pauses of users around a transaction.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum OrderPacing {
+        /// Keying and think times by type, as in the specification.
+        Specified = "spec",
+        /// No keying times, and think times of one mean, as Benchmark Factory has them.
+        Exponential = "bf",
+        /// None.
+        Flat = "flat",
+    }
+}
+
+names! {
+    /// The choice of a user's next transaction.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum OrderMix {
+        /// That of the pacing: a deck of cards with `spec`, weights with the others.
+        Standard = "standard",
+        /// At random by weight.
+        Weighted = "weights",
+        /// From a deck of cards, without putting them back.
+        Deck = "deck",
+    }
+}
+
+/// The transactions of a benchmark and the data that they need.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderEntryWorkload {
+    /// The size of the data.
+    #[serde(with = "stored_scale")]
+    pub scale: DataScale,
+    /// The seed of the rows before the first transaction.
+    pub population_seed: u64,
+    /// The pauses of users.
+    pub pacing: OrderPacing,
+    /// The mean think time of [`OrderPacing::Exponential`].
+    #[serde(rename = "think_mean_ns", with = "with_serde::nanos")]
+    pub think_mean: Nanos,
+    /// The moment from which that think time counts.
+    pub think_from: PauseStart,
+    /// The choice of transactions.
+    pub mix: OrderMix,
+}
+
+impl Default for OrderEntryWorkload {
+    /// The workload of the ProLiant report.
+    fn default() -> OrderEntryWorkload {
+        OrderEntryWorkload {
+            scale: DataScale::new(800, 100).expect("a size that data can have"),
+            population_seed: POPULATION_SEED,
+            pacing: OrderPacing::Exponential,
+            think_mean: Nanos::from_millis(270),
+            think_from: PauseStart::Done,
+            mix: OrderMix::Standard,
+        }
+    }
+}
+
+/// One transaction of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OrderRequest {
+    /// Its input.
+    pub input: TransactionInput,
+}
+
+impl Kinded for OrderRequest {
+    fn kind(&self) -> u16 {
+        self.input.kind() as u16
+    }
+}
+
+impl OrderEntryWorkload {
+    /// Returns the pacing with its times.
+    pub fn pacing(&self) -> Pacing {
+        match self.pacing {
+            OrderPacing::Specified => Pacing::Specified,
+            OrderPacing::Exponential => Pacing::Exponential { mean: self.think_mean },
+            OrderPacing::Flat => Pacing::Flat,
+        }
+    }
+
+    /// Returns the way in which transactions are chosen.
+    pub fn transaction_mix(&self) -> TransactionMix {
+        match (self.mix, self.pacing) {
+            (OrderMix::Deck, _) | (OrderMix::Standard, OrderPacing::Specified) => TransactionMix::Deck,
+            (OrderMix::Weighted | OrderMix::Standard, _) => TransactionMix::Weighted,
+        }
+    }
+
+    /// Returns the index of the pause before a transaction of a type in the catalog; `None` without keying times.
+    pub fn keying_pause(&self, kind: TransactionType) -> Option<u16> {
+        (self.pacing == OrderPacing::Specified).then_some(kind as u16)
+    }
+
+    /// Returns the index of the pause after a transaction of a type in the catalog; `None` without think times.
+    pub fn think_pause(&self, kind: TransactionType) -> Option<u16> {
+        match self.pacing {
+            OrderPacing::Specified => Some(TransactionType::ALL.len() as u16 + kind as u16),
+            OrderPacing::Exponential => Some(0),
+            OrderPacing::Flat => None,
+        }
+    }
+
+    /// Returns the moment from which think times count.
+    pub fn think_from(&self) -> PauseStart {
+        match self.pacing {
+            OrderPacing::Exponential => self.think_from,
+            OrderPacing::Specified | OrderPacing::Flat => PauseStart::Done,
+        }
+    }
+
+    /// Returns the pauses of a user from one transaction to the next, in one: with keying times, of their mean in sum.
+    pub(crate) fn think(&self) -> Think {
+        match self.pacing {
+            OrderPacing::Flat => Think::None,
+            OrderPacing::Exponential => Think::Exponential(self.think_mean),
+            OrderPacing::Specified => {
+                let cycle = self.pacing().mean_cycle(self.transaction_mix().shares());
+                Think::Exponential(Nanos::from_secs_f64(cycle))
+            }
+        }
+    }
+
+    /// Returns the bytes that the data need on the server's disk at most: 2.5 times their raw size.
+    pub fn disk_bytes(&self) -> u64 {
+        (self.scale.raw_bytes() as f64 * DISK_FACTOR) as u64
+    }
+
+    /// Describes the data.
+    pub(crate) fn data_text(&self) -> String {
+        let (warehouses, divisor) = (self.scale.warehouses(), self.scale.divisor());
+        let rows: u64 = OrderTable::ALL.into_iter().map(|table| self.scale.rows(table)).sum();
+        let noun = if warehouses == 1 { "warehouse" } else { "warehouses" };
+        let divided = if divisor == 1 { String::new() } else { format!(", cardinalities divided by {divisor}") };
+        let raw = Bytes(self.scale.raw_bytes());
+        format!("{warehouses} {noun}{divided}: about {rows} rows, {raw} without indexes")
+    }
+
+    /// Describes what figures of the workload must not be shown without.
+    pub(crate) fn mode_text(&self) -> String {
+        let mix = match self.transaction_mix() {
+            TransactionMix::Deck => "a deck of 23 cards per user",
+            TransactionMix::Weighted => "weights of 45/43/4/4/4",
+        };
+        let pacing = match (self.pacing, self.think_from()) {
+            (OrderPacing::Exponential, PauseStart::Due) => "`bf` as interarrival times".to_owned(),
+            (pacing, _) => format!("`{pacing}`"),
+        };
+        format!(
+            "one request per transaction, prepared statements in the server; pacing {pacing}, {mix}, deliveries at once"
+        )
+    }
+
+    /// Returns what a run of the workload counts and measures.
+    pub fn catalog(&self) -> Catalog {
+        let shares = TransactionKind::ALL.into_iter().zip(self.transaction_mix().kind_shares());
+        Catalog {
+            kinds: shares.map(|(kind, share)| operation_kind(kind, share)).collect(),
+            units: Vec::new(),
+            pauses: self.pauses(),
+            measures: MEASURES.map(measure).into(),
+            transferred: vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
+            response_parts: vec![order_measure::QUEUE, order_measure::SERVICE],
+            outcomes: OUTCOMES.into(),
+            score: Score::Rate { kinds: NEW_ORDERS.map(|kind| kind as usize).into(), per: RateTime::Minute },
+            words: Words {
+                score: "new orders per minute".to_owned(),
+                score_heading: "NOPM".to_owned(),
+                ..Words::of_rate("transaction", "user")
+            },
+        }
+    }
+
+    fn pauses(&self) -> Vec<PauseKind> {
+        let pacing = self.pacing();
+        match self.pacing {
+            OrderPacing::Flat => Vec::new(),
+            OrderPacing::Exponential => vec![PauseKind {
+                name: "think time".to_owned(),
+                time: Think::Exponential(self.think_mean),
+                from: self.think_from(),
+            }],
+            OrderPacing::Specified => {
+                let keying = |kind| (format!("keying time of {}", name(kind)), Think::Fixed(pacing.keying(kind)));
+                let think = |kind| {
+                    (format!("think time after {}", name(kind)), Think::Exponential(pacing.think_mean(kind)))
+                };
+                let all = TransactionType::ALL.map(keying).into_iter().chain(TransactionType::ALL.map(think));
+                all.map(|(name, time)| PauseKind { name, time, from: PauseStart::Done }).collect()
+            }
+        }
+    }
+}
+
+/// The kinds that the score counts: a new order that is rolled back is completed, too.
+const NEW_ORDERS: [TransactionKind; 2] = [TransactionKind::NewOrder, TransactionKind::NewOrderRolledBack];
+
+/// Name and unit of each measure, and whether every transaction has it, in the order of [`order_measure`].
+const MEASURES: [(&str, MeasureUnit, bool); 8] = [
+    ("queue", MeasureUnit::Nanoseconds, true),
+    ("service", MeasureUnit::Nanoseconds, true),
+    ("round trips", MeasureUnit::Count, true),
+    ("retries", MeasureUnit::Count, true),
+    ("order lines", MeasureUnit::Count, false),
+    ("remote lines", MeasureUnit::Count, false),
+    ("sent bytes", MeasureUnit::Bytes, true),
+    ("received bytes", MeasureUnit::Bytes, true),
+];
+
+fn measure((name, unit, is_always): (&str, MeasureUnit, bool)) -> Measure {
+    Measure {
+        name: name.to_owned(),
+        unit,
+        is_always,
+        has_spread: unit == MeasureUnit::Nanoseconds,
+        part_of: (name == MEASURES[order_measure::REMOTE_LINES].0).then_some(order_measure::LINES),
+    }
+}
+
+fn operation_kind(kind: TransactionKind, share: f64) -> OperationKind {
+    let is_rolled_back = kind == TransactionKind::NewOrderRolledBack;
+    OperationKind {
+        name: kind.name().to_owned(),
+        share: Some(share),
+        share_gap_max: Some(if is_rolled_back { ROLLED_BACK_GAP_MAX } else { SHARE_GAP_MAX }),
+        limits: limits(kind),
+        expected: expected(kind),
+    }
+}
+
+/// Returns the limit of the 90th percentile of response times. Source: TPC-C revision 5.11, clause 5.2.5.7.
+fn limits(kind: TransactionKind) -> Vec<Limit> {
+    let limit = match kind {
+        TransactionKind::StockLevel => "p90<=20s",
+        // One percent of the new orders: too few to judge by themselves.
+        TransactionKind::NewOrderRolledBack => return Vec::new(),
+        _ => "p90<=5s",
+    };
+    parse_limits(limit).expect("a limit that makes sense")
+}
+
+/// Returns what is known beforehand: one round trip each, and 5 to 15 lines of an order.
+fn expected(kind: TransactionKind) -> Vec<ExpectedMeasure> {
+    let trips = ExpectedMeasure { measure: order_measure::ROUND_TRIPS, least: 1, most: 1, mean: 1.0 };
+    let (least, most) = (u64::from(orders::LINES_MIN), u64::from(orders::LINES_MAX));
+    let lines = ExpectedMeasure {
+        measure: order_measure::LINES,
+        least,
+        most,
+        mean: (least + most) as f64 / 2.0,
+    };
+    match kind {
+        TransactionKind::NewOrder => vec![trips, lines],
+        _ => vec![trips],
+    }
+}
+
+fn name(kind: TransactionType) -> &'static str {
+    match kind {
+        TransactionType::NewOrder => TransactionKind::NewOrder.name(),
+        TransactionType::Payment => TransactionKind::Payment.name(),
+        TransactionType::OrderStatus => TransactionKind::OrderStatus.name(),
+        TransactionType::Delivery => TransactionKind::Delivery.name(),
+        TransactionType::StockLevel => TransactionKind::StockLevel.name(),
+    }
+}
+
+/// The stored form of a size, which is one that data can have.
+mod stored_scale {
+    use orders::DataScale;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Stored {
+        warehouses: u32,
+        divisor: u32,
+    }
+
+    /// Writes the size.
+    pub(super) fn serialize<S: Serializer>(scale: &DataScale, serializer: S) -> Result<S::Ok, S::Error> {
+        Stored { warehouses: scale.warehouses(), divisor: scale.divisor() }.serialize(serializer)
+    }
+
+    /// Reads the size.
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataScale, D::Error> {
+        let Stored { warehouses, divisor } = Stored::deserialize(deserializer)?;
+        DataScale::new(warehouses, divisor).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn catalogs_are_valid_and_have_the_pauses_of_the_pacing() {
+        for (pacing, n_pauses) in
+            [(OrderPacing::Specified, 10), (OrderPacing::Exponential, 1), (OrderPacing::Flat, 0)]
+        {
+            let workload = OrderEntryWorkload { pacing, ..OrderEntryWorkload::default() };
+            let catalog = workload.catalog();
+            assert_eq!(catalog.check(), Ok(()), "{pacing}");
+            assert_eq!(catalog.pauses.len(), n_pauses, "{pacing}");
+        }
+    }
+
+    #[test]
+    fn pauses_of_types_are_those_of_the_catalog() {
+        let spec = OrderEntryWorkload { pacing: OrderPacing::Specified, ..OrderEntryWorkload::default() };
+        let named = |index: Option<u16>| spec.catalog().pauses[usize::from(index.unwrap())].clone();
+        let keying = named(spec.keying_pause(TransactionType::NewOrder));
+        assert_eq!((keying.name.as_str(), keying.time), ("keying time of new-order", Think::Fixed(Nanos::from_secs(18))));
+        let think = named(spec.think_pause(TransactionType::OrderStatus));
+        let expected = Think::Exponential(Nanos::from_secs(10));
+        assert_eq!((think.name.as_str(), think.time), ("think time after order-status", expected));
+        let bf = OrderEntryWorkload::default();
+        assert_eq!((bf.keying_pause(TransactionType::Payment), bf.think_pause(TransactionType::Payment)), (None, Some(0)));
+    }
+
+    /// Golden check 9.5: 20.69565 s from the deck, 20.99 s by weight.
+    #[test]
+    fn the_standard_mix_follows_the_pacing() {
+        let mean = |pacing, mix| {
+            let workload = OrderEntryWorkload { pacing, mix, ..OrderEntryWorkload::default() };
+            workload.think().mean().as_secs_f64()
+        };
+        assert!((mean(OrderPacing::Specified, OrderMix::Standard) - 20.69565).abs() < 5e-6);
+        assert!((mean(OrderPacing::Specified, OrderMix::Weighted) - 20.99).abs() < 5e-6);
+        assert_eq!(mean(OrderPacing::Exponential, OrderMix::Standard), 0.27);
+        assert_eq!(mean(OrderPacing::Flat, OrderMix::Standard), 0.0);
+        assert_eq!(OrderEntryWorkload::default().transaction_mix(), TransactionMix::Weighted);
+    }
+
+    #[test]
+    fn a_stored_size_is_one_that_data_can_have() {
+        let mut stored = serde_json::to_value(OrderEntryWorkload::default()).unwrap();
+        assert_eq!(stored["scale"], serde_json::json!({ "warehouses": 800, "divisor": 100 }));
+        let read = |stored: &serde_json::Value| serde_json::from_value::<OrderEntryWorkload>(stored.clone());
+        assert_eq!(read(&stored).unwrap(), OrderEntryWorkload::default());
+        stored["scale"]["divisor"] = 3.into();
+        assert!(read(&stored).is_err());
+    }
+
+    /// 549,889,200 bytes of rows, 2.5 times of which are 1311 MiB.
+    #[test]
+    fn the_size_of_the_data_is_told() {
+        let workload = OrderEntryWorkload::default();
+        assert_eq!(workload.disk_bytes() >> 20, 1311);
+        let text = workload.data_text();
+        assert!(text.starts_with("800 warehouses, cardinalities divided by 100: about "), "{text}");
+    }
+}
