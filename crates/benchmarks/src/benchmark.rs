@@ -12,6 +12,7 @@ use model::{
 use crate::app::SERVERBENCH;
 #[cfg(feature = "echo")]
 use crate::echo::ECHO;
+use crate::orderentry::ORDERENTRY;
 use crate::web::data::{DataSource, read_data};
 use crate::web::dynpage::DYNPAGE;
 use crate::web::one_object::ONE_OBJECT;
@@ -30,6 +31,7 @@ static ALL: &[Builtin] = &[
     WEB_MODERN,
     ONE_OBJECT,
     SERVERBENCH,
+    ORDERENTRY,
     #[cfg(feature = "echo")]
     ECHO,
 ];
@@ -155,6 +157,7 @@ pub fn from_definition(
             (workload.into(), data)
         }
         WorkloadDefinition::App(app) => (Workload::App(app.clone()), Vec::new()),
+        WorkloadDefinition::OrderEntry(orders) => (Workload::OrderEntry(*orders), Vec::new()),
         #[cfg(feature = "echo")]
         WorkloadDefinition::Echo(echo) => (Workload::Echo(echo.clone()), Vec::new()),
     };

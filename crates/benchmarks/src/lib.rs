@@ -4,6 +4,7 @@ pub mod app;
 mod benchmark;
 #[cfg(feature = "echo")]
 pub mod echo;
+pub mod orderentry;
 pub mod web;
 
 pub use benchmark::{

@@ -4,12 +4,14 @@
 //! - `net`: what all of them need: the policy, TCP, failures of operations
 //! - [`web`]: the web family
 //! - [`app`]: the application server family
+//! - [`orders`]: the order-entry family
 //! - `echo`: a family for tests
 
 pub mod app;
 #[cfg(feature = "echo")]
 pub mod echo;
 mod net;
+pub mod orders;
 pub mod web;
 
 pub use net::{SourceAddressError, TargetEndpoint, TargetPolicy, TargetPolicyError};

@@ -34,9 +34,8 @@ use thiserror::Error;
 use units::{Clock, Nanos, RealClock};
 
 use crate::net::tcp::{self, TcpTransport};
-use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy};
+use crate::net::{OperationFailure, ReplyBuffer, SourceAddressError, TargetEndpoint, TargetPolicy};
 use codec::{AppCodec, AppReply, RequestId};
-use exchange::ReplyBuffer;
 use request::{AppCall, FileCursor};
 
 /// A reason why transactions with a server cannot be set up.

@@ -7,7 +7,7 @@ use units::Nanos;
 use super::AppContext;
 use super::codec::AppReply;
 use super::request::message;
-use crate::net::OperationFailure;
+use crate::net::{OperationFailure, frames};
 
 // Codes of `wrong bytes`.
 const WRONG_COUNT: u32 = 1;
@@ -56,11 +56,7 @@ pub(super) fn content(
 /// Checks that the times in the queue and of service, as far as the server states them, are no longer than the response
 /// together.
 pub(super) fn times(reply: &AppReply, response: Nanos) -> Result<(), OperationFailure> {
-    let sum = reply.queue.unwrap_or(0).saturating_add(reply.service.unwrap_or(0));
-    match sum <= response.0 {
-        true => Ok(()),
-        false => Err(OperationFailure::new(Outcome::Inconsistent, sum)),
-    }
+    frames::check_times(reply.queue.unwrap_or(0), reply.service.unwrap_or(0), response)
 }
 
 /// Returns the code of a failed transaction, as `docs/benchmarks/serverbench.md` lists them: the status of the reply, or the

@@ -64,6 +64,17 @@ impl TransactionKind {
         TransactionKind::StockLevel,
     ];
 
+    /// Returns the type of transaction that it is a kind of.
+    pub fn transaction_type(self) -> TransactionType {
+        match self {
+            TransactionKind::NewOrder | TransactionKind::NewOrderRolledBack => TransactionType::NewOrder,
+            TransactionKind::Payment => TransactionType::Payment,
+            TransactionKind::OrderStatus => TransactionType::OrderStatus,
+            TransactionKind::Delivery => TransactionType::Delivery,
+            TransactionKind::StockLevel => TransactionType::StockLevel,
+        }
+    }
+
     /// Returns the name, for people: `new-order rolled back`.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,101 @@
+//! Frames of the protocols that our own servers speak, and what is wrong with those of a server.
+
+use frame::{Crc32c, FrameError, FrameFormat, REPLY_BYTES, REQUEST_BYTES, ReplyHeader, RequestHeader};
+use model::Outcome;
+use units::Nanos;
+
+use super::failure::OperationFailure;
+
+// Statuses that have the same number in all of these protocols.
+const STATUS_OK: u16 = 0;
+const STATUS_BUSY: u16 = 1;
+
+// Codes of `malformed head`: no frame, one of another version, or one that answers another request.
+const OTHER_BYTES: u64 = 1;
+const OTHER_VERSION: u64 = 2;
+const OTHER_REQUEST: u64 = 3;
+
+/// Writes the header of a request before its payload, which stands in the buffer behind room for the header.
+pub(crate) fn write_header(
+    format: FrameFormat,
+    (operation, number, argument): (u8, u64, u64),
+    buffer: &mut [u8],
+) {
+    let (head, payload) = buffer.split_at_mut(REQUEST_BYTES);
+    let header = RequestHeader {
+        operation,
+        flags: 0,
+        number,
+        argument,
+        payload_bytes: payload.len() as u32,
+        checksum: Crc32c::of(payload),
+    };
+    head.copy_from_slice(&header.to_bytes(format));
+}
+
+/// Reads a reply from all bytes that have arrived; `None` if more must.
+///
+/// # Errors
+/// The bytes are no reply, or more than one.
+pub(crate) fn read(
+    bytes: &[u8],
+    format: FrameFormat,
+) -> Result<Option<(ReplyHeader, &[u8])>, OperationFailure> {
+    let header = match ReplyHeader::read(bytes, format) {
+        Ok(Some(header)) => header,
+        Ok(None) => return Ok(None),
+        Err(FrameError::Payload { found, .. }) => {
+            return Err(OperationFailure::new(Outcome::WrongLength, found.into()));
+        }
+        Err(FrameError::Magic) => return Err(OperationFailure::new(Outcome::MalformedHead, OTHER_BYTES)),
+        Err(FrameError::Version { .. }) => {
+            return Err(OperationFailure::new(Outcome::MalformedHead, OTHER_VERSION));
+        }
+    };
+    let payload = &bytes[REPLY_BYTES..];
+    let length = header.payload_bytes as usize;
+    if length < payload.len() {
+        // Nothing was asked for that these bytes could be.
+        return Err(OperationFailure::new(Outcome::WrongLength, bytes.len() as u64));
+    }
+    Ok((payload.len() == length).then_some((header, payload)))
+}
+
+/// Returns the failure that a reply states, or what shows that it is no reply to the request with this operation and
+/// number.
+pub(crate) fn fault(
+    header: &ReplyHeader,
+    payload: &[u8],
+    (operation, number): (u8, u64),
+) -> Option<OperationFailure> {
+    let (outcome, detail) = if header.operation != operation || header.number != number {
+        (Outcome::MalformedHead, OTHER_REQUEST)
+    } else if header.status == STATUS_BUSY {
+        (Outcome::Busy, header.status.into())
+    } else if header.status != STATUS_OK {
+        (Outcome::WrongStatus, header.status.into())
+    } else if Crc32c::of(payload) != header.checksum {
+        (Outcome::WrongChecksum, header.checksum.into())
+    } else if header.stamps.times().is_none() {
+        (Outcome::Inconsistent, 0)
+    } else {
+        return None;
+    };
+    Some(OperationFailure::new(outcome, detail))
+}
+
+/// Checks that the times in the queue and of service, in ns, are no longer than the response together.
+///
+/// # Errors
+/// They are longer.
+pub(crate) fn check_times(
+    queue: u64,
+    service: u64,
+    response: Nanos,
+) -> Result<(), OperationFailure> {
+    let sum = queue.saturating_add(service);
+    match sum <= response.0 {
+        true => Ok(()),
+        false => Err(OperationFailure::new(Outcome::Inconsistent, sum)),
+    }
+}

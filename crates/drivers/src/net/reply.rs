@@ -1,0 +1,59 @@
+//! Replies that arrive in pieces, whatever their protocol.
+
+use std::cell::RefCell;
+
+use model::Outcome;
+
+use super::failure::OperationFailure;
+use super::tcp::TcpTransport;
+
+/// Size of the read buffer that all sessions of a thread use in turn: most replies fit.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
+
+/// The read buffer of a thread.
+#[derive(Debug)]
+pub(crate) struct ReplyBuffer(RefCell<Vec<u8>>);
+
+impl Default for ReplyBuffer {
+    fn default() -> ReplyBuffer {
+        ReplyBuffer(RefCell::new(vec![0; READ_BUFFER_BYTES]))
+    }
+}
+
+impl ReplyBuffer {
+    /// Receives a reply. `decode` gets all bytes that have arrived and whether the connection has ended, and returns
+    /// `None` if more must arrive; it fails once more than `bytes_max` of them are no reply.
+    pub(crate) async fn receive<T>(
+        &self,
+        transport: &TcpTransport,
+        bytes_max: usize,
+        decode: impl Fn(&[u8], bool) -> Result<Option<T>, OperationFailure>,
+    ) -> Result<T, OperationFailure> {
+        let mut arrived = Vec::new();
+        loop {
+            let read = transport.read(&self.0, &[]).await?;
+            let buffer = self.0.borrow();
+            let part = &buffer[..read.bytes];
+            // Most replies arrive at once, and then only the payload is copied.
+            let whole = if arrived.is_empty() {
+                decode(part, read.is_end)?
+            } else {
+                arrived.extend_from_slice(part);
+                decode(&arrived, read.is_end)?
+            };
+            if let Some(reply) = whole {
+                return Ok(reply);
+            }
+            if arrived.is_empty() {
+                arrived.extend_from_slice(part);
+            }
+            if read.is_end {
+                let outcome = if arrived.is_empty() { Outcome::SessionLost } else { Outcome::Truncated };
+                return Err(OperationFailure::new(outcome, arrived.len() as u64));
+            }
+            if bytes_max < arrived.len() {
+                return Err(OperationFailure::new(Outcome::MalformedHead, 0));
+            }
+        }
+    }
+}

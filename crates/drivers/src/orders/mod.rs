@@ -1,0 +1,237 @@
+//! The order-entry family: sessions over TCP in the protocol of [`orders::wire`], a request for each transaction.
+//!
+//! Each virtual user is a terminal: one connection, opened and introduced before the load point begins, and one transaction
+//! in flight on it. A session that is lost is opened again by the next transaction, whose response time includes that.
+//!
+//! - `call`: requests, and how they are written
+//! - `exchange`: sending a request and receiving the reply
+//! - `verify`: the checks of a reply
+//! - `count`: what became of the transactions that write, so that the database's own totals can be compared
+//! - `control`: a session beside the terminals, which restores the data and has their consistency checked
+//! - `describe`: failures in words
+
+mod call;
+mod control;
+mod count;
+mod describe;
+mod exchange;
+mod verify;
+
+use std::cell::RefCell;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+
+use engine::Driver;
+use model::{MeasuredValues, OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
+use orders::wire::{DataDescription, ExpectedData};
+use orders::{DataScale, TransactionInput};
+use units::{Clock, Nanos, RealClock};
+
+pub use control::{OrderCallError, OrderControl};
+pub use count::OrderCounts;
+
+use crate::net::{
+    OperationFailure, ReplyBuffer, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport, tcp,
+};
+use call::OrderCall;
+use count::OpenTransaction;
+use exchange::OrderReply;
+
+/// The state that all sessions of a load thread with one server share.
+#[derive(Debug)]
+pub struct OrderContext {
+    endpoint: TargetEndpoint,
+    clock: RealClock,
+    scale: DataScale,
+    counts: count::Counters,
+    /// The request to be sent.
+    request: RefCell<Vec<u8>>,
+    received: ReplyBuffer,
+}
+
+impl OrderContext {
+    /// Prepares the transactions of a workload for a server at an address that the policy has allowed.
+    ///
+    /// # Errors
+    /// Connections cannot be made from one of the source addresses.
+    pub fn new(
+        workload: &OrderEntryWorkload,
+        address: SocketAddr,
+        source_addresses: &[IpAddr],
+        clock: RealClock,
+    ) -> Result<Rc<OrderContext>, SourceAddressError> {
+        Ok(Rc::new(OrderContext {
+            endpoint: TargetEndpoint::new(address, TargetPolicy, source_addresses)?,
+            clock,
+            scale: workload.scale,
+            counts: count::Counters::default(),
+            request: RefCell::default(),
+            received: ReplyBuffer::default(),
+        }))
+    }
+
+    /// Returns what became of the transactions of all sessions so far.
+    pub fn counts(&self) -> OrderCounts {
+        self.counts.get()
+    }
+}
+
+/// A session with a server: its connection, and the number of the last request on it.
+#[derive(Debug)]
+struct OrderSession {
+    transport: TcpTransport,
+    number: u64,
+}
+
+impl OrderSession {
+    /// Connects, says which terminal it is and which data it expects. Returns the data of the server, too.
+    async fn open(
+        context: &OrderContext,
+        terminal: u32,
+    ) -> Result<(OrderSession, DataDescription), OperationFailure> {
+        let (socket, is_established) = context.endpoint.begin()?;
+        let socket = if is_established { socket } else { tcp::established(socket).await? };
+        let session = OrderSession { transport: TcpTransport::new(socket)?, number: 0 };
+        let call = OrderCall::hello(terminal, ExpectedData::of(&context.scale));
+        let (session, reply) = session.exchange(context, &call).await?;
+        if let Some(fault) = reply.fault {
+            return Err(fault);
+        }
+        let data = DataDescription::read(&reply.payload).map_err(verify::not_of_protocol)?;
+        Ok((session, data))
+    }
+
+    /// Sends a request and receives the reply.
+    async fn exchange(
+        self,
+        context: &OrderContext,
+        call: &OrderCall<'_>,
+    ) -> Result<(OrderSession, OrderReply), OperationFailure> {
+        let number = self.number + 1;
+        let (transport, reply) = exchange::exchange(context, self.transport, call, number).await?;
+        Ok((OrderSession { transport, number }, reply))
+    }
+
+    /// Returns whether the next request can be sent on it.
+    fn is_fresh(&self) -> bool {
+        self.transport.is_fresh()
+    }
+}
+
+/// A driver of one terminal; owns the terminal's session.
+#[derive(Debug)]
+pub struct OrderDriver {
+    context: Rc<OrderContext>,
+    /// The number of the terminal.
+    terminal: u32,
+    session: Option<OrderSession>,
+}
+
+impl OrderDriver {
+    /// Creates the driver of a terminal, without a session.
+    pub fn new(context: Rc<OrderContext>, terminal: u32) -> OrderDriver {
+        OrderDriver { context, terminal, session: None }
+    }
+
+    /// Performs a transaction; returns its measures.
+    async fn transact(&mut self, input: &TransactionInput, sent: Nanos) -> Result<Measured, OperationFailure> {
+        let context = Rc::clone(&self.context);
+        let (session, n_opened) = match self.session.take().filter(OrderSession::is_fresh) {
+            Some(session) => (session, 0),
+            // Boxed because it is rare, and the task of every user has room for the largest of its states.
+            None => (Box::pin(OrderSession::open(&context, self.terminal)).await?.0, 1),
+        };
+        // In doubt until an answer says what became of it, also where this future is dropped.
+        let open = OpenTransaction::begin(&context.counts, input);
+        let (session, reply) = session.exchange(&context, &OrderCall::transaction(input)).await?;
+        let done = context.clock.now();
+        if let Some(fault) = reply.fault {
+            if verify::changed_nothing(fault) {
+                open.end_without_changes();
+            }
+            self.session = verify::keeps_session(fault).then_some(session);
+            return Err(fault);
+        }
+        // The reply was complete: whatever is wrong with it, the session goes on.
+        self.session = Some(session);
+        let output = verify::output(input, &reply)?;
+        reply.check_times(done.saturating_sub(sent))?;
+        open.end(&output);
+        Ok(Measured { done, n_round_trips: 1 + n_opened, lines: lines(input), reply })
+    }
+}
+
+/// Returns the lines of an order that is placed, and those that another warehouse supplies; `None` of other transactions.
+fn lines(input: &TransactionInput) -> Option<(u64, u64)> {
+    match input {
+        TransactionInput::NewOrder(order) if !order.is_rolled_back => {
+            Some((order.items.len() as u64, order.n_remote_lines() as u64))
+        }
+        _ => None,
+    }
+}
+
+/// The measures of a transaction that succeeded.
+struct Measured {
+    done: Nanos,
+    n_round_trips: u64,
+    lines: Option<(u64, u64)>,
+    reply: OrderReply,
+}
+
+impl Measured {
+    fn values(&self) -> MeasuredValues {
+        let mut values = MeasuredValues::default();
+        let reply = &self.reply;
+        for (measure, value) in [
+            (order_measure::QUEUE, reply.queue),
+            (order_measure::SERVICE, reply.service),
+            (order_measure::ROUND_TRIPS, self.n_round_trips),
+            (order_measure::RETRIES, reply.result),
+            (order_measure::SENT_BYTES, reply.sent_bytes),
+            (order_measure::RECEIVED_BYTES, reply.received_bytes),
+        ] {
+            values.set(measure, value);
+        }
+        if let Some((lines, remote)) = self.lines {
+            values.set(order_measure::LINES, lines);
+            values.set(order_measure::REMOTE_LINES, remote);
+        }
+        values
+    }
+}
+
+impl Driver for OrderDriver {
+    type Operation = OrderRequest;
+
+    /// Opens the session, so that no transaction waits for it.
+    async fn open(&mut self) -> Result<(), String> {
+        let opened = OrderSession::open(&self.context, self.terminal).await;
+        let (session, _) = opened.map_err(|failure| describe::opening(&failure))?;
+        self.session = Some(session);
+        Ok(())
+    }
+
+    async fn perform(&mut self, request: &OrderRequest, sent: Nanos) -> Reply {
+        match self.transact(&request.input, sent).await {
+            Ok(measured) => OperationFailure::NONE.into_reply(sent, measured.done, measured.values()),
+            Err(failure) => {
+                let done = self.context.clock.now();
+                let reply = failure.into_reply(sent, done, MeasuredValues::default());
+                Reply { code: verify::code(&failure), ..reply }
+            }
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.session = None;
+    }
+
+    fn describe(&self, request: &OrderRequest, reply: &Reply) -> String {
+        let text = match reply.outcome {
+            Outcome::TimedOut => format!("no complete reply after {}", reply.done - reply.sent),
+            outcome => describe::failure(&OperationFailure::new(outcome, reply.detail)),
+        };
+        format!("{}: {text}", request.input.kind().name())
+    }
+}
