@@ -20,6 +20,11 @@ impl Counts {
         }
     }
 
+    /// Returns a count by its name; 0 if there is none.
+    pub(crate) fn get(&self, name: &str) -> u64 {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+
     /// Returns the counts in the order of their names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.0.iter().map(|(name, n)| (*name, *n))

@@ -58,6 +58,19 @@ pub enum FleetError {
         /// The directory of the files.
         directory: PathBuf,
     },
+    /// The data do not fit the disk.
+    #[error(
+        "the data need {} of free disk, and {} are free in `{}`",
+        Bytes(*needed), Bytes(*free), .directory.display()
+    )]
+    NoRoomForData {
+        /// The bytes that they need.
+        needed: u64,
+        /// The bytes that are free.
+        free: u64,
+        /// The directory of the data.
+        directory: PathBuf,
+    },
     /// A search cannot begin.
     #[error(transparent)]
     Search(#[from] FindMaxError),

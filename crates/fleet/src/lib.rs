@@ -39,7 +39,7 @@ pub use event::{Event, Observer};
 #[cfg(feature = "echo")]
 pub use family::EchoServer;
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
-pub use family::{ApplicationServer, ExternalServer, SetupError, variant};
+pub use family::{ApplicationServer, ExternalServer, OrderDatabase, SetupError, variant};
 pub use load::LoadError;
 pub use request::{Monitoring, RunRequest, ServerChoice};
 pub use run::run;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 use engine::OpenedSessions;
 
@@ -33,9 +32,6 @@ use crate::verify::VerifyError;
 use crate::wait::wait_until;
 use crate::watch::Watchers;
 
-/// The longest that a server may take until it answers.
-const READY_MAX: Duration = Duration::from_secs(20);
-
 /// The laboratory on this machine.
 pub(crate) struct LocalLab {
     /// With the limits that are in force.
@@ -53,6 +49,8 @@ pub(crate) struct LocalLab {
     messages: Option<(Sender<Message>, Receiver<Message>)>,
     /// The start of the load point that has begun, on the clock of the run.
     origin: Nanos,
+    /// What the family counted at the load point that has ended, beside its records.
+    counts: Counts,
 }
 
 impl LocalLab {
@@ -94,6 +92,7 @@ impl LocalLab {
             load,
             messages: None,
             origin: Nanos::ZERO,
+            counts: Counts::default(),
         })
     }
 }
@@ -137,7 +136,7 @@ impl Laboratory for LocalLab {
         moment: CheckMoment,
         stop: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError> {
-        Ok(self.target.check(&self.plan, self.clock, (point, moment), stop)?)
+        Ok(self.target.check(&self.plan, self.clock, (point, moment), &self.counts, stop)?)
     }
 
     fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
@@ -201,6 +200,7 @@ impl Laboratory for LocalLab {
         let server = WatchedServer { sut: self.sut.as_mut(), meter: meter.as_mut() };
         let counts = collect_load_point(begun, &mut self.load, all, server, collector, stop)?;
         self.remarks.extend(self.watchers.new_back_ends());
+        self.counts.clone_from(&counts);
         Ok(counts)
     }
 
@@ -243,7 +243,7 @@ fn start_server(
         web: family::web::parts(&request.server, &plan.sut),
         program: request.executable.clone(),
     })?;
-    sut.wait_ready_unless(READY_MAX, stop)?;
+    sut.wait_ready_unless(family::ready_max(plan.workload.family()), stop)?;
     go_on_unless(stop)?;
     Ok(Some(sut))
 }

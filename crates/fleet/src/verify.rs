@@ -54,6 +54,14 @@ pub enum VerifyError {
         /// The description of the failure.
         text: String,
     },
+    /// Its data are not those of the benchmark, or cannot be brought into their first state.
+    #[error("the data of {target} cannot be used: {text}")]
+    WrongData {
+        /// The server as given.
+        target: String,
+        /// The description of the failure.
+        text: String,
+    },
     /// The user interrupted the run.
     #[error("interrupted before the first load point; there is no run file")]
     Interrupted,

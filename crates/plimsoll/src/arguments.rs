@@ -257,7 +257,8 @@ impl PlanArguments {
 #[derive(Debug, Args)]
 pub(crate) struct SutArguments {
     /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`; an
-    /// application server: `app://HOST:PORT`, or `http://HOST:PORT` if it speaks HTTP
+    /// application server: `app://HOST:PORT`, or `http://HOST:PORT` if it speaks HTTP; a server of order-entry data:
+    /// `orders://HOST:PORT`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
     /// TLS to a target: trust only the certificate authorities in this file (PEM) instead of this machine's; a self-signed

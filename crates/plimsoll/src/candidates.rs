@@ -7,7 +7,7 @@ use drivers::web::{Target, Trust};
 use fleet::{ExternalServer, FleetError, ServerChoice};
 use model::{
     AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind,
-    HttpVersion, Plan, Setting, SettingValue, Tls, Workload,
+    HttpVersion, OrderEntryWorkload, Plan, Setting, SettingValue, Tls, Workload,
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
@@ -22,8 +22,11 @@ const WORKERS: u32 = 4;
 /// Directory of the built-in application server below the persistent private one.
 const APP_FILES: &str = "app-files";
 
+/// Directory of the built-in order-entry server below the persistent private one.
+const ORDER_FILES: &str = "order-files";
+
 /// Schemes of targets that only one family has.
-const OWN_SCHEMES: [(&str, Family); 1] = [("app", Family::App)];
+const OWN_SCHEMES: [(&str, Family); 2] = [("app", Family::App), ("orders", Family::OrderEntry)];
 
 /// Value of `--accelerator` for no accelerator.
 const NONE: &str = "none";
@@ -344,14 +347,21 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         check_scheme(url, family)?;
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, family)?))]);
     }
-    let Some(of_recipes) = recipe_family(family) else {
+    if !has_built_in(family) {
         let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
         return Err(Failure::usage(error).hint("name a running server: `--target HOST:PORT`"));
+    }
+    let no_recipes = |name: &str| {
+        let error = format!("this benchmark loads the built-in {family} server or a running one, not `{name}`");
+        Failure::usage(error).hint("omit `--sut`, or name a running server: `--target orders://HOST:PORT`")
     };
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
         "built-in" => Ok(("built-in".to_owned(), ChosenServer::BuiltIn)),
-        name => Ok((name.to_owned(), ChosenServer::Recipe(Box::new(load_recipe(name, of_recipes)?)))),
+        name => {
+            let of_recipes = recipe_family(family).ok_or_else(|| no_recipes(name))?;
+            Ok((name.to_owned(), ChosenServer::Recipe(Box::new(load_recipe(name, of_recipes)?))))
+        }
     };
     match arguments.sut.as_slice() {
         [] => Ok(vec![("built-in".to_owned(), ChosenServer::BuiltIn)]),
@@ -364,8 +374,19 @@ pub(crate) fn recipe_family(family: Family) -> Option<ServerFamily> {
     match family {
         Family::Web => Some(ServerFamily::Web),
         Family::App => Some(ServerFamily::App),
+        // The recipes of databases are of servers that speak other protocols.
+        Family::OrderEntry => None,
         #[cfg(feature = "echo")]
         Family::Echo => None,
+    }
+}
+
+/// Returns whether there is a built-in server of a family.
+pub(crate) fn has_built_in(family: Family) -> bool {
+    match family {
+        Family::Web | Family::App | Family::OrderEntry => true,
+        #[cfg(feature = "echo")]
+        Family::Echo => false,
     }
 }
 
@@ -397,6 +418,11 @@ fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
             let server: fleet::ApplicationServer = target.parse().map_err(Failure::usage)?;
             let (host, port) = (server.host.clone(), server.port);
             (ExternalServer::App(server), host, port)
+        }
+        Family::OrderEntry => {
+            let server: fleet::OrderDatabase = target.parse().map_err(Failure::usage)?;
+            let (host, port) = (server.host.clone(), server.port);
+            (ExternalServer::OrderEntry(server), host, port)
         }
         #[cfg(feature = "echo")]
         Family::Echo => {
@@ -459,6 +485,7 @@ pub(crate) fn file_name(candidate: &Candidate) -> PathBuf {
 pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
     match &plan.workload {
         Workload::App(app) => built_in_app(app, plan),
+        Workload::OrderEntry(orders) => built_in_orders(orders, plan),
         _ => built_in_web(benchmark, filelist, plan),
     }
 }
@@ -486,6 +513,24 @@ fn built_in_app(app: &AppWorkload, plan: &Plan) -> Result<Server, Failure> {
         add("--cpu-allowance", share.to_string());
     }
     Ok(Server::BuiltIn { family: ServerFamily::App, program, args })
+}
+
+/// Returns the built-in order-entry server with the data of a plan, for the highest load.
+fn built_in_orders(orders: &OrderEntryWorkload, plan: &Plan) -> Result<Server, Failure> {
+    let program = std::env::current_exe()?;
+    let directory = paths::make_private(&paths::persistent_dir())?.join(ORDER_FILES);
+    let mut args = vec!["serve".to_owned(), "orders".to_owned()];
+    let mut add = |name: &str, value: String| args.extend([name.to_owned(), value]);
+    add("--listen", "{address}:{port}".to_owned());
+    add("--warehouses", orders.scale.warehouses().to_string());
+    add("--divisor", orders.scale.divisor().to_string());
+    add("--seed", orders.population_seed.to_string());
+    add("--directory", directory.to_string_lossy().into_owned());
+    add("--terminals-max", (plan.level_max().ceil() as u32).to_string());
+    if let Some(share) = plan.sut.quota {
+        add("--cpu-allowance", share.to_string());
+    }
+    Ok(Server::BuiltIn { family: ServerFamily::OrderEntry, program, args })
 }
 
 /// Returns the built-in web server with the file set and the protocol of a plan.

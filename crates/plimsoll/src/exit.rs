@@ -170,6 +170,9 @@ impl From<FleetError> for Failure {
             FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
                 failure(Exit::Testbed).hint(certificate_hint(problem))
             }
+            FleetError::Verify(VerifyError::WrongData { .. }) => failure(Exit::Testbed).hint(
+                "start it with the data of the benchmark: `plimsoll show BENCHMARK` has `warehouses` and `divisor`",
+            ),
             // A profile or gateway that the recipe lacks; the message lists those that it has.
             FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),
@@ -190,6 +193,8 @@ impl From<FleetError> for Failure {
             }
             FleetError::NoRoom { .. } => failure(Exit::Testbed)
                 .hint("free some of the disk, or take a smaller `--set range=…` or fewer clients with `--load`"),
+            FleetError::NoRoomForData { .. } => failure(Exit::Testbed)
+                .hint("free some of the disk, or take less data: `--set warehouses=10`, `--set divisor=100`"),
             FleetError::Load(LoadError::Panicked) => failure(Exit::Internal),
             FleetError::Search(_)
             | FleetError::Processes(_)
@@ -206,7 +211,9 @@ fn unreachable_hint(family: Family) -> &'static str {
         Family::Web => {
             "start the server first, or let Plimsoll start one: `plimsoll run BENCHMARK --sut nginx`"
         }
-        Family::App => "start the server first, or omit `--target` for the built-in server",
+        Family::App | Family::OrderEntry => {
+            "start the server first, or omit `--target` for the built-in server"
+        }
         #[cfg(feature = "echo")]
         Family::Echo => "start the server first",
     }

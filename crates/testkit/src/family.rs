@@ -1,8 +1,12 @@
 //! The operations of protocol families in a simulation, and the measures of each.
 
-use model::{AppRequest, AppTransaction, Kinded, MeasuredValues, WebRequest, app_measure, web_measure};
+use model::{
+    AppRequest, AppTransaction, Kinded, MeasuredValues, OrderRequest, WebRequest, app_measure, order_measure,
+    web_measure,
+};
 #[cfg(feature = "echo")]
 use model::{EchoMessage, echo_measure};
+use orders::TransactionInput;
 use units::Nanos;
 
 /// An exchange with a simulated server that has ended.
@@ -44,6 +48,34 @@ impl SimOperation for AppRequest {
         measured.set(app_measure::SERVICE, exchange.first_byte.0);
         measured.set(app_measure::SENT_BYTES, 32 + sent);
         measured.set(app_measure::RECEIVED_BYTES, 56 + received);
+        measured
+    }
+}
+
+/// Bytes of a request and of a reply, without their payloads.
+const HEADER_BYTES: [u64; 2] = [32, 56];
+
+/// The simulated database makes each transaction in one round trip, of the bytes of headers, and never begins one again.
+impl SimOperation for OrderRequest {
+    fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
+        let mut measured = MeasuredValues::default();
+        let [sent, received] = HEADER_BYTES;
+        for (measure, value) in [
+            (order_measure::QUEUE, 0),
+            (order_measure::SERVICE, exchange.first_byte.0),
+            (order_measure::ROUND_TRIPS, 1),
+            (order_measure::RETRIES, 0),
+            (order_measure::SENT_BYTES, sent),
+            (order_measure::RECEIVED_BYTES, received),
+        ] {
+            measured.set(measure, value);
+        }
+        if let TransactionInput::NewOrder(order) = &self.input
+            && !order.is_rolled_back
+        {
+            measured.set(order_measure::LINES, order.items.len() as u64);
+            measured.set(order_measure::REMOTE_LINES, order.n_remote_lines() as u64);
+        }
         measured
     }
 }

@@ -11,6 +11,7 @@ use analysis::{Analysis, Analyzer};
 use benchmarks::app::Transactions;
 #[cfg(feature = "echo")]
 use benchmarks::echo::Messages;
+use benchmarks::orderentry::OrderTerminals;
 use benchmarks::web::pages::Pages;
 use engine::{
     BlockingClock, BlockingRuntime, LoadThreadUse, PointSetup, Runtime, Sink, StopRequest,
@@ -124,6 +125,7 @@ impl Simulation {
         match &self.plan.workload {
             Workload::Web(web) => self.run_users(point, Pages::new(web, seed, point.load), take),
             Workload::App(app) => self.run_users(point, Transactions::new(app, seed), take),
+            Workload::OrderEntry(orders) => self.run_users(point, OrderTerminals::new(orders, seed), take),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => self.run_users(point, Messages::new(echo, seed), take),
         }
@@ -217,6 +219,7 @@ impl Simulation {
             }
             // Transactions know their bytes.
             Workload::App(app) => app.suite.transactions().iter().map(|_| 0).collect(),
+            Workload::OrderEntry(orders) => orders.catalog().kinds.iter().map(|_| 0).collect(),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.messages.iter().map(EchoMessageKind::wire_bytes).collect(),
         };

@@ -24,6 +24,9 @@ use crate::verify::VerifyError;
 /// The notation of a target. A text before `@` may be a password, so the error does not repeat the target.
 const EXPECTED: &str = "expected `app://HOST:PORT`, such as `app://127.0.0.1:7000`, or `http://HOST:PORT` for a server over HTTP";
 
+/// The port of targets over HTTP that name none.
+const HTTP_PORT: u16 = 80;
+
 /// An application server, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApplicationServer {
@@ -41,15 +44,28 @@ impl FromStr for ApplicationServer {
 
     fn from_str(text: &str) -> Result<ApplicationServer, String> {
         let (scheme, rest) = text.split_once("://").ok_or(EXPECTED)?;
-        let url: HttpUrl = rest.parse().map_err(|error| format!("{EXPECTED}; {error}"))?;
-        let is_bare = url.scheme.is_none() && matches!(url.target.as_str(), "" | "/");
+        let (host, port) = host_and_port(rest, EXPECTED)?;
         let (protocol, port) = match scheme.to_ascii_lowercase().as_str() {
-            "app" => (AppProtocol::Binary, url.port),
-            "http" => (AppProtocol::Http, Some(url.port_or_default())),
+            "app" => (AppProtocol::Binary, port.ok_or(EXPECTED)?),
+            "http" => (AppProtocol::Http, port.unwrap_or(HTTP_PORT)),
             _ => return Err(EXPECTED.to_owned()),
         };
-        let port = port.filter(|_| is_bare).ok_or(EXPECTED)?;
-        Ok(ApplicationServer { protocol, host: url.host, port })
+        Ok(ApplicationServer { protocol, host, port })
+    }
+}
+
+/// Reads what follows the scheme of a target: a host, perhaps with a port, and no path. `expected` begins the error.
+pub(super) fn host_and_port(text: &str, expected: &str) -> Result<(String, Option<u16>), String> {
+    let url: HttpUrl = text.parse().map_err(|error| format!("{expected}; {error}"))?;
+    let is_bare = url.scheme.is_none() && matches!(url.target.as_str(), "" | "/");
+    if is_bare { Ok((url.host, url.port)) } else { Err(expected.to_owned()) }
+}
+
+/// Writes an address as targets have it.
+pub(super) fn host_of(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
     }
 }
 
@@ -82,10 +98,7 @@ pub(crate) struct AppTarget {
 impl AppTarget {
     /// Makes the target of a server that this run has started.
     pub(super) fn of_address(address: SocketAddr, protocol: AppProtocol) -> AppTarget {
-        let host = match address.ip() {
-            IpAddr::V4(address) => address.to_string(),
-            IpAddr::V6(address) => format!("[{address}]"),
-        };
+        let host = host_of(address.ip());
         AppTarget { server: ApplicationServer { protocol, host, port: address.port() }, address }
     }
 

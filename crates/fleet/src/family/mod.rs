@@ -6,6 +6,7 @@
 mod app;
 #[cfg(feature = "echo")]
 mod echo;
+mod order_entry;
 mod probe;
 pub(crate) mod web;
 
@@ -28,6 +29,8 @@ pub use app::ApplicationServer;
 pub use echo::EchoServer;
 #[cfg(feature = "echo")]
 pub(crate) use echo::EchoTarget;
+pub use order_entry::OrderDatabase;
+pub(crate) use order_entry::OrderTarget;
 pub(crate) use web::WebTarget;
 
 use crate::counts::Counts;
@@ -47,6 +50,8 @@ pub enum ExternalServer {
     Web(Target, Trust),
     /// An application server.
     App(ApplicationServer),
+    /// A server of order-entry data.
+    OrderEntry(OrderDatabase),
     /// An echo server.
     #[cfg(feature = "echo")]
     Echo(EchoServer),
@@ -57,6 +62,7 @@ pub enum ExternalServer {
 pub(crate) enum ResolvedTarget {
     Web(WebTarget),
     App(AppTarget),
+    OrderEntry(OrderTarget),
     #[cfg(feature = "echo")]
     Echo(EchoTarget),
 }
@@ -83,6 +89,7 @@ pub fn variant(workload: &Workload) -> Option<&'static str> {
     match workload {
         Workload::Web(workload) => Some(web::variant(workload.protocol)),
         Workload::App(workload) => app::variant(workload.protocol),
+        Workload::OrderEntry(_) => None,
         #[cfg(feature = "echo")]
         Workload::Echo(_) => None,
     }
@@ -95,9 +102,19 @@ pub(crate) fn order(family: Family) -> &'static StepOrder {
         Family::Web => &StepOrder::STATELESS,
         // Files are written.
         Family::App => &StepOrder::STATEFUL,
+        // Transactions change the data.
+        Family::OrderEntry => &StepOrder::STATEFUL,
         // So that real runs of a test have this order.
         #[cfg(feature = "echo")]
         Family::Echo => &StepOrder::STATEFUL,
+    }
+}
+
+/// Returns the longest that a server may take until it answers: some load their data before.
+pub(crate) fn ready_max(family: Family) -> Duration {
+    match family {
+        Family::OrderEntry => Duration::from_secs(600),
+        _ => Duration::from_secs(20),
     }
 }
 
@@ -105,7 +122,7 @@ pub(crate) fn order(family: Family) -> &'static StepOrder {
 pub(crate) fn checked_things(family: Family) -> &'static str {
     match family {
         Family::Web => "objects",
-        Family::App => "transactions",
+        Family::App | Family::OrderEntry => "transactions",
         #[cfg(feature = "echo")]
         Family::Echo => "messages",
     }
@@ -118,6 +135,7 @@ pub(crate) fn checked_things(family: Family) -> &'static str {
 pub(crate) fn check_room(plan: &Plan, directory: &Path) -> Result<(), FleetError> {
     match &plan.workload {
         Workload::App(workload) => app::check_room(workload, plan.level_max(), directory),
+        Workload::OrderEntry(workload) => order_entry::check_room(workload, directory),
         _ => Ok(()),
     }
 }
@@ -147,6 +165,10 @@ impl ResolvedTarget {
                 address: resolve(&server.host, server.port, clock, stop)?,
                 server: server.clone(),
             }),
+            ExternalServer::OrderEntry(server) => ResolvedTarget::OrderEntry(OrderTarget {
+                address: resolve(&server.host, server.port, clock, stop)?,
+                server: server.clone(),
+            }),
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => ResolvedTarget::Echo(EchoTarget {
                 address: resolve(&server.host, server.port, clock, stop)?,
@@ -160,10 +182,17 @@ impl ResolvedTarget {
     /// # Errors
     /// Its address is not allowed.
     pub(crate) fn of_sut(sut: &RunningSut, secrets: Secrets) -> Result<ResolvedTarget, TargetPolicyError> {
-        if sut.family() == ServerFamily::App {
-            let address = sut.addr();
+        let address = sut.addr();
+        let family = sut.family();
+        if matches!(family, ServerFamily::App | ServerFamily::OrderEntry) {
             TargetPolicy.resolve(&address.ip().to_string(), address.port())?;
-            return Ok(ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())));
+        }
+        match family {
+            ServerFamily::App => {
+                return Ok(ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())));
+            }
+            ServerFamily::OrderEntry => return Ok(ResolvedTarget::OrderEntry(OrderTarget::of_address(address))),
+            ServerFamily::Web | ServerFamily::File | ServerFamily::Mail => {}
         }
         // Without TLS it has no certificate, and none is asked for.
         let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
@@ -177,6 +206,7 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Web(web) => web.address,
             ResolvedTarget::App(app) => app.address,
+            ResolvedTarget::OrderEntry(orders) => orders.address,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
         }
@@ -187,6 +217,7 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Web(web) => web.target.to_string(),
             ResolvedTarget::App(app) => app.server.to_string(),
+            ResolvedTarget::OrderEntry(orders) => orders.server.to_string(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.server.to_string(),
         }
@@ -197,6 +228,7 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Web(web) => &web.target.host,
             ResolvedTarget::App(app) => &app.server.host,
+            ResolvedTarget::OrderEntry(orders) => &orders.server.host,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => &echo.server.host,
         }
@@ -206,7 +238,7 @@ impl ResolvedTarget {
     pub(crate) fn is_encrypted(&self) -> bool {
         match self {
             ResolvedTarget::Web(web) => web.target.secure,
-            ResolvedTarget::App(_) => false,
+            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) => false,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => false,
         }
@@ -216,7 +248,7 @@ impl ResolvedTarget {
     pub(crate) fn take_secrets(&mut self) -> Secrets {
         match self {
             ResolvedTarget::Web(web) => std::mem::take(&mut web.secrets),
-            ResolvedTarget::App(_) => Secrets::default(),
+            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) => Secrets::default(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => Secrets::default(),
         }
@@ -230,25 +262,23 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Web(target) => web::probe(plan, target, clock, stop),
             ResolvedTarget::App(target) => app::probe(plan, target, clock, stop),
+            ResolvedTarget::OrderEntry(target) => order_entry::probe(plan, target, clock, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::probe(plan, target, clock, stop),
         }
     }
 
     /// Checks the conditions that the benchmark sets on the server before or after a load point; returns what is to be
-    /// recorded.
+    /// recorded. `counts` are those of the load point after it.
     ///
     /// # Errors
     /// `stop` is set before all of them were checked, or the system refused a socket.
-    #[cfg_attr(
-        not(feature = "echo"),
-        expect(unused_variables, reason = "only a family for tests has such conditions")
-    )]
     pub(crate) fn check(
         &self,
         plan: &Plan,
         clock: RealClock,
         when: (LoadPoint, CheckMoment),
+        counts: &Counts,
         stop: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, VerifyError> {
         match self {
@@ -256,6 +286,9 @@ impl ResolvedTarget {
             ResolvedTarget::Web(_) => Ok(Vec::new()),
             // Every read checks the number of its block.
             ResolvedTarget::App(_) => Ok(Vec::new()),
+            ResolvedTarget::OrderEntry(target) => {
+                order_entry::check(plan, target, clock, when, counts, stop)
+            }
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
         }
@@ -270,6 +303,7 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Web(target) => web::run(work, target),
             ResolvedTarget::App(target) => app::run(work, target),
+            ResolvedTarget::OrderEntry(target) => order_entry::run(work, target),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::run(work, target),
         }

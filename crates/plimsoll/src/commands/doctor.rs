@@ -8,7 +8,7 @@ use testbed::probe_quota;
 use super::{print, print_json};
 use crate::arguments::DoctorArguments;
 use crate::benchmark;
-use crate::candidates::recipe_family;
+use crate::candidates::{has_built_in, recipe_family};
 use crate::exit::{Exit, Failure};
 use crate::paths;
 
@@ -46,6 +46,7 @@ pub(crate) fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit
 /// Names the servers of a benchmark's family that can be started here.
 fn servers(family: Family) -> Result<Check, Failure> {
     let found = match recipe_family(family) {
+        None if has_built_in(family) => format!("{family}: the built-in server"),
         None => format!("Plimsoll starts no {family} servers; name one that runs: `--target HOST:PORT`"),
         Some(of_recipes) => {
             let all = testbed::suts_of(of_recipes, &paths::search_path(), &std::env::current_exe()?);
@@ -71,7 +72,7 @@ pub(crate) fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput
         rate: rate.or_else(|| offered.reduce(f64::max)),
         source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),
         shared,
-        starts_server: shared && recipe_family(plan.workload.family()).is_some(),
+        starts_server: shared && has_built_in(plan.workload.family()),
         separated: 1 < observe::available_cpus().len(),
         run_dir: "runs".into(),
         run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,

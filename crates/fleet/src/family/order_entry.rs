@@ -1,0 +1,341 @@
+//! The order-entry family: transactions of terminals with a database behind our own protocol.
+//!
+//! Transactions change the data, and some need what others leave. So each load point begins with the same data: they are
+//! restored after the probe, which makes transactions of its own, and before the first check.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::rc::Rc;
+use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
+
+use benchmarks::orderentry::OrderTerminals;
+use drivers::orders::{OrderCallError, OrderContext, OrderControl, OrderCounts, OrderDriver};
+use languages::foreign_text;
+use model::{
+    CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, OrderRequest, Plan, Workload,
+};
+use observe::free_bytes;
+use orders::wire::ConditionResult;
+use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
+use units::RealClock;
+
+use super::app::{host_and_port, host_of};
+use super::probe::Probe;
+use super::{SetupError, unless_stopped};
+use crate::counts::Counts;
+use crate::error::FleetError;
+use crate::thread::{ThreadFailure, ThreadWork};
+use crate::verify::VerifyError;
+
+/// The notation of a target. A text before `@` may be a password, so the error does not repeat the target.
+const EXPECTED: &str = "expected `orders://HOST:PORT`, such as `orders://127.0.0.1:7000`";
+
+/// The most rows that violate a condition and are written down.
+const ROWS_MAX: usize = 3;
+
+// Names of counts.
+const PLACED: &str = "orders placed";
+const PLACED_IN_DOUBT: &str = "new orders in doubt";
+const DELIVERED: &str = "orders delivered";
+const DELIVERED_IN_DOUBT: &str = "orders that deliveries in doubt may have delivered";
+const SKIPPED: &str = "districts without an order to deliver";
+
+/// A server of order-entry data, as the user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderDatabase {
+    /// A name or an address; an IPv6 address in brackets.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
+}
+
+/// Reads `orders://HOST:PORT`.
+impl FromStr for OrderDatabase {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<OrderDatabase, String> {
+        let (scheme, rest) = text.split_once("://").ok_or(EXPECTED)?;
+        let (host, port) = host_and_port(rest, EXPECTED)?;
+        let port = port.filter(|_| scheme.eq_ignore_ascii_case("orders")).ok_or(EXPECTED)?;
+        Ok(OrderDatabase { host, port })
+    }
+}
+
+impl fmt::Display for OrderDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "orders://{}:{}", self.host, self.port)
+    }
+}
+
+/// A server of order-entry data that load is sent to.
+#[derive(Debug, Clone)]
+pub(crate) struct OrderTarget {
+    /// The server as named.
+    pub(super) server: OrderDatabase,
+    /// One of its addresses, allowed by the policy.
+    pub(super) address: SocketAddr,
+}
+
+impl OrderTarget {
+    /// Makes the target of a server that this run has started.
+    pub(super) fn of_address(address: SocketAddr) -> OrderTarget {
+        OrderTarget {
+            server: OrderDatabase { host: host_of(address.ip()), port: address.port() },
+            address,
+        }
+    }
+
+    /// Sets up what all sessions of a thread share.
+    fn context<'a>(
+        &self,
+        plan: &'a Plan,
+        clock: RealClock,
+    ) -> Result<(&'a OrderEntryWorkload, Rc<OrderContext>), SetupError> {
+        let Workload::OrderEntry(workload) = &plan.workload else {
+            return Err(SetupError::OtherFamily(plan.workload.family()));
+        };
+        Ok((workload, OrderContext::new(workload, self.address, &plan.source_addresses, clock)?))
+    }
+
+    fn wrong_data(&self, text: String) -> VerifyError {
+        VerifyError::WrongData { target: self.server.to_string(), text }
+    }
+}
+
+/// Checks that the free disk of a directory has room for the data.
+///
+/// # Errors
+/// It has less than 2.5 times their raw size.
+pub(super) fn check_room(workload: &OrderEntryWorkload, directory: &Path) -> Result<(), FleetError> {
+    let needed = workload.disk_bytes();
+    match free_bytes(directory) {
+        Some(free) if free < needed => {
+            Err(FleetError::NoRoomForData { needed, free, directory: directory.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the server has the data of the plan, makes a transaction of every kind, and has the data restored.
+pub(super) fn probe(
+    plan: &Plan,
+    target: &OrderTarget,
+    clock: RealClock,
+    stop: &AtomicBool,
+) -> Result<(), VerifyError> {
+    let (workload, context) = target.context(plan, clock)?;
+    let requests = OrderTerminals::new(workload, plan.seed).one_of_each();
+    let (name, time_limit) = (target.server.to_string(), plan.time_limit);
+    let slow = |_: &OrderRequest| format!("no complete reply within {time_limit}");
+    let probe = Probe { family: Family::OrderEntry, target: name, time_limit, clock };
+    unless_stopped(stop, async {
+        // First: where there is no connection, it says so.
+        let driver = OrderDriver::new(Rc::clone(&context), 0);
+        probe.perform_all(driver, &requests, slow, |_| None).await?;
+        let refused = |error: OrderCallError| target.wrong_data(error.to_string());
+        let mut control = OrderControl::open(Rc::clone(&context)).await.map_err(refused)?;
+        if let Some(other) = other_rows(workload, &control) {
+            return Err(target.wrong_data(other));
+        }
+        control.restore().await.map_err(refused)
+    })
+}
+
+/// Returns what shows that the rows of a server are not those of the workload.
+fn other_rows(workload: &OrderEntryWorkload, control: &OrderControl) -> Option<String> {
+    let (expected, found) = (workload.population_seed, control.data.seed);
+    if expected != found {
+        return Some(format!("expected rows of the seed {expected}, found rows of the seed {found}"));
+    }
+    control.data.population().is_none().then(|| "its rows are those of another build".to_owned())
+}
+
+/// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
+pub(super) fn check(
+    plan: &Plan,
+    target: &OrderTarget,
+    clock: RealClock,
+    (point, moment): (LoadPoint, CheckMoment),
+    counts: &Counts,
+    stop: &AtomicBool,
+) -> Result<Vec<ConsistencyCheck>, VerifyError> {
+    let (workload, context) = target.context(plan, clock)?;
+    let row = |(name, holds, found): (String, bool, String)| ConsistencyCheck {
+        load_point: point.index,
+        moment,
+        name,
+        holds,
+        found,
+    };
+    let checked = unless_stopped(stop, async {
+        Ok(found_conditions(&workload.scale, context, moment, counts).await)
+    })?;
+    let found = checked.unwrap_or_else(|error| {
+        let text = foreign_text(&error.to_string());
+        vec![("consistency conditions".to_owned(), false, format!("they cannot be checked: {text}"))]
+    });
+    Ok(found.into_iter().map(row).collect())
+}
+
+/// Checks the conditions one after another: name, whether it holds, what was found.
+async fn found_conditions(
+    scale: &DataScale,
+    context: Rc<OrderContext>,
+    moment: CheckMoment,
+    counts: &Counts,
+) -> Result<Vec<(String, bool, String)>, OrderCallError> {
+    let mut control = OrderControl::open(context).await?;
+    let mut found = Vec::new();
+    for condition in ConsistencyCondition::ALL {
+        // Deliveries end the eleventh, in whose place the totals are compared.
+        if moment == CheckMoment::Before || condition.holds_after_deliveries() {
+            found.push(condition_row(condition, &control.violations(condition).await?));
+        }
+    }
+    let totals = control.totals().await?;
+    found.extend(match moment {
+        CheckMoment::Before => vec![fresh_row(scale, &totals)],
+        CheckMoment::After => Vec::from(total_rows(scale, &totals, counts)),
+    });
+    Ok(found)
+}
+
+fn condition_row(condition: ConsistencyCondition, found: &ConditionResult) -> (String, bool, String) {
+    let (name, sentence) = (format!("condition {}", condition.number()), condition.sentence());
+    if found.n_violations == 0 {
+        return (name, true, sentence.to_owned());
+    }
+    let rows: Vec<String> = found.rows.iter().take(ROWS_MAX).map(|row| foreign_text(row)).collect();
+    let (n, noun) = (found.n_violations, if found.n_violations == 1 { "row violates" } else { "rows violate" });
+    (name, false, format!("{n} {noun} that {sentence}: {}", rows.join("; ")))
+}
+
+/// Returns the totals of data that nothing has been done to.
+fn fresh_totals(scale: &DataScale) -> OrderTotals {
+    let orders = scale.rows(OrderTable::Orders);
+    OrderTotals {
+        orders,
+        new_orders: scale.rows(OrderTable::NewOrder),
+        // The next order of a district follows those that it has.
+        next_orders: orders + scale.rows(OrderTable::District),
+    }
+}
+
+fn fresh_row(scale: &DataScale, found: &OrderTotals) -> (String, bool, String) {
+    let expected = fresh_totals(scale);
+    let text = |totals: &OrderTotals| {
+        let OrderTotals { orders, new_orders, next_orders } = totals;
+        format!("{orders} orders, {new_orders} of them new, and {next_orders} as the sum of the next ones")
+    };
+    let holds = *found == expected;
+    let found = if holds { text(found) } else { format!("{}, expected {}", text(found), text(&expected)) };
+    ("orders as loaded".to_owned(), holds, found)
+}
+
+/// Compares the orders that the database has placed and delivered since it was restored with those that the terminals counted:
+/// committed ≤ found ≤ committed + in doubt.
+fn total_rows(scale: &DataScale, found: &OrderTotals, counts: &Counts) -> [(String, bool, String); 2] {
+    let row = |name: &str, n: i64, committed: &'static str, in_doubt: &'static str| {
+        let [committed, in_doubt] = [committed, in_doubt].map(|name| counts.get(name));
+        let fits = u64::try_from(n).is_ok_and(|n| committed <= n && n <= committed.saturating_add(in_doubt));
+        (name.to_owned(), fits, format!("{n} by the database, {committed} by the users and {in_doubt} in doubt"))
+    };
+    [
+        row("orders placed", found.placed_since(&fresh_totals(scale)), PLACED, PLACED_IN_DOUBT),
+        row("orders delivered", found.delivered_since_load(scale), DELIVERED, DELIVERED_IN_DOUBT),
+    ]
+}
+
+/// Runs the users of a load thread.
+pub(super) fn run(work: ThreadWork<'_>, target: &OrderTarget) -> Result<Counts, ThreadFailure> {
+    let (workload, context) = target.context(work.plan, work.clock)?;
+    let mix = OrderTerminals::new(workload, work.plan.seed);
+    work.run_with(mix, |user| OrderDriver::new(Rc::clone(&context), user))?;
+    Ok(named(&context.counts()))
+}
+
+fn named(counts: &OrderCounts) -> Counts {
+    let OrderCounts { placed, placed_in_doubt, delivered, delivered_in_doubt, skipped } = *counts;
+    Counts::from([
+        (PLACED, placed),
+        (PLACED_IN_DOUBT, placed_in_doubt),
+        (DELIVERED, delivered),
+        (DELIVERED_IN_DOUBT, delivered_in_doubt),
+        (SKIPPED, skipped),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_have_a_scheme_a_host_and_a_port() {
+        for (text, shown) in [
+            ("orders://127.0.0.1:7000", "orders://127.0.0.1:7000"),
+            ("Orders://[::1]:7/", "orders://[::1]:7"),
+        ] {
+            let server: OrderDatabase = text.parse().unwrap();
+            assert_eq!(server.to_string(), shown);
+        }
+        for text in ["127.0.0.1:7000", "app://a:1", "orders://", "orders://a", "orders://u:secret@a:1", "orders://a:1/b"] {
+            let error = text.parse::<OrderDatabase>().unwrap_err();
+            assert!(error.starts_with("expected `orders://") && !error.contains("secret"), "{text}: {error}");
+        }
+        let address: SocketAddr = "[::1]:7000".parse().unwrap();
+        assert_eq!(OrderTarget::of_address(address).server, "orders://[::1]:7000".parse().unwrap());
+    }
+
+    /// Two warehouses with divisor 100: 600 orders, 180 of them new, 20 districts whose next order is their 31st.
+    #[test]
+    fn fresh_data_have_the_orders_of_their_size() {
+        let scale = DataScale::new(2, 100).unwrap();
+        let expected = OrderTotals { orders: 600, new_orders: 180, next_orders: 620 };
+        assert_eq!(fresh_totals(&scale), expected);
+        assert!(fresh_row(&scale, &expected).1);
+        let (_, holds, found) = fresh_row(&scale, &OrderTotals { orders: 601, ..expected });
+        assert!(!holds && found.starts_with("601 orders, ") && found.contains(", expected 600 orders, "), "{found}");
+    }
+
+    /// 5 placed and 3 delivered since the data were loaded.
+    #[test]
+    fn orders_are_between_those_committed_and_those_in_doubt() {
+        let scale = DataScale::new(2, 100).unwrap();
+        let found = OrderTotals { orders: 605, new_orders: 182, next_orders: 625 };
+        let holds = |placed, placed_in_doubt, delivered| {
+            let counts = OrderCounts { placed, placed_in_doubt, delivered, ..OrderCounts::default() };
+            total_rows(&scale, &found, &named(&counts)).map(|row| row.1)
+        };
+        assert_eq!(holds(5, 0, 3), [true, true]);
+        assert_eq!(holds(4, 0, 2), [false, false], "more than the users know of");
+        assert_eq!(holds(4, 1, 3), [true, true]);
+        assert_eq!(holds(6, 9, 4), [false, false], "some were lost");
+        let text = total_rows(&scale, &found, &Counts::default())[0].2.clone();
+        assert_eq!(text, "5 by the database, 0 by the users and 0 in doubt");
+    }
+
+    #[test]
+    fn violating_rows_are_named_and_escaped() {
+        let rows = ["w_id 1", "a\u{1b}b", "c", "d"].map(str::to_owned).into();
+        let condition = ConsistencyCondition::WarehouseYtd;
+        let (name, holds, found) = condition_row(condition, &ConditionResult { n_violations: 9, rows });
+        assert_eq!((name.as_str(), holds), ("condition 1", false));
+        let expected = "9 rows violate that a warehouse has received what its districts have: w_id 1; a\\u{1b}b; c";
+        assert_eq!(found, expected);
+        assert!(condition_row(condition, &ConditionResult::default()).1);
+    }
+
+    #[test]
+    fn data_that_do_not_fit_are_refused_with_their_size() {
+        let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+        let workload = |warehouses, divisor| OrderEntryWorkload {
+            scale: DataScale::new(warehouses, divisor).unwrap(),
+            ..OrderEntryWorkload::default()
+        };
+        assert!(check_room(&workload(1, 100), directory.path()).is_ok());
+        let error = check_room(&workload(100_000, 1), directory.path()).unwrap_err().to_string();
+        assert!(error.starts_with("the data need 15.6 TiB "), "{error}");
+    }
+}
