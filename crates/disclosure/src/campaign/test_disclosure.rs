@@ -40,6 +40,10 @@ fn think_text(report: &Report) -> Option<String> {
     match report.plan.workload.think() {
         _ if report.is_open() => None,
         Think::None => Some("none".to_owned()),
+        think if 1 < report.plan.catalog.pauses.len() => {
+            let (n, mean) = (report.plan.catalog.pauses.len(), numbers::time(think.mean()));
+            Some(format!("pauses of {n} kinds, {mean} from one operation to the next on average"))
+        }
         Think::Fixed(time) => Some(format!("{}, constant", numbers::time(time))),
         Think::Exponential(time) => Some(format!("negative exponential, mean {}", numbers::time(time))),
     }

@@ -94,6 +94,7 @@ pub fn outline(report: &Report) -> Document {
     if let Some(sheet) = report.price {
         colophon = colophon.plain(", prices also from the price list ").code(&sheet.file).plain(",");
     }
+    let notice = report.plan.workload.notice().map(|notice| format!(" {notice}")).unwrap_or_default();
     Document {
         title: report.analysis.benchmark.title.clone(),
         subtitle: opening::subtitle(report),
@@ -104,7 +105,7 @@ pub fn outline(report: &Report) -> Document {
         n_open: N_OPEN,
         lead: rates::lead(report).or_else(|| timeline::lead(report)),
         sections: SECTIONS.iter().filter_map(|maker| maker(report)).collect(),
-        colophon: colophon.plain(format!(" and can be recomputed from it. Written by {program}.")),
+        colophon: colophon.plain(format!(" and can be recomputed from it. Written by {program}.{notice}")),
     }
 }
 

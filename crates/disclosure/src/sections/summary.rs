@@ -186,7 +186,9 @@ pub(crate) fn load_text(loads: &[Load], word: &str) -> String {
 pub(crate) fn protocol_text(report: &Report) -> String {
     let limit = format!("time limit {}", numbers::length(report.plan.time_limit));
     let Some(protocol) = report.web().map(|web| web.protocol) else {
-        return format!("{}, {limit}", report.plan.workload.family());
+        let workload = &report.plan.workload;
+        let mode = workload.mode_text().map(|mode| format!(", {mode}")).unwrap_or_default();
+        return format!("{}{mode}, {limit}", workload.family());
     };
     let (version, tls) = (protocol.http.name(), protocol.tls.clause());
     let connection = match protocol.connection {

@@ -146,12 +146,27 @@ fn think(report: &Report, unit: &str) -> Option<String> {
     match report.plan.workload.think() {
         _ if report.is_open() => None,
         Think::None => None,
+        _ if 1 < report.plan.catalog.pauses.len() => Some(pauses_in_words(report, unit)),
         Think::Fixed(time) => Some(format!("Users pause {} after each {unit}.", numbers::time(time))),
         Think::Exponential(time) => Some(format!(
             "Users pause after each {unit}; the pauses have a negative exponential distribution with mean {}, not truncated.",
             numbers::time(time)
         )),
     }
+}
+
+/// Describes pauses of several kinds.
+fn pauses_in_words(report: &Report, unit: &str) -> String {
+    let kinds = report.plan.catalog.pauses.iter().map(|pause| {
+        let mean = numbers::time(pause.time.mean());
+        match pause.time {
+            Think::Exponential(_) => format!("{} (mean {mean}, negative exponential)", pause.name),
+            Think::Fixed(_) | Think::None => format!("{} ({mean})", pause.name),
+        }
+    });
+    let mean = numbers::time(report.plan.workload.think().mean());
+    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    format!("From one {unit} to the next, users pause {mean} on average in all: {kinds}.")
 }
 
 fn requests(report: &Report, workload: &WebWorkload) -> Table {

@@ -199,8 +199,8 @@ impl OrderEntryWorkload {
             TransactionMix::Weighted => "weights of 45/43/4/4/4",
         };
         let pacing = match (self.pacing, self.think_from()) {
-            (OrderPacing::Exponential, PauseStart::Due) => "`bf` as interarrival times".to_owned(),
-            (pacing, _) => format!("`{pacing}`"),
+            (OrderPacing::Exponential, PauseStart::Due) => "bf as interarrival times".to_owned(),
+            (pacing, _) => pacing.to_string(),
         };
         format!(
             "one request per transaction, prepared statements in the server; pacing {pacing}, {mix}, deliveries at once"

@@ -133,7 +133,8 @@ fn settings_text(configuration: &Configuration) -> String {
 
 fn protocol_text(plan: &Plan) -> String {
     let Some(protocol) = plan.workload.web().map(|web| web.protocol) else {
-        return plan.workload.family().to_string();
+        let mode = plan.workload.mode_text().map(|mode| format!(", {mode}")).unwrap_or_default();
+        return format!("{}{mode}", plan.workload.family());
     };
     let connection = match protocol.connection {
         Connection::PerRequest => "a connection per request".to_owned(),

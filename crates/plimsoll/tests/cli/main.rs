@@ -28,6 +28,7 @@ mod kept_runs;
 mod limits;
 mod metrics;
 mod nginx;
+mod orderentry;
 mod pdf;
 mod preflight;
 mod price;

@@ -1,0 +1,146 @@
+//! The order-entry benchmark: with the built-in server, with one that runs already, and with other data.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{Fixture, Running};
+
+/// Arguments for load points of some seconds on small data.
+const SHORT: [&str; 8] = ["--quick", "--load", "4,8", "--duration", "3", "--set", "warehouses=2", "--monitor"];
+
+/// Starts a built-in order-entry server with data of two warehouses in a directory on a disk; returns both, and its target.
+fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+    let path = directory.path().to_str().unwrap();
+    let server = ["serve", "orders", "--warehouses", "2", "--divisor", "100", "--directory", path];
+    let server = fixture.start(&[&server, more].concat());
+    let ready: Value = serde_json::from_str(&server.line_of_stdout()).unwrap();
+    let target = format!("orders://{}", ready["ready"]["address"].as_str().unwrap());
+    ((server, directory), target)
+}
+
+/// Returns the names of the checks of a load point at a moment, all of which hold.
+fn checks<'a>(point: &'a Value, moment: &str) -> Vec<&'a str> {
+    let checks = point["checks"].as_array().unwrap().iter().filter(|check| check["moment"] == moment);
+    let name = |check: &'a Value| {
+        assert_eq!(check["holds"], true, "{check}");
+        check["name"].as_str().unwrap()
+    };
+    checks.map(name).collect()
+}
+
+#[test]
+fn a_run_works_from_nothing_and_is_audited() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "orderentry", "--out", "run.plim"];
+    let ended = fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
+    for word in ["new orders per minute", "NOPM"] {
+        assert!(ended.stdout.contains(word), "`{word}` in {}", ended.stdout);
+    }
+    fixture.run(&["audit", "run.plim"]).expect(0).expect_stdout("no differences found");
+    let report = fixture.report(&fixture.path("run.plim"));
+    for point in report["load_points"].as_array().unwrap() {
+        assert_eq!(point["total"]["errors"], 0);
+        check_score(point);
+        let conditions: Vec<String> = (1..=12).map(|number| format!("condition {number}")).collect();
+        let before = conditions.iter().map(String::as_str).chain(["orders as loaded"]);
+        assert_eq!(checks(point, "before"), before.collect::<Vec<_>>());
+        let after = conditions.iter().map(String::as_str).filter(|name| *name != "condition 11");
+        let after = after.chain(["orders placed", "orders delivered"]);
+        assert_eq!(checks(point, "after"), after.collect::<Vec<_>>());
+        let placed = point["counts"]["orders placed"].as_u64().unwrap();
+        let steady = kind(point, "new-order")["n"].as_u64().unwrap();
+        assert!(steady <= placed && point["counts"]["new orders in doubt"] == 0, "{}", point["counts"]);
+    }
+    let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
+    for text in [
+        "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C results.",
+        "2 warehouses, cardinalities divided by 100",
+        "pacing bf, weights of 45/43/4/4/4, deliveries at once",
+        "Queue time in the server",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert!(!html.contains("tpmC"), "a protected name");
+}
+
+fn kind<'a>(point: &'a Value, name: &str) -> &'a Value {
+    point["kinds"].as_array().unwrap().iter().find(|kind| kind["name"] == name).unwrap()
+}
+
+/// Checks the score against what is printed: 60 · (n placed + n rolled back) ÷ T, with T from the rate of all transactions.
+fn check_score(point: &Value) {
+    let n = |name: &str| kind(point, name)["n"].as_f64().unwrap();
+    let seconds = point["total"]["n"].as_f64().unwrap() / point["rate_per_s"].as_f64().unwrap();
+    let expected = 60.0 * (n("new-order") + n("new-order rolled back")) / seconds;
+    let score = point["score"].as_f64().unwrap();
+    assert!((score / expected - 1.0).abs() < 1e-6, "{score} and {expected}");
+    let lines = kind(point, "new-order")["order_lines"]["mean"].as_f64().unwrap();
+    assert!((5.0..=15.0).contains(&lines), "{lines}");
+    for name in ["new-order", "payment"] {
+        let part = |measure: &str| kind(point, name)[measure]["mean"].as_f64().unwrap();
+        let response = kind(point, name)["response"]["mean_s"].as_f64().unwrap();
+        assert!(part("queue_s") + part("service_s") <= response, "{name}");
+        assert_eq!(part("round_trips"), 1.0, "{name}");
+    }
+}
+
+/// The order of the inputs of a user follows from the seed: two runs of a server alone place other orders, but make the same
+/// data at first.
+#[test]
+fn a_running_server_is_named_by_its_target_and_restored_between_load_points() {
+    let fixture = Fixture::new();
+    let (_server, target) = serve(&fixture, &[]);
+    let arguments = ["run", "orderentry", "--target", &target, "--set", "pacing=flat,bf", "--out", "out"];
+    fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).assert_run();
+    for target in ["app://127.0.0.1:1", "127.0.0.1:1"] {
+        fixture
+            .run(&["run", "orderentry", "--target", target, "--out", "x.plim"])
+            .expect(2)
+            .expect_stderr("expected `orders://HOST:PORT`");
+    }
+    fixture
+        .run(&["run", "orderentry", "--target", "orders://127.0.0.1:1", "--out", "x.plim"])
+        .expect(4)
+        .expect_stderr("hint: start the server first, or omit `--target` for the built-in server");
+    fixture
+        .run(&["run", "orderentry", "--sut", "postgresql", "--out", "x.plim"])
+        .expect(2)
+        .expect_stderr("this benchmark loads the built-in order-entry server or a running one");
+}
+
+#[test]
+fn other_data_are_not_loaded() {
+    let fixture = Fixture::new();
+    let (_server, target) = serve(&fixture, &[]);
+    let arguments = ["run", "orderentry", "--target", &target, "--quick", "--out", "x.plim"];
+    fixture.run(&arguments).expect(4).expect_stderr("it has other data");
+    let (_other, target) = serve(&fixture, &["--seed", "7"]);
+    let arguments = ["run", "orderentry", "--target", &target, "--out", "x.plim"];
+    fixture
+        .run(&[&arguments[..], &SHORT, &["off"]].concat())
+        .expect(4)
+        .expect_stderr("expected rows of the seed 1, found rows of the seed 7");
+    assert!(!fixture.path("x.plim").exists());
+}
+
+/// Data of 100,000 warehouses are for no test machine.
+#[test]
+fn data_that_do_not_fit_the_disk_are_refused() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "orderentry", "--set", "warehouses=100000", "--set", "divisor=1", "--out", "x.plim"];
+    fixture.run(&arguments).expect(4).expect_stderr("the data need 15.6 TiB of free disk");
+    assert!(!fixture.path("x.plim").exists());
+}
+
+#[test]
+fn settings_are_modifications() {
+    let fixture = Fixture::new();
+    let settings = ["--set", "pacing=spec", "--set", "divisor=50"];
+    let planned = fixture.run(&[&["run", "orderentry", "--dry-run"][..], &settings].concat());
+    planned
+        .expect(0)
+        .expect_stdout("pacing: bf → spec")
+        .expect_stdout("divisor of cardinalities: 100 → 50")
+        .expect_stdout("a deck of 23 cards per user");
+}
