@@ -28,6 +28,9 @@ const ORDER_FILES: &str = "order-files";
 /// Schemes of targets that only one family has.
 const OWN_SCHEMES: [(&str, Family); 2] = [("app", Family::App), ("orders", Family::OrderEntry)];
 
+/// The fewest requests that may wait in the built-in order-entry server; there is room for one of each user.
+const QUEUE_MIN: u32 = 1024;
+
 /// Value of `--accelerator` for no accelerator.
 const NONE: &str = "none";
 
@@ -352,7 +355,8 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         return Err(Failure::usage(error).hint("name a running server: `--target HOST:PORT`"));
     }
     let no_recipes = |name: &str| {
-        let error = format!("this benchmark loads the built-in {family} server or a running one, not `{name}`");
+        let error =
+            format!("this benchmark loads the built-in {family} server or a running one, not `{name}`");
         Failure::usage(error).hint("omit `--sut`, or name a running server: `--target orders://HOST:PORT`")
     };
     let named = |name: &String| match name.as_str() {
@@ -526,7 +530,10 @@ fn built_in_orders(orders: &OrderEntryWorkload, plan: &Plan) -> Result<Server, F
     add("--divisor", orders.scale.divisor().to_string());
     add("--seed", orders.population_seed.to_string());
     add("--directory", directory.to_string_lossy().into_owned());
-    add("--terminals-max", (plan.level_max().ceil() as u32).to_string());
+    let users = plan.level_max().ceil() as u32;
+    // One more has the data restored and checked.
+    add("--terminals-max", users.saturating_add(1).to_string());
+    add("--queue-max", users.max(QUEUE_MIN).to_string());
     if let Some(share) = plan.sut.quota {
         add("--cpu-allowance", share.to_string());
     }

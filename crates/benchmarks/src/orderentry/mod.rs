@@ -167,7 +167,9 @@ impl Mix for OrderTerminals {
 
 #[cfg(test)]
 mod tests {
-    use model::{Kinded, LoadUnit, OrderPacing, Outcome, Overrides, PauseStart, SutPlan, Workload, make_plan};
+    use model::{
+        Kinded, LoadUnit, OrderPacing, Outcome, Overrides, PauseStart, SutPlan, Workload, make_plan,
+    };
     use orders::DataScale;
 
     use super::*;
@@ -210,7 +212,10 @@ mod tests {
         let expected = model::Score::Rate { kinds: vec![0, 1], per: model::RateTime::Minute };
         assert_eq!((&catalog.score, catalog.check()), (&expected, Ok(())));
         assert_eq!(catalog.words.score, "new orders per minute");
-        assert_eq!([0, 1].map(|kind| catalog.kinds[kind].name.as_str()), ["new-order", "new-order rolled back"]);
+        assert_eq!(
+            [0, 1].map(|kind| catalog.kinds[kind].name.as_str()),
+            ["new-order", "new-order rolled back"]
+        );
     }
 
     /// Returns the steps of a user: a letter for each pause or transaction, and the number of its kind.

@@ -88,11 +88,7 @@ pub(crate) fn fault(
 ///
 /// # Errors
 /// They are longer.
-pub(crate) fn check_times(
-    queue: u64,
-    service: u64,
-    response: Nanos,
-) -> Result<(), OperationFailure> {
+pub(crate) fn check_times(queue: u64, service: u64, response: Nanos) -> Result<(), OperationFailure> {
     let sum = queue.saturating_add(service);
     match sum <= response.0 {
         true => Ok(()),

@@ -41,7 +41,9 @@ impl Counters {
     /// Counts a transaction as committed, as far as it writes orders.
     fn end(&self, output: &TransactionOutput) {
         match output {
-            TransactionOutput::NewOrder(NewOrderOutput::Placed(_)) => self.change(|counts| counts.placed += 1),
+            TransactionOutput::NewOrder(NewOrderOutput::Placed(_)) => {
+                self.change(|counts| counts.placed += 1)
+            }
             TransactionOutput::Delivery(delivery) => self.deliver(delivery),
             _ => {}
         }

@@ -58,11 +58,7 @@ pub(super) async fn exchange(
     Ok((transport, reply))
 }
 
-fn read(
-    bytes: &[u8],
-    request: (u8, u64),
-    sent_bytes: u64,
-) -> Result<Option<OrderReply>, OperationFailure> {
+fn read(bytes: &[u8], request: (u8, u64), sent_bytes: u64) -> Result<Option<OrderReply>, OperationFailure> {
     let Some((header, payload)) = frames::read(bytes, FORMAT)? else { return Ok(None) };
     // Without times the reply is at fault.
     let (queue, service) = header.stamps.times().unwrap_or_default();

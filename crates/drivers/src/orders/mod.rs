@@ -134,7 +134,11 @@ impl OrderDriver {
     }
 
     /// Performs a transaction; returns its measures.
-    async fn transact(&mut self, input: &TransactionInput, sent: Nanos) -> Result<Measured, OperationFailure> {
+    async fn transact(
+        &mut self,
+        input: &TransactionInput,
+        sent: Nanos,
+    ) -> Result<Measured, OperationFailure> {
         let context = Rc::clone(&self.context);
         let (session, n_opened) = match self.session.take().filter(OrderSession::is_fresh) {
             Some(session) => (session, 0),

@@ -81,10 +81,7 @@ pub(crate) struct OrderTarget {
 impl OrderTarget {
     /// Makes the target of a server that this run has started.
     pub(super) fn of_address(address: SocketAddr) -> OrderTarget {
-        OrderTarget {
-            server: OrderDatabase { host: host_of(address.ip()), port: address.port() },
-            address,
-        }
+        OrderTarget { server: OrderDatabase { host: host_of(address.ip()), port: address.port() }, address }
     }
 
     /// Sets up what all sessions of a thread share.
@@ -169,9 +166,8 @@ pub(super) fn check(
         holds,
         found,
     };
-    let checked = unless_stopped(stop, async {
-        Ok(found_conditions(&workload.scale, context, moment, counts).await)
-    })?;
+    let checked =
+        unless_stopped(stop, async { Ok(found_conditions(&workload.scale, context, moment, counts).await) })?;
     let found = checked.unwrap_or_else(|error| {
         let text = foreign_text(&error.to_string());
         vec![("consistency conditions".to_owned(), false, format!("they cannot be checked: {text}"))]
@@ -208,7 +204,8 @@ fn condition_row(condition: ConsistencyCondition, found: &ConditionResult) -> (S
         return (name, true, sentence.to_owned());
     }
     let rows: Vec<String> = found.rows.iter().take(ROWS_MAX).map(|row| foreign_text(row)).collect();
-    let (n, noun) = (found.n_violations, if found.n_violations == 1 { "row violates" } else { "rows violate" });
+    let (n, noun) =
+        (found.n_violations, if found.n_violations == 1 { "row violates" } else { "rows violate" });
     (name, false, format!("{n} {noun} that {sentence}: {}", rows.join("; ")))
 }
 
@@ -240,7 +237,11 @@ fn total_rows(scale: &DataScale, found: &OrderTotals, counts: &Counts) -> [(Stri
     let row = |name: &str, n: i64, committed: &'static str, in_doubt: &'static str| {
         let [committed, in_doubt] = [committed, in_doubt].map(|name| counts.get(name));
         let fits = u64::try_from(n).is_ok_and(|n| committed <= n && n <= committed.saturating_add(in_doubt));
-        (name.to_owned(), fits, format!("{n} by the database, {committed} by the users and {in_doubt} in doubt"))
+        (
+            name.to_owned(),
+            fits,
+            format!("{n} by the database, {committed} by the users and {in_doubt} in doubt"),
+        )
     };
     [
         row("orders placed", found.placed_since(&fresh_totals(scale)), PLACED, PLACED_IN_DOUBT),
@@ -280,7 +281,14 @@ mod tests {
             let server: OrderDatabase = text.parse().unwrap();
             assert_eq!(server.to_string(), shown);
         }
-        for text in ["127.0.0.1:7000", "app://a:1", "orders://", "orders://a", "orders://u:secret@a:1", "orders://a:1/b"] {
+        for text in [
+            "127.0.0.1:7000",
+            "app://a:1",
+            "orders://",
+            "orders://a",
+            "orders://u:secret@a:1",
+            "orders://a:1/b",
+        ] {
             let error = text.parse::<OrderDatabase>().unwrap_err();
             assert!(error.starts_with("expected `orders://") && !error.contains("secret"), "{text}: {error}");
         }
@@ -296,7 +304,10 @@ mod tests {
         assert_eq!(fresh_totals(&scale), expected);
         assert!(fresh_row(&scale, &expected).1);
         let (_, holds, found) = fresh_row(&scale, &OrderTotals { orders: 601, ..expected });
-        assert!(!holds && found.starts_with("601 orders, ") && found.contains(", expected 600 orders, "), "{found}");
+        assert!(
+            !holds && found.starts_with("601 orders, ") && found.contains(", expected 600 orders, "),
+            "{found}"
+        );
     }
 
     /// 5 placed and 3 delivered since the data were loaded.
@@ -322,7 +333,8 @@ mod tests {
         let condition = ConsistencyCondition::WarehouseYtd;
         let (name, holds, found) = condition_row(condition, &ConditionResult { n_violations: 9, rows });
         assert_eq!((name.as_str(), holds), ("condition 1", false));
-        let expected = "9 rows violate that a warehouse has received what its districts have: w_id 1; a\\u{1b}b; c";
+        let expected =
+            "9 rows violate that a warehouse has received what its districts have: w_id 1; a\\u{1b}b; c";
         assert_eq!(found, expected);
         assert!(condition_row(condition, &ConditionResult::default()).1);
     }

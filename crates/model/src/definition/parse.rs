@@ -51,7 +51,10 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let family = top.required("family", choice);
     let headline = top.required("headline", choice);
     if headline == Some(Headline::NewOrderRate) && family.is_some_and(|family| family != Family::OrderEntry) {
-        top.reject("headline", ValueError::new("expected a headline of the family: only `order-entry` has new orders"));
+        top.reject(
+            "headline",
+            ValueError::new("expected a headline of the family: only `order-entry` has new orders"),
+        );
     }
     let target = top.optional("target", target);
     let load = top.required_table("load").and_then(read_load);
@@ -60,7 +63,8 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     let quick = match top.value("quick") {
         Some(_) => {
             let family = family.unwrap_or(Family::Web);
-            top.optional_table("quick").and_then(|table| read_quick(table, load.as_ref()?.unit, phases?, family))
+            top.optional_table("quick")
+                .and_then(|table| read_quick(table, load.as_ref()?.unit, phases?, family))
         }
         None => load.as_ref().zip(phases).map(|(load, phases)| QuickDefinition::of(load, phases)),
     };
@@ -173,12 +177,7 @@ fn read_phases(mut table: TomlTable) -> Option<Phases> {
 }
 
 /// Reads the short form; phases that it does not name are those of the full one.
-fn read_quick(
-    mut table: TomlTable,
-    unit: LoadUnit,
-    full: Phases,
-    family: Family,
-) -> Option<QuickDefinition> {
+fn read_quick(mut table: TomlTable, unit: LoadUnit, full: Phases, family: Family) -> Option<QuickDefinition> {
     let levels = match unit {
         LoadUnit::Users => read_levels(&mut table, "users", users),
         LoadUnit::Rate => read_levels(&mut table, "rate", rates),

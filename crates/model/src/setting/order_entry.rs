@@ -31,7 +31,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         title: "divisor of cardinalities",
         about: "divisor of the customers, orders and items of a warehouse, and of the ranges from which they are drawn",
         kind: SettingKind::Choice(&[
-            SettingChoice::new("1", "The cardinalities of the specification: 69 MB of rows for each warehouse"),
+            SettingChoice::new(
+                "1",
+                "The cardinalities of the specification: 69 MB of rows for each warehouse",
+            ),
             SettingChoice::new("2", "A half"),
             SettingChoice::new("4", "A quarter"),
             SettingChoice::new("5", "A fifth"),
@@ -79,7 +82,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         about: "moment from which think times of `pacing=bf` count",
         kind: SettingKind::Choice(&[
             SettingChoice::new("done", "The end of the transaction before"),
-            SettingChoice::new("due", "The due time of the transaction before, so that they are interarrival times"),
+            SettingChoice::new(
+                "due",
+                "The due time of the transaction before, so that they are interarrival times",
+            ),
         ]),
         key: DefinitionKey::Optional("done"),
         access: SettingAccess::Whole {
@@ -116,7 +122,8 @@ pub(crate) fn apply(workload: &mut OrderEntryWorkload, name: &str, value: &Setti
             workload.scale = DataScale::new(*warehouses, scale.divisor()).unwrap_or(scale);
         }
         (DIVISOR, SettingValue::Choice(divisor, _)) => {
-            let divided = divisor.parse().ok().and_then(|divisor| DataScale::new(scale.warehouses(), divisor).ok());
+            let divided =
+                divisor.parse().ok().and_then(|divisor| DataScale::new(scale.warehouses(), divisor).ok());
             workload.scale = divided.unwrap_or(scale);
         }
         (PACING, SettingValue::Choice(name, _)) => {

@@ -4,7 +4,9 @@
 //! The transactions, their inputs and their data are in [`orders`]; here is what a run counts of them.
 
 use languages::names;
-use orders::{DataScale, OrderTable, Pacing, TransactionInput, TransactionKind, TransactionMix, TransactionType};
+use orders::{
+    DataScale, OrderTable, Pacing, TransactionInput, TransactionKind, TransactionMix, TransactionType,
+};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
@@ -187,7 +189,8 @@ impl OrderEntryWorkload {
         let (warehouses, divisor) = (self.scale.warehouses(), self.scale.divisor());
         let rows: u64 = OrderTable::ALL.into_iter().map(|table| self.scale.rows(table)).sum();
         let noun = if warehouses == 1 { "warehouse" } else { "warehouses" };
-        let divided = if divisor == 1 { String::new() } else { format!(", cardinalities divided by {divisor}") };
+        let divided =
+            if divisor == 1 { String::new() } else { format!(", cardinalities divided by {divisor}") };
         let raw = Bytes(self.scale.raw_bytes());
         format!("{warehouses} {noun}{divided}: about {rows} rows, {raw} without indexes")
     }
@@ -237,7 +240,8 @@ impl OrderEntryWorkload {
                 from: self.think_from(),
             }],
             OrderPacing::Specified => {
-                let keying = |kind| (format!("keying time of {}", name(kind)), Think::Fixed(pacing.keying(kind)));
+                let keying =
+                    |kind| (format!("keying time of {}", name(kind)), Think::Fixed(pacing.keying(kind)));
                 let think = |kind| {
                     (format!("think time after {}", name(kind)), Think::Exponential(pacing.think_mean(kind)))
                 };
@@ -299,12 +303,8 @@ fn limits(kind: TransactionKind) -> Vec<Limit> {
 fn expected(kind: TransactionKind) -> Vec<ExpectedMeasure> {
     let trips = ExpectedMeasure { measure: order_measure::ROUND_TRIPS, least: 1, most: 1, mean: 1.0 };
     let (least, most) = (u64::from(orders::LINES_MIN), u64::from(orders::LINES_MAX));
-    let lines = ExpectedMeasure {
-        measure: order_measure::LINES,
-        least,
-        most,
-        mean: (least + most) as f64 / 2.0,
-    };
+    let lines =
+        ExpectedMeasure { measure: order_measure::LINES, least, most, mean: (least + most) as f64 / 2.0 };
     match kind {
         TransactionKind::NewOrder => vec![trips, lines],
         _ => vec![trips],
@@ -367,12 +367,18 @@ mod tests {
         let spec = OrderEntryWorkload { pacing: OrderPacing::Specified, ..OrderEntryWorkload::default() };
         let named = |index: Option<u16>| spec.catalog().pauses[usize::from(index.unwrap())].clone();
         let keying = named(spec.keying_pause(TransactionType::NewOrder));
-        assert_eq!((keying.name.as_str(), keying.time), ("keying time of new-order", Think::Fixed(Nanos::from_secs(18))));
+        assert_eq!(
+            (keying.name.as_str(), keying.time),
+            ("keying time of new-order", Think::Fixed(Nanos::from_secs(18)))
+        );
         let think = named(spec.think_pause(TransactionType::OrderStatus));
         let expected = Think::Exponential(Nanos::from_secs(10));
         assert_eq!((think.name.as_str(), think.time), ("think time after order-status", expected));
         let bf = OrderEntryWorkload::default();
-        assert_eq!((bf.keying_pause(TransactionType::Payment), bf.think_pause(TransactionType::Payment)), (None, Some(0)));
+        assert_eq!(
+            (bf.keying_pause(TransactionType::Payment), bf.think_pause(TransactionType::Payment)),
+            (None, Some(0))
+        );
     }
 
     /// Golden check 9.5: 20.69565 s from the deck, 20.99 s by weight.

@@ -6,7 +6,8 @@ use tempfile::TempDir;
 use crate::support::{Fixture, Running};
 
 /// Arguments for load points of some seconds on small data.
-const SHORT: [&str; 8] = ["--quick", "--load", "4,8", "--duration", "3", "--set", "warehouses=2", "--monitor"];
+const SHORT: [&str; 8] =
+    ["--quick", "--load", "4,8", "--duration", "3", "--set", "warehouses=2", "--monitor"];
 
 /// Starts a built-in order-entry server with data of two warehouses in a directory on a disk; returns both, and its target.
 fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
@@ -128,7 +129,8 @@ fn other_data_are_not_loaded() {
 #[test]
 fn data_that_do_not_fit_the_disk_are_refused() {
     let fixture = Fixture::new();
-    let arguments = ["run", "orderentry", "--set", "warehouses=100000", "--set", "divisor=1", "--out", "x.plim"];
+    let arguments =
+        ["run", "orderentry", "--set", "warehouses=100000", "--set", "divisor=1", "--out", "x.plim"];
     fixture.run(&arguments).expect(4).expect_stderr("the data need 15.6 TiB of free disk");
     assert!(!fixture.path("x.plim").exists());
 }

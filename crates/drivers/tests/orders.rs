@@ -1,0 +1,169 @@
+//! The driver of the order-entry family against the built-in server, as it should be and with each of its faults.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use drivers::orders::{OrderContext, OrderControl, OrderCounts, OrderDriver};
+use engine::Driver;
+use model::{OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
+use orders::{
+    ConsistencyCondition, DataScale, DeliveryInput, InputGenerator, RunConstants, Terminal, TransactionInput,
+    TransactionKind, TransactionType,
+};
+use servers::framed::FrameFaultPlan;
+use servers::orders::{FAULTS, OrderOptions, OrderServer};
+use tokio::runtime::{Builder, LocalOptions};
+use units::{Clock, Purpose, RealClock, Rng};
+
+/// Time limit of a test for a single transaction, which must never hang.
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
+
+fn scale() -> DataScale {
+    DataScale::new(2, 100).unwrap()
+}
+
+fn workload() -> OrderEntryWorkload {
+    OrderEntryWorkload { scale: scale(), ..OrderEntryWorkload::default() }
+}
+
+fn server(directory: &Path, faults: &[&str]) -> OrderServer {
+    let faults = FrameFaultPlan::parse(&FAULTS, faults.iter().copied()).unwrap();
+    let options = OrderOptions { faults, ..OrderOptions::new(scale(), directory.to_owned()) };
+    OrderServer::start(options, |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn on_disk() -> tempfile::TempDir {
+    tempfile::tempdir_in("/var/tmp").unwrap()
+}
+
+/// Returns so many inputs of each type, as a terminal draws them.
+fn requests(types: &[TransactionType], n: usize) -> Vec<OrderRequest> {
+    let (scale, mut rng) = (scale(), Rng::new(1, Purpose::User, 0));
+    let constants = RunConstants::draw(&scale, 0, &mut rng);
+    let (generator, terminal) = (InputGenerator::new(&scale, &constants), Terminal::of_user(0, &scale));
+    let types = types.iter().flat_map(|kind| std::iter::repeat_n(*kind, n));
+    types.map(|kind| OrderRequest { input: generator.input(kind, &terminal, &mut rng) }).collect()
+}
+
+fn context(server: &OrderServer) -> (Rc<OrderContext>, RealClock) {
+    let clock = RealClock::start();
+    (OrderContext::new(&workload(), server.address(), &[], clock).unwrap(), clock)
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap().block_on(future)
+}
+
+/// Opens a session and makes these transactions; `None` is one that takes longer than `limit`. Each reply has its
+/// description, and what became of all of them comes last.
+fn perform(
+    server: &OrderServer,
+    requests: &[OrderRequest],
+    limit: Duration,
+) -> (Vec<Option<(Reply, String)>>, OrderCounts) {
+    let (context, clock) = context(server);
+    block_on(async {
+        let mut driver = OrderDriver::new(Rc::clone(&context), 0);
+        driver.open().await.unwrap();
+        let mut replies = Vec::new();
+        for request in requests {
+            let reply = tokio::time::timeout(limit, driver.perform(request, clock.now())).await.ok();
+            if reply.is_none() {
+                driver.give_up();
+            }
+            replies.push(reply.map(|reply| (reply, driver.describe(request, &reply))));
+        }
+        (replies, context.counts())
+    })
+}
+
+/// Enough inputs for some new orders that are rolled back; the counts of the terminal are those of the database.
+#[test]
+fn transactions_succeed_and_are_as_many_as_the_database_has() {
+    let directory = on_disk();
+    let server = server(directory.path(), &[]);
+    let requests = requests(&TransactionType::ALL, 300);
+    let (replies, counts) = perform(&server, &requests, TEST_TIMEOUT);
+    for (request, reply) in requests.iter().zip(replies) {
+        let (reply, text) = reply.expect("in time");
+        assert_eq!(reply.outcome, Outcome::Ok, "{text}");
+        let value = |measure| reply.measured.get(measure);
+        let parts = value(order_measure::QUEUE).unwrap() + value(order_measure::SERVICE).unwrap();
+        assert!(parts <= (reply.done - reply.sent).0, "{parts} ns of {}", reply.done - reply.sent);
+        assert_eq!(value(order_measure::ROUND_TRIPS), Some(1));
+        let is_placed = request.input.kind() == TransactionKind::NewOrder;
+        assert_eq!(value(order_measure::LINES).is_some(), is_placed, "{request:?}");
+        assert_eq!(value(order_measure::REMOTE_LINES).is_some(), is_placed);
+    }
+    let kinds = |kind| requests.iter().filter(|request| request.input.kind() == kind).count() as u64;
+    assert!(0 < kinds(TransactionKind::NewOrderRolledBack));
+    assert_eq!(counts.placed, kinds(TransactionKind::NewOrder));
+    assert_eq!(counts.delivered + counts.skipped, 10 * kinds(TransactionKind::Delivery));
+    assert_eq!((counts.placed_in_doubt, counts.delivered_in_doubt), (0, 0));
+    let (context, _) = context(&server);
+    block_on(async {
+        let mut control = OrderControl::open(context).await.unwrap();
+        let totals = control.totals().await.unwrap();
+        // 20 districts with 30 orders each.
+        assert_eq!((totals.orders, totals.next_orders), (600 + counts.placed, 620 + counts.placed));
+        assert_eq!(totals.delivered_since_load(&scale()), i64::try_from(counts.delivered).unwrap());
+        for condition in ConsistencyCondition::ALL.into_iter().filter(|one| one.holds_after_deliveries()) {
+            let found = control.violations(condition).await.unwrap();
+            assert_eq!(found.n_violations, 0, "{condition:?}: {found:?}");
+        }
+        control.restore().await.unwrap();
+        assert_eq!(control.totals().await.unwrap().orders, 600);
+        assert_eq!(control.violations(ConsistencyCondition::LoadedDeliveries).await.unwrap().n_violations, 0);
+    });
+}
+
+/// Each row of the table of faults, as `docs/design/hostile-servers.md` has it: a transaction before and one after it succeed
+/// on the same session or a new one.
+#[test]
+fn every_fault_is_a_named_outcome_with_its_code() {
+    for fault in &FAULTS {
+        let directory = on_disk();
+        let server = server(directory.path(), &[&format!("{}:2", fault.name)]);
+        let requests = requests(&[TransactionType::OrderStatus], 3);
+        let ends = fault.outcome != Outcome::TimedOut;
+        let limit = if ends { TEST_TIMEOUT } else { Duration::from_millis(300) };
+        let (replies, _) = perform(&server, &requests, limit);
+        let [before, faulty, after] = &replies[..] else { panic!("three replies") };
+        for good in [before, after] {
+            let (reply, text) = good.as_ref().expect("in time");
+            assert_eq!(reply.outcome, Outcome::Ok, "{}: {text}", fault.name);
+        }
+        let found = faulty.as_ref().map_or((Outcome::TimedOut, 0), |(reply, _)| (reply.outcome, reply.code));
+        assert_eq!(found, (fault.outcome, fault.code), "{}: {faulty:?}", fault.name);
+    }
+}
+
+/// A delivery without an answer may have been made; one that was refused has not.
+#[test]
+fn only_transactions_without_a_refusal_are_in_doubt() {
+    for (fault, in_doubt) in [("closed-session", 10), ("wrong-checksum", 10), ("stall", 10), ("busy", 0)] {
+        let directory = on_disk();
+        let server = server(directory.path(), &[fault]);
+        let request =
+            OrderRequest { input: TransactionInput::Delivery(DeliveryInput { warehouse: 1, carrier: 1 }) };
+        let (_, counts) = perform(&server, &[request], Duration::from_millis(300));
+        assert_eq!((counts.delivered, counts.delivered_in_doubt), (0, in_doubt), "{fault}");
+    }
+}
+
+#[test]
+fn other_data_are_refused_with_a_reason() {
+    let directory = on_disk();
+    let server = server(directory.path(), &[]);
+    let other = OrderEntryWorkload { scale: DataScale::new(3, 100).unwrap(), ..workload() };
+    let context = OrderContext::new(&other, server.address(), &[], RealClock::start()).unwrap();
+    let error = block_on(OrderControl::open(Rc::clone(&context))).unwrap_err().to_string();
+    assert_eq!(error, "HELLO: the server answered with status 6: it has other data");
+    let error = block_on(OrderDriver::new(context, 0).open()).unwrap_err();
+    assert!(
+        error.starts_with("the session could not be opened: the server answered with status 6"),
+        "{error}"
+    );
+}
