@@ -216,6 +216,7 @@ fn start_server(
     stop: &AtomicBool,
 ) -> Result<Option<RunningSut>, FleetError> {
     let ServerChoice::Start(server, _) = &request.server else { return Ok(None) };
+    family::check_room_for_data(&request.plan, &request.data_dir)?;
     for path in clean_stale(&request.work_dir) {
         observer
             .event(Event::Warning(format!("removed what a killed run left behind: `{}`", path.display())));

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use model::{Answer, Mix, OrderEntryWorkload, OrderRequest, Step, User};
+use model::{Answer, Mix, OrderEntryWorkload, OrderRequest, PauseStart, Step, User};
 use orders::{
     InputGenerator, Pacing, Population, RunConstants, Terminal, TransactionKind, TransactionMix,
     TransactionSelector, TransactionType,
 };
-use units::{Nanos, Purpose, Rng, WallTime};
+use units::{Purpose, Rng, WallTime};
 
 use crate::Builtin;
 
@@ -104,8 +104,7 @@ impl OrderUser {
     /// Returns the pause before a transaction; `None` without keying times.
     fn key_in(&self, next: TransactionType) -> Option<Step<OrderRequest>> {
         let kind = self.shared.workload.keying_pause(next)?;
-        let time: Nanos = self.shared.pacing.keying(next);
-        Some(Step::Think { kind, time, from: model::PauseStart::Done })
+        Some(Step::Think { kind, time: self.shared.pacing.keying(next), from: PauseStart::Done })
     }
 
     fn perform(&mut self, kind: TransactionType, rng: &mut Rng) -> Step<OrderRequest> {
@@ -167,9 +166,7 @@ impl Mix for OrderTerminals {
 
 #[cfg(test)]
 mod tests {
-    use model::{
-        Kinded, LoadUnit, OrderPacing, Outcome, Overrides, PauseStart, SutPlan, Workload, make_plan,
-    };
+    use model::{Kinded, LoadUnit, OrderPacing, Outcome, Overrides, SutPlan, Workload, make_plan};
     use orders::DataScale;
 
     use super::*;

@@ -135,6 +135,16 @@ pub(crate) fn checked_things(family: Family) -> &'static str {
 pub(crate) fn check_room(plan: &Plan, directory: &Path) -> Result<(), FleetError> {
     match &plan.workload {
         Workload::App(workload) => app::check_room(workload, plan.level_max(), directory),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the disk below a directory has room for the data that a server makes before it answers.
+///
+/// # Errors
+/// It has not.
+pub(crate) fn check_room_for_data(plan: &Plan, directory: &Path) -> Result<(), FleetError> {
+    match &plan.workload {
         Workload::OrderEntry(workload) => order_entry::check_room(workload, directory),
         _ => Ok(()),
     }

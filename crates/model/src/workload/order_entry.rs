@@ -299,16 +299,14 @@ fn limits(kind: TransactionKind) -> Vec<Limit> {
     parse_limits(limit).expect("a limit that makes sense")
 }
 
-/// Returns what is known beforehand: one round trip each, and 5 to 15 lines of an order.
+/// Returns what is known beforehand: 5 to 15 lines of an order that is placed.
 fn expected(kind: TransactionKind) -> Vec<ExpectedMeasure> {
-    let trips = ExpectedMeasure { measure: order_measure::ROUND_TRIPS, least: 1, most: 1, mean: 1.0 };
-    let (least, most) = (u64::from(orders::LINES_MIN), u64::from(orders::LINES_MAX));
-    let lines =
-        ExpectedMeasure { measure: order_measure::LINES, least, most, mean: (least + most) as f64 / 2.0 };
-    match kind {
-        TransactionKind::NewOrder => vec![trips, lines],
-        _ => vec![trips],
+    if kind != TransactionKind::NewOrder {
+        return Vec::new();
     }
+    let (least, most) = (u64::from(orders::LINES_MIN), u64::from(orders::LINES_MAX));
+    let mean = (least + most) as f64 / 2.0;
+    vec![ExpectedMeasure { measure: order_measure::LINES, least, most, mean }]
 }
 
 fn name(kind: TransactionType) -> &'static str {
