@@ -1,4 +1,4 @@
-//! The load of an application server, asked for with `STATS` on a session of its own.
+//! The load of an application server, or of one of order-entry data, asked for with `STATS` on a session of its own.
 
 use std::fmt::{self, Display};
 use std::io::{self, Read, Write};
@@ -6,9 +6,10 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::str::FromStr;
 
 use frame::app::{AppOperation, AppServerStats, AppStatus, FORMAT, STATS_BYTES};
-use frame::{Crc32c, REPLY_BYTES, ReplyHeader, RequestHeader};
+use frame::{Crc32c, FrameFormat, REPLY_BYTES, ReplyHeader, RequestHeader};
 use languages::HttpUrl;
 use model::{Counter, ForbiddenObserver, Reading, check_observer};
+use orders::wire::{self, OrderEntryOperation, OrderEntryStatus, OrderServerStats};
 use units::{Clock, Nanos, RealClock};
 
 use super::{MonitorError, ResourceMonitor};
@@ -20,13 +21,58 @@ const ANSWER_MAX: Nanos = Nanos::from_millis(500);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppServerAddress(String);
 
-/// A monitor of an application server. Its own connection is not counted.
+/// A monitor of an application server, or of one of order-entry data. Its own connection is not counted.
 #[derive(Debug)]
 pub struct AppServerMonitor {
     address: AppServerAddress,
+    dialect: &'static StatsDialect,
     session: Option<TcpStream>,
     /// The number of the last request.
     number: u64,
+}
+
+/// The way in which the servers of a family are asked for their load.
+#[derive(Debug)]
+struct StatsDialect {
+    format: FrameFormat,
+    operation: u8,
+    /// Length of the answer.
+    bytes: usize,
+    read: fn(&[u8]) -> Option<AppServerStats>,
+    /// The meaning of a status.
+    describe: fn(u16) -> Option<&'static str>,
+}
+
+/// Application servers.
+static APPLICATION: StatsDialect = StatsDialect {
+    format: FORMAT,
+    operation: AppOperation::Stats as u8,
+    bytes: STATS_BYTES,
+    read: AppServerStats::read,
+    describe: |status| AppStatus::from_number(status).map(AppStatus::describe),
+};
+
+/// Servers of order-entry data.
+static ORDER_ENTRY: StatsDialect = StatsDialect {
+    format: FrameFormat { magic: wire::MAGIC, version: wire::VERSION, payload_max: wire::PAYLOAD_MAX },
+    operation: OrderEntryOperation::Stats as u8,
+    bytes: ORDER_STATS_BYTES,
+    read: order_stats,
+    describe: |status| OrderEntryStatus::from_number(status).map(OrderEntryStatus::describe),
+};
+
+/// Length of the answer of a server of order-entry data: six levels of 4 bytes, five totals of 8.
+const ORDER_STATS_BYTES: usize = 64;
+
+/// The status of success, which all of the protocols share.
+const STATUS_OK: u16 = 0;
+
+/// Reads the part of the load of a server of order-entry data that all servers have.
+fn order_stats(payload: &[u8]) -> Option<AppServerStats> {
+    let OrderServerStats {
+        threads, busy_threads, queued, queue_max, connections, performed, refused, ..
+    } = OrderServerStats::read(payload).ok()?;
+    Some(AppServerStats { threads, busy_threads, queued, queue_max, connections, performed, refused })
 }
 
 /// Reads `HOST:PORT`.
@@ -67,7 +113,12 @@ impl AppServerAddress {
 impl AppServerMonitor {
     /// Creates a monitor; the first reading connects.
     pub fn new(address: AppServerAddress) -> AppServerMonitor {
-        AppServerMonitor { address, session: None, number: 0 }
+        AppServerMonitor { address, dialect: &APPLICATION, session: None, number: 0 }
+    }
+
+    /// Creates a monitor of a server of order-entry data.
+    pub fn of_orders(address: AppServerAddress) -> AppServerMonitor {
+        AppServerMonitor { dialect: &ORDER_ENTRY, ..AppServerMonitor::new(address) }
     }
 
     /// Asks for the load, on the kept session or, if that has ended, on a new one.
@@ -102,7 +153,7 @@ impl AppServerMonitor {
     /// Asks on a session, which is kept if it answers.
     fn ask_on(&mut self, mut session: TcpStream, deadline: &Deadline) -> Result<AppServerStats, String> {
         self.number += 1;
-        let operation = AppOperation::Stats as u8;
+        let &StatsDialect { format, operation, bytes, read, describe } = self.dialect;
         let request = RequestHeader {
             operation,
             flags: 0,
@@ -112,27 +163,27 @@ impl AppServerMonitor {
             checksum: 0,
         };
         session.set_write_timeout(Some(deadline.left()?)).map_err(text)?;
-        session.write_all(&request.to_bytes(FORMAT)).map_err(text)?;
+        session.write_all(&request.to_bytes(format)).map_err(text)?;
         let mut header = [0; REPLY_BYTES];
         deadline.fill(&mut session, &mut header)?;
-        let header = ReplyHeader::read(&header, FORMAT).map_err(text)?.ok_or("no header")?;
+        let header = ReplyHeader::read(&header, format).map_err(text)?.ok_or("no header")?;
         if (header.operation, header.number) != (operation, self.number) {
             return Err("it answered another request".to_owned());
         }
-        if header.status != AppStatus::Ok as u16 {
-            let meaning = AppStatus::from_number(header.status).map_or("an unknown one", AppStatus::describe);
+        if header.status != STATUS_OK {
+            let meaning = describe(header.status).unwrap_or("an unknown one");
             return Err(format!("it answered with status {}: {meaning}", header.status));
         }
-        if header.payload_bytes as usize != STATS_BYTES {
-            return Err(format!("expected {STATS_BYTES} bytes, found {}", header.payload_bytes));
+        if header.payload_bytes as usize != bytes {
+            return Err(format!("expected {bytes} bytes, found {}", header.payload_bytes));
         }
-        let mut payload = [0; STATS_BYTES];
+        let mut payload = vec![0; bytes];
         deadline.fill(&mut session, &mut payload)?;
         if Crc32c::of(&payload) != header.checksum {
             return Err("the checksum of its reply is wrong".to_owned());
         }
         self.session = Some(session);
-        AppServerStats::read(&payload).ok_or_else(|| "its reply has another length".to_owned())
+        read(&payload).ok_or_else(|| "its reply has another length".to_owned())
     }
 }
 

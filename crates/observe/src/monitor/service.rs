@@ -34,6 +34,8 @@ names! {
         ApacheAuto = "apache-auto",
         /// The operation `STATS` of our protocol of application servers.
         AppStats = "app-stats",
+        /// The operation `STATS` of our protocol of order entry.
+        OrderStats = "order-stats",
     }
 }
 
@@ -74,6 +76,9 @@ impl ServiceStatus {
             StatusSource::ApacheAuto { url } => ServiceStatus::Page(page(url, PageFormat::ApacheAuto)),
             StatusSource::AppStats(address) => {
                 ServiceStatus::AppServer(AppServerMonitor::new(address.clone()))
+            }
+            StatusSource::OrderStats(address) => {
+                ServiceStatus::AppServer(AppServerMonitor::of_orders(address.clone()))
             }
         })
     }

@@ -37,6 +37,8 @@ pub enum StatusSource {
     },
     /// The operation `STATS` of an application server.
     AppStats(AppServerAddress),
+    /// The operation `STATS` of a server of order-entry data.
+    OrderStats(AppServerAddress),
 }
 
 impl MonitoredSut {

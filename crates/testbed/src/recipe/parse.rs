@@ -198,7 +198,7 @@ fn read_files(mut table: TomlTable) -> BTreeMap<String, String> {
 fn read_status(mut table: TomlTable) -> Option<StatusRecipe> {
     let kind = table.required("kind", choice);
     let path = match kind {
-        Some(StatusKind::AppStats) => Some(None),
+        Some(StatusKind::AppStats | StatusKind::OrderStats) => Some(None),
         _ => table.required("path", request_path).map(Some),
     };
     let connections_per_worker = table.optional("connections-per-worker", template);

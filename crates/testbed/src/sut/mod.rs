@@ -189,7 +189,7 @@ impl Server {
                 config: None,
                 files: Default::default(),
                 settings: Default::default(),
-                status: (family == ServerFamily::App).then(StatusRecipe::app_stats),
+                status: StatusRecipe::of_built_in(family),
                 profiles: Default::default(),
                 // The author of the arguments decides what they need.
                 variants: WebVariant::ALL.map(|variant| (variant.name().to_owned(), String::new())).into(),

@@ -503,6 +503,7 @@ impl RunningSut {
             }
             StatusKind::ApacheAuto => StatusSource::ApacheAuto { url: url.ok()? },
             StatusKind::AppStats => StatusSource::AppStats(self.address.into()),
+            StatusKind::OrderStats => StatusSource::OrderStats(self.address.into()),
         })
     }
 
