@@ -7,7 +7,7 @@ use analysis::finding::{
     BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
     FlowLaw, InInterval, IntervalFault, KindMeasure, LittleExplanation, LittlePopulation, MeasureFault,
     MissingLoad, MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ServerUse, SteadyFigure,
-    TimesExtent, UnequalTotals, ValueMoment,
+    TimesExtent, UnequalTotals, UnjudgedBand, ValueMoment,
 };
 use analysis::{Finding, SharedCpus};
 use disclosure::{catalog_difference_text, finding_brief, finding_hint, finding_text, table_difference_text};
@@ -39,7 +39,7 @@ variants!(FINDINGS, finding_name, Finding:
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, Schedule, GeneratorUnmeasured,
     GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, Consistency, LeftOpen, Delivered,
-    FullSlots, BusyUsers, Mix, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
+    FullSlots, BusyUsers, Mix, InputBand, InputBandsNotJudged, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
 variants!(MISSING_LOADS, missing_load_name, MissingLoad: Agents, Threads);
@@ -274,6 +274,13 @@ fn of_operations() -> Vec<Finding> {
             share: Ratio(0.6),
             expected: Ratio(0.5),
             limit: Ratio(0.05),
+        },
+        Finding::InputBand { name: "lines per order".to_owned(), found: 10.625, least: 9.5, most: 10.5 },
+        Finding::InputBandsNotJudged {
+            bands: vec![
+                UnjudgedBand { name: "lines per order".to_owned(), n: 90, needed: 360 },
+                UnjudgedBand { name: "new orders rolled back".to_owned(), n: 90, needed: 89_100 },
+            ],
         },
         Finding::KindLimit { kind: "/small".to_owned(), limit: limit("p99<50ms"), value: 0.0623 },
         Finding::KindLimit { kind: "/small".to_owned(), limit: limit("errors<1%"), value: 0.0123 },

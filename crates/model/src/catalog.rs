@@ -17,6 +17,9 @@ use crate::{Limit, Outcome, Score, Think, Words};
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
 
+/// The greatest number of bands.
+const BANDS_MAX: usize = 64;
+
 /// Names that a measure cannot have: in exports measures stand beside the other figures of a kind of operation, which
 /// have these.
 const RESERVED_NAMES: [&str; 8] =
@@ -44,6 +47,9 @@ pub struct Catalog {
     /// Indexes of the measures that are parts of the response time: those of an operation together take no longer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_parts: Vec<usize>,
+    /// The ranges in which figures of the inputs must be; empty where the benchmark sets none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bands: Vec<InputBand>,
     /// The outcomes that failed operations of the family can have; empty for those of the web, whose plans name none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Outcome>,
@@ -135,6 +141,61 @@ pub struct ExpectedMeasure {
     pub mean: f64,
 }
 
+/// A range in which a figure of the inputs must be, as far as chance lets it be told: a share of operations, or a mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputBand {
+    /// The name of the figure in reports; no other band has it: `lines per order`.
+    pub name: String,
+    /// The numerator of the figure.
+    pub part: InputCount,
+    /// Its denominator: the sample.
+    pub whole: InputCount,
+    /// The least value.
+    pub least: f64,
+    /// The greatest value, above the least.
+    pub most: f64,
+    /// The standard deviation that the figure has in a sample of one.
+    pub deviation: f64,
+    /// Whether a load point outside is not valid; else that is a remark.
+    pub decides: bool,
+}
+
+/// A number of things in the successful operations of a steady phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum InputCount {
+    /// The operations of these kinds, by their indexes.
+    Kinds(Vec<usize>),
+    /// The sum of a measure over all kinds, by its index.
+    Measure(usize),
+}
+
+impl InputBand {
+    /// The standard errors of a figure that must fit into half of its band.
+    const ERRORS: f64 = 3.0;
+
+    /// Returns the least sample that can be judged: one in which three standard errors of the figure, deviation ÷ √n each, fit
+    /// into half of the band, so that chance alone does not lead out of it.
+    pub fn sample_min(&self) -> u64 {
+        let half = (self.most - self.least) / 2.0;
+        let root = Self::ERRORS * self.deviation / half;
+        // Rounding must not ask for one more.
+        ((root * root * (1.0 - ROUNDING)).ceil() as u64).max(1)
+    }
+
+    /// Returns whether it is of things that a catalog counts, and of a range that is one.
+    fn fits(&self, catalog: &Catalog) -> bool {
+        let is_counted = |count: &InputCount| match count {
+            InputCount::Kinds(kinds) => kinds.iter().all(|kind| *kind < catalog.kinds.len()),
+            InputCount::Measure(measure) => *measure < catalog.measures.len(),
+        };
+        let is_range = self.least < self.most && (self.most - self.least).is_finite();
+        let is_deviation = 0.0 <= self.deviation && self.deviation.is_finite();
+        is_counted(&self.part) && is_counted(&self.whole) && is_range && is_deviation
+    }
+}
+
 impl Measure {
     /// Returns whether another measure is the same, with or without a histogram.
     fn measures_as(&self, other: &Measure) -> bool {
@@ -164,6 +225,7 @@ impl Catalog {
             measures,
             transferred,
             response_parts,
+            bands,
             outcomes: _,
             score: _,
             words: _,
@@ -175,6 +237,7 @@ impl Catalog {
             && measures.iter().zip(&other.measures).all(|(one, other)| one.measures_as(other))
             && *transferred == other.transferred
             && *response_parts == other.response_parts
+            && *bands == other.bands
     }
 
     /// Returns the indexes of the measures of which records have a histogram, in the order of
@@ -207,6 +270,7 @@ impl Catalog {
             ("units", self.units.iter().map(String::as_str).collect(), usize::from(u16::MAX)),
             ("pauses", self.pauses.iter().map(|pause| pause.name.as_str()).collect(), usize::from(u16::MAX)),
             ("measures", self.measures.iter().map(|measure| measure.name.as_str()).collect(), MEASURES_MAX),
+            ("bands", self.bands.iter().map(|band| band.name.as_str()).collect(), BANDS_MAX),
         ];
         for (list, names, most) in named {
             check_names(list, &names, most)?;
@@ -214,6 +278,9 @@ impl Catalog {
         self.check_measures()?;
         self.kinds.iter().try_for_each(|kind| self.check_kind(kind))?;
         self.check_shares()?;
+        if let Some(band) = self.bands.iter().find(|band| !band.fits(self)) {
+            return Err(CatalogFault::Band { band: band.name.clone() });
+        }
         if !self.score.fits(self) {
             return Err(CatalogFault::Score);
         }
@@ -336,6 +403,11 @@ pub enum CatalogFault {
     },
     /// The shares of the kinds are not from 0 to 1, do not add up to 1, or have no limit that makes sense.
     Shares,
+    /// A band is of kinds or measures that do not exist, or no range.
+    Band {
+        /// The name of the band.
+        band: String,
+    },
     /// The score is of kinds or measures that do not exist, of one twice, or of weights that do not add up to 1.
     Score,
     /// A word is empty, too long or not printable.
@@ -365,6 +437,13 @@ impl fmt::Display for CatalogFault {
                 write!(f, "the catalog expects values of `{}` that cannot be", languages::escaped(kind))
             }
             CatalogFault::Shares => f.write_str("the shares of the kinds in the catalog do not add up"),
+            CatalogFault::Band { band } => {
+                write!(
+                    f,
+                    "the band `{}` of the catalog is none that a figure can be in",
+                    languages::escaped(band)
+                )
+            }
             CatalogFault::Score => {
                 f.write_str("the score in the catalog cannot be computed of what it counts")
             }

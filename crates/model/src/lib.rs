@@ -38,7 +38,7 @@ mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use catalog::{
-    Catalog, CatalogFault, ExpectedMeasure, Measure, MeasureUnit, OperationKind, PauseKind, PauseStart,
+    Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, Measure, MeasureUnit, OperationKind, PauseKind, PauseStart,
     export_key,
 };
 pub use check::{CheckMoment, ConsistencyCheck, NamedCount};

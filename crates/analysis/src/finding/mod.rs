@@ -296,6 +296,22 @@ pub enum Finding {
         /// The greatest deviation, as a part of that.
         limit: Ratio,
     },
+    /// A figure of the inputs is outside of its band.
+    InputBand {
+        /// The figure, by name.
+        name: String,
+        /// Its value.
+        found: f64,
+        /// The least that is right.
+        least: f64,
+        /// The greatest.
+        most: f64,
+    },
+    /// Samples are too small for bands of inputs to be judged.
+    InputBandsNotJudged {
+        /// The bands; not empty.
+        bands: Vec<UnjudgedBand>,
+    },
     /// A kind of operation misses a limit of the benchmark.
     KindLimit {
         /// The kind, by name.
@@ -485,6 +501,17 @@ pub enum BoundarySecond {
     Last,
 }
 
+/// A band of inputs that is not judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnjudgedBand {
+    /// The figure, by name.
+    pub name: String,
+    /// The size of its sample.
+    pub n: u64,
+    /// The least that is needed.
+    pub needed: u64,
+}
+
 /// A figure that must be steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SteadyFigure {
@@ -531,6 +558,7 @@ impl Finding {
             Finding::FullSlots { .. } => "places",
             Finding::BusyUsers { .. } => "busy-users",
             Finding::Mix { .. } => "mix",
+            Finding::InputBand { .. } | Finding::InputBandsNotJudged { .. } => "input-bands",
             Finding::KindLimit { .. } | Finding::KindLimitNotJudged { .. } => "kind-limits",
             Finding::TooFewOperations { .. } => "operations",
             Finding::MissingPercentiles { .. } => "percentiles",

@@ -12,6 +12,7 @@ mod delivery;
 mod errors;
 mod generator;
 mod histogram;
+mod input_bands;
 mod integral;
 mod kind_limits;
 mod left_open;
@@ -107,6 +108,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Errors, SteadyPhase, errors::uncounted_codes),
     rule(RuleGroup::Delivery, Data(delivery::is_decided), delivery::delivered),
     rule(RuleGroup::Sample, End, mix::check),
+    rule(RuleGroup::Sample, End, input_bands::check),
     rule(RuleGroup::Errors, End, kind_limits::check),
     rule(RuleGroup::Steady, End, boundary::check),
     rule(RuleGroup::Sample, Data(sample_size::has_enough), sample_size::check),

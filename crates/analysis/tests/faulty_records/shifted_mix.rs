@@ -1,10 +1,12 @@
 //! A mix that is not the benchmark's: rates of other operations are not comparable.
 
 use analysis::Finding;
-use model::{Load, Plan};
+use model::{InputBand, InputCount, Load, Plan};
 use units::Ratio;
 
-use crate::record::{Operation, RecordedRun, assert_caught, assert_valid, ms, plan, rules_broken, scheduled};
+use crate::record::{
+    Operation, RecordedRun, assert_caught, assert_valid, ms, plan, remarks, rules_broken, scheduled,
+};
 
 /// Two kinds, half of the operations each, may be off by 5 % of that.
 fn open() -> (Plan, Vec<Operation>) {
@@ -47,6 +49,41 @@ fn shares_within_the_limit_or_within_chance_pass() {
     assert_valid(&analysis);
     let [small, large] = &analysis.load_points[0].kinds[..] else { panic!("two kinds") };
     assert_eq!((small.n, large.n), (108, 92));
+}
+
+/// Returns a run with a band of the share of small files, of which 3 in 5 are fetched in place of 1 in 2.
+fn with_band(least: f64, most: f64, decides: bool) -> RecordedRun {
+    let (mut plan, mut operations) = open();
+    plan.catalog.kinds.iter_mut().for_each(|kind| kind.share_gap_max = None);
+    plan.catalog.bands = vec![InputBand {
+        name: "small files".to_owned(),
+        part: InputCount::Kinds(vec![0]),
+        whole: InputCount::Kinds(vec![0, 1]),
+        least,
+        most,
+        deviation: 0.5,
+        decides,
+    }];
+    operations.iter_mut().skip(1).step_by(10).for_each(|operation| operation.kind = 0);
+    RecordedRun::of(plan, &operations)
+}
+
+/// A half of 0.05 needs (3 · 0.5 ÷ 0.05)² = 900 operations, of which there are 4,000; one of 0.01 needs 22,500.
+#[test]
+fn a_figure_outside_of_its_band_is_caught_where_chance_cannot_decide() {
+    let outside = Finding::InputBand { name: "small files".to_owned(), found: 0.6, least: 0.45, most: 0.55 };
+    assert_eq!(assert_caught(&with_band(0.45, 0.55, true).analyze(), "input-bands"), outside);
+    let remarked = with_band(0.45, 0.55, false).analyze();
+    assert_valid(&remarked);
+    assert_eq!(remarks(&remarked, "input-bands"), [outside]);
+    let inside = with_band(0.55, 0.65, true).analyze();
+    assert_valid(&inside);
+    assert_eq!(remarks(&inside, "input-bands"), []);
+    let narrow = with_band(0.49, 0.51, true).analyze();
+    assert_valid(&narrow);
+    let found = remarks(&narrow, "input-bands");
+    let [Finding::InputBandsNotJudged { bands }] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((bands[0].n, bands[0].needed), (4_000, 22_500));
 }
 
 /// Every fetch of the large file fails: it is half of what completed all the same.

@@ -19,7 +19,7 @@ mod table;
 use analysis::Finding;
 use analysis::finding::{
     BoundarySecond, CutOffPart, FailedPart, LittleExplanation, LittlePopulation, MissingPercentile,
-    SteadyFigure,
+    SteadyFigure, UnjudgedBand,
 };
 use model::{CLOSE_WAIT_MAX, CODES_MAX, Outcome};
 
@@ -162,6 +162,14 @@ pub fn finding_text(finding: &Finding) -> String {
             "`{kind}` is {share} of all completed operations, expected {expected}; the share may deviate by {limit} of \
              itself"
         ),
+        Finding::InputBand { name, found, least, most } => {
+            format!("{name}: {found:.5}, expected {least:.5} to {most:.5}")
+        }
+        Finding::InputBandsNotJudged { bands } => {
+            let band = |one: &UnjudgedBand| format!("{} ({} of {} needed)", one.name, one.n, one.needed);
+            let bands: Vec<String> = bands.iter().map(band).collect();
+            format!("not judged, because chance would decide in samples of this size: {}", bands.join(", "))
+        }
         Finding::KindLimit { kind, limit, value } => {
             format!("`{kind}`: {} {}, limit {limit}", limit.metric(), limit.metric().text(*value))
         }
@@ -263,6 +271,10 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
             "failures or a time limit that affect one kind more than the others shift the mix; a longer steady phase \
              reduces the gap",
         ),
+        Finding::InputBand { .. } => {
+            Some("failures that affect some inputs more than others shift what is left of them")
+        }
+        Finding::InputBandsNotJudged { .. } => Some("use a longer steady phase or more load"),
         Finding::KindLimit { .. } => {
             Some("the server does not meet the benchmark's limits at this load; offer less")
         }

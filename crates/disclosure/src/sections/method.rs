@@ -280,6 +280,12 @@ fn rules(report: &Report) -> Table {
         Some(Row::plain([format!("share of “{}”", kind.name), limit]))
     });
     rows.extend(shares);
+    rows.extend(report.plan.catalog.bands.iter().map(|band| {
+        let effect = if band.decides { "" } else { "; else a remark" };
+        let (least, most) = (numbers::figure(band.least), numbers::figure(band.most));
+        let limit = format!("{least} to {most}, judged from {} on{effect}", band.sample_min());
+        Row::plain([band.name.clone(), limit])
+    }));
     let limited = report.plan.catalog.kinds.iter().filter(|kind| !kind.limits.is_empty());
     rows.extend(limited.map(|kind| {
         Row::plain([format!("results of “{}”", kind.name), limits_text(&kind.limits).replace(',', ", ")])

@@ -322,6 +322,7 @@ impl AppWorkload {
             measures: measures.map(measure).into(),
             transferred: vec![app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES],
             response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
+            bands: Vec::new(),
             outcomes: OUTCOMES.into(),
             score: Score::default(),
             words: Words::of_rate("transaction", "client"),

@@ -13,8 +13,8 @@ use units::{Bytes, Nanos};
 use super::Think;
 use super::app::OUTCOMES;
 use crate::{
-    Catalog, ExpectedMeasure, Kinded, Limit, Measure, MeasureUnit, OperationKind, PauseKind, PauseStart,
-    RateTime, Score, Words, parse_limits, with_serde,
+    Catalog, ExpectedMeasure, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, OperationKind,
+    PauseKind, PauseStart, RateTime, Score, Words, parse_limits, with_serde,
 };
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
@@ -220,6 +220,7 @@ impl OrderEntryWorkload {
             measures: MEASURES.map(measure).into(),
             transferred: vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
             response_parts: vec![order_measure::QUEUE, order_measure::SERVICE],
+            bands: self.bands(),
             outcomes: OUTCOMES.into(),
             score: Score::Rate { kinds: NEW_ORDERS.map(|kind| kind as usize).into(), per: RateTime::Minute },
             words: Words {
@@ -228,6 +229,40 @@ impl OrderEntryWorkload {
                 ..Words::of_rate("transaction", "user")
             },
         }
+    }
+
+    /// Returns the ranges of the figures of inputs, those of the specification's audit, and the minimum shares of the mix where
+    /// the declared ones are above them.
+    fn bands(&self) -> Vec<InputBand> {
+        let mut bands = vec![
+            InputBand {
+                name: "new orders rolled back".to_owned(),
+                part: InputCount::Kinds(vec![TransactionKind::NewOrderRolledBack as usize]),
+                whole: InputCount::Kinds(NEW_ORDERS.map(|kind| kind as usize).into()),
+                ..percent_band(1.0, 0.1)
+            },
+            InputBand {
+                name: "lines per order".to_owned(),
+                part: InputCount::Measure(order_measure::LINES),
+                whole: InputCount::Kinds(vec![TransactionKind::NewOrder as usize]),
+                least: 9.5,
+                most: 10.5,
+                // Uniform from 5 to 15: (11² − 1) ÷ 12 = 10.
+                deviation: 10.0_f64.sqrt(),
+                decides: false,
+            },
+        ];
+        if 1 < self.scale.warehouses() {
+            bands.push(InputBand {
+                name: "lines of other warehouses".to_owned(),
+                part: InputCount::Measure(order_measure::REMOTE_LINES),
+                whole: InputCount::Measure(order_measure::LINES),
+                ..percent_band(1.0, 0.05)
+            });
+        }
+        let shares = TransactionKind::ALL.into_iter().zip(self.transaction_mix().kind_shares());
+        bands.extend(shares.filter_map(|(kind, share)| minimum_share(kind, share)));
+        bands
     }
 
     fn pauses(&self) -> Vec<PauseKind> {
@@ -266,6 +301,40 @@ const MEASURES: [(&str, MeasureUnit, bool); 8] = [
     ("sent bytes", MeasureUnit::Bytes, true),
     ("received bytes", MeasureUnit::Bytes, true),
 ];
+
+/// Makes the band of a percentage, as far on both sides of it, that leads to a remark; its name and counts are to be filled in.
+fn percent_band(percent: f64, half: f64) -> InputBand {
+    let share = percent / 100.0;
+    InputBand {
+        name: String::new(),
+        part: InputCount::Kinds(Vec::new()),
+        whole: InputCount::Kinds(Vec::new()),
+        least: (percent - half) / 100.0,
+        most: (percent + half) / 100.0,
+        deviation: (share * (1.0 - share)).sqrt(),
+        decides: false,
+    }
+}
+
+/// Returns the band of the share of a kind from its minimum to as far above what is declared; `None` of a kind without one, and
+/// where the minimum is declared, so that chance goes below it half of the time.
+///
+/// Source: TPC-C revision 5.11, clause 5.2.3.
+fn minimum_share(kind: TransactionKind, share: f64) -> Option<InputBand> {
+    let least = match kind {
+        TransactionKind::NewOrder | TransactionKind::NewOrderRolledBack => return None,
+        TransactionKind::Payment => 43.0,
+        TransactionKind::OrderStatus | TransactionKind::Delivery | TransactionKind::StockLevel => 4.0,
+    };
+    let percent = 100.0 * share;
+    (least + 1e-6 < percent).then(|| InputBand {
+        name: format!("share of {}", kind.name()),
+        part: InputCount::Kinds(vec![kind as usize]),
+        whole: InputCount::Kinds((0..TransactionKind::ALL.len()).collect()),
+        decides: true,
+        ..percent_band(percent, percent - least)
+    })
+}
 
 fn measure((name, unit, is_always): (&str, MeasureUnit, bool)) -> Measure {
     Measure {
@@ -358,6 +427,30 @@ mod tests {
             assert_eq!(catalog.check(), Ok(()), "{pacing}");
             assert_eq!(catalog.pauses.len(), n_pauses, "{pacing}");
         }
+    }
+
+    /// By hand: half of the band of lines is 0.5 and their deviation √10: (3 · √10 ÷ 0.5)² = 360. Of rolled-back orders it is
+    /// 0.001, with a variance of 0.0099: 9 · 0.0099 ÷ 10⁻⁶ = 89,100; of remote lines 0.0005: 356,400. The deck has 10 payments of
+    /// 23 cards: 9 · 0.245747 ÷ 0.00478261² = 96,695.
+    #[test]
+    fn bands_are_judged_from_samples_in_which_chance_stays_within() {
+        let samples = |mix, warehouses| {
+            let scale = DataScale::new(warehouses, 100).unwrap();
+            let catalog = OrderEntryWorkload { mix, scale, ..OrderEntryWorkload::default() }.catalog();
+            assert_eq!(catalog.check(), Ok(()));
+            catalog.bands.iter().map(|band| (band.name.clone(), band.sample_min())).collect::<Vec<_>>()
+        };
+        let weighted = samples(OrderMix::Weighted, 10);
+        let expected = [
+            ("new orders rolled back", 89_100),
+            ("lines per order", 360),
+            ("lines of other warehouses", 356_400),
+        ];
+        assert_eq!(weighted, expected.map(|(name, n)| (name.to_owned(), n)));
+        assert_eq!(samples(OrderMix::Weighted, 1), weighted[..2]);
+        let deck = samples(OrderMix::Deck, 10);
+        assert_eq!((deck.len(), deck[3].0.as_str()), (7, "share of payment"));
+        assert!((96_690..=96_700).contains(&deck[3].1), "{deck:?}");
     }
 
     #[test]

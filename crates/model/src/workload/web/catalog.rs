@@ -82,6 +82,7 @@ impl WebWorkload {
             measures: measures(self.follows_redirects()),
             transferred: vec![web_measure::REPLY_BYTES],
             response_parts: Vec::new(),
+            bands: Vec::new(),
             outcomes: Vec::new(),
             score: Score::default(),
             words: words(),
