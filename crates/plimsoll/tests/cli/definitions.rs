@@ -197,7 +197,7 @@ fn mistakes_are_shown_with_file_line_and_pointer() {
      --> ./mine.toml:6:10
       |
     6 | family = "wob"
-      |          ^^^^^ expected `web` or `application`, found `wob`
+      |          ^^^^^ expected `web` or `application` or `order-entry`, found `wob`
       |
       = hint: did you mean `web`?
     "#);
