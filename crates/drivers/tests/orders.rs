@@ -12,7 +12,7 @@ use orders::{
     ConsistencyCondition, DataScale, DeliveryInput, InputGenerator, RunConstants, Terminal, TransactionInput,
     TransactionKind, TransactionType,
 };
-use servers::framed::FrameFaultPlan;
+use servers::FrameFaultPlan;
 use servers::orders::{FAULTS, OrderOptions, OrderServer};
 use tokio::runtime::{Builder, LocalOptions};
 use units::{Clock, Purpose, RealClock, Rng};

@@ -17,9 +17,9 @@ use model::{
     CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, OrderRequest, Plan, Workload,
 };
 use observe::free_bytes;
-use orders::wire::ConditionResult;
+use orders::wire::{ConditionResult, DataDescription};
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
-use units::RealClock;
+use units::{Bytes, RealClock};
 
 use super::app::{host_and_port, host_of};
 use super::probe::Probe;
@@ -183,7 +183,8 @@ async fn found_conditions(
     counts: &Counts,
 ) -> Result<Vec<(String, bool, String)>, OrderCallError> {
     let mut control = OrderControl::open(context).await?;
-    let mut found = Vec::new();
+    let mut found: Vec<_> =
+        (moment == CheckMoment::Before).then(|| data_row(&control.data)).into_iter().collect();
     for condition in ConsistencyCondition::ALL {
         // Deliveries end the eleventh, in whose place the totals are compared.
         if moment == CheckMoment::Before || condition.holds_after_deliveries() {
@@ -196,6 +197,13 @@ async fn found_conditions(
         CheckMoment::After => Vec::from(total_rows(scale, &totals, counts)),
     });
     Ok(found)
+}
+
+/// Names the database with its durability, beside which its figures are to be read.
+fn data_row(data: &DataDescription) -> (String, bool, String) {
+    let (database, size) = (foreign_text(data.database.as_str()), Bytes(data.file_bytes));
+    let rows: u128 = data.rows.into_iter().map(u128::from).sum();
+    ("data restored".to_owned(), true, format!("{rows} rows, {size} in files of {database}"))
 }
 
 fn condition_row(condition: ConsistencyCondition, found: &ConditionResult) -> (String, bool, String) {

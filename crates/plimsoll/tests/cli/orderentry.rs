@@ -45,7 +45,9 @@ fn a_run_works_from_nothing_and_is_audited() {
         check_score(point);
         let conditions: Vec<String> = (1..=12).map(|number| format!("condition {number}")).collect();
         let before = conditions.iter().map(String::as_str).chain(["orders as loaded"]);
-        assert_eq!(checks(point, "before"), before.collect::<Vec<_>>());
+        assert_eq!(checks(point, "before"), ["data restored"].into_iter().chain(before).collect::<Vec<_>>());
+        let database = point["checks"][0]["found"].as_str().unwrap();
+        assert!(database.contains(" rows, ") && database.contains("SQLite 3."), "{database}");
         let after = conditions.iter().map(String::as_str).filter(|name| *name != "condition 11");
         let after = after.chain(["orders placed", "orders delivered"]);
         assert_eq!(checks(point, "after"), after.collect::<Vec<_>>());
