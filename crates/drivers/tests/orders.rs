@@ -119,8 +119,8 @@ fn transactions_succeed_and_are_as_many_as_the_database_has() {
     });
 }
 
-/// Each row of the table of faults, as `docs/design/hostile-servers.md` has it: a transaction before and one after it succeed
-/// on the same session or a new one.
+/// Each row of the table of faults, as `docs/design/hostile-servers.md` has it: a transaction before and one after it
+/// succeed on the same session or a new one.
 #[test]
 fn every_fault_is_a_named_outcome_with_its_code() {
     for fault in &FAULTS {

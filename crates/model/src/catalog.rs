@@ -175,8 +175,8 @@ impl InputBand {
     /// The standard errors of a figure that must fit into half of its band.
     const ERRORS: f64 = 3.0;
 
-    /// Returns the least sample that can be judged: one in which three standard errors of the figure, deviation ÷ √n each, fit
-    /// into half of the band, so that chance alone does not lead out of it.
+    /// Returns the least sample that can be judged: one in which three standard errors of the figure, deviation ÷ √n each,
+    /// fit into half of the band, so that chance alone does not lead out of it.
     pub fn sample_min(&self) -> u64 {
         let half = (self.most - self.least) / 2.0;
         let root = Self::ERRORS * self.deviation / half;

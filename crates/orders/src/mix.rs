@@ -32,8 +32,8 @@ impl TransactionMix {
         }
     }
 
-    /// Returns the shares of the kinds that results are counted by, in the order of [`crate::TransactionKind::ALL`]: new
-    /// orders that are placed and those that are rolled back apart. They sum to 1.
+    /// Returns the shares of the kinds that results are counted by, in the order of [`crate::TransactionKind::ALL`]:
+    /// new orders that are placed and those that are rolled back apart. They sum to 1.
     pub fn kind_shares(self) -> [f64; 6] {
         let [new_order, payment, order_status, delivery, stock_level] = self.shares();
         let rolled_back = new_order * f64::from(ROLLED_BACK_PERCENT) / 100.0;
@@ -124,7 +124,8 @@ mod tests {
         }
     }
 
-    /// A position of the deck has a delivery in one of 23 cases: 1,000 of 23,000 decks, within four standard deviations.
+    /// A position of the deck has a delivery in one of 23 cases: 1,000 of 23,000 decks, within four standard
+    /// deviations.
     #[test]
     fn every_card_is_equally_likely_at_every_position() {
         let (mut deck, mut rng) = (CardDeck::new(), Rng::new(1, Purpose::User, 0));

@@ -55,7 +55,8 @@ impl SimOperation for AppRequest {
 /// Bytes of a request and of a reply, without their payloads.
 const HEADER_BYTES: [u64; 2] = [32, 56];
 
-/// The simulated database makes each transaction in one round trip, of the bytes of headers, and never begins one again.
+/// The simulated database makes each transaction in one round trip, of the bytes of headers, and never begins one
+/// again.
 impl SimOperation for OrderRequest {
     fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
         let mut measured = MeasuredValues::default();

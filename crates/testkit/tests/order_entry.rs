@@ -20,8 +20,8 @@ fn plan(load: &[u32], steady: u64, settings: &[(&str, &str)]) -> Plan {
     make_plan(&benchmark.definition, benchmark.workload, &overrides).unwrap()
 }
 
-/// One worker with a service of 2 ms: at 16 users without pauses it makes 500/s, of which 45 % are new orders: 13,500 per
-/// minute, with a deviation of √(0.45 · 0.55 ÷ 10,000) = 0.5 % of all in 20 s.
+/// One worker with a service of 2 ms: at 16 users without pauses it makes 500/s, of which 45 % are new orders: 13,500
+/// per minute, with a deviation of √(0.45 · 0.55 ÷ 10,000) = 0.5 % of all in 20 s.
 #[test]
 fn capacity_and_score_are_recovered() {
     let plan = plan(&[16], 20, &[("pacing", "flat")]);
@@ -52,8 +52,8 @@ fn think_times_bound_the_rate() {
     }
 }
 
-/// 100 users at 10 warehouses, golden check 9.5 of the specification: a cycle of 20.69565 s from the deck. In 400 s they make
-/// 1,933 transactions; the deck has no chance in it but that of the ends.
+/// 100 users at 10 warehouses, golden check 9.5 of the specification: a cycle of 20.69565 s from the deck. In 400 s
+/// they make 1,933 transactions; the deck has no chance in it but that of the ends.
 #[test]
 fn the_specified_pacing_has_its_cycle() {
     let plan = plan(&[100], 400, &[("pacing", "spec")]);

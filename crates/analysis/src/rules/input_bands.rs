@@ -8,8 +8,9 @@ use crate::fold::KindSums;
 
 /// Reports figures outside of their bands, and those of samples in which chance could lead out of them.
 ///
-/// A figure is Σ part ÷ Σ whole over the successful operations of the steady phase. With deviation σ in a sample of one and a
-/// band of the width 2h, it is judged from n = (3σ ÷ h)² on, so that three of its standard errors σ ÷ √n fit into h.
+/// A figure is Σ part ÷ Σ whole over the successful operations of the steady phase. With deviation σ in a sample of one
+/// and a band of the width 2h, it is judged from n = (3σ ÷ h)² on, so that three of its standard errors σ ÷ √n fit into
+/// h.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let kinds = &evidence.fold.steady.kinds;
     let (mut found, mut unjudged) = (Vec::new(), Vec::new());

@@ -38,8 +38,8 @@ struct SharedTerms {
 }
 
 impl OrderTerminals {
-    /// Creates them for a workload; the seed is that of the run. C of NURand while running is drawn from it, so that it fits C
-    /// of the data.
+    /// Creates them for a workload; the seed is that of the run. C of NURand while running is drawn from it, so that it
+    /// fits C of the data.
     pub fn new(workload: &OrderEntryWorkload, seed: u64) -> OrderTerminals {
         let scale = workload.scale;
         let population = Population::new(workload.population_seed, scale, WallTime(0));

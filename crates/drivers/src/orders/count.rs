@@ -7,8 +7,8 @@ use orders::{DeliveryOutput, NewOrderOutput, TransactionInput, TransactionOutput
 /// The most orders that a delivery delivers: one in each district.
 const ORDERS_PER_DELIVERY: u64 = orders::DISTRICTS as u64;
 
-/// Counts of transactions by what became of them, ramps and all. Those *in doubt* were sent and have no answer that can be
-/// believed: the database may have committed them or not.
+/// Counts of transactions by what became of them, ramps and all. Those *in doubt* were sent and have no answer that can
+/// be believed: the database may have committed them or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OrderCounts {
     /// Orders that were placed, by the server's answer.

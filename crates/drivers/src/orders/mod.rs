@@ -1,7 +1,8 @@
 //! The order-entry family: sessions over TCP in the protocol of [`orders::wire`], a request for each transaction.
 //!
-//! Each virtual user is a terminal: one connection, opened and introduced before the load point begins, and one transaction
-//! in flight on it. A session that is lost is opened again by the next transaction, whose response time includes that.
+//! Each virtual user is a terminal: one connection, opened and introduced before the load point begins, and one
+//! transaction in flight on it. A session that is lost is opened again by the next transaction, whose response time
+//! includes that.
 //!
 //! - `call`: requests, and how they are written
 //! - `exchange`: sending a request and receiving the reply
@@ -165,7 +166,8 @@ impl OrderDriver {
     }
 }
 
-/// Returns the lines of an order that is placed, and those that another warehouse supplies; `None` of other transactions.
+/// Returns the lines of an order that is placed, and those that another warehouse supplies; `None` of other
+/// transactions.
 fn lines(input: &TransactionInput) -> Option<(u64, u64)> {
     match input {
         TransactionInput::NewOrder(order) if !order.is_rolled_back => {

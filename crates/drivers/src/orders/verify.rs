@@ -109,8 +109,8 @@ fn order_status(output: &OrderStatusOutput) -> Option<u64> {
     (order.lines.is_empty() || !is_whole).then_some(WRONG_ORDER)
 }
 
-/// Returns the code of a failed transaction, as `docs/benchmarks/orderentry.md` lists them: the status of the reply, or the
-/// check that found it wrong. 0 without one.
+/// Returns the code of a failed transaction, as `docs/benchmarks/orderentry.md` lists them: the status of the reply, or
+/// the check that found it wrong. 0 without one.
 pub(super) fn code(failure: &OperationFailure) -> u32 {
     match failure.outcome {
         Outcome::WrongStatus | Outcome::Busy | Outcome::MalformedHead | Outcome::WrongBytes => {

@@ -1,7 +1,7 @@
 //! The order-entry family: transactions of terminals with a database behind our own protocol.
 //!
-//! Transactions change the data, and some need what others leave. So each load point begins with the same data: they are
-//! restored after the probe, which makes transactions of its own, and before the first check.
+//! Transactions change the data, and some need what others leave. So each load point begins with the same data: they
+//! are restored after the probe, which makes transactions of its own, and before the first check.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -239,8 +239,8 @@ fn fresh_row(scale: &DataScale, found: &OrderTotals) -> (String, bool, String) {
     ("orders as loaded".to_owned(), holds, found)
 }
 
-/// Compares the orders that the database has placed and delivered since it was restored with those that the terminals counted:
-/// committed ≤ found ≤ committed + in doubt.
+/// Compares the orders that the database has placed and delivered since it was restored with those that the terminals
+/// counted: committed ≤ found ≤ committed + in doubt.
 fn total_rows(scale: &DataScale, found: &OrderTotals, counts: &Counts) -> [(String, bool, String); 2] {
     let row = |name: &str, n: i64, committed: &'static str, in_doubt: &'static str| {
         let [committed, in_doubt] = [committed, in_doubt].map(|name| counts.get(name));

@@ -140,8 +140,8 @@ impl Workload {
         }
     }
 
-    /// Describes the way in which operations are made, beside which alone figures of the workload are to be shown; `None` where
-    /// the settings say it all.
+    /// Describes the way in which operations are made, beside which alone figures of the workload are to be shown; `None`
+    /// where the settings say it all.
     pub fn mode_text(&self) -> Option<String> {
         match self {
             Workload::OrderEntry(orders) => Some(orders.mode_text()),
@@ -149,7 +149,8 @@ impl Workload {
         }
     }
 
-    /// Returns the sentence that every report of the workload ends with; `None` of workloads that derive from no protected name.
+    /// Returns the sentence that every report of the workload ends with; `None` of workloads that derive from no protected
+    /// name.
     pub fn notice(&self) -> Option<&'static str> {
         match self {
             Workload::OrderEntry(_) => Some(order_entry::NOTICE),

@@ -1,5 +1,5 @@
-//! Order-entry workloads: users at the terminals of a wholesale supplier enter orders and payments, ask for the status of
-//! orders and the level of stock, and have orders delivered, all in one database.
+//! Order-entry workloads: users at the terminals of a wholesale supplier enter orders and payments, ask for the status
+//! of orders and the level of stock, and have orders delivered, all in one database.
 //!
 //! The transactions, their inputs and their data are in [`orders`]; here is what a run counts of them.
 
@@ -38,20 +38,21 @@ pub mod order_measure {
 }
 
 /// The footer of every report. Source: the fair-use rules of the TPC.
-pub(super) const NOTICE: &str = "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C \
-                                 results.";
+pub(super) const NOTICE: &str = "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C results.";
 
-/// The seed of the rows before the first transaction: a constant of the benchmark's version, so that runs with different
-/// seeds have the same data.
+/// The seed of the rows before the first transaction: a constant of the benchmark's version, so that runs with
+/// different seeds have the same data.
 const POPULATION_SEED: u64 = 1;
 
-/// The free disk that data need, as a multiple of their raw size: for rows, indexes, a golden copy, and the rows of a run.
+/// The free disk that data need, as a multiple of their raw size: for rows, indexes, a golden copy, and the rows of a
+/// run.
 const DISK_FACTOR: f64 = 2.5;
 
 /// The deviation of a kind from its share, as a part of it, beyond which another mix was measured.
 const SHARE_GAP_MAX: f64 = 0.05;
 
-/// The same of new orders that are rolled back: 0.9 to 1.1 % of all. Source: the audit of TPC-C revision 5.11, clause 9.
+/// The same of new orders that are rolled back: 0.9 to 1.1 % of all. Source: the audit of TPC-C revision 5.11, clause
+/// 9.
 const ROLLED_BACK_GAP_MAX: f64 = 0.1;
 
 names! {
@@ -231,8 +232,8 @@ impl OrderEntryWorkload {
         }
     }
 
-    /// Returns the ranges of the figures of inputs, those of the specification's audit, and the minimum shares of the mix where
-    /// the declared ones are above them.
+    /// Returns the ranges of the figures of inputs, those of the specification's audit, and the minimum shares of the
+    /// mix where the declared ones are above them.
     fn bands(&self) -> Vec<InputBand> {
         let mut bands = vec![
             InputBand {
@@ -302,7 +303,8 @@ const MEASURES: [(&str, MeasureUnit, bool); 8] = [
     ("received bytes", MeasureUnit::Bytes, true),
 ];
 
-/// Makes the band of a percentage, as far on both sides of it, that leads to a remark; its name and counts are to be filled in.
+/// Makes the band of a percentage, as far on both sides of it, that leads to a remark; its name and counts are to be
+/// filled in.
 fn percent_band(percent: f64, half: f64) -> InputBand {
     let share = percent / 100.0;
     InputBand {
@@ -316,8 +318,8 @@ fn percent_band(percent: f64, half: f64) -> InputBand {
     }
 }
 
-/// Returns the band of the share of a kind from its minimum to as far above what is declared; `None` of a kind without one, and
-/// where the minimum is declared, so that chance goes below it half of the time.
+/// Returns the band of the share of a kind from its minimum to as far above what is declared; `None` of a kind without
+/// one, and where the minimum is declared, so that chance goes below it half of the time.
 ///
 /// Source: TPC-C revision 5.11, clause 5.2.3.
 fn minimum_share(kind: TransactionKind, share: f64) -> Option<InputBand> {
@@ -429,9 +431,9 @@ mod tests {
         }
     }
 
-    /// By hand: half of the band of lines is 0.5 and their deviation √10: (3 · √10 ÷ 0.5)² = 360. Of rolled-back orders it is
-    /// 0.001, with a variance of 0.0099: 9 · 0.0099 ÷ 10⁻⁶ = 89,100; of remote lines 0.0005: 356,400. The deck has 10 payments of
-    /// 23 cards: 9 · 0.245747 ÷ 0.00478261² = 96,695.
+    /// By hand: half of the band of lines is 0.5 and their deviation √10: (3 · √10 ÷ 0.5)² = 360. Of rolled-back orders
+    /// it is 0.001, with a variance of 0.0099: 9 · 0.0099 ÷ 10⁻⁶ = 89,100; of remote lines 0.0005: 356,400. The deck
+    /// has 10 payments of 23 cards: 9 · 0.245747 ÷ 0.00478261² = 96,695.
     #[test]
     fn bands_are_judged_from_samples_in_which_chance_stays_within() {
         let samples = |mix, warehouses| {

@@ -9,7 +9,8 @@ use crate::support::{Fixture, Running};
 const SHORT: [&str; 8] =
     ["--quick", "--load", "4,8", "--duration", "3", "--set", "warehouses=2", "--monitor"];
 
-/// Starts a built-in order-entry server with data of two warehouses in a directory on a disk; returns both, and its target.
+/// Starts a built-in order-entry server with data of two warehouses in a directory on a disk; returns both, and its
+/// target.
 fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     let path = directory.path().to_str().unwrap();
@@ -71,7 +72,8 @@ fn kind<'a>(point: &'a Value, name: &str) -> &'a Value {
     point["kinds"].as_array().unwrap().iter().find(|kind| kind["name"] == name).unwrap()
 }
 
-/// Checks the score against what is printed: 60 · (n placed + n rolled back) ÷ T, with T from the rate of all transactions.
+/// Checks the score against what is printed: 60 · (n placed + n rolled back) ÷ T, with T from the rate of all
+/// transactions.
 fn check_score(point: &Value) {
     let n = |name: &str| kind(point, name)["n"].as_f64().unwrap();
     let seconds = point["total"]["n"].as_f64().unwrap() / point["rate_per_s"].as_f64().unwrap();
@@ -88,8 +90,8 @@ fn check_score(point: &Value) {
     }
 }
 
-/// The order of the inputs of a user follows from the seed: two runs of a server alone place other orders, but make the same
-/// data at first.
+/// The order of the inputs of a user follows from the seed: two runs of a server alone place other orders, but make the
+/// same data at first.
 #[test]
 fn a_running_server_is_named_by_its_target_and_restored_between_load_points() {
     let fixture = Fixture::new();
