@@ -38,8 +38,8 @@ mod workload;
 
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use catalog::{
-    Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, Measure, MeasureUnit, OperationKind, PauseKind, PauseStart,
-    export_key,
+    Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, Measure, MeasureUnit, OperationKind,
+    PauseKind, PauseStart, export_key,
 };
 pub use check::{CheckMoment, ConsistencyCheck, NamedCount};
 pub use content::{CHUNK_BYTES, Content};
@@ -91,10 +91,11 @@ pub use workload::{
     AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, BUFFERED_BODY_MAX, BodyEncoding,
     CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataSet, DataTable,
     EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet, FileSetError,
-    HttpVersion, JsonCheck, OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, Page, Parameter, ParameterError, PathPattern, PathPatternError, PathValue, Pick,
-    PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX, Sampler,
-    SessionValue, SetFile, TemplatePiece, Think, Tls, UserPage, WebProtocol, WebWorkload, Workload,
-    app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, template_pieces, web_measure,
+    HttpVersion, JsonCheck, OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, Page, Parameter,
+    ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects,
+    ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, TemplatePiece, Think,
+    Tls, UserPage, WebProtocol, WebWorkload, Workload, app_measure, compile_regex, file_path_fault,
+    is_json_pointer, order_measure, template_pieces, web_measure,
 };
 #[cfg(feature = "echo")]
 pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

@@ -201,7 +201,9 @@ impl ResolvedTarget {
             ServerFamily::App => {
                 return Ok(ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())));
             }
-            ServerFamily::OrderEntry => return Ok(ResolvedTarget::OrderEntry(OrderTarget::of_address(address))),
+            ServerFamily::OrderEntry => {
+                return Ok(ResolvedTarget::OrderEntry(OrderTarget::of_address(address)));
+            }
             ServerFamily::Web | ServerFamily::File | ServerFamily::Mail => {}
         }
         // Without TLS it has no certificate, and none is asked for.
@@ -296,9 +298,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(_) => Ok(Vec::new()),
             // Every read checks the number of its block.
             ResolvedTarget::App(_) => Ok(Vec::new()),
-            ResolvedTarget::OrderEntry(target) => {
-                order_entry::check(plan, target, clock, when, counts, stop)
-            }
+            ResolvedTarget::OrderEntry(target) => order_entry::check(plan, target, clock, when, counts, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
         }
