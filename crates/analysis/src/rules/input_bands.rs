@@ -17,7 +17,11 @@ pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     for band in &evidence.plan.catalog.bands {
         let (n, needed) = (count(&band.whole, kinds), band.sample_min());
         match n < u128::from(needed) {
-            true => unjudged.push(UnjudgedBand { name: band.name.clone(), n: n as u64, needed }),
+            true => unjudged.push(UnjudgedBand {
+                name: band.name.clone(),
+                n: u64::try_from(n).unwrap_or(u64::MAX),
+                needed,
+            }),
             false => found.extend(judge(band, count(&band.part, kinds) as f64 / n as f64)),
         }
     }
