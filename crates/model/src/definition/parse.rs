@@ -392,6 +392,11 @@ mod tests {
             problem("pacing = \"spec\"", "pase = \"spec\""),
         ];
         insta::assert_snapshot!(found.join("\n"), @r#"
+        line 11, `rounds`: unknown key `rounds` in `workload`: not a key of a definition
+        line 13, `0`: `protocol.warehouses` is not valid: expected a whole number from 1 to 100000, found 0
+        line 14, `"3"`: `protocol.divisor` is not valid: expected 1, 2, 4, 5, 10, 20, 25, 50 or 100, found `3`
+        line 33, `"slow"`: `quick.protocol.pacing` is not valid: expected spec, bf or flat, found `slow`
+        line 33, `pase`: unknown key `pase` in `quick.protocol`: not a key of a definition
         "#);
         let other = EVERY_KEY.replace("\"operation-rate\"", "\"new-order-rate\"");
         let error = Definition::parse("my.toml", &other).unwrap_err().to_string();
