@@ -36,9 +36,7 @@ fn a_run_works_from_nothing_and_is_audited() {
     let fixture = Fixture::new();
     let arguments = ["run", "orderentry", "--out", "run.plim"];
     let ended = fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
-    for word in ["new orders per minute", "NOPM"] {
-        assert!(ended.stdout.contains(word), "`{word}` in {}", ended.stdout);
-    }
+    assert!(ended.stdout.contains("NOPM"), "{}", ended.stdout);
     fixture.run(&["audit", "run.plim"]).expect(0).expect_stdout("no differences found");
     let report = fixture.report(&fixture.path("run.plim"));
     for point in report["load_points"].as_array().unwrap() {
