@@ -321,7 +321,11 @@ fn check_scheme(target: &str, family: Family) -> Result<(), Failure> {
             let error = format!(
                 "this benchmark loads {family} servers, and `{target}` is a server of the family {other}"
             );
-            Err(Failure::usage(error).hint(format!("name a {family} server: `--target http://HOST:PORT/`")))
+            let form = match family {
+                Family::OrderEntry => "orders://HOST:PORT",
+                _ => "http://HOST:PORT/",
+            };
+            Err(Failure::usage(error).hint(format!("name a {family} server: `--target {form}`")))
         }
         None => Ok(()),
     }

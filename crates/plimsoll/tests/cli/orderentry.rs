@@ -96,11 +96,14 @@ fn a_running_server_is_named_by_its_target_and_restored_between_load_points() {
     let (_server, target) = serve(&fixture, &[]);
     let arguments = ["run", "orderentry", "--target", &target, "--set", "pacing=flat,bf", "--out", "out"];
     fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).assert_run();
-    for target in ["app://127.0.0.1:1", "127.0.0.1:1"] {
+    for (target, error) in [
+        ("app://127.0.0.1:1", "name a order-entry server: `--target orders://HOST:PORT`"),
+        ("127.0.0.1:1", "expected `orders://HOST:PORT`"),
+    ] {
         fixture
             .run(&["run", "orderentry", "--target", target, "--out", "x.plim"])
             .expect(2)
-            .expect_stderr("expected `orders://HOST:PORT`");
+            .expect_stderr(error);
     }
     fixture
         .run(&["run", "orderentry", "--target", "orders://127.0.0.1:1", "--out", "x.plim"])
