@@ -75,6 +75,14 @@ const ITS_DISKS: &[Condition] =
 /// The rate is held back, and not by the disks: a user whose requests are served in time has met no limit.
 const SLOWED: &[Condition] = &[below(Indicator::RateOfIdeal, 0.95), below(Indicator::DiskBusy, 0.60)];
 
+/// The rate is held back, not by the disks, and by CPUs: what mostly sleeps is not held back by them, however long it waits
+/// for one in between. The least demand is a house rule.
+const WANTS_CPUS: &[Condition] = &[
+    below(Indicator::RateOfIdeal, 0.95),
+    below(Indicator::DiskBusy, 0.60),
+    at_least(Indicator::CpuDemand, 0.50),
+];
+
 /// The server is seen: from counters of a machine on which its processes were not found, no wait can be concluded.
 const SEEN: &[Condition] = &[below(Indicator::ServerUnseen, 1.0)];
 
@@ -164,7 +172,7 @@ pub const CAUSES: &[Cause] = &[
     cause(
         Bottleneck::Processor,
         &[at_least(Indicator::CpuBusy, 0.95), at_least(Indicator::RunDelay, 0.50)],
-        SLOWED,
+        WANTS_CPUS,
     ),
     cause(
         Bottleneck::Processor,
@@ -528,6 +536,19 @@ mod tests {
         assert_eq!(named(&[(ProcessorUse, 0.1), (DiskBytesOfShare, 0.98)]), Bottleneck::DiskBandwidth);
         // A CPU that somebody else fills, of a server that may use no other.
         let crowded = [(ProcessorUse, 0.3), (CpuBusy, 1.0), (RunDelay, 0.7), (RateGrowth, 1.0), slow];
+        assert_eq!(named(&crowded), Bottleneck::Processor);
+    }
+
+    /// The reported case: one worker that sleeps for 20 ms and computes for 1 ms per page, beside compilers on all CPUs. It
+    /// waited for a CPU for 8 ms per page, and yet more CPU time would hardly help.
+    #[test]
+    fn a_sleeping_worker_on_crowded_cpus_is_not_processor_bound() {
+        use Indicator::*;
+        let crowded =
+            [(ProcessorUse, 0.1), (CpuBusy, 1.0), (RunDelay, 0.89), (AcceptQueue, 6.0), (RateOfIdeal, 0.1)];
+        let with = |demand| named(&[&crowded[..], &[(CpuDemand, demand)]].concat());
+        assert_eq!(with(0.32), Bottleneck::WorkerLimit);
+        assert_eq!(with(0.95), Bottleneck::Processor);
         assert_eq!(named(&crowded), Bottleneck::Processor);
     }
 

@@ -119,12 +119,24 @@ impl Reader<'_> {
         self.put(Indicator::Throttled, throttled);
         let delay = uses.sut_share(Counter::SutRunDelay);
         let wanted = delay.zip(point.sut_cpus).map(|(delay, used)| delay + used);
-        self.put(Indicator::RunDelay, ratio(delay, wanted));
+        let waited = ratio(delay, wanted);
+        self.put(Indicator::RunDelay, waited);
+        self.put(Indicator::CpuDemand, self.cpu_demand(thread, wanted, waited));
         let shares_machine = cpu_role(uses) == Some(MachineRole::Both);
         self.put(Indicator::ServerUnseen, shares_machine.then_some(f64::from(point.sut_cpus.is_none())));
         self.put(Indicator::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
         let n_cpus = uses.sut_instances(Counter::CpuIdle).count();
         self.put(Indicator::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
+    }
+
+    /// Returns the part of the time in which the busiest thread, or an operation in progress, used or waited for a CPU:
+    /// b ÷ (1 − w), with b the CPU time of the thread and w the part of the server's wish for CPUs that is waiting; and
+    /// (C + W) ÷ R of an operation. The greater counts, at most 1: workers that take turns are each seldom busy, and
+    /// operations wait for a single thread. `None` where the busiest thread is not seen.
+    fn cpu_demand(&self, thread: Option<f64>, wanted: Option<f64>, waited: Option<f64>) -> Option<f64> {
+        let of_thread = ratio(thread, waited.map(|waited| 1.0 - waited))?;
+        let of_operation = ratio(wanted, Some(self.point.in_flight_mean)).unwrap_or(0.0);
+        Some(of_thread.max(of_operation).min(1.0))
     }
 
     /// Returns the busy share of the server's CPUs; where the generator shares them, of the part that it leaves.

@@ -381,6 +381,28 @@ fn a_cpu_that_a_neighbor_fills_is_the_servers_processor() {
     assert!((program.cpus - 0.85).abs() < 0.01);
 }
 
+/// By hand: the busiest thread used 0.1 CPUs, and its part of 7 ÷ 8 of waiting makes 0.8; a thread that used 0.02 of them
+/// makes 0.16, and of 4 operations in progress 0.8 CPUs make 0.2. Then more workers help, and not more CPUs.
+#[test]
+fn crowded_cpus_hold_back_who_needs_one_most_of_the_time() {
+    let with_thread = |micros: fn(u64) -> u64| {
+        watched(&[
+            (Counter::CpuUser, "0", |second| 1_000_000 * second),
+            (Counter::CpuIdle, "0", |_| 0),
+            (Counter::SutProcesses, "port=80", |_| 3),
+            (Counter::SutCpu, "port=80", |second| 100_000 * second),
+            (Counter::SutRunDelay, "port=80", |second| 700_000 * second),
+            (Counter::AcceptQueue, "80", |_| 6),
+            (Counter::SutBusiestThread, "", micros),
+            (Counter::OtherCpu, "rustc", |second| 850_000 * second),
+        ])
+    };
+    let (needs, sleeps) = (with_thread(|_| 100_000), with_thread(|_| 20_000));
+    check(&needs, &[(Indicator::CpuDemand, 0.8), (Indicator::RunDelay, 0.875)]);
+    check(&sleeps, &[(Indicator::CpuDemand, 0.2)]);
+    assert_eq!((needs.bottleneck, sleeps.bottleneck), (Bottleneck::Processor, Bottleneck::WorkerLimit));
+}
+
 /// By hand: 4 users at 60 ms are 66.7/s; 20 refaults a second are 0.3 an operation, in a group whose memory is full.
 #[test]
 fn memory_at_the_limit_of_a_group_above_is_the_bottleneck() {
