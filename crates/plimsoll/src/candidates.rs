@@ -321,11 +321,12 @@ fn check_scheme(target: &str, family: Family) -> Result<(), Failure> {
             let error = format!(
                 "this benchmark loads {family} servers, and `{target}` is a server of the family {other}"
             );
-            let form = match family {
-                Family::OrderEntry => "orders://HOST:PORT",
-                _ => "http://HOST:PORT/",
+            let (article, form) = match family {
+                Family::Web => ("a", "http://HOST:PORT/"),
+                Family::OrderEntry => ("an", "orders://HOST:PORT"),
+                _ => ("an", "http://HOST:PORT/"),
             };
-            Err(Failure::usage(error).hint(format!("name a {family} server: `--target {form}`")))
+            Err(Failure::usage(error).hint(format!("name {article} {family} server: `--target {form}`")))
         }
         None => Ok(()),
     }

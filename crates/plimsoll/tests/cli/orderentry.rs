@@ -97,7 +97,7 @@ fn a_running_server_is_named_by_its_target_and_restored_between_load_points() {
     let arguments = ["run", "orderentry", "--target", &target, "--set", "pacing=flat,bf", "--out", "out"];
     fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).assert_run();
     for (target, error) in [
-        ("app://127.0.0.1:1", "name a order-entry server: `--target orders://HOST:PORT`"),
+        ("app://127.0.0.1:1", "name an order-entry server: `--target orders://HOST:PORT`"),
         ("127.0.0.1:1", "expected `orders://HOST:PORT`"),
     ] {
         fixture
