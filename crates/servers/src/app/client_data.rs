@@ -184,6 +184,10 @@ fn status(error: io::Error) -> AppStatus {
 
 #[cfg(test)]
 mod tests {
+    use std::io::IoSliceMut;
+
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
     use super::*;
 
     const SETTINGS: DataSettings =
@@ -213,6 +217,59 @@ mod tests {
                     assert_eq!(data.append(buffer), Ok(4096), "{io:?}");
                 });
             }
+        }
+    }
+
+    /// Blocks of the range for tests of the page cache.
+    const CACHED_BLOCKS: u64 = 64;
+
+    /// Returns how many blocks of the range of client 7 are in the page cache: those that a read finds which must not wait for
+    /// the disk. Each is asked for once, and none is read ahead. `None` if the file system knows no such reads.
+    fn cached_blocks(directory: &DataDirectory) -> Option<u64> {
+        let file = File::open(directory.file("client_7.dat")).unwrap();
+        fadvise(&file, 0, None, Advice::Random).unwrap();
+        let mut n = 0;
+        for block in 0..CACHED_BLOCKS {
+            let mut bytes = [0; BLOCK_BYTES];
+            let mut whole = [IoSliceMut::new(&mut bytes)];
+            match preadv2(&file, &mut whole, block * BLOCK_BYTES as u64, ReadWriteFlags::NOWAIT) {
+                Ok(found) => n += u64::from(found == BLOCK_BYTES),
+                Err(Errno::AGAIN) => {}
+                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => return None,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        Some(n)
+    }
+
+    /// A fast disk may have brought a block before it is found missing, so that a cold range need not be without any.
+    #[test]
+    fn a_warm_range_is_in_the_page_cache_and_a_cold_one_is_not() {
+        let (file_bytes, range_bytes) = (2 * CACHED_BLOCKS * 4096, CACHED_BLOCKS * 4096);
+        for (io, is_cold, is_cached) in [
+            (FileIo::Buffered, false, true),
+            (FileIo::Buffered, true, false),
+            (FileIo::Durable, false, true),
+            (FileIo::Durable, true, false),
+            (FileIo::Direct, false, false),
+            (FileIo::Direct, true, false),
+        ] {
+            let settings = DataSettings { file_bytes, range_bytes, io, is_cold };
+            with_files(settings, |data, directory, buffer| {
+                // Once after the file was made, and once after a load point that used all of it.
+                for round in 0..2 {
+                    // Only file systems that can say what is in the page cache are tested.
+                    let Some(n) = cached_blocks(directory) else { return };
+                    let expected =
+                        if is_cached { CACHED_BLOCKS..=CACHED_BLOCKS } else { 0..=CACHED_BLOCKS / 4 };
+                    assert!(expected.contains(&n), "{n} blocks, {io:?}, cold: {is_cold}, round {round}");
+                    for block in 0..CACHED_BLOCKS {
+                        assert_eq!(data.write(block, 1, buffer), Ok(block));
+                        assert_eq!(data.read(block, 1, buffer), Ok(block));
+                    }
+                    data.prepare(settings, directory, buffer).unwrap();
+                }
+            });
         }
     }
 
