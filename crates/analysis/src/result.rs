@@ -211,6 +211,10 @@ pub struct KindResult {
     pub response: SummaryStatistics,
     /// Each measure, in the order of the catalog.
     pub measures: Vec<SummaryStatistics>,
+    /// Mean of what the parts of the response time leave of it, in seconds: R̄ − Σ P̄, with the mean P̄ of each measure that
+    /// the catalog names as such a part. Where a server states its own times, this is the network and the client. `None`
+    /// if there are no such parts, or some operations lack one.
+    pub rest_mean: Option<f64>,
     /// Bytes that its successful operations transferred: the sum of the measures that the catalog adds up.
     pub transferred: u64,
     /// Percentiles of the response time.

@@ -55,8 +55,21 @@ fn statistics(plan: &Plan, name: &str, sums: &KindSums, percentiles: TimeSummary
         units_ok: None,
         response: four(&sums.response, NANOS),
         measures: plan.catalog.measures.iter().zip(&sums.measures).map(measure).collect(),
+        rest_mean: rest_mean(&plan.catalog.response_parts, sums),
         transferred: u64::try_from(transferred).unwrap_or(u64::MAX),
         percentiles,
         web: web::of_kind(plan, sums),
     }
+}
+
+/// Returns the mean of what the parts of the response time leave of it, in seconds. `None` without parts, if some operations
+/// lack one, and of parts that are longer than the whole.
+fn rest_mean(parts: &[usize], sums: &KindSums) -> Option<f64> {
+    let Moments { n, sum: whole, .. } = sums.response;
+    let parts: Vec<&Moments> = parts.iter().filter_map(|part| sums.measures.get(*part)).collect();
+    if n == 0 || parts.is_empty() || parts.iter().any(|part| part.n != n) {
+        return None;
+    }
+    let stated = parts.iter().map(|part| part.sum).fold(0, u128::saturating_add);
+    whole.checked_sub(stated).map(|rest| rest as f64 / n as f64 / NANOS)
 }

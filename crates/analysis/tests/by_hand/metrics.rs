@@ -74,6 +74,28 @@ fn webstones_rates_and_loads() {
     near(analysis.response_mean().unwrap(), 6.5 / 9.0);
 }
 
+/// Of A's 500 ms two parts of 1 ms, of B's 1,500 ms two of 3 ms: (7 · 498 + 2 · 1,494) ÷ 9 ms remain.
+#[test]
+fn parts_leave_the_rest_of_the_response_time() {
+    let mut recorded = recorded(&operations());
+    let rest = |recorded: &RecordedRun| {
+        let analysis = recorded.analyze();
+        let point = only(&analysis);
+        point.kinds.iter().chain([&point.total]).map(|kind| kind.rest_mean).collect::<Vec<_>>()
+    };
+    assert_eq!(rest(&recorded), [None; 3], "the web has no such parts");
+    recorded.plan.catalog.response_parts = vec![web_measure::CONNECT, web_measure::FIRST_BYTE];
+    let expected = [0.498, 1.494, (7.0 * 0.498 + 2.0 * 1.494) / 9.0];
+    rest(&recorded).into_iter().zip(expected).for_each(|(found, expected)| near(found.unwrap(), expected));
+    // An operation of A without the first part: the rest of A is not known, and neither is that of all.
+    recorded.records[0].kinds[0].measures[web_measure::CONNECT].n -= 1;
+    let found = rest(&recorded);
+    assert!(matches!(found[..], [None, Some(_), None]), "{found:?}");
+    // Nor is one of parts that are longer than the whole.
+    recorded.records[1].kinds[1].measures[web_measure::CONNECT].sum = u128::MAX;
+    assert_eq!(rest(&recorded), [None; 3]);
+}
+
 /// Bodies 7 · 500 + 2 · 5,125 = 13,750 B, heads 9 · 200 = 1,800 B, both 15,550 B = 124,400 bits.
 #[test]
 fn webstones_throughputs_in_2_to_the_20_bits() {

@@ -1,7 +1,7 @@
 //! Statistics per kind of operation, from the catalog: for families without a section of their own for them.
 
-use analysis::{KindResult, LoadPointResult};
-use model::{Measure, MeasureUnit};
+use analysis::{KindResult, LoadPointResult, SummaryStatistics};
+use model::{Catalog, Measure, MeasureUnit};
 
 use crate::numbers::TimeUnit;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
@@ -29,9 +29,7 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
         Column::numbers("p50", ""),
         Column::numbers("p99", ""),
     ];
-    let heading =
-        |measure: &Measure| Column::numbers(format!("Mean {}", measure.name), column_unit(measure.unit));
-    columns.extend(catalog.measures.iter().map(heading));
+    columns.extend(measure_columns(catalog));
     let completed = point.completed();
     let p99 = |kind: &KindResult| kind.percentiles.percentile(0.99).map(|one| one.value.as_secs_f64());
     let kinds = point.kinds.iter().chain([&point.total]);
@@ -40,11 +38,6 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
         let share = (0 < completed).then(|| (kind.n + kind.errors) as f64 / completed as f64);
         let percent = |share: Option<f64>| numbers::fixed(share.map(|share| share * 100.0), 2);
         let percentile = |q| kind.percentiles.percentile(q).map(|one| one.value.as_secs_f64());
-        let measures =
-            catalog.measures.iter().zip(&kind.measures).map(|(measure, statistics)| match measure.unit {
-                MeasureUnit::Nanoseconds => unit.seconds(statistics.mean),
-                MeasureUnit::Bytes | MeasureUnit::Count => numbers::figure(statistics.mean),
-            });
         let cells = [
             kind.name.clone(),
             numbers::count(kind.n),
@@ -55,14 +48,54 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
             unit.seconds(percentile(0.5)),
             unit.seconds(percentile(0.99)),
         ];
-        Row::plain(cells.into_iter().chain(measures))
+        Row::plain(cells.into_iter().chain(measure_cells(catalog, kind, unit)))
     };
     let mut rows: Vec<Row> =
         point.kinds.iter().zip(&catalog.kinds).map(|(result, kind)| row(result, kind.share)).collect();
     rows.push(row(&point.total, Some(1.0)).style(RowStyle::Total));
     let caption = format!("Operations at {}", report.terms().load_text(point.load));
-    Table::new(caption, columns, rows)
-        .note("Shares count successful and failed operations; the expected share is that of the mix.")
+    Table::new(caption, columns, rows).note(format!(
+        "Shares count successful and failed operations; the expected share is that of the mix.{}",
+        rest_note(catalog)
+    ))
+}
+
+/// Returns the columns of the measures. What parts of the response time leave of it follows the last of them.
+fn measure_columns(catalog: &Catalog) -> Vec<Column> {
+    let heading =
+        |measure: &Measure| Column::numbers(format!("Mean {}", measure.name), column_unit(measure.unit));
+    let mut columns: Vec<Column> = catalog.measures.iter().map(heading).collect();
+    if let Some(last) = catalog.response_parts.iter().max() {
+        columns.insert(last + 1, Column::numbers("Mean network and client", ""));
+    }
+    columns
+}
+
+/// Returns the cells of these columns.
+fn measure_cells(catalog: &Catalog, kind: &KindResult, unit: TimeUnit) -> Vec<String> {
+    let cell = |(measure, statistics): (&Measure, &SummaryStatistics)| match measure.unit {
+        MeasureUnit::Nanoseconds => unit.seconds(statistics.mean),
+        MeasureUnit::Bytes | MeasureUnit::Count => numbers::figure(statistics.mean),
+    };
+    let mut cells: Vec<String> = catalog.measures.iter().zip(&kind.measures).map(cell).collect();
+    if let Some(last) = catalog.response_parts.iter().max() {
+        cells.insert(last + 1, unit.seconds(kind.rest_mean));
+    }
+    cells
+}
+
+/// Explains the rest of the response time, in a sentence that follows another one; empty where no parts of it are stated.
+fn rest_note(catalog: &Catalog) -> String {
+    let names: Vec<&str> =
+        catalog.response_parts.iter().map(|part| catalog.measures[*part].name.as_str()).collect();
+    match &names[..] {
+        [] => String::new(),
+        names => format!(
+            " The server states its own times ({}); network and client have the rest of the response time, which is \
+             unknown where replies leave one of them out.",
+            names.join(", ")
+        ),
+    }
 }
 
 /// Returns the unit of a measure in the heading of a column; times have theirs in each cell.
