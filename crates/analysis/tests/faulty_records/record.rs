@@ -6,13 +6,16 @@ use analysis::{Analysis, Analyzer, Finding, VerdictState};
 use model::{
     Arrivals, BenchmarkId, Connection, Detail, Ending, Flow, Headline, Health, IntervalRecord, KindTotals,
     Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Request, Rules, SutPlan, SutUse, Think, UnitTotals,
-    WebProtocol, WebWorkload, web_measure,
+    WebProtocol, WebWorkload, Workload, app_measure, web_measure,
 };
 use stats::{Histogram, Moments};
 use units::Nanos;
 
 /// Bytes of every reply's head.
 pub(crate) const HEAD_BYTES: u64 = 200;
+
+/// Bytes of every message of an application server.
+pub(crate) const MESSAGE_BYTES: u64 = 512;
 
 /// Sizes of the two objects, which are the two kinds of operation and a page each.
 pub(crate) const OBJECT_BYTES: [u64; 2] = [500, 5125];
@@ -264,7 +267,11 @@ impl Window {
                 run_queue: Nanos(length.0 / 50),
             },
             sut: Some(SutUse { cpu: Nanos(length.0 / 4), throttled: Nanos::ZERO }),
-            detail: Some(Detail::new(plan.catalog.kinds.len(), 1, plan.catalog.pauses.len())),
+            detail: Some(Detail::new(
+                plan.catalog.kinds.len(),
+                plan.catalog.spread_measures().count(),
+                plan.catalog.pauses.len(),
+            )),
         };
         for operation in operations {
             if paced && self.has(operation.sent) {
@@ -275,7 +282,7 @@ impl Window {
                 record.detail.as_mut().unwrap().pauses[0].record(operation.drawn);
             }
             if self.has(operation.done) {
-                complete(&mut record, operation, paced);
+                complete(plan, &mut record, operation, paced);
             }
             if self.has_flying_at_end(operation) {
                 record.kinds[operation.kind].in_flight_at_end += 1;
@@ -341,25 +348,47 @@ impl Window {
     }
 }
 
-fn complete(record: &mut IntervalRecord, operation: &Operation, paced: bool) {
+/// Returns the values of an operation's measures, in the order of the catalog of its family.
+fn measured(plan: &Plan, operation: &Operation) -> [u64; 4] {
+    let connect = operation.connect.0;
+    let mut values = [0; 4];
+    match &plan.workload {
+        // CS and SC. The request waits as long in the queue as it then is on its way back.
+        Workload::App(_) => {
+            let frames = [(32 + MESSAGE_BYTES, 56), (32, 56 + MESSAGE_BYTES)];
+            values[app_measure::QUEUE] = connect;
+            values[app_measure::SERVICE] = (operation.done - operation.sent).0 - 2 * connect;
+            (values[app_measure::SENT_BYTES], values[app_measure::RECEIVED_BYTES]) = frames[operation.kind];
+        }
+        _ => {
+            let bytes = OBJECT_BYTES[operation.kind];
+            values[web_measure::CONNECT] = connect;
+            values[web_measure::FIRST_BYTE] = connect;
+            values[web_measure::BODY_BYTES] = bytes;
+            values[web_measure::REPLY_BYTES] = bytes + HEAD_BYTES;
+        }
+    }
+    values
+}
+
+fn complete(plan: &Plan, record: &mut IntervalRecord, operation: &Operation, paced: bool) {
     let response = operation.done - operation.due;
     let kind = &mut record.kinds[operation.kind];
-    let unit = &mut record.units[operation.kind];
+    let unit = record.units.get_mut(operation.kind);
     let detail = record.detail.as_mut().unwrap();
     if operation.outcome != Outcome::Ok {
         *kind.failed.entry(operation.outcome).or_default() += 1;
         detail.failed.entry((operation.kind as u16, operation.outcome)).or_default().record(response);
-        unit.failed += 1;
+        unit.into_iter().for_each(|unit| unit.failed += 1);
         return;
     }
-    unit.ok += 1;
+    unit.into_iter().for_each(|unit| unit.ok += 1);
     kind.response.record(response.0);
     detail.response[operation.kind].record(response);
-    kind.measures[web_measure::CONNECT].record(operation.connect.0);
-    detail.spreads[0].record(operation.connect);
-    kind.measures[web_measure::FIRST_BYTE].record(operation.connect.0);
-    kind.measures[web_measure::BODY_BYTES].record(OBJECT_BYTES[operation.kind]);
-    kind.measures[web_measure::REPLY_BYTES].record(OBJECT_BYTES[operation.kind] + HEAD_BYTES);
+    let measured = measured(plan, operation);
+    kind.measures.iter_mut().zip(measured).for_each(|(measure, value)| measure.record(value));
+    let with_spread = detail.spreads.iter_mut().zip(plan.catalog.spread_measures());
+    with_spread.for_each(|(spread, measure)| spread.record(Nanos(measured[measure])));
     record.response.record(response);
     if paced {
         record.service.record(operation.done - operation.sent);
