@@ -11,6 +11,7 @@ use thiserror::Error;
 use units::Bytes;
 
 use crate::load::LoadError;
+use crate::memory_limit::NoMemoryLimit;
 use crate::verify::VerifyError;
 
 /// The reason of a run that its user interrupted.
@@ -40,9 +41,9 @@ pub enum FleetError {
     /// A load thread cannot work.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A size follows from the server's memory limit, and there is none.
-    #[error("`auto` is a part of the server's memory limit, and no control group of the server sets one")]
-    NoMemoryLimit,
+    /// A size follows from the server's memory limit, which is not known.
+    #[error("`auto` is a part of the server's memory limit, and {0}")]
+    NoMemoryLimit(#[from] NoMemoryLimit),
     /// The files of clients leave less than a tenth of the free disk.
     #[error(
         "the files of {clients} clients take {} ({} each), more than nine tenths of the {} that are free in `{}`",

@@ -9,7 +9,7 @@ use engine::OpenedSessions;
 use model::{
     CheckMoment, ConsistencyCheck, Family, FileSet, LimitInForce, LoadPoint, Machine, Plan, ServerLimit,
 };
-use observe::{WatchedTargets, disk_of};
+use observe::disk_of;
 use testbed::{
     DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
     clean_stale, populate_unless,
@@ -24,6 +24,7 @@ use crate::event::{Event, Observer};
 use crate::family::{self, ResolvedTarget};
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::{LoadSide, LoadThreads};
+use crate::memory_limit::memory_limit;
 use crate::order::StepOrder;
 use crate::request::{RunRequest, ServerChoice};
 use crate::stop::StopSwitch;
@@ -271,20 +272,9 @@ fn lay_out(
 fn fitted(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> Result<Plan, FleetError> {
     let mut plan = plan.clone();
     if plan.workload.needs_memory_limit() {
-        let limit = match sut {
-            Some(sut) => sut.memory_limit(),
-            None => limit_of_external(target),
-        };
-        plan.fit_to_memory(limit.ok_or(FleetError::NoMemoryLimit)?);
+        plan.fit_to_memory(memory_limit(sut, target.address())?);
     }
     Ok(plan)
-}
-
-/// Returns the memory limit in force of a server that was there already; `None` if it has none, or is not found on this machine.
-fn limit_of_external(target: &ResolvedTarget) -> Option<u64> {
-    let mut targets = WatchedTargets::default();
-    targets.add_target(target.address()).ok()?;
-    targets.memory_limit()
 }
 
 /// Returns what the kernel is to hold the server to.

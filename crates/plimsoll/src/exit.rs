@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use analysis::VerdictState;
 use drivers::web::CertificateProblem;
-use fleet::{FleetError, LoadError, VerifyError};
+use fleet::{FleetError, LoadError, NoMemoryLimit, VerifyError};
 use languages::{Diagnostics, escaped};
 use model::{Ending, Family, Outcome, Problem};
 use runfile::RunFileError;
@@ -188,9 +188,7 @@ impl From<FleetError> for Failure {
                 let other_path = || is_creation.then(|| "choose another path with `--out`".to_owned());
                 Failure { hint: why.hint().or_else(other_path), ..failure(exit) }
             }
-            FleetError::NoMemoryLimit => {
-                failure(Exit::Usage).hint("limit the server with `--sut-memory 512MiB`, or give a size")
-            }
+            FleetError::NoMemoryLimit(why) => failure(Exit::Usage).hint(memory_limit_hint(why)),
             FleetError::NoRoom { .. } => failure(Exit::Testbed)
                 .hint("free some of the disk, or take a smaller `--set range=…` or fewer clients with `--load`"),
             FleetError::NoRoomForData { .. } => failure(Exit::Testbed)
@@ -202,6 +200,21 @@ impl From<FleetError> for Failure {
             | FleetError::Load(LoadError::Setup(_)) => {
                 failure(Exit::Usage)
             }
+        }
+    }
+}
+
+fn memory_limit_hint(why: &NoMemoryLimit) -> &'static str {
+    match why {
+        NoMemoryLimit::OfStarted => {
+            "limit the server with `--sut-memory 512MiB`, or give a size: `--set range=8MiB`"
+        }
+        NoMemoryLimit::OfRunning => {
+            "start the server with a limit, for example by `systemd-run --scope -p MemoryMax=512M COMMAND`, or give a \
+            size: `--set range=8MiB`"
+        }
+        NoMemoryLimit::Elsewhere | NoMemoryLimit::Unseen(_) => {
+            "give a size, such as `--set range=8MiB`: `auto` is 0.78 of the server's memory limit ÷ 40"
         }
     }
 }

@@ -101,12 +101,12 @@ fn a_range_of_auto_follows_the_memory_limit_in_force() {
     let (_server, target) = serve(&fixture, &[]);
     let auto = ["--set", "range=auto", "--quick", "--load", "2", "--duration", "1", "--monitor", "off"];
     if observe::memory_limit_of(&[std::process::id()]).is_none() {
-        let external = ["run", "serverbench", "--target", &target, "--out", "none.plim"];
-        fixture
-            .run(&[&external[..], &auto].concat())
-            .expect(2)
-            .expect_stderr("no control group of the server sets one")
-            .expect_stderr("hint: limit the server with `--sut-memory 512MiB`, or give a size");
+        let refused = |server: &[&str], hint: &str| {
+            let arguments = [&["run", "serverbench", "--out", "none.plim"], server, &auto].concat();
+            fixture.run(&arguments).expect(2).expect_stderr("server sets one").expect_stderr(hint);
+        };
+        refused(&["--target", &target], "hint: start the server with a limit, for example by `systemd-run");
+        refused(&[], "hint: limit the server with `--sut-memory 512MiB`, or give a size");
         assert!(!fixture.path("none.plim").exists());
     }
     let limited = ["run", "serverbench", "--sut-memory", "128 MiB", "--out", "run.plim"];

@@ -1,0 +1,64 @@
+//! The memory limit in force of a server, from which sizes of a workload can follow.
+
+use std::net::SocketAddr;
+
+use observe::{WatchError, WatchedTargets, is_here};
+use testbed::RunningSut;
+use thiserror::Error;
+
+/// The reason why a server's memory limit is not known.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoMemoryLimit {
+    /// The run started the server, and has not limited it.
+    #[error("no control group of the server sets one")]
+    OfStarted,
+    /// The server was there already, and runs without one.
+    #[error("no control group of the running server sets one")]
+    OfRunning,
+    /// The server is on another machine.
+    #[error("that of a server on another machine is not read")]
+    Elsewhere,
+    /// The server is on this machine, and its processes are not found.
+    #[error("its processes are not found: {0}")]
+    Unseen(WatchError),
+}
+
+/// Returns the memory limit in force of a server, in bytes: of one that the run started, else of the one at an address.
+///
+/// # Errors
+/// It has none, or none that is seen.
+pub(crate) fn memory_limit(sut: Option<&RunningSut>, target: SocketAddr) -> Result<u64, NoMemoryLimit> {
+    match sut {
+        Some(sut) => sut.memory_limit().ok_or(NoMemoryLimit::OfStarted),
+        None => of_running(target),
+    }
+}
+
+/// Returns the limit of a server that was there already.
+fn of_running(target: SocketAddr) -> Result<u64, NoMemoryLimit> {
+    if !is_here(target.ip()) {
+        return Err(NoMemoryLimit::Elsewhere);
+    }
+    let mut targets = WatchedTargets::default();
+    targets.add_target(target).map_err(NoMemoryLimit::Unseen)?;
+    targets.memory_limit().ok_or(NoMemoryLimit::OfRunning)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// The address elsewhere is reserved for documents. This process stands for a server that runs.
+    #[test]
+    fn a_limit_that_is_not_known_has_its_reason() {
+        assert_eq!(of_running("192.0.2.1:7000".parse().unwrap()), Err(NoMemoryLimit::Elsewhere));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let own = observe::memory_limit_of(&[std::process::id()]);
+        assert_eq!(of_running(address), own.ok_or(NoMemoryLimit::OfRunning));
+        drop(listener);
+        assert!(matches!(of_running(address), Err(NoMemoryLimit::Unseen(_))));
+    }
+}
