@@ -33,6 +33,8 @@ pub enum VerifyError {
         family: Family,
         /// The server as given.
         target: String,
+        /// The outcome of the attempt: refused or unreachable.
+        outcome: Outcome,
         /// The description of the failure.
         text: String,
     },

@@ -131,9 +131,12 @@ impl From<RunFileError> for Failure {
 }
 
 impl Failure {
-    /// Makes a failure of a run; the hint differs if the benchmark is the user's own definition.
+    /// Makes a failure of a run; the hint differs if the benchmark is the user's own definition, or URLs.
     pub(crate) fn of_run(error: FleetError, is_own_definition: bool) -> Failure {
         match &error {
+            FleetError::Verify(VerifyError::Unreachable { outcome, .. }) if is_own_definition => {
+                Failure::new(Exit::Testbed, &error).hint(own_unreachable_hint(*outcome))
+            }
             FleetError::Verify(VerifyError::Wrong { .. }) if is_own_definition => {
                 Failure::new(Exit::Testbed, &error).hint(
                     "check `path`, `status` and `reply` in the definition; files that it names by size are Plimsoll's own, which \
@@ -229,6 +232,14 @@ fn unreachable_hint(family: Family) -> &'static str {
         }
         #[cfg(feature = "echo")]
         Family::Echo => "start the server first",
+    }
+}
+
+/// Returns the remedy where a user's own server is not reached, which no other server can stand for.
+fn own_unreachable_hint(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Refused => "nothing listens there: check that the server runs, and on which port",
+        _ => "check the server's address, and the network on the way to it",
     }
 }
 

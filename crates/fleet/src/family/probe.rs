@@ -48,6 +48,7 @@ impl Probe {
                         return Err(VerifyError::Unreachable {
                             family: self.family,
                             target: self.target.clone(),
+                            outcome: reply.outcome,
                             text,
                         });
                     }

@@ -132,7 +132,8 @@ fn surveyed(
         source_addresses: &arguments.sut.source_addresses,
         time_limit: provisional.benchmark.definition.time_limit,
     };
-    let replies = fleet::survey(&request, &interrupt::flag())?;
+    let surveyed = fleet::survey(&request, &interrupt::flag());
+    let replies = surveyed.map_err(|error| Failure::of_run(error, true))?;
     let mut checks = Vec::new();
     for (index, ((page, _), replies)) in draft.pages.iter().zip(&replies).enumerate() {
         let surveyed = SurveyedPage { target: draft.target, page, parts: draft.parts, replies };

@@ -93,7 +93,7 @@ fn verify_error(target: String, context: &WebContext, failure: FetchError) -> Ve
     match (outcome, context.certificate_problem()) {
         (Outcome::TlsFailed, Some(problem)) => VerifyError::Certificate { target, problem },
         (Outcome::Refused | Outcome::Unreachable, _) => {
-            VerifyError::Unreachable { family: Family::Web, target, text }
+            VerifyError::Unreachable { family: Family::Web, target, outcome, text }
         }
         _ => VerifyError::NotFetched { target, outcome, text },
     }
