@@ -16,9 +16,12 @@ fn check(text: &str) -> Vec<String> {
     schema_faults(&schema(), &value)
 }
 
+/// The benchmark of the family that only tests have, which the published schema does not name.
+const OF_TESTS: &str = "echo";
+
 #[test]
 fn built_in_definitions_conform_to_the_schema() {
-    for builtin in benchmarks::all() {
+    for builtin in benchmarks::all().iter().filter(|builtin| builtin.id != OF_TESTS) {
         assert_eq!(check(builtin.definition), [""; 0], "{}", builtin.id);
     }
 }
