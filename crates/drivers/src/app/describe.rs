@@ -27,6 +27,10 @@ pub(super) fn failure(failure: &OperationFailure, protocol: AppProtocol) -> Stri
             AppProtocol::Http => "the reply is not HTTP/1, or its `Server-Timing` has a wrong duration",
         }
         .to_owned(),
+        Outcome::OversizedHead => {
+            format!("the head of the reply, interim ones included, is too long: {detail} bytes have arrived")
+        }
+        Outcome::MalformedBody => "the chunks of the reply are malformed".to_owned(),
         Outcome::WrongLength => format!("the reply has another length than was asked for: {detail} bytes"),
         Outcome::WrongChecksum => match protocol {
             AppProtocol::Binary => "the checksum of the reply is not that of its payload".to_owned(),

@@ -7,8 +7,9 @@ use super::codec::{AppReply, RequestId};
 use super::request::AppCall;
 use crate::net::{OperationFailure, TcpTransport};
 
-/// The most bytes of a reply without an end: those of all interim responses that HTTP may have.
-const REPLY_BYTES_MAX: usize = INTERIM_BYTES_MAX;
+/// The most bytes of a reply without an end: more than interim responses, a head and the longest payload in chunks of a byte
+/// have together, so that the limit of the part that has no end is met first.
+const REPLY_BYTES_MAX: usize = 2 * INTERIM_BYTES_MAX;
 
 /// Sends a request and receives the reply; returns the bytes that were sent, too.
 pub(super) async fn exchange(

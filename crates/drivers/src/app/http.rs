@@ -4,7 +4,7 @@ use std::io::Write;
 
 use frame::app::{AppOperation, PAYLOAD_MAX, fill_payload, split_sized_content};
 use http1::{
-    BodyReader, FinalResponseHead, Framing, Parsed, RequestError, RequestMethod, RequestOptions,
+    BodyReader, FinalResponseHead, Framing, HeadError, Parsed, RequestError, RequestMethod, RequestOptions,
     RequestTemplate, parse_final_response,
 };
 use model::{AppPayload, AppWorkload, Outcome};
@@ -97,13 +97,19 @@ pub(super) fn read(
     has_ended: bool,
     operation: AppOperation,
 ) -> Result<Option<AppReply>, OperationFailure> {
-    let malformed = |_| OperationFailure::new(Outcome::MalformedHead, 0);
+    let parsed = parse_final_response(bytes, RequestMethod::Post);
     let Parsed::Complete { head: FinalResponseHead { head, start }, length } =
-        parse_final_response(bytes, RequestMethod::Post).map_err(malformed)?
+        parsed.map_err(|error| head_failure(error, bytes.len()))?
     else {
         return Ok(None);
     };
-    let Some(body) = read_body(head.framing, &bytes[length..], has_ended)? else { return Ok(None) };
+    let (body, is_whole) = match read_body(head.framing, &bytes[length..], has_ended) {
+        Ok(Some(body)) => (body, true),
+        // What follows the head of a failure is not read, but then the connection is of no use.
+        Err(_) if head.status != OK => (Vec::new(), false),
+        Ok(None) if head.status != OK && has_ended => (Vec::new(), false),
+        unfinished => return unfinished.map(|_| None),
+    };
     let times = ServerTimes::of_head(&bytes[start..length]);
     let (result, payload) = match operation {
         AppOperation::ServerClient => (None, body),
@@ -124,8 +130,16 @@ pub(super) fn read(
         queue: times.queue.map(|time| time.0),
         service: times.service.map(|time| time.0),
         bytes: bytes.len() as u64,
-        keeps_alive: head.keep_alive && !has_ended,
+        keeps_alive: is_whole && head.keep_alive && !has_ended,
     }))
+}
+
+/// Returns the failure of a head that cannot be; `bytes` have arrived.
+fn head_failure(error: HeadError, bytes: usize) -> OperationFailure {
+    match error {
+        HeadError::Oversized(_) => OperationFailure::new(Outcome::OversizedHead, bytes as u64),
+        _ => OperationFailure::new(Outcome::MalformedHead, 0),
+    }
 }
 
 /// Returns a body that is complete and that nothing follows.
@@ -142,7 +156,7 @@ fn read_body(
     }
     let (mut reader, mut body) = (BodyReader::new(framing), Vec::new());
     while !reader.is_done() && !bytes.is_empty() {
-        let piece = reader.read(bytes).map_err(|_| OperationFailure::new(Outcome::MalformedHead, 0))?;
+        let piece = reader.read(bytes).map_err(|_| OperationFailure::new(Outcome::MalformedBody, 0))?;
         body.extend_from_slice(&bytes[piece.data]);
         bytes = &bytes[piece.consumed..];
     }
@@ -158,9 +172,11 @@ fn read_body(
     Ok(reader.is_done().then_some(body))
 }
 
-/// Reads a number in decimal digits.
+/// Reads a number in decimal digits, which white space may surround.
 fn number(body: &[u8]) -> Option<u64> {
-    str::from_utf8(body.trim_ascii()).ok()?.parse().ok()
+    // Parsing alone would take a sign.
+    let digits = Some(body.trim_ascii()).filter(|text| text.iter().all(u8::is_ascii_digit))?;
+    str::from_utf8(digits).ok()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -282,7 +298,7 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Outcome::WrongBytes, 0),
             ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n12", Outcome::WrongLength, 2),
             ("HTTP/1.1 200 OK\r\nContent-Length: 131073\r\n\r\n", Outcome::WrongLength, 131_073),
-            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", Outcome::MalformedHead, 0),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", Outcome::MalformedBody, 0),
             (
                 "HTTP/1.1 200 OK\r\nServer-Timing: queue;dur=x\r\nContent-Length: 1\r\n\r\n1",
                 Outcome::MalformedHead,
@@ -293,6 +309,30 @@ mod tests {
             assert_eq!(fault(text), OperationFailure::new(outcome, detail), "{text}");
         }
         assert_eq!(fault("HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n"), OUT_OF_PHASE);
+    }
+
+    /// A framework's page about its own error may be long, cut off or in wrong chunks: the status says what happened.
+    #[test]
+    fn the_status_of_a_failure_does_not_depend_on_its_body() {
+        for (rest, has_ended) in [
+            ("Content-Length: 131073\r\n\r\n", false),
+            ("Transfer-Encoding: chunked\r\n\r\nx\r\n", false),
+            ("Content-Length: 9\r\n\r\nsorry", true),
+            ("Content-Length: 1\r\n\r\nsorry", false),
+        ] {
+            let text = format!("HTTP/1.1 500 Internal Server Error\r\n{rest}");
+            let reply = read(text.as_bytes(), has_ended, AppOperation::Process).unwrap().unwrap();
+            assert_eq!(reply.fault, Some(OperationFailure::new(Outcome::WrongStatus, 500)), "{text}");
+            assert!(!reply.keeps_alive, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_result_is_a_number_without_a_sign() {
+        assert_eq!((number(b"42\n"), number(b"18446744073709551615")), (Some(42), Some(u64::MAX)));
+        for wrong in ["", "+42", "-1", "4 2", "42.0", "0x2a", "18446744073709551616"] {
+            assert_eq!(number(wrong.as_bytes()), None, "{wrong}");
+        }
     }
 
     proptest! {

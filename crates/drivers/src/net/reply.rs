@@ -48,6 +48,8 @@ impl ReplyBuffer {
                 arrived.extend_from_slice(part);
             }
             if read.is_end {
+                // A reset that arrived with the last bytes has to be queried.
+                transport.error()?;
                 let outcome = if arrived.is_empty() { Outcome::SessionLost } else { Outcome::Truncated };
                 return Err(OperationFailure::new(outcome, arrived.len() as u64));
             }

@@ -233,6 +233,9 @@ pub(super) const OUTCOMES: [Outcome; 16] = [
     Outcome::Inconsistent,
 ];
 
+/// The outcomes that only transactions over HTTP can have.
+const OUTCOMES_OF_HTTP: [Outcome; 2] = [Outcome::OversizedHead, Outcome::MalformedBody];
+
 impl AppWorkload {
     /// Returns whether transactions of the suite use files.
     pub fn needs_files(&self) -> bool {
@@ -315,6 +318,7 @@ impl AppWorkload {
             ("sent bytes", MeasureUnit::Bytes, true),
             ("received bytes", MeasureUnit::Bytes, true),
         ];
+        let of_http = OUTCOMES_OF_HTTP.iter().filter(|_| !is_binary);
         Catalog {
             kinds: transactions.iter().map(kind).collect(),
             units: Vec::new(),
@@ -323,7 +327,7 @@ impl AppWorkload {
             transferred: vec![app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES],
             response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
             bands: Vec::new(),
-            outcomes: OUTCOMES.into(),
+            outcomes: OUTCOMES.iter().chain(of_http).copied().collect(),
             score: Score::default(),
             words: Words::of_rate("transaction", "client"),
         }
@@ -409,6 +413,7 @@ mod tests {
             assert!(catalog.kinds.iter().all(|kind| kind.expected.is_empty()));
             let is_always: Vec<bool> = catalog.measures.iter().map(|measure| measure.is_always).collect();
             assert_eq!(is_always, [false, false, true, true]);
+            assert!(catalog.can_fail_with(Outcome::OversizedHead) && catalog.can_fail_with(Outcome::Busy));
         }
     }
 
