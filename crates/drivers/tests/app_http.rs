@@ -5,37 +5,21 @@ mod common;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use common::{Peer, connection};
+use common::{APP_MESSAGE_BYTES, Peer, app_workload, connection};
 use drivers::app::{AppContext, AppDriver};
 use engine::Driver;
-use model::{
-    AppFileIo, AppPayload, AppProtocol, AppRequest, AppSuite, AppWorkload, Outcome, Reply, Think, app_measure,
-};
+use model::{AppRequest, AppSuite, Outcome, Reply, app_measure};
 use tokio::runtime::{Builder, LocalOptions};
 use units::{Clock, RealClock};
-
-fn workload(suite: AppSuite) -> AppWorkload {
-    AppWorkload {
-        suite,
-        payloads: vec![AppPayload { bytes: 9, weight: 1 }],
-        rounds: 1000,
-        range_bytes: 48 << 10,
-        auto_range: None,
-        io: AppFileIo::Buffered,
-        is_cold: false,
-        protocol: AppProtocol::Http,
-        think: Think::None,
-    }
-}
 
 /// Opens a session and makes these many transactions of the first kind of a suite; each with its description.
 fn perform(peer: &Peer, suite: AppSuite, n: u64) -> Vec<(Reply, String)> {
     let clock = RealClock::start();
     let address = peer.address;
-    let context = AppContext::new(&workload(suite), &address.to_string(), address, &[], clock).unwrap();
+    let context = AppContext::new(&app_workload(suite), &address.to_string(), address, &[], clock).unwrap();
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
     let (transaction, _) = suite.transactions()[0];
-    let bytes = if transaction.needs_file() { 0 } else { 9 };
+    let bytes = if transaction.needs_file() { 0 } else { APP_MESSAGE_BYTES };
     runtime.block_on(async {
         let mut driver = AppDriver::new(context, 3);
         driver.open().await.unwrap();

@@ -1,14 +1,16 @@
-//! Shared by the tests of the web driver: a small workload, a fixture for single operations, runs of the
+//! Shared by the tests of the drivers: small workloads, a fixture for single operations of the web, runs of the
 //! engine.
 
 #![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
+mod app;
 mod fixture;
 mod http2;
 mod peer;
 mod run;
 mod tls;
 
+pub(crate) use app::{APP_MESSAGE_BYTES, app_workload};
 pub(crate) use fixture::{
     EMPTY, Fixture, LARGE, SMALL, body_bytes, clock, connect_time, content, context, first_byte_time,
     object_bytes, protocol, reply_bytes, right_reply, server, workload,

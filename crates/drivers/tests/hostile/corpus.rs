@@ -12,18 +12,18 @@ use crate::common::{Fixture, SMALL, context, protocol, server, workload};
 use crate::{alone, n_descriptors};
 
 /// Time limit if the fault ends by it, in milliseconds.
-const LIMIT: Duration = Duration::from_millis(250);
+pub(crate) const LIMIT: Duration = Duration::from_millis(250);
 
 /// Time limit otherwise: reaching it means a hang.
-const GENEROUS: Duration = Duration::from_secs(20);
+pub(crate) const GENEROUS: Duration = Duration::from_secs(20);
 
 /// The most bytes that a server can send before the client closes: those read (64 KiB at a time) and those
 /// that the kernel holds on both sides. It may be more within a time limit: these are read and discarded.
-const SENT_BYTES_MAX: u64 = 16 << 20;
+pub(crate) const SENT_BYTES_MAX: u64 = 16 << 20;
 
 /// The most that this process, which includes the server, may grow while it meets a fault. Some 4 MiB were
 /// measured, for floods over HTTP/2.
-const GROWTH_KIB_MAX: u64 = 16 << 10;
+pub(crate) const GROWTH_KIB_MAX: u64 = 16 << 10;
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 
@@ -86,7 +86,7 @@ fn memory_kib(name: &str) -> u64 {
 }
 
 /// Runs `work`; returns the growth of this process's memory at its peak, in KiB.
-fn growth_kib<T>(work: impl FnOnce() -> T) -> (T, u64) {
+pub(crate) fn growth_kib<T>(work: impl FnOnce() -> T) -> (T, u64) {
     // Resets the peak (proc(5)).
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = memory_kib("VmRSS");

@@ -2,11 +2,14 @@
 //!
 //! - `corpus`: every fault of the built-in server against a driver of the protocol that it affects.
 //! - `runs`: some of them through whole runs of the engine.
-//! - `page`: `docs/design/hostile-servers.md` agrees with the table.
+//! - `app_http`: hostile application servers over HTTP, whose behaviors are in `app_behaviors`.
+//! - `page`: `docs/design/hostile-servers.md` agrees with the tables.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod app_behaviors;
+mod app_http;
 mod corpus;
 mod page;
 mod runs;

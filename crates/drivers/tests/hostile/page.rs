@@ -1,9 +1,12 @@
-//! The page of hostile servers agrees with the table of faults.
+//! The page of hostile servers agrees with the tables of behaviors.
 
 use std::fmt::Write;
 
+use model::Outcome;
 use servers::FrameFault;
 use servers::web::{ClientProtocol, Fault};
+
+use crate::app_behaviors::{AppBehavior, BEHAVIORS};
 
 const PAGE: &str = include_str!("../../../../docs/design/hostile-servers.md");
 
@@ -25,13 +28,21 @@ fn the_page_lists_every_fault_with_its_outcome() {
 }
 
 #[test]
-fn the_page_lists_every_fault_of_the_application_server_with_outcome_and_code() {
-    let mut table = "| `--fault` | the server | the operation | code |\n|---|---|---|---|\n".to_owned();
-    for FrameFault { name, does, outcome, code, .. } in &servers::app::FAULTS {
-        let code = if *code == 0 { String::new() } else { format!(" {code}") };
-        writeln!(table, "| `{name}` | {does} | {} |{code} |", outcome.name()).unwrap();
+fn the_page_lists_every_behavior_of_application_servers_with_outcome_and_code() {
+    let row = |name: &str, does: &str, outcome: Outcome, code: u32| {
+        let code = if code == 0 { String::new() } else { format!(" {code}") };
+        format!("| `{name}` | {does} | {} |{code} |\n", outcome.name())
+    };
+    let fault = |one: &FrameFault| row(one.name, one.does, one.outcome, one.code);
+    let faults: String = servers::app::FAULTS.iter().map(fault).collect();
+    let behavior = |one: &AppBehavior| row(one.name, one.does, one.outcome, one.code);
+    let behaviors: String = BEHAVIORS.iter().map(behavior).collect();
+    for (title, rows) in [("`--fault`", faults), ("behavior", behaviors)] {
+        let table = format!("| {title} | the server | the operation | code |\n|---|---|---|---|\n{rows}");
+        assert!(PAGE.contains(&table), "`docs/design/hostile-servers.md` lacks this table:\n{table}");
     }
-    assert!(PAGE.contains(&table), "`docs/design/hostile-servers.md` lacks this table:\n{table}");
+    let words = format!("these {} behaviors", BEHAVIORS.len());
+    assert!(PAGE.contains(&words), "`docs/design/hostile-servers.md` does not say `{words}`");
 }
 
 #[test]
