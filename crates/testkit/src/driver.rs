@@ -86,6 +86,7 @@ fn reply<O: SimOperation>(operation: &O, fate: &SimReply, sent: Nanos, done: Nan
         first_byte: done - sent,
         head_bytes,
         body_bytes: fate.body_bytes,
+        stated: fate.stated,
     });
     let code = if fate.outcome == Outcome::WrongStatus { WRONG_STATUS } else { 0 };
     Reply { outcome: fate.outcome, sent, done, measured, answer: 0, code, detail: code.into() }

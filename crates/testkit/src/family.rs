@@ -9,6 +9,8 @@ use model::{EchoMessage, echo_measure};
 use orders::TransactionInput;
 use units::Nanos;
 
+use crate::server::StatedTimes;
+
 /// An exchange with a simulated server that has ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SimExchange {
@@ -18,6 +20,8 @@ pub(crate) struct SimExchange {
     pub(crate) first_byte: Nanos,
     pub(crate) head_bytes: u64,
     pub(crate) body_bytes: u64,
+    /// The times that the server states of itself.
+    pub(crate) stated: StatedTimes,
 }
 
 /// An operation that simulated drivers can perform.
@@ -28,12 +32,12 @@ pub(crate) trait SimOperation: Kinded + 'static {
 
 impl SimOperation for WebRequest {
     fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
-        let SimExchange { connect, first_byte, head_bytes, body_bytes } = *exchange;
+        let SimExchange { connect, first_byte, head_bytes, body_bytes, .. } = *exchange;
         web_measure::measured(connect, first_byte, head_bytes, body_bytes)
     }
 }
 
-/// The simulated server does not say how long a request waited: all of the time is service.
+/// The simulated server does not tell waiting from service: the whole time counts as service.
 impl SimOperation for AppRequest {
     fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
         let message = u64::from(self.bytes);
@@ -44,8 +48,17 @@ impl SimOperation for AppRequest {
             _ => (0, 0),
         };
         let mut measured = MeasuredValues::default();
-        measured.set(app_measure::QUEUE, 0);
-        measured.set(app_measure::SERVICE, exchange.first_byte.0);
+        let (queue, service) = match exchange.stated {
+            StatedTimes::Both => (Some(0), Some(exchange.first_byte.0)),
+            StatedTimes::Service => (None, Some(exchange.first_byte.0)),
+            StatedTimes::TooLong => (Some(1), Some(exchange.first_byte.0)),
+            StatedTimes::None => (None, None),
+        };
+        for (measure, time) in [(app_measure::QUEUE, queue), (app_measure::SERVICE, service)] {
+            if let Some(time) = time {
+                measured.set(measure, time);
+            }
+        }
         measured.set(app_measure::SENT_BYTES, 32 + sent);
         measured.set(app_measure::RECEIVED_BYTES, 56 + received);
         measured

@@ -41,6 +41,6 @@ pub use plan::{closed_plan, one_object, open_plan, phases, with_workload};
 pub use queues::{mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use schema_keys::{Keys, is_published, keys_named, keys_read};
 pub use seed::with_seed;
-pub use server::{SimRequest, SimServer, TimeWindow};
+pub use server::{SimRequest, SimServer, StatedTimes, TimeWindow};
 pub use simulation::{Recording, Simulation, analyze};
 pub use stall::Stall;

@@ -17,6 +17,19 @@ pub struct TimeWindow {
     pub to: Nanos,
 }
 
+/// The times that a simulated application server states in its replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatedTimes {
+    /// Those in the queue and of service.
+    Both,
+    /// That of service.
+    Service,
+    /// Both, and together a nanosecond more than the response took.
+    TooLong,
+    /// None of them.
+    None,
+}
+
 /// The description of a simulated server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimServer {
@@ -34,6 +47,8 @@ pub struct SimServer {
     pub error_ratio: f64,
     /// Probability that a connection is refused, after a round trip.
     pub refusal_ratio: f64,
+    /// The times in its replies, where the protocol has them.
+    pub stated: StatedTimes,
 }
 
 /// A request as the server saw it.
@@ -58,6 +73,7 @@ impl SimServer {
             leak: 0.0,
             error_ratio: 0.0,
             refusal_ratio: 0.0,
+            stated: StatedTimes::Both,
         }
     }
 
@@ -85,6 +101,7 @@ pub(crate) struct SimReply {
     pub(crate) connected: Nanos,
     pub(crate) done: Nanos,
     pub(crate) body_bytes: u64,
+    pub(crate) stated: StatedTimes,
 }
 
 impl ServerState {
@@ -103,14 +120,14 @@ impl ServerState {
     /// delays all equally, so that the first sent is the first served.
     pub(crate) fn admit(&mut self, user: u32, kind: u16, sent: Nanos) -> SimReply {
         self.requests.push(SimRequest { sent, user, object: u32::from(kind) });
-        let SimServer { law, network, leak, error_ratio, refusal_ratio, .. } = self.server;
+        let SimServer { law, network, leak, error_ratio, refusal_ratio, stated, .. } = self.server;
         let round_trip = network + network;
         let refused = self.rng.uniform() < refusal_ratio;
         let wrong = self.rng.uniform() < error_ratio;
         let drawn = law.draw(&mut self.rng);
         if refused {
             let done = sent + round_trip;
-            return SimReply { outcome: Outcome::Refused, connected: sent, done, body_bytes: 0 };
+            return SimReply { outcome: Outcome::Refused, connected: sent, done, body_bytes: 0, stated };
         }
         let arrival = sent + round_trip + network;
         let work = Nanos((drawn.0 as f64 * (1.0 + leak * arrival.as_secs_f64())).round() as u64);
@@ -119,6 +136,7 @@ impl ServerState {
             connected: sent + round_trip,
             done: self.serve(arrival, work) + network,
             body_bytes: if wrong { 0 } else { self.object_bytes[usize::from(kind)] },
+            stated,
         }
     }
 

@@ -2,16 +2,21 @@
 
 use benchmarks::find;
 use model::{Overrides, Plan, SutPlan, make_plan};
-use testkit::{Law, SimServer, Simulation};
+use testkit::{Law, SimServer, Simulation, StatedTimes};
 use units::Nanos;
 
 fn plan(load: &[u32], suite: &str) -> Plan {
+    plan_with(load, &[("suite", suite)])
+}
+
+fn plan_with(load: &[u32], settings: &[(&str, &str)]) -> Plan {
     let benchmark = find("serverbench").unwrap().load();
-    let suite = benchmark.definition.family().choose_setting("suite", suite).unwrap();
+    let family = benchmark.definition.family();
+    let settings = settings.iter().map(|(name, value)| family.choose_setting(name, value).unwrap());
     let overrides = Overrides {
         quick: true,
         load: Some(load.to_vec()),
-        settings: vec![suite],
+        settings: settings.collect(),
         ..Overrides::new(SutPlan::of("simulated"))
     };
     make_plan(&benchmark.definition, benchmark.workload, &overrides).unwrap()
@@ -58,6 +63,48 @@ fn queue_and_service_have_percentiles() {
         let mean = point.total.measure(measure).mean.unwrap();
         assert!((spread.mean.unwrap() - mean).abs() < 1e-9, "{mean}");
         assert!(spread.percentile(0.99).is_some());
+    }
+}
+
+/// Over HTTP a server states both of its times, one, or none: an absent one is unknown and never 0, and neither rate nor score
+/// depends on it.
+#[test]
+fn a_time_that_a_server_over_http_does_not_state_is_unknown() {
+    for (stated, known) in [
+        (StatedTimes::Both, [true, true]),
+        (StatedTimes::Service, [false, true]),
+        (StatedTimes::None, [false, false]),
+    ] {
+        let plan = plan_with(&[16], &[("suite", "net"), ("protocol", "http")]);
+        let server = SimServer { stated, ..SimServer::new(Law::Fixed(Nanos::from_millis(2)), Some(2)) };
+        let found = Simulation::new(plan, server).analyze();
+        assert!(found.verdict.reasons.is_empty(), "{stated:?}: {:?}", found.verdict.reasons);
+        let point = &found.load_points[0];
+        assert!((point.rate / server.capacity() - 1.0).abs() < 0.02, "{stated:?}: {}", point.rate);
+        assert!((point.score.unwrap() / point.rate - 1.0).abs() < 0.02, "{stated:?}");
+        for (measure, is_known) in known.into_iter().enumerate() {
+            let n = point.spreads[measure].as_ref().map_or(0, |spread| spread.histogram.n());
+            assert_eq!(n, if is_known { point.total.n } else { 0 }, "{stated:?}, {measure}");
+            assert_eq!(point.total.measure(measure).mean.is_some(), is_known, "{stated:?}, {measure}");
+        }
+    }
+}
+
+/// A driver refuses times that are longer than the response, and frames always have both; in a record, which may come from
+/// elsewhere, either fault is found.
+#[test]
+fn times_that_cannot_be_break_the_rule_of_conservation() {
+    for (protocol, stated) in [
+        ("http", StatedTimes::TooLong),
+        ("binary", StatedTimes::TooLong),
+        ("binary", StatedTimes::Service),
+        ("binary", StatedTimes::None),
+    ] {
+        let plan = plan_with(&[2], &[("suite", "net"), ("protocol", protocol)]);
+        let server = SimServer { stated, ..SimServer::new(Law::Fixed(Nanos::from_millis(1)), Some(2)) };
+        let found = Simulation::new(plan, server).analyze();
+        let rules: Vec<&str> = found.verdict.reasons.iter().map(|reason| reason.rule()).collect();
+        assert!(rules.contains(&"conservation"), "{protocol}, {stated:?}: {rules:?}");
     }
 }
 
