@@ -13,6 +13,7 @@ use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
 use crate::arguments::SutArguments;
 use crate::exit::Failure;
+use crate::local_server::is_here;
 use crate::paths;
 use crate::settings::{SettingCombination, filelist};
 
@@ -102,6 +103,17 @@ impl Candidate {
         match &self.server {
             ChosenServer::External(ExternalServer::Web(target, _)) => Some(target),
             _ => None,
+        }
+    }
+
+    /// Returns whether it is already running, on this machine.
+    pub(crate) fn is_running_here(&self) -> bool {
+        match &self.server {
+            ChosenServer::External(server) => {
+                let (host, port) = server.host_and_port();
+                is_here(host, port)
+            }
+            _ => false,
         }
     }
 
@@ -417,31 +429,16 @@ fn load_recipe(name: &str, family: ServerFamily) -> Result<Recipe, Failure> {
 
 /// Returns the server that a target names, in the notation of the family.
 fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
-    let (server, host, port) = match family {
-        Family::Web => {
-            let target: Target = target.parse().map_err(Failure::usage)?;
-            let (host, port) = (target.host.clone(), target.port);
-            (ExternalServer::Web(target, Trust::Any), host, port)
-        }
-        Family::App => {
-            let server: fleet::ApplicationServer = target.parse().map_err(Failure::usage)?;
-            let (host, port) = (server.host.clone(), server.port);
-            (ExternalServer::App(server), host, port)
-        }
-        Family::OrderEntry => {
-            let server: fleet::OrderDatabase = target.parse().map_err(Failure::usage)?;
-            let (host, port) = (server.host.clone(), server.port);
-            (ExternalServer::OrderEntry(server), host, port)
-        }
+    let server = match family {
+        Family::Web => ExternalServer::Web(target.parse().map_err(Failure::usage)?, Trust::Any),
+        Family::App => ExternalServer::App(target.parse().map_err(Failure::usage)?),
+        Family::OrderEntry => ExternalServer::OrderEntry(target.parse().map_err(Failure::usage)?),
         #[cfg(feature = "echo")]
-        Family::Echo => {
-            let server: fleet::EchoServer = target.parse().map_err(Failure::usage)?;
-            let (host, port) = (server.host.clone(), server.port);
-            (ExternalServer::Echo(server), host, port)
-        }
+        Family::Echo => ExternalServer::Echo(target.parse().map_err(Failure::usage)?),
     };
+    let (host, port) = server.host_and_port();
     // A forbidden address is refused before anything else happens.
-    TargetPolicy.resolve(&host, port).map_err(FleetError::from)?;
+    TargetPolicy.resolve(host, port).map_err(FleetError::from)?;
     Ok(server)
 }
 

@@ -12,6 +12,7 @@ mod exit;
 mod fail_if;
 mod files;
 mod interrupt;
+mod local_server;
 mod observers;
 mod outcome;
 mod paths;

@@ -57,6 +57,19 @@ pub enum ExternalServer {
     Echo(EchoServer),
 }
 
+impl ExternalServer {
+    /// Returns the host, by name or address, and the port.
+    pub fn host_and_port(&self) -> (&str, u16) {
+        match self {
+            ExternalServer::Web(target, _) => (&target.host, target.port),
+            ExternalServer::App(server) => (&server.host, server.port),
+            ExternalServer::OrderEntry(server) => (&server.host, server.port),
+            #[cfg(feature = "echo")]
+            ExternalServer::Echo(server) => (&server.host, server.port),
+        }
+    }
+}
+
 /// A server that load is sent to, at an address that the policy allows.
 #[derive(Debug, Clone)]
 pub(crate) enum ResolvedTarget {
@@ -161,29 +174,23 @@ impl ResolvedTarget {
         clock: RealClock,
         stop: &AtomicBool,
     ) -> Result<ResolvedTarget, FleetError> {
+        let (host, port) = server.host_and_port();
+        let address = resolve(host, port, clock, stop)?;
         Ok(match server {
-            ExternalServer::Web(target, trust) => {
-                let address = resolve(&target.host, target.port, clock, stop)?;
-                ResolvedTarget::Web(WebTarget {
-                    target: target.clone(),
-                    address,
-                    trust: trust.clone(),
-                    secrets,
-                })
+            ExternalServer::Web(target, trust) => ResolvedTarget::Web(WebTarget {
+                target: target.clone(),
+                address,
+                trust: trust.clone(),
+                secrets,
+            }),
+            ExternalServer::App(server) => ResolvedTarget::App(AppTarget { address, server: server.clone() }),
+            ExternalServer::OrderEntry(server) => {
+                ResolvedTarget::OrderEntry(OrderTarget { address, server: server.clone() })
             }
-            ExternalServer::App(server) => ResolvedTarget::App(AppTarget {
-                address: resolve(&server.host, server.port, clock, stop)?,
-                server: server.clone(),
-            }),
-            ExternalServer::OrderEntry(server) => ResolvedTarget::OrderEntry(OrderTarget {
-                address: resolve(&server.host, server.port, clock, stop)?,
-                server: server.clone(),
-            }),
             #[cfg(feature = "echo")]
-            ExternalServer::Echo(server) => ResolvedTarget::Echo(EchoTarget {
-                address: resolve(&server.host, server.port, clock, stop)?,
-                server: server.clone(),
-            }),
+            ExternalServer::Echo(server) => {
+                ResolvedTarget::Echo(EchoTarget { address, server: server.clone() })
+            }
         })
     }
 

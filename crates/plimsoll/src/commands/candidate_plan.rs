@@ -13,7 +13,7 @@ use crate::placement::{
     CpuPlacement, all_for_load, beside_server, calibrated_quota, cpu_group, default_quota, fixed_quota,
     split_cpus, uncalibrated_quota,
 };
-use crate::{trust, url};
+use crate::trust;
 
 /// Makes the plan of a server, as yet without a CPU quota, which may follow from a calibration.
 /// `threads` is the number of load threads beside a running server on this machine.
@@ -38,7 +38,7 @@ pub(super) fn candidate_overrides(
     let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
     let placement = match (&candidate.server, candidate.group) {
         (_, Some(size)) => cpu_group(&sut.sut_groups, size, load_cpus)?,
-        (ChosenServer::External(_), None) if candidate.web_target().is_some_and(url::is_here) => {
+        (ChosenServer::External(_), None) if candidate.is_running_here() => {
             beside_server(load_cpus, threads)?
         }
         (ChosenServer::External(_), None) => all_for_load(load_cpus)?,

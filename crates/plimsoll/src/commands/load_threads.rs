@@ -15,9 +15,9 @@ use super::run::RunContext;
 use crate::arguments::RunArguments;
 use crate::candidates::Candidate;
 use crate::exit::Failure;
+use crate::interrupt;
 use crate::placement::load_threads_max;
 use crate::stderr::eprint;
-use crate::{interrupt, url};
 
 /// Lengths of the phases of a trial: enough to open connections, and for the counters of two whole seconds.
 const SETTLE: Nanos = Nanos::from_millis(500);
@@ -33,7 +33,7 @@ pub(super) fn with_load_threads(
 ) -> Result<Vec<Plan>, Failure> {
     let most = load_threads_max();
     let is_chosen = arguments.sut.load_cpus.is_some() || most == 1;
-    if is_chosen || !candidates.iter().all(|one| one.web_target().is_some_and(url::is_here)) {
+    if is_chosen || !candidates.iter().all(Candidate::is_running_here) {
         return Ok(plans);
     }
     let is_search = plans.iter().any(|plan| plan.search.is_some());

@@ -7,13 +7,11 @@
 //! - `draft`: the definition, as text
 //! - `survey`: what the server answers, and the check that follows from it
 //! - `made`: all of it together
-//! - `placement`: whether the server is on this machine
 
 mod arguments;
 mod draft;
 mod made;
 mod page;
-mod placement;
 mod request;
 mod survey;
 mod value;
@@ -21,4 +19,3 @@ mod value;
 pub(crate) use arguments::UrlArguments;
 pub(crate) use made::{is_asked, make};
 pub(crate) use page::is_url;
-pub(crate) use placement::is_here;

@@ -3,8 +3,9 @@
 use std::process::Command;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
-use crate::support::{ByHand, Fixture, free_port, wait_for};
+use crate::support::{ByHand, Fixture, assert_watched, free_port, wait_for};
 
 const SERVERS: [&str; 3] = ["python", "node", "go"];
 
@@ -76,22 +77,37 @@ fn files_are_written_through_or_past_the_page_cache_where_a_language_can() {
         .expect_stderr("the server answered with status 501: Not Implemented");
 }
 
-#[test]
-fn a_running_server_is_loaded_over_http() {
-    let fixture = Fixture::new();
+/// Starts the Python server, which has no files yet, on a port; returns it with the directory of its files.
+fn python_by_hand(port: u16) -> (ByHand, TempDir) {
     let files = tempfile::tempdir_in("/var/tmp").unwrap();
-    let port = free_port().to_string();
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateways/app.py");
     let mut command = Command::new("/usr/bin/python3");
-    command.args([program, "127.0.0.1", &port, files.path().to_str().unwrap()]);
-    let _server = ByHand::start(command, "python3", "python3");
-    let address = format!("127.0.0.1:{port}");
-    wait_for("the server", || std::net::TcpStream::connect(&address).is_ok());
-    let target = format!("http://{address}");
+    command.args([program, "127.0.0.1", &port.to_string(), files.path().to_str().unwrap()]);
+    let server = ByHand::start(command, "python3", "python3");
+    wait_for("the server", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    (server, files)
+}
+
+#[test]
+fn a_running_server_is_loaded_over_http() {
+    let (fixture, port) = (Fixture::new(), free_port());
+    let _server = python_by_hand(port);
+    let target = format!("http://127.0.0.1:{port}");
     let arguments = ["run", "serverbench", "--target", &target, "--set", "suite=disk", "--out", "run.plim"];
     fixture.run(&[&arguments[..], &SHORT].concat()).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
     assert_eq!(report["load_points"][0]["total"]["errors"], 0, "{report}");
+}
+
+/// Goal: an application server on this machine is found, watched, and left the CPUs that a web server would be.
+#[test]
+fn a_server_started_by_hand_is_watched_as_a_web_server_is() {
+    let (fixture, port) = (Fixture::new(), free_port());
+    let _server = python_by_hand(port);
+    let target = format!("http://127.0.0.1:{port}");
+    let load = ["--set", "suite=net", "--quick", "--load", "2", "--duration", "3", "--out", "run.plim"];
+    fixture.run(&[&["run", "serverbench", "--target", &target][..], &load].concat()).expect_measured();
+    assert_watched(&fixture, port, "python3 (1 process)");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::support::{Fixture, Running};
+use crate::support::{Fixture, Running, assert_watched};
 
 /// Arguments for a load point of some seconds with files of the shortest range.
 const SHORT: [&str; 8] =
@@ -149,6 +149,16 @@ fn a_running_server_is_named_by_its_target() {
         .expect(2)
         .expect_stderr("this benchmark loads application servers");
     fixture.run(&["run", "serverbench", "--rate", "10", "--out", "x.plim"]).expect(2).expect_stderr("hint:");
+}
+
+#[test]
+fn a_running_server_on_this_machine_is_watched() {
+    let fixture = Fixture::new();
+    let (_server, target) = serve(&fixture, &[]);
+    let load = ["--set", "suite=net", "--quick", "--load", "2", "--duration", "3", "--out", "run.plim"];
+    fixture.run(&[&["run", "serverbench", "--target", &target][..], &load].concat()).expect_measured();
+    let port = target.rsplit(':').next().unwrap().parse().unwrap();
+    assert_watched(&fixture, port, "plimsoll (1 process)");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use units::{Clock, Nanos, RealClock};
 
+use super::fixture::Fixture;
+
 /// The longest that a server may take until it answers.
 const READY_MAX: Nanos = Nanos::from_secs(20);
 
@@ -40,6 +42,21 @@ pub(crate) fn wait_for(what: &str, is_ready: impl Fn() -> bool) {
         assert!(clock.now() < READY_MAX, "{what} does not come up");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Checks that the run file `run.plim` counts the processes of a server that was there already, as the report describes them,
+/// and that the load generator left it at least half of the CPUs.
+#[track_caller]
+pub(crate) fn assert_watched(fixture: &Fixture, port: u16, processes: &str) {
+    let run = fixture.path("run.plim");
+    let report = fixture.report(&run);
+    let cpus = report["load_points"][0]["sut"]["cpus"].as_f64();
+    assert!(cpus.is_some_and(|cpus| 0.0 < cpus), "{}", report["load_points"][0]["sut"]);
+    let fact = fixture.fact(&run, "Watched processes", &format!("port={port}"));
+    assert_eq!(fact.as_deref(), Some(processes));
+    let half = std::thread::available_parallelism().unwrap().get() / 2;
+    let load_threads = report["plan"]["load_threads"].as_u64().unwrap() as usize;
+    assert!(load_threads <= half.max(1), "{load_threads} load threads");
 }
 
 /// Returns the path of a program that is installed under one of these names.
