@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    ConsistencyCheck, DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Machine, NamedCount, Phase,
-    Plan, ResourceRecord, Series,
+    ConsistencyCheck, DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Machine, NamedCount, Plan,
+    ResourceRecord, Series,
 };
 
 use crate::attribute::attribute;
@@ -55,8 +55,7 @@ impl Analyzer {
 
     /// Folds the readings of a machine, before or after the intervals of its load point.
     pub fn resource(&mut self, record: &ResourceRecord) {
-        let phases = &self.plan.phases;
-        let steady = || Resources::new(phases.start_of(Phase::Steady), phases.end_of(Phase::Steady));
+        let steady = || Resources::new(&self.plan.phases);
         let fold = self.resources.entry(record.load_point).or_insert_with(steady);
         fold.record(record, &self.series);
     }

@@ -11,11 +11,12 @@ use crate::fold::{Resources, SeriesFold};
 pub struct SeriesUsage {
     /// The series: counter, instance and machine.
     pub series: Series,
-    /// Number of readings.
+    /// Number of readings; of a level, those that its mean is of.
     pub readings: u64,
     /// Number of times that a total began again.
     pub resets: u32,
-    /// Of a total: its growth per second, in its unit; `None` with less than two readings. Of a level: its mean.
+    /// Of a total: its growth per second, in its unit; `None` with less than two readings. Of a level: its mean over the
+    /// readings in the phase, or beside it where it has none.
     pub value: Option<f64>,
     /// The least reading of a level.
     pub min: u64,

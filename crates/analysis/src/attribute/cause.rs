@@ -247,14 +247,10 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Indicator::AcceptQueue, 1.0), at_least(Indicator::ThreadsAtLock, 0.50)],
         SEEN_AND_SLOWED,
     ),
-    // Fewer than all are busy on average: readings before and after the load are among them.
+    // A worker may be read between one request and the next that waits.
     cause(
         Bottleneck::WorkerLimit,
-        &[
-            at_least(Indicator::WorkersBusy, 0.60),
-            at_least(Indicator::RequestsQueued, 1.0),
-            below(Indicator::RateOfIdeal, 0.95),
-        ],
+        &[at_least(Indicator::WorkersBusy, 0.90), at_least(Indicator::RequestsQueued, 1.0)],
         CPU_FREE,
     ),
     cause(Bottleneck::WorkerLimit, &[at_least(Indicator::WorkersBusy, 0.98)], CPU_FREE),
@@ -567,7 +563,7 @@ mod tests {
     #[test]
     fn requests_that_wait_for_busy_workers_are_evidence() {
         use Indicator::*;
-        let queue = [(WorkersBusy, 0.78), (RequestsQueued, 12.0), (RateOfIdeal, 0.3)];
+        let queue = [(WorkersBusy, 0.95), (RequestsQueued, 12.0), (RateOfIdeal, 0.3)];
         let with = |more: &[(Indicator, f64)]| [&queue[..], more].concat();
         let indicators: Indicators = with(&[(ProcessorUse, 0.2)]).into_iter().collect();
         let cause = find_cause(&indicators).unwrap();

@@ -87,15 +87,15 @@ impl ServiceUse<'_> {
     }
 }
 
-/// Returns how often the connections to services were counted at a load point, where that was less often than the server's
-/// CPUs were read: counting takes the longer the more connections the machine has. `None` where it was as often, and of a
-/// server that was seen with no service at any load point.
+/// Returns how often the connections to services were counted at a load point, where that was less often than the threads
+/// that want the server's CPUs: counting takes the longer the more connections the machine has. `None` where it was as
+/// often, and of a server that was seen with no service at any load point.
 pub(super) fn rare_counts(point: &LoadPointResult, points: &[LoadPointResult]) -> Option<f64> {
     let counts = |point: &LoadPointResult| -> Vec<(u32, u64, u64)> {
         let counts = point.resources.of_all(Counter::SutServices);
         counts.map(|one| (one.series.machine, one.readings, one.max)).collect()
     };
-    let n_read = point.resources.of_sut(Counter::CpuIdle).map(|one| one.readings).max()?;
+    let n_read = point.resources.of_sut(Counter::Runnable).map(|one| one.readings).max()?;
     let own = counts(point);
     let counted_in = |machine| own.iter().find(|one| one.0 == machine).map_or(0, |one| one.1);
     // In each network they are counted by themselves.

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use model::{CounterKind, ResourceRecord, Series};
+use model::{CounterKind, Phase, Phases, ResourceRecord, Series};
 use units::Nanos;
 
-/// The farthest that a reading may be from an end of the steady phase and still belong to it: it is taken on the
-/// second, and reading takes a while.
+/// The farthest that a reading may be from an end of the steady phase and still say how far a total had come: it is taken
+/// on the second.
 const SLACK: Nanos = Nanos::from_millis(500);
+
+/// The time by which a reading on the second is late on a busy machine, in which the load has moved no level.
+const LATE: Nanos = Nanos::from_millis(100);
 
 /// The value beyond which a total of 32 bits is close to wrapping to zero.
 const NEAR_WRAP: u64 = 0xF000_0000;
@@ -20,6 +23,8 @@ pub(crate) struct SeriesFold {
     pub(crate) last_at: Nanos,
     /// The value last read.
     pub(crate) last: u64,
+    /// Whether a level was read in the steady phase; readings beside it are then left out.
+    pub(crate) is_steady: bool,
     /// The growth of a total; whole over gaps, from zero where it began again.
     pub(crate) grown: u64,
     /// Number of times that a total began again.
@@ -36,14 +41,25 @@ pub(crate) struct SeriesFold {
 #[derive(Debug, Default)]
 pub(crate) struct Resources {
     window: (Nanos, Nanos),
+    /// The times between which levels are those of the steady phase.
+    steady: (Nanos, Nanos),
     /// The folds by number of the series.
     pub(crate) series: BTreeMap<u32, SeriesFold>,
 }
 
 impl Resources {
-    /// Makes a fold of the steady phase between these times.
-    pub(crate) fn new(start: Nanos, end: Nanos) -> Resources {
-        Resources { window: (start.saturating_sub(SLACK), end + SLACK), series: BTreeMap::new() }
+    /// Makes a fold of the steady phase.
+    ///
+    /// A total is what has come together: the readings nearest to the ends of the phase count, also those beside it. A level is
+    /// that of a moment: readings in the ramps, at the beginning of the load or after its end would make it less than it
+    /// was. Where the load goes on after the phase, the reading at its end counts, which is always a little late.
+    pub(crate) fn new(phases: &Phases) -> Resources {
+        let (start, end) = (phases.start_of(Phase::Steady), phases.end_of(Phase::Steady));
+        Resources {
+            window: (start.saturating_sub(SLACK), end + SLACK),
+            steady: (start.max(LATE), end + LATE.min(phases.ramp_down)),
+            series: BTreeMap::new(),
+        }
     }
 
     /// Folds the readings of a machine. `known` has the series; numbers beyond it are skipped.
@@ -52,24 +68,33 @@ impl Resources {
         if record.at < start || end < record.at {
             return;
         }
+        let is_steady = (self.steady.0..=self.steady.1).contains(&record.at);
         for (number, value) in &record.values {
             let Some(series) = known.get(*number as usize) else { continue };
-            match self.series.get_mut(number) {
-                Some(fold) => fold.add(series.counter.kind(), record.at, *value),
-                None => {
-                    self.series.insert(*number, SeriesFold::new(record.at, *value));
+            let new = SeriesFold::new(record.at, *value, is_steady);
+            match (self.series.get_mut(number), series.counter.kind()) {
+                (None, _) => {
+                    self.series.insert(*number, new);
                 }
+                (Some(fold), CounterKind::Total) => fold.add_total(record.at, *value),
+                (Some(fold), CounterKind::Level) if fold.is_steady == is_steady => {
+                    fold.add(record.at, *value)
+                }
+                // Those before the phase are replaced, those after it left out.
+                (Some(fold), CounterKind::Level) if is_steady => *fold = new,
+                (Some(_), CounterKind::Level) => {}
             }
         }
     }
 }
 
 impl SeriesFold {
-    fn new(at: Nanos, value: u64) -> SeriesFold {
+    fn new(at: Nanos, value: u64, is_steady: bool) -> SeriesFold {
         SeriesFold {
             first_at: at,
             last_at: at,
             last: value,
+            is_steady,
             grown: 0,
             resets: 0,
             n: 1,
@@ -79,10 +104,12 @@ impl SeriesFold {
         }
     }
 
-    fn add(&mut self, kind: CounterKind, at: Nanos, value: u64) {
-        if kind == CounterKind::Total {
-            self.grow(value);
-        }
+    fn add_total(&mut self, at: Nanos, value: u64) {
+        self.grow(value);
+        self.add(at, value);
+    }
+
+    fn add(&mut self, at: Nanos, value: u64) {
         self.last_at = at;
         self.last = value;
         self.n += 1;
@@ -113,11 +140,25 @@ mod tests {
 
     use super::*;
 
+    /// Folds readings at seconds of a load point with a steady phase from 10 s to 20 s.
     fn folded(counter: Counter, readings: &[(u64, u64)]) -> Option<SeriesFold> {
+        let readings = readings.iter().map(|(second, value)| (1000 * second, *value));
+        folded_over(phases([10, 10, 0]), counter, &readings.collect::<Vec<_>>())
+    }
+
+    /// Returns phases with a length in seconds of ramp-up, steady phase and ramp-down.
+    fn phases(seconds: [u64; 3]) -> Phases {
+        let [ramp_up, steady, ramp_down] = seconds.map(Nanos::from_secs);
+        let (quiet, settle, drain) = (Nanos::ZERO, Nanos::ZERO, Nanos::from_secs(5));
+        Phases { quiet, ramp_up, settle, steady, ramp_down, drain }
+    }
+
+    /// Folds readings at milliseconds.
+    fn folded_over(phases: Phases, counter: Counter, readings: &[(u64, u64)]) -> Option<SeriesFold> {
         let known = [Series { machine: 0, counter, instance: String::new() }];
-        let mut resources = Resources::new(Nanos::from_secs(10), Nanos::from_secs(20));
-        for (second, value) in readings {
-            let at = Nanos::from_secs(*second);
+        let mut resources = Resources::new(&phases);
+        for (at, value) in readings {
+            let at = Nanos::from_millis(*at);
             let values = vec![(0, *value), (7, 1)];
             resources.record(&ResourceRecord { load_point: 0, machine: 0, at, values }, &known);
         }
@@ -157,5 +198,38 @@ mod tests {
     fn a_level_has_mean_least_and_greatest() {
         let fold = folded(Counter::Runnable, &[(10, 4), (11, 1), (12, 7)]).unwrap();
         assert_eq!((fold.sum, fold.min, fold.max, fold.grown), (12, 1, 7, 0));
+    }
+
+    /// The reported case: six seconds of load, four threads that are always busy, and readings before and after it.
+    #[test]
+    fn levels_before_and_after_the_load_are_left_out() {
+        let seconds = (1..6).map(|second| (1000 * second + 1, 4));
+        let readings: Vec<_> = [(0, 0)].into_iter().chain(seconds).chain([(6000, 4), (6003, 0)]).collect();
+        let fold = folded_over(phases([0, 6, 0]), Counter::ServiceBusy, &readings).unwrap();
+        assert_eq!((fold.sum, fold.n, fold.min, fold.max), (24, 6, 4, 4));
+        // The same of a total: its growth is that between the outermost readings.
+        let fold = folded_over(phases([0, 6, 0]), Counter::Forks, &readings).unwrap();
+        assert_eq!(fold.n, 8);
+    }
+
+    /// The load goes on after the steady phase: the reading at its end, which is late, is one of full load; those of the
+    /// ramps are not.
+    #[test]
+    fn a_late_reading_at_the_end_counts_if_the_load_goes_on() {
+        let readings = [(0, 0), (600, 1), (1002, 4), (2001, 4), (3040, 4), (3400, 2), (4000, 0)];
+        let fold = folded_over(phases([1, 2, 1]), Counter::ServiceBusy, &readings).unwrap();
+        assert_eq!((fold.sum, fold.n), (12, 3));
+        let fold = folded_over(phases([1, 2, 0]), Counter::ServiceBusy, &readings).unwrap();
+        assert_eq!((fold.sum, fold.n), (8, 2));
+    }
+
+    /// A phase without a reading of its own is judged by those beside it.
+    #[test]
+    fn a_phase_shorter_than_a_second_has_the_levels_beside_it() {
+        let readings = [(1000, 3), (2000, 5)];
+        let phases = Phases { ramp_up: Nanos::from_millis(1200), ..phases([0, 0, 1]) };
+        let phases = Phases { steady: Nanos::from_millis(600), ..phases };
+        let fold = folded_over(phases, Counter::Runnable, &readings).unwrap();
+        assert_eq!((fold.sum, fold.n), (8, 2));
     }
 }

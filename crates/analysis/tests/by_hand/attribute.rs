@@ -495,7 +495,8 @@ fn with_services(
         (0..).zip([1, 8]).map(|(index, n)| LoadPoint { index, load: Load::Users(n) }).collect();
     let mut analyzer = Analyzer::new(&plan);
     analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
-    let idle = [(Counter::CpuUser, "0", 100_000), (Counter::CpuIdle, "0", 900_000)];
+    let idle =
+        [(Counter::CpuUser, "0", 100_000), (Counter::CpuIdle, "0", 900_000), (Counter::Runnable, "", 0)];
     let all = || idle.iter().chain(shown);
     for (counter, instance, _) in all() {
         analyzer.series(Series { machine: 0, counter: *counter, instance: (*instance).to_owned() });
