@@ -217,7 +217,7 @@ pub enum Finding {
     OtherPrograms {
         /// The programs.
         used: OtherCpuUse,
-        /// Whether the server may be one of them, because Plimsoll did not start it.
+        /// Whether the server may be one of them: Plimsoll did not start it, and its processes are not watched.
         may_be_server: bool,
     },
 

@@ -12,7 +12,9 @@ const CPUS_MIN: f64 = 0.1;
 
 /// Reports programs that are neither the server nor the load generator.
 pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
-    let may_be_server = evidence.plan.sut.name == "external";
+    // Watched processes are not counted among the others.
+    let is_seen = evidence.resources.sut_sum(Counter::SutProcesses).is_some();
+    let may_be_server = evidence.plan.sut.name == "external" && !is_seen;
     let finding = |used| RuleFinding::remark(Finding::OtherPrograms { used, may_be_server });
     used(evidence.resources).map(finding).into_iter().collect()
 }
