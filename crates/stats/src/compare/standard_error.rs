@@ -41,8 +41,8 @@ pub struct StandardError {
 /// finite.
 ///
 /// Source: ratio estimator and batch means: Law, Simulation Modeling and Analysis, 5th edition, chapter 9; effective
-/// sample size of autocorrelated values: Santer et al. 2000, as in [`crate::drift`]; bias of φ: Kendall 1954, Note on
-/// Bias in the Estimation of Autocorrelation. Coverage: `docs/design/intervals.md`.
+/// sample size of autocorrelated values: Santer et al. 2000, as in [`crate::steadiness`]; bias of φ: Kendall 1954, Note
+/// on Bias in the Estimation of Autocorrelation. Coverage: `docs/design/intervals.md`.
 pub fn standard_error(seconds: &[(f64, f64)]) -> Option<StandardError> {
     let (above, below) = seconds.iter().fold((0.0, 0.0), |sums, one| (sums.0 + one.0, sums.1 + one.1));
     let positive = |sum: f64| 0.0 < sum && sum.is_finite();
