@@ -43,7 +43,7 @@ pub(crate) fn count(database: &mut Connection, counts: Arc<CheckpointCounts>) ->
     database.wal_hook(Some(move |wal: &mut Wal, pages: c_int| {
         log.committed(pages);
         if LOG_PAGES <= pages {
-            // Whatever keeps it from a checkpoint, the next commit tries again, as SQLite does by itself.
+            // After a checkpoint that fails the next commit tries again, as SQLite does by itself.
             if let Ok((_, done)) = wal.checkpoint_v2(CheckpointMode::PASSIVE) {
                 counts.add(log.checkpointed(done));
             }

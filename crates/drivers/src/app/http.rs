@@ -105,7 +105,7 @@ pub(super) fn read(
     };
     let (body, is_whole) = match read_body(head.framing, &bytes[length..], has_ended) {
         Ok(Some(body)) => (body, true),
-        // What follows the head of a failure is not read, but then the connection is of no use.
+        // A failure may have any body. Its head says enough, but without a whole body the connection is of no use.
         Err(_) if head.status != OK => (Vec::new(), false),
         Ok(None) if head.status != OK && has_ended => (Vec::new(), false),
         unfinished => return unfinished.map(|_| None),

@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 #[derive(Debug)]
 pub(super) struct JobQueue<J> {
     state: Mutex<QueueState<J>>,
-    /// What the threads of a lane wait for, by lane.
+    /// The condition that the threads of a lane wait for, by lane: a job in it, or the end of the queue.
     has_jobs: Vec<Condvar>,
     jobs_max: usize,
 }

@@ -55,7 +55,7 @@ fn a_golden_copy_is_made_once_and_everything_else_is_removed() {
     assert_eq!(names(parent.path()), [GOLDEN]);
     let golden = parent.path().join(GOLDEN);
     let before = fs::metadata(&golden).unwrap();
-    // What a killed server has left.
+    // The directory that a killed server has left.
     let left = parent.path().join("order-server-1-0");
     fs::create_dir(&left).unwrap();
     fs::write(left.join("data-1.db"), "data").unwrap();
@@ -167,7 +167,7 @@ fn refused(options: OrderOptions) -> OrderServerError {
     OrderServer::start(options, |_| ControlFlow::Break(())).unwrap_err()
 }
 
-/// Whatever keeps a server from starting leaves nothing behind.
+/// A server that does not start, for whatever reason, leaves nothing behind.
 #[test]
 fn servers_that_cannot_have_their_data_do_not_start() {
     let memory = tempfile::tempdir_in("/dev/shm").unwrap();
