@@ -33,8 +33,9 @@ use model::{AppRequest, AppWorkload, MeasuredValues, Outcome, Reply};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock};
 
-use crate::net::tcp::{self, TcpTransport};
-use crate::net::{OperationFailure, ReplyBuffer, SourceAddressError, TargetEndpoint, TargetPolicy};
+use crate::net::{
+    OperationFailure, ReplyBuffer, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport,
+};
 use codec::{AppCodec, AppReply, RequestId};
 use request::{AppCall, FileCursor};
 
@@ -131,9 +132,7 @@ impl AppDriver {
     }
 
     async fn connect(&self) -> Result<TcpTransport, OperationFailure> {
-        let (socket, is_established) = self.context.endpoint.begin()?;
-        let socket = if is_established { socket } else { tcp::established(socket).await? };
-        Ok(TcpTransport::new(socket)?)
+        Ok(TcpTransport::new(self.context.endpoint.connect().await?)?)
     }
 
     fn next_request(&mut self) -> RequestId {

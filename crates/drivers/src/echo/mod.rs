@@ -9,8 +9,7 @@ use model::{Content, EchoMessage, EchoWorkload, MeasuredValues, Outcome, Reply, 
 use rustix::io::Errno;
 use units::{Clock, Nanos, RealClock};
 
-use crate::net::tcp::{self, TcpTransport};
-use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy};
+use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport};
 
 /// Seed of the content of messages.
 const CONTENT_SEED: u64 = 862;
@@ -89,9 +88,7 @@ impl EchoDriver {
     }
 
     async fn connect(&self) -> Result<TcpTransport, Errno> {
-        let (socket, is_established) = self.context.endpoint.begin()?;
-        let socket = if is_established { socket } else { tcp::established(socket).await? };
-        TcpTransport::new(socket)
+        TcpTransport::new(self.context.endpoint.connect().await?)
     }
 
     /// Sends a message and checks what comes back.

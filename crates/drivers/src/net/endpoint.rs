@@ -67,6 +67,12 @@ impl TargetEndpoint {
         tcp::begin(&self.address, self.source())
     }
 
+    /// Connects; returns the established socket.
+    pub(crate) async fn connect(&self) -> Result<OwnedFd, Errno> {
+        let (socket, is_established) = self.begin()?;
+        if is_established { Ok(socket) } else { tcp::established(socket).await }
+    }
+
     /// Returns the source address of the next connection.
     #[inline]
     fn source(&self) -> Option<IpAddr> {

@@ -32,7 +32,7 @@ pub use control::{OrderCallError, OrderControl};
 pub use count::OrderCounts;
 
 use crate::net::{
-    OperationFailure, ReplyBuffer, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport, tcp,
+    OperationFailure, ReplyBuffer, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport,
 };
 use call::OrderCall;
 use count::OpenTransaction;
@@ -90,9 +90,8 @@ impl OrderSession {
         context: &OrderContext,
         terminal: u32,
     ) -> Result<(OrderSession, DataDescription), OperationFailure> {
-        let (socket, is_established) = context.endpoint.begin()?;
-        let socket = if is_established { socket } else { tcp::established(socket).await? };
-        let session = OrderSession { transport: TcpTransport::new(socket)?, number: 0 };
+        let transport = TcpTransport::new(context.endpoint.connect().await?)?;
+        let session = OrderSession { transport, number: 0 };
         let call = OrderCall::hello(terminal, ExpectedData::of(&context.scale));
         let (session, reply) = session.exchange(context, &call).await?;
         if let Some(fault) = reply.fault {

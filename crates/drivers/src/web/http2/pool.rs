@@ -195,10 +195,7 @@ async fn connect(
     tls: Option<&Arc<ClientConfig>>,
     requests_max: Option<u32>,
 ) -> Result<SharedConnection, OperationFailure> {
-    let (mut socket, is_established) = web.endpoint.begin()?;
-    if !is_established {
-        socket = tcp::established(socket).await?;
-    }
+    let socket = web.endpoint.connect().await?;
     let stream = TcpStream::from_std(StdStream::from(socket)).map_err(tcp::errno)?;
     // Small frames of many streams must not wait for each other's acknowledgements.
     stream.set_nodelay(true).map_err(tcp::errno)?;

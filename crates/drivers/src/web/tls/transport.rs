@@ -16,8 +16,7 @@ use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedS
 use units::{Clock, Nanos};
 
 use super::settings::HandshakeCounts;
-use crate::net::OperationFailure;
-use crate::net::tcp::{self, Received, TcpTransport};
+use crate::net::{OperationFailure, Received, TcpTransport};
 use crate::web::context::WebContext;
 use crate::web::transport::{Http1Transport, RequestBytes};
 
@@ -127,10 +126,7 @@ async fn connect_and_handshake(
     let settings = web.tls.as_ref().expect("a context for TLS has settings for it");
     let session = UnbufferedClientConnection::new(config, settings.name.clone())
         .map_err(|error| web.explain(Outcome::TlsFailed, error))?;
-    let (mut socket, is_established) = web.endpoint.begin()?;
-    if !is_established {
-        socket = tcp::established(socket).await?;
-    }
+    let socket = web.endpoint.connect().await?;
     let mut tls = TlsTransport {
         link: TcpTransport::new(socket)?,
         session: Box::new(session),
