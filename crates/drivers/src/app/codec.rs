@@ -77,9 +77,8 @@ impl AppCodec {
         matches!(self, AppCodec::Http(_)) && failure == http::OUT_OF_PHASE
     }
 
-    /// Writes a request into a buffer.
+    /// Writes a request to the end of an empty buffer.
     pub(super) fn write(&self, call: &AppCall, id: RequestId, buffer: &mut Vec<u8>) {
-        buffer.clear();
         match self {
             AppCodec::Binary => binary::write(call, id.number, buffer),
             AppCodec::Http(templates) => templates.write(call, id.client, buffer),

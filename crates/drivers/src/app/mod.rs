@@ -22,7 +22,6 @@ mod results;
 mod server_timing;
 mod verify;
 
-use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,7 +33,7 @@ use thiserror::Error;
 use units::{Clock, Nanos, RealClock};
 
 use crate::net::{
-    OperationFailure, ReplyBuffer, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport,
+    ExchangeBuffers, OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport,
 };
 use codec::{AppCodec, AppReply, RequestId};
 use request::{AppCall, FileCursor};
@@ -59,9 +58,7 @@ pub struct AppContext {
     codec: AppCodec,
     /// The results of computations, by their seeds; empty if the suite has none.
     results: Arc<[u64]>,
-    /// The request to be sent.
-    request: RefCell<Vec<u8>>,
-    received: ReplyBuffer,
+    buffers: ExchangeBuffers,
 }
 
 impl AppContext {
@@ -85,8 +82,7 @@ impl AppContext {
             results: if computes { results::results(workload.rounds) } else { Arc::default() },
             codec: AppCodec::new(workload, host)?,
             workload: workload.clone(),
-            request: RefCell::default(),
-            received: ReplyBuffer::default(),
+            buffers: ExchangeBuffers::default(),
         }))
     }
 }

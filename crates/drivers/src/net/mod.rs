@@ -4,20 +4,20 @@
 //! - `endpoint`: one address of a server, and the addresses that connections come from
 //! - `tcp`: sockets
 //! - `failure`: failures of operations
-//! - `reply`: replies that arrive in pieces
+//! - `exchange`: a request and its reply
 //! - `frames`: the frames of our own protocols
 
 mod endpoint;
+mod exchange;
 mod failure;
 pub(crate) mod frames;
 mod policy;
-mod reply;
 pub(crate) mod tcp;
 
 pub use endpoint::{SourceAddressError, TargetEndpoint};
+pub(crate) use exchange::ExchangeBuffers;
 pub(crate) use failure::OperationFailure;
 pub use policy::{TargetPolicy, TargetPolicyError};
-pub(crate) use reply::ReplyBuffer;
 pub(crate) use tcp::{Received, TcpTransport};
 
 pub(crate) use policy::lookup_host;

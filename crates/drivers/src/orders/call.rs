@@ -59,9 +59,8 @@ impl<'a> OrderCall<'a> {
         OrderCall { operation, argument, payload: CallPayload::None }
     }
 
-    /// Writes the request into a buffer, in place of what it has.
+    /// Writes the request to the end of an empty buffer.
     pub(super) fn write(&self, number: u64, buffer: &mut Vec<u8>) {
-        buffer.clear();
         buffer.resize(REQUEST_BYTES, 0);
         match self.payload {
             CallPayload::None => {}

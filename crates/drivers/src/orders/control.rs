@@ -91,7 +91,7 @@ impl OrderControl {
         let lost =
             || OrderCallError::of(operation, "the session has ended with the request before".to_owned());
         let session = self.session.take().ok_or_else(lost)?;
-        let (session, reply) = within(operation, session.exchange(&self.context, &call)).await?;
+        let (session, reply, _) = within(operation, session.exchange(&self.context, &call)).await?;
         if let Some(fault) = reply.fault {
             return Err(OrderCallError::of(operation, describe::failure(&fault)));
         }

@@ -4,9 +4,8 @@ use frame::REPLY_BYTES;
 use orders::wire;
 use units::Nanos;
 
-use super::OrderContext;
 use super::call::{FORMAT, OrderCall};
-use crate::net::{OperationFailure, TcpTransport, frames};
+use crate::net::{ExchangeBuffers, OperationFailure, TcpTransport, frames};
 
 /// The most bytes of a reply.
 const REPLY_BYTES_MAX: usize = REPLY_BYTES + wire::PAYLOAD_MAX as usize;
@@ -22,10 +21,8 @@ pub(super) struct OrderReply {
     pub(super) queue: u64,
     /// The time of service, in ns.
     pub(super) service: u64,
-    /// Bytes of the request, header and payload.
-    pub(super) sent_bytes: u64,
-    /// Bytes of the reply, header and payload.
-    pub(super) received_bytes: u64,
+    /// Bytes of header and payload.
+    pub(super) bytes: u64,
 }
 
 impl OrderReply {
@@ -35,30 +32,20 @@ impl OrderReply {
     }
 }
 
-/// Sends a request with a number and receives the reply.
-pub(super) async fn exchange(
-    context: &OrderContext,
+/// Sends a request with a number and receives the reply; returns the number of bytes that were sent, too.
+pub(super) fn exchange(
+    buffers: &ExchangeBuffers,
     transport: TcpTransport,
     call: &OrderCall<'_>,
     number: u64,
-) -> Result<(TcpTransport, OrderReply), OperationFailure> {
-    let (rest, sent_bytes) = {
-        // All users of the thread write into one buffer.
-        let buffer = &mut *context.request.borrow_mut();
-        call.write(number, buffer);
-        (transport.send_now(buffer)?, buffer.len() as u64)
-    };
-    let transport = match rest {
-        Some(rest) => transport.send_rest(rest).await?,
-        None => transport,
-    };
-    let operation = call.operation as u8;
-    let read = |bytes: &[u8], _| read(bytes, (operation, number), sent_bytes);
-    let reply = context.received.receive(&transport, REPLY_BYTES_MAX, read).await?;
-    Ok((transport, reply))
+) -> impl Future<Output = Result<(TcpTransport, OrderReply, u64), OperationFailure>> {
+    let request = (call.operation as u8, number);
+    let write = move |buffer: &mut Vec<u8>| call.write(number, buffer);
+    let read = move |bytes: &[u8], _| read(bytes, request);
+    buffers.exchange(transport, write, REPLY_BYTES_MAX, read)
 }
 
-fn read(bytes: &[u8], request: (u8, u64), sent_bytes: u64) -> Result<Option<OrderReply>, OperationFailure> {
+fn read(bytes: &[u8], request: (u8, u64)) -> Result<Option<OrderReply>, OperationFailure> {
     let Some((header, payload)) = frames::read(bytes, FORMAT)? else { return Ok(None) };
     // Without times the reply is at fault.
     let (queue, service) = header.stamps.times().unwrap_or_default();
@@ -68,7 +55,6 @@ fn read(bytes: &[u8], request: (u8, u64), sent_bytes: u64) -> Result<Option<Orde
         payload: payload.to_vec(),
         queue,
         service,
-        sent_bytes,
-        received_bytes: bytes.len() as u64,
+        bytes: bytes.len() as u64,
     }))
 }

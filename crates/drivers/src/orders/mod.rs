@@ -18,7 +18,6 @@ mod describe;
 mod exchange;
 mod verify;
 
-use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
@@ -32,7 +31,7 @@ pub use control::{OrderCallError, OrderControl};
 pub use count::OrderCounts;
 
 use crate::net::{
-    OperationFailure, ReplyBuffer, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport,
+    ExchangeBuffers, OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport,
 };
 use call::OrderCall;
 use count::OpenTransaction;
@@ -45,9 +44,7 @@ pub struct OrderContext {
     clock: RealClock,
     scale: DataScale,
     counts: count::Counters,
-    /// The request to be sent.
-    request: RefCell<Vec<u8>>,
-    received: ReplyBuffer,
+    buffers: ExchangeBuffers,
 }
 
 impl OrderContext {
@@ -66,8 +63,7 @@ impl OrderContext {
             clock,
             scale: workload.scale,
             counts: count::Counters::default(),
-            request: RefCell::default(),
-            received: ReplyBuffer::default(),
+            buffers: ExchangeBuffers::default(),
         }))
     }
 
@@ -93,7 +89,7 @@ impl OrderSession {
         let transport = TcpTransport::new(context.endpoint.connect().await?)?;
         let session = OrderSession { transport, number: 0 };
         let call = OrderCall::hello(terminal, ExpectedData::of(&context.scale));
-        let (session, reply) = session.exchange(context, &call).await?;
+        let (session, reply, _) = session.exchange(context, &call).await?;
         if let Some(fault) = reply.fault {
             return Err(fault);
         }
@@ -101,15 +97,16 @@ impl OrderSession {
         Ok((session, data))
     }
 
-    /// Sends a request and receives the reply.
+    /// Sends a request and receives the reply; returns the number of bytes that were sent, too.
     async fn exchange(
         self,
         context: &OrderContext,
         call: &OrderCall<'_>,
-    ) -> Result<(OrderSession, OrderReply), OperationFailure> {
+    ) -> Result<(OrderSession, OrderReply, u64), OperationFailure> {
         let number = self.number + 1;
-        let (transport, reply) = exchange::exchange(context, self.transport, call, number).await?;
-        Ok((OrderSession { transport, number }, reply))
+        let exchanged = exchange::exchange(&context.buffers, self.transport, call, number).await;
+        let (transport, reply, sent_bytes) = exchanged?;
+        Ok((OrderSession { transport, number }, reply, sent_bytes))
     }
 
     /// Returns whether the next request can be sent on it.
@@ -147,7 +144,8 @@ impl OrderDriver {
         };
         // In doubt until an answer says what became of it, also where this future is dropped.
         let open = OpenTransaction::begin(&context.counts, input);
-        let (session, reply) = session.exchange(&context, &OrderCall::transaction(input)).await?;
+        let call = OrderCall::transaction(input);
+        let (session, reply, sent_bytes) = session.exchange(&context, &call).await?;
         let done = context.clock.now();
         if let Some(fault) = reply.fault {
             if verify::changed_nothing(fault) {
@@ -161,7 +159,7 @@ impl OrderDriver {
         let output = verify::output(input, &reply)?;
         reply.check_times(done.saturating_sub(sent))?;
         open.end(&output);
-        Ok(Measured { done, n_round_trips: 1 + n_opened, lines: lines(input), reply })
+        Ok(Measured { done, n_round_trips: 1 + n_opened, lines: lines(input), sent_bytes, reply })
     }
 }
 
@@ -181,6 +179,7 @@ struct Measured {
     done: Nanos,
     n_round_trips: u64,
     lines: Option<(u64, u64)>,
+    sent_bytes: u64,
     reply: OrderReply,
 }
 
@@ -193,8 +192,8 @@ impl Measured {
             (order_measure::SERVICE, reply.service),
             (order_measure::ROUND_TRIPS, self.n_round_trips),
             (order_measure::RETRIES, reply.result),
-            (order_measure::SENT_BYTES, reply.sent_bytes),
-            (order_measure::RECEIVED_BYTES, reply.received_bytes),
+            (order_measure::SENT_BYTES, self.sent_bytes),
+            (order_measure::RECEIVED_BYTES, reply.bytes),
         ] {
             values.set(measure, value);
         }
