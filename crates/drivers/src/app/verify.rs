@@ -15,10 +15,6 @@ const WRONG_CONTENT: u32 = 2;
 const WRONG_COMPUTATION: u32 = 3;
 const WRONG_BLOCK: u32 = 4;
 
-// Codes of `inconsistent`.
-const TIMES_GO_BACK: u32 = 1;
-const TIMES_TOO_LONG: u32 = 2;
-
 /// Checks payload and result.
 pub(super) fn content(
     context: &AppContext,
@@ -63,16 +59,10 @@ pub(super) fn times(reply: &AppReply, response: Nanos) -> Result<(), OperationFa
 /// check that found it wrong. 0 without one.
 pub(super) fn code(transaction: AppTransaction, failure: &OperationFailure) -> u32 {
     match (failure.outcome, transaction) {
-        (Outcome::WrongStatus | Outcome::Busy | Outcome::MalformedHead, _) => {
-            u32::try_from(failure.detail).unwrap_or(0)
-        }
         (Outcome::WrongBytes, AppTransaction::ClientServer) => WRONG_COUNT,
         (Outcome::WrongBytes, AppTransaction::ServerClient) => WRONG_CONTENT,
         (Outcome::WrongBytes, AppTransaction::Process) => WRONG_COMPUTATION,
         (Outcome::WrongBytes, _) => WRONG_BLOCK,
-        // Times that go back have no sum.
-        (Outcome::Inconsistent, _) if failure.detail == 0 => TIMES_GO_BACK,
-        (Outcome::Inconsistent, _) => TIMES_TOO_LONG,
-        _ => 0,
+        _ => frames::code(failure),
     }
 }

@@ -1,5 +1,7 @@
 //! Frames of the protocols that our own servers speak, and what is wrong with those of a server.
 
+use std::io;
+
 use frame::{Crc32c, FrameError, FrameFormat, REPLY_BYTES, REQUEST_BYTES, ReplyHeader, RequestHeader};
 use model::Outcome;
 use units::Nanos;
@@ -14,6 +16,10 @@ const STATUS_BUSY: u16 = 1;
 const OTHER_BYTES: u64 = 1;
 const OTHER_VERSION: u64 = 2;
 const OTHER_REQUEST: u64 = 3;
+
+// Codes of `inconsistent`.
+const TIMES_GO_BACK: u32 = 1;
+const TIMES_TOO_LONG: u32 = 2;
 
 /// Writes the header of a request before its payload, which stands in the buffer behind room for the header.
 pub(crate) fn write_header(
@@ -93,5 +99,36 @@ pub(crate) fn check_times(queue: u64, service: u64, response: Nanos) -> Result<(
     match sum <= response.0 {
         true => Ok(()),
         false => Err(OperationFailure::new(Outcome::Inconsistent, sum)),
+    }
+}
+
+/// Returns the code of a failure, as the pages of the benchmarks list them: the status of the reply, or the number of what
+/// is wrong with its head or its times. 0 without one.
+pub(crate) fn code(failure: &OperationFailure) -> u32 {
+    match failure.outcome {
+        Outcome::WrongStatus | Outcome::Busy | Outcome::MalformedHead => {
+            u32::try_from(failure.detail).unwrap_or(0)
+        }
+        // Times that go back have no sum.
+        Outcome::Inconsistent if failure.detail == 0 => TIMES_GO_BACK,
+        Outcome::Inconsistent => TIMES_TOO_LONG,
+        _ => 0,
+    }
+}
+
+/// Describes a failure of the connection or of the frame.
+pub(crate) fn describe(failure: &OperationFailure) -> String {
+    let detail = failure.detail;
+    match failure.outcome {
+        Outcome::SessionLost => "the server closed the session in place of a reply".to_owned(),
+        Outcome::Truncated => format!("the connection ended after {detail} bytes of the reply"),
+        Outcome::MalformedHead => {
+            "the reply is no frame of the protocol, or the answer to another request".to_owned()
+        }
+        Outcome::WrongChecksum => "the checksum of the reply is not that of its payload".to_owned(),
+        Outcome::Inconsistent => format!(
+            "the server's times of queue and service, {detail} ns, are longer than the response, or go back"
+        ),
+        _ => io::Error::from_raw_os_error(detail as i32).to_string(),
     }
 }

@@ -8,7 +8,7 @@ use orders::{
 };
 
 use super::exchange::OrderReply;
-use crate::net::OperationFailure;
+use crate::net::{OperationFailure, frames};
 
 // Codes of `wrong bytes`.
 const WRONG_END: u64 = 1;
@@ -17,10 +17,6 @@ const WRONG_TOTAL: u64 = 3;
 const WRONG_CUSTOMER: u64 = 4;
 const WRONG_ORDER: u64 = 5;
 const WRONG_STOCK: u64 = 6;
-
-// Codes of `inconsistent`.
-const TIMES_GO_BACK: u32 = 1;
-const TIMES_TOO_LONG: u32 = 2;
 
 /// Returns the failure of a payload that does not have the form of its operation.
 pub(super) fn not_of_protocol(error: WireError) -> OperationFailure {
@@ -113,13 +109,8 @@ fn order_status(output: &OrderStatusOutput) -> Option<u64> {
 /// the check that found it wrong. 0 without one.
 pub(super) fn code(failure: &OperationFailure) -> u32 {
     match failure.outcome {
-        Outcome::WrongStatus | Outcome::Busy | Outcome::MalformedHead | Outcome::WrongBytes => {
-            u32::try_from(failure.detail).unwrap_or(0)
-        }
-        // Times that go back have no sum.
-        Outcome::Inconsistent if failure.detail == 0 => TIMES_GO_BACK,
-        Outcome::Inconsistent => TIMES_TOO_LONG,
-        _ => 0,
+        Outcome::WrongBytes => u32::try_from(failure.detail).unwrap_or(0),
+        _ => frames::code(failure),
     }
 }
 
