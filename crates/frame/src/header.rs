@@ -33,8 +33,8 @@ pub struct FrameFormat {
     pub payload_max: u32,
 }
 
-/// The header of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The header of a request; by default one without flags, argument and payload.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequestHeader {
     /// The number of the operation, as its protocol defines it.
     pub operation: u8,
@@ -113,6 +113,11 @@ impl ServerStamps {
 }
 
 impl RequestHeader {
+    /// Returns the header with the length and the checksum of a payload.
+    pub fn with_payload(self, payload: &[u8]) -> RequestHeader {
+        RequestHeader { payload_bytes: payload.len() as u32, checksum: Crc32c::of(payload), ..self }
+    }
+
     /// Writes the header.
     pub fn to_bytes(&self, format: FrameFormat) -> [u8; REQUEST_BYTES] {
         let mut bytes = [0; REQUEST_BYTES];

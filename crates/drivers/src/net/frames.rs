@@ -28,15 +28,8 @@ pub(crate) fn write_header(
     buffer: &mut [u8],
 ) {
     let (head, payload) = buffer.split_at_mut(REQUEST_BYTES);
-    let header = RequestHeader {
-        operation,
-        flags: 0,
-        number,
-        argument,
-        payload_bytes: payload.len() as u32,
-        checksum: Crc32c::of(payload),
-    };
-    head.copy_from_slice(&header.to_bytes(format));
+    let header = RequestHeader { operation, number, argument, ..RequestHeader::default() };
+    head.copy_from_slice(&header.with_payload(payload).to_bytes(format));
 }
 
 /// Reads a reply from all bytes that have arrived; `None` if more must.

@@ -186,6 +186,8 @@ fn closest_name(faults: &[FrameFault], name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use frame::RequestHeader;
+
     use super::*;
 
     static FAULTS: [FrameFault; 2] = [
@@ -220,14 +222,7 @@ mod tests {
     /// A payload can lose its last byte, and one without bytes none.
     #[test]
     fn replies_are_changed_as_the_action_says() {
-        let header = frame::RequestHeader {
-            operation: 1,
-            flags: 0,
-            number: 1,
-            argument: 0,
-            payload_bytes: 0,
-            checksum: 0,
-        };
+        let header = RequestHeader { operation: 1, number: 1, ..RequestHeader::default() };
         let changed = |action: FrameFaultAction, payload: &[u8]| {
             let mut reply = [&[0; REPLY_BYTES], payload].concat();
             let mut header = header.reply(0, 9).with_payload(payload);

@@ -45,15 +45,8 @@ impl Client {
 
     pub(crate) fn frame(&mut self, operation: u8, argument: u64, payload: &[u8]) -> Vec<u8> {
         self.number += 1;
-        let header = RequestHeader {
-            operation,
-            flags: 0,
-            number: self.number,
-            argument,
-            payload_bytes: payload.len() as u32,
-            checksum: Crc32c::of(payload),
-        };
-        [&header.to_bytes(FORMAT), payload].concat()
+        let header = RequestHeader { operation, number: self.number, argument, ..RequestHeader::default() };
+        [&header.with_payload(payload).to_bytes(FORMAT), payload].concat()
     }
 
     pub(crate) fn send(&mut self, operation: OrderEntryOperation, argument: u64, payload: &[u8]) {

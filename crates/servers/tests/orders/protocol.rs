@@ -200,14 +200,8 @@ fn assert_reply(client: &mut Client, fault: &str) {
 fn a_request_and_its_reply_have_these_bytes() {
     let delivery = DeliveryInput { warehouse: 3, carrier: 10 };
     let (operation, payload) = request(&TransactionInput::Delivery(delivery));
-    let header = RequestHeader {
-        operation: operation as u8,
-        flags: 0,
-        number: 7,
-        argument: 0,
-        payload_bytes: payload.len() as u32,
-        checksum: Crc32c::of(&payload),
-    };
+    let header = RequestHeader { operation: operation as u8, number: 7, ..RequestHeader::default() };
+    let header = header.with_payload(&payload);
     let mut orders = [None; 10];
     orders[1] = Some(22);
     let mut output = Vec::new();
