@@ -1,7 +1,9 @@
 //! The application server on loopback, by a client that writes its frames itself.
 
+mod frames;
+
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +11,8 @@ use frame::app::{
     AppOperation, AppServerStats, AppStatus, DataSettings, FORMAT, FileIo, PREPARE, WorkTable, fill_payload,
     sized_content,
 };
-use frame::{Crc32c, REPLY_BYTES, ReplyHeader, RequestHeader};
+use frame::{Crc32c, FrameFormat, REPLY_BYTES};
+use frames::{FrameClient, FrameOperation};
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer, FAULTS};
 use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
@@ -17,59 +20,29 @@ use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
 const SETTINGS: DataSettings =
     DataSettings { file_bytes: 64 * 4096, range_bytes: 32 * 4096, io: FileIo::Buffered, is_cold: false };
 
-struct Client {
-    stream: TcpStream,
-    number: u64,
+type Client = FrameClient<AppOperation>;
+
+impl FrameOperation for AppOperation {
+    const FORMAT: FrameFormat = FORMAT;
+
+    type Status = AppStatus;
+
+    fn number(self) -> u8 {
+        self as u8
+    }
+
+    fn status(number: u16) -> Option<AppStatus> {
+        AppStatus::from_number(number)
+    }
 }
 
 impl Client {
-    fn connect(address: SocketAddr) -> Client {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        Client { stream, number: 0 }
-    }
-
     /// Connects and opens a session with files that are ready.
     fn prepared(address: SocketAddr, client: u64) -> Client {
         let mut one = Client::connect(address);
         assert_eq!(one.status(AppOperation::Hello, client, &SETTINGS.to_bytes()), AppStatus::Ok);
         assert_eq!(one.status(AppOperation::Phase, PREPARE, &[]), AppStatus::Ok);
         one
-    }
-
-    fn frame(&mut self, operation: u8, argument: u64, payload: &[u8]) -> Vec<u8> {
-        self.number += 1;
-        let header = RequestHeader { operation, number: self.number, argument, ..RequestHeader::default() };
-        [&header.with_payload(payload).to_bytes(FORMAT), payload].concat()
-    }
-
-    fn send(&mut self, operation: AppOperation, argument: u64, payload: &[u8]) {
-        let frame = self.frame(operation as u8, argument, payload);
-        self.stream.write_all(&frame).unwrap();
-    }
-
-    fn receive(&mut self) -> (ReplyHeader, Vec<u8>) {
-        let mut bytes = [0; REPLY_BYTES];
-        self.stream.read_exact(&mut bytes).unwrap();
-        let header = ReplyHeader::read(&bytes, FORMAT).unwrap().unwrap();
-        let mut payload = vec![0; header.payload_bytes as usize];
-        self.stream.read_exact(&mut payload).unwrap();
-        (header, payload)
-    }
-
-    /// Performs an operation; its reply is complete and the answer to it.
-    fn perform(&mut self, operation: AppOperation, argument: u64, payload: &[u8]) -> (ReplyHeader, Vec<u8>) {
-        self.send(operation, argument, payload);
-        let (header, payload) = self.receive();
-        assert_eq!((header.operation, header.number), (operation as u8, self.number));
-        assert_eq!(header.checksum, Crc32c::of(&payload));
-        assert!(header.stamps.times().is_some(), "{:?}", header.stamps);
-        (header, payload)
-    }
-
-    fn status(&mut self, operation: AppOperation, argument: u64, payload: &[u8]) -> AppStatus {
-        AppStatus::from_number(self.perform(operation, argument, payload).0.status).unwrap()
     }
 
     fn result(&mut self, operation: AppOperation, argument: u64, payload: &[u8]) -> u64 {
@@ -82,14 +55,6 @@ impl Client {
     fn stats(&mut self) -> AppServerStats {
         let (_, payload) = self.perform(AppOperation::Stats, 0, &[]);
         AppServerStats::read(&payload).expect("the load of the server")
-    }
-
-    /// Reads until the server closes the connection; returns the bytes before.
-    fn rest(&mut self) -> Vec<u8> {
-        let mut rest = Vec::new();
-        // A reset is an end, too.
-        let _ = self.stream.read_to_end(&mut rest);
-        rest
     }
 }
 

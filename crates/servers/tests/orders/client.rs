@@ -1,12 +1,9 @@
 //! A client of the order-entry server, and users of its data.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::Duration;
 
-use frame::{Crc32c, FrameFormat, REPLY_BYTES, ReplyHeader, RequestHeader};
+use frame::FrameFormat;
 use orders::wire::{
     CHECK_TOTALS, ConditionResult, DataDescription, MAGIC, OrderEntryOperation, OrderEntryStatus,
     OrderServerStats, PAYLOAD_MAX, VERSION, check_argument, read_output, read_totals, write_input,
@@ -20,22 +17,28 @@ use servers::orders::{FAULTS, OrderOptions, OrderServer};
 use tempfile::TempDir;
 use units::{Purpose, Rng};
 
+use crate::frames::{FrameClient, FrameOperation};
+
 pub(crate) const FORMAT: FrameFormat =
     FrameFormat { magic: MAGIC, version: VERSION, payload_max: PAYLOAD_MAX };
 
-pub(crate) struct Client {
-    pub(crate) stream: TcpStream,
-    number: u64,
+pub(crate) type Client = FrameClient<OrderEntryOperation>;
+
+impl FrameOperation for OrderEntryOperation {
+    const FORMAT: FrameFormat = FORMAT;
+
+    type Status = OrderEntryStatus;
+
+    fn number(self) -> u8 {
+        self as u8
+    }
+
+    fn status(number: u16) -> Option<OrderEntryStatus> {
+        OrderEntryStatus::from_number(number)
+    }
 }
 
 impl Client {
-    pub(crate) fn connect(address: SocketAddr) -> Client {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        Client { stream, number: 0 }
-    }
-
     /// Connects and opens the session of a terminal.
     pub(crate) fn open(server: &OrderServer, terminal: u64) -> Client {
         let mut client = Client::connect(server.address());
@@ -43,54 +46,9 @@ impl Client {
         client
     }
 
-    pub(crate) fn frame(&mut self, operation: u8, argument: u64, payload: &[u8]) -> Vec<u8> {
-        self.number += 1;
-        let header = RequestHeader { operation, number: self.number, argument, ..RequestHeader::default() };
-        [&header.with_payload(payload).to_bytes(FORMAT), payload].concat()
-    }
-
-    pub(crate) fn send(&mut self, operation: OrderEntryOperation, argument: u64, payload: &[u8]) {
-        let frame = self.frame(operation as u8, argument, payload);
-        self.stream.write_all(&frame).unwrap();
-    }
-
     pub(crate) fn send_input(&mut self, input: &TransactionInput) {
         let (operation, payload) = request(input);
         self.send(operation, 0, &payload);
-    }
-
-    pub(crate) fn receive(&mut self) -> (ReplyHeader, Vec<u8>) {
-        let mut bytes = [0; REPLY_BYTES];
-        self.stream.read_exact(&mut bytes).unwrap();
-        let header = ReplyHeader::read(&bytes, FORMAT).unwrap().unwrap();
-        let mut payload = vec![0; header.payload_bytes as usize];
-        self.stream.read_exact(&mut payload).unwrap();
-        (header, payload)
-    }
-
-    /// Performs an operation; its reply is complete and the answer to it.
-    pub(crate) fn perform(
-        &mut self,
-        operation: OrderEntryOperation,
-        argument: u64,
-        payload: &[u8],
-    ) -> (ReplyHeader, Vec<u8>) {
-        self.send(operation, argument, payload);
-        let (header, payload) = self.receive();
-        assert_eq!((header.operation, header.number), (operation as u8, self.number));
-        assert_eq!(header.checksum, Crc32c::of(&payload));
-        assert!(header.stamps.times().is_some(), "{:?}", header.stamps);
-        assert!(header.status == 0 || (header.result, payload.len()) == (0, 0), "{header:?}");
-        (header, payload)
-    }
-
-    pub(crate) fn status(
-        &mut self,
-        operation: OrderEntryOperation,
-        argument: u64,
-        payload: &[u8],
-    ) -> OrderEntryStatus {
-        OrderEntryStatus::from_number(self.perform(operation, argument, payload).0.status).unwrap()
     }
 
     fn payload(&mut self, operation: OrderEntryOperation, argument: u64) -> Vec<u8> {
@@ -153,28 +111,13 @@ impl Client {
         }
         violated
     }
-
-    /// Reads until the server closes the connection; returns the bytes before.
-    pub(crate) fn rest(&mut self) -> Vec<u8> {
-        let mut rest = Vec::new();
-        // A reset is an end, too.
-        let _ = self.stream.read_to_end(&mut rest);
-        rest
-    }
 }
 
 /// Returns the operation of a transaction, and its payload.
 pub(crate) fn request(input: &TransactionInput) -> (OrderEntryOperation, Vec<u8>) {
-    let kind = match input {
-        TransactionInput::NewOrder(_) => TransactionType::NewOrder,
-        TransactionInput::Payment(_) => TransactionType::Payment,
-        TransactionInput::OrderStatus(_) => TransactionType::OrderStatus,
-        TransactionInput::Delivery(_) => TransactionType::Delivery,
-        TransactionInput::StockLevel(_) => TransactionType::StockLevel,
-    };
     let mut payload = Vec::new();
     write_input(input, &mut payload);
-    (OrderEntryOperation::of_transaction(kind), payload)
+    (OrderEntryOperation::of_transaction(input.kind().transaction_type()), payload)
 }
 
 pub(crate) fn on_disk() -> TempDir {
