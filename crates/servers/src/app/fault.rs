@@ -7,12 +7,7 @@ use crate::framed::{FrameFault, FrameFaultAction};
 
 /// All faults. Those that concern a payload need an operation that returns one.
 pub static FAULTS: [FrameFault; 14] = [
-    FrameFault::new(
-        "wrong-checksum",
-        "states another checksum than that of the payload",
-        (Outcome::WrongChecksum, 0),
-        FrameFaultAction::WrongChecksum,
-    ),
+    FrameFault::WRONG_CHECKSUM,
     FrameFault::new(
         "wrong-payload",
         "sends one wrong byte, with the checksum of what it sends",
@@ -25,36 +20,16 @@ pub static FAULTS: [FrameFault; 14] = [
         (Outcome::WrongLength, 0),
         FrameFaultAction::LongPayload,
     ),
-    FrameFault::new(
-        "trailing-byte",
-        "sends a byte behind the reply",
-        (Outcome::WrongLength, 0),
-        FrameFaultAction::TrailingByte,
-    ),
+    FrameFault::TRAILING_BYTE,
     FrameFault::new(
         "wrong-block",
         "states the number of another block, or whatever the result is, another one",
         (Outcome::WrongBytes, 4),
         FrameFaultAction::WrongResult,
     ),
-    FrameFault::new(
-        "wrong-times",
-        "states times that add up to more than the response took",
-        (Outcome::Inconsistent, 2),
-        FrameFaultAction::WrongTimes,
-    ),
-    FrameFault::new(
-        "wrong-number",
-        "answers another request",
-        (Outcome::MalformedHead, 3),
-        FrameFaultAction::WrongNumber,
-    ),
-    FrameFault::new(
-        "garbage",
-        "sends bytes that are no frame",
-        (Outcome::MalformedHead, 1),
-        FrameFaultAction::Garbage,
-    ),
+    FrameFault::WRONG_TIMES,
+    FrameFault::WRONG_NUMBER,
+    FrameFault::GARBAGE,
     FrameFault::new(
         "busy",
         "says that its queue is full",
@@ -67,23 +42,8 @@ pub static FAULTS: [FrameFault; 14] = [
         (Outcome::WrongStatus, 8),
         FrameFaultAction::Status(AppStatus::StorageFailed as u16),
     ),
-    FrameFault::new(
-        "short-reply",
-        "closes in the middle of the reply",
-        (Outcome::Truncated, 0),
-        FrameFaultAction::ShortReply,
-    ),
-    FrameFault::new(
-        "closed-session",
-        "closes instead of answering",
-        (Outcome::SessionLost, 0),
-        FrameFaultAction::ClosedSession,
-    ),
-    FrameFault::new("stall", "never answers", (Outcome::TimedOut, 0), FrameFaultAction::Stall),
-    FrameFault::new(
-        "slow",
-        "serves correctly, and takes 20 ms more",
-        (Outcome::Ok, 0),
-        FrameFaultAction::Slow,
-    ),
+    FrameFault::SHORT_REPLY,
+    FrameFault::CLOSED_SESSION,
+    FrameFault::STALL,
+    FrameFault::SLOW,
 ];

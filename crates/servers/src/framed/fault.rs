@@ -129,7 +129,67 @@ impl FrameFaultAction {
     }
 }
 
+/// Faults that servers of any protocol have, and a constructor of further ones.
 impl FrameFault {
+    pub(crate) const WRONG_CHECKSUM: FrameFault = FrameFault::new(
+        "wrong-checksum",
+        "states another checksum than that of the payload",
+        (Outcome::WrongChecksum, 0),
+        FrameFaultAction::WrongChecksum,
+    );
+
+    pub(crate) const TRAILING_BYTE: FrameFault = FrameFault::new(
+        "trailing-byte",
+        "sends a byte behind the reply",
+        (Outcome::WrongLength, 0),
+        FrameFaultAction::TrailingByte,
+    );
+
+    pub(crate) const WRONG_TIMES: FrameFault = FrameFault::new(
+        "wrong-times",
+        "states times that add up to more than the response took",
+        (Outcome::Inconsistent, 2),
+        FrameFaultAction::WrongTimes,
+    );
+
+    pub(crate) const WRONG_NUMBER: FrameFault = FrameFault::new(
+        "wrong-number",
+        "answers another request",
+        (Outcome::MalformedHead, 3),
+        FrameFaultAction::WrongNumber,
+    );
+
+    pub(crate) const GARBAGE: FrameFault = FrameFault::new(
+        "garbage",
+        "sends bytes that are no frame",
+        (Outcome::MalformedHead, 1),
+        FrameFaultAction::Garbage,
+    );
+
+    pub(crate) const SHORT_REPLY: FrameFault = FrameFault::new(
+        "short-reply",
+        "closes in the middle of the reply",
+        (Outcome::Truncated, 0),
+        FrameFaultAction::ShortReply,
+    );
+
+    pub(crate) const CLOSED_SESSION: FrameFault = FrameFault::new(
+        "closed-session",
+        "closes instead of answering",
+        (Outcome::SessionLost, 0),
+        FrameFaultAction::ClosedSession,
+    );
+
+    pub(crate) const STALL: FrameFault =
+        FrameFault::new("stall", "never answers", (Outcome::TimedOut, 0), FrameFaultAction::Stall);
+
+    pub(crate) const SLOW: FrameFault = FrameFault::new(
+        "slow",
+        "serves correctly, and takes 20 ms more",
+        (Outcome::Ok, 0),
+        FrameFaultAction::Slow,
+    );
+
     /// Makes a row of a table.
     pub(crate) const fn new(
         name: &'static str,
@@ -191,7 +251,7 @@ mod tests {
     use super::*;
 
     static FAULTS: [FrameFault; 2] = [
-        FrameFault::new("stall", "never answers", (Outcome::TimedOut, 0), FrameFaultAction::Stall),
+        FrameFault::STALL,
         FrameFault::new(
             "busy",
             "says that its queue is full",
