@@ -1,6 +1,5 @@
 //! An application server on threads of its own.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Mutex;
@@ -13,6 +12,7 @@ use crate::framed::{DataDirectory, FrameServer, FrameServerOptions};
 const DIRECTORY_PREFIX: &str = "app-server-";
 
 /// A running application server; dropping it stops it.
+#[derive(Debug)]
 pub struct AppServer {
     server: FrameServer<AppService>,
 }
@@ -54,11 +54,5 @@ impl AppServer {
     /// The reactor had failed before.
     pub fn stop(self) -> io::Result<()> {
         self.server.stop()
-    }
-}
-
-impl fmt::Debug for AppServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AppServer").field("address", &self.address()).finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
 //! A server on threads of its own.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -167,6 +168,12 @@ impl<S: FrameService> FrameServer<S> {
         let service: Result<Vec<()>, _> = self.service.drain(..).map(JoinHandle::join).collect();
         reactor.transpose().map_err(panicked)?.transpose()?;
         service.map_err(panicked).map(drop)
+    }
+}
+
+impl<S: FrameService> fmt::Debug for FrameServer<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrameServer").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,5 @@
 //! An order-entry server on threads of its own.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -11,6 +10,7 @@ use super::service::OrderService;
 use crate::framed::{FrameServer, FrameServerOptions};
 
 /// A running order-entry server; dropping it stops it.
+#[derive(Debug)]
 pub struct OrderServer {
     server: FrameServer<OrderService>,
 }
@@ -56,11 +56,5 @@ impl OrderServer {
     /// The reactor had failed before.
     pub fn stop(self) -> io::Result<()> {
         self.server.stop()
-    }
-}
-
-impl fmt::Debug for OrderServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OrderServer").field("address", &self.address()).finish_non_exhaustive()
     }
 }
