@@ -233,8 +233,7 @@ impl Opened<'_, '_> {
         if !input.is_within(self.service.data.scale()) {
             return Err(OrderEntryStatus::OverLimit);
         }
-        use TransactionInput::{Delivery, NewOrder, Payment};
-        if matches!(input, NewOrder(_) | Payment(_) | Delivery(_)) {
+        if writes(input.kind().transaction_type()) {
             self.service.data.touch();
         }
         let performed = self.session.perform(input, wall());
