@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use orders::{DeliveryOutput, NewOrderOutput, TransactionInput, TransactionOutput};
+use orders::{NewOrderOutput, TransactionInput, TransactionOutput};
 
 /// The most orders that a delivery delivers: one in each district.
 const ORDERS_PER_DELIVERY: u64 = orders::DISTRICTS as u64;
@@ -32,77 +32,75 @@ impl Counters {
         self.0.get()
     }
 
-    fn change(&self, change: impl FnOnce(&mut OrderCounts)) {
-        let mut counts = self.0.get();
-        change(&mut counts);
-        self.0.set(counts);
-    }
-
-    /// Counts a transaction as committed, as far as it writes orders.
-    fn end(&self, output: &TransactionOutput) {
-        match output {
-            TransactionOutput::NewOrder(NewOrderOutput::Placed(_)) => {
-                self.change(|counts| counts.placed += 1)
-            }
-            TransactionOutput::Delivery(delivery) => self.deliver(delivery),
-            _ => {}
-        }
-    }
-
-    fn deliver(&self, delivery: &DeliveryOutput) {
-        self.change(|counts| {
-            counts.delivered += delivery.n_delivered() as u64;
-            counts.skipped += delivery.n_skipped() as u64;
-        });
+    fn add(&self, counts: OrderCounts) {
+        let OrderCounts { placed, placed_in_doubt, delivered, delivered_in_doubt, skipped } = counts;
+        let mut sum = self.0.get();
+        sum.placed += placed;
+        sum.placed_in_doubt += placed_in_doubt;
+        sum.delivered += delivered;
+        sum.delivered_in_doubt += delivered_in_doubt;
+        sum.skipped += skipped;
+        self.0.set(sum);
     }
 }
 
 /// A transaction that has been sent: counted as in doubt when it is dropped without an end.
 pub(super) struct OpenTransaction<'a> {
     counters: &'a Counters,
-    /// The count that it belongs to then; 0 of transactions that write no orders.
-    in_doubt: OrderCounts,
+    /// The counts that it is counted with when it is dropped; 0 of transactions that write no orders.
+    counts: OrderCounts,
 }
 
 impl<'a> OpenTransaction<'a> {
     /// Begins a transaction, before it is sent.
     pub(super) fn begin(counters: &'a Counters, input: &TransactionInput) -> OpenTransaction<'a> {
-        let in_doubt = match input {
-            // A rolled-back order may have been placed all the same, by a server that is wrong.
-            TransactionInput::NewOrder(_) => OrderCounts { placed_in_doubt: 1, ..OrderCounts::default() },
-            TransactionInput::Delivery(_) => {
-                OrderCounts { delivered_in_doubt: ORDERS_PER_DELIVERY, ..OrderCounts::default() }
-            }
-            _ => OrderCounts::default(),
-        };
-        OpenTransaction { counters, in_doubt }
+        OpenTransaction { counters, counts: in_doubt(input) }
     }
 
     /// Ends it with an output.
     pub(super) fn end(mut self, output: &TransactionOutput) {
-        self.counters.end(output);
-        self.in_doubt = OrderCounts::default();
+        self.counts = committed(output);
     }
 
     /// Ends it: the server says that nothing has changed.
     pub(super) fn end_without_changes(mut self) {
-        self.in_doubt = OrderCounts::default();
+        self.counts = OrderCounts::default();
     }
 }
 
 impl Drop for OpenTransaction<'_> {
     fn drop(&mut self) {
-        let OrderCounts { placed_in_doubt, delivered_in_doubt, .. } = self.in_doubt;
-        self.counters.change(|counts| {
-            counts.placed_in_doubt += placed_in_doubt;
-            counts.delivered_in_doubt += delivered_in_doubt;
-        });
+        self.counters.add(self.counts);
+    }
+}
+
+/// Returns the counts of a transaction without an answer.
+fn in_doubt(input: &TransactionInput) -> OrderCounts {
+    let none = OrderCounts::default();
+    match input {
+        // A rolled-back order may have been placed all the same, by a server that is wrong.
+        TransactionInput::NewOrder(_) => OrderCounts { placed_in_doubt: 1, ..none },
+        TransactionInput::Delivery(_) => OrderCounts { delivered_in_doubt: ORDERS_PER_DELIVERY, ..none },
+        _ => none,
+    }
+}
+
+/// Returns the counts of a transaction with an output.
+fn committed(output: &TransactionOutput) -> OrderCounts {
+    let none = OrderCounts::default();
+    match output {
+        TransactionOutput::NewOrder(NewOrderOutput::Placed(_)) => OrderCounts { placed: 1, ..none },
+        TransactionOutput::Delivery(delivery) => {
+            let (delivered, skipped) = (delivery.n_delivered() as u64, delivery.n_skipped() as u64);
+            OrderCounts { delivered, skipped, ..none }
+        }
+        _ => none,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use orders::DeliveryInput;
+    use orders::{DeliveryInput, DeliveryOutput};
 
     use super::*;
 
