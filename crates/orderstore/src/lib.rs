@@ -21,6 +21,6 @@ mod transaction;
 
 pub use checkpoints::CheckpointCounts;
 pub use error::StoreError;
-pub use load::{create, remove};
+pub use load::{create, log_of, remove};
 pub use session::{Performed, Session};
 pub use store::{FORMAT, OrderStore, Synchronous, ViolatingRow, Violations, database_name};

@@ -42,10 +42,8 @@ pub fn create(
 /// # Errors
 /// The operating system refuses.
 pub fn remove(path: &Path) -> Result<(), StoreError> {
-    for suffix in ["", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        match fs::remove_file(PathBuf::from(name)) {
+    for file in [path.to_owned(), log_of(path), beside(path, "-shm")] {
+        match fs::remove_file(file) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
                 return Err(StoreError::io(path, "removing", why));
             }
@@ -53,6 +51,17 @@ pub fn remove(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Returns the name of the write-ahead log of a file.
+pub fn log_of(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 fn load(

@@ -121,7 +121,7 @@ impl OrderData {
         let (path, description) = current.file.as_ref()?;
         let is_untouched = self.is_untouched.load(Ordering::Relaxed);
         let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
-        let file_bytes = length(path) + length(&log_of(path));
+        let file_bytes = length(path) + length(&orderstore::log_of(path));
         Some(DataDescription { is_untouched, file_bytes, ..*description })
     }
 
@@ -241,17 +241,10 @@ fn settle(path: &Path) -> io::Result<()> {
     io::copy(&mut file, &mut io::sink()).map(drop)
 }
 
-/// Returns the name of the write-ahead log of a file.
-fn log_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    PathBuf::from(name)
-}
-
 /// Removes data that threads without a request still have open. Emptied first, they take no room until those threads have
 /// noticed.
 fn discard(path: &Path) -> Result<(), OrderServerError> {
-    let log = log_of(path);
+    let log = orderstore::log_of(path);
     for path in [path, log.as_path()] {
         // Without a log there is nothing to be emptied.
         if let Ok(file) = OpenOptions::new().write(true).open(path) {
