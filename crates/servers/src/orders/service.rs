@@ -131,16 +131,18 @@ impl OrderService {
         }
     }
 
-    /// Answers a request, the pending one or the next, where there are no data to perform it on.
+    /// Answers the pending request where there are no data to perform it on. Without one, waits for the next: there may be
+    /// data by then.
     fn refuse(
         &self,
         status: OrderEntryStatus,
         pending: Option<Request>,
         requests: &mut Requests<'_, OrderService>,
     ) -> Leave {
-        let Some(request) = pending.or_else(|| requests.next_request()) else { return Leave::Stop };
+        let Some(request) = pending else {
+            return requests.next_request().map_or(Leave::Stop, |request| Leave::Reopen(Some(request)));
+        };
         let result = match self.action(&request) {
-            Ok(Action::Load { .. }) => return Leave::Reopen(Some(request)),
             Ok(Action::Bye) => Ok(0),
             Ok(_) => Err(status as u16),
             Err(status) => Err(status as u16),
