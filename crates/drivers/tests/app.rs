@@ -1,8 +1,11 @@
 //! The driver of the application server family against the built-in server, as it should be and with each of its faults.
 
+mod common;
+
 use std::path::Path;
 use std::time::Duration;
 
+use common::{TRANSACTION_MAX, block_on, perform_all};
 use drivers::app::{AppContext, AppDriver};
 use engine::Driver;
 use model::{
@@ -10,11 +13,7 @@ use model::{
 };
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer, FAULTS};
-use tokio::runtime::{Builder, LocalOptions};
-use units::{Clock, RealClock};
-
-/// Time limit of a test for a single transaction, which must never hang.
-const TEST_TIMEOUT: Duration = Duration::from_secs(20);
+use units::RealClock;
 
 const MESSAGE_BYTES: u32 = 32_768;
 
@@ -60,8 +59,7 @@ fn server(parent: &Path, faults: &[&str]) -> AppServer {
     .unwrap()
 }
 
-/// Opens a session and makes these transactions; `None` is one that takes longer than `limit`. Each failure is followed
-/// by its description.
+/// Opens the session of a client and makes these transactions.
 fn perform(
     server: &AppServer,
     suite: AppSuite,
@@ -71,20 +69,7 @@ fn perform(
 ) -> Result<Vec<Option<(Reply, String)>>, String> {
     let clock = RealClock::start();
     let context = AppContext::new(&workload(suite), "", server.address(), &[], clock).unwrap();
-    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
-    runtime.block_on(async {
-        let mut driver = AppDriver::new(context, client);
-        driver.open().await?;
-        let mut replies = Vec::new();
-        for request in requests {
-            let reply = tokio::time::timeout(limit, driver.perform(request, clock.now())).await.ok();
-            if reply.is_none() {
-                driver.give_up();
-            }
-            replies.push(reply.map(|reply| (reply, driver.describe(request, &reply))));
-        }
-        Ok(replies)
-    })
+    perform_all(AppDriver::new(context, client), clock, requests, limit)
 }
 
 fn on_disk() -> tempfile::TempDir {
@@ -102,7 +87,7 @@ fn transactions_succeed_and_have_all_measures() {
         let requests: Vec<_> = (0..5)
             .flat_map(|n| kinds.clone().map(move |kind| request(suite, kind, u64::MAX - 7 * n)))
             .collect();
-        let replies = perform(&server, suite, 1, &requests, TEST_TIMEOUT).unwrap();
+        let replies = perform(&server, suite, 1, &requests, TRANSACTION_MAX).unwrap();
         for (request, reply) in requests.iter().zip(replies) {
             let (reply, text) = reply.expect("in time");
             assert_eq!(reply.outcome, Outcome::Ok, "{text}");
@@ -148,7 +133,7 @@ fn every_fault_is_a_named_outcome_with_its_code() {
         // Faults of a payload need one; the number of a block is that of a read.
         let kind = if fault.name == "wrong-block" { RREAD } else { SC };
         let ends = fault.outcome != Outcome::TimedOut;
-        let limit = if ends { TEST_TIMEOUT } else { Duration::from_millis(300) };
+        let limit = if ends { TRANSACTION_MAX } else { Duration::from_millis(300) };
         let (outcome, code, text) = of_fault(fault.name, kind, limit);
         assert_eq!((outcome, code), (fault.outcome, fault.code), "{}: {text}", fault.name);
     }
@@ -168,7 +153,7 @@ fn failures_are_described() {
         ("busy", PROC),
     ]
     .map(|(fault, kind)| {
-        let (outcome, code, text) = of_fault(fault, kind, TEST_TIMEOUT);
+        let (outcome, code, text) = of_fault(fault, kind, TRANSACTION_MAX);
         // Times and results of computations are other ones each time.
         let text = text.split([',', '0']).next().unwrap_or_default().trim_end().to_owned();
         format!("{fault}: {} ({code}): {text}", outcome.name())
@@ -191,7 +176,7 @@ fn failures_are_described() {
 fn a_session_that_is_refused_says_why() {
     let without = AppServer::start(AppOptions { service_threads: 1, ..AppOptions::new() }).unwrap();
     let refused = |server: &AppServer, client| {
-        perform(server, AppSuite::Disk, client, &[], TEST_TIMEOUT).expect_err("no session")
+        perform(server, AppSuite::Disk, client, &[], TRANSACTION_MAX).expect_err("no session")
     };
     let text = "the session could not be opened: the server answered with status 5: a number or size is above its limits";
     assert_eq!(refused(&without, 0), text);
@@ -201,7 +186,6 @@ fn a_session_that_is_refused_says_why() {
     drop(without);
     let clock = RealClock::start();
     let context = AppContext::new(&workload(AppSuite::Network), "", address, &[], clock).unwrap();
-    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
-    let error = runtime.block_on(AppDriver::new(context, 0).open()).unwrap_err();
+    let error = block_on(AppDriver::new(context, 0).open()).unwrap_err();
     assert!(error.contains("Connection refused"), "{error}");
 }

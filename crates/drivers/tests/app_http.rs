@@ -5,32 +5,21 @@ mod common;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use common::{APP_MESSAGE_BYTES, Peer, app_workload, connection};
+use common::{APP_MESSAGE_BYTES, Peer, TRANSACTION_MAX, app_workload, connection, perform_all};
 use drivers::app::{AppContext, AppDriver};
-use engine::Driver;
 use model::{AppRequest, AppSuite, Outcome, Reply, app_measure};
-use tokio::runtime::{Builder, LocalOptions};
-use units::{Clock, RealClock};
+use units::RealClock;
 
 /// Opens a session and makes these many transactions of the first kind of a suite; each with its description.
 fn perform(peer: &Peer, suite: AppSuite, n: u64) -> Vec<(Reply, String)> {
     let clock = RealClock::start();
     let address = peer.address;
     let context = AppContext::new(&app_workload(suite), &address.to_string(), address, &[], clock).unwrap();
-    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
     let (transaction, _) = suite.transactions()[0];
     let bytes = if transaction.needs_file() { 0 } else { APP_MESSAGE_BYTES };
-    runtime.block_on(async {
-        let mut driver = AppDriver::new(context, 3);
-        driver.open().await.unwrap();
-        let mut replies = Vec::new();
-        for number in 0..n {
-            let request = AppRequest { kind: 0, transaction, bytes, number };
-            let reply = driver.perform(&request, clock.now()).await;
-            replies.push((reply, driver.describe(&request, &reply)));
-        }
-        replies
-    })
+    let requests: Vec<_> = (0..n).map(|number| AppRequest { kind: 0, transaction, bytes, number }).collect();
+    let replies = perform_all(AppDriver::new(context, 3), clock, &requests, TRANSACTION_MAX).unwrap();
+    replies.into_iter().map(|reply| reply.expect("in time")).collect()
 }
 
 /// Reads a request with its body; returns its path.

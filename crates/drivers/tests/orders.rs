@@ -1,10 +1,13 @@
 //! The driver of the order-entry family against the built-in server, as it should be and with each of its faults.
 
+mod common;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use common::{TRANSACTION_MAX, block_on, perform_all};
 use drivers::orders::{OrderContext, OrderControl, OrderCounts, OrderDriver};
 use engine::Driver;
 use model::{OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
@@ -14,11 +17,7 @@ use orders::{
 };
 use servers::FrameFaultPlan;
 use servers::orders::{FAULTS, OrderOptions, OrderServer};
-use tokio::runtime::{Builder, LocalOptions};
-use units::{Clock, Purpose, RealClock, Rng};
-
-/// Time limit of a test for a single transaction, which must never hang.
-const TEST_TIMEOUT: Duration = Duration::from_secs(20);
+use units::{Purpose, RealClock, Rng};
 
 fn scale() -> DataScale {
     DataScale::new(2, 100).unwrap()
@@ -52,31 +51,15 @@ fn context(server: &OrderServer) -> (Rc<OrderContext>, RealClock) {
     (OrderContext::new(&workload(), server.address(), &[], clock).unwrap(), clock)
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap().block_on(future)
-}
-
-/// Opens a session and makes these transactions; `None` is one that takes longer than `limit`. Each reply has its
-/// description, and what became of all of them comes last.
+/// Opens a session and makes these transactions; the counts of what became of all of them come last.
 fn perform(
     server: &OrderServer,
     requests: &[OrderRequest],
     limit: Duration,
 ) -> (Vec<Option<(Reply, String)>>, OrderCounts) {
     let (context, clock) = context(server);
-    block_on(async {
-        let mut driver = OrderDriver::new(Rc::clone(&context), 0);
-        driver.open().await.unwrap();
-        let mut replies = Vec::new();
-        for request in requests {
-            let reply = tokio::time::timeout(limit, driver.perform(request, clock.now())).await.ok();
-            if reply.is_none() {
-                driver.give_up();
-            }
-            replies.push(reply.map(|reply| (reply, driver.describe(request, &reply))));
-        }
-        (replies, context.counts())
-    })
+    let replies = perform_all(OrderDriver::new(Rc::clone(&context), 0), clock, requests, limit).unwrap();
+    (replies, context.counts())
 }
 
 /// Enough inputs for some new orders that are rolled back; the counts of the terminal are those of the database.
@@ -85,7 +68,7 @@ fn transactions_succeed_and_are_as_many_as_the_database_has() {
     let directory = on_disk();
     let server = server(directory.path(), &[]);
     let requests = requests(&TransactionType::ALL, 300);
-    let (replies, counts) = perform(&server, &requests, TEST_TIMEOUT);
+    let (replies, counts) = perform(&server, &requests, TRANSACTION_MAX);
     for (request, reply) in requests.iter().zip(replies) {
         let (reply, text) = reply.expect("in time");
         assert_eq!(reply.outcome, Outcome::Ok, "{text}");
@@ -128,7 +111,7 @@ fn every_fault_is_a_named_outcome_with_its_code() {
         let server = server(directory.path(), &[&format!("{}:2", fault.name)]);
         let requests = requests(&[TransactionType::OrderStatus], 3);
         let ends = fault.outcome != Outcome::TimedOut;
-        let limit = if ends { TEST_TIMEOUT } else { Duration::from_millis(300) };
+        let limit = if ends { TRANSACTION_MAX } else { Duration::from_millis(300) };
         let (replies, _) = perform(&server, &requests, limit);
         let [before, faulty, after] = &replies[..] else { panic!("three replies") };
         for good in [before, after] {

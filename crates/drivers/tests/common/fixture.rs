@@ -13,8 +13,9 @@ use model::{
     WebProtocol, WebRequest, WebWorkload, web_measure,
 };
 use servers::web::{FaultPlan, WebOptions, WebServer};
-use tokio::runtime::{Builder, LocalOptions};
 use units::{Clock, Nanos, RealClock};
+
+use super::session::block_on;
 
 /// Content seed of the workload.
 pub(super) const SEED: u64 = 1999;
@@ -138,10 +139,8 @@ impl<D: Driver<Operation = WebRequest>> Fixture<D> {
 
     /// Runs `work` with this fixture in a runtime like that of a load thread.
     pub(crate) fn run<T>(mut self, work: impl AsyncFnOnce(&mut Fixture<D>) -> T) -> T {
-        let runtime =
-            Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
         let limited = async { tokio::time::timeout(TEST_TIMEOUT, work(&mut self)).await };
-        runtime.block_on(limited).expect("no operation hangs")
+        block_on(limited).expect("no operation hangs")
     }
 
     /// Fetches an object. Whatever the outcome, the moments that were reached are in order.

@@ -1,5 +1,5 @@
-//! Shared by the tests of the drivers: small workloads, a fixture for single operations of the web, runs of the
-//! engine.
+//! Shared by the tests of the drivers: small workloads, a fixture for single operations of the web, operations
+//! of sessions, runs of the engine.
 
 #![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
@@ -8,6 +8,7 @@ mod fixture;
 mod http2;
 mod peer;
 mod run;
+mod session;
 mod tls;
 
 pub(crate) use app::{APP_MESSAGE_BYTES, app_workload};
@@ -18,4 +19,5 @@ pub(crate) use fixture::{
 pub(crate) use http2::{Action, Http2Server};
 pub(crate) use peer::{Peer, connection, read_request, reset, send_endlessly};
 pub(crate) use run::{Collected, RoundRobin, closed, open, phases, run_drivers, run_point};
+pub(crate) use session::{TRANSACTION_MAX, block_on, perform_all};
 pub(crate) use tls::{Identity, TlsStream, accept};

@@ -6,17 +6,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use drivers::app::{AppContext, AppDriver};
-use engine::Driver;
 use frame::app::fill_payload;
 use http1::{Framing, Parsed, parse_request};
-use model::{AppRequest, AppSuite, AppTransaction, Outcome};
+use model::{AppRequest, AppSuite, AppTransaction, Outcome, Reply};
 use rustix::net::sockopt::set_tcp_cork;
-use tokio::runtime::{Builder, LocalOptions};
-use units::{Clock, RealClock};
+use units::RealClock;
 
 use crate::alone;
 use crate::app_behaviors::{AppBehavior, BEHAVIORS, Then, ok};
-use crate::common::{APP_MESSAGE_BYTES, app_workload, reset, send_endlessly};
+use crate::common::{APP_MESSAGE_BYTES, app_workload, perform_all, reset, send_endlessly};
 use crate::corpus::{GENEROUS, GROWTH_KIB_MAX, LIMIT, SENT_BYTES_MAX, growth_kib};
 
 /// The transactions of the client, the second of which meets the behavior.
@@ -153,24 +151,15 @@ fn perform(address: SocketAddr, transaction: AppTransaction, limit: Duration) ->
     let clock = RealClock::start();
     let workload = app_workload(AppSuite::System);
     let context = AppContext::new(&workload, &address.to_string(), address, &[], clock).unwrap();
-    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
     let bytes = if transaction.needs_file() { 0 } else { APP_MESSAGE_BYTES };
-    runtime.block_on(async {
-        let mut driver = AppDriver::new(context, 0);
-        driver.open().await.unwrap();
-        let mut outcomes = Vec::new();
-        for number in 0..u64::from(TRANSACTIONS) {
-            let request = AppRequest { kind: 0, transaction, bytes, number };
-            outcomes.push(match tokio::time::timeout(limit, driver.perform(&request, clock.now())).await {
-                Ok(reply) => (reply.outcome, reply.code, driver.describe(&request, &reply)),
-                Err(_) => {
-                    driver.give_up();
-                    (Outcome::TimedOut, 0, format!("given up after {limit:?}"))
-                }
-            });
-        }
-        outcomes
-    })
+    let request = |number| AppRequest { kind: 0, transaction, bytes, number };
+    let requests: Vec<_> = (0..u64::from(TRANSACTIONS)).map(request).collect();
+    let replies = perform_all(AppDriver::new(context, 0), clock, &requests, limit).unwrap();
+    let given_up = || (Outcome::TimedOut, 0, format!("given up after {limit:?}"));
+    let outcome = |reply: Option<(Reply, String)>| {
+        reply.map_or_else(given_up, |(reply, text)| (reply.outcome, reply.code, text))
+    };
+    replies.into_iter().map(outcome).collect()
 }
 
 /// Goal: every behavior has a named outcome with its code, in bounded time and memory, and costs no other transaction: the
