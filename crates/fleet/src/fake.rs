@@ -152,6 +152,7 @@ impl Laboratory for FakeLab {
         &mut self,
         point: LoadPoint,
         moment: CheckMoment,
+        _: &Counts,
         _: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError> {
         self.add(&format!("check {} {}", moment.name(), point.index));

@@ -45,7 +45,8 @@ pub(crate) trait Laboratory {
     /// If the system under test does not let itself be warmed.
     fn warm(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError>;
 
-    /// Checks the conditions that the benchmark sets on the system under test; returns those to be recorded.
+    /// Checks the conditions that the benchmark sets on the system under test; returns those to be recorded. `counts` are
+    /// those of the load point after it, and none before.
     ///
     /// # Errors
     /// If they cannot be checked.
@@ -53,6 +54,7 @@ pub(crate) trait Laboratory {
         &mut self,
         point: LoadPoint,
         moment: CheckMoment,
+        counts: &Counts,
         stop: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError>;
 

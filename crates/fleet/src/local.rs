@@ -50,8 +50,6 @@ pub(crate) struct LocalLab {
     messages: Option<(Sender<Message>, Receiver<Message>)>,
     /// The start of the load point that has begun, on the clock of the run.
     origin: Nanos,
-    /// What the family counted at the load point that has ended, beside its records.
-    counts: Counts,
 }
 
 impl LocalLab {
@@ -93,7 +91,6 @@ impl LocalLab {
             load,
             messages: None,
             origin: Nanos::ZERO,
-            counts: Counts::default(),
         })
     }
 }
@@ -135,9 +132,10 @@ impl Laboratory for LocalLab {
         &mut self,
         point: LoadPoint,
         moment: CheckMoment,
+        counts: &Counts,
         stop: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError> {
-        Ok(self.target.check(&self.plan, self.clock, (point, moment), &self.counts, stop)?)
+        Ok(self.target.check(&self.plan, self.clock, (point, moment), counts, stop)?)
     }
 
     fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
@@ -201,7 +199,6 @@ impl Laboratory for LocalLab {
         let server = WatchedServer { sut: self.sut.as_mut(), meter: meter.as_mut() };
         let counts = collect_load_point(begun, &mut self.load, all, server, collector, stop)?;
         self.remarks.extend(self.watchers.new_back_ends());
-        self.counts.clone_from(&counts);
         Ok(counts)
     }
 

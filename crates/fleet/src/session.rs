@@ -7,6 +7,7 @@ use model::{Ending, LoadPoint, Plan};
 use runfile::Header;
 use units::wall;
 
+use crate::counts::Counts;
 use crate::error::{FleetError, INTERRUPTED};
 use crate::event::{Event, Observer};
 use crate::family::checked_things;
@@ -101,7 +102,7 @@ impl<L: Laboratory> Session<L> {
         if let Some(status) = self.record.status(point.index) {
             observer.event(Event::Status(&status));
         }
-        order.begun.iter().try_for_each(|step| self.step(*step, point, stop))?;
+        order.begun.iter().try_for_each(|step| self.step(*step, point, &Counts::default(), stop))?;
         let switch = StopSwitch::new(stop);
         let mut watched = Watched::new(point.index, &mut self.record, observer, &switch);
         self.lab.go();
@@ -112,7 +113,7 @@ impl<L: Laboratory> Session<L> {
         }
         self.lab.remarks().iter().try_for_each(|remark| self.record.event(remark))?;
         if !stop.load(Ordering::Relaxed) {
-            order.after.iter().try_for_each(|step| self.step(*step, point, stop))?;
+            order.after.iter().try_for_each(|step| self.step(*step, point, &counts, stop))?;
         }
         if let Some(status) = self.record.final_status(point.index, stop.load(Ordering::Relaxed)) {
             observer.event(Event::Status(&status));
@@ -123,12 +124,18 @@ impl<L: Laboratory> Session<L> {
         Ok(!stop.load(Ordering::Relaxed))
     }
 
-    /// Takes a step of a load point that has begun.
-    fn step(&mut self, step: PointStep, point: LoadPoint, stop: &AtomicBool) -> Result<(), FleetError> {
+    /// Takes a step of a load point that has begun, with what the family has counted there so far.
+    fn step(
+        &mut self,
+        step: PointStep,
+        point: LoadPoint,
+        counts: &Counts,
+        stop: &AtomicBool,
+    ) -> Result<(), FleetError> {
         match step {
             PointStep::Quiet => self.lab.quiet(stop),
             PointStep::Check(moment) => {
-                let checks = self.lab.check(point, moment, stop)?;
+                let checks = self.lab.check(point, moment, counts, stop)?;
                 checks.into_iter().try_for_each(|check| self.record.check(check))?;
             }
             PointStep::Prepare => {
