@@ -1,7 +1,7 @@
 //! The application server family: transactions in sessions over TCP, or over HTTP.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
 use std::str::FromStr;
@@ -9,13 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 use benchmarks::app::Transactions;
 use drivers::app::{AppContext, AppDriver};
-use languages::HttpUrl;
 use model::{AppProtocol, AppRequest, AppTransaction, AppWorkload, Family, Plan, Workload};
 use observe::free_bytes;
 use units::RealClock;
 
 use super::probe::Probe;
-use super::{SetupError, unless_stopped};
+use super::{SetupError, host_and_port, host_of, unless_stopped};
 use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::thread::{ThreadFailure, ThreadWork};
@@ -51,21 +50,6 @@ impl FromStr for ApplicationServer {
             _ => return Err(EXPECTED.to_owned()),
         };
         Ok(ApplicationServer { protocol, host, port })
-    }
-}
-
-/// Reads what follows the scheme of a target: a host, perhaps with a port, and no path. `expected` begins the error.
-pub(super) fn host_and_port(text: &str, expected: &str) -> Result<(String, Option<u16>), String> {
-    let url: HttpUrl = text.parse().map_err(|error| format!("{expected}; {error}"))?;
-    let is_bare = url.scheme.is_none() && matches!(url.target.as_str(), "" | "/");
-    if is_bare { Ok((url.host, url.port)) } else { Err(expected.to_owned()) }
-}
-
-/// Writes an address as targets have it.
-pub(super) fn host_of(address: IpAddr) -> String {
-    match address {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("[{address}]"),
     }
 }
 

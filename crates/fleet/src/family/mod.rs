@@ -10,7 +10,7 @@ mod order_entry;
 mod probe;
 pub(crate) mod web;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,6 +18,7 @@ use std::time::Duration;
 use drivers::app::AppSetupError;
 use drivers::web::{Target, Trust, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError};
+use languages::HttpUrl;
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
 use testbed::{RunningSut, ServerFamily};
 use thiserror::Error;
@@ -200,24 +201,18 @@ impl ResolvedTarget {
     /// Its address is not allowed.
     pub(crate) fn of_sut(sut: &RunningSut, secrets: Secrets) -> Result<ResolvedTarget, TargetPolicyError> {
         let address = sut.addr();
-        let family = sut.family();
-        if matches!(family, ServerFamily::App | ServerFamily::OrderEntry) {
-            TargetPolicy.resolve(&address.ip().to_string(), address.port())?;
-        }
-        match family {
-            ServerFamily::App => {
-                return Ok(ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())));
+        TargetPolicy.resolve(&host_of(address.ip()), address.port())?;
+        Ok(match sut.family() {
+            ServerFamily::App => ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())),
+            ServerFamily::OrderEntry => ResolvedTarget::OrderEntry(OrderTarget::of_address(address)),
+            ServerFamily::Web | ServerFamily::File | ServerFamily::Mail => {
+                let target: Target = sut.url().parse().expect("our own URL");
+                // Without TLS it has no certificate, and none is asked for.
+                let trust =
+                    sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
+                ResolvedTarget::Web(WebTarget { target, address, trust, secrets })
             }
-            ServerFamily::OrderEntry => {
-                return Ok(ResolvedTarget::OrderEntry(OrderTarget::of_address(address)));
-            }
-            ServerFamily::Web | ServerFamily::File | ServerFamily::Mail => {}
-        }
-        // Without TLS it has no certificate, and none is asked for.
-        let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
-        let target: Target = sut.url().parse().expect("our own URL");
-        let addresses = TargetPolicy.resolve(&target.host, target.port)?;
-        Ok(ResolvedTarget::Web(WebTarget { target, address: addresses[0], trust, secrets }))
+        })
     }
 
     /// Returns the address of the server.
@@ -324,6 +319,21 @@ impl ResolvedTarget {
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::run(work, target),
         }
+    }
+}
+
+/// Reads what follows the scheme of a target: a host, perhaps with a port, and no path. `expected` begins the error.
+fn host_and_port(text: &str, expected: &str) -> Result<(String, Option<u16>), String> {
+    let url: HttpUrl = text.parse().map_err(|error| format!("{expected}; {error}"))?;
+    let is_bare = url.scheme.is_none() && matches!(url.target.as_str(), "" | "/");
+    if is_bare { Ok((url.host, url.port)) } else { Err(expected.to_owned()) }
+}
+
+/// Writes an address as targets have it.
+fn host_of(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
     }
 }
 

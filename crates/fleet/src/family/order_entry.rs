@@ -21,9 +21,8 @@ use orders::wire::{ConditionResult, DataDescription};
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
 use units::{Bytes, RealClock};
 
-use super::app::{host_and_port, host_of};
 use super::probe::Probe;
-use super::{SetupError, unless_stopped};
+use super::{SetupError, host_and_port, host_of, unless_stopped};
 use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::thread::{ThreadFailure, ThreadWork};
