@@ -27,7 +27,7 @@ use crate::load::{LoadSide, LoadThreads};
 use crate::memory_limit::memory_limit;
 use crate::order::StepOrder;
 use crate::request::{RunRequest, ServerChoice};
-use crate::stop::StopSwitch;
+use crate::stop::{StopSwitch, go_on_unless};
 use crate::thread::Message;
 use crate::verify::VerifyError;
 use crate::wait::wait_until;
@@ -361,12 +361,4 @@ fn prove_memory_limit(
         observer.event(Event::Warning(warning));
     }
     Ok(Some(text))
-}
-
-/// Ends the preparation if `stop` is set.
-fn go_on_unless(stop: &AtomicBool) -> Result<(), VerifyError> {
-    match stop.load(Ordering::Relaxed) {
-        true => Err(VerifyError::Interrupted),
-        false => Ok(()),
-    }
 }

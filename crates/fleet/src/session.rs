@@ -15,8 +15,7 @@ use crate::laboratory::Laboratory;
 use crate::order::{PointStep, SetupStep};
 use crate::record::{Record, Watched};
 use crate::request::RunRequest;
-use crate::stop::StopSwitch;
-use crate::verify::VerifyError;
+use crate::stop::{StopSwitch, go_on_unless};
 
 /// A run that has begun: its server was started and checked, its run file is open.
 pub(crate) struct Session<L> {
@@ -42,9 +41,7 @@ impl<L: Laboratory> Session<L> {
     ) -> Result<Session<L>, FleetError> {
         for step in lab.order().once {
             set_up(&mut lab, *step, true, observer, stop)?;
-            if stop.load(Ordering::Relaxed) {
-                return Err(VerifyError::Interrupted.into());
-            }
+            go_on_unless(stop)?;
         }
         let machines = lab.watch(request, observer)?;
         let (address, server) = lab.described();

@@ -1,6 +1,8 @@
-//! The switch that ends a load point early.
+//! The switch that ends a load point early, and the end of a preparation.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::verify::VerifyError;
 
 /// A switch that ends one load point: because the user interrupted the run, or because something failed.
 #[derive(Debug)]
@@ -24,5 +26,16 @@ impl<'a> StopSwitch<'a> {
 impl engine::StopRequest for StopSwitch<'_> {
     fn is_requested(&self) -> bool {
         self.failed.load(Ordering::Relaxed) || self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// Ends the preparation of a run if `stop` is set.
+///
+/// # Errors
+/// It is.
+pub(crate) fn go_on_unless(stop: &AtomicBool) -> Result<(), VerifyError> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(VerifyError::Interrupted),
+        false => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ pub(crate) mod survey;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use benchmarks::web::pages::Pages;
 use drivers::TargetPolicy;
@@ -28,6 +28,7 @@ use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::request::ServerChoice;
+use crate::stop::go_on_unless;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
@@ -140,10 +141,7 @@ pub(crate) fn warm(
     }
     observer.event(Event::Preparing("having the accelerator fetch every file once"));
     sut.warm_unless(&plan.file_set(), is_http10(plan), stop)?;
-    match stop.load(Ordering::Relaxed) {
-        true => Err(VerifyError::Interrupted.into()),
-        false => Ok(()),
-    }
+    Ok(go_on_unless(stop)?)
 }
 
 /// Has a server read its files until it meets its limit on memory; `None` if its control group keeps no account.
