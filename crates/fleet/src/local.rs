@@ -124,7 +124,7 @@ impl Laboratory for LocalLab {
         let Some(sut) = &mut self.sut else { return Ok(()) };
         family::web::warm(sut, &self.plan, observer, stop)?;
         self.remarks.extend(warm_data(sut, observer, stop)?);
-        self.remarks.extend(prove_memory_limit(Some(sut), &self.plan, observer, stop)?);
+        self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl Laboratory for LocalLab {
     fn reset(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
         let Some(sut) = &mut self.sut else { return Ok(()) };
         sut.reset()?;
-        self.remarks.extend(prove_memory_limit(Some(sut), &self.plan, observer, stop)?);
+        self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
         self.target = ResolvedTarget::of_sut(sut, self.target.take_secrets())?;
         self.watchers.follow(sut, &self.target);
         Ok(())
@@ -341,14 +341,16 @@ fn warm_data(
 /// Has a server whose memory is limited meet its limit before load begins, and warns where it does not. Returns what
 /// the run file is to say of it; `None` without such a limit.
 fn prove_memory_limit(
-    sut: Option<&mut RunningSut>,
+    sut: &mut RunningSut,
     plan: &Plan,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Option<String>, FleetError> {
     // A server without a file set meets its limit under load, or not at all.
     let has_files = plan.workload.family() == Family::Web;
-    let Some(sut) = sut.filter(|sut| has_files && sut.held().memory.is_some()) else { return Ok(None) };
+    if !has_files || sut.held().memory.is_none() {
+        return Ok(None);
+    }
     observer.event(Event::Preparing("having the server meet its limit on memory"));
     let proof = family::web::prove_memory_limit(sut, plan, stop)?;
     let text = proof
