@@ -276,10 +276,12 @@ impl OrderEntryWorkload {
                 from: self.think_from(),
             }],
             OrderPacing::Specified => {
-                let keying =
-                    |kind| (format!("keying time of {}", name(kind)), Think::Fixed(pacing.keying(kind)));
-                let think = |kind| {
-                    (format!("think time after {}", name(kind)), Think::Exponential(pacing.think_mean(kind)))
+                let keying = |kind: TransactionType| {
+                    (format!("keying time of {}", kind.name()), Think::Fixed(pacing.keying(kind)))
+                };
+                let think = |kind: TransactionType| {
+                    let time = Think::Exponential(pacing.think_mean(kind));
+                    (format!("think time after {}", kind.name()), time)
                 };
                 let all = TransactionType::ALL.map(keying).into_iter().chain(TransactionType::ALL.map(think));
                 all.map(|(name, time)| PauseKind { name, time, from: PauseStart::Done }).collect()
@@ -378,16 +380,6 @@ fn expected(kind: TransactionKind) -> Vec<ExpectedMeasure> {
     let (least, most) = (u64::from(orders::LINES_MIN), u64::from(orders::LINES_MAX));
     let mean = (least + most) as f64 / 2.0;
     vec![ExpectedMeasure { measure: order_measure::LINES, least, most, mean }]
-}
-
-fn name(kind: TransactionType) -> &'static str {
-    match kind {
-        TransactionType::NewOrder => TransactionKind::NewOrder.name(),
-        TransactionType::Payment => TransactionKind::Payment.name(),
-        TransactionType::OrderStatus => TransactionKind::OrderStatus.name(),
-        TransactionType::Delivery => TransactionKind::Delivery.name(),
-        TransactionType::StockLevel => TransactionKind::StockLevel.name(),
-    }
 }
 
 /// The stored form of a size, which is one that data can have.

@@ -34,6 +34,17 @@ impl TransactionType {
         TransactionType::Delivery,
         TransactionType::StockLevel,
     ];
+
+    /// Returns the name, for people: `new-order`.
+    pub fn name(self) -> &'static str {
+        match self {
+            TransactionType::NewOrder => "new-order",
+            TransactionType::Payment => "payment",
+            TransactionType::OrderStatus => "order-status",
+            TransactionType::Delivery => "delivery",
+            TransactionType::StockLevel => "stock-level",
+        }
+    }
 }
 
 /// A kind of transaction, as results are counted: its type, and new orders that are rolled back apart.
@@ -78,12 +89,8 @@ impl TransactionKind {
     /// Returns the name, for people: `new-order rolled back`.
     pub fn name(self) -> &'static str {
         match self {
-            TransactionKind::NewOrder => "new-order",
             TransactionKind::NewOrderRolledBack => "new-order rolled back",
-            TransactionKind::Payment => "payment",
-            TransactionKind::OrderStatus => "order-status",
-            TransactionKind::Delivery => "delivery",
-            TransactionKind::StockLevel => "stock-level",
+            other => other.transaction_type().name(),
         }
     }
 }
