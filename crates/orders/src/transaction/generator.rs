@@ -4,7 +4,7 @@ use units::Rng;
 
 use super::input::{
     CustomerSelector, DeliveryInput, LINES_MAX, LINES_MIN, NewOrderInput, OrderStatusInput, OrderedItem,
-    OrderedItems, PaymentInput, StockLevelInput, TransactionInput, TransactionType,
+    OrderedItems, PAYMENT_MAX, PaymentInput, StockLevelInput, TransactionInput, TransactionType,
 };
 use crate::random::{NuRand, RunConstants, is_percent, uniform};
 use crate::{Cents, DISTRICTS, DataScale, DistrictKey};
@@ -104,7 +104,7 @@ impl InputGenerator {
             true => any_district(self.other_warehouse(warehouse, rng), rng),
             false => district,
         };
-        let amount = Cents(i64::from(uniform(rng, 100, 500_000)));
+        let amount = Cents(i64::from(uniform(rng, 100, PAYMENT_MAX)));
         PaymentInput { district, customer_district, customer, amount }
     }
 

@@ -7,8 +7,8 @@ pub const LINES_MIN: u32 = 5;
 /// See [`LINES_MIN`].
 pub const LINES_MAX: u32 = 15;
 
-/// The greatest payment (TPC-C revision 5.11, clause 2.5.1.3).
-pub(super) const PAYMENT_MAX: Cents = Cents::from_dollars(5000);
+/// The greatest payment, in hundredths (TPC-C revision 5.11, clause 2.5.1.3).
+pub(super) const PAYMENT_MAX: u32 = 500_000;
 
 /// A type of transaction, as terminals choose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,7 +135,7 @@ impl TransactionInput {
                 has(input.district) && !input.items.is_empty() && input.items.iter().all(is_line)
             }
             TransactionInput::Payment(input) => {
-                let is_amount = (1..=PAYMENT_MAX.0).contains(&input.amount.0);
+                let is_amount = (1..=i64::from(PAYMENT_MAX)).contains(&input.amount.0);
                 has(input.district) && has(input.customer_district) && is_amount
             }
             TransactionInput::OrderStatus(input) => has(input.district),
