@@ -197,6 +197,11 @@ impl InputBand {
 }
 
 impl Measure {
+    /// Makes a measure that every successful operation has, without a histogram, and that is a part of no other.
+    pub(crate) fn always(name: &str, unit: MeasureUnit) -> Measure {
+        Measure { name: name.to_owned(), unit, is_always: true, has_spread: false, part_of: None }
+    }
+
     /// Returns whether another measure is the same, with or without a histogram.
     fn measures_as(&self, other: &Measure) -> bool {
         let Measure { name, unit, is_always, has_spread: _, part_of } = self;

@@ -108,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{CatalogFault, Headline, OperationKind, Words};
+    use crate::{CatalogFault, Headline, Measure, OperationKind, Words};
 
     fn catalog(score: Score) -> Catalog {
         let kind = |name: &str| OperationKind {
@@ -118,16 +118,10 @@ mod tests {
             limits: Vec::new(),
             expected: Vec::new(),
         };
-        let measure = |name: &str, unit| crate::Measure {
-            name: name.to_owned(),
-            unit,
-            is_always: true,
-            has_spread: false,
-            part_of: None,
-        };
+        let wait = Measure::always("wait", MeasureUnit::Nanoseconds);
         Catalog {
             kinds: ["get", "put"].map(kind).into(),
-            measures: vec![measure("wait", MeasureUnit::Nanoseconds), measure("sent", MeasureUnit::Bytes)],
+            measures: vec![wait, Measure::always("sent", MeasureUnit::Bytes)],
             transferred: vec![1],
             score,
             ..Catalog::default()

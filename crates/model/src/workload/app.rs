@@ -304,26 +304,23 @@ impl AppWorkload {
             // The heads of HTTP have no fixed length.
             expected: if is_binary { self.expected(transaction).into() } else { Vec::new() },
         };
-        let measure = |(name, unit, is_always): (&str, MeasureUnit, bool)| Measure {
-            name: name.to_owned(),
-            unit,
-            is_always,
-            has_spread: unit == MeasureUnit::Nanoseconds,
-            part_of: None,
-        };
         // Over HTTP a server need not state its times.
-        let measures = [
-            ("queue", MeasureUnit::Nanoseconds, is_binary),
-            ("service", MeasureUnit::Nanoseconds, is_binary),
-            ("sent bytes", MeasureUnit::Bytes, true),
-            ("received bytes", MeasureUnit::Bytes, true),
-        ];
+        let time = |name| Measure {
+            is_always: is_binary,
+            has_spread: true,
+            ..Measure::always(name, MeasureUnit::Nanoseconds)
+        };
         let of_http = OUTCOMES_OF_HTTP.iter().filter(|_| !is_binary);
         Catalog {
             kinds: transactions.iter().map(kind).collect(),
             units: Vec::new(),
             pauses: self.think.pauses(),
-            measures: measures.map(measure).into(),
+            measures: vec![
+                time("queue"),
+                time("service"),
+                Measure::always("sent bytes", MeasureUnit::Bytes),
+                Measure::always("received bytes", MeasureUnit::Bytes),
+            ],
             transferred: vec![app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES],
             response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
             bands: Vec::new(),

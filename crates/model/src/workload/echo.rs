@@ -85,21 +85,15 @@ impl EchoWorkload {
                 .map(|measure| message.expected(measure))
                 .into(),
         };
-        let measure = |name: &str, unit| Measure {
-            name: name.to_owned(),
-            unit,
-            is_always: true,
-            has_spread: false,
-            part_of: None,
-        };
-        let first_byte = Measure { has_spread: true, ..measure("first byte", MeasureUnit::Nanoseconds) };
+        let first_byte =
+            Measure { has_spread: true, ..Measure::always("first byte", MeasureUnit::Nanoseconds) };
         Catalog {
             kinds: self.messages.iter().map(kind).collect(),
             units: Vec::new(),
             pauses: self.think.pauses(),
             measures: vec![
-                measure("sent bytes", MeasureUnit::Bytes),
-                measure("received bytes", MeasureUnit::Bytes),
+                Measure::always("sent bytes", MeasureUnit::Bytes),
+                Measure::always("received bytes", MeasureUnit::Bytes),
                 first_byte,
             ],
             transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],

@@ -218,7 +218,7 @@ impl OrderEntryWorkload {
             kinds: shares.map(|(kind, share)| operation_kind(kind, share)).collect(),
             units: Vec::new(),
             pauses: self.pauses(),
-            measures: MEASURES.map(measure).into(),
+            measures: measures(),
             transferred: vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
             response_parts: vec![order_measure::QUEUE, order_measure::SERVICE],
             bands: self.bands(),
@@ -293,17 +293,22 @@ impl OrderEntryWorkload {
 /// The kinds that the score counts: a new order that is rolled back is completed, too.
 const NEW_ORDERS: [TransactionKind; 2] = [TransactionKind::NewOrder, TransactionKind::NewOrderRolledBack];
 
-/// Name and unit of each measure, and whether every transaction has it, in the order of [`order_measure`].
-const MEASURES: [(&str, MeasureUnit, bool); 8] = [
-    ("queue", MeasureUnit::Nanoseconds, true),
-    ("service", MeasureUnit::Nanoseconds, true),
-    ("round trips", MeasureUnit::Count, true),
-    ("retries", MeasureUnit::Count, true),
-    ("order lines", MeasureUnit::Count, false),
-    ("remote lines", MeasureUnit::Count, false),
-    ("sent bytes", MeasureUnit::Bytes, true),
-    ("received bytes", MeasureUnit::Bytes, true),
-];
+/// Returns the measures in the order of [`order_measure`].
+fn measures() -> Vec<Measure> {
+    let always = Measure::always;
+    let time = |name| Measure { has_spread: true, ..always(name, MeasureUnit::Nanoseconds) };
+    let lines = |name, part_of| Measure { is_always: false, part_of, ..always(name, MeasureUnit::Count) };
+    vec![
+        time("queue"),
+        time("service"),
+        always("round trips", MeasureUnit::Count),
+        always("retries", MeasureUnit::Count),
+        lines("order lines", None),
+        lines("remote lines", Some(order_measure::LINES)),
+        always("sent bytes", MeasureUnit::Bytes),
+        always("received bytes", MeasureUnit::Bytes),
+    ]
+}
 
 /// Makes the band of a percentage, as far on both sides of it, that leads to a remark; its name and counts are to be
 /// filled in.
@@ -338,16 +343,6 @@ fn minimum_share(kind: TransactionKind, share: f64) -> Option<InputBand> {
         decides: true,
         ..percent_band(percent, percent - least)
     })
-}
-
-fn measure((name, unit, is_always): (&str, MeasureUnit, bool)) -> Measure {
-    Measure {
-        name: name.to_owned(),
-        unit,
-        is_always,
-        has_spread: unit == MeasureUnit::Nanoseconds,
-        part_of: (name == MEASURES[order_measure::REMOTE_LINES].0).then_some(order_measure::LINES),
-    }
 }
 
 fn operation_kind(kind: TransactionKind, share: f64) -> OperationKind {

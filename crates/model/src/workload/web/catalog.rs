@@ -36,13 +36,7 @@ pub mod web_measure {
 
 /// Returns the measures in the order of their indexes.
 fn measures(follows_redirects: bool) -> Vec<Measure> {
-    let always = |name: &str, unit| Measure {
-        name: name.to_owned(),
-        unit,
-        is_always: true,
-        has_spread: false,
-        part_of: None,
-    };
+    let always = Measure::always;
     let mut measures = vec![
         Measure { is_always: false, has_spread: true, ..always("connect", MeasureUnit::Nanoseconds) },
         always("first byte", MeasureUnit::Nanoseconds),
