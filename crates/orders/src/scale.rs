@@ -113,6 +113,14 @@ impl DataScale {
         OrderTable::ALL.into_iter().map(|table| self.rows(table) * table.schema().row_bytes).sum()
     }
 
+    /// Returns the free disk that making the data needs, in bytes: for rows, indexes, a golden copy, and the rows of a
+    /// run.
+    ///
+    /// Formula: 5/2 · [`DataScale::raw_bytes`].
+    pub fn disk_bytes(&self) -> u64 {
+        self.raw_bytes().saturating_mul(5) / 2
+    }
+
     /// Returns the distribution of customers of a district, by number from 1.
     pub fn customers(&self, c: u32) -> NuRand {
         let last = self.customers_per_district();

@@ -105,7 +105,7 @@ impl OrderTarget {
 /// # Errors
 /// It has less than 2.5 times their raw size.
 pub(super) fn check_room(workload: &OrderEntryWorkload, directory: &Path) -> Result<(), FleetError> {
-    let needed = workload.disk_bytes();
+    let needed = workload.scale.disk_bytes();
     match free_bytes(directory) {
         Some(free) if free < needed => {
             Err(FleetError::NoRoomForData { needed, free, directory: directory.to_owned() })

@@ -44,10 +44,6 @@ pub(super) const NOTICE: &str = "Derived from the TPC-C specification; not a TPC
 /// different seeds have the same data.
 const POPULATION_SEED: u64 = 1;
 
-/// The free disk that data need, as a multiple of their raw size: for rows, indexes, a golden copy, and the rows of a
-/// run.
-const DISK_FACTOR: f64 = 2.5;
-
 /// The deviation of a kind from its share, as a part of it, beyond which another mix was measured.
 const SHARE_GAP_MAX: f64 = 0.05;
 
@@ -178,11 +174,6 @@ impl OrderEntryWorkload {
                 Think::Exponential(Nanos::from_secs_f64(cycle))
             }
         }
-    }
-
-    /// Returns the bytes that the data need on the server's disk at most: 2.5 times their raw size.
-    pub fn disk_bytes(&self) -> u64 {
-        (self.scale.raw_bytes() as f64 * DISK_FACTOR) as u64
     }
 
     /// Describes the data.
@@ -489,7 +480,7 @@ mod tests {
     #[test]
     fn the_size_of_the_data_is_told() {
         let workload = OrderEntryWorkload::default();
-        assert_eq!(workload.disk_bytes() >> 20, 1311);
+        assert_eq!(workload.scale.disk_bytes() >> 20, 1311);
         let text = workload.data_text();
         assert!(text.starts_with("800 warehouses, cardinalities divided by 100: about "), "{text}");
     }

@@ -26,9 +26,6 @@ use crate::framed::DataDirectory;
 /// Start of the names of directories with data of a server.
 const DIRECTORY_PREFIX: &str = "order-server-";
 
-/// Room that loading needs, for a golden copy and its copy with indexes: five halves of the raw size.
-const ROOM_HALVES: u64 = 5;
-
 /// The data of a server.
 pub(super) struct OrderData {
     scale: DataScale,
@@ -174,7 +171,7 @@ impl OrderData {
 
     /// Makes the golden copy.
     fn make_golden(&self, progress: &mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<(), OrderServerError> {
-        self.check_room(self.scale.raw_bytes().saturating_mul(ROOM_HALVES) / 2)?;
+        self.check_room(self.scale.disk_bytes())?;
         let path = self.directory.file("golden.db");
         // An earlier one may not have reached its place.
         orderstore::remove(&path)?;
