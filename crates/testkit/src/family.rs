@@ -37,6 +37,9 @@ impl SimOperation for WebRequest {
     }
 }
 
+/// Bytes of a request and of a reply in frames, without their payloads.
+const HEADER_BYTES: [u64; 2] = [32, 56];
+
 /// The simulated server does not tell waiting from service: the whole time counts as service.
 impl SimOperation for AppRequest {
     fn measured(&self, exchange: &SimExchange) -> MeasuredValues {
@@ -59,14 +62,12 @@ impl SimOperation for AppRequest {
                 measured.set(measure, time);
             }
         }
-        measured.set(app_measure::SENT_BYTES, 32 + sent);
-        measured.set(app_measure::RECEIVED_BYTES, 56 + received);
+        let [request, reply] = HEADER_BYTES;
+        measured.set(app_measure::SENT_BYTES, request + sent);
+        measured.set(app_measure::RECEIVED_BYTES, reply + received);
         measured
     }
 }
-
-/// Bytes of a request and of a reply, without their payloads.
-const HEADER_BYTES: [u64; 2] = [32, 56];
 
 /// The simulated database makes each transaction in one round trip, of the bytes of headers, and never begins one
 /// again.

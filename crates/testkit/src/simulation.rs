@@ -218,8 +218,7 @@ impl Simulation {
                 web.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect()
             }
             // Transactions know their bytes.
-            Workload::App(app) => app.suite.transactions().iter().map(|_| 0).collect(),
-            Workload::OrderEntry(orders) => orders.catalog().kinds.iter().map(|_| 0).collect(),
+            Workload::App(_) | Workload::OrderEntry(_) => vec![0; self.plan.catalog.kinds.len()],
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.messages.iter().map(EchoMessageKind::wire_bytes).collect(),
         };
