@@ -3,8 +3,8 @@
 use std::num::NonZeroU16;
 
 use model::{
-    Arrivals, BenchmarkId, Connection, Load, LoadPoint, PLAN_FORMAT, Page, Phases, Plan, Request, Rules,
-    SutPlan, Think, WebProtocol, WebWorkload, Workload,
+    Arrivals, BenchmarkId, Connection, Load, LoadPoint, Overrides, PLAN_FORMAT, Page, Phases, Plan, Request,
+    Rules, SutPlan, Think, WebProtocol, WebWorkload, Workload, make_plan,
 };
 use units::Nanos;
 
@@ -50,6 +50,19 @@ pub fn one_object() -> WebWorkload {
 pub fn with_workload(plan: Plan, workload: impl Into<Workload>) -> Plan {
     let workload = workload.into();
     Plan { catalog: workload.catalog(), workload, ..plan }
+}
+
+/// Returns the plan of a built-in benchmark with these settings, and otherwise with these overrides.
+///
+/// # Panics
+/// There is no such benchmark, it has no such setting, or the plan is not valid.
+pub fn benchmark_plan(id: &str, settings: &[(&str, &str)], overrides: Overrides) -> Plan {
+    let benchmark = benchmarks::find(id).expect("a built-in benchmark").load();
+    let family = benchmark.definition.family();
+    let chosen = settings.iter().map(|(name, value)| family.choose_setting(name, value));
+    let settings = chosen.collect::<Result<_, _>>().expect("settings of the family");
+    let overrides = Overrides { settings, ..overrides };
+    make_plan(&benchmark.definition, benchmark.workload, &overrides).expect("a valid plan")
 }
 
 fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Plan {

@@ -1,8 +1,7 @@
 //! The application server benchmark under a virtual clock: capacity, score and the law of parts of response times.
 
-use benchmarks::find;
-use model::{Overrides, Plan, SutPlan, make_plan};
-use testkit::{Law, SimServer, Simulation, StatedTimes};
+use model::{Overrides, Plan, SutPlan};
+use testkit::{Law, SimServer, Simulation, StatedTimes, benchmark_plan};
 use units::Nanos;
 
 fn plan(load: &[u32], suite: &str) -> Plan {
@@ -10,16 +9,9 @@ fn plan(load: &[u32], suite: &str) -> Plan {
 }
 
 fn plan_with(load: &[u32], settings: &[(&str, &str)]) -> Plan {
-    let benchmark = find("serverbench").unwrap().load();
-    let family = benchmark.definition.family();
-    let settings = settings.iter().map(|(name, value)| family.choose_setting(name, value).unwrap());
-    let overrides = Overrides {
-        quick: true,
-        load: Some(load.to_vec()),
-        settings: settings.collect(),
-        ..Overrides::new(SutPlan::of("simulated"))
-    };
-    make_plan(&benchmark.definition, benchmark.workload, &overrides).unwrap()
+    let simulated = Overrides::new(SutPlan::of("simulated"));
+    let overrides = Overrides { quick: true, load: Some(load.to_vec()), ..simulated };
+    benchmark_plan("serverbench", settings, overrides)
 }
 
 /// Two workers with exponential service of 2 ms: at 16 clients they are saturated at 1000/s, and all kinds take the same

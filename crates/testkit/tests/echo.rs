@@ -1,14 +1,12 @@
 //! A protocol family beside the web under a virtual clock: the analysis knows it by its catalog alone.
 
-use benchmarks::find;
-use model::{Overrides, Plan, SutPlan, Workload, echo_measure, make_plan};
-use testkit::{Law, SimServer, Simulation};
+use model::{Overrides, Plan, SutPlan, Workload, echo_measure};
+use testkit::{Law, SimServer, Simulation, benchmark_plan};
 use units::Nanos;
 
 fn plan() -> Plan {
-    let benchmark = find("echo").unwrap().load();
     let overrides = Overrides { load: Some(vec![1, 4, 16]), ..Overrides::new(SutPlan::of("simulated")) };
-    make_plan(&benchmark.definition, benchmark.workload, &overrides).unwrap()
+    benchmark_plan("echo", &[], overrides)
 }
 
 /// One worker with exponential service of 1 ms, think times of 2 ms: at 16 users it is saturated at 1000/s.

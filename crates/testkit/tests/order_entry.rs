@@ -1,23 +1,18 @@
 //! The order-entry benchmark under a virtual clock: capacity, score, mix and the pauses of its pacings.
 
-use benchmarks::find;
-use model::{Load, Overrides, Plan, SutPlan, make_plan};
-use testkit::{Law, SimServer, Simulation};
+use model::{Load, Overrides, Plan, SutPlan};
+use testkit::{Law, SimServer, Simulation, benchmark_plan};
 use units::Nanos;
 
 /// Returns the plan of a quick run with these users and settings.
 fn plan(load: &[u32], steady: u64, settings: &[(&str, &str)]) -> Plan {
-    let benchmark = find("orderentry").unwrap().load();
-    let family = benchmark.definition.family();
-    let chosen = settings.iter().map(|(name, value)| family.choose_setting(name, value).unwrap());
     let overrides = Overrides {
         quick: true,
         load: Some(load.to_vec()),
         steady: Some(Nanos::from_secs(steady)),
-        settings: chosen.collect(),
         ..Overrides::new(SutPlan::of("simulated"))
     };
-    make_plan(&benchmark.definition, benchmark.workload, &overrides).unwrap()
+    benchmark_plan("orderentry", settings, overrides)
 }
 
 /// One worker with a service of 2 ms: at 16 users without pauses it makes 500/s, of which 45 % are new orders: 13,500
@@ -66,10 +61,9 @@ fn the_specified_pacing_has_its_cycle() {
 /// In an open loop a transaction belongs to a user, with its home and its choice.
 #[test]
 fn an_open_loop_has_the_transactions_of_users() {
-    let benchmark = find("orderentry").unwrap().load();
     let overrides =
         Overrides { quick: true, rates: Some(vec![200.0]), ..Overrides::new(SutPlan::of("simulated")) };
-    let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides).unwrap();
+    let plan = benchmark_plan("orderentry", &[], overrides);
     assert!(matches!(plan.load_points[0].load, Load::Rate { .. }));
     let server = SimServer::new(Law::Fixed(Nanos::from_millis(1)), None);
     let found = Simulation::new(plan, server).analyze();
