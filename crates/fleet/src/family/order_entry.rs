@@ -103,7 +103,7 @@ impl OrderTarget {
 /// Checks that the free disk of a directory has room for the data.
 ///
 /// # Errors
-/// It has less than 2.5 times their raw size.
+/// It has less than [`DataScale::disk_bytes`].
 pub(super) fn check_room(workload: &OrderEntryWorkload, directory: &Path) -> Result<(), FleetError> {
     let needed = workload.scale.disk_bytes();
     match free_bytes(directory) {
@@ -211,9 +211,8 @@ fn condition_row(condition: ConsistencyCondition, found: &ConditionResult) -> (S
         return (name, true, sentence.to_owned());
     }
     let rows: Vec<String> = found.rows.iter().take(ROWS_MAX).map(|row| foreign_text(row)).collect();
-    let (n, noun) =
-        (found.n_violations, if found.n_violations == 1 { "row violates" } else { "rows violate" });
-    (name, false, format!("{n} {noun} that {sentence}: {}", rows.join("; ")))
+    let noun = if found.n_violations == 1 { "row violates" } else { "rows violate" };
+    (name, false, format!("{} {noun} that {sentence}: {}", found.n_violations, rows.join("; ")))
 }
 
 /// Returns the totals of data that nothing has been done to.
