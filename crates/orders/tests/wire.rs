@@ -295,7 +295,7 @@ fn checks_have_these_bytes() {
     }
 }
 
-/// However much there is to say, the payload stays bounded.
+/// The payload stays bounded for any number of rows of any length.
 #[test]
 fn rows_of_a_check_are_bounded() {
     let result = ConditionResult { n_violations: 1000, rows: vec!["é".repeat(400); 1000] };
@@ -408,7 +408,7 @@ fn inputs_beyond_the_data_are_told_from_those_within() {
 }
 
 proptest! {
-    /// Whatever terminals draw comes back, and is within the data.
+    /// Inputs that terminals draw come back, and are within the data.
     #[test]
     fn inputs_come_back_as_they_were_written(seed: u64, warehouses in 1u32..20, user in 0u32..200) {
         let scale = DataScale::new(warehouses, 100).unwrap();
@@ -422,7 +422,7 @@ proptest! {
         }
     }
 
-    /// Of any bytes: what is read is written as they are.
+    /// Any bytes that are read as a value are written as they were.
     #[test]
     fn any_bytes_are_answered(bytes in prop::collection::vec(0u8..4, 0..200)) {
         for kind in TransactionType::ALL {

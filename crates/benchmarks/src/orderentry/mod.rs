@@ -28,7 +28,7 @@ pub struct OrderTerminals {
     seed: u64,
 }
 
-/// Whatever all terminals of a run have in common.
+/// The workload of a run with its pacing, mix and inputs, shared by all terminals.
 #[derive(Debug)]
 struct SharedTerms {
     workload: OrderEntryWorkload,

@@ -532,7 +532,7 @@ impl JsonSchema for QuickProtocolTable {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let families = FAMILIES.map(|family| {
             let mut schema = settings_schema(family, generator);
-            // What is left out is as in the full form.
+            // A setting that is left out is as in the full form.
             schema.remove("required");
             let properties = schema.get_mut("properties").and_then(serde_json::Value::as_object_mut);
             for setting in properties.into_iter().flat_map(Map::values_mut) {

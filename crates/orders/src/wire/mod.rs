@@ -9,8 +9,8 @@
 //!
 //! Frames have the header, the checksum and the stamps of the crate `frame`, with [`MAGIC`], [`VERSION`] and
 //! [`PAYLOAD_MAX`]. All numbers are little-endian; texts have their length (2 bytes) before their UTF-8; a flag is 0 or 1.
-//! Whatever is read is written with the same bytes. `docs/protocols/order-entry.md` describes it for whoever writes a
-//! server.
+//! A value that is read is written with the same bytes. `docs/protocols/order-entry.md` describes the protocol for authors
+//! of servers.
 
 mod bytes;
 mod check;
