@@ -1,5 +1,6 @@
 //! The limits that the control groups of processes set, and the groups above them: the least of each counts.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -53,9 +54,6 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 const MICROS: u64 = 1_000_000;
 
-/// The file of version 1 with the period of a quota.
-const PERIOD: &str = "cpu.cfs_period_us";
-
 /// All files with limits.
 const FILES: &[LimitFile] = {
     use CgroupLimitKind::*;
@@ -107,19 +105,17 @@ impl CgroupLimit {
     }
 }
 
-/// Returns the files from which the limits that these directories set are read.
+/// Returns the files from which the limits that these directories set are read: those that reading asks for where none can
+/// be read.
 pub(crate) fn limit_files(directories: &[GroupDirectory]) -> BTreeSet<PathBuf> {
-    let of_group = |group: &GroupDirectory| {
-        let (version, controllers) = (group.files.version, &group.files.controllers);
-        let limits = FILES.iter().filter(|one| one.0 == version && controllers.contains(&one.1));
-        let period =
-            (version == CgroupVersion::V1 && controllers.contains(&Controller::Cpu)).then_some(PERIOD);
-        let cpus =
-            CPU_FILES.iter().filter(|(of, _)| *of == version && controllers.contains(&Controller::Cpuset));
-        let names = limits.map(|one| one.3).chain(period).chain(cpus.map(|(_, name)| *name));
-        names.map(|name| group.files.directory.join(name)).collect::<Vec<_>>()
+    let files = RefCell::new(BTreeSet::new());
+    let unread = |path: &Path| {
+        files.borrow_mut().insert(path.to_owned());
+        None
     };
-    directories.iter().flat_map(of_group).collect()
+    CgroupLimit::least(directories, &unread);
+    group_with_cpus(directories, "", &unread);
+    files.into_inner()
 }
 
 /// Returns the outermost group that restricts its processes to exactly these CPUs, given as the kernel writes them.
@@ -155,7 +151,7 @@ fn set_in(group: &GroupDirectory, read: ReadFile<'_>) -> Vec<CgroupLimit> {
 
 /// Version 1, `cpu.cfs_quota_us`: −1 for none; the period is in another file.
 fn quota_v1(text: &str, file: &dyn Fn(&str) -> Option<String>) -> Vec<Found> {
-    quota(&format!("{text} {}", file(PERIOD).unwrap_or_default()))
+    quota(&format!("{text} {}", file("cpu.cfs_period_us").unwrap_or_default()))
 }
 
 /// Parses quota and period in µs; `max` or −1 for no quota.
