@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::command_line::{argument, command_line, program};
 use crate::kernel_file;
 use crate::process::all_pids;
 
@@ -24,7 +25,7 @@ const NAME: &str = "-n";
 /// Returns the ids of the containers with this name; empty if there is none, or this user may not read it.
 pub(super) fn ids_of(name: &str) -> BTreeSet<String> {
     let root = Path::new("/");
-    let commands = all_pids().into_iter().filter_map(|pid| kernel_file::read(format!("/proc/{pid}/cmdline")));
+    let commands = all_pids().into_iter().filter_map(command_line);
     let supervised = commands.filter_map(|command| supervised_by(&command, name).map(str::to_owned));
     of_docker(root, name).into_iter().chain(of_nerdctl(root, name)).chain(supervised).collect()
 }
@@ -48,15 +49,10 @@ fn entries(folder: PathBuf) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// Returns the id in the command line of a supervisor of a container with this name. Arguments end with zero bytes.
+/// Returns the id in the command line of a supervisor of a container with this name.
 fn supervised_by<'a>(command: &'a str, name: &str) -> Option<&'a str> {
-    let arguments: Vec<&str> = command.split('\0').collect();
-    let is_supervisor = arguments.first()?.rsplit('/').next() == Some(CONMON);
-    let value = |key: &str| {
-        let at = arguments.iter().position(|argument| *argument == key)?;
-        arguments.get(at + 1).copied()
-    };
-    (is_supervisor && value(NAME) == Some(name)).then(|| value(ID))?
+    let is_meant = program(command) == Some(CONMON) && argument(command, NAME) == Some(name);
+    is_meant.then(|| argument(command, ID))?
 }
 
 #[cfg(test)]

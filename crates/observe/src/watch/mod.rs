@@ -3,6 +3,7 @@
 //!
 //! - `selector`: selectors, as users write them
 //! - `sockets`: listening sockets; `holders`: the processes that hold them
+//! - `command_line`: command lines of processes
 //! - `proxy`: programs that only pass connections on to a container
 //! - `container_names`: names of containers
 //! - `namespaces`: network namespaces and their addresses
@@ -12,6 +13,7 @@
 //! - `limits`: their limits in force
 //! - `describe`: the groups in words, with the conclusions that cannot be drawn
 
+mod command_line;
 mod container_names;
 mod describe;
 mod group;

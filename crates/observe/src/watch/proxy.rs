@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::kernel_file;
+use super::command_line::{argument, command_line, program};
 
 /// The program that docker starts for each published port, and its arguments that name the container's end.
 ///
@@ -13,19 +13,13 @@ const PORT: &str = "-container-port";
 
 /// Returns the container's end of a published port if this process is the proxy for it.
 pub(super) fn published_by(pid: u32) -> Option<SocketAddr> {
-    parse(&kernel_file::read(format!("/proc/{pid}/cmdline"))?)
+    parse(&command_line(pid)?)
 }
 
-/// Parses a command line, whose arguments end with zero bytes.
 fn parse(command: &str) -> Option<SocketAddr> {
-    let arguments: Vec<&str> = command.split('\0').collect();
-    let program = arguments.first()?.rsplit('/').next()?;
-    let value = |name: &str| {
-        let at = arguments.iter().position(|argument| *argument == name)?;
-        arguments.get(at + 1).copied()
-    };
+    let value = |name| argument(command, name);
     let address = || Some(SocketAddr::new(value(ADDRESS)?.parse().ok()?, value(PORT)?.parse().ok()?));
-    (program == DOCKER_PROXY).then(address)?
+    (program(command) == Some(DOCKER_PROXY)).then(address)?
 }
 
 #[cfg(test)]
