@@ -1,7 +1,5 @@
 //! The use of machines and services in the steady phase of a load point.
 
-use std::ops::Add;
-
 use model::{Counter, CounterKind, Machine, MachineRole, Series};
 
 use crate::fold::{Resources, SeriesFold};
@@ -79,14 +77,21 @@ impl ResourceUsage {
 
     /// Returns the uses of a counter by the first machine that has it, of those at one end.
     pub(crate) fn of_first(&self, counter: Counter, end: RouteEnd) -> impl Iterator<Item = &SeriesUsage> {
+        self.first_with(counter, end).into_iter().flat_map(move |machine| self.on(counter, machine))
+    }
+
+    /// Returns the number of the first machine that has a counter, of those at one end.
+    pub(crate) fn first_with(&self, counter: Counter, end: RouteEnd) -> Option<u32> {
         let has = |role: MachineRole| {
             let mut found = self.series.iter().filter(|one| one.series.counter == counter);
             found.find(|one| self.role(one) == Some(role)).map(|one| one.series.machine)
         };
-        let machine = end.into_iter().find_map(has);
-        self.series
-            .iter()
-            .filter(move |one| one.series.counter == counter && Some(one.series.machine) == machine)
+        end.into_iter().find_map(has)
+    }
+
+    /// Returns the uses of a counter on the machine with this number.
+    pub(crate) fn on(&self, counter: Counter, machine: u32) -> impl Iterator<Item = &SeriesUsage> {
+        self.series.iter().filter(move |one| (one.series.counter, one.series.machine) == (counter, machine))
     }
 
     /// Returns the uses of a counter on all machines, and in all networks of theirs, on which the server or services
@@ -99,24 +104,19 @@ impl ResourceUsage {
     /// Returns the sum of a counter on all these machines: per second of totals, the mean of levels. `None` if it was
     /// not read.
     pub(crate) fn sum_of_all(&self, counter: Counter) -> Option<f64> {
-        self.of_all(counter).filter_map(|one| one.value).reduce(f64::add)
+        sum_of(self.of_all(counter))
     }
 
     /// Returns the value of another counter of the same instance on the same machine.
     pub(crate) fn value_beside(&self, one: &SeriesUsage, counter: Counter) -> Option<f64> {
-        let (machine, instance) = (one.series.machine, &one.series.instance);
-        let is_beside = |other: &&SeriesUsage| {
-            let series = &other.series;
-            (series.counter, series.machine, &series.instance) == (counter, machine, instance)
-        };
-        self.series.iter().find(is_beside)?.value
+        let mut on_machine = self.on(counter, one.series.machine);
+        on_machine.find(|other| other.series.instance == one.series.instance)?.value
     }
 
     /// Returns the sum of a counter's instances where the server runs: per second of totals, the mean of levels. `None`
     /// if it was not read.
     pub(crate) fn sut_sum(&self, counter: Counter) -> Option<f64> {
-        let values: Vec<f64> = self.of_sut(counter).filter_map(|one| one.value).collect();
-        (!values.is_empty()).then(|| values.iter().sum())
+        sum_of(self.of_sut(counter))
     }
 
     /// Returns the value of one instance where the server runs.
@@ -138,6 +138,11 @@ impl ResourceUsage {
     pub fn role(&self, one: &SeriesUsage) -> Option<MachineRole> {
         self.machines.get(one.series.machine as usize).map(|machine| machine.role)
     }
+}
+
+/// Returns the sum of the values that are known; `None` if none is.
+pub(crate) fn sum_of<'a>(uses: impl Iterator<Item = &'a SeriesUsage>) -> Option<f64> {
+    uses.filter_map(|one| one.value).reduce(|sum, value| sum + value)
 }
 
 /// Returns part ÷ whole; `None` if either is not known or the whole is zero.

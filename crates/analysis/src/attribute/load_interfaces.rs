@@ -1,11 +1,9 @@
 //! The network interfaces that the load passes; the others are never its bottleneck.
 
-use std::ops::Add;
-
 use model::Counter;
 
 use crate::LoadPointResult;
-use crate::resources::{LOAD_END, ResourceUsage, RouteEnd, SERVER_END, SeriesUsage};
+use crate::resources::{LOAD_END, ResourceUsage, RouteEnd, SERVER_END, SeriesUsage, sum_of};
 
 /// The least share of the traffic that the load brought back that an interface must have carried to be the load's,
 /// where no route was recorded. A house rule: heads and frames make it more, readings that are a little apart less.
@@ -39,9 +37,7 @@ impl LoadInterfaces {
     pub(super) fn of_both_ends(point: &LoadPointResult) -> Vec<LoadInterfaces> {
         let uses = &point.resources;
         let near = LoadInterfaces::of(point);
-        let of_segments =
-            || uses.of_first(Counter::TcpSegmentsSent, SERVER_END).next().map(|one| one.series.machine);
-        let of_server = near.machine.or_else(of_segments);
+        let of_server = near.machine.or_else(|| uses.first_with(Counter::TcpSegmentsSent, SERVER_END));
         let far = recorded(uses, LOAD_END).filter(|far| far.machine != of_server);
         std::iter::once(near).chain(far).collect()
     }
@@ -58,8 +54,7 @@ impl LoadInterfaces {
 
     /// Returns the sum of a counter over these interfaces; `None` if none of them has it.
     pub(super) fn sum(&self, uses: &ResourceUsage, counter: Counter) -> Option<f64> {
-        let own = self.series(uses, counter).filter(|one| self.holds(&one.series.instance));
-        own.filter_map(|one| one.value).reduce(f64::add)
+        sum_of(self.series(uses, counter).filter(|one| self.holds(&one.series.instance)))
     }
 
     /// Returns the value of one instance of a counter at this end.
@@ -69,7 +64,7 @@ impl LoadInterfaces {
 
     /// Returns the sum of a counter over all instances at this end; `None` if it was not read.
     pub(super) fn sum_of_end(&self, uses: &ResourceUsage, counter: Counter) -> Option<f64> {
-        self.series(uses, counter).filter_map(|one| one.value).reduce(f64::add)
+        sum_of(self.series(uses, counter))
     }
 
     /// Returns the series of a counter at this end: on the machine of the recorded route, else on the first with it.
@@ -78,10 +73,8 @@ impl LoadInterfaces {
         uses: &'a ResourceUsage,
         counter: Counter,
     ) -> impl Iterator<Item = &'a SeriesUsage> + use<'a> {
-        let machine = self.machine.or_else(|| Some(uses.of_first(counter, self.end).next()?.series.machine));
-        uses.series
-            .iter()
-            .filter(move |one| one.series.counter == counter && Some(one.series.machine) == machine)
+        let machine = self.machine.or_else(|| uses.first_with(counter, self.end));
+        machine.into_iter().flat_map(move |machine| uses.on(counter, machine))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Indicators read from the metrics of machines.
 
 use std::collections::BTreeMap;
-use std::ops::Add;
 
 use model::{Counter, Load, MachineRole, Plan};
 
@@ -11,7 +10,7 @@ use super::{CpuNeighbor, Indicator, Indicators, connections, web};
 use crate::finding::ProgramCpuUse;
 use crate::limits_in_force::{self, DISK_BYTES, DISK_OPERATIONS};
 pub(super) use crate::resources::ratio;
-use crate::resources::{ResourceUsage, SeriesUsage};
+use crate::resources::{ResourceUsage, SeriesUsage, sum_of};
 use crate::shared_cpus::{SharedCpus, busy_cpus};
 use crate::{LoadPointResult, VerdictState};
 
@@ -386,11 +385,9 @@ fn retransmits(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
 /// seen; where none are, in the first network with this counter.
 fn listen_overflows(uses: &ResourceUsage) -> Option<f64> {
     let counter = Counter::ListenOverflows;
-    let has_listeners = |one: &&SeriesUsage| {
-        uses.of_all(Counter::AcceptQueue).any(|other| other.series.machine == one.series.machine)
-    };
-    let seen = uses.of_all(counter).filter(has_listeners).filter_map(|one| one.value).reduce(f64::add);
-    seen.or_else(|| uses.sut_sum(counter))
+    let has_listeners =
+        |one: &&SeriesUsage| uses.on(Counter::AcceptQueue, one.series.machine).next().is_some();
+    sum_of(uses.of_all(counter).filter(has_listeners)).or_else(|| uses.sut_sum(counter))
 }
 
 fn network_busy(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
