@@ -4,7 +4,7 @@ use model::{Counter, MachineRole, Plan};
 
 use crate::finding::Finding;
 use crate::resources::{ResourceUsage, SeriesUsage, ratio};
-use crate::{Analysis, LoadPointResult, VerdictState};
+use crate::{Analysis, LoadPointResult};
 
 /// One CPU of the machine that made the load.
 struct Cpu {
@@ -16,8 +16,7 @@ struct Cpu {
 /// Returns whether load threads were at their limit at some load point, and the server was not at its own, so that more of
 /// them may carry more. By the rule of the verdict: a server whose limit is not known does not count as full.
 pub fn load_threads_were_full(analysis: &Analysis) -> bool {
-    let broken = analysis.load_points.iter().filter(|point| point.verdict.state != VerdictState::Valid);
-    let mut reasons = broken.flat_map(|point| &point.verdict.reasons);
+    let mut reasons = analysis.load_points.iter().flat_map(|point| &point.verdict.reasons);
     reasons.any(|reason| matches!(reason.finding, Finding::GeneratorBusy { .. }))
 }
 
