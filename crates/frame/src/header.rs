@@ -22,6 +22,9 @@ pub const REQUEST_BYTES: usize = 32;
 /// Length of a reply's header.
 pub const REPLY_BYTES: usize = 56;
 
+/// The status of success, which all of the protocols share.
+pub const STATUS_OK: u16 = 0;
+
 /// The format of one protocol: its magic number, its version, and the longest payload that is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameFormat {
@@ -55,7 +58,7 @@ pub struct RequestHeader {
 pub struct ReplyHeader {
     /// The operation of the request.
     pub operation: u8,
-    /// The status, as the protocol defines it; 0 for success.
+    /// The status, as the protocol defines it; [`STATUS_OK`] for success.
     pub status: u16,
     /// The number of the request.
     pub number: u64,

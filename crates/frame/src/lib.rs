@@ -14,5 +14,5 @@ mod header;
 
 pub use checksum::{Checksum, Crc32, Crc32c};
 pub use header::{
-    FrameError, FrameFormat, REPLY_BYTES, REQUEST_BYTES, ReplyHeader, RequestHeader, ServerStamps,
+    FrameError, FrameFormat, REPLY_BYTES, REQUEST_BYTES, ReplyHeader, RequestHeader, STATUS_OK, ServerStamps,
 };

@@ -2,14 +2,15 @@
 
 use std::io;
 
-use frame::{Crc32c, FrameError, FrameFormat, REPLY_BYTES, REQUEST_BYTES, ReplyHeader, RequestHeader};
+use frame::{
+    Crc32c, FrameError, FrameFormat, REPLY_BYTES, REQUEST_BYTES, ReplyHeader, RequestHeader, STATUS_OK,
+};
 use model::Outcome;
 use units::Nanos;
 
 use super::failure::OperationFailure;
 
-// Statuses that have the same number in all of these protocols.
-const STATUS_OK: u16 = 0;
+/// The status of a full queue, which has the same number in all of these protocols.
 const STATUS_BUSY: u16 = 1;
 
 // Codes of `malformed head`: no frame, one of another version, or one that answers another request.

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::str::FromStr;
 
 use frame::app::{AppOperation, AppServerStats, AppStatus, FORMAT, STATS_BYTES};
-use frame::{Crc32c, FrameFormat, REPLY_BYTES, ReplyHeader, RequestHeader};
+use frame::{Crc32c, FrameFormat, REPLY_BYTES, ReplyHeader, RequestHeader, STATUS_OK};
 use languages::HttpUrl;
 use model::{Counter, ForbiddenObserver, Reading, check_observer};
 use orders::wire::{self, OrderEntryOperation, OrderEntryStatus, OrderServerStats};
@@ -56,16 +56,10 @@ static APPLICATION: StatsDialect = StatsDialect {
 static ORDER_ENTRY: StatsDialect = StatsDialect {
     format: FrameFormat { magic: wire::MAGIC, version: wire::VERSION, payload_max: wire::PAYLOAD_MAX },
     operation: OrderEntryOperation::Stats as u8,
-    bytes: ORDER_STATS_BYTES,
+    bytes: wire::STATS_BYTES,
     read: order_stats,
     describe: |status| OrderEntryStatus::from_number(status).map(OrderEntryStatus::describe),
 };
-
-/// Length of the answer of a server of order-entry data: six levels of 4 bytes, five totals of 8.
-const ORDER_STATS_BYTES: usize = 64;
-
-/// The status of success, which all of the protocols share.
-const STATUS_OK: u16 = 0;
 
 /// Reads the part of the load of a server of order-entry data that all servers have.
 fn order_stats(payload: &[u8]) -> Option<AppServerStats> {

@@ -16,6 +16,9 @@
 
 use super::bytes::{Reader, WireError, Writer};
 
+/// Length of the payload.
+pub const STATS_BYTES: usize = 64;
+
 /// The load of an order-entry server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OrderServerStats {
