@@ -220,8 +220,8 @@ fn of_group(
         }
     }
     if 1 < names.len() {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        return Err(format!("several match: {}\nhint: write more of the id", names.join(", ")));
+        let names: Vec<String> = names.iter().map(|name| foreign_text(name)).collect();
+        return Err(format!("several match: {}\nhint: write the id of one, or more of it", names.join(", ")));
     }
     if leaders.contains(&std::process::id()) {
         return Err("this process belongs to it, too: what the server uses cannot be told from it".to_owned());
