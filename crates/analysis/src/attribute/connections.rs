@@ -91,16 +91,13 @@ impl ServiceUse<'_> {
 /// that want the server's CPUs: counting takes the longer the more connections the machine has. `None` where it was as
 /// often, and of a server that was seen with no service at any load point.
 pub(super) fn rare_counts(point: &LoadPointResult, points: &[LoadPointResult]) -> Option<f64> {
-    let counts = |point: &LoadPointResult| -> Vec<(u32, u64, u64)> {
-        let counts = point.resources.of_all(Counter::SutServices);
-        counts.map(|one| (one.series.machine, one.readings, one.max)).collect()
-    };
+    let of_services = Counter::SutServices;
     let n_read = point.resources.of_sut(Counter::Runnable).map(|one| one.readings).max()?;
-    let own = counts(point);
-    let counted_in = |machine| own.iter().find(|one| one.0 == machine).map_or(0, |one| one.1);
+    let counted_on = |machine| point.resources.on(of_services, machine).next().map_or(0, |one| one.readings);
     // In each network they are counted by themselves.
-    let with_service = points.iter().flat_map(counts).filter(|(_, _, n_services)| 0 < *n_services);
-    let n_counts = with_service.map(|(machine, ..)| counted_in(machine)).min()?;
+    let counts = points.iter().flat_map(|other| other.resources.of_all(of_services));
+    let with_service = counts.filter(|one| 0 < one.max);
+    let n_counts = with_service.map(|one| counted_on(one.series.machine)).min()?;
     (n_counts < n_read).then_some(n_counts as f64)
 }
 
