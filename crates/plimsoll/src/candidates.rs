@@ -489,72 +489,68 @@ pub(crate) fn file_name(candidate: &Candidate) -> PathBuf {
 
 /// Returns the built-in server of a plan's family.
 pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
-    match &plan.workload {
-        Workload::App(app) => built_in_app(app, plan),
-        Workload::OrderEntry(orders) => built_in_orders(orders, plan),
-        _ => built_in_web(benchmark, filelist, plan),
+    let (family, of_family) = match &plan.workload {
+        Workload::App(app) => (ServerFamily::App, app_arguments(app, plan)?),
+        Workload::OrderEntry(orders) => (ServerFamily::OrderEntry, order_entry_arguments(orders, plan)?),
+        _ => (ServerFamily::Web, web_arguments(benchmark, filelist, plan)),
+    };
+    let mut args = vec!["serve".to_owned()];
+    args.extend(of_family);
+    // Behind an accelerator, this is not the primary address.
+    args.extend(["--listen", "{address}:{port}"].map(str::to_owned));
+    if let Some(share) = plan.sut.quota {
+        args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
+    Ok(Server::BuiltIn { family, program: std::env::current_exe()?, args })
 }
 
-/// Returns the built-in application server, with service threads for the highest load of a plan.
-fn built_in_app(app: &AppWorkload, plan: &Plan) -> Result<Server, Failure> {
-    let program = std::env::current_exe()?;
+/// Returns the arguments of the built-in application server, with service threads for the highest load of a plan.
+fn app_arguments(app: &AppWorkload, plan: &Plan) -> Result<Vec<String>, Failure> {
     let clients = plan.level_max().ceil() as u32;
     let cpus = match plan.sut.cpus.len() {
         0 => observe::available_cpus().len(),
         n => n,
     };
     let threads = servers::app::service_threads(clients, cpus as u32);
-    let mut args = vec!["serve".to_owned(), "app".to_owned()];
+    let mut args = vec!["app".to_owned()];
     let mut add = |name: &str, value: String| args.extend([name.to_owned(), value]);
-    add("--listen", "{address}:{port}".to_owned());
     add("--threads", threads.to_string());
     add("--clients-max", clients.to_string());
     if app.needs_files() {
         add("--file-max", format!("{} B", app.file_bytes_max()));
-        let directory = paths::make_private(&paths::persistent_dir())?.join(APP_FILES);
-        add("--directory", directory.to_string_lossy().into_owned());
+        add("--directory", data_directory(APP_FILES)?);
     }
-    if let Some(share) = plan.sut.quota {
-        add("--cpu-allowance", share.to_string());
-    }
-    Ok(Server::BuiltIn { family: ServerFamily::App, program, args })
+    Ok(args)
 }
 
-/// Returns the built-in order-entry server with the data of a plan, for the highest load.
-fn built_in_orders(orders: &OrderEntryWorkload, plan: &Plan) -> Result<Server, Failure> {
-    let program = std::env::current_exe()?;
-    let directory = paths::make_private(&paths::persistent_dir())?.join(ORDER_FILES);
-    let mut args = vec!["serve".to_owned(), "orders".to_owned()];
+/// Returns the arguments of the built-in order-entry server, with the data of a plan and for its highest load.
+fn order_entry_arguments(orders: &OrderEntryWorkload, plan: &Plan) -> Result<Vec<String>, Failure> {
+    let users = plan.level_max().ceil() as u32;
+    let mut args = vec!["orders".to_owned()];
     let mut add = |name: &str, value: String| args.extend([name.to_owned(), value]);
-    add("--listen", "{address}:{port}".to_owned());
     add("--warehouses", orders.scale.warehouses().to_string());
     add("--divisor", orders.scale.divisor().to_string());
     add("--seed", orders.population_seed.to_string());
-    add("--directory", directory.to_string_lossy().into_owned());
-    let users = plan.level_max().ceil() as u32;
+    add("--directory", data_directory(ORDER_FILES)?);
     // One more has the data restored and checked.
     add("--terminals-max", users.saturating_add(1).to_string());
     add("--queue-max", users.max(QUEUE_MIN).to_string());
-    if let Some(share) = plan.sut.quota {
-        add("--cpu-allowance", share.to_string());
-    }
-    Ok(Server::BuiltIn { family: ServerFamily::OrderEntry, program, args })
+    Ok(args)
 }
 
-/// Returns the built-in web server with the file set and the protocol of a plan.
-fn built_in_web(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
-    let program = std::env::current_exe()?;
-    let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.to_owned()];
-    // Behind an accelerator, this is not the primary address.
-    args.extend(["--listen".to_owned(), "{address}:{port}".to_owned()]);
+/// Returns the directory of a built-in server's files, below the persistent private one.
+fn data_directory(name: &str) -> Result<String, Failure> {
+    let directory = paths::make_private(&paths::persistent_dir())?.join(name);
+    Ok(directory.to_string_lossy().into_owned())
+}
+
+/// Returns the arguments of the built-in web server, with the file set and the protocol of a plan.
+fn web_arguments(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Vec<String> {
+    let mut args = vec!["web".to_owned(), benchmark.to_owned()];
     if let Some(filelist) = filelist {
         args.extend(["--filelist".to_owned(), filelist.to_owned()]);
     }
     args.extend(["--max-load".to_owned(), plan.level_max().to_string()]);
-    if let Some(share) = plan.sut.quota {
-        args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
-    }
     // An accelerator terminates TLS.
     let protocol = plan.workload.web().map(|web| web.protocol).filter(|_| plan.sut.accelerator.is_none());
     if protocol.is_some_and(|protocol| protocol.tls != Tls::Off) {
@@ -565,7 +561,7 @@ fn built_in_web(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<
     if protocol.is_some_and(|protocol| protocol.http == HttpVersion::Http2) {
         args.push("--http2".to_owned());
     }
-    Ok(Server::BuiltIn { family: ServerFamily::Web, program, args })
+    args
 }
 
 #[cfg(test)]
