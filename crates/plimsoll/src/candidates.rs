@@ -333,14 +333,22 @@ fn check_scheme(target: &str, family: Family) -> Result<(), Failure> {
             let error = format!(
                 "this benchmark loads {family} servers, and `{target}` is a server of the family {other}"
             );
-            let (article, form) = match family {
-                Family::Web => ("a", "http://HOST:PORT/"),
-                Family::OrderEntry => ("an", "orders://HOST:PORT"),
-                _ => ("an", "http://HOST:PORT/"),
-            };
+            let article = if family == Family::Web { "a" } else { "an" };
+            let form = target_form(family);
             Err(Failure::usage(error).hint(format!("name {article} {family} server: `--target {form}`")))
         }
         None => Ok(()),
+    }
+}
+
+/// Returns the form of targets of a family.
+fn target_form(family: Family) -> &'static str {
+    match family {
+        Family::Web => "http://HOST:PORT/",
+        Family::App => "app://HOST:PORT",
+        Family::OrderEntry => "orders://HOST:PORT",
+        #[cfg(feature = "echo")]
+        Family::Echo => "HOST:PORT",
     }
 }
 
@@ -367,14 +375,15 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         check_scheme(url, family)?;
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, family)?))]);
     }
+    let running = format!("name a running server: `--target {}`", target_form(family));
     if !has_built_in(family) {
         let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
-        return Err(Failure::usage(error).hint("name a running server: `--target HOST:PORT`"));
+        return Err(Failure::usage(error).hint(running));
     }
     let no_recipes = |name: &str| {
         let error =
             format!("this benchmark loads the built-in {family} server or a running one, not `{name}`");
-        Failure::usage(error).hint("omit `--sut`, or name a running server: `--target orders://HOST:PORT`")
+        Failure::usage(error).hint(format!("omit `--sut`, or {running}"))
     };
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
