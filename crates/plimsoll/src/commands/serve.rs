@@ -140,7 +140,7 @@ fn order_entry(arguments: &ServeOrdersArguments) -> Result<Exit, Failure> {
     Ok(Exit::Valid)
 }
 
-/// Returns what gets the number of rows loaded, and prints every tenth of a long loading.
+/// Returns a callback that gets the number of rows loaded, and prints every tenth of a long loading.
 fn loading_progress(scale: &DataScale) -> impl FnMut(u64) -> ControlFlow<()> + use<> {
     let n_rows: u64 = OrderTable::ALL.into_iter().map(|table| scale.rows(table)).sum();
     let mut printed = 0;
