@@ -15,7 +15,7 @@ pub(crate) mod machine;
 mod nginx;
 mod open_loop;
 mod populate;
-mod process;
+pub(crate) mod process;
 mod scripts;
 mod site;
 mod stall;

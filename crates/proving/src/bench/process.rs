@@ -1,13 +1,16 @@
 //! Processes with measured costs.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use serde_json::Value;
 
+use super::SERVER_CPU;
 use crate::shell::line;
 
 /// The costs and output of a finished process.
@@ -71,7 +74,7 @@ fn status_kib(pid: u32, name: &str) -> Result<f64> {
 
 /// A background process that is killed when dropped.
 #[derive(Debug)]
-pub(super) struct BackgroundProcess(pub Child);
+pub(crate) struct BackgroundProcess(pub Child);
 
 impl Drop for BackgroundProcess {
     fn drop(&mut self) {
@@ -83,7 +86,7 @@ impl Drop for BackgroundProcess {
 
 impl BackgroundProcess {
     /// Starts the process.
-    pub(super) fn start(command: &mut Command) -> Result<BackgroundProcess> {
+    pub(crate) fn start(command: &mut Command) -> Result<BackgroundProcess> {
         let child = command.spawn().with_context(|| format!("cannot start `{}`", line(command)))?;
         Ok(BackgroundProcess(child))
     }
@@ -96,9 +99,36 @@ impl BackgroundProcess {
     }
 }
 
+/// Starts a built-in server of a build of Plimsoll, on the server's CPU; returns it with the address that it listens on.
+pub(crate) fn serve(plimsoll: &Path, arguments: &[&str]) -> Result<(BackgroundProcess, String)> {
+    let mut command = pinned(SERVER_CPU, plimsoll);
+    // The server ends when its standard input does.
+    command.arg("serve").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = BackgroundProcess::start(&mut command)?;
+    let output = server.0.stdout.take().context("the server has no output")?;
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line)?;
+    let address = ready_address(&line).with_context(|| format!("the server printed `{line}`"))?;
+    Ok((server, address))
+}
+
+/// Returns the address in the line that a server prints once it listens.
+fn ready_address(line: &str) -> Result<String> {
+    let ready: Value = serde_json::from_str(line)?;
+    Ok(ready["ready"]["address"].as_str().context("expected its address")?.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_address_is_in_the_line_of_a_server_that_listens() {
+        let line = "{\"ready\":{\"address\":\"127.0.0.1:7000\"}}\n";
+        assert_eq!(ready_address(line).unwrap(), "127.0.0.1:7000");
+        assert!(ready_address("").is_err());
+        assert!(ready_address("{\"ready\":{}}").is_err());
+    }
 
     #[test]
     fn ticks_are_parsed_after_any_name() {

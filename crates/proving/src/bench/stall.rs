@@ -9,18 +9,14 @@
 //! The mean comes from exact sums, the percentiles from histograms; Δ is the mean minus the median, which a
 //! stall of a thirtieth of the time does not affect.
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
-
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use testkit::Stall;
 
-use super::SERVER_CPU;
 use super::figures::word;
 use super::generator::plimsoll;
 use super::open_loop::percentile;
-use super::process::{BackgroundProcess, pinned};
+use super::process::serve;
 use super::site::Site;
 
 /// Length of the stall D, length of the run T, both in s, and the rate λ.
@@ -36,27 +32,12 @@ const BAR: f64 = 0.01;
 /// Runs the measurement and returns the table.
 pub(super) fn perform(site: &Site) -> Result<String> {
     println!("stall");
-    let mut command = pinned(SERVER_CPU, &site.plimsoll);
-    command.args(["serve", "web", "one-object", "--fault", "freeze=10+1"]);
-    // The server ends when its standard input does.
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut server = BackgroundProcess::start(&mut command)?;
-    let port = port(&mut server)?;
+    let (mut server, address) = serve(&site.plimsoll, &["web", "one-object", "--fault", "freeze=10+1"])?;
     let arguments = ["one-object", "--rate", "2000", "--in-flight-max", IN_FLIGHT_MAX, "--duration", "30 s"];
-    let url = format!("http://127.0.0.1:{port}/");
+    let url = format!("http://{address}/");
     let (_, result) = plimsoll(&site.plimsoll, site.folder(), &arguments, &url, 1.0)?;
     server.check()?;
     table(&result["load_points"][0])
-}
-
-/// The first line says where the server listens.
-fn port(server: &mut BackgroundProcess) -> Result<u16> {
-    let output = server.0.stdout.take().context("the server has no output")?;
-    let mut line = String::new();
-    BufReader::new(output).read_line(&mut line)?;
-    let ready: Value = serde_json::from_str(&line).with_context(|| format!("cannot read `{line}`"))?;
-    let address = ready["ready"]["address"].as_str().context("no address")?;
-    Ok(address.parse::<std::net::SocketAddr>()?.port())
 }
 
 fn table(point: &Value) -> Result<String> {

@@ -1,17 +1,18 @@
 //! The environment of a throttle: set up for an attempt, and torn down afterwards.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::table::EnvironmentKind;
+use crate::bench::process::{BackgroundProcess, serve};
 use crate::namespace::{NetworkNamespace, command_in};
 
 /// A running environment, which is torn down when dropped.
 pub(super) struct ThrottleEnvironment {
+    /// Dropped before the namespace.
+    processes: Vec<BackgroundProcess>,
     namespace: Option<NetworkNamespace>,
-    children: Vec<Child>,
     /// Arguments of `plimsoll run` that name a server that is already running.
     pub arguments: Vec<String>,
 }
@@ -22,7 +23,7 @@ impl ThrottleEnvironment {
         environment: EnvironmentKind,
         plimsoll: &std::path::Path,
     ) -> Result<ThrottleEnvironment> {
-        let mut held = ThrottleEnvironment { namespace: None, children: Vec::new(), arguments: Vec::new() };
+        let mut held = ThrottleEnvironment { processes: Vec::new(), namespace: None, arguments: Vec::new() };
         match environment {
             EnvironmentKind::Nothing => {}
             EnvironmentKind::Namespace(discipline) => held.make_namespace(discipline)?,
@@ -53,16 +54,10 @@ impl ThrottleEnvironment {
 
     /// Starts a built-in server of a kind; returns its address.
     fn start_server(&mut self, plimsoll: &std::path::Path, kind: &str, arguments: &str) -> Result<String> {
-        let mut command = Command::new("taskset");
-        command.args(["-c", "0"]).arg(plimsoll).args(["serve", kind]).args(arguments.split_whitespace());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut line = String::new();
-        let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
-        self.children.push(child);
-        read.context("the server has no standard output")??;
-        let said: serde_json::Value = serde_json::from_str(&line)?;
-        let address = said["ready"]["address"].as_str().context("the server did not report its address")?;
-        Ok(address.to_owned())
+        let arguments: Vec<&str> = std::iter::once(kind).chain(arguments.split_whitespace()).collect();
+        let (server, address) = serve(plimsoll, &arguments)?;
+        self.processes.push(server);
+        Ok(address)
     }
 
     /// Runs endless loops on the last CPU, which is the load's.
@@ -71,17 +66,8 @@ impl ThrottleEnvironment {
         for _ in 0..n {
             let mut command = Command::new("taskset");
             command.args(["-c", &last.to_string(), "sh", "-c", "while :; do :; done"]);
-            self.children.push(command.spawn()?);
+            self.processes.push(BackgroundProcess::start(&mut command)?);
         }
         Ok(())
-    }
-}
-
-impl Drop for ThrottleEnvironment {
-    fn drop(&mut self) {
-        for child in &mut self.children {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
     }
 }
