@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::bench::machine;
 use crate::build::release_binary;
 use crate::packages::{self, NEEDED};
-use crate::shell::{line, output, root};
+use crate::shell::{line, output, write_page};
 
 /// A benchmark with the load points to record.
 struct Recording {
@@ -137,10 +137,7 @@ pub fn perform(names: &[&str]) -> Result<()> {
     for recording in chosen {
         println!("== {}, about {} minutes", recording.name, recording.minutes);
         let page = record(recording, &plimsoll)?;
-        let path = root().join("docs/recorded").join(format!("{}.md", recording.name));
-        fs::create_dir_all(path.parent().context("a page has a folder")?)?;
-        fs::write(&path, page)?;
-        println!("{}", path.display());
+        write_page(&format!("docs/recorded/{}.md", recording.name), &page)?;
     }
     Ok(())
 }

@@ -63,6 +63,17 @@ pub fn say(command: &mut Command) -> &mut Command {
     command
 }
 
+/// Writes a page of results, whose path is relative to the root of the repository, and prints the path.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn write_page(path: &str, text: &str) -> Result<()> {
+    let path = root().join(path);
+    std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+    println!("{}", path.display());
+    Ok(())
+}
+
 /// Returns the Rust sources below a folder.
 ///
 /// # Errors

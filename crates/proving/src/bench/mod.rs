@@ -28,7 +28,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::build::release_binary;
 use crate::options::{known, number};
 use crate::packages::install;
-use crate::shell::root;
+use crate::shell::write_page;
 
 /// CPU of the server.
 const SERVER_CPU: &str = "0";
@@ -125,9 +125,7 @@ pub fn perform(options: &GeneratorBenchOptions) -> Result<()> {
     }
     println!("\n{text}");
     if options.write {
-        let path = root().join("docs/bench-generator.md");
-        std::fs::write(&path, text)?;
-        println!("{}", path.display());
+        write_page("docs/bench-generator.md", &text)?;
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ use self::origin::SoakOrigin;
 use crate::bench::machine;
 use crate::build::release_binary;
 use crate::options::number;
-use crate::shell::root;
+use crate::shell::write_page;
 
 /// Number of concurrent clients.
 const CLIENTS: u64 = 16;
@@ -98,9 +98,7 @@ pub fn perform(options: &SoakOptions) -> Result<()> {
     let text = report(options, &fixture, &accelerator, n_read, &memory)?;
     println!("\n{text}");
     if options.write {
-        let path = root().join("docs/recorded/soak-accelerator.md");
-        std::fs::write(&path, &text)?;
-        println!("{}", path.display());
+        write_page("docs/recorded/soak-accelerator.md", &text)?;
     }
     let counts = fixture.counts();
     for what in fixture.wrong() {

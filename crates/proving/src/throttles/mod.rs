@@ -9,7 +9,6 @@ mod table;
 pub use attempt::rules_of;
 
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -19,7 +18,7 @@ use crate::build::release_binary;
 use crate::noise::{AttemptResult, RaisedPriority, is_noise, until_quiet};
 use crate::options::number;
 use crate::packages::{self, NEEDED};
-use crate::shell::root;
+use crate::shell::{root, write_page};
 use attempt::{Attempt, LEFT_OUT};
 use environment::ThrottleEnvironment;
 use table::{THROTTLES, Throttle};
@@ -141,9 +140,7 @@ pub fn perform(options: &ThrottleOptions) -> Result<()> {
     let page = page(&chosen, &attempts)?;
     println!("\n{page}");
     if options.write {
-        let path = root().join("docs/recorded/throttles.md");
-        fs::write(&path, page)?;
-        println!("{}", path.display());
+        write_page("docs/recorded/throttles.md", &page)?;
     }
     judge(&chosen, &attempts)
 }

@@ -28,7 +28,7 @@ use super::{machine, require_open_files};
 use crate::build::release_binary;
 use crate::options::{known, number};
 use crate::packages::{Needed, install};
-use crate::shell::root;
+use crate::shell::write_page;
 
 /// The accelerators compared: names of recipes, Plimsoll's own first.
 pub const PEERS: [&str; 6] = [OURS, "nginx", "varnish", "trafficserver", "haproxy", "squid"];
@@ -150,9 +150,7 @@ pub fn perform(options: &AcceleratorBenchOptions) -> Result<()> {
     text += &page::tables(&measured);
     println!("\n{text}");
     if options.write {
-        let path = root().join("docs/bench-accelerator.md");
-        std::fs::write(&path, text)?;
-        println!("{}", path.display());
+        write_page("docs/bench-accelerator.md", &text)?;
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ use super::{against, machine};
 use crate::build::release_binary;
 use crate::options::{known, number};
 use crate::packages::install;
-use crate::shell::root;
+use crate::shell::write_page;
 
 /// Options of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,9 +92,7 @@ pub fn perform(options: &ApplicationBenchOptions) -> Result<()> {
     let text = head + &page::tables(&rounds);
     println!("\n{text}");
     if options.write {
-        let path = root().join("docs/bench-application.md");
-        std::fs::write(&path, text)?;
-        println!("{}", path.display());
+        write_page("docs/bench-application.md", &text)?;
     }
     Ok(())
 }

@@ -33,7 +33,7 @@ use crate::build::release_binary;
 use crate::noise::RaisedPriority;
 use crate::options::number;
 use crate::packages::{self, NEEDED};
-use crate::shell::root;
+use crate::shell::{root, write_page};
 use case::{N_CASES, SampleCase, sample};
 pub(super) use kept::try_kept;
 use order::{RunAim, try_case};
@@ -128,14 +128,10 @@ pub fn perform(options: &SampleOptions) -> Result<()> {
     let sample = sample();
     let results = record::read(&options.record, &sample)?;
     let page = page::page(&sample, &results)?;
-    match options.write {
-        true => {
-            let path = root().join("docs/recorded/throttle-sample.md");
-            fs::write(&path, page)?;
-            println!("{}", path.display());
-        }
-        false => println!("\n{page}"),
+    if options.write {
+        return write_page("docs/recorded/throttle-sample.md", &page);
     }
+    println!("\n{page}");
     Ok(())
 }
 
