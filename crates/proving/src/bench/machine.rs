@@ -23,11 +23,10 @@ pub(crate) fn facts(options: &GeneratorBenchOptions) -> Result<String> {
         script with tables. TLS \
         is version 1.3 with TLS_AES_128_GCM_SHA256 for all; HTTP/2 is without TLS, by prior knowledge. The \
         generator is saturated on purpose, so these runs are not valid as measurements of nginx.\n\n\
-        {}| wrk | {} |\n\
-        | h2load | {} |\n\n",
+        {}{}{}\n",
         table()?,
-        version("wrk", "-v")?,
-        version("h2load", "--version")?,
+        row("wrk", "wrk", "-v")?,
+        row("h2load", "h2load", "--version")?,
         load = load_average()?,
         server = super::SERVER_CPU,
         client = super::LOAD_CPU,
@@ -76,7 +75,7 @@ fn commit() -> String {
 }
 
 /// Returns the first line of a program's version output on either stream; wrk exits with code 1.
-pub(crate) fn version(program: &str, option: &str) -> Result<String> {
+fn version(program: &str, option: &str) -> Result<String> {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(program);
     command.arg(option).env("PATH", format!("{path}:/usr/sbin"));

@@ -8,7 +8,7 @@ use super::cases::{AcceleratorCase, PassCriterion, SETTLE_S, ValueLimit};
 use super::fixture::Fixture;
 use super::{AcceleratorBenchOptions, CaseResult, OURS};
 use crate::bench::figures::word;
-use crate::bench::{LOAD_CPU, SERVER_CPU};
+use crate::bench::{LOAD_CPU, SERVER_CPU, machine};
 
 /// Returns the introduction: the setup and the machine; `machine` is the start of a table.
 pub(super) fn head(options: &AcceleratorBenchOptions, fixture: &Fixture, machine: &str) -> String {
@@ -50,7 +50,7 @@ pub(super) fn versions(fixture: &Fixture, peers: &[&str]) -> Result<String> {
         let installed = one.installed.as_ref().with_context(|| format!("{} is not installed", one.title))?;
         text += &format!("| {} | {} |\n", one.title, installed.version.as_deref().unwrap_or("unknown"));
     }
-    Ok(text + &format!("| wrk | {} |\n", crate::bench::machine::version("wrk", "-v")?))
+    Ok(text + &machine::row("wrk", "wrk", "-v")?)
 }
 
 /// Returns the values of a turn.
