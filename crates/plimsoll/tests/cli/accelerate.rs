@@ -88,9 +88,9 @@ fn accelerate(fixture: &Fixture, arguments: &[&str], config: &str) -> Accelerato
     fixture.write("a.toml", config);
     let fixed = ["accelerate", "--json", "--config", "a.toml", "--listen", "127.0.0.1:0"];
     let running = fixture.start(&[&fixed[..], arguments].concat());
-    let ready: Value = serde_json::from_str(&running.line_of_stdout()).unwrap();
-    let address = ready["ready"]["address"].as_str().unwrap().to_owned();
-    let admin = ready["ready"]["admin"].as_str().unwrap_or_default().to_owned();
+    let ready = running.ready();
+    let address = ready["address"].as_str().unwrap().to_owned();
+    let admin = ready["admin"].as_str().unwrap_or_default().to_owned();
     Accelerator { running, address, admin }
 }
 

@@ -16,8 +16,7 @@ fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
     let path = directory.path().to_str().unwrap();
     let server = ["serve", "orders", "--warehouses", "2", "--divisor", "100", "--directory", path];
     let server = fixture.start(&[&server, more].concat());
-    let ready: Value = serde_json::from_str(&server.line_of_stdout()).unwrap();
-    let target = format!("orders://{}", ready["ready"]["address"].as_str().unwrap());
+    let target = format!("orders://{}", server.address());
     ((server, directory), target)
 }
 

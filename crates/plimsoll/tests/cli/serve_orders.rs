@@ -25,8 +25,7 @@ fn serve(fixture: &Fixture, directory: &Path, more: &[&str]) -> (Running, DataDe
     let directory = directory.to_str().unwrap();
     let arguments = ["serve", "orders", "--warehouses", "1", "--seed", "7", "--directory", directory];
     let server = fixture.start(&[&arguments[..], more].concat());
-    let ready: serde_json::Value = serde_json::from_str(&server.line_of_stdout()).unwrap();
-    let address = ready["ready"]["address"].as_str().unwrap();
+    let address = server.address();
     assert!(address.starts_with("127.0.0.1:"), "{address}");
     let mut stream = TcpStream::connect(address).unwrap();
     let mut hello = [0; REQUEST_BYTES];

@@ -18,8 +18,7 @@ fn serve(fixture: &Fixture, more: &[&str]) -> ((Running, TempDir), String) {
     let path = directory.path().to_str().unwrap();
     let server = ["serve", "app", "--threads", "3", "--clients-max", "12", "--directory", path];
     let server = fixture.start(&[&server, more].concat());
-    let ready: serde_json::Value = serde_json::from_str(&server.line_of_stdout()).unwrap();
-    let target = format!("app://{}", ready["ready"]["address"].as_str().unwrap());
+    let target = format!("app://{}", server.address());
     ((server, directory), target)
 }
 

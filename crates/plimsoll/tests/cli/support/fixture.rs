@@ -120,9 +120,7 @@ impl Fixture {
     /// Starts a built-in web server and returns it with its address.
     pub(crate) fn serve(&self, arguments: &[&str]) -> (Running, String) {
         let server = self.start(&[&["serve", "web"], arguments].concat());
-        let line = server.line_of_stdout();
-        let ready: Value = serde_json::from_str(&line).unwrap();
-        let address = ready["ready"]["address"].as_str().unwrap().to_owned();
+        let address = server.address();
         (server, address)
     }
 

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use super::Ended;
 
@@ -34,6 +35,19 @@ impl Running {
 
     pub(crate) fn line_of_stdout(&self) -> String {
         self.stdout.recv_timeout(TIMEOUT).expect("a line on standard output")
+    }
+
+    /// Returns what the line says that a server prints once it listens.
+    #[track_caller]
+    pub(crate) fn ready(&self) -> Value {
+        let mut line: Value = serde_json::from_str(&self.line_of_stdout()).unwrap();
+        line["ready"].take()
+    }
+
+    /// Returns the address on which a server listens.
+    #[track_caller]
+    pub(crate) fn address(&self) -> String {
+        self.ready()["address"].as_str().unwrap().to_owned()
     }
 
     /// Waits for a line on standard error that contains a text.
