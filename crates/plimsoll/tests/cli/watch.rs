@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 use units::{Clock, Nanos, RealClock};
 
-use crate::support::{ByHand, Ended, Fixture, free_port, program, wait_for};
+use crate::support::{ByHand, Ended, Fixture, assert_half_is_left, free_port, program, wait_for};
 use crate::users::OtherUser;
 
 /// Starts nginx with a configuration of its own, which serves the files of a benchmark.
@@ -348,13 +348,7 @@ fn a_server_in_another_network_namespace_is_watched() {
     fixture.run(&arguments(&format!("http://{address}/"), &[])).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
     let label = format!("port={port}");
-    // It is on this machine, so that the generator leaves it half of the CPUs at least.
-    let cpus = std::thread::available_parallelism().unwrap().get();
-    assert!(
-        report["plan"]["load_threads"].as_u64().unwrap() <= (cpus / 2).max(1) as u64,
-        "{}",
-        report["plan"]
-    );
+    assert_half_is_left(&report);
     assert!(metrics(&report, "sut.cpu").iter().any(|(instance, cpu)| *instance == label && 0.0 < *cpu));
     let machine = format!("network of {label}");
     let inside = |counter: &str, instance: &str| value_on(&report, &machine, counter, instance);

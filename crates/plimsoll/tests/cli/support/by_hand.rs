@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use serde_json::Value;
 use units::{Clock, Nanos, RealClock};
 
 use super::fixture::Fixture;
@@ -44,16 +45,25 @@ pub(crate) fn wait_for(what: &str, is_ready: impl Fn() -> bool) {
     }
 }
 
-/// Checks that the run file `run.plim` counts the processes of a server that was there already, as the report describes them,
-/// and that the load generator left it at least half of the CPUs.
+/// Loads an application server that was there already, and checks that its processes are counted, as the report describes
+/// them, and that the load generator left it at least half of the CPUs.
 #[track_caller]
-pub(crate) fn assert_watched(fixture: &Fixture, port: u16, processes: &str) {
+pub(crate) fn assert_watched(fixture: &Fixture, target: &str, processes: &str) {
+    let load = ["--set", "suite=net", "--quick", "--load", "2", "--duration", "3", "--out", "run.plim"];
+    fixture.run(&[&["run", "serverbench", "--target", target][..], &load].concat()).expect_measured();
     let run = fixture.path("run.plim");
     let report = fixture.report(&run);
     let cpus = report["load_points"][0]["sut"]["cpus"].as_f64();
     assert!(cpus.is_some_and(|cpus| 0.0 < cpus), "{}", report["load_points"][0]["sut"]);
+    let (_, port) = target.rsplit_once(':').unwrap();
     let fact = fixture.fact(&run, "Watched processes", &format!("port={port}"));
     assert_eq!(fact.as_deref(), Some(processes));
+    assert_half_is_left(&report);
+}
+
+/// Checks that the load generator left at least half of the CPUs to a server on this machine.
+#[track_caller]
+pub(crate) fn assert_half_is_left(report: &Value) {
     let half = std::thread::available_parallelism().unwrap().get() / 2;
     let load_threads = report["plan"]["load_threads"].as_u64().unwrap() as usize;
     assert!(load_threads <= half.max(1), "{load_threads} load threads");

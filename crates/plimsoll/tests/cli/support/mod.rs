@@ -16,7 +16,7 @@ mod pages;
 mod process;
 mod website;
 
-pub(crate) use by_hand::{ByHand, assert_watched, program, wait_for};
+pub(crate) use by_hand::{ByHand, assert_half_is_left, assert_watched, program, wait_for};
 pub(crate) use fixture::{Ended, Fixture, Verdict};
 pub(crate) use leftovers::Leftovers;
 pub(crate) use pages::Pages;
