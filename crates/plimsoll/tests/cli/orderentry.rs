@@ -87,8 +87,7 @@ fn check_score(point: &Value) {
     }
 }
 
-/// The order of the inputs of a user follows from the seed: two runs of a server alone place other orders, but make the
-/// same data at first.
+/// Without a restore, the orders of a load point would break the checks before the next one.
 #[test]
 fn a_running_server_is_named_by_its_target_and_restored_between_load_points() {
     let fixture = Fixture::new();
