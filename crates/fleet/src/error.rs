@@ -44,6 +44,12 @@ pub enum FleetError {
     /// A size follows from the server's memory limit, which is not known.
     #[error("`auto` is a part of the server's memory limit, and {0}")]
     NoMemoryLimit(#[from] NoMemoryLimit),
+    /// The files of clients would be in memory.
+    #[error("`{}` is in memory, and the files of clients belong on a disk", .directory.display())]
+    FilesInMemory {
+        /// The directory of the files.
+        directory: PathBuf,
+    },
     /// The files of clients leave less than a tenth of the free disk.
     #[error(
         "the files of {clients} clients take {} ({} each), more than nine tenths of the {} that are free in `{}`",

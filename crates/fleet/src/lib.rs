@@ -12,6 +12,7 @@
 mod collect;
 mod counts;
 mod disclosed;
+mod disk_use;
 mod error;
 mod event;
 mod family;

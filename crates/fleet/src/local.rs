@@ -63,6 +63,7 @@ impl LocalLab {
         stop: &AtomicBool,
     ) -> Result<LocalLab, FleetError> {
         let clock = RealClock::start();
+        check_disk(request)?;
         let sut = start_server(request, observer, stop)?;
         sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
         let limits: Vec<LimitInForce> =
@@ -74,9 +75,8 @@ impl LocalLab {
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
-        if sut.is_some() {
-            family::check_room(&plan, &request.data_dir)?;
-        }
+        let disk_use = sut.as_ref().and_then(|_| family::disk_use(&plan, &request.data_dir));
+        disk_use.map_or(Ok(()), |files| files.require_room())?;
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let plan = Arc::new(plan);
         let load = LoadThreads::new(Arc::clone(&plan), clock);
@@ -206,6 +206,13 @@ impl Laboratory for LocalLab {
         // The server goes with its handle.
         drop(self.sut);
     }
+}
+
+/// Checks that the files of users on a server that is to be started are on a disk.
+fn check_disk(request: &RunRequest<'_>) -> Result<(), FleetError> {
+    let is_started = matches!(request.server, ServerChoice::Start(..));
+    let files = family::disk_use(&request.plan, &request.data_dir).filter(|_| is_started);
+    files.map_or(Ok(()), |files| files.require_disk())
 }
 
 fn start_server(

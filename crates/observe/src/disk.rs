@@ -1,10 +1,13 @@
 //! The disk that holds a file, and its free space.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{major, minor, stat, statvfs};
+use rustix::fs::{major, minor, stat, statfs, statvfs};
 
 use crate::kernel_file;
+
+/// Types of file systems that are in memory: tmpfs and ramfs (statfs(2)).
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58F6];
 
 /// Returns the whole disk that holds a file or directory, as `MAJOR:MINOR`; `None` if the kernel names none,
 /// as for memory, network and multi-disk file systems.
@@ -18,15 +21,35 @@ pub fn disk_of(path: &Path) -> Option<String> {
 /// Returns the bytes available to an ordinary user on the file system of a path, or of its nearest existing parent; `None`
 /// if the system does not say.
 pub fn free_bytes(path: &Path) -> Option<u64> {
-    let path = std::path::absolute(path).ok()?;
-    let existing = path.ancestors().find(|path| path.exists())?;
-    let system = statvfs(existing).ok()?;
+    let system = statvfs(&nearest_existing(path)?).ok()?;
     Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+/// Returns whether the file system of a path, or of its nearest existing parent, is in memory; `false` if the system does
+/// not say.
+pub fn is_in_memory(path: &Path) -> bool {
+    let system = nearest_existing(path).and_then(|existing| statfs(&existing).ok());
+    // The type has 32 bits, and its sign is none of the file system.
+    system.is_some_and(|system| IN_MEMORY.contains(&(system.f_type as u64 & 0xFFFF_FFFF)))
+}
+
+fn nearest_existing(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find(|path| path.exists()).map(Path::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_in_memory_are_told_from_those_on_a_disk() {
+        for (path, expected) in
+            [("/dev/shm", true), ("/dev/shm/no/such", true), ("/proc", false), ("/var/tmp/no/such", false)]
+        {
+            assert_eq!(is_in_memory(Path::new(path)), expected, "{path}");
+        }
+    }
 
     #[test]
     fn memory_file_systems_have_no_disk() {

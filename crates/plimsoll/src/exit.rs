@@ -192,6 +192,9 @@ impl From<FleetError> for Failure {
                 Failure { hint: why.hint().or_else(other_path), ..failure(exit) }
             }
             FleetError::NoMemoryLimit(why) => failure(Exit::Usage).hint(memory_limit_hint(why)),
+            FleetError::FilesInMemory { .. } => failure(Exit::Testbed).hint(
+                "mount a disk there, or start the server yourself with its files on a disk, and load it with `--target`",
+            ),
             FleetError::NoRoom { .. } => failure(Exit::Testbed)
                 .hint("free some of the disk, or take a smaller `--set range=…` or fewer clients with `--load`"),
             FleetError::NoRoomForData { .. } => failure(Exit::Testbed)

@@ -35,6 +35,7 @@ pub(crate) use order_entry::OrderTarget;
 pub(crate) use web::WebTarget;
 
 use crate::counts::Counts;
+use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
@@ -142,14 +143,11 @@ pub(crate) fn checked_things(family: Family) -> &'static str {
     }
 }
 
-/// Checks that the disk below a directory has room for the data that users have on a server that this run started.
-///
-/// # Errors
-/// They would leave less than a tenth of it free.
-pub(crate) fn check_room(plan: &Plan, directory: &Path) -> Result<(), FleetError> {
+/// Returns the files that users have on a server that a run starts, below a directory; `None` where operations use none.
+pub(crate) fn disk_use(plan: &Plan, directory: &Path) -> Option<DiskUse> {
     match &plan.workload {
-        Workload::App(workload) => app::check_room(workload, plan.level_max(), directory),
-        _ => Ok(()),
+        Workload::App(workload) => app::disk_use(workload, plan.level_max(), directory),
+        _ => None,
     }
 }
 

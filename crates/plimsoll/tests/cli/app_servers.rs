@@ -77,6 +77,30 @@ fn files_are_written_through_or_past_the_page_cache_where_a_language_can() {
         .expect_stderr("the server answered with status 501: Not Implemented");
 }
 
+/// The directory of all servers that a run starts, in memory in a mount namespace of its own, where that is permitted.
+#[test]
+fn files_in_memory_are_refused_before_a_server_is_started() {
+    let fixture = Fixture::new();
+    let line = r#"
+        run() {
+            mount -t tmpfs tmpfs /var/tmp
+            "$plimsoll" run serverbench --sut built-in,python --set suite=disk --load 1 --quick --out runs
+            echo "exit $?"
+        }
+        export -f run
+        if unshare -rm mount -t tmpfs tmpfs /var/tmp 2>/dev/null; then unshare -rm bash -c run; fi"#;
+    let ended = fixture.shell(line).expect(0);
+    if ended.stdout.is_empty() {
+        // Mounts are not permitted here.
+        return;
+    }
+    let refusal =
+        "is in memory, and the files of clients belong on a disk\nhint: mount a disk there, or start";
+    assert_eq!(ended.stderr.matches(refusal).count(), 2, "{}", ended.stderr);
+    let ended = ended.expect_stdout("exit 4\n");
+    assert!(!ended.stderr.contains("starting"), "{}", ended.stderr);
+}
+
 /// Starts the Python server, which has no files yet, on a port; returns it with the directory of its files.
 fn python_by_hand(port: u16) -> (ByHand, TempDir) {
     let files = tempfile::tempdir_in("/var/tmp").unwrap();
