@@ -52,14 +52,16 @@ pub enum FleetError {
     },
     /// The files of clients leave less than a tenth of the free disk.
     #[error(
-        "the files of {clients} clients take {} ({} each), more than nine tenths of the {} that are free in `{}`",
-        Bytes(clients.saturating_mul(*each)), Bytes(*each), Bytes(*free), .directory.display()
+        "the files of {clients} clients take {} ({} each), {}more than nine tenths of the {} that are free in `{}`",
+        Bytes(clients.saturating_mul(*each)), Bytes(*each), and_others(*others), Bytes(*free), .directory.display()
     )]
     NoRoom {
         /// The number of clients at the highest load.
         clients: u64,
         /// The bytes of the files of each.
         each: u64,
+        /// The bytes of the files of other runs that exist at the same time.
+        others: u64,
         /// The bytes that are free.
         free: u64,
         /// The directory of the files.
@@ -81,4 +83,11 @@ pub enum FleetError {
     /// A search cannot begin.
     #[error(transparent)]
     Search(#[from] FindMaxError),
+}
+
+fn and_others(bytes: u64) -> String {
+    match bytes {
+        0 => String::new(),
+        _ => format!("and those of other runs at the same time {}, together ", Bytes(bytes)),
+    }
 }

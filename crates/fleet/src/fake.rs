@@ -15,6 +15,7 @@ use units::Nanos;
 
 use crate::counts::Counts;
 use crate::disclosed::Disclosed;
+use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::{Collector, Laboratory};
@@ -88,6 +89,8 @@ pub(crate) struct FakeLab {
     prepared: Option<LoadPoint>,
     /// Number of times that the server was put into its first state.
     n_resets: u32,
+    /// The files of users.
+    pub(crate) disk_use: Option<DiskUse>,
 }
 
 impl FakeLab {
@@ -107,6 +110,7 @@ impl FakeLab {
             asked,
             prepared: None,
             n_resets: 0,
+            disk_use: None,
         }
     }
 
@@ -133,6 +137,10 @@ impl Laboratory for FakeLab {
 
     fn described(&self) -> (String, String) {
         ("http://fake/".to_owned(), "a fake".to_owned())
+    }
+
+    fn disk_use(&self) -> Option<&DiskUse> {
+        self.disk_use.as_ref()
     }
 
     fn order(&self) -> &'static StepOrder {

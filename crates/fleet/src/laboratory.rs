@@ -10,6 +10,7 @@ use units::Nanos;
 
 use crate::counts::Counts;
 use crate::disclosed::Disclosed;
+use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::Observer;
 use crate::order::StepOrder;
@@ -32,6 +33,10 @@ pub(crate) trait Laboratory {
 
     /// Returns the address of the system under test, and a line that names it.
     fn described(&self) -> (String, String);
+
+    /// Returns the files that users have on the disk of a server that the run started; `None` without such files. They stay
+    /// until `stop`.
+    fn disk_use(&self) -> Option<&DiskUse>;
 
     /// Returns the order of steps that the family states.
     fn order(&self) -> &'static StepOrder;

@@ -19,6 +19,7 @@ use units::{Clock, Nanos, RealClock};
 use crate::collect::{BegunPoint, WatchedServer, collect_load_point};
 use crate::counts::Counts;
 use crate::disclosed::{Disclosed, disclosed};
+use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::family::{self, ResolvedTarget};
@@ -41,6 +42,7 @@ pub(crate) struct LocalLab {
     clock: RealClock,
     /// The server that this run started; `None` if it was there already.
     sut: Option<RunningSut>,
+    disk_use: Option<DiskUse>,
     target: ResolvedTarget,
     watchers: Watchers,
     /// Findings about limits that are not recorded yet.
@@ -76,7 +78,6 @@ impl LocalLab {
         };
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
         let disk_use = sut.as_ref().and_then(|_| family::disk_use(&plan, &request.data_dir));
-        disk_use.map_or(Ok(()), |files| files.require_room())?;
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let plan = Arc::new(plan);
         let load = LoadThreads::new(Arc::clone(&plan), clock);
@@ -85,6 +86,7 @@ impl LocalLab {
             limits,
             clock,
             sut,
+            disk_use,
             target,
             watchers: Watchers::default(),
             remarks: Vec::new(),
@@ -110,6 +112,10 @@ impl Laboratory for LocalLab {
             None => "a server that was already there".to_owned(),
         };
         (self.target.name(), name)
+    }
+
+    fn disk_use(&self) -> Option<&DiskUse> {
+        self.disk_use.as_ref()
     }
 
     fn order(&self) -> &'static StepOrder {

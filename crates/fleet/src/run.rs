@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::Ending;
 
+use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::Laboratory;
@@ -16,7 +17,8 @@ use crate::verify::VerifyError;
 /// with another one each time, so that what changes on the machine concerns all alike. Returns how each run ended; its
 /// run file holds everything else.
 ///
-/// A run that fails does not end the others. If it failed before its first load point, there is no run file; else there
+/// A run that fails does not end the others, nor does one that is refused because the disk has no room for its files beside
+/// theirs. If it failed before its first load point, there is no run file; else there
 /// is one that says the reason too, as far as it could still be written. `stop` ends all of them early when set; what
 /// was recorded stays.
 pub fn run<O: Observer + Send>(
@@ -43,8 +45,10 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
             continue;
         }
         observer.event(Event::Turn(index));
-        let session =
-            start(request, observer, stop).and_then(|lab| Session::open(lab, request, observer, stop));
+        let session = start(request, observer, stop).and_then(|lab| {
+            require_room(&lab, &turns)?;
+            Session::open(lab, request, observer, stop)
+        });
         turns.push(match session {
             Ok(mut session) => {
                 if takes_turns {
@@ -77,6 +81,12 @@ pub(crate) fn run_in<L: Laboratory, O: Observer + Send>(
     turns.into_iter().map(Turn::end).collect()
 }
 
+/// Checks that the disk has room for the files of a run beside those of the runs before it.
+fn require_room<L: Laboratory>(lab: &L, before: &[Turn<L>]) -> Result<(), FleetError> {
+    let others = before.iter().filter_map(Turn::disk_use);
+    lab.disk_use().map_or(Ok(()), |files| files.require_room(others))
+}
+
 /// One of several runs that take turns.
 enum Turn<L> {
     Running(Box<Session<L>>),
@@ -84,6 +94,14 @@ enum Turn<L> {
 }
 
 impl<L: Laboratory> Turn<L> {
+    /// Returns the files of a run that goes on.
+    fn disk_use(&self) -> Option<&DiskUse> {
+        match self {
+            Turn::Running(session) => session.disk_use(),
+            Turn::Ended(_) => None,
+        }
+    }
+
     /// Goes on after a load point with this result.
     fn after(self, result: Result<bool, FleetError>) -> Turn<L> {
         match (self, result) {

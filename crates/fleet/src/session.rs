@@ -8,6 +8,7 @@ use runfile::Header;
 use units::wall;
 
 use crate::counts::Counts;
+use crate::disk_use::DiskUse;
 use crate::error::{FleetError, INTERRUPTED};
 use crate::event::{Event, Observer};
 use crate::family::checked_things;
@@ -61,6 +62,11 @@ impl<L: Laboratory> Session<L> {
         machines.iter().try_for_each(|machine| record.machine(machine))?;
         lab.remarks().iter().try_for_each(|remark| record.event(remark))?;
         Ok(Session { lab, search, n_begun: 0, record, is_fresh: true })
+    }
+
+    /// Returns the files that users have on the disk of its server.
+    pub(crate) fn disk_use(&self) -> Option<&DiskUse> {
+        self.lab.disk_use()
     }
 
     /// Returns the load point that comes next; `None` if all were run, or the search is over.

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::web::Trust;
-use model::{CheckMoment, Load, Notes, Plan, Search, Secrets};
+use model::{CheckMoment, Ending, Load, Notes, Plan, Search, Secrets};
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
 
+use crate::disk_use::DiskUse;
+use crate::error::FleetError;
 use crate::fake::{FakeLab, Transcript, Trouble};
 use crate::family::ExternalServer;
 use crate::order::StepOrder;
@@ -722,4 +724,32 @@ fn a_condition_that_does_not_hold_is_recorded_and_the_run_goes_on() {
         run 0: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete, broken at 0: condition after
         "#,
     );
+}
+
+/// Each of the first two has room alone, and the last has room beside one of them.
+#[test]
+fn a_run_without_room_for_its_files_beside_those_of_others_is_refused() {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let free = observe::free_bytes(folder.path()).unwrap();
+    let files = ["large", "too-large", "small"].map(|name| folder.path().join(format!("{name}.plim")));
+    let plan = plan(&[1]);
+    let requests = files.each_ref().map(|file| request(&plan, file));
+    let mut bytes = [free / 10 * 6, free / 10 * 6, 1 << 20].into_iter();
+    let transcript = Transcript::default();
+    let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+    let endings = run_in(&requests, &mut transcript.clone(), stop, |request, _, _| {
+        let mut lab = FakeLab::start(request, None, &StepOrder::STATEFUL, &transcript, stop);
+        let directory = folder.path().to_owned();
+        lab.disk_use = bytes.next().map(|each| DiskUse { users: 1, each, directory });
+        Ok(lab)
+    });
+    let expected = free / 10 * 6;
+    assert!(
+        matches!(&endings[..], [Ok(Ending::Complete), Err(FleetError::NoRoom { others, .. }), Ok(Ending::Complete)]
+            if *others == expected),
+        "{endings:?}"
+    );
+    assert_eq!(files.map(|file| file.exists()), [true, false, true]);
+    let text = transcript.text();
+    assert!(text.find("stop") < text.find("load point"), "refused before the load: {text}");
 }

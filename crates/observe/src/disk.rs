@@ -25,6 +25,12 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
     Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
+/// Returns whether two paths, or their nearest existing parents, are on one file system; `false` if the system does not say.
+pub fn share_file_system(one: &Path, other: &Path) -> bool {
+    let device = |path| stat(&nearest_existing(path)?).ok().map(|found| found.st_dev);
+    device(one).is_some_and(|found| device(other) == Some(found))
+}
+
 /// Returns whether the file system of a path, or of its nearest existing parent, is in memory; `false` if the system does
 /// not say.
 pub fn is_in_memory(path: &Path) -> bool {
@@ -49,6 +55,13 @@ mod tests {
         {
             assert_eq!(is_in_memory(Path::new(path)), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn file_systems_are_those_of_existing_parents() {
+        let shares = |one: &str, other: &str| share_file_system(Path::new(one), Path::new(other));
+        assert!(shares("/dev/shm", "/dev/shm/no/such") && shares("/proc/no/such", "/proc/self"));
+        assert!(!shares("/dev/shm/no/such", "/proc/no/such"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod watch;
 
 pub use cpu_list::{CpuListError, available_cpus, format_cpu_list, parse_cpu_list};
 pub use cpu_order::by_core;
-pub use disk::{disk_of, free_bytes, is_in_memory};
+pub use disk::{disk_of, free_bytes, is_in_memory, share_file_system};
 pub use doctor::{Check, CheckState, DoctorInput, examine};
 pub use inventory::{
     InventoryInput, Redactor, inventory, model_name, package_of, redactor, unknown_server, user_name,

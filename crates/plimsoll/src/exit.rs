@@ -195,6 +195,8 @@ impl From<FleetError> for Failure {
             FleetError::FilesInMemory { .. } => failure(Exit::Testbed).hint(
                 "mount a disk there, or start the server yourself with its files on a disk, and load it with `--target`",
             ),
+            FleetError::NoRoom { others: 1.., .. } => failure(Exit::Testbed)
+                .hint("free some of the disk, or run servers and settings one at a time, or with fewer clients (`--load`)"),
             FleetError::NoRoom { .. } => failure(Exit::Testbed)
                 .hint("free some of the disk, or take a smaller `--set range=…` or fewer clients with `--load`"),
             FleetError::NoRoomForData { .. } => failure(Exit::Testbed)
