@@ -7,7 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use languages::{
     LoadListError, RATE_MAX, is_terminal_control, parse_bytes, parse_load, parse_rates, parse_time,
 };
-use model::{Arrivals, DiskShare, GatewayKind, Limit, LimitError, parse_limits};
+use model::{
+    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, Arrivals, DiskShare, GatewayKind, Limit, LimitError,
+    parse_limits,
+};
 use observe::{MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelectorError};
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
@@ -628,6 +631,9 @@ pub(crate) struct ServeAppArguments {
     /// Maximum length of a client's data file
     #[arg(long, value_name = "SIZE", value_parser = file_size, default_value = "1 GiB")]
     pub file_max: u64,
+    /// Length at which a client's second file, which is appended to, begins anew: 4 KiB to 20 MiB
+    #[arg(long, value_name = "SIZE", value_parser = append_size, default_value = "20 MiB")]
+    pub append_max: u64,
     /// Directory for the data files of clients, on a disk; without it, the server has no files
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
@@ -896,6 +902,11 @@ fn several_cpus(text: &str) -> Result<f64, String> {
 fn file_size(text: &str) -> Result<u64, String> {
     let size = parse_bytes(text).map_err(|error| format!("{}\nhint: {}", error.message, error.hint))?;
     Ok(size.0)
+}
+
+fn append_size(text: &str) -> Result<u64, String> {
+    let is_allowed = |size: &u64| (APP_BLOCK_BYTES..=APP_APPENDED_BYTES_MAX).contains(size);
+    Some(file_size(text)?).filter(is_allowed).ok_or_else(|| "expected a size from 4 KiB to 20 MiB".to_owned())
 }
 
 fn workers(text: &str) -> Result<usize, String> {

@@ -99,6 +99,7 @@ fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
         queue_max: arguments.queue_max,
         clients_max: arguments.clients_max,
         file_bytes_max: arguments.file_max,
+        append_bytes_max: arguments.append_max,
         directory: arguments.directory.clone(),
         cpu_allowance: arguments.cpu_allowance.map(Ratio),
         faults,

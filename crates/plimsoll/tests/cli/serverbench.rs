@@ -270,6 +270,9 @@ fn mistakes_of_the_server_have_a_remedy() {
     let refused = |more: &[&str]| fixture.run(&[&["serve", "app"], more].concat());
     refused(&["--directory", "/dev/shm"]).expect(4).expect_stderr("hint: choose a directory on a disk");
     refused(&["--fault", "stal"]).expect(2).expect_stderr("did you mean `stall`?");
+    for wrong in ["4095 B", "21 MiB"] {
+        refused(&["--append-max", wrong]).expect(2).expect_stderr("expected a size from 4 KiB to 20 MiB");
+    }
     for wrong in [["--threads", "257"], ["--threads", "0"], ["--cpu-allowance", "0"], ["--file-max", "many"]]
     {
         refused(&wrong).expect(2);

@@ -4,10 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
-use frame::app::{
-    APPENDED_BYTES_MAX, AppStatus, BLOCK_BYTES, DataSettings, FileIo, SEQUENTIAL_BLOCKS, block_number,
-    fill_block,
-};
+use frame::app::{AppStatus, BLOCK_BYTES, DataSettings, FileIo, SEQUENTIAL_BLOCKS, block_number, fill_block};
 use rustix::fs::{Advice, OFlags, fadvise};
 
 use crate::framed::DataDirectory;
@@ -22,6 +19,8 @@ const WRITE_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub(super) struct ClientData {
     client: u32,
+    /// Length at which the file that is appended to begins anew, in bytes.
+    append_bytes_max: u64,
     files: Option<ClientFiles>,
 }
 
@@ -54,8 +53,8 @@ impl TransferBuffer {
 
 impl ClientData {
     /// Creates the data of a client without files.
-    pub(super) fn new(client: u32) -> ClientData {
-        ClientData { client, files: None }
+    pub(super) fn new(client: u32, append_bytes_max: u64) -> ClientData {
+        ClientData { client, append_bytes_max, files: None }
     }
 
     /// Makes the files, unless they are there with these settings, and brings the range into the state that the settings
@@ -99,7 +98,8 @@ impl ClientData {
     /// Appends a block; returns the length of the file, which begins anew when it is full.
     pub(super) fn append(&mut self, buffer: &mut TransferBuffer) -> Result<u64, AppStatus> {
         let files = self.files.as_mut().ok_or(AppStatus::OutOfPhase)?;
-        if APPENDED_BYTES_MAX <= files.appended_bytes {
+        // Its length is never above the bound, also where that is no multiple of a block.
+        if self.append_bytes_max < files.appended_bytes + BLOCK_BYTES as u64 {
             files.appended.set_len(0).map_err(status)?;
             files.appended_bytes = 0;
         }
@@ -193,6 +193,9 @@ mod tests {
     const SETTINGS: DataSettings =
         DataSettings { file_bytes: 8 * 4096, range_bytes: 5 * 4096, io: FileIo::Buffered, is_cold: false };
 
+    /// The bound of the file that is appended to.
+    const APPEND_BYTES_MAX: u64 = 3 * 4096 + 2048;
+
     /// Makes the files of client 7, and does something with them.
     fn with_files(
         settings: DataSettings,
@@ -200,7 +203,7 @@ mod tests {
     ) {
         let parent = tempfile::tempdir_in("/var/tmp").unwrap();
         let directory = DataDirectory::create(parent.path(), "app-server-").unwrap();
-        let (mut data, mut buffer) = (ClientData::new(7), TransferBuffer::new());
+        let (mut data, mut buffer) = (ClientData::new(7, APPEND_BYTES_MAX), TransferBuffer::new());
         data.prepare(settings, &directory, &mut buffer).unwrap();
         test(&mut data, &directory, &mut buffer);
     }
@@ -294,20 +297,19 @@ mod tests {
         });
     }
 
+    /// By hand: three blocks and a half.
     #[test]
     fn the_appended_file_begins_anew_when_it_is_full() {
         with_files(SETTINGS, |data, directory, buffer| {
-            for n in 1..=APPENDED_BYTES_MAX / 4096 {
-                assert_eq!(data.append(buffer), Ok(4096 * n));
-            }
-            assert_eq!(data.append(buffer), Ok(4096));
+            let lengths: Vec<u64> = (0..7).map(|_| data.append(buffer).unwrap()).collect();
+            assert_eq!(lengths, [1, 2, 3, 1, 2, 3, 1].map(|blocks| 4096 * blocks));
             assert_eq!(std::fs::metadata(directory.file("client_7.log")).unwrap().len(), 4096);
         });
     }
 
     #[test]
     fn there_are_no_operations_before_the_files() {
-        let (mut data, mut buffer) = (ClientData::new(1), TransferBuffer::new());
+        let (mut data, mut buffer) = (ClientData::new(1, APPEND_BYTES_MAX), TransferBuffer::new());
         assert_eq!(data.read(0, 1, &mut buffer), Err(AppStatus::OutOfPhase));
         assert_eq!(data.append(&mut buffer), Err(AppStatus::OutOfPhase));
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use frame::app::APPENDED_BYTES_MAX;
 use thiserror::Error;
 use units::Ratio;
 
@@ -25,6 +26,8 @@ pub struct AppOptions {
     pub clients_max: u32,
     /// Longest data file of a client, in bytes.
     pub file_bytes_max: u64,
+    /// Length in bytes at which a client's second file, which is appended to, begins anew: at least a block.
+    pub append_bytes_max: u64,
     /// Directory below which the files of clients are made, on a disk; `None` for a server without files.
     pub directory: Option<PathBuf>,
     /// CPUs that all threads of the server together limit themselves to; `None` for no limit.
@@ -53,6 +56,7 @@ impl AppOptions {
             queue_max: 1024,
             clients_max: 1024,
             file_bytes_max: 1 << 30,
+            append_bytes_max: APPENDED_BYTES_MAX,
             directory: None,
             cpu_allowance: None,
             faults: FrameFaultPlan::default(),

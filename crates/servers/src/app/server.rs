@@ -29,8 +29,8 @@ impl AppServer {
         assert!((1..=SERVICE_THREADS_MAX).contains(&options.service_threads), "bounded service threads");
         let parent = options.directory.as_deref();
         let directory = parent.map(|parent| DataDirectory::create(parent, DIRECTORY_PREFIX)).transpose()?;
-        let AppOptions { clients_max, file_bytes_max, .. } = options;
-        let limits = ClientLimits { clients_max, file_bytes_max };
+        let AppOptions { clients_max, file_bytes_max, append_bytes_max, .. } = options;
+        let limits = ClientLimits { clients_max, file_bytes_max, append_bytes_max };
         let service = AppService { limits, clients: Mutex::default(), directory };
         let common = FrameServerOptions {
             listen: options.listen,

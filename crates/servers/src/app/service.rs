@@ -24,6 +24,7 @@ pub(super) struct AppService {
 pub(super) struct ClientLimits {
     pub(super) clients_max: u32,
     pub(super) file_bytes_max: u64,
+    pub(super) append_bytes_max: u64,
 }
 
 /// The session that `HELLO` has opened.
@@ -79,7 +80,8 @@ impl AppService {
     /// Returns the data of a client; the same for all of its connections.
     fn client_data(&self, client: u32) -> Arc<Mutex<ClientData>> {
         let mut clients = self.clients.lock().expect("no thread panics with the clients");
-        Arc::clone(clients.entry(client).or_insert_with(|| Arc::new(Mutex::new(ClientData::new(client)))))
+        let made = || Arc::new(Mutex::new(ClientData::new(client, self.limits.append_bytes_max)));
+        Arc::clone(clients.entry(client).or_insert_with(made))
     }
 }
 
