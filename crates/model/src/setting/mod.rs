@@ -179,6 +179,9 @@ impl Setting {
     /// The name of the setting of application server benchmarks that a run takes from its server.
     pub const APP_PROTOCOL: &'static str = app::PROTOCOL;
 
+    /// The name of the setting of order-entry benchmarks that a run takes from its server.
+    pub const ORDER_SQL: &'static str = order_entry::SQL;
+
     /// Returns whether it has a value for each of several items instead of one.
     pub fn has_items(&self) -> bool {
         matches!(self.access, SettingAccess::PerItem { .. })

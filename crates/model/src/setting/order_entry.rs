@@ -5,7 +5,7 @@ use orders::{DataScale, WAREHOUSES_MAX};
 
 use super::configuration::TIME_LIMIT;
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
-use crate::{OrderEntryWorkload, OrderMix, OrderPacing, PauseStart, Workload};
+use crate::{OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Workload};
 
 const WAREHOUSES: &str = "warehouses";
 const DIVISOR: &str = "divisor";
@@ -13,6 +13,7 @@ const PACING: &str = "pacing";
 const THINK_TIME: &str = "think-time";
 const THINK_FROM: &str = "think-from";
 const MIX: &str = "mix";
+pub(crate) const SQL: &str = "sql";
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
@@ -111,6 +112,22 @@ pub(super) const SETTINGS: &[Setting] = &[
             apply: |configuration, value| apply_to(configuration, MIX, value),
         },
     },
+    Setting {
+        name: SQL,
+        title: "form of SQL",
+        about: "form in which transactions reach the database; it follows from the server where it can have one only",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("request", "One request of our own protocol for each transaction"),
+            SettingChoice::new("client", "Statements one after another, each of one table"),
+            SettingChoice::new("batched", "Statements of several rows, which return what they have changed"),
+            SettingChoice::new("stored", "One call of a stored procedure for each transaction"),
+        ]),
+        key: DefinitionKey::Optional("request"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.sql.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, SQL, value),
+        },
+    },
     TIME_LIMIT,
 ];
 
@@ -135,6 +152,9 @@ pub(crate) fn apply(workload: &mut OrderEntryWorkload, name: &str, value: &Setti
         }
         (MIX, SettingValue::Choice(name, _)) => {
             workload.mix = OrderMix::named(name).unwrap_or(workload.mix);
+        }
+        (SQL, SettingValue::Choice(name, _)) => {
+            workload.sql = OrderSql::named(name).unwrap_or(workload.sql);
         }
         _ => {}
     }
@@ -170,6 +190,7 @@ mod tests {
         assert_eq!(choices(PACING), OrderPacing::ALL.map(OrderPacing::name));
         assert_eq!(choices(THINK_FROM), PauseStart::ALL.map(PauseStart::name));
         assert_eq!(choices(MIX), OrderMix::ALL.map(OrderMix::name));
+        assert_eq!(choices(SQL), OrderSql::ALL.map(OrderSql::name));
         assert_eq!(choices(DIVISOR), orders::DIVISORS.map(|divisor| divisor.to_string()));
     }
 
@@ -186,6 +207,7 @@ mod tests {
         assert_eq!(applied("think-time", "1 s").think_mean, Nanos::from_secs(1));
         assert_eq!(applied("think-from", "due").think_from, PauseStart::Due);
         assert_eq!(applied("mix", "deck").mix, OrderMix::Deck);
+        assert_eq!(applied("sql", "stored").sql, OrderSql::Stored);
         let error = Family::OrderEntry.choose_setting("warehouses", "0").unwrap_err();
         assert_eq!(error.hint(), "write a whole number from 1 to 100000");
     }

@@ -21,7 +21,7 @@ pub use app::{
 };
 #[cfg(feature = "echo")]
 pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
-pub use order_entry::{OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, order_measure};
+pub use order_entry::{OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, order_measure};
 pub use think::Think;
 pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
@@ -130,8 +130,8 @@ impl Workload {
         }
     }
 
-    /// Describes the data of users on the server; `None` of a workload that has none, and of the web, whose files the file set
-    /// has.
+    /// Describes the data of users on the server; `None` of a workload that has none, and of the web, whose files the
+    /// file set has.
     pub fn data_text(&self) -> Option<String> {
         match self {
             Workload::App(app) => app.data_text(),
@@ -140,8 +140,8 @@ impl Workload {
         }
     }
 
-    /// Describes the way in which operations are made, beside which alone figures of the workload are to be shown; `None`
-    /// where the settings say it all.
+    /// Describes the way in which operations are made, beside which alone figures of the workload are to be shown;
+    /// `None` where the settings say it all.
     pub fn mode_text(&self) -> Option<String> {
         match self {
             Workload::OrderEntry(orders) => Some(orders.mode_text()),
@@ -149,8 +149,8 @@ impl Workload {
         }
     }
 
-    /// Returns the sentence that every report of the workload ends with; `None` of workloads that derive from no protected
-    /// name.
+    /// Returns the sentence that every report of the workload ends with; `None` of workloads that derive from no
+    /// protected name.
     pub fn notice(&self) -> Option<&'static str> {
         match self {
             Workload::OrderEntry(_) => Some(order_entry::NOTICE),
@@ -158,7 +158,8 @@ impl Workload {
         }
     }
 
-    /// Returns whether a size is still to be fitted to the server's memory limit in force: see [`crate::Plan::fit_to_memory`].
+    /// Returns whether a size is still to be fitted to the server's memory limit in force: see
+    /// [`crate::Plan::fit_to_memory`].
     pub fn needs_memory_limit(&self) -> bool {
         matches!(self, Workload::App(app) if app.needs_memory_limit())
     }

@@ -17,24 +17,25 @@ use crate::{
     PauseKind, PauseStart, RateTime, Score, Words, parse_limits, with_serde,
 };
 
-/// The measures of a transaction besides its response time, by their indexes in the catalog.
+/// The measures of a transaction besides its response time, by their indexes in the catalog. Transactions in SQL do
+/// without the last two.
 pub mod order_measure {
-    /// The time that the request waited in the server's queue.
-    pub const QUEUE: usize = 0;
-    /// The time of its service.
-    pub const SERVICE: usize = 1;
     /// The requests that were sent for it and answered.
-    pub const ROUND_TRIPS: usize = 2;
-    /// The number of times that the database began it again with the same input.
-    pub const RETRIES: usize = 3;
+    pub const ROUND_TRIPS: usize = 0;
+    /// The number of times that it was begun again with the same input.
+    pub const RETRIES: usize = 1;
     /// The lines of an order that was placed.
-    pub const LINES: usize = 4;
+    pub const LINES: usize = 2;
     /// Those that another warehouse supplies.
-    pub const REMOTE_LINES: usize = 5;
-    /// The bytes sent, header and payload.
-    pub const SENT_BYTES: usize = 6;
-    /// The bytes received, header and payload.
-    pub const RECEIVED_BYTES: usize = 7;
+    pub const REMOTE_LINES: usize = 3;
+    /// The bytes sent.
+    pub const SENT_BYTES: usize = 4;
+    /// The bytes received.
+    pub const RECEIVED_BYTES: usize = 5;
+    /// The time that the request waited in the server's queue.
+    pub const QUEUE: usize = 6;
+    /// The time of its service.
+    pub const SERVICE: usize = 7;
 }
 
 /// The footer of every report. Source: the fair-use rules of the TPC.
@@ -77,6 +78,38 @@ names! {
     }
 }
 
+names! {
+    /// The form in which transactions reach the database: it moves work between the two sides.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum OrderSql {
+        /// A request of our own protocol, performed by prepared statements within the server.
+        Request = "request",
+        /// Statements one after another, each of which reads or writes one table.
+        Client = "client",
+        /// Statements that read or write several rows, and return what they have changed.
+        Batched = "batched",
+        /// A call of a stored procedure.
+        Stored = "stored",
+    }
+}
+
+impl OrderSql {
+    /// Whether replies state the times of queue and service: those of a database do not.
+    fn has_server_times(self) -> bool {
+        self == OrderSql::Request
+    }
+
+    /// Returns the form in reports.
+    fn text(self) -> &'static str {
+        match self {
+            OrderSql::Request => "one request per transaction, prepared statements in the server",
+            OrderSql::Client => "client statements one by one, prepared",
+            OrderSql::Batched => "batched client statements, prepared",
+            OrderSql::Stored => "one call of a stored procedure per transaction",
+        }
+    }
+}
+
 /// The transactions of a benchmark and the data that they need.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,6 +128,8 @@ pub struct OrderEntryWorkload {
     pub think_from: PauseStart,
     /// The choice of transactions.
     pub mix: OrderMix,
+    /// The form in which they reach the database.
+    pub sql: OrderSql,
 }
 
 impl Default for OrderEntryWorkload {
@@ -107,6 +142,7 @@ impl Default for OrderEntryWorkload {
             think_mean: Nanos::from_millis(270),
             think_from: PauseStart::Done,
             mix: OrderMix::Standard,
+            sql: OrderSql::Request,
         }
     }
 }
@@ -197,9 +233,7 @@ impl OrderEntryWorkload {
             (OrderPacing::Exponential, PauseStart::Due) => "bf as interarrival times".to_owned(),
             (pacing, _) => pacing.to_string(),
         };
-        format!(
-            "one request per transaction, prepared statements in the server; pacing {pacing}, {mix}, deliveries at once"
-        )
+        format!("{}; pacing {pacing}, {mix}, deliveries at once", self.sql.text())
     }
 
     /// Returns what a run of the workload counts and measures.
@@ -209,9 +243,12 @@ impl OrderEntryWorkload {
             kinds: shares.map(|(kind, share)| operation_kind(kind, share)).collect(),
             units: Vec::new(),
             pauses: self.pauses(),
-            measures: measures(),
+            measures: measures(self.sql),
             transferred: vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
-            response_parts: vec![order_measure::QUEUE, order_measure::SERVICE],
+            response_parts: match self.sql.has_server_times() {
+                true => vec![order_measure::QUEUE, order_measure::SERVICE],
+                false => Vec::new(),
+            },
             bands: self.bands(),
             outcomes: OUTCOMES.into(),
             score: Score::Rate { kinds: NEW_ORDERS.map(|kind| kind as usize).into(), per: RateTime::Minute },
@@ -285,20 +322,22 @@ impl OrderEntryWorkload {
 const NEW_ORDERS: [TransactionKind; 2] = [TransactionKind::NewOrder, TransactionKind::NewOrderRolledBack];
 
 /// Returns the measures in the order of [`order_measure`].
-fn measures() -> Vec<Measure> {
+fn measures(sql: OrderSql) -> Vec<Measure> {
     let always = Measure::always;
     let time = |name| Measure { has_spread: true, ..always(name, MeasureUnit::Nanoseconds) };
     let lines = |name, part_of| Measure { is_always: false, part_of, ..always(name, MeasureUnit::Count) };
-    vec![
-        time("queue"),
-        time("service"),
+    let mut measures = vec![
         always("round trips", MeasureUnit::Count),
         always("retries", MeasureUnit::Count),
         lines("order lines", None),
         lines("remote lines", Some(order_measure::LINES)),
         always("sent bytes", MeasureUnit::Bytes),
         always("received bytes", MeasureUnit::Bytes),
-    ]
+    ];
+    if sql.has_server_times() {
+        measures.extend([time("queue"), time("service")]);
+    }
+    measures
 }
 
 /// Makes the band of a percentage, as far on both sides of it, that leads to a remark; its name and counts are to be
@@ -464,6 +503,19 @@ mod tests {
         assert_eq!(mean(OrderPacing::Exponential, OrderMix::Standard), 0.27);
         assert_eq!(mean(OrderPacing::Flat, OrderMix::Standard), 0.0);
         assert_eq!(OrderEntryWorkload::default().transaction_mix(), TransactionMix::Weighted);
+    }
+
+    #[test]
+    fn a_database_says_nothing_of_its_queue() {
+        for sql in OrderSql::ALL {
+            let n_measures = if sql == OrderSql::Request { 8 } else { 6 };
+            let workload = OrderEntryWorkload { sql, ..OrderEntryWorkload::default() };
+            let catalog = workload.catalog();
+            assert_eq!(catalog.check(), Ok(()), "{sql}");
+            assert_eq!(catalog.measures.len(), n_measures, "{sql}");
+            assert_eq!(catalog.response_parts.is_empty(), sql != OrderSql::Request);
+            assert!(workload.mode_text().starts_with(sql.text()));
+        }
     }
 
     #[test]
