@@ -125,6 +125,39 @@ fn postgresql_is_made_restored_and_stopped() {
     check("postgresql", "postgres", postgresql);
 }
 
+/// Goal: what was loaded into the running server is in its golden copy, and in that of the next server alone which asks
+/// for the same contents.
+#[test]
+fn contents_are_loaded_once_and_restored() {
+    let _alone = alone_with_postgresql();
+    let (base, files) = (directory_in(MEMORY), files());
+    let start = |contents: &str| {
+        let server = Server::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
+        let started = RunningSut::start_with(request(server, base.path(), &files), Some(contents));
+        let mut sut = started.unwrap_or_else(|error| panic!("{error}"));
+        sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+        sut
+    };
+    let rows = |sut: &RunningSut| postgresql(sut, "SELECT SUM(v) FROM contents");
+    let mut first = start("one to three");
+    assert!(first.is_postgresql() && first.lacks_contents());
+    postgresql(&first, "CREATE TABLE contents (v INT)");
+    postgresql(&first, "INSERT INTO contents VALUES (1), (2), (3)");
+    first.keep_contents().unwrap_or_else(|error| panic!("{error}"));
+    assert!(!first.lacks_contents());
+    assert_eq!((rows(&first).as_str(), first.has_kept_data()), ("6", Some(false)));
+    postgresql(&first, "DELETE FROM contents");
+    first.reset().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(rows(&first), "6", "they are restored");
+    first.stop();
+
+    let same = start("one to three");
+    assert!(!same.lacks_contents());
+    assert_eq!((rows(&same).as_str(), same.has_kept_data()), ("6", Some(true)));
+    same.stop();
+    assert!(start("others").lacks_contents());
+}
+
 /// A variant of a family other than the web's: the recipe names it, and clients verify the certificate of the run.
 #[test]
 fn postgresql_speaks_tls_in_its_variant_only() {

@@ -22,6 +22,7 @@ mod value;
 mod variant;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use languages::names;
 use model::GatewayKind;
@@ -83,8 +84,8 @@ pub struct Recipe {
     pub ready_command: Vec<String>,
     /// The action between load points.
     pub reset: Reset,
-    /// Whether it is stopped while another server is measured in turns with it: for servers that use memory, disks or CPUs
-    /// also without load.
+    /// Whether it is stopped while another server is measured in turns with it: for servers that use memory, disks or
+    /// CPUs also without load.
     #[schemars(default)]
     pub alone: bool,
     /// Directories that the server needs below its work directory.
@@ -123,8 +124,8 @@ pub struct Recipe {
     /// Other configurations, by name; `[config]` and `[settings]` are the profile `benchmark`.
     #[schemars(default)]
     pub profiles: BTreeMap<String, ProfileRecipe>,
-    /// Variants of the server: values of `{variant}`, by name. Web servers have `h1` (HTTP/1), `tls` (HTTP/1 over TLS) and
-    /// `h2` (HTTP/2 over TLS), without this table only the first; recipes of other families name theirs freely.
+    /// Variants of the server: values of `{variant}`, by name. Web servers have `h1` (HTTP/1), `tls` (HTTP/1 over TLS)
+    /// and `h2` (HTTP/2 over TLS), without this table only the first; recipes of other families name theirs freely.
     #[schemars(default)]
     pub variants: BTreeMap<String, String>,
     /// Its gateways to programs that generate pages.
@@ -139,6 +140,12 @@ impl Recipe {
     /// Returns the names of the profiles, the default one first.
     pub fn profile_names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(BENCHMARK_PROFILE).chain(self.profiles.keys().map(String::as_str))
+    }
+
+    /// Returns whether its server speaks PostgreSQL's protocol: its program has that name.
+    pub fn is_postgresql(&self) -> bool {
+        let is_postgres = |path: &String| Path::new(path).file_name().is_some_and(|name| name == "postgres");
+        self.family == ServerFamily::OrderEntry && self.program.find.iter().any(is_postgres)
     }
 }
 

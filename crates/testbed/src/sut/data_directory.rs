@@ -8,14 +8,17 @@ use std::path::{Path, PathBuf};
 use super::SutError;
 use super::account::Account;
 use super::file_tree::tree_bytes;
-use super::golden::GoldenCopy;
+use super::golden::{GoldenCopy, VacantGolden};
 use super::work_dir::WorkDir;
 
-/// The data directory of one server, with the folder that is made for it. Dropping it removes both; the golden copy stays.
+/// The data directory of one server, with the folder that is made for it. Dropping it removes both; the golden copy
+/// stays.
 #[derive(Debug)]
 pub(super) struct DataDirectory {
     path: PathBuf,
     golden: Option<GoldenCopy>,
+    /// The place of the copy, until contents are loaded.
+    vacant: Option<VacantGolden>,
     _folder: WorkDir,
 }
 
@@ -30,7 +33,7 @@ impl DataDirectory {
             .and_then(|()| fs::set_permissions(&path, Permissions::from_mode(0o700)))
             .and_then(|()| owner.map_or(Ok(()), |owner| chown(&path, Some(owner.uid), Some(owner.gid))));
         created.map_err(failed("data directory", &path))?;
-        Ok(DataDirectory { path, golden: None, _folder: folder })
+        Ok(DataDirectory { path, golden: None, vacant: None, _folder: folder })
     }
 
     /// Returns its path.
@@ -46,6 +49,27 @@ impl DataDirectory {
     /// Restores the data from this copy from now on.
     pub(super) fn set_golden(&mut self, golden: GoldenCopy) {
         self.golden = Some(golden);
+    }
+
+    /// Leaves the copy for later, when the data have their contents.
+    pub(super) fn set_vacant(&mut self, vacant: VacantGolden) {
+        self.vacant = Some(vacant);
+    }
+
+    /// Returns whether contents are still to be loaded.
+    pub(super) fn lacks_contents(&self) -> bool {
+        self.vacant.is_some()
+    }
+
+    /// Copies the data with their contents; to be called while the server does not run.
+    ///
+    /// # Errors
+    /// The copy cannot be written.
+    pub(super) fn keep(&mut self, password: &str) -> Result<(), SutError> {
+        if let Some(vacant) = self.vacant.take() {
+            self.golden = Some(vacant.fill(&self.path, password)?);
+        }
+        Ok(())
     }
 
     /// Replaces the data by the golden copy; to be called while the server does not run.

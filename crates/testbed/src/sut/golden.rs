@@ -42,6 +42,14 @@ pub(super) struct GoldenKey {
     pub identity: String,
 }
 
+impl GoldenKey {
+    /// Returns the identity of the same data with contents.
+    pub(super) fn with_contents(self, contents: Option<&str>) -> GoldenKey {
+        let contents = contents.map(|contents| format!("\ncontents {contents}")).unwrap_or_default();
+        GoldenKey { identity: self.identity + &contents, ..self }
+    }
+}
+
 /// The path of a copy, by its identity.
 #[derive(Debug, Clone)]
 struct GoldenPath {

@@ -56,8 +56,9 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Finds all programs, then creates the directory with all files.
-    pub(super) fn make(request: SutRequest) -> Result<Prepared, SutError> {
+    /// Finds all programs, then creates the directory with all files. `contents` tells what is loaded into the data
+    /// when the server runs: a golden copy of data with other contents is another one, and none is made before.
+    pub(super) fn make(request: SutRequest, contents: Option<&str>) -> Result<Prepared, SutError> {
         let origin = request.server.origin();
         let recipe = request.server.into_recipe();
         let proxy_setup = request.web.accelerator.map(|accelerator| {
@@ -115,12 +116,13 @@ impl Prepared {
         let version = version_of(&programs.server, &recipe.program);
         let golden = match (recipe.reset, &data_folder) {
             (Reset::Restore, Some(_)) => {
-                let key = golden_key(&recipe, &choice, &values, (&programs.server, version.as_deref()));
-                Some(golden::look_up(&request.data_dir, key)?)
+                let program = (programs.server.as_path(), version.as_deref());
+                let key = golden_key(&recipe, &choice, &values, program).with_contents(contents);
+                Some((golden::look_up(&request.data_dir, key)?, contents.is_some()))
             }
             _ => None,
         };
-        if let Some(GoldenLookUp::Found(copy)) = &golden {
+        if let Some((GoldenLookUp::Found(copy), _)) = &golden {
             values.password = copy.password.clone();
         }
         let maker = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: cpus.clone() };
@@ -306,13 +308,13 @@ impl ProcessBuilder<'_> {
         })
     }
 
-    /// Puts the data of the server into place: from their golden copy, or by the steps of its recipe. Data that are restored
-    /// later are then copied.
+    /// Puts the data of the server into place: from their golden copy, or by the steps of its recipe. Data that are
+    /// restored later are then copied, unless contents are to be loaded into them first.
     fn data(
         &self,
         recipe: &Recipe,
         folder: Option<WorkDir>,
-        golden: Option<GoldenLookUp>,
+        golden: Option<(GoldenLookUp, bool)>,
         search_path: &[PathBuf],
     ) -> Result<Option<DataDirectory>, SutError> {
         let run = |times: &[StepTime]| {
@@ -326,12 +328,16 @@ impl ProcessBuilder<'_> {
         let (path, owner) = (self.values.data.clone(), Account::for_start(&recipe.start));
         let mut data = DataDirectory::create(path, folder, owner.as_ref())?;
         match golden {
-            Some(GoldenLookUp::Found(copy)) => {
+            Some((GoldenLookUp::Found(copy), _)) => {
                 data.set_golden(copy);
                 data.restore()?;
                 run(&[StepTime::Prepared])?;
             }
-            Some(GoldenLookUp::Vacant(vacant)) => {
+            Some((GoldenLookUp::Vacant(vacant), true)) => {
+                run(&[StepTime::Made, StepTime::Prepared])?;
+                data.set_vacant(vacant);
+            }
+            Some((GoldenLookUp::Vacant(vacant), false)) => {
                 run(&[StepTime::Made, StepTime::Prepared])?;
                 let copy = vacant.fill(data.path(), &self.values.password)?;
                 data.set_golden(copy);
@@ -525,8 +531,8 @@ pub(super) fn data_path(recipe: &Recipe, folder: &Path) -> PathBuf {
     recipe.data.as_ref().map_or_else(PathBuf::new, |data| folder.join(&data.directory))
 }
 
-/// Returns all that the data of a server depend on: its recipe and profile with the values of this machine, its program and
-/// account. Values that are chosen for each start are left out. The program comes with its version.
+/// Returns all that the data of a server depend on: its recipe and profile with the values of this machine, its program
+/// and account. Values that are chosen for each start are left out. The program comes with its version.
 fn golden_key(
     recipe: &Recipe,
     choice: &Choice,

@@ -87,8 +87,18 @@ impl RunningSut {
     /// It is not installed, its recipe does not have what is requested, or a directory, the file set or a
     /// process could not be created.
     pub fn start(request: SutRequest) -> Result<RunningSut, SutError> {
+        RunningSut::start_with(request, None)
+    }
+
+    /// Does the same for a server into whose data something is loaded while it runs, as `contents` tells: data with the
+    /// same contents are the same. Where [`RunningSut::lacks_contents`] says so, the caller loads them into the server
+    /// that is ready, and calls [`RunningSut::keep_contents`].
+    ///
+    /// # Errors
+    /// As for [`RunningSut::start`].
+    pub fn start_with(request: SutRequest, contents: Option<&str>) -> Result<RunningSut, SutError> {
         let (asked, files) = (request.limits.clone(), request.files);
-        let prepared = Prepared::make(request)?;
+        let prepared = Prepared::make(request, contents)?;
         let Prepared {
             recipe,
             choice,
@@ -278,6 +288,11 @@ impl RunningSut {
         self.recipe.family
     }
 
+    /// Returns whether it speaks PostgreSQL's protocol.
+    pub fn is_postgresql(&self) -> bool {
+        self.recipe.is_postgresql()
+    }
+
     /// Returns the protocol of an application server.
     pub fn app_protocol(&self) -> AppProtocol {
         self.recipe.app_protocol()
@@ -314,8 +329,8 @@ impl RunningSut {
         Ok(())
     }
 
-    /// Has the data of the server read, by its own means where its recipe says so, until a repeated pass reads almost nothing
-    /// from disk. Ends early when `stop` is set. Returns `None` for a server without data.
+    /// Has the data of the server read, by its own means where its recipe says so, until a repeated pass reads almost
+    /// nothing from disk. Ends early when `stop` is set. Returns `None` for a server without data.
     ///
     /// What is read is charged to the server: under a limit on its memory, data that do not fit do not get warm.
     ///
@@ -339,8 +354,8 @@ impl RunningSut {
 
     /// Returns the bytes that the server's processes have had read from disk so far; `None` if this user may not know.
     ///
-    /// A process that ends while accounts are read is in none of them for a moment, and would be in that of its parent only
-    /// at the next reading: it is waited for until no process begins or ends meanwhile.
+    /// A process that ends while accounts are read is in none of them for a moment, and would be in that of its parent
+    /// only at the next reading: it is waited for until no process begins or ends meanwhile.
     fn read_from_disk(&self) -> Option<u64> {
         let clock = RealClock::start();
         loop {
@@ -353,7 +368,8 @@ impl RunningSut {
         }
     }
 
-    /// Returns the ids of the processes, in order, those included that have ended and were not yet reaped by their parents.
+    /// Returns the ids of the processes, in order, those included that have ended and were not yet reaped by their
+    /// parents.
     fn processes_with_ended(&self) -> Vec<u32> {
         let known = [self.processes(), self.watched().leaders].concat();
         let mut all: Vec<u32> = family_of(&known).iter().map(|process| process.pid).collect();
@@ -364,6 +380,26 @@ impl RunningSut {
     /// Returns whether the server keeps data.
     pub fn has_data(&self) -> bool {
         self.data.is_some()
+    }
+
+    /// Returns whether the contents of its data are still to be loaded.
+    pub fn lacks_contents(&self) -> bool {
+        self.data.as_ref().is_some_and(DataDirectory::lacks_contents)
+    }
+
+    /// Stops the server, makes the golden copy of its data with the contents that have been loaded, and starts it
+    /// again.
+    ///
+    /// # Errors
+    /// The copy cannot be written, or the server does not start again.
+    pub fn keep_contents(&mut self) -> Result<(), SutError> {
+        self.check_alive()?;
+        self.halt();
+        if let Some(data) = &mut self.data {
+            data.keep(&self.values.password)?;
+        }
+        self.start_processes()?;
+        self.wait_ready(RESTART_MAX)
     }
 
     /// Returns whether the data come from a copy that an earlier run kept; `None` if they have no copy.
@@ -428,8 +464,8 @@ impl RunningSut {
         self.group.as_ref().map(ControlGroup::enforced_limits).unwrap_or_default()
     }
 
-    /// Returns the memory limit in force of the server in bytes, as its control group and those above it state it now; `None`
-    /// without one.
+    /// Returns the memory limit in force of the server in bytes, as its control group and those above it state it now;
+    /// `None` without one.
     pub fn memory_limit(&self) -> Option<u64> {
         memory_limit_of(&[self.server.pid()?])
     }
@@ -521,8 +557,8 @@ impl RunningSut {
         }
     }
 
-    /// Stops a server that must be alone on the machine until its next [`RunningSut::reset`], so that another one can be
-    /// measured meanwhile. Returns whether it is stopped.
+    /// Stops a server that must be alone on the machine until its next [`RunningSut::reset`], so that another one can
+    /// be measured meanwhile. Returns whether it is stopped.
     pub fn rest(&mut self) -> bool {
         if self.recipe.alone && !self.is_resting {
             self.halt();
