@@ -39,7 +39,7 @@ const BINARIES: [&str; 2] = ["plimsoll", "plimsoll-accelerator"];
 const SPEAKING: [&str; 5] = ["plimsoll", "plimsoll-accelerator", "proving", "xtask", "testkit"];
 
 /// Packages of the laboratory, and those that only it links: `plimsoll-accelerator` does without.
-const LABORATORY: [&str; 18] = [
+const LABORATORY: [&str; 19] = [
     "analysis",
     "benchmarks",
     "disclosure",
@@ -58,6 +58,7 @@ const LABORATORY: [&str; 18] = [
     "stats",
     "telemetry",
     "testbed",
+    "tokio-postgres",
 ];
 
 /// Uses reserved for those crates.

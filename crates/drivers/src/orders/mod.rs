@@ -10,12 +10,14 @@
 //! - `count`: what became of the transactions that write, so that the database's own totals can be compared
 //! - `control`: a session beside the terminals, which restores the data and has their consistency checked
 //! - `describe`: failures in words
+//! - [`postgres`]: the same transactions in SQL
 
 mod call;
 mod control;
 mod count;
 mod describe;
 mod exchange;
+pub mod postgres;
 mod verify;
 
 use std::net::{IpAddr, SocketAddr};

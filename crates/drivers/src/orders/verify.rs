@@ -47,7 +47,15 @@ pub(super) fn output(
 ) -> Result<TransactionOutput, OperationFailure> {
     let kind = input.kind().transaction_type();
     let output = read_output(kind, &reply.payload).map_err(not_of_protocol)?;
-    let fault = match (input, &output) {
+    match fault(input, &output) {
+        None => Ok(output),
+        Some(code) => Err(OperationFailure::new(Outcome::WrongBytes, code)),
+    }
+}
+
+/// Returns the code of what an output has that the input cannot lead to; `None` if it is right.
+pub(super) fn fault(input: &TransactionInput, output: &TransactionOutput) -> Option<u64> {
+    match (input, output) {
         (TransactionInput::NewOrder(input), TransactionOutput::NewOrder(output)) => new_order(input, output),
         (TransactionInput::Payment(input), TransactionOutput::Payment(output)) => {
             customer(input.customer, &output.customer)
@@ -60,8 +68,7 @@ pub(super) fn output(
         }
         // An output is read by the type of its input; of a delivery nothing is known beforehand.
         _ => None,
-    };
-    fault.map_or(Ok(output), |fault| Err(OperationFailure::new(Outcome::WrongBytes, fault)))
+    }
 }
 
 fn new_order(input: &NewOrderInput, output: &NewOrderOutput) -> Option<u64> {

@@ -1,0 +1,130 @@
+//! Parts of transactions that all forms of SQL share: the customer whom an input selects, and outputs of orders.
+
+use orders::{
+    BasisPoints, Credit, CustomerSelector, DistrictKey, NewOrderOutput, OrderedItem, PaymentInput,
+    PlacedOrder, PricedLine, RolledBackOrder, ShortText, TransactionOutput, bad_credit_data, last_name,
+    order_total,
+};
+use tokio_postgres::Statement;
+use units::WallTime;
+
+use super::failure::{SqlFailure, WRONG_ROWS};
+use super::row::Columns;
+use super::wire::Wire;
+
+/// The numbers of the customers with a last name, by first name.
+pub(super) const CUSTOMERS_BY_NAME: &str =
+    "SELECT c_id FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 ORDER BY c_first, c_id";
+
+/// The way in which a transaction ends.
+pub(super) enum End {
+    /// Its changes are kept.
+    Commit(TransactionOutput),
+    /// Its changes are undone.
+    Rollback(TransactionOutput),
+}
+
+/// The part of an order that stands before its lines.
+pub(super) struct OrderHead {
+    pub(super) order: u32,
+    pub(super) customer_last: ShortText<16>,
+    pub(super) credit: Credit,
+    pub(super) discount: BasisPoints,
+    pub(super) warehouse_tax: BasisPoints,
+    pub(super) district_tax: BasisPoints,
+}
+
+/// Returns a number as the protocol has those that identify rows.
+pub(super) fn key(number: u32) -> i32 {
+    number.cast_signed()
+}
+
+/// Returns the number of the customer: of n with the last name, sorted by first name, number ⌈n/2⌉.
+pub(super) async fn customer_number(
+    wire: &mut Wire,
+    by_name: &Statement,
+    district: DistrictKey,
+    selector: CustomerSelector,
+) -> Result<u32, SqlFailure> {
+    let name = match selector {
+        CustomerSelector::Number(number) => return Ok(number),
+        CustomerSelector::LastName(number) => last_name(number),
+    };
+    let (warehouse, district) = (key(district.warehouse), key(district.district));
+    let rows = wire.rows(by_name, &[&warehouse, &district, &name.as_str()]).await?;
+    // From 0, number ⌈n/2⌉ is ⌊(n − 1)/2⌋.
+    let middle = rows.get(rows.len().saturating_sub(1) / 2);
+    Columns::of(middle.ok_or(SqlFailure::WrongResult(WRONG_ROWS))?).key()
+}
+
+/// Returns what a payment puts in front of the data of a customer with bad credit, from behind the customer's number
+/// on.
+pub(super) fn bad_credit_entry(input: &PaymentInput) -> String {
+    bad_credit_data(input, 0, "").as_str()[1..].to_owned()
+}
+
+/// Returns the lines of an order in the order in which their stock is locked: the same for all transactions, so that
+/// they do not wait for each other in a circle. With the index of each.
+pub(super) fn in_lock_order<'a>(
+    items: impl Iterator<Item = &'a OrderedItem>,
+) -> Vec<(usize, &'a OrderedItem)> {
+    let mut lines: Vec<_> = items.enumerate().collect();
+    lines.sort_by_key(|(index, line)| (line.supply_warehouse, line.item, *index));
+    lines
+}
+
+/// Returns the output of an order that is placed.
+pub(super) fn placed(head: &OrderHead, lines: Vec<PricedLine>, entered: WallTime) -> TransactionOutput {
+    let &OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax } = head;
+    // The amounts are the server's: their sum may be anything.
+    let amounts = lines.iter().fold(0i64, |sum, line| sum.saturating_add(line.amount.0));
+    let total = order_total(orders::Cents(amounts), discount, warehouse_tax, district_tax);
+    TransactionOutput::NewOrder(NewOrderOutput::Placed(PlacedOrder {
+        order,
+        entered,
+        customer_last,
+        credit,
+        discount,
+        warehouse_tax,
+        district_tax,
+        lines,
+        total,
+    }))
+}
+
+/// Returns the output of an order that is rolled back at an item that does not exist.
+pub(super) fn rolled_back(head: &OrderHead, missing_item: u32) -> TransactionOutput {
+    let &OrderHead { order, customer_last, credit, .. } = head;
+    TransactionOutput::NewOrder(NewOrderOutput::RolledBack(RolledBackOrder {
+        order,
+        customer_last,
+        credit,
+        missing_item,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use orders::{Cents, DistrictKey};
+
+    use super::*;
+
+    #[test]
+    fn stocks_are_locked_by_warehouse_and_item() {
+        let line = |item, supply_warehouse| OrderedItem { item, supply_warehouse, quantity: 1 };
+        let lines = [line(7, 2), line(9, 1), line(7, 1), line(7, 2)];
+        let order: Vec<usize> = in_lock_order(lines.iter()).into_iter().map(|(index, _)| index).collect();
+        assert_eq!(order, [2, 1, 0, 3]);
+    }
+
+    #[test]
+    fn entries_of_bad_credit_are_those_of_the_workload() {
+        let input = PaymentInput {
+            district: DistrictKey { warehouse: 2, district: 3 },
+            customer_district: DistrictKey { warehouse: 4, district: 5 },
+            customer: CustomerSelector::Number(71),
+            amount: Cents(1_234),
+        };
+        assert_eq!(format!("71{}old", bad_credit_entry(&input)), bad_credit_data(&input, 71, "old").as_str());
+    }
+}

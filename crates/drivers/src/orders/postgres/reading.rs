@@ -1,0 +1,83 @@
+//! `OrderStatus` and `StockLevel` by client statements. Both only read.
+
+use orders::{
+    OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput, RECENT_ORDERS, StockLevelInput,
+    StockLevelOutput, TransactionOutput,
+};
+use tokio_postgres::Row;
+
+use super::failure::SqlFailure;
+use super::output::{CUSTOMERS_BY_NAME, End, customer_number, key};
+use super::row::{Columns, wall_of};
+use super::wire::{Wire, statements};
+
+statements! {
+    /// The statements of transactions that only read.
+    ReadingStatements {
+        by_name: CUSTOMERS_BY_NAME,
+        customer: "SELECT c_first, c_middle, c_last, c_balance FROM customer
+            WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
+        order: "SELECT o_id, o_entry_d, o_carrier_id FROM orders
+            WHERE o_w_id = $1 AND o_d_id = $2 AND o_c_id = $3 ORDER BY o_id DESC LIMIT 1",
+        lines: "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line
+            WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3 ORDER BY ol_number",
+        next_order: "SELECT d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2",
+        low: "SELECT COUNT(DISTINCT s_i_id) FROM order_line JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id
+            WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id BETWEEN $3 AND $4 AND s_quantity < $5",
+    }
+}
+
+/// Asks for the last order of a customer.
+pub(super) async fn order_status(
+    wire: &mut Wire,
+    sql: &ReadingStatements,
+    input: &OrderStatusInput,
+) -> Result<End, SqlFailure> {
+    let number = customer_number(wire, &sql.by_name, input.district, input.customer).await?;
+    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
+    let row = wire.one(&sql.customer, &[&warehouse, &district, &key(number)]).await?;
+    let customer = Columns::of(&row).customer(number)?;
+    let row = wire.optional(&sql.order, &[&warehouse, &district, &key(number)]).await?;
+    let Some(row) = row else {
+        let output = OrderStatusOutput { customer, order: None };
+        return Ok(End::Commit(TransactionOutput::OrderStatus(output)));
+    };
+    let mut columns = Columns::of(&row);
+    let (id, entered, carrier) = (columns.key()?, columns.time()?, columns.optional_key()?);
+    let rows = wire.rows(&sql.lines, &[&warehouse, &district, &key(id)]).await?;
+    let lines = rows.iter().map(line).collect::<Result<_, _>>()?;
+    let order = Some(OrderDetails { id, entered, carrier, lines });
+    Ok(End::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))
+}
+
+fn line(row: &Row) -> Result<OrderStatusLine, SqlFailure> {
+    let mut columns = Columns::of(row);
+    Ok(OrderStatusLine {
+        item: columns.key()?,
+        supply_warehouse: columns.key()?,
+        quantity: quantity(columns.value()?)?,
+        amount: columns.cents()?,
+        delivered: columns.value::<Option<_>>()?.map(wall_of).transpose()?,
+    })
+}
+
+/// Returns a number of pieces.
+pub(super) fn quantity(pieces: i64) -> Result<u32, SqlFailure> {
+    u32::try_from(pieces).map_err(|_| SqlFailure::WrongResult(super::failure::WRONG_COLUMN))
+}
+
+/// Counts the items of a district's last orders whose stock is low.
+pub(super) async fn stock_level(
+    wire: &mut Wire,
+    sql: &ReadingStatements,
+    input: &StockLevelInput,
+) -> Result<End, SqlFailure> {
+    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
+    let row = wire.one(&sql.next_order, &[&warehouse, &district]).await?;
+    let next = Columns::of(&row).key()?;
+    let (first, last) = (key(next).saturating_sub(key(RECENT_ORDERS)), key(next).saturating_sub(1));
+    let threshold = i64::from(input.threshold);
+    let row = wire.one(&sql.low, &[&warehouse, &district, &first, &last, &threshold]).await?;
+    let n_low = quantity(Columns::of(&row).value()?)?;
+    Ok(End::Commit(TransactionOutput::StockLevel(StockLevelOutput { n_low })))
+}

@@ -1,0 +1,243 @@
+//! The form `stored`: a call of a stored procedure (`procedures.sql`) for each transaction, one round trip each.
+
+use orders::{
+    BasisPoints, Cents, CustomerSelector, DeliveryInput, DeliveryOutput, NewOrderInput, OrderDetails,
+    OrderStatusInput, OrderStatusLine, OrderStatusOutput, OrderedItem, PaymentInput, PricedLine,
+    RECENT_ORDERS, ShortText, StockLevelInput, StockLevelOutput, TransactionInput, TransactionOutput,
+    last_name,
+};
+use tokio_postgres::Row;
+use units::WallTime;
+
+use super::client::payment_columns;
+use super::failure::{SqlFailure, SqlStateCode, WRONG_COLUMN, WRONG_ROWS};
+use super::output::{OrderHead, bad_credit_entry, key, placed, rolled_back};
+use super::reading::quantity;
+use super::row::{Columns, key_of, short, system_time, wall_of};
+use super::wire::{Wire, statements};
+
+statements! {
+    /// The calls.
+    StoredStatements {
+        new_order: "SELECT * FROM new_order($1, $2, $3, $4, $5, $6, $7)",
+        payment: "SELECT * FROM payment($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        order_status: "SELECT * FROM order_status($1, $2, $3, $4)",
+        delivery: "SELECT delivery($1, $2, $3)",
+        stock_level: "SELECT stock_level($1, $2, $3, $4)",
+    }
+}
+
+/// Performs a transaction by a call.
+pub(super) async fn call(
+    wire: &mut Wire,
+    sql: &StoredStatements,
+    input: &TransactionInput,
+    now: WallTime,
+) -> Result<TransactionOutput, SqlFailure> {
+    match input {
+        TransactionInput::NewOrder(input) => new_order(wire, sql, input, now).await,
+        TransactionInput::Payment(input) => payment(wire, sql, input, now).await,
+        TransactionInput::OrderStatus(input) => order_status(wire, sql, input).await,
+        TransactionInput::Delivery(input) => delivery(wire, sql, input, now).await,
+        TransactionInput::StockLevel(input) => stock_level(wire, sql, input).await,
+    }
+}
+
+async fn new_order(
+    wire: &mut Wire,
+    sql: &StoredStatements,
+    input: &NewOrderInput,
+    now: WallTime,
+) -> Result<TransactionOutput, SqlFailure> {
+    let place = (key(input.district.warehouse), key(input.district.district), key(input.customer));
+    let column =
+        |value: fn(&OrderedItem) -> u32| input.items.iter().map(value).map(key).collect::<Vec<i32>>();
+    let (items, supplies) = (column(|line| line.item), column(|line| line.supply_warehouse));
+    let pieces: Vec<i64> = input.items.iter().map(|line| i64::from(line.quantity)).collect();
+    let entered = system_time(now);
+    let parameters: super::wire::Parameters<'_> =
+        &[&place.0, &place.1, &place.2, &items, &supplies, &pieces, &entered];
+    match wire.one(&sql.new_order, parameters).await {
+        Ok(row) => placed_order(&row, now),
+        Err(SqlFailure::Refused(refusal)) if refusal.state == SqlStateCode::ROLLED_BACK => {
+            rolled_back_order(&refusal.message).ok_or(SqlFailure::WrongResult(WRONG_COLUMN))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+fn placed_order(row: &Row, now: WallTime) -> Result<TransactionOutput, SqlFailure> {
+    let mut columns = Columns::of(row);
+    let head = OrderHead {
+        order: columns.key()?,
+        customer_last: columns.text()?,
+        credit: columns.credit()?,
+        discount: columns.rate()?,
+        warehouse_tax: columns.rate()?,
+        district_tax: columns.rate()?,
+    };
+    let (names, stocks): (Vec<&str>, Vec<i64>) = (columns.value()?, columns.value()?);
+    let originals: Vec<bool> = columns.value()?;
+    let (prices, amounts): (Vec<i64>, Vec<i64>) = (columns.value()?, columns.value()?);
+    let n_lines = names.len();
+    if [stocks.len(), originals.len(), prices.len(), amounts.len()].iter().any(|length| *length != n_lines) {
+        return Err(SqlFailure::WrongResult(WRONG_COLUMN));
+    }
+    let line = |index: usize| {
+        Ok(PricedLine {
+            name: short(names[index])?,
+            in_stock: stocks[index],
+            is_original: originals[index],
+            price: Cents(prices[index]),
+            amount: Cents(amounts[index]),
+        })
+    };
+    let lines = (0..n_lines).map(line).collect::<Result<_, SqlFailure>>()?;
+    Ok(placed(&head, lines, now))
+}
+
+/// Reads the output of an order that was rolled back: number of the order, last name, credit, and the item, with bars
+/// between.
+fn rolled_back_order(message: &str) -> Option<TransactionOutput> {
+    let mut parts = message.split('|');
+    let (order, last, credit, item) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let head = OrderHead {
+        order: order.parse().ok()?,
+        customer_last: ShortText::new(last)?,
+        credit: orders::Credit::of_code(credit)?,
+        discount: BasisPoints(0),
+        warehouse_tax: BasisPoints(0),
+        district_tax: BasisPoints(0),
+    };
+    Some(rolled_back(&head, item.parse().ok()?))
+}
+
+/// Returns a customer as the procedures take it: the number, or 0 and the last name.
+fn customer(selector: CustomerSelector) -> (i32, ShortText<16>) {
+    match selector {
+        CustomerSelector::Number(number) => (key(number), ShortText::default()),
+        CustomerSelector::LastName(number) => (0, last_name(number)),
+    }
+}
+
+async fn payment(
+    wire: &mut Wire,
+    sql: &StoredStatements,
+    input: &PaymentInput,
+    now: WallTime,
+) -> Result<TransactionOutput, SqlFailure> {
+    let to = (key(input.district.warehouse), key(input.district.district));
+    let of = (key(input.customer_district.warehouse), key(input.customer_district.district));
+    let (number, name) = customer(input.customer);
+    let (amount, entry) = (input.amount.0, bad_credit_entry(input));
+    let row = wire
+        .one(
+            &sql.payment,
+            &[&to.0, &to.1, &of.0, &of.1, &number, &name.as_str(), &amount, &entry, &system_time(now)],
+        )
+        .await?;
+    let mut columns = Columns::of(&row);
+    let number = columns.key()?;
+    let mut output = payment_columns(&mut columns, number, now)?;
+    (output.district, output.warehouse) = (columns.address()?, columns.address()?);
+    Ok(TransactionOutput::Payment(Box::new(output)))
+}
+
+async fn order_status(
+    wire: &mut Wire,
+    sql: &StoredStatements,
+    input: &OrderStatusInput,
+) -> Result<TransactionOutput, SqlFailure> {
+    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
+    let (number, name) = customer(input.customer);
+    let row = wire.one(&sql.order_status, &[&warehouse, &district, &number, &name.as_str()]).await?;
+    let mut columns = Columns::of(&row);
+    let number = columns.key()?;
+    let customer = columns.customer(number)?;
+    let order = match columns.optional_key()? {
+        Some(id) => Some(OrderDetails {
+            id,
+            entered: columns.time()?,
+            carrier: columns.optional_key()?,
+            lines: lines(&mut columns)?,
+        }),
+        None => None,
+    };
+    Ok(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order }))
+}
+
+/// Reads the lines of an order, of which each column is an array; without lines there is none.
+fn lines(columns: &mut Columns<'_>) -> Result<Vec<OrderStatusLine>, SqlFailure> {
+    let items = columns.value::<Option<Vec<i32>>>()?.unwrap_or_default();
+    let supplies = columns.value::<Option<Vec<i32>>>()?.unwrap_or_default();
+    let pieces = columns.value::<Option<Vec<i64>>>()?.unwrap_or_default();
+    let amounts = columns.value::<Option<Vec<i64>>>()?.unwrap_or_default();
+    let delivered = columns.value::<Option<Vec<Option<std::time::SystemTime>>>>()?.unwrap_or_default();
+    let n_lines = items.len();
+    if [supplies.len(), pieces.len(), amounts.len(), delivered.len()].iter().any(|length| *length != n_lines)
+    {
+        return Err(SqlFailure::WrongResult(WRONG_COLUMN));
+    }
+    let line = |index: usize| {
+        Ok(OrderStatusLine {
+            item: key_of(items[index])?,
+            supply_warehouse: key_of(supplies[index])?,
+            quantity: quantity(pieces[index])?,
+            amount: Cents(amounts[index]),
+            delivered: delivered[index].map(wall_of).transpose()?,
+        })
+    };
+    (0..n_lines).map(line).collect()
+}
+
+async fn delivery(
+    wire: &mut Wire,
+    sql: &StoredStatements,
+    input: &DeliveryInput,
+    now: WallTime,
+) -> Result<TransactionOutput, SqlFailure> {
+    let (warehouse, carrier) = (key(input.warehouse), key(input.carrier));
+    let row = wire.one(&sql.delivery, &[&warehouse, &carrier, &system_time(now)]).await?;
+    let orders: Vec<Option<i32>> = Columns::of(&row).value()?;
+    let orders = orders.into_iter().map(|order| order.map(key_of).transpose());
+    let orders: Vec<Option<u32>> = orders.collect::<Result<_, _>>()?;
+    let orders = orders.try_into().map_err(|_| SqlFailure::WrongResult(WRONG_ROWS))?;
+    Ok(TransactionOutput::Delivery(DeliveryOutput { orders }))
+}
+
+async fn stock_level(
+    wire: &mut Wire,
+    sql: &StoredStatements,
+    input: &StockLevelInput,
+) -> Result<TransactionOutput, SqlFailure> {
+    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
+    let (threshold, recent) = (i64::from(input.threshold), key(RECENT_ORDERS));
+    let row = wire.one(&sql.stock_level, &[&warehouse, &district, &threshold, &recent]).await?;
+    let n_low = quantity(Columns::of(&row).value()?)?;
+    Ok(TransactionOutput::StockLevel(StockLevelOutput { n_low }))
+}
+
+#[cfg(test)]
+mod tests {
+    use orders::{Credit, NewOrderOutput};
+
+    use super::*;
+
+    #[test]
+    fn a_rolled_back_order_tells_its_output() {
+        let output = rolled_back_order("31|BARBARBAR|BC|1001").unwrap();
+        let TransactionOutput::NewOrder(NewOrderOutput::RolledBack(order)) = output else {
+            panic!("{output:?}")
+        };
+        assert_eq!((order.order, order.credit, order.missing_item), (31, Credit::Bad, 1001));
+        for other in [
+            "",
+            "31|BARBARBAR|BC",
+            "31|BARBARBAR|XX|1001",
+            "x|BARBARBAR|BC|1",
+            "1|a name of more than 16 letters|BC|1",
+        ] {
+            assert!(rolled_back_order(other).is_none(), "{other}");
+        }
+    }
+}
