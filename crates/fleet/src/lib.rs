@@ -2,12 +2,13 @@
 //!
 //! [`run`] takes plans and leaves run files. For each, in order: bring the server up, write down the testbed, run the
 //! load points one after another while machines are read, store the results, end. One of each object is checked before
-//! the run, or before each load point, as the family states. Several plans take turns. It prints nothing: what goes on is told to an [`Observer`].
+//! the run, or before each load point, as the family states. Several plans take turns. It prints nothing: what goes on
+//! is told to an [`Observer`].
 //!
-//! From top to bottom: `run` (turns), `session` (one run), `order` (of its load points), `laboratory` (the seam to machines), `local` (this
-//! machine), `load` (the load side, a `thread` for each load CPU), `collect` and `watch` (what comes of it), `family` (what
-//! differs between protocol families). `transcripts` holds the order of events against a laboratory
-//! that only writes down what it is asked for.
+//! From top to bottom: `run` (turns), `session` (one run), `order` (of its load points), `laboratory` (the seam to
+//! machines), `local` (this machine), `load` (the load side, a `thread` for each load CPU), `collect` and `watch` (what
+//! comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
+//! laboratory that only writes down what it is asked for.
 
 mod collect;
 mod counts;
@@ -41,7 +42,7 @@ pub use event::{Event, Observer};
 #[cfg(feature = "echo")]
 pub use family::EchoServer;
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
-pub use family::{ApplicationServer, ExternalServer, OrderDatabase, SetupError, variant};
+pub use family::{ApplicationServer, ExternalServer, OrderDatabase, PostgresDatabase, SetupError, variant};
 pub use load::LoadError;
 pub use memory_limit::NoMemoryLimit;
 pub use request::{Monitoring, RunRequest, ServerChoice};

@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use engine::OpenedSessions;
 
 use model::{
-    CheckMoment, ConsistencyCheck, Family, FileSet, LimitInForce, LoadPoint, Machine, Plan, ServerLimit,
+    CheckMoment, ConsistencyCheck, Family, FileSet, LimitInForce, LoadPoint, Machine, Plan, Secrets,
+    ServerLimit,
 };
 use observe::disk_of;
 use testbed::{
@@ -127,7 +128,12 @@ impl Laboratory for LocalLab {
     }
 
     fn warm(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
-        let Some(sut) = &mut self.sut else { return Ok(()) };
+        let Some(sut) = &mut self.sut else {
+            // Here, because another run may have used a server that was there since this run began.
+            let remark = self.target.reload(&self.plan, self.clock, observer, stop)?;
+            self.remarks.extend(remark.map(str::to_owned));
+            return Ok(());
+        };
         family::web::warm(sut, &self.plan, observer, stop)?;
         self.remarks.extend(warm_data(sut, observer, stop)?);
         self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
@@ -241,7 +247,7 @@ fn start_server(
     };
     go_on_unless(stop)?;
     observer.event(Event::Preparing(&format!("starting {}", family::web::server_name(&plan.sut))));
-    let mut sut = RunningSut::start(SutRequest {
+    let sut_request = SutRequest {
         server: server.clone(),
         work_dir: request.work_dir.clone(),
         data_dir: request.data_dir.clone(),
@@ -254,9 +260,16 @@ fn start_server(
         variant: family::variant(&plan.workload).map(str::to_owned),
         web: family::web::parts(&request.server, &plan.sut),
         program: request.executable.clone(),
-    })?;
+    };
+    let contents = family::contents(&plan.workload);
+    let mut sut = RunningSut::start_with(sut_request, contents.as_deref())?;
     sut.wait_ready_unless(family::ready_max(plan.workload.family()), stop)?;
     go_on_unless(stop)?;
+    if sut.lacks_contents() {
+        ResolvedTarget::of_sut(&sut, Secrets::default())?.load(plan, observer, stop)?;
+        observer.event(Event::Preparing("copying the data, from which they are restored"));
+        sut.keep_contents()?;
+    }
     Ok(Some(sut))
 }
 
@@ -328,8 +341,8 @@ fn unenforced_quota(
     })
 }
 
-/// Has the data of a server read into memory, and warns where a repeated pass still reads them from disk. Returns what the
-/// run file is to say of it; `None` for a server without data.
+/// Has the data of a server read into memory, and warns where a repeated pass still reads them from disk. Returns what
+/// the run file is to say of it; `None` for a server without data.
 fn warm_data(
     sut: &mut RunningSut,
     observer: &mut dyn Observer,

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use drivers::TargetPolicy;
 use drivers::web::{Target, Trust};
-use fleet::{ExternalServer, FleetError, ServerChoice};
+use fleet::{ExternalServer, FleetError, PostgresDatabase, ServerChoice};
 use model::{
     AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind,
-    HttpVersion, OrderEntryWorkload, Plan, Setting, SettingValue, Tls, Workload,
+    HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting, SettingValue, Tls, Workload,
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
@@ -15,6 +15,7 @@ use crate::arguments::SutArguments;
 use crate::exit::Failure;
 use crate::local_server::is_here;
 use crate::paths;
+use crate::pgpass::password_for;
 use crate::settings::{SettingCombination, filelist};
 
 /// Default number of page workers.
@@ -122,7 +123,8 @@ impl Candidate {
         !matches!(self.server, ChosenServer::External(_))
     }
 
-    /// Returns the server to use for a plan of a benchmark; `trust` is the set of certificates accepted from a running server.
+    /// Returns the server to use for a plan of a benchmark; `trust` is the set of certificates accepted from a running
+    /// server.
     pub(crate) fn server(
         &self,
         benchmark: &str,
@@ -150,8 +152,8 @@ impl Candidate {
     }
 }
 
-/// Lists the servers to run: all combinations of server, gateway, number of workers, accelerator and number of CPUs, each
-/// repeated as requested. `has_dynamic_pages` is whether programs generate pages of the workload.
+/// Lists the servers to run: all combinations of server, gateway, number of workers, accelerator and number of CPUs,
+/// each repeated as requested. `has_dynamic_pages` is whether programs generate pages of the workload.
 pub(crate) fn candidates(
     arguments: &SutArguments,
     settings: &[SettingCombination],
@@ -187,8 +189,10 @@ pub(crate) fn candidates(
         }
     }
     let mut all = with_settings(&behind(&bare, &accelerators), settings);
-    if family == Family::App {
-        all.iter_mut().try_for_each(settle_protocol)?;
+    match family {
+        Family::App => all.iter_mut().try_for_each(settle_protocol)?,
+        Family::OrderEntry => all.iter_mut().try_for_each(settle_sql)?,
+        _ => {}
     }
     for (index, one) in all.iter().enumerate() {
         if all[..index].iter().any(|other| other.label == one.label) {
@@ -248,16 +252,50 @@ fn settle_protocol(one: &mut Candidate) -> Result<(), Failure> {
         ChosenServer::Recipe(recipe) => recipe.app_protocol(),
         _ => AppProtocol::Binary,
     };
-    let name = Setting::APP_PROTOCOL;
+    settle(one, Family::App, Setting::APP_PROTOCOL, &[protocol.name()])
+}
+
+/// Gives a server of order-entry data the form of SQL that it understands as a setting; of a database, a call of a
+/// stored procedure, which is most like the one request of our own servers.
+///
+/// # Errors
+/// The setting is there with another value.
+fn settle_sql(one: &mut Candidate) -> Result<(), Failure> {
+    let is_database = match &one.server {
+        ChosenServer::External(server) => matches!(server, ExternalServer::Postgres(_)),
+        ChosenServer::Recipe(recipe) => recipe.is_postgresql(),
+        ChosenServer::BuiltIn => false,
+    };
+    let forms: &[OrderSql] = match is_database {
+        true => &[OrderSql::Stored, OrderSql::Batched, OrderSql::Client],
+        false => &[OrderSql::Request],
+    };
+    let names: Vec<&'static str> = forms.iter().map(|form| form.name()).collect();
+    settle(one, Family::OrderEntry, Setting::ORDER_SQL, &names)
+}
+
+/// Gives a server the first of the values of a setting that it can have, unless it has one of them.
+///
+/// # Errors
+/// It has another one.
+fn settle(
+    one: &mut Candidate,
+    family: Family,
+    name: &'static str,
+    possible: &[&'static str],
+) -> Result<(), Failure> {
+    let is_possible =
+        |value: &SettingValue| possible.iter().any(|name| *value == SettingValue::Choice(name, None));
     match one.settings.iter().find(|chosen| chosen.setting.name == name) {
-        Some(chosen) if *chosen.value() != SettingValue::Choice(protocol.name(), None) => {
-            let error = format!("{} speaks `{protocol}`, not as in `{name}={}`", one.title, chosen.value());
+        Some(chosen) if !is_possible(chosen.value()) => {
+            let speaks = possible.join("`, `");
+            let error = format!("{} speaks `{speaks}`, not as in `{name}={}`", one.title, chosen.value());
             Err(Failure::usage(error).hint(format!("leave `{name}` out: it follows from the server")))
         }
         Some(_) => Ok(()),
         None => {
-            let chosen = Family::App.choose_setting(name, protocol.name());
-            one.settings.push(chosen.map_err(Failure::usage)?);
+            let value = possible.first().copied().unwrap_or_default();
+            one.settings.push(family.choose_setting(name, value).map_err(Failure::usage)?);
             Ok(())
         }
     }
@@ -390,7 +428,11 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         "built-in" => Ok(("built-in".to_owned(), ChosenServer::BuiltIn)),
         name => {
             let of_recipes = recipe_family(family).ok_or_else(|| no_recipes(name))?;
-            Ok((name.to_owned(), ChosenServer::Recipe(Box::new(load_recipe(name, of_recipes)?))))
+            let recipe = load_recipe(name, of_recipes)?;
+            if family == Family::OrderEntry && !recipe.is_postgresql() {
+                return Err(no_driver(name));
+            }
+            Ok((name.to_owned(), ChosenServer::Recipe(Box::new(recipe))))
         }
     };
     match arguments.sut.as_slice() {
@@ -404,8 +446,7 @@ pub(crate) fn recipe_family(family: Family) -> Option<ServerFamily> {
     match family {
         Family::Web => Some(ServerFamily::Web),
         Family::App => Some(ServerFamily::App),
-        // The recipes of databases are of servers that speak other protocols.
-        Family::OrderEntry => None,
+        Family::OrderEntry => Some(ServerFamily::OrderEntry),
         #[cfg(feature = "echo")]
         Family::Echo => None,
     }
@@ -418,6 +459,12 @@ pub(crate) fn has_built_in(family: Family) -> bool {
         #[cfg(feature = "echo")]
         Family::Echo => false,
     }
+}
+
+/// Returns the error of a database whose protocol no driver speaks.
+fn no_driver(name: &str) -> Failure {
+    let error = format!("this benchmark loads PostgreSQL and the built-in server, not `{name}`");
+    Failure::usage(error).hint("choose `--sut postgresql`, or omit `--sut` for the built-in server")
 }
 
 /// Returns the recipe of a server of a family.
@@ -441,6 +488,11 @@ fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
     let server = match family {
         Family::Web => ExternalServer::Web(target.parse().map_err(Failure::usage)?, Trust::Any),
         Family::App => ExternalServer::App(target.parse().map_err(Failure::usage)?),
+        Family::OrderEntry if is_postgres(target) => {
+            let mut database: PostgresDatabase = target.parse().map_err(Failure::usage)?;
+            database.password = password_for(&database)?;
+            ExternalServer::Postgres(database)
+        }
         Family::OrderEntry => ExternalServer::OrderEntry(target.parse().map_err(Failure::usage)?),
         #[cfg(feature = "echo")]
         Family::Echo => ExternalServer::Echo(target.parse().map_err(Failure::usage)?),
@@ -449,6 +501,11 @@ fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
     // A forbidden address is refused before anything else happens.
     TargetPolicy.resolve(host, port).map_err(FleetError::from)?;
     Ok(server)
+}
+
+/// Returns whether a target is a database behind PostgreSQL's protocol.
+fn is_postgres(target: &str) -> bool {
+    target.split_once("://").is_some_and(|(scheme, _)| scheme.to_ascii_lowercase().starts_with("postgres"))
 }
 
 fn gateways(

@@ -173,9 +173,9 @@ impl From<FleetError> for Failure {
             FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
                 failure(Exit::Testbed).hint(certificate_hint(problem))
             }
-            FleetError::Verify(VerifyError::WrongData { .. }) => failure(Exit::Testbed).hint(
-                "start it with the data of the benchmark: `plimsoll show BENCHMARK` has `warehouses` and `divisor`",
-            ),
+            FleetError::Verify(VerifyError::WrongData { target, .. }) => {
+                failure(Exit::Testbed).hint(data_hint(target))
+            }
             // A profile or gateway that the recipe lacks; the message lists those that it has.
             FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),
@@ -261,6 +261,18 @@ fn not_fetched_hint(outcome: Outcome) -> &'static str {
             "check that a web server listens on this port; if it uses TLS, write `https://`"
         }
         _ => "check the page, for example with `curl`",
+    }
+}
+
+/// Returns the remedy for data that cannot be used.
+fn data_hint(target: &str) -> &'static str {
+    match target.starts_with("postgres") {
+        true => {
+            "set `PGPASSWORD` or `PGPASSFILE` where it asks for a password; its user must be allowed to make a schema"
+        }
+        false => {
+            "start it with the data of the benchmark: `plimsoll show BENCHMARK` has `warehouses` and `divisor`"
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod observers;
 mod outcome;
 mod paths;
 mod pdf;
+mod pgpass;
 mod placement;
 mod preflight;
 mod prices;

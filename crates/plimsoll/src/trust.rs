@@ -25,7 +25,9 @@ pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
 pub(crate) fn of_server(arguments: &SutArguments, server: &ExternalServer) -> Result<Trust, Failure> {
     match server {
         ExternalServer::Web(target, _) => of_target(arguments, target),
-        ExternalServer::App(_) | ExternalServer::OrderEntry(_) => of_encrypted(arguments, false),
+        ExternalServer::App(_) | ExternalServer::OrderEntry(_) | ExternalServer::Postgres(_) => {
+            of_encrypted(arguments, false)
+        }
         #[cfg(feature = "echo")]
         ExternalServer::Echo(_) => of_encrypted(arguments, false),
     }

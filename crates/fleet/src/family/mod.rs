@@ -7,6 +7,7 @@ mod app;
 #[cfg(feature = "echo")]
 mod echo;
 mod order_entry;
+mod postgres;
 mod probe;
 pub(crate) mod web;
 
@@ -32,11 +33,14 @@ pub use echo::EchoServer;
 pub(crate) use echo::EchoTarget;
 pub use order_entry::OrderDatabase;
 pub(crate) use order_entry::OrderTarget;
+pub use postgres::PostgresDatabase;
+pub(crate) use postgres::PostgresTarget;
 pub(crate) use web::WebTarget;
 
 use crate::counts::Counts;
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
+use crate::event::Observer;
 use crate::order::StepOrder;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -54,18 +58,21 @@ pub enum ExternalServer {
     App(ApplicationServer),
     /// A server of order-entry data.
     OrderEntry(OrderDatabase),
+    /// A PostgreSQL database for order entry.
+    Postgres(PostgresDatabase),
     /// An echo server.
     #[cfg(feature = "echo")]
     Echo(EchoServer),
 }
 
 impl ExternalServer {
-    /// Returns the host, by name or address, and the port.
+    /// Returns the host, by name or address, and the port; of a socket of this machine, its loopback address.
     pub fn host_and_port(&self) -> (&str, u16) {
         match self {
             ExternalServer::Web(target, _) => (&target.host, target.port),
             ExternalServer::App(server) => (&server.host, server.port),
             ExternalServer::OrderEntry(server) => (&server.host, server.port),
+            ExternalServer::Postgres(database) => (database.host(), database.port),
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => (&server.host, server.port),
         }
@@ -78,6 +85,7 @@ pub(crate) enum ResolvedTarget {
     Web(WebTarget),
     App(AppTarget),
     OrderEntry(OrderTarget),
+    Postgres(PostgresTarget),
     #[cfg(feature = "echo")]
     Echo(EchoTarget),
 }
@@ -162,6 +170,15 @@ pub(crate) fn check_room_for_data(plan: &Plan, directory: &Path) -> Result<(), F
     }
 }
 
+/// Returns what a run loads into the data of a server that it starts, as a text by which golden copies are told; `None`
+/// where the server makes its data itself, or has none.
+pub(crate) fn contents(workload: &Workload) -> Option<String> {
+    match workload {
+        Workload::OrderEntry(workload) => postgres::contents(workload),
+        _ => None,
+    }
+}
+
 impl ResolvedTarget {
     /// Resolves a server that was there already.
     ///
@@ -186,6 +203,9 @@ impl ResolvedTarget {
             ExternalServer::OrderEntry(server) => {
                 ResolvedTarget::OrderEntry(OrderTarget { address, server: server.clone() })
             }
+            ExternalServer::Postgres(database) => {
+                ResolvedTarget::Postgres(PostgresTarget::of_external(database, address))
+            }
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => {
                 ResolvedTarget::Echo(EchoTarget { address, server: server.clone() })
@@ -202,6 +222,9 @@ impl ResolvedTarget {
         TargetPolicy.resolve(&host_of(address.ip()), address.port())?;
         Ok(match sut.family() {
             ServerFamily::App => ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())),
+            ServerFamily::OrderEntry if sut.is_postgresql() => {
+                ResolvedTarget::Postgres(PostgresTarget::of_sut(sut))
+            }
             ServerFamily::OrderEntry => ResolvedTarget::OrderEntry(OrderTarget::of_address(address)),
             ServerFamily::Web | ServerFamily::File | ServerFamily::Mail => {
                 let target: Target = sut.url().parse().expect("our own URL");
@@ -219,6 +242,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(web) => web.address,
             ResolvedTarget::App(app) => app.address,
             ResolvedTarget::OrderEntry(orders) => orders.address,
+            ResolvedTarget::Postgres(postgres) => postgres.address,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
         }
@@ -230,6 +254,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(web) => web.target.to_string(),
             ResolvedTarget::App(app) => app.server.to_string(),
             ResolvedTarget::OrderEntry(orders) => orders.server.to_string(),
+            ResolvedTarget::Postgres(postgres) => postgres.name.clone(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.server.to_string(),
         }
@@ -241,6 +266,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(web) => &web.target.host,
             ResolvedTarget::App(app) => &app.server.host,
             ResolvedTarget::OrderEntry(orders) => &orders.server.host,
+            ResolvedTarget::Postgres(postgres) => &postgres.host,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => &echo.server.host,
         }
@@ -250,7 +276,7 @@ impl ResolvedTarget {
     pub(crate) fn is_encrypted(&self) -> bool {
         match self {
             ResolvedTarget::Web(web) => web.target.secure,
-            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) => false,
+            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Postgres(_) => false,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => false,
         }
@@ -260,9 +286,51 @@ impl ResolvedTarget {
     pub(crate) fn take_secrets(&mut self) -> Secrets {
         match self {
             ResolvedTarget::Web(web) => std::mem::take(&mut web.secrets),
-            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) => Secrets::default(),
+            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Postgres(_) => {
+                Secrets::default()
+            }
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => Secrets::default(),
+        }
+    }
+
+    /// Loads the data of a plan into a server that was started without.
+    ///
+    /// # Errors
+    /// The server refuses, or `stop` is set.
+    pub(crate) fn load(
+        &self,
+        plan: &Plan,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<(), FleetError> {
+        match self {
+            ResolvedTarget::Postgres(target) => postgres::load(plan, target, observer, stop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts the data of a server that was there already into their first state. Returns what is to be said of it;
+    /// `None` where there is nothing to be done.
+    ///
+    /// # Errors
+    /// The server refuses, or `stop` is set.
+    pub(crate) fn reload(
+        &self,
+        plan: &Plan,
+        clock: RealClock,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Option<&'static str>, FleetError> {
+        match self {
+            ResolvedTarget::Postgres(target) => {
+                postgres::reload(plan, target, clock, observer, stop)?;
+                Ok(Some(
+                    "the data were loaded anew; the server was not restarted, and its caches are as the loading \
+                     left them",
+                ))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -275,6 +343,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(target) => web::probe(plan, target, clock, stop),
             ResolvedTarget::App(target) => app::probe(plan, target, clock, stop),
             ResolvedTarget::OrderEntry(target) => order_entry::probe(plan, target, clock, stop),
+            ResolvedTarget::Postgres(target) => postgres::probe(plan, target, clock, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::probe(plan, target, clock, stop),
         }
@@ -299,6 +368,7 @@ impl ResolvedTarget {
             // Every read checks the number of its block.
             ResolvedTarget::App(_) => Ok(Vec::new()),
             ResolvedTarget::OrderEntry(target) => order_entry::check(plan, target, clock, when, counts, stop),
+            ResolvedTarget::Postgres(target) => postgres::check(plan, target, clock, when, counts, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
         }
@@ -314,6 +384,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(target) => web::run(work, target),
             ResolvedTarget::App(target) => app::run(work, target),
             ResolvedTarget::OrderEntry(target) => order_entry::run(work, target),
+            ResolvedTarget::Postgres(target) => postgres::run(work, target),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::run(work, target),
         }

@@ -158,39 +158,95 @@ pub(super) fn check(
     stop: &AtomicBool,
 ) -> Result<Vec<ConsistencyCheck>, VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    let row = |(name, holds, found): (String, bool, String)| ConsistencyCheck {
+    let checked =
+        unless_stopped(stop, async { Ok(found_conditions(&workload.scale, context, moment, counts).await) })?;
+    Ok(rows(point, moment, checked.map_err(|error| error.to_string())))
+}
+
+/// A row of what was checked: name, whether it holds, what was found.
+pub(super) type CheckedRow = (String, bool, String);
+
+/// Returns what is recorded of a check; of one that failed, that.
+pub(super) fn rows(
+    point: LoadPoint,
+    moment: CheckMoment,
+    checked: Result<Vec<CheckedRow>, String>,
+) -> Vec<ConsistencyCheck> {
+    let row = |(name, holds, found): CheckedRow| ConsistencyCheck {
         load_point: point.index,
         moment,
         name,
         holds,
         found,
     };
-    let checked =
-        unless_stopped(stop, async { Ok(found_conditions(&workload.scale, context, moment, counts).await) })?;
     let found = checked.unwrap_or_else(|error| {
-        let text = foreign_text(&error.to_string());
+        let text = foreign_text(&error);
         vec![("consistency conditions".to_owned(), false, format!("they cannot be checked: {text}"))]
     });
-    Ok(found.into_iter().map(row).collect())
+    found.into_iter().map(row).collect()
 }
 
-/// Checks the conditions one after another: name, whether it holds, what was found.
+/// A session in which the consistency of the data is checked.
+pub(super) trait ConditionSource {
+    /// The reason why it cannot be.
+    type Error;
+
+    /// Finds the rows that violate a condition.
+    async fn violations(
+        &mut self,
+        condition: ConsistencyCondition,
+        scale: &DataScale,
+    ) -> Result<ConditionResult, Self::Error>;
+
+    /// Counts the orders.
+    async fn totals(&mut self) -> Result<OrderTotals, Self::Error>;
+}
+
+impl ConditionSource for OrderControl {
+    type Error = OrderCallError;
+
+    async fn violations(
+        &mut self,
+        condition: ConsistencyCondition,
+        _: &DataScale,
+    ) -> Result<ConditionResult, OrderCallError> {
+        OrderControl::violations(self, condition).await
+    }
+
+    async fn totals(&mut self) -> Result<OrderTotals, OrderCallError> {
+        OrderControl::totals(self).await
+    }
+}
+
+/// Checks the conditions behind our own protocol, with a row about the data before a load point.
 async fn found_conditions(
     scale: &DataScale,
     context: Rc<OrderContext>,
     moment: CheckMoment,
     counts: &Counts,
-) -> Result<Vec<(String, bool, String)>, OrderCallError> {
+) -> Result<Vec<CheckedRow>, OrderCallError> {
     let mut control = OrderControl::open(context).await?;
     let mut found: Vec<_> =
         (moment == CheckMoment::Before).then(|| data_row(&control.data)).into_iter().collect();
+    found.extend(checked_conditions(scale, &mut control, moment, counts).await?);
+    Ok(found)
+}
+
+/// Checks the conditions one after another.
+pub(super) async fn checked_conditions<S: ConditionSource>(
+    scale: &DataScale,
+    source: &mut S,
+    moment: CheckMoment,
+    counts: &Counts,
+) -> Result<Vec<CheckedRow>, S::Error> {
+    let mut found = Vec::new();
     for condition in ConsistencyCondition::ALL {
         // Deliveries end the eleventh, in whose place the totals are compared.
         if moment == CheckMoment::Before || condition.holds_after_deliveries() {
-            found.push(condition_row(condition, &control.violations(condition).await?));
+            found.push(condition_row(condition, &source.violations(condition, scale).await?));
         }
     }
-    let totals = control.totals().await?;
+    let totals = source.totals().await?;
     found.extend(match moment {
         CheckMoment::Before => vec![fresh_row(scale, &totals)],
         CheckMoment::After => Vec::from(total_rows(scale, &totals, counts)),
@@ -263,7 +319,8 @@ pub(super) fn run(work: ThreadWork<'_>, target: &OrderTarget) -> Result<Counts, 
     Ok(named(&context.counts()))
 }
 
-fn named(counts: &OrderCounts) -> Counts {
+/// Returns the counts of the terminals by name.
+pub(super) fn named(counts: &OrderCounts) -> Counts {
     let OrderCounts { placed, placed_in_doubt, delivered, delivered_in_doubt, skipped } = *counts;
     Counts::from([
         (PLACED, placed),

@@ -1,5 +1,10 @@
 //! The order-entry benchmark: with the built-in server, with one that runs already, and with other data.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -108,9 +113,9 @@ fn a_running_server_is_named_by_its_target_and_restored_between_load_points() {
         .expect(4)
         .expect_stderr("hint: start the server first, or omit `--target` for the built-in server");
     fixture
-        .run(&["run", "orderentry", "--sut", "postgresql", "--out", "x.plim"])
+        .run(&["run", "orderentry", "--sut", "mariadb", "--out", "x.plim"])
         .expect(2)
-        .expect_stderr("this benchmark loads the built-in order-entry server or a running one");
+        .expect_stderr("this benchmark loads PostgreSQL and the built-in server, not `mariadb`");
 }
 
 #[test]
@@ -148,4 +153,107 @@ fn settings_are_modifications() {
         .expect_stdout("pacing: bf → spec")
         .expect_stdout("divisor of cardinalities: 100 → 50")
         .expect_stdout("a deck of 23 cards per user");
+}
+
+/// Checks a run on PostgreSQL: no failures, all conditions hold, and what is known of its form of SQL.
+fn check_postgresql(fixture: &Fixture, run: &str, (text, trips): (&str, f64)) {
+    fixture.run(&["audit", run]).expect(0).expect_stdout("no differences found");
+    let report = fixture.report(&fixture.path(run));
+    for point in report["load_points"].as_array().unwrap() {
+        assert_eq!(point["total"]["errors"], 0, "{point}");
+        assert_eq!((checks(point, "before").len(), checks(point, "after").len()), (14, 13));
+        let database = point["checks"][0]["found"].as_str().unwrap();
+        assert!(database.contains(" in PostgreSQL "), "{database}");
+        assert_eq!(point["counts"]["new orders in doubt"], 0, "{point}");
+        let payment = kind(point, "payment");
+        let mean = payment["round_trips"]["mean"].as_f64().unwrap();
+        assert!(trips <= mean && mean < trips + 1.5, "{run}: {mean}");
+        assert!(payment["queue_s"].is_null(), "a database does not say: {payment}");
+        assert!(0.0 < payment["received_bytes"]["mean"].as_f64().unwrap());
+    }
+    let html = std::fs::read_to_string(fixture.path(&run.replace(".plim", ".html"))).unwrap();
+    assert!(html.contains(text), "{text}");
+}
+
+#[test]
+fn postgresql_is_loaded_by_recipe_and_audited() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "orderentry", "--sut", "postgresql", "--out"];
+    for (sql, known) in [
+        (&[][..], ("one call of a stored procedure per transaction", 1.0)),
+        (&["--set", "sql=batched"], ("batched client statements", 6.0)),
+    ] {
+        let run = format!("run{}.plim", sql.len());
+        let ended =
+            fixture.run(&[&arguments[..], &[run.as_str()], sql, &SHORT, &["off"]].concat()).expect_run();
+        assert!(ended.stdout.contains("NOPM"), "{}", ended.stdout);
+        check_postgresql(&fixture, &run, known);
+    }
+    fixture
+        .run(&["run", "orderentry", "--sut", "postgresql", "--set", "sql=request", "--out", "x.plim"])
+        .expect(2)
+        .expect_stderr("speaks `stored`, `batched`, `client`, not as in `sql=request`");
+    fixture
+        .run(&["run", "orderentry", "--set", "sql=client", "--out", "x.plim"])
+        .expect(2)
+        .expect_stderr("hint: leave `sql` out: it follows from the server");
+}
+
+/// A PostgreSQL server that was there before any run, without data.
+fn postgresql_there(base: &Path, files: &model::FileSet) -> testbed::RunningSut {
+    let private = |name: &str| {
+        let folder = base.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        testbed::make_private_folder(&observe::private_folder::private_folder_in(&folder)).unwrap()
+    };
+    let recipe = testbed::Recipe::load("postgresql").unwrap();
+    let request = testbed::SutRequest {
+        server: testbed::Server::Recipe(Box::new(recipe)),
+        work_dir: private("work"),
+        data_dir: private("data"),
+        files,
+        root: None,
+        limits: testbed::ResourceLimits::default(),
+        port: None,
+        search_path: Vec::new(),
+        profile: Some("default".to_owned()),
+        variant: None,
+        web: testbed::WebParts::default(),
+        program: PathBuf::new(),
+    };
+    let mut sut = testbed::RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+    sut.wait_ready(Duration::from_secs(30)).unwrap_or_else(|error| panic!("{error}"));
+    sut
+}
+
+#[test]
+fn a_postgresql_database_that_is_there_is_loaded_anew_and_its_password_is_nowhere() {
+    let fixture = Fixture::new();
+    let base = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/dev/shm");
+    let (base, files) = (base.unwrap(), model::FileSet { content_seed: 1, files: Vec::new() });
+    let sut = postgresql_there(base.path(), &files);
+    let target = format!("postgres://plimsoll@{}/plimsoll", sut.addr());
+    let arguments = ["run", "orderentry", "--target", &target, "--set", "sql=client", "--out", "run.plim"];
+    let arguments = [&arguments[..], &SHORT, &["off"]].concat();
+    fixture.run(&arguments).expect(4).expect_stderr(
+        "the database asks for a password, and there is none\nhint: set `PGPASSWORD` or `PGPASSFILE`",
+    );
+    let passwords = fixture.write("passwords", &format!("127.0.0.1:*:*:plimsoll:{}\n", sut.password()));
+    std::fs::set_permissions(&passwords, Permissions::from_mode(0o600)).unwrap();
+    let mut command = fixture.command(&arguments);
+    command.env("PGPASSFILE", &passwords);
+    let ended = fixture.end(command).expect_run();
+    check_postgresql(&fixture, "run.plim", ("client statements one by one", 9.0));
+    let run = std::fs::read(fixture.path("run.plim")).unwrap();
+    let run = String::from_utf8_lossy(&run).into_owned();
+    let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
+    assert!(run.contains("the data were loaded anew; the server was not restarted"), "an event");
+    for text in [&ended.stdout, &ended.stderr, &html, &run] {
+        assert!(!text.contains(sut.password()), "the password is disclosed");
+    }
+    let mut command = fixture.command(&["run", "orderentry", "--target", &target, "--out", "x.plim"]);
+    command.args(["--quick", "--load", "200", "--monitor", "off"]).env("PGPASSWORD", sut.password());
+    let ended = fixture.end(command).expect(4);
+    ended.expect_stderr("its `max_connections` of 100 leaves ");
+    sut.stop();
 }

@@ -1,0 +1,137 @@
+//! Passwords for PostgreSQL: from the environment variable `PGPASSWORD`, or from the file that `PGPASSFILE` names, as
+//! PostgreSQL's own clients read them. They are never part of a command line.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use drivers::orders::postgres::PostgresPassword;
+use fleet::PostgresDatabase;
+
+use crate::exit::Failure;
+use crate::paths;
+
+/// The variable with the password itself.
+const PASSWORD: &str = "PGPASSWORD";
+
+/// The variable with the path of a file of passwords.
+const PASSWORD_FILE: &str = "PGPASSFILE";
+
+/// The permissions of others that a file of passwords must not have.
+const OF_OTHERS: u32 = 0o077;
+
+/// The most bytes of a file of passwords that are read.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Returns the password for a database; `None` if there is none.
+///
+/// # Errors
+/// The file that `PGPASSFILE` names cannot be read, or others may read it.
+pub(crate) fn password_for(database: &PostgresDatabase) -> Result<Option<PostgresPassword>, Failure> {
+    if let Ok(password) = paths::variable(PASSWORD) {
+        return Ok(Some(PostgresPassword::new(password)));
+    }
+    let Ok(path) = paths::variable(PASSWORD_FILE).map(PathBuf::from) else { return Ok(None) };
+    let text = read(&path).map_err(|why| {
+        let error = format!("`{}` of `{PASSWORD_FILE}`: {why}", path.display());
+        Failure::usage(error)
+            .hint(format!("set `{PASSWORD}` in its place, or `chmod 600 {}`", path.display()))
+    })?;
+    Ok(text.lines().find_map(|line| password_of(line, database)).map(PostgresPassword::new))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mode = file.metadata().map_err(|error| error.to_string())?.permissions().mode();
+    if mode & OF_OTHERS != 0 {
+        return Err("others than its owner may read or change it".to_owned());
+    }
+    let mut text = String::new();
+    file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    Ok(text)
+}
+
+/// Returns the password of a line `host:port:database:user:password` if it is for a database.
+fn password_of(line: &str, database: &PostgresDatabase) -> Option<String> {
+    if line.starts_with('#') {
+        return None;
+    }
+    let fields = fields(line);
+    let [host, port, name, user, password] = &fields[..] else { return None };
+    let own_host = match &database.host {
+        Some(host) => host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+        None => database.socket_directory.to_string_lossy().into_owned(),
+    };
+    // A socket of this machine has the name of its directory, or this one.
+    let is_local = database.host.is_none() && host == "localhost";
+    let fits = |field: &String, own: &str| field == "*" || field == own;
+    let is_for = (is_local || fits(host, &own_host))
+        && fits(port, &database.port.to_string())
+        && fits(name, &database.database)
+        && fits(user, &database.user);
+    is_for.then(|| password.clone())
+}
+
+/// Splits a line at its colons; a backslash takes the meaning from what follows it. The fifth field goes on to the end.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut characters = line.chars();
+    while let Some(next) = characters.next() {
+        let last = fields.len() - 1;
+        match next {
+            '\\' => fields[last].extend(characters.next()),
+            ':' if fields.len() < 5 => fields.push(String::new()),
+            other => fields[last].push(other),
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(line: &str, target: &str) -> Option<String> {
+        password_of(line, &target.parse().unwrap())
+    }
+
+    #[test]
+    fn lines_are_for_the_databases_that_they_name() {
+        let target = "postgres://me@127.0.0.1:5433/shop";
+        for (line, password) in [
+            ("127.0.0.1:5433:shop:me:open", Some("open")),
+            ("*:*:*:*:any", Some("any")),
+            ("*:*:*:me:a\\:b\\\\c", Some("a:b\\c")),
+            ("*:*:*:me:a:b", Some("a:b")),
+            ("#*:*:*:*:any", None),
+            ("127.0.0.2:5433:shop:me:open", None),
+            ("127.0.0.1:5432:shop:me:open", None),
+            ("127.0.0.1:5433:store:me:open", None),
+            ("127.0.0.1:5433:shop:you:open", None),
+            ("127.0.0.1:5433:shop:me", None),
+            ("", None),
+        ] {
+            assert_eq!(found(line, target).as_deref(), password, "{line}");
+        }
+        assert_eq!(found("\\:\\:1:*:*:*:six", "postgres://me@[::1]/shop").as_deref(), Some("six"));
+        for host in ["localhost", "/run/postgresql"] {
+            let line = format!("{host}:*:*:*:socket");
+            let target = "postgres://me@/shop?host=/run/postgresql";
+            assert_eq!(found(&line, target).as_deref(), Some("socket"), "{host}");
+        }
+    }
+
+    #[test]
+    fn files_that_others_may_read_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("passwords");
+        std::fs::write(&path, "*:*:*:*:secret").unwrap();
+        let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o640);
+        assert_eq!(read(&path).unwrap_err(), "others than its owner may read or change it");
+        mode(0o600);
+        assert_eq!(read(&path).unwrap(), "*:*:*:*:secret");
+        assert!(read(&folder.path().join("none")).is_err());
+    }
+}
