@@ -4,6 +4,7 @@
 
 #![no_main]
 
+mod app_replies;
 mod cache;
 mod cache_disk;
 mod frames;
@@ -39,6 +40,7 @@ const TARGETS: &[Target] = &[
     ("cgi", pages::cgi),
     ("frame", frames::frame),
     ("order-entry", frames::order_entry),
+    ("app-reply", app_replies::reply),
     ("templates", sessions::templates),
     ("data", sessions::data),
     ("set-cookie", sessions::set_cookie),

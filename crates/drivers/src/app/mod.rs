@@ -11,6 +11,7 @@
 //! - `verify`: the checks of a reply
 //! - `results`: what computations must give
 //! - `describe`: failures in words
+//! - [`untrusted`]: the parser of what servers send over HTTP, for tests
 
 mod binary;
 mod codec;
@@ -20,6 +21,7 @@ mod http;
 mod request;
 mod results;
 mod server_timing;
+pub mod untrusted;
 mod verify;
 
 use std::net::{IpAddr, SocketAddr};
