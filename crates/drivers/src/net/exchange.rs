@@ -44,7 +44,8 @@ impl ExchangeBuffers {
             (transport.send_now(buffer)?, buffer.len() as u64)
         };
         let transport = match rest {
-            Some(rest) => transport.send_rest(rest).await?,
+            // Boxed because it is rare, and the task of every user has room for the largest of its states.
+            Some(rest) => Box::pin(transport.send_rest(rest)).await?,
             None => transport,
         };
         let reply = self.receive(&transport, bytes_max, decode).await?;
