@@ -25,14 +25,22 @@ struct Comparison {
     bar: Option<f64>,
 }
 
-const COMPARISONS: [Comparison; 3] = [
+const COMPARISONS: [Comparison; 4] = [
     Comparison {
         title: "generator",
+        end: |costs| costs.generator,
+        ours: TurnName::MessageByDefault,
+        theirs: TurnName::Post,
+        method: "POST",
+        bar: Some(1.2),
+    },
+    Comparison {
+        title: "generator, slower server",
         end: |costs| costs.generator,
         ours: TurnName::Message,
         theirs: TurnName::Post,
         method: "POST",
-        bar: Some(1.2),
+        bar: None,
     },
     Comparison {
         title: "server",
@@ -136,7 +144,9 @@ fn cpu(rounds: &[Round]) -> String {
         µs of CPU time (user and system) per operation of the steady phase, medians of all rounds; in brackets the \
         CPUs that were used on average. A ratio is the median of the ratios of the rounds. Of the generator it is \
         the time of its load thread, of a server that of all its processes. A server that used less than its CPU \
-        waited for the generator, and was not saturated.\n\n\
+        waited for the generator, and was not saturated. Where a server answers more slowly, the generator finds \
+        fewer replies each time that it wakes, and needs more time for each: its time is compared where both of its \
+        servers keep it busy, and stands beside that for one service thread.\n\n\
         | | service threads | CS | HTTP | | ratio | bar | |\n|---|---:|---:|---:|---|---:|---:|---|\n\
         {rows}\n"
     )
@@ -187,17 +197,18 @@ mod tests {
         round.add(TurnName::Get, request);
         round.add(TurnName::MessageByDefault, costs(generator, 2.0 * server, Some(49)));
         round.add(TurnName::Post, request);
-        round.add(TurnName::Message, costs(generator, server, Some(1)));
+        round.add(TurnName::Message, costs(2.0 * generator, server, Some(1)));
         round
     }
 
-    /// By hand: the ratios of the rounds are 1.0, 1.2 and 1.3 at the generator; 1.0, 1.5 and 1.3 at the server, and twice as
-    /// much with more threads.
+    /// By hand: the ratios of the rounds are 1.0, 1.2 and 1.3 at the generator, and twice as much with one thread; 1.0, 1.5
+    /// and 1.3 at the server, and twice as much with more threads.
     #[test]
     fn rows_show_the_medians_of_the_rounds() {
         let text = tables(&[speed(5.0, 4.0), speed(6.0, 6.0), speed(6.5, 5.2)]);
         for row in [
-            "| generator | 1 | 6.00 (0.95) | 5.00 (0.95) | POST | 1.200 | ≤ 1.20 | met |",
+            "| generator | 49 | 6.00 (0.95) | 5.00 (0.95) | POST | 1.200 | ≤ 1.20 | met |",
+            "| generator, slower server | 1 | 12.00 (0.95) | 5.00 (0.95) | POST | 2.400 |  |  |",
             "| server | 1 | 5.20 (0.95) | 4.00 (0.95) | GET | 1.300 | ≤ 1.25 | **missed** |",
             "| server by default | 49 | 10.40 (0.95) | 4.00 (0.95) | GET | 2.600 |  |  |",
             "| 3 | GET | 5.00 (0.95) | 4.00 (0.95) | 200 |",

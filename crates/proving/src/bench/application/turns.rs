@@ -81,7 +81,7 @@ pub(super) const TURNS: [Turn; 6] = [
     Turn {
         name: TurnName::MessageByDefault,
         title: "CS, default threads",
-        cases: &["server"],
+        cases: &["client", "server"],
         load: Load::Message,
         server: ServerKind::Application(None),
         clients: FEW,
