@@ -7,14 +7,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use engine::OpenedSessions;
 
 use model::{
-    CheckMoment, ConsistencyCheck, Family, FileSet, LimitInForce, LoadPoint, Machine, Plan, Secrets,
-    ServerLimit,
+    CheckMoment, ConsistencyCheck, Family, LimitInForce, LoadPoint, Machine, Plan, Secrets, ServerLimit,
 };
 use observe::disk_of;
-use testbed::{
-    DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
-    clean_stale, populate_unless,
-};
+use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, clean_stale};
 use units::{Clock, Nanos, RealClock};
 
 use crate::collect::{BegunPoint, WatchedServer, collect_load_point};
@@ -31,7 +27,6 @@ use crate::order::StepOrder;
 use crate::request::{RunRequest, ServerChoice};
 use crate::stop::{StopSwitch, go_on_unless};
 use crate::thread::Message;
-use crate::verify::VerifyError;
 use crate::wait::wait_until;
 use crate::watch::Watchers;
 
@@ -241,7 +236,7 @@ fn start_server(
     let plan = &request.plan;
     let files = plan.file_set();
     let root = match server {
-        Server::Recipe(_) => Some(lay_out(request, &files, observer, stop)?),
+        Server::Recipe(_) => Some(family::web::lay_out(&request.files_dir, &files, observer, stop)?),
         // It makes its files itself, in memory, or has none.
         _ => None,
     };
@@ -271,21 +266,6 @@ fn start_server(
         sut.keep_contents()?;
     }
     Ok(Some(sut))
-}
-
-/// Lays the server's files out, or finds them there from a run before.
-fn lay_out(
-    request: &RunRequest<'_>,
-    files: &FileSet,
-    observer: &mut dyn Observer,
-    stop: &AtomicBool,
-) -> Result<Populated, FleetError> {
-    let total = files.bytes();
-    let progress = |done| observer.event(Event::Files { done, total });
-    match populate_unless(&request.files_dir, files, stop, progress) {
-        Err(PopulateError::Stopped) => Err(VerifyError::Interrupted.into()),
-        populated => Ok(populated.map_err(SutError::from)?),
-    }
 }
 
 /// Returns the plan with the sizes that follow from the memory limit of the server, as it is in force now.

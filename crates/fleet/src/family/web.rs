@@ -5,6 +5,7 @@
 pub(crate) mod survey;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
@@ -16,10 +17,10 @@ use drivers::web::{
 };
 use engine::Driver;
 use model::{
-    Family, HttpVersion, Outcome, Page, Plan, Reply, Secrets, SutPlan, Tls, WebProtocol, WebRequest,
+    Family, FileSet, HttpVersion, Outcome, Page, Plan, Reply, Secrets, SutPlan, Tls, WebProtocol, WebRequest,
     WebWorkload,
 };
-use testbed::{MemoryLimitProof, RunningSut, WebParts};
+use testbed::{MemoryLimitProof, PopulateError, Populated, RunningSut, SutError, WebParts, populate_unless};
 use units::{Nanos, RealClock};
 
 use super::probe::Probe;
@@ -124,6 +125,24 @@ pub(crate) fn parts(server: &ServerChoice, sut: &SutPlan) -> WebParts {
         ServerChoice::External(_) => None,
     };
     WebParts { gateway: sut.gateway, accelerator }
+}
+
+/// Lays the server's files out below a directory, or finds them there from a run before.
+///
+/// # Errors
+/// The directory cannot be used, or `stop` is set.
+pub(crate) fn lay_out(
+    directory: &Path,
+    files: &FileSet,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Populated, FleetError> {
+    let total = files.bytes();
+    let progress = |done| observer.event(Event::Files { done, total });
+    match populate_unless(directory, files, stop, progress) {
+        Err(PopulateError::Stopped) => Err(VerifyError::Interrupted.into()),
+        populated => Ok(populated.map_err(SutError::from)?),
+    }
 }
 
 /// Has the accelerator in front of a server fetch every file once; does nothing without one.
