@@ -71,9 +71,10 @@ impl Session {
         self.wire.cancel_token()
     }
 
-    /// Performs a transaction, and returns how often it was begun again; what it writes bears the time `now`. It is begun again with the same input where another
-    /// one was in its way. What may have been committed without an answer is counted as in doubt, also if this future
-    /// is dropped.
+    /// Performs a transaction and returns the number of retries; what it writes bears the time `now`.
+    ///
+    /// It is retried with the same input where another transaction was in its way. A commit that was sent and not
+    /// answered is counted as in doubt, also if this future is dropped.
     pub(super) async fn perform(
         &mut self,
         context: &PostgresContext,
