@@ -13,7 +13,7 @@ use model::{
 };
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer, FAULTS};
-use units::RealClock;
+use units::{Clock, RealClock};
 
 const MESSAGE_BYTES: u32 = 32_768;
 
