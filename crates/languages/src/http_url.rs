@@ -100,6 +100,16 @@ impl HttpUrl {
     }
 }
 
+/// Parses a host, perhaps with a port, and no more than a slash behind it.
+///
+/// # Errors
+/// There is no such host or port; `None` where a scheme stands before it, or a path or query behind it.
+pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), Option<HttpUrlError>> {
+    let url: HttpUrl = text.parse().map_err(Some)?;
+    let is_bare = url.scheme.is_none() && matches!(url.target.as_str(), "" | "/");
+    if is_bare { Ok((url.host, url.port)) } else { Err(None) }
+}
+
 /// Splits a port off; the colons of an address in brackets belong to the address.
 fn split_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rfind(':') {
@@ -130,6 +140,18 @@ fn port_number(text: &str) -> Option<u16> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_host_stands_alone_or_with_a_port() {
+        let host = |host: &str, port| Ok((host.to_owned(), port));
+        assert_eq!(host_and_port("name.example:70"), host("name.example", Some(70)));
+        assert_eq!(host_and_port("[::1]/"), host("[::1]", None));
+        for more in ["http://a", "a/b", "a?b"] {
+            assert_eq!(host_and_port(more), Err(None), "{more}");
+        }
+        assert_eq!(host_and_port("me:secret@a"), Err(Some(HttpUrlError::UserInfo)));
+        assert_eq!(host_and_port("a:0"), Err(Some(HttpUrlError::Port)));
+    }
 
     #[test]
     fn urls_are_split_into_their_parts() {

@@ -29,7 +29,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use foreign::{
     FOREIGN_CHARS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_terminal_control,
 };
-pub use http_url::{HttpUrl, HttpUrlError, UrlScheme, is_host};
+pub use http_url::{HttpUrl, HttpUrlError, UrlScheme, host_and_port, is_host};
 pub use load_list::{
     LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
 };

@@ -19,7 +19,6 @@ use std::time::Duration;
 use drivers::app::AppSetupError;
 use drivers::web::{Target, Trust, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError};
-use languages::HttpUrl;
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
 use testbed::{RunningSut, ServerFamily};
 use thiserror::Error;
@@ -393,9 +392,10 @@ impl ResolvedTarget {
 
 /// Reads what follows the scheme of a target: a host, perhaps with a port, and no path. `expected` begins the error.
 fn host_and_port(text: &str, expected: &str) -> Result<(String, Option<u16>), String> {
-    let url: HttpUrl = text.parse().map_err(|error| format!("{expected}; {error}"))?;
-    let is_bare = url.scheme.is_none() && matches!(url.target.as_str(), "" | "/");
-    if is_bare { Ok((url.host, url.port)) } else { Err(expected.to_owned()) }
+    languages::host_and_port(text).map_err(|error| match error {
+        Some(error) => format!("{expected}; {error}"),
+        None => expected.to_owned(),
+    })
 }
 
 /// Writes an address as targets have it.
