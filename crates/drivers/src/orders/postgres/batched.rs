@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 use orders::{
     Cents, DISTRICTS, DeliveryInput, DeliveryOutput, NewOrderInput, OrderedItem, PaymentInput, PricedLine,
-    RECENT_ORDERS, ShortText, StockLevelInput, StockLevelOutput, TransactionOutput, history_data,
-    is_original, next_quantity,
+    RECENT_ORDERS, ShortText, StockLevelInput, StockLevelOutput, TransactionOutput, is_original,
+    next_quantity,
 };
 use units::WallTime;
 
-use super::client::{name_and_address, payment_output};
+use super::client::{enter, enter_history, name_and_address, payment_output};
 use super::failure::{SqlFailure, WRONG_COLUMN, WRONG_ROWS};
 use super::output::{
     CUSTOMERS_BY_NAME, End, OrderHead, bad_credit_entry, customer_number, in_lock_order, key, placed,
@@ -118,18 +118,14 @@ pub(super) async fn new_order(
 ) -> Result<End, SqlFailure> {
     let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
     let head = head(wire, sql, input).await?;
-    let (order, customer, entered) = (key(head.order), key(input.customer), system_time(now));
-    let (n_lines, is_local) = (input.items.len() as i64, i64::from(input.is_local()));
-    wire.change(1, &sql.order, &[&warehouse, &district, &order, &customer, &entered, &n_lines, &is_local])
-        .await?;
-    wire.change(1, &sql.new_order, &[&warehouse, &district, &order]).await?;
+    enter(wire, (&sql.order, &sql.new_order), input, head.order, now).await?;
     let items = items(wire, sql, input).await?;
     let valid: Vec<OrderedItem> =
         input.items.iter().copied().filter(|line| items.contains_key(&line.item)).collect();
     let mut stocks = stocks(wire, sql, district, &valid).await?;
     let lines = take(input, &valid, &items, &mut stocks)?;
     update(wire, sql, &stocks).await?;
-    insert_lines(wire, sql, (warehouse, district, order), &valid, (&lines, &stocks)).await?;
+    insert_lines(wire, sql, (warehouse, district, key(head.order)), &valid, (&lines, &stocks)).await?;
     let missing = input.items.iter().find(|line| !items.contains_key(&line.item));
     Ok(match missing {
         Some(missing) => End::Rollback(rolled_back(&head, missing.item)),
@@ -263,21 +259,13 @@ pub(super) async fn payment(
     let (amount, entry) = (input.amount.0, format!("{number}{}", bad_credit_entry(input)));
     let customer = (key(of.warehouse), key(of.district), key(number));
     let row = wire.one(&sql.pay, &[&customer.0, &customer.1, &customer.2, &amount, &entry]).await?;
-    let mut output = payment_output(&row, number, now)?;
+    let output = payment_output(&mut Columns::of(&row), number, now)?;
     let to = (key(input.district.warehouse), key(input.district.district));
     let row = wire.one(&sql.pay_district, &[&to.0, &to.1, &amount]).await?;
-    let (district_name, district) = name_and_address(&row)?;
+    let district = name_and_address(&row)?;
     let row = wire.one(&sql.pay_warehouse, &[&to.0, &amount]).await?;
-    let (warehouse_name, warehouse) = name_and_address(&row)?;
-    let data = history_data(warehouse_name.as_str(), district_name.as_str());
-    wire.change(
-        1,
-        &sql.history,
-        &[&customer.0, &customer.1, &customer.2, &to.0, &to.1, &system_time(now), &amount, &data],
-    )
-    .await?;
-    (output.district, output.warehouse) = (district, warehouse);
-    Ok(End::Commit(TransactionOutput::Payment(Box::new(output))))
+    let warehouse = name_and_address(&row)?;
+    enter_history(wire, &sql.history, input, output, (warehouse, district)).await
 }
 
 /// Has the oldest new order of each district delivered.

@@ -13,6 +13,7 @@ use orders::{
     PaymentInput, PaymentOutput, PostalAddress, PricedLine, ShortText, TransactionOutput, bad_credit_data,
     history_data, is_original, next_quantity,
 };
+use tokio_postgres::Statement;
 use units::WallTime;
 
 use super::failure::{SqlFailure, WRONG_COLUMN};
@@ -80,7 +81,7 @@ pub(super) async fn new_order(
     now: WallTime,
 ) -> Result<End, SqlFailure> {
     let head = head(wire, sql, input).await?;
-    enter(wire, sql, input, &head, now).await?;
+    enter(wire, (&sql.order, &sql.new_order), input, head.order, now).await?;
     let mut items = Vec::with_capacity(input.items.len());
     for ordered in input.items.iter() {
         items.push(item(wire, sql, ordered.item).await?);
@@ -118,20 +119,20 @@ async fn head(
     Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
 }
 
-async fn enter(
+/// Enters an order without its lines: by the statement for the order, and the one for its delivery to come.
+pub(super) async fn enter(
     wire: &mut Wire,
-    sql: &ClientStatements,
+    (of_order, of_new_order): (&Statement, &Statement),
     input: &NewOrderInput,
-    head: &OrderHead,
+    order: u32,
     now: WallTime,
 ) -> Result<(), SqlFailure> {
     let (warehouse, district, order) =
-        (key(input.district.warehouse), key(input.district.district), key(head.order));
+        (key(input.district.warehouse), key(input.district.district), key(order));
     let (customer, now) = (key(input.customer), system_time(now));
     let (n_lines, is_local) = (input.items.len() as i64, i64::from(input.is_local()));
-    wire.change(1, &sql.order, &[&warehouse, &district, &order, &customer, &now, &n_lines, &is_local])
-        .await?;
-    wire.change(1, &sql.new_order, &[&warehouse, &district, &order]).await
+    wire.change(1, of_order, &[&warehouse, &district, &order, &customer, &now, &n_lines, &is_local]).await?;
+    wire.change(1, of_new_order, &[&warehouse, &district, &order]).await
 }
 
 async fn item(wire: &mut Wire, sql: &ClientStatements, number: u32) -> Result<Option<Item>, SqlFailure> {
@@ -181,7 +182,7 @@ pub(super) async fn payment(
     let number = customer_number(wire, &sql.by_name, of, input.customer).await?;
     let customer = (key(of.warehouse), key(of.district), key(number));
     let row = wire.one(&sql.customer, &[&customer.0, &customer.1, &customer.2]).await?;
-    let mut output = payment_output(&row, number, now)?;
+    let mut output = payment_output(&mut Columns::of(&row), number, now)?;
     output.customer.balance = Cents(output.customer.balance.0.saturating_sub(input.amount.0));
     output.data = output.data.map(|data| bad_credit_data(input, number, data.as_str()));
     let (amount, data) = (input.amount.0, output.data.as_ref().map(ShortText::as_str));
@@ -190,32 +191,37 @@ pub(super) async fn payment(
     let to = (key(input.district.warehouse), key(input.district.district));
     wire.change(1, &sql.pay_district, &[&to.0, &to.1, &amount]).await?;
     let row = wire.one(&sql.district, &[&to.0, &to.1]).await?;
-    let (district_name, district) = name_and_address(&row)?;
+    let district = name_and_address(&row)?;
     wire.change(1, &sql.pay_warehouse, &[&to.0, &amount]).await?;
     let row = wire.one(&sql.warehouse, &[&to.0]).await?;
-    let (warehouse_name, warehouse) = name_and_address(&row)?;
-    let data = history_data(warehouse_name.as_str(), district_name.as_str());
-    wire.change(
-        1,
-        &sql.history,
-        &[&customer.0, &customer.1, &customer.2, &to.0, &to.1, &system_time(now), &amount, &data],
-    )
-    .await?;
-    (output.district, output.warehouse) = (district, warehouse);
+    let warehouse = name_and_address(&row)?;
+    enter_history(wire, &sql.history, input, output, (warehouse, district)).await
+}
+
+/// A name and an address.
+type NameAndAddress = (ShortText<10>, PostalAddress);
+
+/// Enters a payment to a warehouse and a district into the history, and completes its output.
+pub(super) async fn enter_history(
+    wire: &mut Wire,
+    statement: &Statement,
+    input: &PaymentInput,
+    mut output: PaymentOutput,
+    (warehouse, district): (NameAndAddress, NameAndAddress),
+) -> Result<End, SqlFailure> {
+    let (of, to) = (input.customer_district, input.district);
+    let customer = (key(of.warehouse), key(of.district), key(output.customer.id));
+    let (paid, amount) = (system_time(output.paid), input.amount.0);
+    let data = history_data(warehouse.0.as_str(), district.0.as_str());
+    let to = (key(to.warehouse), key(to.district));
+    wire.change(1, statement, &[&customer.0, &customer.1, &customer.2, &to.0, &to.1, &paid, &amount, &data])
+        .await?;
+    (output.district, output.warehouse) = (district.1, warehouse.1);
     Ok(End::Commit(TransactionOutput::Payment(Box::new(output))))
 }
 
 /// Returns the output of a payment without the addresses of warehouse and district, from 15 columns of the customer.
 pub(super) fn payment_output(
-    row: &tokio_postgres::Row,
-    number: u32,
-    now: WallTime,
-) -> Result<PaymentOutput, SqlFailure> {
-    payment_columns(&mut Columns::of(row), number, now)
-}
-
-/// See [`payment_output`].
-pub(super) fn payment_columns(
     columns: &mut Columns<'_>,
     number: u32,
     now: WallTime,
@@ -236,9 +242,7 @@ pub(super) fn payment_columns(
 }
 
 /// Returns the name and the address of a warehouse or district.
-pub(super) fn name_and_address(
-    row: &tokio_postgres::Row,
-) -> Result<(ShortText<10>, PostalAddress), SqlFailure> {
+pub(super) fn name_and_address(row: &tokio_postgres::Row) -> Result<NameAndAddress, SqlFailure> {
     let mut columns = Columns::of(row);
     Ok((columns.text()?, columns.address()?))
 }

@@ -250,7 +250,7 @@ async fn complete(load: &PostgresLoad<'_>, rows: &[(OrderTable, u64)]) -> Result
     let insert = format!("INSERT INTO metadata VALUES {}", values.join(", "));
     wire.command(&insert).await.map_err(&failed)?;
     wire.command("COMMIT").await.map_err(&failed)?;
-    // What the server has in memory only is written now, and not while it is measured.
+    // Changed pages that are only in memory are written now, and not while the server is measured.
     match wire.command("CHECKPOINT").await {
         // It is for the privileged; then the server does it in its own time.
         Ok(()) | Err(SqlFailure::Refused(_)) => Ok(()),

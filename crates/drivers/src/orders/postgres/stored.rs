@@ -9,7 +9,7 @@ use orders::{
 use tokio_postgres::Row;
 use units::WallTime;
 
-use super::client::payment_columns;
+use super::client::payment_output;
 use super::failure::{SqlFailure, SqlStateCode, WRONG_COLUMN, WRONG_ROWS};
 use super::output::{OrderHead, bad_credit_entry, key, placed, rolled_back};
 use super::reading::quantity;
@@ -138,7 +138,7 @@ async fn payment(
         .await?;
     let mut columns = Columns::of(&row);
     let number = columns.key()?;
-    let mut output = payment_columns(&mut columns, number, now)?;
+    let mut output = payment_output(&mut columns, number, now)?;
     (output.district, output.warehouse) = (columns.address()?, columns.address()?);
     Ok(TransactionOutput::Payment(Box::new(output)))
 }

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
 use super::PostgresPlace;
-use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy, tcp};
+use crate::net::{OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy};
 
 /// The place of a server, with the addresses that connections to it come from.
 #[derive(Debug)]
@@ -38,9 +38,7 @@ impl ServerSocket {
     pub(super) async fn connect(&self) -> std::result::Result<MeteredStream, OperationFailure> {
         let socket = match self {
             ServerSocket::Tcp(endpoint) => {
-                let (socket, is_established) = endpoint.begin()?;
-                let socket = if is_established { socket } else { tcp::established(socket).await? };
-                let stream = TcpStream::from_std(socket.into()).map_err(failure)?;
+                let stream = TcpStream::from_std(endpoint.connect().await?.into()).map_err(failure)?;
                 stream.set_nodelay(true).map_err(failure)?;
                 Socket::Tcp(stream)
             }
