@@ -21,7 +21,6 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
 use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, make_private_folder};
-use tokio::runtime::{Builder, LocalOptions};
 use units::{Purpose, RealClock, Rng, wall};
 
 /// Time limit for the server to answer; the machine may be busy.
@@ -37,10 +36,6 @@ pub(crate) fn workload(sql: OrderSql) -> OrderEntryWorkload {
 
 pub(crate) fn population() -> Population {
     Population::new(workload(OrderSql::Client).population_seed, scale(), wall())
-}
-
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap().block_on(future)
 }
 
 /// A running server.

@@ -8,7 +8,8 @@ use model::{OrderRequest, OrderSql, Outcome, Reply, order_measure};
 use orders::{CustomerSelector, OrderTable, OrderTotals, TransactionInput, TransactionKind, TransactionType};
 use units::{Clock, RealClock};
 
-use crate::fixture::{Database, Inputs, block_on, scale};
+use crate::common::block_on;
+use crate::fixture::{Database, Inputs, scale};
 
 /// The forms that databases understand.
 const FORMS: [OrderSql; 3] = [OrderSql::Client, OrderSql::Batched, OrderSql::Stored];

@@ -11,7 +11,8 @@ use engine::Driver;
 use model::OrderSql;
 use units::RealClock;
 
-use crate::fixture::{block_on, workload};
+use crate::common::block_on;
+use crate::fixture::workload;
 
 /// The longest that a session takes to be refused.
 const REFUSED_MAX: Duration = Duration::from_secs(20);

@@ -9,7 +9,8 @@ use model::{OrderRequest, OrderSql, Outcome, order_measure};
 use orders::{Cents, CustomerSelector, DistrictKey, PaymentInput, TransactionInput};
 use units::{Clock, RealClock};
 
-use crate::fixture::{Database, block_on, workload};
+use crate::common::block_on;
+use crate::fixture::{Database, workload};
 
 /// The longest that a transaction takes whose way is free.
 const FREE_MAX: Duration = Duration::from_secs(20);

@@ -6,7 +6,8 @@ use drivers::orders::postgres::{PostgresControl, PostgresData, PostgresError, Po
 use model::OrderSql;
 use orders::{ConsistencyCondition, OrderTable};
 
-use crate::fixture::{Database, block_on, population, scale};
+use crate::common::block_on;
+use crate::fixture::{Database, population, scale};
 
 #[test]
 fn loaded_data_are_complete_consistent_and_described() {
