@@ -127,9 +127,9 @@ pub(super) fn probe(
     };
     let requests: Vec<_> = kinds.map(request).collect();
     let (target, time_limit) = (target.server.to_string(), plan.time_limit);
-    let slow = |_: &AppRequest| format!("no complete reply within {time_limit}");
     let probe = Probe { family: Family::App, target, time_limit, clock };
-    unless_stopped(stop, probe.perform_all(AppDriver::new(context, 0), &requests, slow, |_| None))
+    let driver = AppDriver::new(context, 0);
+    unless_stopped(stop, probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None))
 }
 
 /// Runs the clients of a load thread.

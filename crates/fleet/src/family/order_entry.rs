@@ -13,9 +13,7 @@ use std::sync::atomic::AtomicBool;
 use benchmarks::orderentry::OrderTerminals;
 use drivers::orders::{OrderCallError, OrderContext, OrderControl, OrderCounts, OrderDriver};
 use languages::foreign_text;
-use model::{
-    CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, OrderRequest, Plan, Workload,
-};
+use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, Plan, Workload};
 use observe::free_bytes;
 use orders::wire::{ConditionResult, DataDescription};
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
@@ -89,14 +87,23 @@ impl OrderTarget {
         plan: &'a Plan,
         clock: RealClock,
     ) -> Result<(&'a OrderEntryWorkload, Rc<OrderContext>), SetupError> {
-        let Workload::OrderEntry(workload) = &plan.workload else {
-            return Err(SetupError::OtherFamily(plan.workload.family()));
-        };
+        let workload = workload(plan)?;
         Ok((workload, OrderContext::new(workload, self.address, &plan.source_addresses, clock)?))
     }
 
     fn wrong_data(&self, text: String) -> VerifyError {
         VerifyError::WrongData { target: self.server.to_string(), text }
+    }
+}
+
+/// Returns the workload of a plan.
+///
+/// # Errors
+/// It is one of another family.
+pub(super) fn workload(plan: &Plan) -> Result<&OrderEntryWorkload, SetupError> {
+    match &plan.workload {
+        Workload::OrderEntry(workload) => Ok(workload),
+        other => Err(SetupError::OtherFamily(other.family())),
     }
 }
 
@@ -124,12 +131,11 @@ pub(super) fn probe(
     let (workload, context) = target.context(plan, clock)?;
     let requests = OrderTerminals::new(workload, plan.seed).one_of_each();
     let (name, time_limit) = (target.server.to_string(), plan.time_limit);
-    let slow = |_: &OrderRequest| format!("no complete reply within {time_limit}");
     let probe = Probe { family: Family::OrderEntry, target: name, time_limit, clock };
     unless_stopped(stop, async {
         // First: where there is no connection, it says so.
         let driver = OrderDriver::new(Rc::clone(&context), 0);
-        probe.perform_all(driver, &requests, slow, |_| None).await?;
+        probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None).await?;
         let refused = |error: OrderCallError| target.wrong_data(error.to_string());
         let mut control = OrderControl::open(Rc::clone(&context)).await.map_err(refused)?;
         if let Some(other) = other_rows(workload, &control) {

@@ -16,18 +16,15 @@ use drivers::orders::postgres::{
     PostgresContext, PostgresControl, PostgresData, PostgresDriver, PostgresError, PostgresLoad,
     PostgresPassword, PostgresPlace, PostgresServer, contents_of, load_postgres,
 };
-use languages::is_host;
-use model::{
-    CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, OrderRequest, OrderSql, Plan,
-    Workload,
-};
+use languages::host_and_port;
+use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, OrderSql, Plan};
 use observe::available_cpus;
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
 use testbed::RunningSut;
 use units::{RealClock, wall};
 
-use super::order_entry::{CheckedRow, ConditionSource, checked_conditions, named, rows};
+use super::order_entry::{CheckedRow, ConditionSource, checked_conditions, named, rows, workload};
 use super::probe::Probe;
 use super::{SetupError, host_of, unless_stopped};
 use crate::counts::Counts;
@@ -109,21 +106,12 @@ fn read_target(text: &str) -> Option<PostgresDatabase> {
         }
         _ if !query.is_empty() => return None,
         place => {
-            let (host, port) = host_and_port(place)?;
-            (Some(host), PathBuf::new(), port)
+            let (host, port) = host_and_port(place).ok()?;
+            (Some(host), PathBuf::new(), port.unwrap_or(PORT))
         }
     };
     let (user, database) = (user.to_owned(), database.to_owned());
     Some(PostgresDatabase { host, socket_directory, port, user, database, password: None })
-}
-
-/// Reads a host, perhaps with a port.
-fn host_and_port(text: &str) -> Option<(String, u16)> {
-    let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok().filter(|port| *port != 0)?),
-        _ => (text, PORT),
-    };
-    is_host(host).then(|| (host.to_owned(), port))
 }
 
 /// Reads the directory of a socket, perhaps with a port.
@@ -228,13 +216,6 @@ impl PostgresTarget {
     }
 }
 
-fn workload(plan: &Plan) -> Result<&OrderEntryWorkload, SetupError> {
-    match &plan.workload {
-        Workload::OrderEntry(workload) => Ok(workload),
-        other => Err(SetupError::OtherFamily(other.family())),
-    }
-}
-
 /// Returns the population of a workload, loaded now.
 fn population(workload: &OrderEntryWorkload) -> Population {
     Population::new(workload.population_seed, workload.scale, wall())
@@ -309,7 +290,6 @@ pub(super) fn probe(
     let (workload, context) = target.context(plan, clock)?;
     let requests = OrderTerminals::new(workload, plan.seed).one_of_each();
     let time_limit = plan.time_limit;
-    let slow = |_: &OrderRequest| format!("no complete reply within {time_limit}");
     let probe = Probe { family: Family::OrderEntry, target: target.name.clone(), time_limit, clock };
     unless_stopped(stop, async {
         let mut control = PostgresControl::open(&context).await.map_err(|error| target.wrong_data(error))?;
@@ -320,7 +300,7 @@ pub(super) fn probe(
         }
         drop(control);
         let driver = PostgresDriver::without_changes(Rc::clone(&context));
-        probe.perform_all(driver, &requests, slow, |_| None).await
+        probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None).await
     })
 }
 

@@ -24,6 +24,11 @@ pub(super) struct Probe {
 }
 
 impl Probe {
+    /// Says that an operation took too long, where it needs no name.
+    pub(super) fn too_slow(&self) -> String {
+        format!("no complete reply within {}", self.time_limit)
+    }
+
     /// Performs operations by one driver. `slow` names an operation that took too long, `refusal` says what a failure
     /// means for the whole server.
     ///
