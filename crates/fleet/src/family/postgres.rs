@@ -203,15 +203,26 @@ impl PostgresTarget {
         Ok((workload, context))
     }
 
-    fn wrong_data(&self, text: impl ToString) -> VerifyError {
-        VerifyError::WrongData { target: self.name.clone(), text: text.to_string() }
+    fn wrong_data(&self, text: String) -> VerifyError {
+        VerifyError::WrongData { target: self.name.clone(), text }
+    }
+
+    /// Returns the error of a database that cannot be used.
+    fn unusable(&self, error: PostgresError) -> VerifyError {
+        match error {
+            PostgresError::Unreachable { outcome, text } => {
+                let target = self.name.clone();
+                VerifyError::Unreachable { family: Family::OrderEntry, target, outcome, text }
+            }
+            error => self.wrong_data(error.to_string()),
+        }
     }
 
     /// Returns the error of a run whose data cannot be loaded.
     fn not_loaded(&self, error: PostgresError) -> FleetError {
         match error {
             PostgresError::Stopped => VerifyError::Interrupted.into(),
-            error => self.wrong_data(error).into(),
+            error => self.unusable(error).into(),
         }
     }
 }
@@ -251,7 +262,7 @@ pub(super) fn reload(
 ) -> Result<(), FleetError> {
     let (_, context) = target.context(plan, clock).map_err(VerifyError::from)?;
     unless_stopped(stop, async {
-        let refused = |error: PostgresError| target.wrong_data(error);
+        let refused = |error: PostgresError| target.unusable(error);
         let mut control = PostgresControl::open(&context).await.map_err(refused)?;
         if !control.can_make_schema().await.map_err(refused)? {
             let user = &target.server.user;
@@ -269,7 +280,7 @@ async fn has_room(
     target: &PostgresTarget,
     control: &mut PostgresControl,
 ) -> Result<(), VerifyError> {
-    let connections = control.connections().await.map_err(|error| target.wrong_data(error))?;
+    let connections = control.connections().await.map_err(|error| target.unusable(error))?;
     let n_users = plan.level_max().ceil() as u64;
     if connections.free < n_users {
         let (most, free) = (connections.most, connections.free);
@@ -292,9 +303,9 @@ pub(super) fn probe(
     let time_limit = plan.time_limit;
     let probe = Probe { family: Family::OrderEntry, target: target.name.clone(), time_limit, clock };
     unless_stopped(stop, async {
-        let mut control = PostgresControl::open(&context).await.map_err(|error| target.wrong_data(error))?;
+        let mut control = PostgresControl::open(&context).await.map_err(|error| target.unusable(error))?;
         has_room(plan, target, &mut control).await?;
-        let data = control.data().await.map_err(|error| target.wrong_data(error))?;
+        let data = control.data().await.map_err(|error| target.unusable(error))?;
         if let Some(other) = other_rows(workload, &data) {
             return Err(target.wrong_data(other));
         }

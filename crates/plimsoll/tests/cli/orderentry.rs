@@ -108,10 +108,13 @@ fn a_running_server_is_named_by_its_target_and_restored_between_load_points() {
             .expect(2)
             .expect_stderr(error);
     }
-    fixture
-        .run(&["run", "orderentry", "--target", "orders://127.0.0.1:1", "--out", "x.plim"])
-        .expect(4)
-        .expect_stderr("hint: start the server first, or omit `--target` for the built-in server");
+    for target in ["orders://127.0.0.1:1", "postgres://me@127.0.0.1:1/shop"] {
+        fixture
+            .run(&["run", "orderentry", "--target", target, "--out", "x.plim"])
+            .expect(4)
+            .expect_stderr(&format!("error: no connection to {target}: "))
+            .expect_stderr("hint: start the server first, or omit `--target` for the built-in server");
+    }
     fixture
         .run(&["run", "orderentry", "--sut", "mariadb", "--out", "x.plim"])
         .expect(2)

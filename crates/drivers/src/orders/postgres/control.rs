@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use languages::foreign_text;
+use model::Outcome;
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTotals, Population};
 use thiserror::Error;
@@ -20,6 +21,9 @@ const QUERY_MAX: Duration = Duration::from_secs(600);
 
 /// The longest that a connection may take to be made.
 const CONNECT_MAX: Duration = Duration::from_secs(20);
+
+/// The attempt that comes first.
+const CONNECTING: &str = "connecting";
 
 /// The attempt that most errors are about.
 const READING: &str = "reading the data";
@@ -38,6 +42,14 @@ pub enum PostgresError {
     Failed {
         /// The attempt: `loading`.
         doing: &'static str,
+        /// The reason.
+        text: String,
+    },
+    /// There is no connection.
+    #[error("connecting: {text}")]
+    Unreachable {
+        /// Refused, or unreachable.
+        outcome: Outcome,
         /// The reason.
         text: String,
     },
@@ -70,6 +82,17 @@ impl PostgresError {
     }
 }
 
+/// Returns the error of an attempt to connect.
+fn unconnected(failure: SqlFailure) -> PostgresError {
+    let outcome = failure.operation().outcome;
+    match PostgresError::of(CONNECTING)(failure) {
+        PostgresError::Failed { text, .. } if matches!(outcome, Outcome::Refused | Outcome::Unreachable) => {
+            PostgresError::Unreachable { outcome, text }
+        }
+        other => other,
+    }
+}
+
 /// Connects for work beside the terminals.
 pub(super) async fn connect(server: &PostgresServer) -> Result<Wire, PostgresError> {
     let socket =
@@ -78,10 +101,9 @@ pub(super) async fn connect(server: &PostgresServer) -> Result<Wire, PostgresErr
 }
 
 async fn open(socket: &ServerSocket, config: &tokio_postgres::Config) -> Result<Wire, PostgresError> {
-    let doing = "connecting";
     match tokio::time::timeout(CONNECT_MAX, Wire::open(socket, config)).await {
-        Ok(opened) => opened.map_err(PostgresError::of(doing)),
-        Err(_) => Err(PostgresError::Slow { doing, waited: CONNECT_MAX }),
+        Ok(opened) => opened.map_err(unconnected),
+        Err(_) => Err(PostgresError::Slow { doing: CONNECTING, waited: CONNECT_MAX }),
     }
 }
 
