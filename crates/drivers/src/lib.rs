@@ -14,4 +14,7 @@ mod net;
 pub mod orders;
 pub mod web;
 
-pub use net::{SourceAddressError, TargetEndpoint, TargetPolicy, TargetPolicyError};
+pub use net::{
+    Authorities, CertificateProblem, SourceAddressError, TargetEndpoint, TargetPolicy, TargetPolicyError,
+    Trust,
+};

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use common::{
     Fixture, Peer, SMALL, accept, connection, context, protocol, read_request, right_reply, workload,
 };
-use drivers::web::{Authorities, CertificateProblem, TlsDriver, Trust};
+use drivers::web::TlsDriver;
+use drivers::{Authorities, CertificateProblem, Trust};
 use model::{Connection, Outcome, Tls, WebProtocol};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, PKCS_ECDSA_P256_SHA256,

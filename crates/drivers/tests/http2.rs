@@ -12,7 +12,8 @@ use common::{
     Action, EMPTY, Fixture, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, TlsStream, accept, closed,
     connect_time, connection, content, context, phases, protocol, run_drivers, workload,
 };
-use drivers::web::{HandshakeCounts, Http2Driver, Trust, WebContext};
+use drivers::Trust;
+use drivers::web::{HandshakeCounts, Http2Driver, WebContext};
 use futures::stream::{FuturesUnordered, StreamExt};
 use h2::Reason;
 use http::Response;

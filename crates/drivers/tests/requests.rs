@@ -7,8 +7,8 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
 use common::{Fixture, Peer, SMALL, clock, connection, protocol, read_request, right_reply, workload};
-use drivers::TargetPolicy;
-use drivers::web::{PlainDriver, Target, Trust, WebContext, WebContextOptions};
+use drivers::web::{PlainDriver, Target, WebContext, WebContextOptions};
+use drivers::{TargetPolicy, Trust};
 use model::{
     Connection, Count, GeneratedText, HttpVersion, Outcome, Parameter, ReplyBody, Request, Secrets,
     WebProtocol, WebRequest, WebWorkload,

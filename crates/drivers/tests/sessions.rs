@@ -8,9 +8,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
 use common::{Action, Fixture, Http2Server, Identity, accept, context, protocol, workload};
-use drivers::web::{
-    Http2Driver, PlainDriver, SessionDriver, SessionTransport, SessionUser, TlsDriver, Trust,
-};
+use drivers::Trust;
+use drivers::web::{Http2Driver, PlainDriver, SessionDriver, SessionTransport, SessionUser, TlsDriver};
 use http::Response;
 use model::{
     Connection, Cookies, Extract, ExtractSource, HttpVersion, Outcome, Redirects, Reply, ReplyBody, Request,

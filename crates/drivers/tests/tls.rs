@@ -12,7 +12,8 @@ use common::{
     EMPTY, Fixture, Identity, LARGE, Peer, SMALL, TlsStream, accept, connect_time, connection, content,
     context, first_byte_time, protocol, read_request, reply_bytes, right_reply, workload,
 };
-use drivers::web::{HandshakeCounts, TlsDriver, Trust};
+use drivers::Trust;
+use drivers::web::{HandshakeCounts, TlsDriver};
 use model::{Connection, Outcome, Tls, WebProtocol};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};

@@ -156,7 +156,7 @@ mod tests {
         let target = ResolvedTarget::Web(WebTarget {
             target: "http://10.1.2.3:8080/".parse().unwrap(),
             address: "10.1.2.3:8080".parse().unwrap(),
-            trust: drivers::web::Trust::Any,
+            trust: drivers::Trust::Any,
             secrets: model::Secrets::default(),
         });
         let plan = closed_plan(1, &[1], phases(0, 1));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivers::web::Trust;
+use drivers::Trust;
 use model::{CheckMoment, Ending, Load, Notes, Plan, Search, Secrets};
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use drivers::web::CertificateProblem;
+use drivers::CertificateProblem;
 use model::{Family, Outcome};
 use thiserror::Error;
 

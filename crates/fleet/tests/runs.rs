@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivers::web::{Target, Trust};
+use drivers::Trust;
+use drivers::web::Target;
 use fleet::{
     Event, ExternalServer, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice,
     VerifyError, run,

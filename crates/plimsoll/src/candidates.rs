@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use drivers::TargetPolicy;
-use drivers::web::{Target, Trust};
+use drivers::web::Target;
+use drivers::{TargetPolicy, Trust};
 use fleet::{ExternalServer, FleetError, PostgresDatabase, ServerChoice};
 use model::{
     AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind,

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use analysis::VerdictState;
-use drivers::web::CertificateProblem;
+use drivers::CertificateProblem;
 use fleet::{FleetError, LoadError, NoMemoryLimit, VerifyError};
 use languages::{Diagnostics, escaped};
 use model::{Ending, Family, Outcome, Problem};

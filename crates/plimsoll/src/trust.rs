@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use drivers::web::{Authorities, Target, Trust};
+use drivers::web::Target;
+use drivers::{Authorities, Trust};
 use fleet::ExternalServer;
 use model::CertificateCheck;
 

@@ -3,21 +3,26 @@
 //! - `policy`: the addresses that load may be sent to
 //! - `endpoint`: one address of a server, and the addresses that connections come from
 //! - `tcp`: sockets
+//! - `tls`, `certificate`: TLS clients, and the certificates that they accept
 //! - `failure`: failures of operations
 //! - `exchange`: a request and its reply
 //! - `frames`: the frames of our own protocols
 
+mod certificate;
 mod endpoint;
 mod exchange;
 mod failure;
 pub(crate) mod frames;
 mod policy;
 pub(crate) mod tcp;
+mod tls;
 
+pub use certificate::{Authorities, CertificateProblem, Trust};
 pub use endpoint::{SourceAddressError, TargetEndpoint};
 pub(crate) use exchange::ExchangeBuffers;
 pub(crate) use failure::OperationFailure;
 pub use policy::{TargetPolicy, TargetPolicyError};
 pub(crate) use tcp::{Received, TcpTransport};
+pub(crate) use tls::ClientTls;
 
 pub(crate) use policy::lookup_host;

@@ -17,9 +17,9 @@ use super::http2::Pool;
 use super::request::PreparedRequest;
 use super::session::{SessionContext, SessionTarget};
 use super::target::Target;
-use super::tls::{CertificateProblem, HandshakeCounts, TlsSettings, Trust};
+use super::tls::{HandshakeCounts, TlsSettings};
 use crate::net::OperationFailure;
-use crate::{SourceAddressError, TargetEndpoint, TargetPolicy};
+use crate::{CertificateProblem, SourceAddressError, TargetEndpoint, TargetPolicy, Trust};
 
 /// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls a
 /// large body takes; 128 KiB still fits the second-level cache together with the content block.

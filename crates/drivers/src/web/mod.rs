@@ -34,4 +34,4 @@ pub use fetch::{FetchError, FetchedReply, fetch};
 pub use http2::Http2Driver;
 pub use session::{SessionDriver, SessionTransport, SessionUser, untrusted};
 pub use target::{Target, TargetError};
-pub use tls::{Authorities, CertificateProblem, HandshakeCounts, Trust};
+pub use tls::HandshakeCounts;

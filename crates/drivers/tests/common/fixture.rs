@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use drivers::TargetPolicy;
-use drivers::web::{PlainDriver, Target, Trust, WebContext, WebContextOptions};
+use drivers::web::{PlainDriver, Target, WebContext, WebContextOptions};
+use drivers::{TargetPolicy, Trust};
 use engine::Driver;
 use model::{
     CLOSE_WAIT_MAX, Connection, Content, HttpVersion, Outcome, Page, Reply, Request, Secrets, Think, Tls,

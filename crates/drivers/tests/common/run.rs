@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use drivers::web::{PlainDriver, Trust};
+use drivers::Trust;
+use drivers::web::PlainDriver;
 use engine::{Driver, LoadThreadUse, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
 use model::{
     Answer, Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome,

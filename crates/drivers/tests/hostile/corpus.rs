@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use drivers::web::{Http2Driver, PlainDriver, TlsDriver, Trust};
+use drivers::Trust;
+use drivers::web::{Http2Driver, PlainDriver, TlsDriver};
 use engine::Driver;
 use model::{Connection, HttpVersion, Outcome, Request, Tls, WebProtocol, WebRequest, WebWorkload};
 use servers::web::{ClientProtocol, Fault};

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drivers::app::AppSetupError;
-use drivers::web::{Target, Trust, WebSetupError};
-use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError};
+use drivers::web::{Target, WebSetupError};
+use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
 use testbed::{RunningSut, ServerFamily};
 use thiserror::Error;

@@ -10,11 +10,11 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use benchmarks::web::pages::Pages;
-use drivers::TargetPolicy;
 use drivers::web::{
     HandshakeCounts, Http2Driver, PlainDriver, SessionDriver, SessionTransport, SessionUser, Target,
-    TlsDriver, Trust, WebContext, WebContextOptions,
+    TlsDriver, WebContext, WebContextOptions,
 };
+use drivers::{TargetPolicy, Trust};
 use engine::Driver;
 use model::{
     Family, FileSet, HttpVersion, Outcome, Page, Plan, Reply, Secrets, SutPlan, Tls, WebProtocol, WebRequest,
@@ -308,7 +308,8 @@ fn timed_out(workload: &WebWorkload, request: &WebRequest, limit: Nanos) -> Stri
 mod tests {
     use std::net::TcpListener;
 
-    use drivers::web::{Target, Trust};
+    use drivers::Trust;
+    use drivers::web::Target;
     use testkit::{closed_plan, phases};
     use units::Nanos;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::compare::{MismatchPolicy, RunInput, compare};
 use disclosure::CampaignRun;
-use drivers::web::Trust;
+use drivers::Trust;
 use fleet::{Monitoring, RunRequest};
 use model::{Notes, Plan, ReplyBody, Request, Secrets};
 use observe::{CheckState, examine};

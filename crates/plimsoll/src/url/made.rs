@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use benchmarks::Benchmark;
-use drivers::TargetPolicy;
-use drivers::web::{Target, Trust};
+use drivers::web::Target;
+use drivers::{TargetPolicy, Trust};
 use fleet::{FleetError, SurveyRequest};
 use languages::foreign_text;
 use model::WebWorkload;

@@ -201,7 +201,7 @@ async fn connect(
     stream.set_nodelay(true).map_err(tcp::errno)?;
     let settings = web.tls.as_ref().zip(tls);
     let Some((settings, config)) = settings else { return handshake(web, stream, requests_max).await };
-    let connecting = TlsConnector::from(Arc::clone(config)).connect(settings.name.clone(), stream);
+    let connecting = TlsConnector::from(Arc::clone(config)).connect(settings.client.name.clone(), stream);
     let stream = connecting.await.map_err(|error| match io_failure(web, &error, 0) {
         OperationFailure { outcome: Outcome::Truncated, .. } => {
             web.explain(Outcome::TlsFailed, "connection ended in the handshake")

@@ -13,8 +13,8 @@ use super::compose::Composer;
 use super::elsewhere::Elsewhere;
 use super::extract::Extractor;
 use super::origin::Origin;
-use crate::TargetPolicy;
-use crate::web::{Target, Trust};
+use crate::web::Target;
+use crate::{TargetPolicy, Trust};
 
 /// The context that the sessions of a load thread share: how requests are made and what is taken from their replies.
 pub(crate) struct SessionContext {

@@ -12,9 +12,10 @@ use super::compose::ComposedRequest;
 use super::driver::SessionTransport;
 use super::missing::BadRedirect;
 use super::origin::Origin;
+use crate::Trust;
 use crate::net::OperationFailure;
 use crate::web::context::{ExpectedReply, WebContext};
-use crate::web::{PlainDriver, Target, TlsDriver, Trust};
+use crate::web::{PlainDriver, Target, TlsDriver};
 use crate::{TargetPolicy, TargetPolicyError};
 
 /// The most servers besides the target whose addresses are remembered.

@@ -5,14 +5,10 @@ use std::sync::Arc;
 
 use model::{HttpVersion, Tls, WebProtocol};
 use rustls::client::Resumption;
-use rustls::client::danger::ServerCertVerifier;
-use rustls::crypto::ring;
-use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, HandshakeKind};
 
-use super::certificate::{CertificateProblem, CertificateVerifier, Trust};
 use super::tickets::TicketStore;
-use crate::net::lookup_host;
+use crate::net::{CertificateProblem, ClientTls, Trust};
 use crate::web::target::Target;
 
 /// Numbers of TLS handshakes, by kind.
@@ -38,9 +34,7 @@ impl HandshakeCounts {
 /// The TLS configuration of a context.
 #[derive(Debug)]
 pub(crate) struct TlsSettings {
-    pub(crate) name: ServerName<'static>,
-    config: Arc<ClientConfig>,
-    verifier: Arc<CertificateVerifier>,
+    pub(crate) client: ClientTls,
     resumes: bool,
 }
 
@@ -54,34 +48,22 @@ impl TlsSettings {
         if protocol.tls == Tls::Off {
             return Ok(None);
         }
-        let host = lookup_host(&target.host).unwrap_or(&target.host).to_owned();
-        let name = ServerName::try_from(host).map_err(|error| format!("`{}`: {error}", target.host))?;
-        let provider = Arc::new(ring::default_provider());
-        let verifier = Arc::new(CertificateVerifier::new(trust, Arc::clone(&provider))?);
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::clone(&verifier) as Arc<dyn ServerCertVerifier>)
-            .with_no_client_auth();
-        config.resumption = Resumption::disabled();
         let alpn: &[u8] = if protocol.http == HttpVersion::Http2 { b"h2" } else { b"http/1.1" };
-        config.alpn_protocols = vec![alpn.to_vec()];
-        let resumes = protocol.tls == Tls::Resumed;
-        Ok(Some(TlsSettings { name, config: Arc::new(config), verifier, resumes }))
+        let client = ClientTls::new(&target.host, trust, &[alpn])?;
+        Ok(Some(TlsSettings { client, resumes: protocol.tls == Tls::Resumed }))
     }
 
     /// Returns the problem of the last certificate that was refused.
     pub(crate) fn problem(&self) -> Option<CertificateProblem> {
-        self.verifier.problem()
+        self.client.problem()
     }
 
     /// Returns the configuration of one user, who has sessions of its own.
     pub(crate) fn for_user(&self) -> Arc<ClientConfig> {
         if !self.resumes {
-            return Arc::clone(&self.config);
+            return Arc::clone(&self.client.config);
         }
-        let mut config = ClientConfig::clone(&self.config);
+        let mut config = ClientConfig::clone(&self.client.config);
         config.resumption = Resumption::store(Arc::new(TicketStore::default()));
         Arc::new(config)
     }

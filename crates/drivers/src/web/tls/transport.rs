@@ -124,7 +124,7 @@ async fn connect_and_handshake(
     request: &impl RequestBytes,
 ) -> Result<(TlsTransport, Nanos), OperationFailure> {
     let settings = web.tls.as_ref().expect("a context for TLS has settings for it");
-    let session = UnbufferedClientConnection::new(config, settings.name.clone())
+    let session = UnbufferedClientConnection::new(config, settings.client.name.clone())
         .map_err(|error| web.explain(Outcome::TlsFailed, error))?;
     let socket = web.endpoint.connect().await?;
     let mut tls = TlsTransport {

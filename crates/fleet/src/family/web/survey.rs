@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use drivers::TargetPolicy;
-use drivers::web::{FetchError, FetchedReply, Target, Trust, WebContext, WebContextOptions, fetch};
+use drivers::web::{FetchError, FetchedReply, Target, WebContext, WebContextOptions, fetch};
+use drivers::{TargetPolicy, Trust};
 use model::{Family, Outcome, Secrets, WebWorkload};
 use units::{Nanos, RealClock};
 

@@ -117,7 +117,7 @@ impl fmt::Display for CertificateProblem {
 /// add nothing. A chain that was accepted once is only compared from then on, so that the load generator does
 /// no more work per handshake than with a server started by the run.
 #[derive(Debug)]
-pub(super) struct CertificateVerifier {
+pub(crate) struct CertificateVerifier {
     trust: Trust,
     chain: Option<Arc<WebPkiServerVerifier>>,
     n_authorities: usize,
@@ -127,7 +127,7 @@ pub(super) struct CertificateVerifier {
 }
 
 impl CertificateVerifier {
-    pub(super) fn new(trust: &Trust, provider: Arc<CryptoProvider>) -> Result<CertificateVerifier, String> {
+    pub(crate) fn new(trust: &Trust, provider: Arc<CryptoProvider>) -> Result<CertificateVerifier, String> {
         let store = match trust {
             Trust::Authorities(authorities) => Some(authorities.store()),
             Trust::Certificate(_) | Trust::Any => None,
