@@ -119,11 +119,11 @@ SELECT no_w_id, no_d_id, MIN(no_o_id) AS first_new_order, MAX(no_o_id) AS last_n
 FROM new_order GROUP BY no_w_id, no_d_id HAVING MAX(no_o_id) - MIN(no_o_id) + 1 <> COUNT(*)";
 
 const DISTRICT_LINES: &str = "\
-SELECT o.w AS o_w_id, o.d AS o_d_id, o.lines AS lines_stated, COALESCE(l.lines, 0) AS lines_found
-FROM (SELECT o_w_id AS w, o_d_id AS d, SUM(o_ol_cnt) AS lines FROM orders GROUP BY o_w_id, o_d_id) o
-LEFT JOIN (SELECT ol_w_id AS w, ol_d_id AS d, COUNT(*) AS lines FROM order_line GROUP BY ol_w_id, ol_d_id) l
+SELECT o.w AS o_w_id, o.d AS o_d_id, o.n_lines AS lines_stated, COALESCE(l.n_lines, 0) AS lines_found
+FROM (SELECT o_w_id AS w, o_d_id AS d, SUM(o_ol_cnt) AS n_lines FROM orders GROUP BY o_w_id, o_d_id) o
+LEFT JOIN (SELECT ol_w_id AS w, ol_d_id AS d, COUNT(*) AS n_lines FROM order_line GROUP BY ol_w_id, ol_d_id) l
     ON l.w = o.w AND l.d = o.d
-WHERE o.lines <> COALESCE(l.lines, 0)";
+WHERE o.n_lines <> COALESCE(l.n_lines, 0)";
 
 const CARRIER_OF_DELIVERED: &str = "\
 SELECT o_w_id, o_d_id, o_id, o_carrier_id, no_o_id
@@ -135,12 +135,12 @@ FROM new_order LEFT JOIN orders ON o_w_id = no_w_id AND o_d_id = no_d_id AND o_i
 WHERE o_id IS NULL";
 
 const ORDER_LINES: &str = "\
-SELECT o_w_id, o_d_id, o_id, o_ol_cnt AS lines_stated, COALESCE(l.lines, 0) AS lines_found
+SELECT o_w_id, o_d_id, o_id, o_ol_cnt AS lines_stated, COALESCE(l.n_lines, 0) AS lines_found
 FROM orders LEFT JOIN (
-    SELECT ol_w_id AS w, ol_d_id AS d, ol_o_id AS o, COUNT(*) AS lines
+    SELECT ol_w_id AS w, ol_d_id AS d, ol_o_id AS o, COUNT(*) AS n_lines
     FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) l
     ON l.w = o_w_id AND l.d = o_d_id AND l.o = o_id
-WHERE o_ol_cnt <> COALESCE(l.lines, 0)";
+WHERE o_ol_cnt <> COALESCE(l.n_lines, 0)";
 
 const DELIVERY_OF_LINES: &str = "\
 SELECT ol_w_id, ol_d_id, ol_o_id, ol_number, o_id, o_carrier_id, ol_delivery_d
