@@ -42,7 +42,7 @@ pub use event::{Event, Observer};
 #[cfg(feature = "echo")]
 pub use family::EchoServer;
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
-pub use family::{ApplicationServer, ExternalServer, OrderDatabase, PostgresDatabase, SetupError, variant};
+pub use family::{ApplicationServer, ExternalDatabase, ExternalServer, OrderDatabase, SetupError, variant};
 pub use load::LoadError;
 pub use memory_limit::NoMemoryLimit;
 pub use request::{Monitoring, RunRequest, ServerChoice};

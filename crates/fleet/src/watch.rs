@@ -175,6 +175,9 @@ fn here(
     watchers.extend(
         status.map(|status| Watcher::new("the server's own account", MachineRole::Sut, Box::new(status))),
     );
+    watchers.extend(
+        target.monitor().map(|monitor| Watcher::new("the database's own account", MachineRole::Sut, monitor)),
+    );
     watchers
 }
 

@@ -250,6 +250,13 @@ counters! {
     ServiceQueue "service.queue" Level Count "Requests that wait for a worker.";
     ServiceQueueMax "service.queue_max" Level Count "Requests that may wait for a worker.";
     ServiceRefused "service.refused" Total Count "Requests refused because that many waited.";
+
+    // Of databases.
+    SessionsActive "database.sessions_active" Level Count "Sessions of a database that execute a statement.";
+    SessionsAtLock "database.sessions_at_lock" Level Count "Sessions of a database that wait for a lock.";
+    SessionsAtLog "database.sessions_at_log" Level Count "Sessions of a database that wait for its log.";
+    // Instance: the name that the documentation of the database has for it.
+    DatabaseCount "database.count" Total Count "A count that the database keeps itself.";
 }
 
 impl Counter {

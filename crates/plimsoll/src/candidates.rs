@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use drivers::web::Target;
 use drivers::{TargetPolicy, Trust};
-use fleet::{ExternalServer, FleetError, PostgresDatabase, ServerChoice};
+use fleet::{ExternalDatabase, ExternalServer, FleetError, ServerChoice};
 use model::{
-    AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, Family, FileSet, Gateway, GatewayKind,
-    HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting, SettingValue, Tls, Workload,
+    AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, DatabaseProduct, Family, FileSet, Gateway,
+    GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting, SettingValue, Tls, Workload,
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
 use crate::arguments::SutArguments;
+use crate::database_password::password_for;
 use crate::exit::Failure;
 use crate::local_server::is_here;
 use crate::paths;
-use crate::pgpass::password_for;
 use crate::settings::{SettingCombination, filelist};
 
 /// Default number of page workers.
@@ -118,6 +118,12 @@ impl Candidate {
         }
     }
 
+    /// Returns whether connections to a database are encrypted.
+    pub(crate) fn has_database_tls(&self) -> bool {
+        let on = SettingValue::Choice("on", None);
+        self.settings.iter().any(|one| one.setting.name == Setting::ORDER_TLS && *one.value() == on)
+    }
+
     /// Returns whether Plimsoll starts it, in its own work directory.
     pub(crate) fn is_started(&self) -> bool {
         !matches!(self.server, ChosenServer::External(_))
@@ -134,6 +140,10 @@ impl Candidate {
         Ok(match &self.server {
             ChosenServer::External(server) => ServerChoice::External(match server {
                 ExternalServer::Web(target, _) => ExternalServer::Web(target.clone(), trust.clone()),
+                ExternalServer::Database(database) => ExternalServer::Database(ExternalDatabase {
+                    trust: plan.workload.is_encrypted().then(|| trust.clone()),
+                    ..database.clone()
+                }),
                 _ => server.clone(),
             }),
             ChosenServer::Recipe(recipe) => {
@@ -255,21 +265,25 @@ fn settle_protocol(one: &mut Candidate) -> Result<(), Failure> {
     settle(one, Family::App, Setting::APP_PROTOCOL, &[protocol.name()])
 }
 
-/// Gives a server of order-entry data the form of SQL that it understands as a setting; of a database, a call of a
+/// Gives a server of order-entry data the encryption and the form of SQL that it understands as settings; of a database, a call of a
 /// stored procedure, which is most like the one request of our own servers.
 ///
 /// # Errors
 /// The setting is there with another value.
 fn settle_sql(one: &mut Candidate) -> Result<(), Failure> {
-    let is_database = match &one.server {
-        ChosenServer::External(server) => matches!(server, ExternalServer::Postgres(_)),
-        ChosenServer::Recipe(recipe) => recipe.is_postgresql(),
-        ChosenServer::BuiltIn => false,
+    let database = match &one.server {
+        ChosenServer::External(ExternalServer::Database(database)) => Some(database.product),
+        ChosenServer::Recipe(recipe) => recipe.database(),
+        ChosenServer::External(_) | ChosenServer::BuiltIn => None,
     };
-    let forms: &[OrderSql] = match is_database {
-        true => &[OrderSql::Stored, OrderSql::Batched, OrderSql::Client],
-        false => &[OrderSql::Request],
+    // A socket of this machine needs no encryption.
+    let is_remote = match &one.server {
+        ChosenServer::External(ExternalServer::Database(database)) => database.host.is_some(),
+        _ => database.is_some(),
     };
+    let encryption = if is_remote { &["off", "on"][..] } else { &["off"] };
+    settle(one, Family::OrderEntry, Setting::ORDER_TLS, encryption)?;
+    let forms = database.map_or(&[OrderSql::Request][..], DatabaseProduct::forms);
     let names: Vec<&'static str> = forms.iter().map(|form| form.name()).collect();
     settle(one, Family::OrderEntry, Setting::ORDER_SQL, &names)
 }
@@ -429,7 +443,7 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         name => {
             let of_recipes = recipe_family(family).ok_or_else(|| no_recipes(name))?;
             let recipe = load_recipe(name, of_recipes)?;
-            if family == Family::OrderEntry && !recipe.is_postgresql() {
+            if family == Family::OrderEntry && recipe.database().is_none() {
                 return Err(no_driver(name));
             }
             Ok((name.to_owned(), ChosenServer::Recipe(Box::new(recipe))))
@@ -463,8 +477,9 @@ pub(crate) fn has_built_in(family: Family) -> bool {
 
 /// Returns the error of a database whose protocol no driver speaks.
 fn no_driver(name: &str) -> Failure {
-    let error = format!("this benchmark loads PostgreSQL and the built-in server, not `{name}`");
-    Failure::usage(error).hint("choose `--sut postgresql`, or omit `--sut` for the built-in server")
+    let error = format!("this benchmark loads PostgreSQL, MariaDB and the built-in server, not `{name}`");
+    Failure::usage(error)
+        .hint("choose `--sut postgresql` or `--sut mariadb`, or omit `--sut` for the built-in server")
 }
 
 /// Returns the recipe of a server of a family.
@@ -488,10 +503,10 @@ fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
     let server = match family {
         Family::Web => ExternalServer::Web(target.parse().map_err(Failure::usage)?, Trust::Any),
         Family::App => ExternalServer::App(target.parse().map_err(Failure::usage)?),
-        Family::OrderEntry if is_postgres(target) => {
-            let mut database: PostgresDatabase = target.parse().map_err(Failure::usage)?;
+        Family::OrderEntry if is_database(target) => {
+            let mut database: ExternalDatabase = target.parse().map_err(Failure::usage)?;
             database.password = password_for(&database)?;
-            ExternalServer::Postgres(database)
+            ExternalServer::Database(database)
         }
         Family::OrderEntry => ExternalServer::OrderEntry(target.parse().map_err(Failure::usage)?),
         #[cfg(feature = "echo")]
@@ -503,9 +518,9 @@ fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
     Ok(server)
 }
 
-/// Returns whether a target is a database behind PostgreSQL's protocol.
-fn is_postgres(target: &str) -> bool {
-    target.split_once("://").is_some_and(|(scheme, _)| scheme.to_ascii_lowercase().starts_with("postgres"))
+/// Returns whether a target is a database that speaks SQL.
+fn is_database(target: &str) -> bool {
+    target.split_once("://").is_some_and(|(scheme, _)| ExternalDatabase::product_of_scheme(scheme).is_some())
 }
 
 fn gateways(

@@ -266,11 +266,15 @@ fn not_fetched_hint(outcome: Outcome) -> &'static str {
 
 /// Returns the remedy for data that cannot be used.
 fn data_hint(target: &str) -> &'static str {
-    match target.starts_with("postgres") {
-        true => {
+    match target.split_once("://") {
+        Some(("postgres", _)) => {
             "set `PGPASSWORD` or `PGPASSFILE` where it asks for a password; its user must be allowed to make a schema"
         }
-        false => {
+        Some(("mysql", _)) => {
+            "set `MYSQL_PWD` where it asks for a password; its user must be allowed to make the database \
+             `plimsoll_orderentry`"
+        }
+        _ => {
             "start it with the data of the benchmark: `plimsoll show BENCHMARK` has `warehouses` and `divisor`"
         }
     }

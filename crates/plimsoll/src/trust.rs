@@ -23,12 +23,15 @@ pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
 ///
 /// # Errors
 /// If authorities are needed and there are none, or if certificate flags are given for a target without TLS.
-pub(crate) fn of_server(arguments: &SutArguments, server: &ExternalServer) -> Result<Trust, Failure> {
+pub(crate) fn of_server(
+    arguments: &SutArguments,
+    server: &ExternalServer,
+    has_database_tls: bool,
+) -> Result<Trust, Failure> {
     match server {
         ExternalServer::Web(target, _) => of_target(arguments, target),
-        ExternalServer::App(_) | ExternalServer::OrderEntry(_) | ExternalServer::Postgres(_) => {
-            of_encrypted(arguments, false)
-        }
+        ExternalServer::Database(_) => of_encrypted(arguments, has_database_tls),
+        ExternalServer::App(_) | ExternalServer::OrderEntry(_) => of_encrypted(arguments, false),
         #[cfg(feature = "echo")]
         ExternalServer::Echo(_) => of_encrypted(arguments, false),
     }
@@ -45,7 +48,7 @@ fn of_encrypted(arguments: &SutArguments, is_encrypted: bool) -> Result<Trust, F
         return match is_asked {
             true => {
                 Err(Failure::usage("`--ca` and `--insecure` require TLS, and the target does not use it")
-                    .hint("use an `https://` target"))
+                    .hint("use an `https://` target, or `--set tls=on` with a database"))
             }
             false => Ok(Trust::Any),
         };

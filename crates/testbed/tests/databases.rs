@@ -140,7 +140,7 @@ fn contents_are_loaded_once_and_restored() {
     };
     let rows = |sut: &RunningSut| postgresql(sut, "SELECT SUM(v) FROM contents");
     let mut first = start("one to three");
-    assert!(first.is_postgresql() && first.lacks_contents());
+    assert!(first.database() == Some(model::DatabaseProduct::PostgreSql) && first.lacks_contents());
     postgresql(&first, "CREATE TABLE contents (v INT)");
     postgresql(&first, "INSERT INTO contents VALUES (1), (2), (3)");
     first.keep_contents().unwrap_or_else(|error| panic!("{error}"));

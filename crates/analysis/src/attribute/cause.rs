@@ -232,6 +232,8 @@ pub const CAUSES: &[Cause] = &[
     cause(Bottleneck::Network, &[at_least(Indicator::QueueDrops, 1.0)], HELD_BACK),
     cause(Bottleneck::OpenFiles, &[at_least(Indicator::OpenFilesOfLimit, 0.98)], HELD_BACK),
     cause(Bottleneck::RateLimit, &[at_least(Indicator::Refused, 0.05)], CPU_FREE),
+    // Sessions of a database say what they wait for.
+    indirect(Bottleneck::Waiting, &[at_least(Indicator::SessionsAtLock, 0.50)], SEEN_AND_FREE),
     // Workers that all wait for one lock are busy, but more of them would wait for it too.
     indirect(
         Bottleneck::Waiting,
@@ -664,6 +666,14 @@ mod tests {
         let with = |again| [&slow[..], &[(Retransmits, again)]].concat();
         assert_eq!(named(&with(0.05)), Bottleneck::Network);
         assert_eq!(named(&with(0.001)), Bottleneck::Waiting);
+    }
+
+    #[test]
+    fn sessions_that_wait_for_a_lock_are_not_called_a_worker_limit() {
+        use Indicator::*;
+        let held = [(ProcessorUse, 0.2), (RateOfIdeal, 0.4), (WorkersBusy, 1.0)];
+        let with = |at_lock| named(&[&held[..], &[(SessionsAtLock, at_lock)]].concat());
+        assert_eq!([0.3, 0.8].map(with), [Bottleneck::WorkerLimit, Bottleneck::Waiting]);
     }
 
     #[test]

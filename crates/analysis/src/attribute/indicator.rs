@@ -81,6 +81,7 @@ indicators! {
     RequestsQueued "requests queued" Count "Requests that waited for a worker of the server on average, as it says.";
     OpenFilesOfLimit "open files of the limit" Share "Open files of the server's process that is closest to its limit ÷ that limit.";
     ThreadsAtLock "threads at a lock" Share "Threads of the server that wait for a lock on a file ÷ operations that it can have in progress, at most 1.";
+    SessionsAtLock "sessions at a lock" Share "Sessions of the database that wait for a lock ÷ operations in progress, at most 1.";
     ThreadsAtSocket "threads at a socket" Share "Threads of the server that wait for data from a socket ÷ operations in progress, at most 1.";
     HeldByService "operations at a service" Share "Connections to a service behind the server ÷ operations in progress, at most 1; where they follow the load, or threads wait for data.";
     ServiceCounts "counts of connections to services" Count "How often the server's connections to services behind it were counted, where that was less often than its CPUs were read.";

@@ -232,6 +232,7 @@ impl Reader<'_> {
         let sum = |counter| self.uses.sut_sum(counter);
         let at_disk = share_of(sum(Counter::SutThreadsBlocked), sum(Counter::SutThreads));
         self.put(Indicator::ThreadsAtLock, at_lock);
+        self.put(Indicator::SessionsAtLock, share_of(sum(Counter::SessionsAtLock), None));
         self.put(Indicator::ThreadsAtDisk, at_disk);
         self.put(Indicator::ResponseUnexplained, self.response_unexplained());
     }

@@ -10,14 +10,18 @@
 //! - `count`: what became of the transactions that write, so that the database's own totals can be compared
 //! - `control`: a session beside the terminals, which restores the data and has their consistency checked
 //! - `describe`: failures in words
-//! - [`postgres`]: the same transactions in SQL
+//! - `database`: the same transactions in a database that speaks SQL; `sql`: what all of them share; `postgres`,
+//!   `mariadb`: those
 
 mod call;
 mod control;
 mod count;
+mod database;
 mod describe;
 mod exchange;
-pub mod postgres;
+mod mariadb;
+mod postgres;
+mod sql;
 mod verify;
 
 use std::net::{IpAddr, SocketAddr};
@@ -31,6 +35,13 @@ use units::{Clock, Nanos, RealClock};
 
 pub use control::{OrderCallError, OrderControl};
 pub use count::OrderCounts;
+pub use database::{
+    DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseEncryption, DatabaseLoad, DatabasePassword,
+    DatabasePlace, DatabaseServer, DatabaseSetupError, load_database,
+};
+pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, DatabaseError};
+pub use sql::load::LoadMethod;
+pub use sql::schema::{ORDER_SCHEMA, contents_of};
 
 use crate::net::{
     ExchangeBuffers, OperationFailure, SourceAddressError, TargetEndpoint, TargetPolicy, TcpTransport,

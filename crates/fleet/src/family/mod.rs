@@ -4,10 +4,11 @@
 //! them.
 
 mod app;
+mod database;
+mod database_monitor;
 #[cfg(feature = "echo")]
 mod echo;
 mod order_entry;
-mod postgres;
 mod probe;
 pub(crate) mod web;
 
@@ -17,23 +18,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drivers::app::AppSetupError;
+use drivers::orders::DatabaseSetupError;
 use drivers::web::{Target, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
+use observe::ResourceMonitor;
 use testbed::{RunningSut, ServerFamily};
 use thiserror::Error;
 use units::RealClock;
 
 pub(crate) use app::AppTarget;
 pub use app::ApplicationServer;
+use database::DatabaseTarget;
+pub use database::ExternalDatabase;
+use database_monitor::DatabaseMonitor;
 #[cfg(feature = "echo")]
 pub use echo::EchoServer;
 #[cfg(feature = "echo")]
 pub(crate) use echo::EchoTarget;
 pub use order_entry::OrderDatabase;
 pub(crate) use order_entry::OrderTarget;
-pub use postgres::PostgresDatabase;
-pub(crate) use postgres::PostgresTarget;
 pub(crate) use web::WebTarget;
 
 use crate::counts::Counts;
@@ -57,8 +61,8 @@ pub enum ExternalServer {
     App(ApplicationServer),
     /// A server of order-entry data.
     OrderEntry(OrderDatabase),
-    /// A PostgreSQL database for order entry.
-    Postgres(PostgresDatabase),
+    /// A database that speaks SQL, for order entry.
+    Database(ExternalDatabase),
     /// An echo server.
     #[cfg(feature = "echo")]
     Echo(EchoServer),
@@ -71,7 +75,7 @@ impl ExternalServer {
             ExternalServer::Web(target, _) => (&target.host, target.port),
             ExternalServer::App(server) => (&server.host, server.port),
             ExternalServer::OrderEntry(server) => (&server.host, server.port),
-            ExternalServer::Postgres(database) => (database.host(), database.port),
+            ExternalServer::Database(database) => (database.host(), database.port),
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => (&server.host, server.port),
         }
@@ -84,7 +88,7 @@ pub(crate) enum ResolvedTarget {
     Web(WebTarget),
     App(AppTarget),
     OrderEntry(OrderTarget),
-    Postgres(PostgresTarget),
+    Database(DatabaseTarget),
     #[cfg(feature = "echo")]
     Echo(EchoTarget),
 }
@@ -101,6 +105,9 @@ pub enum SetupError {
     /// Connections cannot be made from a source address.
     #[error(transparent)]
     Source(#[from] SourceAddressError),
+    /// Connections to a database cannot be made.
+    #[error(transparent)]
+    Database(#[from] DatabaseSetupError),
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),
@@ -111,7 +118,7 @@ pub fn variant(workload: &Workload) -> Option<&'static str> {
     match workload {
         Workload::Web(workload) => Some(web::variant(workload.protocol)),
         Workload::App(workload) => app::variant(workload.protocol),
-        Workload::OrderEntry(_) => None,
+        Workload::OrderEntry(workload) => workload.is_encrypted.then_some("tls"),
         #[cfg(feature = "echo")]
         Workload::Echo(_) => None,
     }
@@ -173,7 +180,7 @@ pub(crate) fn check_room_for_data(plan: &Plan, directory: &Path) -> Result<(), F
 /// where the server makes its data itself, or has none.
 pub(crate) fn contents(workload: &Workload) -> Option<String> {
     match workload {
-        Workload::OrderEntry(workload) => postgres::contents(workload),
+        Workload::OrderEntry(workload) => database::contents(workload),
         _ => None,
     }
 }
@@ -202,8 +209,8 @@ impl ResolvedTarget {
             ExternalServer::OrderEntry(server) => {
                 ResolvedTarget::OrderEntry(OrderTarget { address, server: server.clone() })
             }
-            ExternalServer::Postgres(database) => {
-                ResolvedTarget::Postgres(PostgresTarget::of_external(database, address))
+            ExternalServer::Database(database) => {
+                ResolvedTarget::Database(DatabaseTarget::of_external(database, address))
             }
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => {
@@ -221,10 +228,10 @@ impl ResolvedTarget {
         TargetPolicy.resolve(&host_of(address.ip()), address.port())?;
         Ok(match sut.family() {
             ServerFamily::App => ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())),
-            ServerFamily::OrderEntry if sut.is_postgresql() => {
-                ResolvedTarget::Postgres(PostgresTarget::of_sut(sut))
-            }
-            ServerFamily::OrderEntry => ResolvedTarget::OrderEntry(OrderTarget::of_address(address)),
+            ServerFamily::OrderEntry => match sut.database() {
+                Some(product) => ResolvedTarget::Database(DatabaseTarget::of_sut(sut, product)),
+                None => ResolvedTarget::OrderEntry(OrderTarget::of_address(address)),
+            },
             ServerFamily::Web | ServerFamily::File | ServerFamily::Mail => {
                 let target: Target = sut.url().parse().expect("our own URL");
                 // Without TLS it has no certificate, and none is asked for.
@@ -241,7 +248,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(web) => web.address,
             ResolvedTarget::App(app) => app.address,
             ResolvedTarget::OrderEntry(orders) => orders.address,
-            ResolvedTarget::Postgres(postgres) => postgres.address,
+            ResolvedTarget::Database(database) => database.address,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
         }
@@ -253,7 +260,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(web) => web.target.to_string(),
             ResolvedTarget::App(app) => app.server.to_string(),
             ResolvedTarget::OrderEntry(orders) => orders.server.to_string(),
-            ResolvedTarget::Postgres(postgres) => postgres.name.clone(),
+            ResolvedTarget::Database(database) => database.name.clone(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.server.to_string(),
         }
@@ -265,7 +272,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(web) => &web.target.host,
             ResolvedTarget::App(app) => &app.server.host,
             ResolvedTarget::OrderEntry(orders) => &orders.server.host,
-            ResolvedTarget::Postgres(postgres) => &postgres.host,
+            ResolvedTarget::Database(database) => &database.host,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => &echo.server.host,
         }
@@ -275,7 +282,8 @@ impl ResolvedTarget {
     pub(crate) fn is_encrypted(&self) -> bool {
         match self {
             ResolvedTarget::Web(web) => web.target.secure,
-            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Postgres(_) => false,
+            ResolvedTarget::Database(database) => database.is_encrypted(),
+            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) => false,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => false,
         }
@@ -285,7 +293,7 @@ impl ResolvedTarget {
     pub(crate) fn take_secrets(&mut self) -> Secrets {
         match self {
             ResolvedTarget::Web(web) => std::mem::take(&mut web.secrets),
-            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Postgres(_) => {
+            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Database(_) => {
                 Secrets::default()
             }
             #[cfg(feature = "echo")]
@@ -304,7 +312,7 @@ impl ResolvedTarget {
         stop: &AtomicBool,
     ) -> Result<(), FleetError> {
         match self {
-            ResolvedTarget::Postgres(target) => postgres::load(plan, target, observer, stop),
+            ResolvedTarget::Database(target) => database::load(plan, target, observer, stop),
             _ => Ok(()),
         }
     }
@@ -322,8 +330,8 @@ impl ResolvedTarget {
         stop: &AtomicBool,
     ) -> Result<Option<&'static str>, FleetError> {
         match self {
-            ResolvedTarget::Postgres(target) => {
-                postgres::reload(plan, target, clock, observer, stop)?;
+            ResolvedTarget::Database(target) => {
+                database::reload(plan, target, clock, observer, stop)?;
                 Ok(Some(
                     "the data were loaded anew; the server was not restarted, and its caches are as the loading \
                      left them",
@@ -342,7 +350,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(target) => web::probe(plan, target, clock, stop),
             ResolvedTarget::App(target) => app::probe(plan, target, clock, stop),
             ResolvedTarget::OrderEntry(target) => order_entry::probe(plan, target, clock, stop),
-            ResolvedTarget::Postgres(target) => postgres::probe(plan, target, clock, stop),
+            ResolvedTarget::Database(target) => database::probe(plan, target, clock, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::probe(plan, target, clock, stop),
         }
@@ -367,9 +375,17 @@ impl ResolvedTarget {
             // Every read checks the number of its block.
             ResolvedTarget::App(_) => Ok(Vec::new()),
             ResolvedTarget::OrderEntry(target) => order_entry::check(plan, target, clock, when, counts, stop),
-            ResolvedTarget::Postgres(target) => postgres::check(plan, target, clock, when, counts, stop),
+            ResolvedTarget::Database(target) => database::check(plan, target, clock, when, counts, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
+        }
+    }
+
+    /// Returns a monitor of what the server says of itself; `None` of one that does not, or that its recipe has a page for.
+    pub(crate) fn monitor(&self) -> Option<Box<dyn ResourceMonitor>> {
+        match self {
+            ResolvedTarget::Database(target) => Some(Box::new(DatabaseMonitor::start(target))),
+            _ => None,
         }
     }
 
@@ -383,7 +399,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(target) => web::run(work, target),
             ResolvedTarget::App(target) => app::run(work, target),
             ResolvedTarget::OrderEntry(target) => order_entry::run(work, target),
-            ResolvedTarget::Postgres(target) => postgres::run(work, target),
+            ResolvedTarget::Database(target) => database::run(work, target),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::run(work, target),
         }

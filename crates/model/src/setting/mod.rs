@@ -182,6 +182,9 @@ impl Setting {
     /// The name of the setting of order-entry benchmarks that a run takes from its server.
     pub const ORDER_SQL: &'static str = order_entry::SQL;
 
+    /// The name of the setting for the encryption of connections to a database.
+    pub const ORDER_TLS: &'static str = order_entry::TLS;
+
     /// Returns whether it has a value for each of several items instead of one.
     pub fn has_items(&self) -> bool {
         matches!(self.access, SettingAccess::PerItem { .. })

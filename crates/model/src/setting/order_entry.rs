@@ -14,6 +14,7 @@ const THINK_TIME: &str = "think-time";
 const THINK_FROM: &str = "think-from";
 const MIX: &str = "mix";
 pub(crate) const SQL: &str = "sql";
+pub(crate) const TLS: &str = "tls";
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
@@ -128,6 +129,22 @@ pub(super) const SETTINGS: &[Setting] = &[
             apply: |configuration, value| apply_to(configuration, SQL, value),
         },
     },
+    Setting {
+        name: TLS,
+        title: "TLS",
+        about: "encryption of the connections to a database",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("off", "None"),
+            SettingChoice::new("on", "TLS 1.2 or 1.3, and the server proves who it is by its certificate"),
+        ]),
+        key: DefinitionKey::Optional("off"),
+        access: SettingAccess::Whole {
+            text: |configuration| {
+                Some(if orders(configuration)?.is_encrypted { "on" } else { "off" }.to_owned())
+            },
+            apply: |configuration, value| apply_to(configuration, TLS, value),
+        },
+    },
     TIME_LIMIT,
 ];
 
@@ -156,6 +173,7 @@ pub(crate) fn apply(workload: &mut OrderEntryWorkload, name: &str, value: &Setti
         (SQL, SettingValue::Choice(name, _)) => {
             workload.sql = OrderSql::named(name).unwrap_or(workload.sql);
         }
+        (TLS, SettingValue::Choice(name, _)) => workload.is_encrypted = *name == "on",
         _ => {}
     }
 }
@@ -208,6 +226,7 @@ mod tests {
         assert_eq!(applied("think-from", "due").think_from, PauseStart::Due);
         assert_eq!(applied("mix", "deck").mix, OrderMix::Deck);
         assert_eq!(applied("sql", "stored").sql, OrderSql::Stored);
+        assert!(applied("tls", "on").is_encrypted && !applied("tls", "off").is_encrypted);
         let error = Family::OrderEntry.choose_setting("warehouses", "0").unwrap_err();
         assert_eq!(error.hint(), "write a whole number from 1 to 100000");
     }

@@ -21,7 +21,9 @@ pub use app::{
 };
 #[cfg(feature = "echo")]
 pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
-pub use order_entry::{OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, order_measure};
+pub use order_entry::{
+    DatabaseProduct, OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, order_measure,
+};
 pub use think::Think;
 pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
@@ -116,7 +118,13 @@ impl Workload {
 
     /// Returns whether connections are encrypted.
     pub fn is_encrypted(&self) -> bool {
-        self.web().is_some_and(|web| web.protocol.tls != Tls::Off)
+        match self {
+            Workload::Web(web) => web.protocol.tls != Tls::Off,
+            Workload::App(_) => false,
+            Workload::OrderEntry(orders) => orders.is_encrypted,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => false,
+        }
     }
 
     /// Returns whether a higher load needs more data on the server.

@@ -14,7 +14,7 @@ use super::Think;
 use super::app::OUTCOMES;
 use crate::{
     Catalog, ExpectedMeasure, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, OperationKind,
-    PauseKind, PauseStart, RateTime, Score, Words, parse_limits, with_serde,
+    Outcome, PauseKind, PauseStart, RateTime, Score, Words, parse_limits, with_serde,
 };
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog. Transactions in SQL do
@@ -93,6 +93,28 @@ names! {
     }
 }
 
+names! {
+    /// A database that speaks SQL over a protocol of its own.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum DatabaseProduct {
+        /// PostgreSQL.
+        PostgreSql = "PostgreSQL",
+        /// MariaDB.
+        MariaDb = "MariaDB",
+    }
+}
+
+impl DatabaseProduct {
+    /// Returns the forms in which transactions can reach it, the standard one first. Updates of MariaDB do not return what
+    /// they have changed, so there is none between single statements and procedures.
+    pub fn forms(self) -> &'static [OrderSql] {
+        match self {
+            DatabaseProduct::PostgreSql => &[OrderSql::Stored, OrderSql::Batched, OrderSql::Client],
+            DatabaseProduct::MariaDb => &[OrderSql::Stored, OrderSql::Client],
+        }
+    }
+}
+
 impl OrderSql {
     /// Whether replies state the times of queue and service: those of a database do not.
     fn has_server_times(self) -> bool {
@@ -130,6 +152,9 @@ pub struct OrderEntryWorkload {
     pub mix: OrderMix,
     /// The form in which they reach the database.
     pub sql: OrderSql,
+    /// Whether connections to the database are encrypted.
+    #[serde(rename = "tls", default)]
+    pub is_encrypted: bool,
 }
 
 impl Default for OrderEntryWorkload {
@@ -143,6 +168,7 @@ impl Default for OrderEntryWorkload {
             think_from: PauseStart::Done,
             mix: OrderMix::Standard,
             sql: OrderSql::Request,
+            is_encrypted: false,
         }
     }
 }
@@ -233,7 +259,8 @@ impl OrderEntryWorkload {
             (OrderPacing::Exponential, PauseStart::Due) => "bf as interarrival times".to_owned(),
             (pacing, _) => pacing.to_string(),
         };
-        format!("{}; pacing {pacing}, {mix}, deliveries at once", self.sql.text())
+        let tls = if self.is_encrypted { ", over TLS" } else { "" };
+        format!("{}{tls}; pacing {pacing}, {mix}, deliveries at once", self.sql.text())
     }
 
     /// Returns what a run of the workload counts and measures.
@@ -250,7 +277,7 @@ impl OrderEntryWorkload {
                 false => Vec::new(),
             },
             bands: self.bands(),
-            outcomes: OUTCOMES.into(),
+            outcomes: OUTCOMES.into_iter().chain(self.is_encrypted.then_some(Outcome::TlsFailed)).collect(),
             score: Score::Rate { kinds: NEW_ORDERS.map(|kind| kind as usize).into(), per: RateTime::Minute },
             words: Words {
                 score: "new orders per minute".to_owned(),

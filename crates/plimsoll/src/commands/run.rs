@@ -101,8 +101,8 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
 /// Returns the certificates that are accepted from a target. Servers that Plimsoll starts use its own certificates.
 fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust, Failure> {
     match candidates {
-        [Candidate { server: ChosenServer::External(server), .. }, ..] => {
-            trust::of_server(&arguments.sut, server)
+        [one @ Candidate { server: ChosenServer::External(server), .. }, ..] => {
+            trust::of_server(&arguments.sut, server, one.has_database_tls())
         }
         _ if arguments.sut.insecure || arguments.sut.ca.is_some() => {
             Err(Failure::usage("`--ca` and `--insecure` concern a server that is already running")

@@ -108,17 +108,13 @@ fn a_running_server_is_named_by_its_target_and_restored_between_load_points() {
             .expect(2)
             .expect_stderr(error);
     }
-    for target in ["orders://127.0.0.1:1", "postgres://me@127.0.0.1:1/shop"] {
+    for target in ["orders://127.0.0.1:1", "postgres://me@127.0.0.1:1/shop", "mysql://me@127.0.0.1:1"] {
         fixture
             .run(&["run", "orderentry", "--target", target, "--out", "x.plim"])
             .expect(4)
             .expect_stderr(&format!("error: no connection to {target}: "))
             .expect_stderr("hint: start the server first, or omit `--target` for the built-in server");
     }
-    fixture
-        .run(&["run", "orderentry", "--sut", "mariadb", "--out", "x.plim"])
-        .expect(2)
-        .expect_stderr("this benchmark loads PostgreSQL and the built-in server, not `mariadb`");
 }
 
 #[test]
@@ -158,15 +154,15 @@ fn settings_are_modifications() {
         .expect_stdout("a deck of 23 cards per user");
 }
 
-/// Checks a run on PostgreSQL: no failures, all conditions hold, and what is known of its form of SQL.
-fn check_postgresql(fixture: &Fixture, run: &str, (text, trips): (&str, f64)) {
+/// Checks a run on a database: no failures, all conditions hold, and what is known of its form of SQL.
+fn check_database(fixture: &Fixture, product: &str, run: &str, (text, trips): (&str, f64)) {
     fixture.run(&["audit", run]).expect(0).expect_stdout("no differences found");
     let report = fixture.report(&fixture.path(run));
     for point in report["load_points"].as_array().unwrap() {
         assert_eq!(point["total"]["errors"], 0, "{point}");
         assert_eq!((checks(point, "before").len(), checks(point, "after").len()), (14, 13));
         let database = point["checks"][0]["found"].as_str().unwrap();
-        assert!(database.contains(" in PostgreSQL "), "{database}");
+        assert!(database.contains(&format!(" in {product} ")), "{database}");
         assert_eq!(point["counts"]["new orders in doubt"], 0, "{point}");
         let payment = kind(point, "payment");
         let mean = payment["round_trips"]["mean"].as_f64().unwrap();
@@ -178,38 +174,60 @@ fn check_postgresql(fixture: &Fixture, run: &str, (text, trips): (&str, f64)) {
     assert!(html.contains(text), "{text}");
 }
 
-#[test]
-fn postgresql_is_loaded_by_recipe_and_audited() {
-    let fixture = Fixture::new();
-    let arguments = ["run", "orderentry", "--sut", "postgresql", "--out"];
-    for (sql, known) in [
-        (&[][..], ("one call of a stored procedure per transaction", 1.0)),
-        (&["--set", "sql=batched"], ("batched client statements", 6.0)),
-    ] {
+/// The words of each form, and the round trips of a payment in it.
+const STORED: (&str, f64) = ("one call of a stored procedure per transaction", 1.0);
+const BATCHED: (&str, f64) = ("batched client statements", 6.0);
+const CLIENT: (&str, f64) = ("client statements one by one", 9.0);
+const TLS: (&str, f64) = ("client statements one by one, prepared, over TLS", 9.0);
+
+/// Runs the benchmark on a database that it starts, in the standard form and in another one.
+fn check_recipe(fixture: &Fixture, recipe: &str, product: &str, (other, known): (&[&str], (&str, f64))) {
+    let arguments = ["run", "orderentry", "--sut", recipe, "--out"];
+    for (sql, known) in [(&[][..], STORED), (other, known)] {
         let run = format!("run{}.plim", sql.len());
         let ended =
             fixture.run(&[&arguments[..], &[run.as_str()], sql, &SHORT, &["off"]].concat()).expect_run();
         assert!(ended.stdout.contains("NOPM"), "{}", ended.stdout);
-        check_postgresql(&fixture, &run, known);
+        check_database(fixture, product, &run, known);
     }
+}
+
+#[test]
+fn postgresql_is_loaded_by_recipe_and_audited() {
+    let fixture = Fixture::new();
+    check_recipe(&fixture, "postgresql", "PostgreSQL", (&["--set", "sql=batched"], BATCHED));
     fixture
         .run(&["run", "orderentry", "--sut", "postgresql", "--set", "sql=request", "--out", "x.plim"])
         .expect(2)
         .expect_stderr("speaks `stored`, `batched`, `client`, not as in `sql=request`");
+    fixture
+        .run(&["run", "orderentry", "--set", "tls=on", "--out", "x.plim"])
+        .expect(2)
+        .expect_stderr("speaks `off`, not as in `tls=on`");
     fixture
         .run(&["run", "orderentry", "--set", "sql=client", "--out", "x.plim"])
         .expect(2)
         .expect_stderr("hint: leave `sql` out: it follows from the server");
 }
 
-/// A PostgreSQL server that was there before any run, without data.
-fn postgresql_there(base: &Path, files: &model::FileSet) -> testbed::RunningSut {
+#[test]
+fn mariadb_is_loaded_by_recipe_and_audited() {
+    let fixture = Fixture::new();
+    check_recipe(&fixture, "mariadb", "MariaDB", (&["--set", "sql=client", "--set", "tls=on"], TLS));
+    fixture
+        .run(&["run", "orderentry", "--sut", "mariadb", "--set", "sql=batched", "--out", "x.plim"])
+        .expect(2)
+        .expect_stderr("speaks `stored`, `client`, not as in `sql=batched`");
+}
+
+/// A database server that was there before any run, without data.
+fn database_there(recipe: &str, base: &Path, files: &model::FileSet) -> testbed::RunningSut {
     let private = |name: &str| {
         let folder = base.join(name);
         std::fs::create_dir_all(&folder).unwrap();
         testbed::make_private_folder(&observe::private_folder::private_folder_in(&folder)).unwrap()
     };
-    let recipe = testbed::Recipe::load("postgresql").unwrap();
+    let recipe = testbed::Recipe::load(recipe).unwrap();
     let request = testbed::SutRequest {
         server: testbed::Server::Recipe(Box::new(recipe)),
         work_dir: private("work"),
@@ -229,24 +247,21 @@ fn postgresql_there(base: &Path, files: &model::FileSet) -> testbed::RunningSut 
     sut
 }
 
-#[test]
-fn a_postgresql_database_that_is_there_is_loaded_anew_and_its_password_is_nowhere() {
+/// Runs the benchmark on a database that is there, first without its password.
+fn check_database_there(
+    (product, target): (&str, &str),
+    sut: &testbed::RunningSut,
+    hint: &str,
+    set_password: impl Fn(&Fixture, &mut std::process::Command),
+) {
     let fixture = Fixture::new();
-    let base = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/dev/shm");
-    let (base, files) = (base.unwrap(), model::FileSet { content_seed: 1, files: Vec::new() });
-    let sut = postgresql_there(base.path(), &files);
-    let target = format!("postgres://plimsoll@{}/plimsoll", sut.addr());
-    let arguments = ["run", "orderentry", "--target", &target, "--set", "sql=client", "--out", "run.plim"];
+    let arguments = ["run", "orderentry", "--target", target, "--set", "sql=client", "--out", "run.plim"];
     let arguments = [&arguments[..], &SHORT, &["off"]].concat();
-    fixture.run(&arguments).expect(4).expect_stderr(
-        "the database asks for a password, and there is none\nhint: set `PGPASSWORD` or `PGPASSFILE`",
-    );
-    let passwords = fixture.write("passwords", &format!("127.0.0.1:*:*:plimsoll:{}\n", sut.password()));
-    std::fs::set_permissions(&passwords, Permissions::from_mode(0o600)).unwrap();
+    fixture.run(&arguments).expect(4).expect_stderr(hint);
     let mut command = fixture.command(&arguments);
-    command.env("PGPASSFILE", &passwords);
+    set_password(&fixture, &mut command);
     let ended = fixture.end(command).expect_run();
-    check_postgresql(&fixture, "run.plim", ("client statements one by one", 9.0));
+    check_database(&fixture, product, "run.plim", CLIENT);
     let run = std::fs::read(fixture.path("run.plim")).unwrap();
     let run = String::from_utf8_lossy(&run).into_owned();
     let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
@@ -254,9 +269,40 @@ fn a_postgresql_database_that_is_there_is_loaded_anew_and_its_password_is_nowher
     for text in [&ended.stdout, &ended.stderr, &html, &run] {
         assert!(!text.contains(sut.password()), "the password is disclosed");
     }
-    let mut command = fixture.command(&["run", "orderentry", "--target", &target, "--out", "x.plim"]);
-    command.args(["--quick", "--load", "200", "--monitor", "off"]).env("PGPASSWORD", sut.password());
-    let ended = fixture.end(command).expect(4);
-    ended.expect_stderr("its `max_connections` of 100 leaves ");
+    let many = ["run", "orderentry", "--target", target, "--out", "x.plim", "--quick", "--load", "200"];
+    let mut command = fixture.command(&[&many[..], &["--monitor", "off"]].concat());
+    set_password(&fixture, &mut command);
+    fixture.end(command).expect(4).expect_stderr("its `max_connections` of 1");
+}
+
+/// A folder of databases, which their accounts may enter.
+fn folder_of_databases() -> TempDir {
+    let base = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/dev/shm");
+    base.unwrap()
+}
+
+#[test]
+fn a_postgresql_database_that_is_there_is_loaded_anew_and_its_password_is_nowhere() {
+    let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
+    let sut = database_there("postgresql", base.path(), &files);
+    let target = format!("postgres://plimsoll@{}/plimsoll", sut.addr());
+    let hint = "the database asks for a password, and there is none\nhint: set `PGPASSWORD` or `PGPASSFILE`";
+    check_database_there(("PostgreSQL", &target), &sut, hint, |fixture, command| {
+        let passwords = fixture.write("passwords", &format!("127.0.0.1:*:*:plimsoll:{}\n", sut.password()));
+        std::fs::set_permissions(&passwords, Permissions::from_mode(0o600)).unwrap();
+        command.env("PGPASSFILE", &passwords);
+    });
+    sut.stop();
+}
+
+#[test]
+fn a_mariadb_database_that_is_there_is_loaded_anew_and_its_password_is_nowhere() {
+    let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
+    let sut = database_there("mariadb", base.path(), &files);
+    let target = format!("mysql://plimsoll@{}", sut.addr());
+    let hint = "(using password: NO) (1045)\nhint: set `MYSQL_PWD`";
+    check_database_there(("MariaDB", &target), &sut, hint, |_, command| {
+        command.env("MYSQL_PWD", sut.password());
+    });
     sut.stop();
 }

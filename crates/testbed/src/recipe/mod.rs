@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use languages::names;
-use model::GatewayKind;
+use model::{DatabaseProduct, GatewayKind};
 use schemars::JsonSchema;
 
 pub use accelerator::BUILT_IN_ACCELERATORS;
@@ -142,10 +142,15 @@ impl Recipe {
         std::iter::once(BENCHMARK_PROFILE).chain(self.profiles.keys().map(String::as_str))
     }
 
-    /// Returns whether its server speaks PostgreSQL's protocol: its program has that name.
-    pub fn is_postgresql(&self) -> bool {
-        let is_postgres = |path: &String| Path::new(path).file_name().is_some_and(|name| name == "postgres");
-        self.family == ServerFamily::OrderEntry && self.program.find.iter().any(is_postgres)
+    /// Returns the database that its server is, by the name of its program; `None` of servers of other protocols.
+    pub fn database(&self) -> Option<DatabaseProduct> {
+        let product = |path: &String| match Path::new(path).file_name()?.to_str()? {
+            "postgres" => Some(DatabaseProduct::PostgreSql),
+            "mariadbd" => Some(DatabaseProduct::MariaDb),
+            _ => None,
+        };
+        let is_of_family = self.family == ServerFamily::OrderEntry;
+        self.program.find.iter().find_map(product).filter(|_| is_of_family)
     }
 }
 

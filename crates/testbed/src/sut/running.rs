@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::{AppProtocol, FactSection, FileSet, SutUse};
+use model::{AppProtocol, DatabaseProduct, FactSection, FileSet, SutUse};
 use observe::cgroup::{Controller, members};
 use observe::process::{family_of, read_from_disk};
 use observe::{MonitoredSut, PageUrl, StatusKind, StatusSource, memory_limit_of};
@@ -288,9 +288,9 @@ impl RunningSut {
         self.recipe.family
     }
 
-    /// Returns whether it speaks PostgreSQL's protocol.
-    pub fn is_postgresql(&self) -> bool {
-        self.recipe.is_postgresql()
+    /// Returns the database that the server is; `None` of servers of other protocols.
+    pub fn database(&self) -> Option<DatabaseProduct> {
+        self.recipe.database()
     }
 
     /// Returns the protocol of an application server.

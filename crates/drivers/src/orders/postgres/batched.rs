@@ -17,15 +17,17 @@ use orders::{
 };
 use units::WallTime;
 
-use super::client::{enter, enter_history, name_and_address, payment_output};
-use super::failure::{SqlFailure, WRONG_COLUMN, WRONG_ROWS};
-use super::output::{
-    CUSTOMERS_BY_NAME, End, OrderHead, bad_credit_entry, customer_number, in_lock_order, key, placed,
-    rolled_back,
+use super::wire::Wire;
+use crate::orders::sql::client::{enter, enter_history, name_and_address, payment_output};
+use crate::orders::sql::columns::Columns;
+use crate::orders::sql::connection::{SqlConnection, statements, values};
+use crate::orders::sql::failure::{SqlFailure, WRONG_COLUMN, WRONG_ROWS};
+use crate::orders::sql::output::{
+    CUSTOMERS_BY_NAME, End, OrderHead, bad_credit_entry, customer_number, in_lock_order, placed, rolled_back,
 };
-use super::reading::quantity;
-use super::row::{Columns, system_time};
-use super::wire::{Wire, statements};
+
+/// The statements as they are prepared here.
+type Statements = BatchedStatements<tokio_postgres::Statement>;
 
 statements! {
     /// The statements of all transactions but `OrderStatus`.
@@ -38,11 +40,11 @@ statements! {
         order: "INSERT INTO orders VALUES ($1, $2, $3, $4, $5, NULL, $6, $7)",
         new_order: "INSERT INTO new_order VALUES ($1, $2, $3)",
         items: "SELECT i_id, i_name, i_price, i_data FROM item WHERE i_id = ANY($1)",
-        stocks: concat!(
-            "SELECT s_w_id, s_i_id, s_quantity, s_data, ", super::district_info!("$3"),
-            " FROM stock JOIN UNNEST($1::int[], $2::int[]) AS o (w, i) ON s_w_id = o.w AND s_i_id = o.i
-            ORDER BY s_w_id, s_i_id FOR UPDATE OF stock"
-        ),
+        stocks: "SELECT s_w_id, s_i_id, s_quantity, s_data, CASE $3::int WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02
+            WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06
+            WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END
+            FROM stock JOIN UNNEST($1::int[], $2::int[]) AS o (w, i) ON s_w_id = o.w AND s_i_id = o.i
+            ORDER BY s_w_id, s_i_id FOR UPDATE OF stock",
         update_stocks: "UPDATE stock SET s_quantity = o.quantity, s_ytd = s_ytd + o.pieces,
             s_order_cnt = s_order_cnt + o.lines, s_remote_cnt = s_remote_cnt + o.remote
             FROM UNNEST($1::int[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
@@ -112,11 +114,11 @@ type Stocks = BTreeMap<(u32, u32), Stock>;
 /// Enters an order, or rolls it back at an item that does not exist.
 pub(super) async fn new_order(
     wire: &mut Wire,
-    sql: &BatchedStatements,
+    sql: &Statements,
     input: &NewOrderInput,
     now: WallTime,
 ) -> Result<End, SqlFailure> {
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
     let head = head(wire, sql, input).await?;
     enter(wire, (&sql.order, &sql.new_order), input, head.order, now).await?;
     let items = items(wire, sql, input).await?;
@@ -125,7 +127,7 @@ pub(super) async fn new_order(
     let mut stocks = stocks(wire, sql, district, &valid).await?;
     let lines = take(input, &valid, &items, &mut stocks)?;
     update(wire, sql, &stocks).await?;
-    insert_lines(wire, sql, (warehouse, district, key(head.order)), &valid, (&lines, &stocks)).await?;
+    insert_lines(wire, sql, (warehouse, district, head.order), &valid, (&lines, &stocks)).await?;
     let missing = input.items.iter().find(|line| !items.contains_key(&line.item));
     Ok(match missing {
         Some(missing) => End::Rollback(rolled_back(&head, missing.item)),
@@ -134,29 +136,25 @@ pub(super) async fn new_order(
 }
 
 /// Reads what the total of an order depends on, and takes a number for it.
-async fn head(
-    wire: &mut Wire,
-    sql: &BatchedStatements,
-    input: &NewOrderInput,
-) -> Result<OrderHead, SqlFailure> {
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
-    let row = wire.one(&sql.terms, &[&warehouse, &district, &key(input.customer)]).await?;
+async fn head(wire: &mut Wire, sql: &Statements, input: &NewOrderInput) -> Result<OrderHead, SqlFailure> {
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let row = wire.one(&sql.terms, values![warehouse, district, input.customer]).await?;
     let mut columns = Columns::of(&row);
     let (warehouse_tax, discount) = (columns.rate()?, columns.rate()?);
     let (customer_last, credit) = (columns.text()?, columns.credit()?);
-    let row = wire.one(&sql.next_order, &[&warehouse, &district]).await?;
+    let row = wire.one(&sql.next_order, values![warehouse, district]).await?;
     let mut columns = Columns::of(&row);
     let (district_tax, order) = (columns.rate()?, columns.key()?);
     Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
 }
 
-async fn items(wire: &mut Wire, sql: &BatchedStatements, input: &NewOrderInput) -> Result<Items, SqlFailure> {
-    let numbers: Vec<i32> = input.items.iter().map(|line| key(line.item)).collect();
-    let rows = wire.rows(&sql.items, &[&numbers]).await?;
+async fn items(wire: &mut Wire, sql: &Statements, input: &NewOrderInput) -> Result<Items, SqlFailure> {
+    let numbers: Vec<i64> = input.items.iter().map(|line| line.item.into()).collect();
+    let rows = wire.rows(&sql.items, values![&numbers]).await?;
     let item = |row| {
         let mut columns = Columns::of(row);
         let (number, name, price) = (columns.key()?, columns.text()?, columns.cents()?);
-        Ok((number, Item { name, price, is_original: is_original(columns.value()?) }))
+        Ok((number, Item { name, price, is_original: is_original(columns.str()?) }))
     };
     rows.iter().map(item).collect()
 }
@@ -164,25 +162,29 @@ async fn items(wire: &mut Wire, sql: &BatchedStatements, input: &NewOrderInput) 
 /// Reads and locks the stocks of lines.
 async fn stocks(
     wire: &mut Wire,
-    sql: &BatchedStatements,
-    district: i32,
+    sql: &Statements,
+    district: u32,
     lines: &[OrderedItem],
 ) -> Result<Stocks, SqlFailure> {
     let mut keys: Vec<(u32, u32)> =
         in_lock_order(lines.iter()).into_iter().map(|(_, line)| place(line)).collect();
     keys.dedup();
-    let (warehouses, items): (Vec<i32>, Vec<i32>) =
-        keys.iter().map(|(warehouse, item)| (key(*warehouse), key(*item))).unzip();
-    let rows = wire.rows(&sql.stocks, &[&warehouses, &items, &district]).await?;
+    let (warehouses, items) = columns_of(keys.iter());
+    let rows = wire.rows(&sql.stocks, values![&warehouses, &items, district]).await?;
     let stock = |row| {
         let mut columns = Columns::of(row);
         let place = (columns.key()?, columns.key()?);
-        let (quantity, data): (i64, &str) = (columns.value()?, columns.value()?);
+        let (quantity, data) = (columns.number()?, columns.str()?);
         let (is_original, info) = (is_original(data), columns.text()?);
         Ok((place, Stock { quantity, is_original, info, pieces: 0, n_lines: 0, n_remote: 0 }))
     };
     let stocks: Stocks = rows.iter().map(stock).collect::<Result<_, SqlFailure>>()?;
     if stocks.keys().eq(&keys) { Ok(stocks) } else { Err(SqlFailure::WrongResult(WRONG_ROWS)) }
+}
+
+/// Returns the numbers of warehouses and items of stocks.
+fn columns_of<'a>(keys: impl Iterator<Item = &'a (u32, u32)>) -> (Vec<i64>, Vec<i64>) {
+    keys.map(|(warehouse, item)| (i64::from(*warehouse), i64::from(*item))).unzip()
 }
 
 fn place(line: &OrderedItem) -> (u32, u32) {
@@ -213,36 +215,35 @@ fn take(
     lines.iter().map(take).collect::<Option<_>>().ok_or(SqlFailure::WrongResult(WRONG_ROWS))
 }
 
-async fn update(wire: &mut Wire, sql: &BatchedStatements, stocks: &Stocks) -> Result<(), SqlFailure> {
+async fn update(wire: &mut Wire, sql: &Statements, stocks: &Stocks) -> Result<(), SqlFailure> {
     let column = |value: fn(&Stock) -> i64| stocks.values().map(value).collect::<Vec<i64>>();
-    let (warehouses, items): (Vec<i32>, Vec<i32>) =
-        stocks.keys().map(|(warehouse, item)| (key(*warehouse), key(*item))).unzip();
+    let (warehouses, items) = columns_of(stocks.keys());
     let (quantities, pieces) = (column(|stock| stock.quantity), column(|stock| stock.pieces));
     let (lines, remote) = (column(|stock| stock.n_lines), column(|stock| stock.n_remote));
     let n_stocks = stocks.len() as u64;
-    let parameters: super::wire::Parameters<'_> =
-        &[&warehouses, &items, &quantities, &pieces, &lines, &remote];
+    let parameters = values![&warehouses, &items, &quantities, &pieces, &lines, &remote];
     wire.change(n_stocks, &sql.update_stocks, parameters).await
 }
 
 async fn insert_lines(
     wire: &mut Wire,
-    sql: &BatchedStatements,
-    (warehouse, district, order): (i32, i32, i32),
+    sql: &Statements,
+    (warehouse, district, order): (u32, u32, u32),
     ordered: &[OrderedItem],
     (priced, stocks): (&[PricedLine], &Stocks),
 ) -> Result<(), SqlFailure> {
-    let numbers: Vec<i32> = (1..).take(ordered.len()).collect();
-    let items: Vec<i32> = ordered.iter().map(|line| key(line.item)).collect();
-    let supplies: Vec<i32> = ordered.iter().map(|line| key(line.supply_warehouse)).collect();
-    let pieces: Vec<i64> = ordered.iter().map(|line| i64::from(line.quantity)).collect();
+    let column = |value: fn(&OrderedItem) -> u32| ordered.iter().map(value).map(i64::from).collect();
+    let numbers: Vec<i64> = (1..).take(ordered.len()).collect();
+    let (items, supplies): (Vec<i64>, Vec<i64>) =
+        (column(|line| line.item), column(|line| line.supply_warehouse));
+    let pieces: Vec<i64> = column(|line| line.quantity);
     let amounts: Vec<i64> = priced.iter().map(|line| line.amount.0).collect();
     let info = |line| stocks.get(&place(line)).map(|stock| stock.info.as_str()).unwrap_or_default();
     let infos: Vec<&str> = ordered.iter().map(info).collect();
     wire.change(
         ordered.len() as u64,
         &sql.lines,
-        &[&warehouse, &district, &order, &numbers, &items, &supplies, &pieces, &amounts, &infos],
+        values![warehouse, district, order, &numbers, &items, &supplies, &pieces, &amounts, &infos],
     )
     .await
 }
@@ -250,20 +251,20 @@ async fn insert_lines(
 /// Enters a payment. The warehouse, which all its terminals pay to, is written last.
 pub(super) async fn payment(
     wire: &mut Wire,
-    sql: &BatchedStatements,
+    sql: &Statements,
     input: &PaymentInput,
     now: WallTime,
 ) -> Result<End, SqlFailure> {
     let of = input.customer_district;
     let number = customer_number(wire, &sql.by_name, of, input.customer).await?;
     let (amount, entry) = (input.amount.0, format!("{number}{}", bad_credit_entry(input)));
-    let customer = (key(of.warehouse), key(of.district), key(number));
-    let row = wire.one(&sql.pay, &[&customer.0, &customer.1, &customer.2, &amount, &entry]).await?;
+    let customer = (of.warehouse, of.district, number);
+    let row = wire.one(&sql.pay, values![customer.0, customer.1, customer.2, amount, entry.as_str()]).await?;
     let output = payment_output(&mut Columns::of(&row), number, now)?;
-    let to = (key(input.district.warehouse), key(input.district.district));
-    let row = wire.one(&sql.pay_district, &[&to.0, &to.1, &amount]).await?;
+    let to = (input.district.warehouse, input.district.district);
+    let row = wire.one(&sql.pay_district, values![to.0, to.1, amount]).await?;
     let district = name_and_address(&row)?;
-    let row = wire.one(&sql.pay_warehouse, &[&to.0, &amount]).await?;
+    let row = wire.one(&sql.pay_warehouse, values![to.0, amount]).await?;
     let warehouse = name_and_address(&row)?;
     enter_history(wire, &sql.history, input, output, (warehouse, district)).await
 }
@@ -271,46 +272,41 @@ pub(super) async fn payment(
 /// Has the oldest new order of each district delivered.
 pub(super) async fn delivery(
     wire: &mut Wire,
-    sql: &BatchedStatements,
+    sql: &Statements,
     input: &DeliveryInput,
     now: WallTime,
 ) -> Result<End, SqlFailure> {
     let orders = oldest(wire, sql, input.warehouse).await?;
     let output = End::Commit(TransactionOutput::Delivery(DeliveryOutput { orders }));
-    let taken = (1..).zip(orders).filter_map(|(district, order)| Some((district, key(order?))));
-    let (districts, orders): (Vec<i32>, Vec<i32>) = taken.unzip();
+    let taken = (1..).zip(orders).filter_map(|(district, order)| Some((district, i64::from(order?))));
+    let (districts, orders): (Vec<i64>, Vec<i64>) = taken.unzip();
     if orders.is_empty() {
         return Ok(output);
     }
-    let (warehouse, now, n_orders) = (key(input.warehouse), system_time(now), orders.len() as u64);
-    wire.change(n_orders, &sql.delete, &[&warehouse, &districts, &orders]).await?;
-    let carrier = key(input.carrier);
-    let customers = wire.rows(&sql.carrier, &[&warehouse, &districts, &orders, &carrier]).await?;
-    let customers: BTreeMap<i32, i32> = pairs(&customers)?;
-    let amounts = wire.rows(&sql.deliver_lines, &[&warehouse, &districts, &orders, &now]).await?;
-    let amounts: BTreeMap<i32, i64> = pairs(&amounts)?;
-    let of = |district: &i32| Some((*customers.get(district)?, *amounts.get(district)?));
-    let credited: Option<(Vec<i32>, Vec<i64>)> = districts.iter().map(of).collect();
+    let (warehouse, carrier, n_orders) = (input.warehouse, input.carrier, orders.len() as u64);
+    wire.change(n_orders, &sql.delete, values![warehouse, &districts, &orders]).await?;
+    let customers = wire.rows(&sql.carrier, values![warehouse, &districts, &orders, carrier]).await?;
+    let customers = pairs(&customers)?;
+    let amounts = wire.rows(&sql.deliver_lines, values![warehouse, &districts, &orders, now]).await?;
+    let amounts = pairs(&amounts)?;
+    let of = |district: &i64| Some((*customers.get(district)?, *amounts.get(district)?));
+    let credited: Option<(Vec<i64>, Vec<i64>)> = districts.iter().map(of).collect();
     let (customers, amounts) = credited.ok_or(SqlFailure::WrongResult(WRONG_ROWS))?;
-    wire.change(n_orders, &sql.credit, &[&warehouse, &districts, &customers, &amounts]).await?;
+    wire.change(n_orders, &sql.credit, values![warehouse, &districts, &customers, &amounts]).await?;
     Ok(output)
 }
 
 /// Finds and locks the oldest new order of each district. Where there seems to be none, another delivery may just have
 /// taken it, and others may have come since the search began: it looks again.
-async fn oldest(
-    wire: &mut Wire,
-    sql: &BatchedStatements,
-    warehouse: u32,
-) -> Result<[Option<u32>; 10], SqlFailure> {
+async fn oldest(wire: &mut Wire, sql: &Statements, warehouse: u32) -> Result<[Option<u32>; 10], SqlFailure> {
     let mut orders = [None; DISTRICTS as usize];
     for _ in 0..2 {
-        let open: Vec<i32> =
+        let open: Vec<i64> =
             (1..).zip(&orders).filter(|(_, order)| order.is_none()).map(|(district, _)| district).collect();
         if open.is_empty() {
             break;
         }
-        for row in wire.rows(&sql.oldest, &[&key(warehouse), &open]).await? {
+        for row in wire.rows(&sql.oldest, values![warehouse, &open]).await? {
             let mut columns = Columns::of(&row);
             let (district, order) = (columns.key()?, columns.key()?);
             let place = (district as usize).checked_sub(1).and_then(|index| orders.get_mut(index));
@@ -321,12 +317,10 @@ async fn oldest(
 }
 
 /// Reads rows of two numbers.
-fn pairs<'r, T: tokio_postgres::types::FromSql<'r>>(
-    rows: &'r [tokio_postgres::Row],
-) -> Result<BTreeMap<i32, T>, SqlFailure> {
+fn pairs(rows: &[tokio_postgres::Row]) -> Result<BTreeMap<i64, i64>, SqlFailure> {
     let pair = |row| {
         let mut columns = Columns::of(row);
-        Ok((columns.value()?, columns.value()?))
+        Ok((columns.number()?, columns.number()?))
     };
     rows.iter().map(pair).collect()
 }
@@ -335,12 +329,11 @@ fn pairs<'r, T: tokio_postgres::types::FromSql<'r>>(
 /// own.
 pub(super) async fn stock_level(
     wire: &mut Wire,
-    sql: &BatchedStatements,
+    sql: &Statements,
     input: &StockLevelInput,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
-    let (threshold, recent) = (i64::from(input.threshold), key(RECENT_ORDERS));
-    let row = wire.one(&sql.low, &[&warehouse, &district, &threshold, &recent]).await?;
-    let n_low = quantity(Columns::of(&row).value()?)?;
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let row = wire.one(&sql.low, values![warehouse, district, input.threshold, RECENT_ORDERS]).await?;
+    let n_low = Columns::of(&row).count()?;
     Ok(TransactionOutput::StockLevel(StockLevelOutput { n_low }))
 }

@@ -1,97 +1,75 @@
-//! Typed values of a result row, column by column.
+//! Values as PostgreSQL has them: parameters by the type that a statement gives them, and columns of a row.
 
+use std::error::Error;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use orders::{BasisPoints, Cents, Credit, CustomerDetails, PostalAddress, ShortText};
+use bytes::BytesMut;
 use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use units::WallTime;
 
-use super::failure::{SqlFailure, WRONG_COLUMN};
+use crate::orders::sql::columns::{Columns, WRONG};
+use crate::orders::sql::connection::{SqlRow, SqlValue};
+use crate::orders::sql::failure::SqlFailure;
 
-const WRONG: SqlFailure = SqlFailure::WrongResult(WRONG_COLUMN);
-
-/// The columns of a row, from left to right.
-pub(super) struct Columns<'r> {
-    row: &'r Row,
-    next: usize,
-}
-
-impl<'r> Columns<'r> {
-    pub(super) fn of(row: &'r Row) -> Columns<'r> {
-        Columns { row, next: 0 }
+impl ToSql for SqlValue<'_> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match *self {
+            SqlValue::Integer(number) if *kind == Type::INT4 => i32::try_from(number)?.to_sql(kind, out),
+            SqlValue::Integer(number) => number.to_sql(kind, out),
+            SqlValue::Text(text) => text.to_sql(kind, out),
+            SqlValue::Time(time) => system_time(time).to_sql(kind, out),
+            SqlValue::Integers(numbers) if *kind == Type::INT4_ARRAY => {
+                let numbers = numbers.iter().map(|number| i32::try_from(*number));
+                numbers.collect::<Result<Vec<i32>, _>>()?.to_sql(kind, out)
+            }
+            SqlValue::Integers(numbers) => numbers.to_sql(kind, out),
+            SqlValue::Texts(texts) => texts.to_sql(kind, out),
+            SqlValue::Null => Ok(IsNull::Yes),
+        }
     }
 
-    /// Returns the value of the next column.
+    fn accepts(kind: &Type) -> bool {
+        let is_other = matches!(
+            *kind,
+            Type::INT4
+                | Type::INT8
+                | Type::TIMESTAMPTZ
+                | Type::INT4_ARRAY
+                | Type::INT8_ARRAY
+                | Type::TEXT_ARRAY
+        );
+        is_other || <&str as ToSql>::accepts(kind)
+    }
+
+    to_sql_checked!();
+}
+
+impl SqlRow for Row {
+    fn integer(&self, index: usize) -> Result<Option<i64>, SqlFailure> {
+        let kind = self.columns().get(index).map(|column| column.type_());
+        let value = match kind {
+            Some(&Type::INT4) => self.try_get::<_, Option<i32>>(index).map(|value| value.map(i64::from)),
+            _ => self.try_get(index),
+        };
+        value.map_err(|_| WRONG)
+    }
+
+    fn text(&self, index: usize) -> Result<Option<&str>, SqlFailure> {
+        self.try_get(index).map_err(|_| WRONG)
+    }
+
+    fn time(&self, index: usize) -> Result<Option<WallTime>, SqlFailure> {
+        self.try_get::<_, Option<SystemTime>>(index).map_err(|_| WRONG)?.map(wall_of).transpose()
+    }
+}
+
+impl<'r> Columns<'r, Row> {
+    /// Returns a value of another type, such as an array.
     pub(super) fn value<T: FromSql<'r>>(&mut self) -> Result<T, SqlFailure> {
-        self.next += 1;
-        self.row.try_get(self.next - 1).map_err(|_| WRONG)
+        let (row, index) = self.advance();
+        row.try_get(index).map_err(|_| WRONG)
     }
-
-    pub(super) fn key(&mut self) -> Result<u32, SqlFailure> {
-        self.value::<i32>().and_then(key_of)
-    }
-
-    pub(super) fn optional_key(&mut self) -> Result<Option<u32>, SqlFailure> {
-        self.value::<Option<i32>>()?.map(key_of).transpose()
-    }
-
-    pub(super) fn cents(&mut self) -> Result<Cents, SqlFailure> {
-        self.value().map(Cents)
-    }
-
-    pub(super) fn rate(&mut self) -> Result<BasisPoints, SqlFailure> {
-        u16::try_from(self.value::<i32>()?).map(BasisPoints).map_err(|_| WRONG)
-    }
-
-    pub(super) fn time(&mut self) -> Result<WallTime, SqlFailure> {
-        self.value().and_then(wall_of)
-    }
-
-    /// Returns a text; longer ones than the schema allows are wrong.
-    pub(super) fn text<const MAX: usize>(&mut self) -> Result<ShortText<MAX>, SqlFailure> {
-        short(self.value()?)
-    }
-
-    pub(super) fn optional_text<const MAX: usize>(&mut self) -> Result<Option<ShortText<MAX>>, SqlFailure> {
-        self.value::<Option<&str>>()?.map(short).transpose()
-    }
-
-    pub(super) fn credit(&mut self) -> Result<Credit, SqlFailure> {
-        Credit::of_code(self.value()?).ok_or(WRONG)
-    }
-
-    /// Returns a customer of a known number: four columns.
-    pub(super) fn customer(&mut self, id: u32) -> Result<CustomerDetails, SqlFailure> {
-        Ok(CustomerDetails {
-            id,
-            first: self.text()?,
-            middle: self.text()?,
-            last: self.text()?,
-            balance: self.cents()?,
-        })
-    }
-
-    /// Returns an address: five columns.
-    pub(super) fn address(&mut self) -> Result<PostalAddress, SqlFailure> {
-        Ok(PostalAddress {
-            street_1: self.text()?,
-            street_2: self.text()?,
-            city: self.text()?,
-            state: self.text()?,
-            zip: self.text()?,
-        })
-    }
-}
-
-/// Returns a text of the schema.
-pub(super) fn short<const MAX: usize>(text: &str) -> Result<ShortText<MAX>, SqlFailure> {
-    ShortText::new(text).ok_or(WRONG)
-}
-
-/// Returns a number that identifies a row.
-pub(super) fn key_of(number: i32) -> Result<u32, SqlFailure> {
-    u32::try_from(number).map_err(|_| WRONG)
 }
 
 /// Returns a point in time as the protocol has it.

@@ -9,12 +9,16 @@ use orders::{
 use tokio_postgres::Row;
 use units::WallTime;
 
-use super::client::payment_output;
-use super::failure::{SqlFailure, SqlStateCode, WRONG_COLUMN, WRONG_ROWS};
-use super::output::{OrderHead, bad_credit_entry, key, placed, rolled_back};
-use super::reading::quantity;
-use super::row::{Columns, key_of, short, system_time, wall_of};
-use super::wire::{Wire, statements};
+use super::row::wall_of;
+use super::wire::Wire;
+use crate::orders::sql::client::payment_output;
+use crate::orders::sql::columns::{Columns, short, small};
+use crate::orders::sql::connection::{SqlConnection, statements, values};
+use crate::orders::sql::failure::{SqlFailure, SqlStateCode, WRONG_COLUMN, WRONG_ROWS};
+use crate::orders::sql::output::{OrderHead, bad_credit_entry, placed, rolled_back};
+
+/// The statements as they are prepared here.
+type Statements = StoredStatements<tokio_postgres::Statement>;
 
 statements! {
     /// The calls.
@@ -30,7 +34,7 @@ statements! {
 /// Performs a transaction by a call.
 pub(super) async fn call(
     wire: &mut Wire,
-    sql: &StoredStatements,
+    sql: &Statements,
     input: &TransactionInput,
     now: WallTime,
 ) -> Result<TransactionOutput, SqlFailure> {
@@ -45,18 +49,16 @@ pub(super) async fn call(
 
 async fn new_order(
     wire: &mut Wire,
-    sql: &StoredStatements,
+    sql: &Statements,
     input: &NewOrderInput,
     now: WallTime,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let place = (key(input.district.warehouse), key(input.district.district), key(input.customer));
-    let column =
-        |value: fn(&OrderedItem) -> u32| input.items.iter().map(value).map(key).collect::<Vec<i32>>();
-    let (items, supplies) = (column(|line| line.item), column(|line| line.supply_warehouse));
-    let pieces: Vec<i64> = input.items.iter().map(|line| i64::from(line.quantity)).collect();
-    let entered = system_time(now);
-    let parameters: super::wire::Parameters<'_> =
-        &[&place.0, &place.1, &place.2, &items, &supplies, &pieces, &entered];
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let column = |value: fn(&OrderedItem) -> u32| input.items.iter().map(value).map(i64::from).collect();
+    let items: Vec<i64> = column(|line| line.item);
+    let supplies: Vec<i64> = column(|line| line.supply_warehouse);
+    let pieces: Vec<i64> = column(|line| line.quantity);
+    let parameters = values![warehouse, district, input.customer, &items, &supplies, &pieces, now];
     match wire.one(&sql.new_order, parameters).await {
         Ok(row) => placed_order(&row, now),
         Err(SqlFailure::Refused(refusal)) if refusal.state == SqlStateCode::ROLLED_BACK => {
@@ -113,29 +115,25 @@ fn rolled_back_order(message: &str) -> Option<TransactionOutput> {
 }
 
 /// Returns a customer as the procedures take it: the number, or 0 and the last name.
-fn customer(selector: CustomerSelector) -> (i32, ShortText<16>) {
+fn customer(selector: CustomerSelector) -> (u32, ShortText<16>) {
     match selector {
-        CustomerSelector::Number(number) => (key(number), ShortText::default()),
+        CustomerSelector::Number(number) => (number, ShortText::default()),
         CustomerSelector::LastName(number) => (0, last_name(number)),
     }
 }
 
 async fn payment(
     wire: &mut Wire,
-    sql: &StoredStatements,
+    sql: &Statements,
     input: &PaymentInput,
     now: WallTime,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let to = (key(input.district.warehouse), key(input.district.district));
-    let of = (key(input.customer_district.warehouse), key(input.customer_district.district));
+    let to = (input.district.warehouse, input.district.district);
+    let of = (input.customer_district.warehouse, input.customer_district.district);
     let (number, name) = customer(input.customer);
     let (amount, entry) = (input.amount.0, bad_credit_entry(input));
-    let row = wire
-        .one(
-            &sql.payment,
-            &[&to.0, &to.1, &of.0, &of.1, &number, &name.as_str(), &amount, &entry, &system_time(now)],
-        )
-        .await?;
+    let parameters = values![to.0, to.1, of.0, of.1, number, name.as_str(), amount, entry.as_str(), now];
+    let row = wire.one(&sql.payment, parameters).await?;
     let mut columns = Columns::of(&row);
     let number = columns.key()?;
     let mut output = payment_output(&mut columns, number, now)?;
@@ -145,12 +143,12 @@ async fn payment(
 
 async fn order_status(
     wire: &mut Wire,
-    sql: &StoredStatements,
+    sql: &Statements,
     input: &OrderStatusInput,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
     let (number, name) = customer(input.customer);
-    let row = wire.one(&sql.order_status, &[&warehouse, &district, &number, &name.as_str()]).await?;
+    let row = wire.one(&sql.order_status, values![warehouse, district, number, name.as_str()]).await?;
     let mut columns = Columns::of(&row);
     let number = columns.key()?;
     let customer = columns.customer(number)?;
@@ -167,7 +165,7 @@ async fn order_status(
 }
 
 /// Reads the lines of an order, of which each column is an array; without lines there is none.
-fn lines(columns: &mut Columns<'_>) -> Result<Vec<OrderStatusLine>, SqlFailure> {
+fn lines(columns: &mut Columns<'_, Row>) -> Result<Vec<OrderStatusLine>, SqlFailure> {
     let items = columns.value::<Option<Vec<i32>>>()?.unwrap_or_default();
     let supplies = columns.value::<Option<Vec<i32>>>()?.unwrap_or_default();
     let pieces = columns.value::<Option<Vec<i64>>>()?.unwrap_or_default();
@@ -180,9 +178,9 @@ fn lines(columns: &mut Columns<'_>) -> Result<Vec<OrderStatusLine>, SqlFailure> 
     }
     let line = |index: usize| {
         Ok(OrderStatusLine {
-            item: key_of(items[index])?,
-            supply_warehouse: key_of(supplies[index])?,
-            quantity: quantity(pieces[index])?,
+            item: small(items[index].into())?,
+            supply_warehouse: small(supplies[index].into())?,
+            quantity: small(pieces[index])?,
             amount: Cents(amounts[index]),
             delivered: delivered[index].map(wall_of).transpose()?,
         })
@@ -192,14 +190,14 @@ fn lines(columns: &mut Columns<'_>) -> Result<Vec<OrderStatusLine>, SqlFailure> 
 
 async fn delivery(
     wire: &mut Wire,
-    sql: &StoredStatements,
+    sql: &Statements,
     input: &DeliveryInput,
     now: WallTime,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, carrier) = (key(input.warehouse), key(input.carrier));
-    let row = wire.one(&sql.delivery, &[&warehouse, &carrier, &system_time(now)]).await?;
+    let (warehouse, carrier) = (input.warehouse, input.carrier);
+    let row = wire.one(&sql.delivery, values![warehouse, carrier, now]).await?;
     let orders: Vec<Option<i32>> = Columns::of(&row).value()?;
-    let orders = orders.into_iter().map(|order| order.map(key_of).transpose());
+    let orders = orders.into_iter().map(|order| order.map(|number| small(number.into())).transpose());
     let orders: Vec<Option<u32>> = orders.collect::<Result<_, _>>()?;
     let orders = orders.try_into().map_err(|_| SqlFailure::WrongResult(WRONG_ROWS))?;
     Ok(TransactionOutput::Delivery(DeliveryOutput { orders }))
@@ -207,13 +205,13 @@ async fn delivery(
 
 async fn stock_level(
     wire: &mut Wire,
-    sql: &StoredStatements,
+    sql: &Statements,
     input: &StockLevelInput,
 ) -> Result<TransactionOutput, SqlFailure> {
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
-    let (threshold, recent) = (i64::from(input.threshold), key(RECENT_ORDERS));
-    let row = wire.one(&sql.stock_level, &[&warehouse, &district, &threshold, &recent]).await?;
-    let n_low = quantity(Columns::of(&row).value()?)?;
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let row =
+        wire.one(&sql.stock_level, values![warehouse, district, input.threshold, RECENT_ORDERS]).await?;
+    let n_low = Columns::of(&row).count()?;
     Ok(TransactionOutput::StockLevel(StockLevelOutput { n_low }))
 }
 

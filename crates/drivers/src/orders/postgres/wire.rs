@@ -5,14 +5,16 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
+use futures::{TryFutureExt, TryStreamExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_postgres::tls::NoTlsStream;
-use tokio_postgres::types::ToSql;
 use tokio_postgres::{
     CancelToken, Client, Config, Connection, Error, NoTls, Row, SimpleQueryMessage, Statement,
 };
 
-use super::failure::{SqlFailure, WRONG_ROWS};
-use super::stream::{MeteredStream, ServerSocket, StreamBytes};
+use crate::orders::sql::connection::{SqlConnection, SqlValue, TextRow};
+use crate::orders::sql::failure::{NO_TLS, OTHER_BYTES, SqlFailure};
+use crate::orders::sql::stream::{MeteredStream, ServerSocket, StreamBytes};
 
 /// The most notices of the server that one request may bring.
 const NOTICES_MAX: u32 = 10_000;
@@ -20,12 +22,9 @@ const NOTICES_MAX: u32 = 10_000;
 /// The number of notices after which others on this thread have their turn.
 const NOTICES_PER_TURN: u32 = 64;
 
-/// The parameters of a statement.
-pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
-
 /// A connection with the client that makes requests on it. It is polled by the task that waits for a reply, and by no
 /// other: between transactions nothing is expected.
-pub(super) struct Wire {
+pub(crate) struct Wire {
     client: Client,
     connection: Box<Connection<MeteredStream, NoTlsStream>>,
     bytes: Rc<StreamBytes>,
@@ -35,20 +34,10 @@ pub(super) struct Wire {
 impl Wire {
     /// Connects and introduces itself.
     pub(super) async fn open(server: &ServerSocket, config: &Config) -> Result<Wire, SqlFailure> {
-        let stream = server.connect().await?;
+        let stream = connect(server).await?;
         let bytes = Rc::clone(&stream.bytes);
         let (client, connection) = config.connect_raw(stream, NoTls).await?;
         Ok(Wire { client, connection: Box::new(connection), bytes, n_round_trips: 0 })
-    }
-
-    /// Returns the number of requests so far that were answered, or are waited for.
-    pub(super) fn n_round_trips(&self) -> u64 {
-        self.n_round_trips
-    }
-
-    /// Returns the bytes sent and received so far.
-    pub(super) fn bytes(&self) -> (u64, u64) {
-        self.bytes.get()
     }
 
     /// Returns what it takes to cancel a request.
@@ -56,67 +45,47 @@ impl Wire {
         self.client.cancel_token()
     }
 
-    /// Prepares a statement.
-    pub(super) async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {
+    /// Returns client and connection, for requests that [`drive`] drives.
+    pub(super) fn parts(&mut self) -> (&Client, &mut Connection<MeteredStream, NoTlsStream>) {
+        (&self.client, &mut self.connection)
+    }
+}
+
+impl SqlConnection for Wire {
+    type Statement = Statement;
+    type Row = Row;
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {
         self.n_round_trips += 1;
         drive(&mut self.connection, self.client.prepare(sql)).await
     }
 
-    /// Returns the rows of a statement.
-    pub(super) async fn rows(
+    async fn rows(
         &mut self,
         statement: &Statement,
-        parameters: Parameters<'_>,
+        parameters: &[SqlValue<'_>],
     ) -> Result<Vec<Row>, SqlFailure> {
         self.n_round_trips += 1;
-        drive(&mut self.connection, self.client.query(statement, parameters)).await
+        let rows =
+            self.client.query_raw(statement, parameters.iter().copied()).and_then(|rows| rows.try_collect());
+        drive(&mut self.connection, rows).await
     }
 
-    /// Returns the row of a statement that has one at most.
-    pub(super) async fn optional(
+    async fn execute(
         &mut self,
         statement: &Statement,
-        parameters: Parameters<'_>,
-    ) -> Result<Option<Row>, SqlFailure> {
-        let mut rows = self.rows(statement, parameters).await?;
-        match rows.len() {
-            0 | 1 => Ok(rows.pop()),
-            _ => Err(SqlFailure::WrongResult(WRONG_ROWS)),
-        }
-    }
-
-    /// Returns the row of a statement that must have one.
-    pub(super) async fn one(
-        &mut self,
-        statement: &Statement,
-        parameters: Parameters<'_>,
-    ) -> Result<Row, SqlFailure> {
-        self.optional(statement, parameters).await?.ok_or(SqlFailure::WrongResult(WRONG_ROWS))
-    }
-
-    /// Executes a statement that must change as many rows.
-    pub(super) async fn change(
-        &mut self,
-        n_rows: u64,
-        statement: &Statement,
-        parameters: Parameters<'_>,
-    ) -> Result<(), SqlFailure> {
+        parameters: &[SqlValue<'_>],
+    ) -> Result<u64, SqlFailure> {
         self.n_round_trips += 1;
-        let n_changed = drive(&mut self.connection, self.client.execute(statement, parameters)).await?;
-        if n_changed == n_rows { Ok(()) } else { Err(SqlFailure::WrongResult(WRONG_ROWS)) }
+        drive(&mut self.connection, self.client.execute_raw(statement, parameters.iter().copied())).await
     }
 
-    /// Executes statements without parameters.
-    pub(super) async fn command(&mut self, sql: &str) -> Result<(), SqlFailure> {
+    async fn command(&mut self, sql: &str) -> Result<(), SqlFailure> {
         self.n_round_trips += 1;
         drive(&mut self.connection, self.client.batch_execute(sql)).await
     }
 
-    /// Returns the rows of a query without parameters, each value as a text.
-    pub(super) async fn texts(
-        &mut self,
-        sql: &str,
-    ) -> Result<Vec<Vec<(String, Option<String>)>>, SqlFailure> {
+    async fn texts(&mut self, sql: &str) -> Result<Vec<TextRow>, SqlFailure> {
         self.n_round_trips += 1;
         let messages = drive(&mut self.connection, self.client.simple_query(sql)).await?;
         let rows = messages.iter().filter_map(|message| match message {
@@ -131,9 +100,34 @@ impl Wire {
         Ok(values.collect())
     }
 
-    /// Returns client and connection, for requests that [`drive`] drives.
-    pub(super) fn parts(&mut self) -> (&Client, &mut Connection<MeteredStream, NoTlsStream>) {
-        (&self.client, &mut self.connection)
+    fn n_round_trips(&self) -> u64 {
+        self.n_round_trips
+    }
+
+    fn bytes(&self) -> (u64, u64) {
+        self.bytes.get()
+    }
+}
+
+/// The request for TLS: its length and a code. Source: the documentation of PostgreSQL 15, "Message Formats",
+/// `SSLRequest`.
+const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+
+/// Connects, over TLS where the server is to be asked for it.
+pub(super) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlFailure> {
+    let mut stream = server.connect().await?;
+    let Some(tls) = &server.tls else { return Ok(stream) };
+    let lost = |error: std::io::Error| SqlFailure::of_io(&error);
+    stream.write_all(&TLS_REQUEST).await.map_err(lost)?;
+    let mut answer = [0];
+    // No more than this byte: what follows is encrypted, or somebody else's.
+    if stream.read(&mut answer).await.map_err(lost)? == 0 {
+        return Err(SqlFailure::ended(true));
+    }
+    match answer {
+        [b'S'] => stream.encrypted(tls).await,
+        [b'N'] => Err(SqlFailure::malformed(NO_TLS)),
+        _ => Err(SqlFailure::malformed(OTHER_BYTES)),
     }
 }
 
@@ -180,23 +174,3 @@ pub(super) async fn drive<T>(
     })
     .await
 }
-
-/// Declares the prepared statements of a form of SQL: a field for each, and the statement that it is.
-macro_rules! statements {
-    ($(#[$doc:meta])* $name:ident { $($field:ident: $sql:expr,)+ }) => {
-        $(#[$doc])*
-        pub(super) struct $name {
-            $($field: tokio_postgres::Statement,)+
-        }
-
-        impl $name {
-            /// Prepares all of them.
-            pub(super) async fn prepare(
-                wire: &mut super::wire::Wire,
-            ) -> Result<$name, super::failure::SqlFailure> {
-                Ok($name { $($field: wire.prepare($sql).await?,)+ })
-            }
-        }
-    };
-}
-pub(super) use statements;

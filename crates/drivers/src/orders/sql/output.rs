@@ -5,19 +5,18 @@ use orders::{
     PlacedOrder, PricedLine, RolledBackOrder, ShortText, TransactionOutput, bad_credit_data, last_name,
     order_total,
 };
-use tokio_postgres::Statement;
 use units::WallTime;
 
+use super::columns::Columns;
+use super::connection::{SqlConnection, values};
 use super::failure::{SqlFailure, WRONG_ROWS};
-use super::row::Columns;
-use super::wire::Wire;
 
 /// The numbers of the customers with a last name, by first name.
-pub(super) const CUSTOMERS_BY_NAME: &str =
+pub(crate) const CUSTOMERS_BY_NAME: &str =
     "SELECT c_id FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 ORDER BY c_first, c_id";
 
 /// The way in which a transaction ends.
-pub(super) enum End {
+pub(crate) enum End {
     /// Its changes are kept.
     Commit(TransactionOutput),
     /// Its changes are undone.
@@ -25,24 +24,19 @@ pub(super) enum End {
 }
 
 /// The part of an order that stands before its lines.
-pub(super) struct OrderHead {
-    pub(super) order: u32,
-    pub(super) customer_last: ShortText<16>,
-    pub(super) credit: Credit,
-    pub(super) discount: BasisPoints,
-    pub(super) warehouse_tax: BasisPoints,
-    pub(super) district_tax: BasisPoints,
-}
-
-/// Returns a number as the protocol has those that identify rows.
-pub(super) fn key(number: u32) -> i32 {
-    number.cast_signed()
+pub(crate) struct OrderHead {
+    pub(crate) order: u32,
+    pub(crate) customer_last: ShortText<16>,
+    pub(crate) credit: Credit,
+    pub(crate) discount: BasisPoints,
+    pub(crate) warehouse_tax: BasisPoints,
+    pub(crate) district_tax: BasisPoints,
 }
 
 /// Returns the number of the customer: of n with the last name, sorted by first name, number ⌈n/2⌉.
-pub(super) async fn customer_number(
-    wire: &mut Wire,
-    by_name: &Statement,
+pub(crate) async fn customer_number<C: SqlConnection>(
+    connection: &mut C,
+    by_name: &C::Statement,
     district: DistrictKey,
     selector: CustomerSelector,
 ) -> Result<u32, SqlFailure> {
@@ -50,8 +44,8 @@ pub(super) async fn customer_number(
         CustomerSelector::Number(number) => return Ok(number),
         CustomerSelector::LastName(number) => last_name(number),
     };
-    let (warehouse, district) = (key(district.warehouse), key(district.district));
-    let rows = wire.rows(by_name, &[&warehouse, &district, &name.as_str()]).await?;
+    let (warehouse, district) = (district.warehouse, district.district);
+    let rows = connection.rows(by_name, values![warehouse, district, name.as_str()]).await?;
     // From 0, number ⌈n/2⌉ is ⌊(n − 1)/2⌋.
     let middle = rows.get(rows.len().saturating_sub(1) / 2);
     Columns::of(middle.ok_or(SqlFailure::WrongResult(WRONG_ROWS))?).key()
@@ -59,13 +53,13 @@ pub(super) async fn customer_number(
 
 /// Returns what a payment puts in front of the data of a customer with bad credit, from behind the customer's number
 /// on.
-pub(super) fn bad_credit_entry(input: &PaymentInput) -> String {
+pub(crate) fn bad_credit_entry(input: &PaymentInput) -> String {
     bad_credit_data(input, 0, "").as_str()[1..].to_owned()
 }
 
 /// Returns the lines of an order in the order in which their stock is locked: the same for all transactions, so that
 /// they do not wait for each other in a circle. With the index of each.
-pub(super) fn in_lock_order<'a>(
+pub(crate) fn in_lock_order<'a>(
     items: impl Iterator<Item = &'a OrderedItem>,
 ) -> Vec<(usize, &'a OrderedItem)> {
     let mut lines: Vec<_> = items.enumerate().collect();
@@ -74,7 +68,7 @@ pub(super) fn in_lock_order<'a>(
 }
 
 /// Returns the output of an order that is placed.
-pub(super) fn placed(head: &OrderHead, lines: Vec<PricedLine>, entered: WallTime) -> TransactionOutput {
+pub(crate) fn placed(head: &OrderHead, lines: Vec<PricedLine>, entered: WallTime) -> TransactionOutput {
     let &OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax } = head;
     // The amounts are the server's: their sum may be anything.
     let amounts = lines.iter().fold(0i64, |sum, line| sum.saturating_add(line.amount.0));
@@ -93,7 +87,7 @@ pub(super) fn placed(head: &OrderHead, lines: Vec<PricedLine>, entered: WallTime
 }
 
 /// Returns the output of an order that is rolled back at an item that does not exist.
-pub(super) fn rolled_back(head: &OrderHead, missing_item: u32) -> TransactionOutput {
+pub(crate) fn rolled_back(head: &OrderHead, missing_item: u32) -> TransactionOutput {
     let &OrderHead { order, customer_last, credit, .. } = head;
     TransactionOutput::NewOrder(NewOrderOutput::RolledBack(RolledBackOrder {
         order,

@@ -4,11 +4,9 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use drivers::orders::postgres::{
-    PostgresContext, PostgresDriver, PostgresPassword, PostgresPlace, PostgresServer,
-};
+use drivers::orders::{DatabaseContext, DatabaseDriver, DatabasePassword, DatabasePlace, DatabaseServer};
 use engine::Driver;
-use model::OrderSql;
+use model::{DatabaseProduct, OrderSql};
 use units::RealClock;
 
 use crate::common::block_on;
@@ -48,16 +46,18 @@ fn serve(first: Vec<u8>, then: Vec<u8>, n: usize) -> SocketAddr {
 
 /// Returns the reason why no session can be opened.
 fn refusal(address: SocketAddr) -> String {
-    let server = PostgresServer {
-        place: PostgresPlace::Tcp(address),
+    let server = DatabaseServer {
+        product: DatabaseProduct::PostgreSql,
+        place: DatabasePlace::Tcp(address),
+        encryption: None,
         user: "me".to_owned(),
-        password: Some(PostgresPassword::new("secret")),
+        password: Some(DatabasePassword::new("secret")),
         database: "shop".to_owned(),
     };
     let workload = workload(OrderSql::Stored);
-    let context = PostgresContext::new(&workload, &server, &[], RealClock::start()).unwrap();
+    let context = DatabaseContext::new(&workload, &server, &[], RealClock::start()).unwrap();
     block_on(async {
-        let mut driver = PostgresDriver::new(context);
+        let mut driver = DatabaseDriver::new(&context);
         let opened = tokio::time::timeout(REFUSED_MAX, driver.open()).await.expect("it hangs");
         opened.expect_err("it was opened")
     })
@@ -65,7 +65,7 @@ fn refusal(address: SocketAddr) -> String {
 
 #[test]
 fn peers_that_are_no_database_are_named_as_such() {
-    let other = "the reply is not of PostgreSQL's protocol";
+    let other = "the reply is not of the database's protocol";
     let password = message(b'R', &3u32.to_be_bytes());
     for (what, first, then, expected) in [
         ("it closes", Vec::new(), Vec::new(), "the database closed the session"),

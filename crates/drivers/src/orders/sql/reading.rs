@@ -4,12 +4,11 @@ use orders::{
     OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput, RECENT_ORDERS, StockLevelInput,
     StockLevelOutput, TransactionOutput,
 };
-use tokio_postgres::Row;
 
+use super::columns::Columns;
+use super::connection::{SqlConnection, SqlRow, statements, values};
 use super::failure::SqlFailure;
-use super::output::{CUSTOMERS_BY_NAME, End, customer_number, key};
-use super::row::{Columns, wall_of};
-use super::wire::{Wire, statements};
+use super::output::{CUSTOMERS_BY_NAME, End, customer_number};
 
 statements! {
     /// The statements of transactions that only read.
@@ -28,56 +27,50 @@ statements! {
 }
 
 /// Asks for the last order of a customer.
-pub(super) async fn order_status(
-    wire: &mut Wire,
-    sql: &ReadingStatements,
+pub(crate) async fn order_status<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ReadingStatements<C::Statement>,
     input: &OrderStatusInput,
 ) -> Result<End, SqlFailure> {
-    let number = customer_number(wire, &sql.by_name, input.district, input.customer).await?;
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
-    let row = wire.one(&sql.customer, &[&warehouse, &district, &key(number)]).await?;
+    let number = customer_number(connection, &sql.by_name, input.district, input.customer).await?;
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let row = connection.one(&sql.customer, values![warehouse, district, number]).await?;
     let customer = Columns::of(&row).customer(number)?;
-    let row = wire.optional(&sql.order, &[&warehouse, &district, &key(number)]).await?;
+    let row = connection.optional(&sql.order, values![warehouse, district, number]).await?;
     let Some(row) = row else {
         let output = OrderStatusOutput { customer, order: None };
         return Ok(End::Commit(TransactionOutput::OrderStatus(output)));
     };
     let mut columns = Columns::of(&row);
     let (id, entered, carrier) = (columns.key()?, columns.time()?, columns.optional_key()?);
-    let rows = wire.rows(&sql.lines, &[&warehouse, &district, &key(id)]).await?;
+    let rows = connection.rows(&sql.lines, values![warehouse, district, id]).await?;
     let lines = rows.iter().map(line).collect::<Result<_, _>>()?;
     let order = Some(OrderDetails { id, entered, carrier, lines });
     Ok(End::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))
 }
 
-fn line(row: &Row) -> Result<OrderStatusLine, SqlFailure> {
+fn line(row: &impl SqlRow) -> Result<OrderStatusLine, SqlFailure> {
     let mut columns = Columns::of(row);
     Ok(OrderStatusLine {
         item: columns.key()?,
         supply_warehouse: columns.key()?,
-        quantity: quantity(columns.value()?)?,
+        quantity: columns.count()?,
         amount: columns.cents()?,
-        delivered: columns.value::<Option<_>>()?.map(wall_of).transpose()?,
+        delivered: columns.optional_time()?,
     })
 }
 
-/// Returns a number of pieces.
-pub(super) fn quantity(pieces: i64) -> Result<u32, SqlFailure> {
-    u32::try_from(pieces).map_err(|_| SqlFailure::WrongResult(super::failure::WRONG_COLUMN))
-}
-
 /// Counts the items of a district's last orders whose stock is low.
-pub(super) async fn stock_level(
-    wire: &mut Wire,
-    sql: &ReadingStatements,
+pub(crate) async fn stock_level<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ReadingStatements<C::Statement>,
     input: &StockLevelInput,
 ) -> Result<End, SqlFailure> {
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
-    let row = wire.one(&sql.next_order, &[&warehouse, &district]).await?;
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let row = connection.one(&sql.next_order, values![warehouse, district]).await?;
     let next = Columns::of(&row).key()?;
-    let (first, last) = (key(next).saturating_sub(key(RECENT_ORDERS)), key(next).saturating_sub(1));
-    let threshold = i64::from(input.threshold);
-    let row = wire.one(&sql.low, &[&warehouse, &district, &first, &last, &threshold]).await?;
-    let n_low = quantity(Columns::of(&row).value()?)?;
+    let (first, last) = (next.saturating_sub(RECENT_ORDERS), next.saturating_sub(1));
+    let row = connection.one(&sql.low, values![warehouse, district, first, last, input.threshold]).await?;
+    let n_low = Columns::of(&row).count()?;
     Ok(End::Commit(TransactionOutput::StockLevel(StockLevelOutput { n_low })))
 }

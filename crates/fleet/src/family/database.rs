@@ -1,5 +1,4 @@
-//! Order entry on PostgreSQL: transactions in SQL, with a database that this run has started and loaded, or that was
-//! there already.
+//! Order entry in a database that speaks SQL, which this run has started and loaded, or which was there already.
 //!
 //! Of a server that this run has started, the loaded data are in the golden copy that is restored before each load
 //! point. Those of another one are loaded anew.
@@ -12,12 +11,15 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 use benchmarks::orderentry::OrderTerminals;
-use drivers::orders::postgres::{
-    PostgresContext, PostgresControl, PostgresData, PostgresDriver, PostgresError, PostgresLoad,
-    PostgresPassword, PostgresPlace, PostgresServer, contents_of, load_postgres,
+use drivers::Trust;
+use drivers::orders::{
+    DatabaseContext, DatabaseControl, DatabaseData, DatabaseDriver, DatabaseEncryption, DatabaseError,
+    DatabaseLoad, DatabasePassword, DatabasePlace, DatabaseServer, LoadMethod, contents_of, load_database,
 };
 use languages::host_and_port;
-use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, OrderSql, Plan};
+use model::{
+    CheckMoment, ConsistencyCheck, DatabaseProduct, Family, LoadPoint, OrderEntryWorkload, OrderSql, Plan,
+};
 use observe::available_cpus;
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
@@ -33,15 +35,25 @@ use crate::event::{Event, Observer};
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
-/// The notation of a target. A text before `@` may be a password, so the error does not repeat the target.
-const EXPECTED: &str = "expected `postgres://USER@HOST:PORT/DATABASE`, or `postgres://USER@/DATABASE?host=/DIRECTORY` \
-                        for a socket of this machine";
+/// The notations of targets. A text before `@` may be a password, so the error does not repeat the target.
+const EXPECTED: &str = "expected `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT`; for a socket of this machine \
+                        `postgres://USER@/DATABASE?host=/DIRECTORY` or `mysql://USER@/?socket=/FILE`";
 
 /// The schemes of targets.
-const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
+const SCHEMES: [(&str, DatabaseProduct); 4] = [
+    ("postgres", DatabaseProduct::PostgreSql),
+    ("postgresql", DatabaseProduct::PostgreSql),
+    ("mysql", DatabaseProduct::MariaDb),
+    ("mariadb", DatabaseProduct::MariaDb),
+];
 
-/// The port of targets that name none.
-const PORT: u16 = 5432;
+/// Returns the port of targets that name none.
+fn standard_port(product: DatabaseProduct) -> u16 {
+    match product {
+        DatabaseProduct::PostgreSql => 5432,
+        DatabaseProduct::MariaDb => 3306,
+    }
+}
 
 /// User and database of servers that are started by a recipe.
 const OWN_NAME: &str = "plimsoll";
@@ -49,142 +61,182 @@ const OWN_NAME: &str = "plimsoll";
 /// The most connections that load data at once.
 const LOADERS_MAX: usize = 4;
 
-/// A PostgreSQL database that was there already, as the user names it.
+/// A database that was there already, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PostgresDatabase {
+pub struct ExternalDatabase {
+    /// The product.
+    pub product: DatabaseProduct,
     /// A name or an address; an IPv6 address in brackets. `None` for a socket of this machine.
     pub host: Option<String>,
-    /// The directory of the socket, where there is no host.
-    pub socket_directory: PathBuf,
-    /// The TCP port, which is also part of the name of a socket.
+    /// Where there is no host, the directory of PostgreSQL's socket, or the path of MariaDB's.
+    pub socket: PathBuf,
+    /// The TCP port, which is also part of the name of PostgreSQL's socket.
     pub port: u16,
     /// The user.
     pub user: String,
-    /// The database.
+    /// The database; empty where it is always our own.
     pub database: String,
     /// The user's password, which is no part of the target's notation.
-    pub password: Option<PostgresPassword>,
+    pub password: Option<DatabasePassword>,
+    /// The certificates that are accepted; `None` without encryption.
+    pub trust: Option<Trust>,
 }
 
-impl PostgresDatabase {
+impl ExternalDatabase {
+    /// Returns the product that targets of a scheme name.
+    pub fn product_of_scheme(scheme: &str) -> Option<DatabaseProduct> {
+        SCHEMES.iter().find(|(one, _)| scheme.eq_ignore_ascii_case(one)).map(|(_, product)| *product)
+    }
+
     /// Returns the host; of a socket of this machine, its loopback address.
     pub(crate) fn host(&self) -> &str {
         self.host.as_deref().unwrap_or("127.0.0.1")
     }
+
+    /// Returns the path of the socket.
+    fn socket_path(&self) -> PathBuf {
+        match self.product {
+            DatabaseProduct::PostgreSql => self.socket.join(format!(".s.PGSQL.{}", self.port)),
+            DatabaseProduct::MariaDb => self.socket.clone(),
+        }
+    }
 }
 
-/// Reads `postgres://USER@HOST:PORT/DATABASE`, or `postgres://USER@/DATABASE?host=/DIRECTORY`, perhaps with
-/// `&port=PORT`.
-impl FromStr for PostgresDatabase {
+/// Reads `postgres://USER@HOST:PORT/DATABASE`, `postgres://USER@/DATABASE?host=/DIRECTORY`, perhaps with `&port=PORT`,
+/// `mysql://USER@HOST:PORT`, or `mysql://USER@/?socket=/FILE`.
+impl FromStr for ExternalDatabase {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<PostgresDatabase, String> {
+    fn from_str(text: &str) -> Result<ExternalDatabase, String> {
         read_target(text).ok_or_else(|| match text.split_once("://").map(|(_, rest)| rest.split_once('@')) {
             Some(Some((user, _))) if user.contains(':') => {
-                format!("{EXPECTED}; the password comes from `PGPASSWORD` or the file of `PGPASSFILE`")
+                format!(
+                    "{EXPECTED}; the password comes from `PGPASSWORD`, the file of `PGPASSFILE`, or `MYSQL_PWD`"
+                )
             }
             _ => EXPECTED.to_owned(),
         })
     }
 }
 
-fn read_target(text: &str) -> Option<PostgresDatabase> {
+fn read_target(text: &str) -> Option<ExternalDatabase> {
     let (scheme, rest) = text.split_once("://")?;
-    let (authority, path) = rest.split_once('/')?;
+    let product = ExternalDatabase::product_of_scheme(scheme)?;
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, place) = authority.split_once('@')?;
     let (database, query) = path.split_once('?').unwrap_or((path, ""));
     let is_name =
         |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-    let is_scheme = SCHEMES.iter().any(|one| scheme.eq_ignore_ascii_case(one));
-    if !is_scheme || !is_name(user) || !is_name(database) {
+    let is_database = match product {
+        DatabaseProduct::PostgreSql => is_name(database),
+        DatabaseProduct::MariaDb => database.is_empty(),
+    };
+    if !is_name(user) || !is_database {
         return None;
     }
-    let (host, socket_directory, port) = match place {
+    let (host, socket, port) = match place {
         "" => {
-            let (directory, port) = socket(query)?;
-            (None, directory, port)
+            let (socket, port) = socket(product, query)?;
+            (None, socket, port)
         }
         _ if !query.is_empty() => return None,
         place => {
             let (host, port) = host_and_port(place).ok()?;
-            (Some(host), PathBuf::new(), port.unwrap_or(PORT))
+            (Some(host), PathBuf::new(), port.unwrap_or(standard_port(product)))
         }
     };
     let (user, database) = (user.to_owned(), database.to_owned());
-    Some(PostgresDatabase { host, socket_directory, port, user, database, password: None })
+    Some(ExternalDatabase { product, host, socket, port, user, database, password: None, trust: None })
 }
 
-/// Reads the directory of a socket, perhaps with a port.
-fn socket(query: &str) -> Option<(PathBuf, u16)> {
-    let (mut directory, mut port) = (None, PORT);
+/// Reads the path of a socket, or its directory, perhaps with a port.
+fn socket(product: DatabaseProduct, query: &str) -> Option<(PathBuf, u16)> {
+    let (mut path, mut port) = (None, standard_port(product));
     for part in query.split('&') {
-        match part.split_once('=')? {
-            ("host", path) if path.starts_with('/') => directory = Some(PathBuf::from(path)),
-            ("port", number) => port = number.parse().ok().filter(|port| *port != 0)?,
+        match (product, part.split_once('=')?) {
+            (DatabaseProduct::PostgreSql, ("host", directory)) if directory.starts_with('/') => {
+                path = Some(PathBuf::from(directory));
+            }
+            (DatabaseProduct::PostgreSql, ("port", number)) => {
+                port = number.parse().ok().filter(|port| *port != 0)?;
+            }
+            (DatabaseProduct::MariaDb, ("socket", file)) if file.starts_with('/') => {
+                path = Some(PathBuf::from(file));
+            }
             _ => return None,
         }
     }
-    Some((directory?, port))
+    Some((path?, port))
 }
 
 /// Writes the target without the password.
-impl fmt::Display for PostgresDatabase {
+impl fmt::Display for ExternalDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PostgresDatabase { host, socket_directory, port, user, database, password: _ } = self;
-        match host {
-            Some(host) => write!(f, "postgres://{user}@{host}:{port}/{database}"),
-            None => {
-                let directory = socket_directory.display();
-                write!(f, "postgres://{user}@/{database}?host={directory}&port={port}")
+        let ExternalDatabase { product, host, socket, port, user, database, password: _, trust: _ } = self;
+        let socket = socket.display();
+        match (product, host) {
+            (DatabaseProduct::PostgreSql, Some(host)) => {
+                write!(f, "postgres://{user}@{host}:{port}/{database}")
             }
+            (DatabaseProduct::PostgreSql, None) => {
+                write!(f, "postgres://{user}@/{database}?host={socket}&port={port}")
+            }
+            (DatabaseProduct::MariaDb, Some(host)) => write!(f, "mysql://{user}@{host}:{port}"),
+            (DatabaseProduct::MariaDb, None) => write!(f, "mysql://{user}@/?socket={socket}"),
         }
     }
 }
 
-/// A PostgreSQL database that load is sent to.
+/// A database that load is sent to.
 #[derive(Debug, Clone)]
-pub(crate) struct PostgresTarget {
+pub(crate) struct DatabaseTarget {
     /// The server as named, without the password.
     pub(super) name: String,
     /// The host in that name.
     pub(super) host: String,
     /// Its address; of a socket of this machine, that of its port there.
     pub(super) address: SocketAddr,
-    server: PostgresServer,
+    pub(super) server: DatabaseServer,
 }
 
-impl PostgresTarget {
+impl DatabaseTarget {
     /// Makes the target of a server that this run has started.
-    pub(super) fn of_sut(sut: &RunningSut) -> PostgresTarget {
-        let (address, host) = (sut.addr(), host_of(sut.addr().ip()));
-        PostgresTarget {
-            name: format!("postgres://{OWN_NAME}@{host}:{}/{OWN_NAME}", address.port()),
-            host,
-            address,
-            server: PostgresServer {
-                place: PostgresPlace::Tcp(address),
-                user: OWN_NAME.to_owned(),
-                password: Some(PostgresPassword::new(sut.password())),
-                database: OWN_NAME.to_owned(),
-            },
-        }
+    pub(super) fn of_sut(sut: &RunningSut, product: DatabaseProduct) -> DatabaseTarget {
+        let address = sut.addr();
+        let database = match product {
+            DatabaseProduct::PostgreSql => OWN_NAME.to_owned(),
+            DatabaseProduct::MariaDb => String::new(),
+        };
+        let named = ExternalDatabase {
+            product,
+            host: Some(host_of(address.ip())),
+            socket: PathBuf::new(),
+            port: address.port(),
+            user: OWN_NAME.to_owned(),
+            database,
+            password: Some(DatabasePassword::new(sut.password())),
+            trust: sut.certificate_der().map(|der| Trust::Certificate(der.to_owned())),
+        };
+        DatabaseTarget::of_external(&named, address)
     }
 
     /// Makes the target of a database that was there already, at the address of its host.
-    pub(super) fn of_external(database: &PostgresDatabase, address: SocketAddr) -> PostgresTarget {
+    pub(super) fn of_external(database: &ExternalDatabase, address: SocketAddr) -> DatabaseTarget {
         let place = match database.host {
-            Some(_) => PostgresPlace::Tcp(address),
-            None => {
-                let name = format!(".s.PGSQL.{}", database.port);
-                PostgresPlace::Unix(database.socket_directory.join(name))
-            }
+            Some(_) => DatabasePlace::Tcp(address),
+            None => DatabasePlace::Unix(database.socket_path()),
         };
-        PostgresTarget {
+        DatabaseTarget {
             name: database.to_string(),
             host: database.host().to_owned(),
             address,
-            server: PostgresServer {
+            server: DatabaseServer {
+                product: database.product,
                 place,
+                encryption: database
+                    .trust
+                    .clone()
+                    .map(|trust| DatabaseEncryption { host: database.host().to_owned(), trust }),
                 user: database.user.clone(),
                 password: database.password.clone(),
                 database: database.database.clone(),
@@ -192,14 +244,19 @@ impl PostgresTarget {
         }
     }
 
+    /// Returns whether connections to it are encrypted.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.server.encryption.is_some()
+    }
+
     /// Sets up what all sessions of a thread share.
     fn context<'a>(
         &self,
         plan: &'a Plan,
         clock: RealClock,
-    ) -> Result<(&'a OrderEntryWorkload, Rc<PostgresContext>), SetupError> {
+    ) -> Result<(&'a OrderEntryWorkload, Rc<DatabaseContext>), SetupError> {
         let workload = workload(plan)?;
-        let context = PostgresContext::new(workload, &self.server, &plan.source_addresses, clock)?;
+        let context = DatabaseContext::new(workload, &self.server, &plan.source_addresses, clock)?;
         Ok((workload, context))
     }
 
@@ -208,20 +265,23 @@ impl PostgresTarget {
     }
 
     /// Returns the error of a database that cannot be used.
-    fn unusable(&self, error: PostgresError) -> VerifyError {
+    fn unusable(&self, error: DatabaseError) -> VerifyError {
         match error {
-            PostgresError::Unreachable { outcome, text } => {
+            DatabaseError::Unreachable { outcome, text } => {
                 let target = self.name.clone();
                 VerifyError::Unreachable { family: Family::OrderEntry, target, outcome, text }
+            }
+            DatabaseError::Certificate(problem) => {
+                VerifyError::Certificate { target: self.name.clone(), problem }
             }
             error => self.wrong_data(error.to_string()),
         }
     }
 
     /// Returns the error of a run whose data cannot be loaded.
-    fn not_loaded(&self, error: PostgresError) -> FleetError {
+    fn not_loaded(&self, error: DatabaseError) -> FleetError {
         match error {
-            PostgresError::Stopped => VerifyError::Interrupted.into(),
+            DatabaseError::Stopped => VerifyError::Interrupted.into(),
             error => self.unusable(error).into(),
         }
     }
@@ -240,30 +300,36 @@ pub(super) fn contents(workload: &OrderEntryWorkload) -> Option<String> {
 /// Loads the data of a plan into a database in which our schema does not exist.
 pub(super) fn load(
     plan: &Plan,
-    target: &PostgresTarget,
+    target: &DatabaseTarget,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<(), FleetError> {
     let workload = workload(plan).map_err(VerifyError::from)?;
     let n_rows: u64 = OrderTable::ALL.into_iter().map(|table| workload.scale.rows(table)).sum();
-    observer.event(Event::Preparing(&format!("loading about {n_rows} rows into PostgreSQL")));
+    observer.event(Event::Preparing(&format!("loading about {n_rows} rows into {}", target.server.product)));
     let n_connections = available_cpus().len().clamp(2, LOADERS_MAX);
-    let load = PostgresLoad { server: &target.server, population: population(workload), n_connections };
-    load_postgres(&load, stop, |_| {}).map_err(|error| target.not_loaded(error))
+    let load = DatabaseLoad { server: &target.server, population: population(workload), n_connections };
+    let method = load_database(&load, stop, |_| {}).map_err(|error| target.not_loaded(error))?;
+    if method == LoadMethod::Insert {
+        observer.event(Event::Preparing(
+            "the rows were loaded by `INSERT` statements, because the server forbids `LOAD DATA LOCAL`",
+        ));
+    }
+    Ok(())
 }
 
 /// Loads the data of a plan anew into a database that was there already; what other runs have left in our schema goes.
 pub(super) fn reload(
     plan: &Plan,
-    target: &PostgresTarget,
+    target: &DatabaseTarget,
     clock: RealClock,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<(), FleetError> {
     let (_, context) = target.context(plan, clock).map_err(VerifyError::from)?;
     unless_stopped(stop, async {
-        let refused = |error: PostgresError| target.unusable(error);
-        let mut control = PostgresControl::open(&context).await.map_err(refused)?;
+        let refused = |error: DatabaseError| target.unusable(error);
+        let mut control = DatabaseControl::open(&context).await.map_err(refused)?;
         if !control.can_make_schema().await.map_err(refused)? {
             let user = &target.server.user;
             return Err(target.wrong_data(format!("`{user}` may not make a schema in the database")));
@@ -277,8 +343,8 @@ pub(super) fn reload(
 /// Checks that the server has a connection for each user.
 async fn has_room(
     plan: &Plan,
-    target: &PostgresTarget,
-    control: &mut PostgresControl,
+    target: &DatabaseTarget,
+    control: &mut DatabaseControl,
 ) -> Result<(), VerifyError> {
     let connections = control.connections().await.map_err(|error| target.unusable(error))?;
     let n_users = plan.level_max().ceil() as u64;
@@ -294,7 +360,7 @@ async fn has_room(
 /// Checks that the database has the data of the plan, and makes a transaction of every kind, which is rolled back.
 pub(super) fn probe(
     plan: &Plan,
-    target: &PostgresTarget,
+    target: &DatabaseTarget,
     clock: RealClock,
     stop: &AtomicBool,
 ) -> Result<(), VerifyError> {
@@ -303,51 +369,51 @@ pub(super) fn probe(
     let time_limit = plan.time_limit;
     let probe = Probe { family: Family::OrderEntry, target: target.name.clone(), time_limit, clock };
     unless_stopped(stop, async {
-        let mut control = PostgresControl::open(&context).await.map_err(|error| target.unusable(error))?;
+        let mut control = DatabaseControl::open(&context).await.map_err(|error| target.unusable(error))?;
         has_room(plan, target, &mut control).await?;
         let data = control.data().await.map_err(|error| target.unusable(error))?;
         if let Some(other) = other_rows(workload, &data) {
             return Err(target.wrong_data(other));
         }
         drop(control);
-        let driver = PostgresDriver::without_changes(Rc::clone(&context));
+        let driver = DatabaseDriver::without_changes(&context);
         probe.perform_all(driver, &requests, |_| probe.too_slow(), |_| None).await
     })
 }
 
 /// Returns what shows that data are not those of the workload.
-fn other_rows(workload: &OrderEntryWorkload, data: &PostgresData) -> Option<String> {
+fn other_rows(workload: &OrderEntryWorkload, data: &DatabaseData) -> Option<String> {
     let expected = population(workload);
     match data {
-        PostgresData::Loaded(found) if contents_of(found) == contents_of(&expected) => None,
-        PostgresData::Loaded(found) => {
+        DatabaseData::Loaded(found) if contents_of(found) == contents_of(&expected) => None,
+        DatabaseData::Loaded(found) => {
             Some(format!("expected {}, found {}", contents_of(&expected), contents_of(found)))
         }
-        PostgresData::Unusable(found) => Some(format!("found {found}")),
-        PostgresData::None => Some("found none".to_owned()),
+        DatabaseData::Unusable(found) => Some(format!("found {found}")),
+        DatabaseData::None => Some("found none".to_owned()),
     }
 }
 
-impl ConditionSource for PostgresControl {
-    type Error = PostgresError;
+impl ConditionSource for DatabaseControl {
+    type Error = DatabaseError;
 
     async fn violations(
         &mut self,
         condition: ConsistencyCondition,
         scale: &DataScale,
-    ) -> Result<ConditionResult, PostgresError> {
-        PostgresControl::violations(self, condition, scale).await
+    ) -> Result<ConditionResult, DatabaseError> {
+        DatabaseControl::violations(self, condition, scale).await
     }
 
-    async fn totals(&mut self) -> Result<OrderTotals, PostgresError> {
-        PostgresControl::totals(self).await
+    async fn totals(&mut self) -> Result<OrderTotals, DatabaseError> {
+        DatabaseControl::totals(self).await
     }
 }
 
 /// Checks the consistency conditions; after a load point also that the orders are as many as the terminals counted.
 pub(super) fn check(
     plan: &Plan,
-    target: &PostgresTarget,
+    target: &DatabaseTarget,
     clock: RealClock,
     (point, moment): (LoadPoint, CheckMoment),
     counts: &Counts,
@@ -363,11 +429,11 @@ pub(super) fn check(
 /// Checks the conditions in SQL, with a row about the data before a load point.
 async fn found_conditions(
     scale: &DataScale,
-    context: &PostgresContext,
+    context: &DatabaseContext,
     moment: CheckMoment,
     counts: &Counts,
-) -> Result<Vec<CheckedRow>, PostgresError> {
-    let mut control = PostgresControl::open(context).await?;
+) -> Result<Vec<CheckedRow>, DatabaseError> {
+    let mut control = DatabaseControl::open(context).await?;
     let mut found = Vec::new();
     if moment == CheckMoment::Before {
         found.push(("data restored".to_owned(), true, control.description().await?));
@@ -377,10 +443,10 @@ async fn found_conditions(
 }
 
 /// Runs the users of a load thread.
-pub(super) fn run(work: ThreadWork<'_>, target: &PostgresTarget) -> Result<Counts, ThreadFailure> {
+pub(super) fn run(work: ThreadWork<'_>, target: &DatabaseTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let mix = OrderTerminals::new(workload, work.plan.seed);
-    work.run_with(mix, |_| PostgresDriver::new(Rc::clone(&context)))?;
+    work.run_with(mix, |_| DatabaseDriver::new(&context))?;
     Ok(named(&context.counts()))
 }
 
@@ -401,8 +467,11 @@ mod tests {
                 "postgres://me@/shop?host=/run/postgresql&port=5432",
             ),
             ("postgres://me@/shop?port=7&host=/a", "postgres://me@/shop?host=/a&port=7"),
+            ("mysql://me@name.example", "mysql://me@name.example:3306"),
+            ("mariadb://me@[::1]:7/", "mysql://me@[::1]:7"),
+            ("mysql://me@/?socket=/run/mysqld/mysqld.sock", "mysql://me@/?socket=/run/mysqld/mysqld.sock"),
         ] {
-            let database: PostgresDatabase = text.parse().unwrap();
+            let database: ExternalDatabase = text.parse().unwrap();
             assert_eq!(database.to_string(), shown);
             assert_eq!(shown.parse(), Ok(database));
         }
@@ -418,16 +487,19 @@ mod tests {
             "postgres://me@/shop?host=run",
             "postgres://me:secret@a/shop",
             "postgres://me@a/shop' OR 1",
+            "mysql://me@a/shop",
+            "mysql://me@/?socket=run",
+            "mysql://me@",
         ] {
-            let error = text.parse::<PostgresDatabase>().unwrap_err();
+            let error = text.parse::<ExternalDatabase>().unwrap_err();
             assert!(
                 error.starts_with("expected `postgres://") && !error.contains("secret"),
                 "{text}: {error}"
             );
         }
-        let error = "postgres://me:secret@a/shop".parse::<PostgresDatabase>().unwrap_err();
+        let error = "postgres://me:secret@a/shop".parse::<ExternalDatabase>().unwrap_err();
         assert!(
-            error.ends_with("the password comes from `PGPASSWORD` or the file of `PGPASSFILE`"),
+            error.ends_with("the password comes from `PGPASSWORD`, the file of `PGPASSFILE`, or `MYSQL_PWD`"),
             "{error}"
         );
     }
@@ -436,7 +508,7 @@ mod tests {
     fn other_rows_are_told_by_what_they_are() {
         let workload = OrderEntryWorkload { sql: OrderSql::Client, ..OrderEntryWorkload::default() };
         let with = |seed, warehouses| {
-            PostgresData::Loaded(Population::new(seed, DataScale::new(warehouses, 100).unwrap(), WallTime(5)))
+            DatabaseData::Loaded(Population::new(seed, DataScale::new(warehouses, 100).unwrap(), WallTime(5)))
         };
         assert_eq!(other_rows(&workload, &with(1, 800)), None);
         let found = other_rows(&workload, &with(7, 800)).unwrap();
@@ -444,7 +516,7 @@ mod tests {
             found.contains("format 1, seed 1, ") && found.contains("found order entry: format 1, seed 7, ")
         );
         assert!(other_rows(&workload, &with(1, 2)).is_some());
-        let interrupted = PostgresData::Unusable("data whose loading was interrupted".to_owned());
+        let interrupted = DatabaseData::Unusable("data whose loading was interrupted".to_owned());
         assert_eq!(other_rows(&workload, &interrupted).unwrap(), "found data whose loading was interrupted");
     }
 

@@ -13,15 +13,12 @@ use orders::{
     PaymentInput, PaymentOutput, PostalAddress, PricedLine, ShortText, TransactionOutput, bad_credit_data,
     history_data, is_original, next_quantity,
 };
-use tokio_postgres::Statement;
 use units::WallTime;
 
-use super::failure::{SqlFailure, WRONG_COLUMN};
-use super::output::{
-    CUSTOMERS_BY_NAME, End, OrderHead, customer_number, in_lock_order, key, placed, rolled_back,
-};
-use super::row::{Columns, system_time};
-use super::wire::{Wire, statements};
+use super::columns::Columns;
+use super::connection::{SqlConnection, SqlRow, statements, values};
+use super::failure::SqlFailure;
+use super::output::{CUSTOMERS_BY_NAME, End, OrderHead, customer_number, in_lock_order, placed, rolled_back};
 
 statements! {
     /// The statements of transactions that write.
@@ -34,10 +31,10 @@ statements! {
         order: "INSERT INTO orders VALUES ($1, $2, $3, $4, $5, NULL, $6, $7)",
         new_order: "INSERT INTO new_order VALUES ($1, $2, $3)",
         item: "SELECT i_name, i_price, i_data FROM item WHERE i_id = $1",
-        stock: concat!(
-            "SELECT s_quantity, s_data, ", super::district_info!("$3"),
-            " FROM stock WHERE s_w_id = $1 AND s_i_id = $2 FOR UPDATE"
-        ),
+        stock: "SELECT s_quantity, s_data, CASE CAST($3 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03
+            WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07
+            WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END
+            FROM stock WHERE s_w_id = $1 AND s_i_id = $2 FOR UPDATE",
         update_stock: "UPDATE stock SET s_quantity = $3, s_ytd = s_ytd + $4, s_order_cnt = s_order_cnt + 1,
             s_remote_cnt = s_remote_cnt + $5 WHERE s_w_id = $1 AND s_i_id = $2",
         line: "INSERT INTO order_line VALUES ($1, $2, $3, $4, $5, $6, NULL, $7, $8, $9)",
@@ -56,7 +53,8 @@ statements! {
         history: "INSERT INTO history VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         oldest: "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 FOR UPDATE",
         delete: "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 AND no_o_id = $3",
-        customer_of_order: "SELECT o_c_id, o_ol_cnt FROM orders WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3",
+        customer_of_order: "SELECT o_c_id, o_ol_cnt FROM orders
+            WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3 FOR UPDATE",
         carrier: "UPDATE orders SET o_carrier_id = $4 WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3",
         deliver_lines: "UPDATE order_line SET ol_delivery_d = $4 WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
         amount: "SELECT CAST(SUM(ol_amount) AS BIGINT) FROM order_line
@@ -74,23 +72,23 @@ struct Item {
 }
 
 /// Enters an order, or rolls it back at an item that does not exist.
-pub(super) async fn new_order(
-    wire: &mut Wire,
-    sql: &ClientStatements,
+pub(crate) async fn new_order<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ClientStatements<C::Statement>,
     input: &NewOrderInput,
     now: WallTime,
 ) -> Result<End, SqlFailure> {
-    let head = head(wire, sql, input).await?;
-    enter(wire, (&sql.order, &sql.new_order), input, head.order, now).await?;
+    let head = head(connection, sql, input).await?;
+    enter(connection, (&sql.order, &sql.new_order), input, head.order, now).await?;
     let mut items = Vec::with_capacity(input.items.len());
     for ordered in input.items.iter() {
-        items.push(item(wire, sql, ordered.item).await?);
+        items.push(item(connection, sql, ordered.item).await?);
     }
     let mut lines = vec![None; input.items.len()];
     for (index, ordered) in in_lock_order(input.items.iter()) {
         // One that does not exist has no stock; the others are entered all the same, as if nothing was known of it.
         if let Some(item) = &items[index] {
-            lines[index] = Some(line(wire, sql, (input, head.order, index), ordered, item).await?);
+            lines[index] = Some(line(connection, sql, (input, head.order, index), ordered, item).await?);
         }
     }
     let missing = lines.iter().zip(input.items.iter()).find(|(line, _)| line.is_none());
@@ -101,128 +99,137 @@ pub(super) async fn new_order(
 }
 
 /// Reads what the total of an order depends on, and takes a number for it.
-async fn head(
-    wire: &mut Wire,
-    sql: &ClientStatements,
+async fn head<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ClientStatements<C::Statement>,
     input: &NewOrderInput,
 ) -> Result<OrderHead, SqlFailure> {
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
-    let row = wire.one(&sql.warehouse_tax, &[&warehouse]).await?;
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let row = connection.one(&sql.warehouse_tax, values![warehouse]).await?;
     let warehouse_tax = Columns::of(&row).rate()?;
-    let row = wire.one(&sql.discount, &[&warehouse, &district, &key(input.customer)]).await?;
+    let row = connection.one(&sql.discount, values![warehouse, district, input.customer]).await?;
     let mut columns = Columns::of(&row);
     let (discount, customer_last, credit) = (columns.rate()?, columns.text()?, columns.credit()?);
-    let row = wire.one(&sql.next_order, &[&warehouse, &district]).await?;
+    let row = connection.one(&sql.next_order, values![warehouse, district]).await?;
     let mut columns = Columns::of(&row);
     let (district_tax, order): (BasisPoints, u32) = (columns.rate()?, columns.key()?);
-    wire.change(1, &sql.advance, &[&warehouse, &district]).await?;
+    connection.change(1, &sql.advance, values![warehouse, district]).await?;
     Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
 }
 
 /// Enters an order without its lines: by the statement for the order, and the one for its delivery to come.
-pub(super) async fn enter(
-    wire: &mut Wire,
-    (of_order, of_new_order): (&Statement, &Statement),
+pub(crate) async fn enter<C: SqlConnection>(
+    connection: &mut C,
+    (of_order, of_new_order): (&C::Statement, &C::Statement),
     input: &NewOrderInput,
     order: u32,
     now: WallTime,
 ) -> Result<(), SqlFailure> {
-    let (warehouse, district, order) =
-        (key(input.district.warehouse), key(input.district.district), key(order));
-    let (customer, now) = (key(input.customer), system_time(now));
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
     let (n_lines, is_local) = (input.items.len() as i64, i64::from(input.is_local()));
-    wire.change(1, of_order, &[&warehouse, &district, &order, &customer, &now, &n_lines, &is_local]).await?;
-    wire.change(1, of_new_order, &[&warehouse, &district, &order]).await
+    connection
+        .change(1, of_order, values![warehouse, district, order, input.customer, now, n_lines, is_local])
+        .await?;
+    connection.change(1, of_new_order, values![warehouse, district, order]).await
 }
 
-async fn item(wire: &mut Wire, sql: &ClientStatements, number: u32) -> Result<Option<Item>, SqlFailure> {
-    let Some(row) = wire.optional(&sql.item, &[&key(number)]).await? else { return Ok(None) };
+async fn item<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ClientStatements<C::Statement>,
+    number: u32,
+) -> Result<Option<Item>, SqlFailure> {
+    let Some(row) = connection.optional(&sql.item, values![number]).await? else { return Ok(None) };
     let mut columns = Columns::of(&row);
     let (name, price) = (columns.text()?, columns.cents()?);
-    Ok(Some(Item { name, price, is_original: is_original(columns.value()?) }))
+    Ok(Some(Item { name, price, is_original: is_original(columns.str()?) }))
 }
 
 /// Takes a line's pieces from stock and enters it.
-async fn line(
-    wire: &mut Wire,
-    sql: &ClientStatements,
+async fn line<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ClientStatements<C::Statement>,
     (input, order, index): (&NewOrderInput, u32, usize),
     ordered: &OrderedItem,
     item: &Item,
 ) -> Result<PricedLine, SqlFailure> {
-    let (warehouse, district) = (key(input.district.warehouse), key(input.district.district));
-    let (supply, number) = (key(ordered.supply_warehouse), key(ordered.item));
-    let row = wire.one(&sql.stock, &[&supply, &number, &district]).await?;
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let (supply, number) = (ordered.supply_warehouse, ordered.item);
+    let row = connection.one(&sql.stock, values![supply, number, district]).await?;
     let mut columns = Columns::of(&row);
-    let (quantity, data): (i64, &str) = (columns.value()?, columns.value()?);
+    let (quantity, data) = (columns.number()?, columns.str()?);
     let is_original = item.is_original && is_original(data);
     let info: ShortText<24> = columns.text()?;
     let in_stock = next_quantity(quantity, ordered.quantity);
     let (pieces, is_remote) = (i64::from(ordered.quantity), i64::from(supply != warehouse));
-    wire.change(1, &sql.update_stock, &[&supply, &number, &in_stock, &pieces, &is_remote]).await?;
+    connection.change(1, &sql.update_stock, values![supply, number, in_stock, pieces, is_remote]).await?;
     let amount = item.price.0.saturating_mul(pieces);
-    let place = (key(order), index as i32 + 1);
-    wire.change(
-        1,
-        &sql.line,
-        &[&warehouse, &district, &place.0, &place.1, &number, &supply, &pieces, &amount, &info.as_str()],
-    )
-    .await?;
+    let line = index as i64 + 1;
+    connection
+        .change(
+            1,
+            &sql.line,
+            values![warehouse, district, order, line, number, supply, pieces, amount, info.as_str()],
+        )
+        .await?;
     Ok(PricedLine { name: item.name, in_stock, is_original, price: item.price, amount: Cents(amount) })
 }
 
 /// Enters a payment. The warehouse, which all its terminals pay to, is written last.
-pub(super) async fn payment(
-    wire: &mut Wire,
-    sql: &ClientStatements,
+pub(crate) async fn payment<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ClientStatements<C::Statement>,
     input: &PaymentInput,
     now: WallTime,
 ) -> Result<End, SqlFailure> {
     let of = input.customer_district;
-    let number = customer_number(wire, &sql.by_name, of, input.customer).await?;
-    let customer = (key(of.warehouse), key(of.district), key(number));
-    let row = wire.one(&sql.customer, &[&customer.0, &customer.1, &customer.2]).await?;
+    let number = customer_number(connection, &sql.by_name, of, input.customer).await?;
+    let customer = (of.warehouse, of.district, number);
+    let row = connection.one(&sql.customer, values![customer.0, customer.1, customer.2]).await?;
     let mut output = payment_output(&mut Columns::of(&row), number, now)?;
     output.customer.balance = Cents(output.customer.balance.0.saturating_sub(input.amount.0));
     output.data = output.data.map(|data| bad_credit_data(input, number, data.as_str()));
     let (amount, data) = (input.amount.0, output.data.as_ref().map(ShortText::as_str));
-    wire.change(1, &sql.pay, &[&customer.0, &customer.1, &customer.2, &amount, &data]).await?;
+    connection.change(1, &sql.pay, values![customer.0, customer.1, customer.2, amount, data]).await?;
 
-    let to = (key(input.district.warehouse), key(input.district.district));
-    wire.change(1, &sql.pay_district, &[&to.0, &to.1, &amount]).await?;
-    let row = wire.one(&sql.district, &[&to.0, &to.1]).await?;
+    let to = (input.district.warehouse, input.district.district);
+    connection.change(1, &sql.pay_district, values![to.0, to.1, amount]).await?;
+    let row = connection.one(&sql.district, values![to.0, to.1]).await?;
     let district = name_and_address(&row)?;
-    wire.change(1, &sql.pay_warehouse, &[&to.0, &amount]).await?;
-    let row = wire.one(&sql.warehouse, &[&to.0]).await?;
+    connection.change(1, &sql.pay_warehouse, values![to.0, amount]).await?;
+    let row = connection.one(&sql.warehouse, values![to.0]).await?;
     let warehouse = name_and_address(&row)?;
-    enter_history(wire, &sql.history, input, output, (warehouse, district)).await
+    enter_history(connection, &sql.history, input, output, (warehouse, district)).await
 }
 
 /// A name and an address.
 type NameAndAddress = (ShortText<10>, PostalAddress);
 
 /// Enters a payment to a warehouse and a district into the history, and completes its output.
-pub(super) async fn enter_history(
-    wire: &mut Wire,
-    statement: &Statement,
+pub(crate) async fn enter_history<C: SqlConnection>(
+    connection: &mut C,
+    statement: &C::Statement,
     input: &PaymentInput,
     mut output: PaymentOutput,
     (warehouse, district): (NameAndAddress, NameAndAddress),
 ) -> Result<End, SqlFailure> {
     let (of, to) = (input.customer_district, input.district);
-    let customer = (key(of.warehouse), key(of.district), key(output.customer.id));
-    let (paid, amount) = (system_time(output.paid), input.amount.0);
+    let (customer, to) = ((of.warehouse, of.district, output.customer.id), (to.warehouse, to.district));
     let data = history_data(warehouse.0.as_str(), district.0.as_str());
-    let to = (key(to.warehouse), key(to.district));
-    wire.change(1, statement, &[&customer.0, &customer.1, &customer.2, &to.0, &to.1, &paid, &amount, &data])
+    let (paid, amount) = (output.paid, input.amount.0);
+    connection
+        .change(
+            1,
+            statement,
+            values![customer.0, customer.1, customer.2, to.0, to.1, paid, amount, data.as_str()],
+        )
         .await?;
     (output.district, output.warehouse) = (district.1, warehouse.1);
     Ok(End::Commit(TransactionOutput::Payment(Box::new(output))))
 }
 
 /// Returns the output of a payment without the addresses of warehouse and district, from 15 columns of the customer.
-pub(super) fn payment_output(
-    columns: &mut Columns<'_>,
+pub(crate) fn payment_output(
+    columns: &mut Columns<'_, impl SqlRow>,
     number: u32,
     now: WallTime,
 ) -> Result<PaymentOutput, SqlFailure> {
@@ -242,24 +249,24 @@ pub(super) fn payment_output(
 }
 
 /// Returns the name and the address of a warehouse or district.
-pub(super) fn name_and_address(row: &tokio_postgres::Row) -> Result<NameAndAddress, SqlFailure> {
+pub(crate) fn name_and_address(row: &impl SqlRow) -> Result<NameAndAddress, SqlFailure> {
     let mut columns = Columns::of(row);
     Ok((columns.text()?, columns.address()?))
 }
 
 /// Has the oldest new order of each district delivered.
-pub(super) async fn delivery(
-    wire: &mut Wire,
-    sql: &ClientStatements,
+pub(crate) async fn delivery<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ClientStatements<C::Statement>,
     input: &DeliveryInput,
     now: WallTime,
 ) -> Result<End, SqlFailure> {
     let mut orders = [None; DISTRICTS as usize];
     for (district, delivered) in (1..).zip(&mut orders) {
         let place = DistrictKey { warehouse: input.warehouse, district };
-        *delivered = oldest(wire, sql, place).await?;
+        *delivered = oldest(connection, sql, place).await?;
         if let Some(order) = *delivered {
-            deliver(wire, sql, (place, order), input.carrier, now).await?;
+            deliver(connection, sql, (place, order), input.carrier, now).await?;
         }
     }
     Ok(End::Commit(TransactionOutput::Delivery(DeliveryOutput { orders })))
@@ -267,37 +274,35 @@ pub(super) async fn delivery(
 
 /// Finds and locks the oldest new order of a district. Where there seems to be none, another delivery may just have
 /// taken it, and others may have come since the search began: it looks again.
-async fn oldest(
-    wire: &mut Wire,
-    sql: &ClientStatements,
+async fn oldest<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ClientStatements<C::Statement>,
     place: DistrictKey,
 ) -> Result<Option<u32>, SqlFailure> {
-    let (warehouse, district) = (key(place.warehouse), key(place.district));
+    let (warehouse, district) = (place.warehouse, place.district);
     for _ in 0..2 {
-        if let Some(row) = wire.optional(&sql.oldest, &[&warehouse, &district]).await? {
+        if let Some(row) = connection.optional(&sql.oldest, values![warehouse, district]).await? {
             return Columns::of(&row).key().map(Some);
         }
     }
     Ok(None)
 }
 
-async fn deliver(
-    wire: &mut Wire,
-    sql: &ClientStatements,
+async fn deliver<C: SqlConnection>(
+    connection: &mut C,
+    sql: &ClientStatements<C::Statement>,
     (place, order): (DistrictKey, u32),
     carrier: u32,
     now: WallTime,
 ) -> Result<(), SqlFailure> {
-    let (warehouse, district, order) = (key(place.warehouse), key(place.district), key(order));
-    wire.change(1, &sql.delete, &[&warehouse, &district, &order]).await?;
-    let row = wire.one(&sql.customer_of_order, &[&warehouse, &district, &order]).await?;
+    let (warehouse, district) = (place.warehouse, place.district);
+    connection.change(1, &sql.delete, values![warehouse, district, order]).await?;
+    let row = connection.one(&sql.customer_of_order, values![warehouse, district, order]).await?;
     let mut columns = Columns::of(&row);
-    let (customer, n_lines): (u32, i64) = (columns.key()?, columns.value()?);
-    let n_lines = u64::try_from(n_lines).map_err(|_| SqlFailure::WrongResult(WRONG_COLUMN))?;
-    wire.change(1, &sql.carrier, &[&warehouse, &district, &order, &key(carrier)]).await?;
-    let now = system_time(now);
-    wire.change(n_lines, &sql.deliver_lines, &[&warehouse, &district, &order, &now]).await?;
-    let row = wire.one(&sql.amount, &[&warehouse, &district, &order]).await?;
-    let amount = Columns::of(&row).value::<Option<i64>>()?.unwrap_or(0);
-    wire.change(1, &sql.credit, &[&warehouse, &district, &key(customer), &amount]).await
+    let (customer, n_lines) = (columns.key()?, columns.count()?);
+    connection.change(1, &sql.carrier, values![warehouse, district, order, carrier]).await?;
+    connection.change(n_lines.into(), &sql.deliver_lines, values![warehouse, district, order, now]).await?;
+    let row = connection.one(&sql.amount, values![warehouse, district, order]).await?;
+    let amount = Columns::of(&row).optional_number()?.unwrap_or(0);
+    connection.change(1, &sql.credit, values![warehouse, district, customer, amount]).await
 }

@@ -1,19 +1,21 @@
-//! Passwords for PostgreSQL: from the environment variable `PGPASSWORD`, or from the file that `PGPASSFILE` names, as
-//! PostgreSQL's own clients read them. They are never part of a command line.
+//! Passwords for databases, as their own clients read them: for PostgreSQL from the environment variable `PGPASSWORD`, or
+//! from the file that `PGPASSFILE` names; for MariaDB from `MYSQL_PWD`. They are never part of a command line.
 
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use drivers::orders::postgres::PostgresPassword;
-use fleet::PostgresDatabase;
+use drivers::orders::DatabasePassword;
+use fleet::ExternalDatabase;
+use model::DatabaseProduct;
 
 use crate::exit::Failure;
 use crate::paths;
 
-/// The variable with the password itself.
+/// The variables with the password itself.
 const PASSWORD: &str = "PGPASSWORD";
+const MARIADB_PASSWORD: &str = "MYSQL_PWD";
 
 /// The variable with the path of a file of passwords.
 const PASSWORD_FILE: &str = "PGPASSFILE";
@@ -28,9 +30,12 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// The file that `PGPASSFILE` names cannot be read, or others may read it.
-pub(crate) fn password_for(database: &PostgresDatabase) -> Result<Option<PostgresPassword>, Failure> {
+pub(crate) fn password_for(database: &ExternalDatabase) -> Result<Option<DatabasePassword>, Failure> {
+    if database.product == DatabaseProduct::MariaDb {
+        return Ok(paths::variable(MARIADB_PASSWORD).ok().map(DatabasePassword::new));
+    }
     if let Ok(password) = paths::variable(PASSWORD) {
-        return Ok(Some(PostgresPassword::new(password)));
+        return Ok(Some(DatabasePassword::new(password)));
     }
     let Ok(path) = paths::variable(PASSWORD_FILE).map(PathBuf::from) else { return Ok(None) };
     let text = read(&path).map_err(|why| {
@@ -38,7 +43,7 @@ pub(crate) fn password_for(database: &PostgresDatabase) -> Result<Option<Postgre
         Failure::usage(error)
             .hint(format!("set `{PASSWORD}` in its place, or `chmod 600 {}`", path.display()))
     })?;
-    Ok(text.lines().find_map(|line| password_of(line, database)).map(PostgresPassword::new))
+    Ok(text.lines().find_map(|line| password_of(line, database)).map(DatabasePassword::new))
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -53,7 +58,7 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// Returns the password of a line `host:port:database:user:password` if it is for a database.
-fn password_of(line: &str, database: &PostgresDatabase) -> Option<String> {
+fn password_of(line: &str, database: &ExternalDatabase) -> Option<String> {
     if line.starts_with('#') {
         return None;
     }
@@ -61,7 +66,7 @@ fn password_of(line: &str, database: &PostgresDatabase) -> Option<String> {
     let [host, port, name, user, password] = &fields[..] else { return None };
     let own_host = match &database.host {
         Some(host) => host.trim_start_matches('[').trim_end_matches(']').to_owned(),
-        None => database.socket_directory.to_string_lossy().into_owned(),
+        None => database.socket.to_string_lossy().into_owned(),
     };
     // A socket of this machine has the name of its directory, or this one.
     let is_local = database.host.is_none() && host == "localhost";

@@ -1,0 +1,324 @@
+//! Databases that speak SQL: a server as a run names it, terminals on it, and work beside them.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+use engine::Driver;
+use model::{DatabaseProduct, OrderEntryWorkload, OrderRequest, Reply};
+use orders::wire::ConditionResult;
+use orders::{ConsistencyCondition, DataScale, OrderTotals, Population};
+use thiserror::Error;
+use units::{Nanos, RealClock};
+
+use super::count::OrderCounts;
+use super::mariadb::MariaDbSessions;
+use super::postgres::PostgresSessions;
+use super::sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, DatabaseError, SqlControl};
+use super::sql::driver::{SqlContext, SqlDriver};
+use super::sql::load::{LoadMethod, load};
+use super::sql::session::Changes;
+use crate::net::{SourceAddressError, Trust};
+
+/// The place of a database server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabasePlace {
+    /// An address that the target policy has allowed.
+    Tcp(SocketAddr),
+    /// A socket of this machine, by its path.
+    Unix(PathBuf),
+}
+
+/// A password, which is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabasePassword(String);
+
+impl DatabasePassword {
+    /// Makes a password.
+    pub fn new(text: impl Into<String>) -> DatabasePassword {
+        DatabasePassword(text.into())
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for DatabasePassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DatabasePassword")
+    }
+}
+
+/// Encryption of the connections to a database server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseEncryption {
+    /// The host as named, which a certificate has to be for.
+    pub host: String,
+    /// The certificates that are accepted.
+    pub trust: Trust,
+}
+
+/// A reason why connections to a database server cannot be set up.
+#[derive(Debug, Error)]
+pub enum DatabaseSetupError {
+    /// They cannot be made from a source address.
+    #[error(transparent)]
+    Source(#[from] SourceAddressError),
+    /// They cannot be encrypted: the reason.
+    #[error("TLS to the database: {0}")]
+    Tls(String),
+}
+
+impl From<DatabaseSetupError> for DatabaseError {
+    fn from(error: DatabaseSetupError) -> DatabaseError {
+        match error {
+            DatabaseSetupError::Source(error) => DatabaseError::System(error.problem.into()),
+            DatabaseSetupError::Tls(text) => DatabaseError::Failed { doing: "connecting", text },
+        }
+    }
+}
+
+/// A database server with the user and the database of sessions on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseServer {
+    /// The product.
+    pub product: DatabaseProduct,
+    /// Its place.
+    pub place: DatabasePlace,
+    /// The encryption of connections, for a place of TCP.
+    pub encryption: Option<DatabaseEncryption>,
+    /// The user.
+    pub user: String,
+    /// The user's password, for servers that ask for one.
+    pub password: Option<DatabasePassword>,
+    /// The database, for products that have schemas in it.
+    pub database: String,
+}
+
+/// A value for each product.
+#[derive(Debug)]
+enum Each<P, M> {
+    PostgreSql(P),
+    MariaDb(M),
+}
+
+/// Evaluates an expression with the value of the product.
+macro_rules! each {
+    ($value:expr, $name:ident => $result:expr) => {
+        match $value {
+            Each::PostgreSql($name) => $result,
+            Each::MariaDb($name) => $result,
+        }
+    };
+}
+
+/// The state that all sessions of a load thread with one server share.
+#[derive(Debug)]
+pub struct DatabaseContext(Each<Rc<SqlContext<PostgresSessions>>, Rc<SqlContext<MariaDbSessions>>>);
+
+impl DatabaseContext {
+    /// Prepares the transactions of a workload for a server.
+    ///
+    /// # Errors
+    /// Connections cannot be made from one of the source addresses, or not be encrypted.
+    pub fn new(
+        workload: &OrderEntryWorkload,
+        server: &DatabaseServer,
+        source_addresses: &[IpAddr],
+        clock: RealClock,
+    ) -> Result<Rc<DatabaseContext>, DatabaseSetupError> {
+        Ok(Rc::new(DatabaseContext(match server.product {
+            DatabaseProduct::PostgreSql => {
+                let sessions = PostgresSessions::new(server, source_addresses)?;
+                Each::PostgreSql(SqlContext::new(sessions, workload.sql, clock))
+            }
+            DatabaseProduct::MariaDb => {
+                let sessions = MariaDbSessions::new(server, source_addresses)?;
+                Each::MariaDb(SqlContext::new(sessions, workload.sql, clock))
+            }
+        })))
+    }
+
+    /// Returns what became of the transactions of all sessions so far.
+    pub fn counts(&self) -> OrderCounts {
+        each!(&self.0, context => context.counts())
+    }
+}
+
+/// A driver of one terminal; owns the terminal's session.
+pub struct DatabaseDriver(Each<SqlDriver<PostgresSessions>, SqlDriver<MariaDbSessions>>);
+
+impl DatabaseDriver {
+    /// Creates the driver of a terminal, without a session.
+    pub fn new(context: &DatabaseContext) -> DatabaseDriver {
+        DatabaseDriver::with(context, Changes::Kept)
+    }
+
+    /// Creates a driver whose transactions change nothing: each is rolled back when it is done.
+    pub fn without_changes(context: &DatabaseContext) -> DatabaseDriver {
+        DatabaseDriver::with(context, Changes::Undone)
+    }
+
+    fn with(context: &DatabaseContext, changes: Changes) -> DatabaseDriver {
+        DatabaseDriver(match &context.0 {
+            Each::PostgreSql(context) => Each::PostgreSql(SqlDriver::new(Rc::clone(context), changes)),
+            Each::MariaDb(context) => Each::MariaDb(SqlDriver::new(Rc::clone(context), changes)),
+        })
+    }
+}
+
+impl Driver for DatabaseDriver {
+    type Operation = OrderRequest;
+
+    async fn open(&mut self) -> Result<(), String> {
+        each!(&mut self.0, driver => driver.open().await)
+    }
+
+    async fn perform(&mut self, request: &OrderRequest, sent: Nanos) -> Reply {
+        each!(&mut self.0, driver => driver.perform(request, sent).await)
+    }
+
+    fn give_up(&mut self) {
+        each!(&mut self.0, driver => driver.give_up());
+    }
+
+    fn describe(&self, request: &OrderRequest, reply: &Reply) -> String {
+        each!(&self.0, driver => driver.describe(request, reply))
+    }
+}
+
+/// A session beside the terminals.
+pub struct DatabaseControl(Each<SqlControl<PostgresSessions>, SqlControl<MariaDbSessions>>);
+
+impl DatabaseControl {
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// There is no connection.
+    pub async fn open(context: &DatabaseContext) -> Result<DatabaseControl, DatabaseError> {
+        Ok(DatabaseControl(match &context.0 {
+            Each::PostgreSql(context) => Each::PostgreSql(SqlControl::open(&context.server).await?),
+            Each::MariaDb(context) => Each::MariaDb(SqlControl::open(&context.server).await?),
+        }))
+    }
+
+    /// Opens a session with a server, for work that has no terminals.
+    ///
+    /// # Errors
+    /// There is no connection.
+    pub async fn connect(server: &DatabaseServer) -> Result<DatabaseControl, DatabaseError> {
+        Ok(DatabaseControl(match server.product {
+            DatabaseProduct::PostgreSql => {
+                Each::PostgreSql(SqlControl::open(&PostgresSessions::new(server, &[])?).await?)
+            }
+            DatabaseProduct::MariaDb => {
+                Each::MariaDb(SqlControl::open(&MariaDbSessions::new(server, &[])?).await?)
+            }
+        }))
+    }
+
+    /// Returns the data in our schema.
+    ///
+    /// # Errors
+    /// There is a schema of that name which is not ours, or the server refuses to read.
+    pub async fn data(&mut self) -> Result<DatabaseData, DatabaseError> {
+        each!(&mut self.0, control => control.data().await)
+    }
+
+    /// Removes our schema with all that is in it.
+    ///
+    /// # Errors
+    /// The schema is not ours, or the server refuses.
+    pub async fn drop_schema(&mut self) -> Result<(), DatabaseError> {
+        each!(&mut self.0, control => control.drop_schema().await)
+    }
+
+    /// Returns the connections that the server has for the user of the session, whose own counts as free.
+    ///
+    /// # Errors
+    /// The server refuses to read.
+    pub async fn connections(&mut self) -> Result<DatabaseConnections, DatabaseError> {
+        each!(&mut self.0, control => control.connections().await)
+    }
+
+    /// Returns whether the user of the session may make our schema, as far as the server says so beforehand.
+    ///
+    /// # Errors
+    /// The server refuses to read.
+    pub async fn can_make_schema(&mut self) -> Result<bool, DatabaseError> {
+        each!(&mut self.0, control => control.can_make_schema().await)
+    }
+
+    /// Returns the size of the data, and the version of the server with the settings that decide when a commit is durable.
+    ///
+    /// # Errors
+    /// The server refuses to read.
+    pub async fn description(&mut self) -> Result<String, DatabaseError> {
+        each!(&mut self.0, control => control.description().await)
+    }
+
+    /// Returns what the server says of itself.
+    ///
+    /// # Errors
+    /// The server refuses to read, or does not count that.
+    pub async fn account(&mut self) -> Result<DatabaseAccount, DatabaseError> {
+        each!(&mut self.0, control => control.account().await)
+    }
+
+    /// Finds the rows that violate a condition.
+    ///
+    /// # Errors
+    /// The server refuses to read, or does not answer.
+    pub async fn violations(
+        &mut self,
+        condition: ConsistencyCondition,
+        scale: &DataScale,
+    ) -> Result<ConditionResult, DatabaseError> {
+        each!(&mut self.0, control => control.violations(condition, scale).await)
+    }
+
+    /// Counts the orders.
+    ///
+    /// # Errors
+    /// The server refuses to read, or does not answer.
+    pub async fn totals(&mut self) -> Result<OrderTotals, DatabaseError> {
+        each!(&mut self.0, control => control.totals().await)
+    }
+}
+
+/// The data to be loaded, and by how many connections.
+#[derive(Debug, Clone, Copy)]
+pub struct DatabaseLoad<'a> {
+    /// The server, where the schema does not exist.
+    pub server: &'a DatabaseServer,
+    /// The rows.
+    pub population: Population,
+    /// The number of connections, at least one.
+    pub n_connections: usize,
+}
+
+/// Loads a population; returns how. `progress` gets the number of rows loaded so far, ten times a second. Blocks the
+/// calling thread.
+///
+/// # Errors
+/// The schema exists, the server refuses or is lost, or `stop` is set: then the schema is there, and incomplete.
+pub fn load_database(
+    data: &DatabaseLoad<'_>,
+    stop: &AtomicBool,
+    progress: impl FnMut(u64),
+) -> Result<LoadMethod, DatabaseError> {
+    let DatabaseLoad { server, population, n_connections } = data;
+    match server.product {
+        DatabaseProduct::PostgreSql => {
+            let sessions = || Ok(PostgresSessions::new(server, &[])?);
+            load(sessions, population, *n_connections, stop, progress)
+        }
+        DatabaseProduct::MariaDb => {
+            let sessions = || Ok(MariaDbSessions::new(server, &[])?);
+            load(sessions, population, *n_connections, stop, progress)
+        }
+    }
+}

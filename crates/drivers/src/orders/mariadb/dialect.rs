@@ -1,0 +1,209 @@
+//! The schema and its rows as MariaDB has them: a database of its own. Times are `datetime(3)` in UTC, texts are compared
+//! byte by byte.
+//!
+//! Rows are made here and sent as the file of a `LOAD DATA LOCAL`; where the server forbids that, by `INSERT`.
+
+use orders::{ColumnType, OrderTable, TableColumn};
+
+use super::MariaDbSessions;
+use super::rows::{LINES, RowBuffer, VALUES};
+use super::wire::Wire;
+use crate::orders::sql::connection::SqlConnection;
+use crate::orders::sql::control::SqlDialect;
+use crate::orders::sql::failure::SqlFailure;
+use crate::orders::sql::load::{LoadMethod, ROWS_PER_LOOK};
+use crate::orders::sql::rows::CopiedRow;
+use crate::orders::sql::schema::{ORDER_SCHEMA, create_indexes, create_table};
+
+/// The statements that make the stored procedures, each behind the end of the one before.
+const PROCEDURES: &str = include_str!("procedures.sql");
+
+/// Names status variables, with the expressions that read them.
+macro_rules! status {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, concat!("CAST(SUM(IF(VARIABLE_NAME = '", $name, "', VARIABLE_VALUE, 0)) AS UNSIGNED)"))),+]
+    };
+}
+
+impl SqlDialect for MariaDbSessions {
+    const NAME: &'static str = "MariaDB";
+    const SCHEMA: &'static str =
+        "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'plimsoll_orderentry'";
+    const METADATA: &'static str = "SELECT 1 FROM information_schema.TABLES \
+        WHERE TABLE_SCHEMA = 'plimsoll_orderentry' AND TABLE_NAME = 'metadata'";
+    const CREATE: &'static [&'static str] = &[
+        "CREATE DATABASE plimsoll_orderentry CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+        "USE plimsoll_orderentry",
+    ];
+    const DROP: &'static [&'static str] = &["DROP DATABASE plimsoll_orderentry"];
+    const FLUSH: &'static [&'static str] = &[];
+    const CONNECTIONS: &'static str = "SELECT @@max_connections, (SELECT VARIABLE_VALUE - 1 \
+        FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'THREADS_CONNECTED'), 0";
+    // Privileges are texts; the statement that makes the database says what is missing.
+    const MAY_CREATE: &'static str = "SELECT 1";
+    const SETTINGS: &'static str = "SELECT CONCAT((SELECT CAST(SUM(DATA_LENGTH + INDEX_LENGTH) / 1048576 AS SIGNED) \
+        FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'plimsoll_orderentry'), ' MB'), VERSION(), \
+        @@innodb_flush_log_at_trx_commit AS innodb_flush_log_at_trx_commit, @@sync_binlog AS sync_binlog, \
+        @@innodb_doublewrite AS innodb_doublewrite, @@innodb_buffer_pool_size AS innodb_buffer_pool_size";
+
+    const SESSIONS: &'static str = "SELECT \
+        GREATEST(CAST(SUM(IF(VARIABLE_NAME = 'Threads_running', VARIABLE_VALUE, 0)) AS SIGNED) - 1, 0), \
+        CAST(SUM(IF(VARIABLE_NAME = 'Innodb_row_lock_current_waits', VARIABLE_VALUE, 0)) AS SIGNED), \
+        (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Commit%') \
+        FROM information_schema.GLOBAL_STATUS";
+    const COUNTERS: &'static [(&'static str, &'static str)] = status![
+        "Com_commit",
+        "Com_rollback",
+        "Innodb_buffer_pool_pages_flushed",
+        "Innodb_buffer_pool_read_requests",
+        "Innodb_buffer_pool_reads",
+        "Innodb_data_fsyncs",
+        "Innodb_deadlocks",
+        "Innodb_log_waits",
+        "Innodb_os_log_written",
+        "Innodb_row_lock_time",
+        "Innodb_row_lock_waits",
+    ];
+    const COUNTERS_FROM: &'static str = "information_schema.GLOBAL_STATUS";
+
+    fn procedures() -> Vec<&'static str> {
+        // The last line of each is `END;`, and the statement ends before the semicolon.
+        PROCEDURES.split_inclusive("\nEND;\n").filter_map(|one| one.strip_suffix(";\n")).collect()
+    }
+
+    fn before_rows(table: OrderTable) -> Vec<String> {
+        let key = table.schema().primary_key;
+        let key = if key.is_empty() { String::new() } else { format!(", PRIMARY KEY ({})", key.join(", ")) };
+        vec![create_table(table, column, &key)]
+    }
+
+    fn after_rows(table: OrderTable) -> Vec<String> {
+        let analyze = format!("ANALYZE TABLE {}", table.schema().name);
+        create_indexes(table).into_iter().chain([analyze]).collect()
+    }
+
+    async fn load_method(wire: &mut Wire) -> Result<LoadMethod, SqlFailure> {
+        let rows = wire.texts("SELECT @@local_infile").await?;
+        let is_allowed =
+            rows.first().and_then(|row| row.first()).is_some_and(|(_, value)| value.as_deref() == Some("1"));
+        Ok(if is_allowed { LoadMethod::LoadData } else { LoadMethod::Insert })
+    }
+
+    async fn copy<R: CopiedRow>(
+        wire: &mut Wire,
+        (table, method): (OrderTable, LoadMethod),
+        rows: impl Iterator<Item = R>,
+        mut go_on: impl FnMut(u64) -> bool,
+    ) -> Result<u64, SqlFailure> {
+        let mut sink = RowSink::begin(wire, table, method).await?;
+        let mut n_rows = 0;
+        for row in rows {
+            row.write(&mut sink.buffer);
+            n_rows += 1;
+            if sink.buffer.is_full() {
+                sink.send().await?;
+            }
+            if n_rows % ROWS_PER_LOOK == 0 && !go_on(ROWS_PER_LOOK) {
+                // The session ends, and with it the statement or the transaction, whose rows are undone.
+                return Err(SqlFailure::closed());
+            }
+        }
+        sink.end().await?;
+        go_on(n_rows % ROWS_PER_LOOK);
+        Ok(n_rows)
+    }
+
+    async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
+        let mut wire = Wire::open(&self.socket, &self.login, None).await?;
+        // A value that does not fit its column is an error, and a backslash escapes, whatever the server's standard is.
+        wire.command("SET SESSION sql_mode = 'STRICT_ALL_TABLES'").await?;
+        match wire.command(&format!("USE {ORDER_SCHEMA}")).await {
+            // It is not there yet.
+            Ok(()) | Err(SqlFailure::Refused(_)) => Ok(wire),
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+/// The rows of a table on their way into it.
+struct RowSink<'w> {
+    wire: &'w mut Wire,
+    buffer: RowBuffer,
+    is_file: bool,
+}
+
+impl RowSink<'_> {
+    async fn begin(
+        wire: &mut Wire,
+        table: OrderTable,
+        method: LoadMethod,
+    ) -> Result<RowSink<'_>, SqlFailure> {
+        let name = table.schema().name;
+        let is_file = method == LoadMethod::LoadData;
+        let buffer = match is_file {
+            true => {
+                let load = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} CHARACTER SET utf8mb4");
+                wire.begin_file(&load).await?;
+                RowBuffer::new(&LINES, String::new())
+            }
+            false => {
+                wire.command("START TRANSACTION").await?;
+                RowBuffer::new(&VALUES, format!("INSERT INTO {name} VALUES "))
+            }
+        };
+        Ok(RowSink { wire, buffer, is_file })
+    }
+
+    async fn send(&mut self) -> Result<(), SqlFailure> {
+        let rows = self.buffer.take();
+        match self.is_file {
+            _ if rows.is_empty() => Ok(()),
+            true => self.wire.send_part(rows.as_bytes()).await,
+            false => self.wire.command(&rows).await,
+        }
+    }
+
+    async fn end(mut self) -> Result<(), SqlFailure> {
+        self.send().await?;
+        match self.is_file {
+            true => self.wire.end_file().await,
+            false => self.wire.command("COMMIT").await,
+        }
+    }
+}
+
+fn column(column: &TableColumn) -> String {
+    let kind = match column.kind {
+        ColumnType::Key | ColumnType::Rate => "int".to_owned(),
+        ColumnType::Count | ColumnType::Money => "bigint".to_owned(),
+        ColumnType::Time => "datetime(3)".to_owned(),
+        ColumnType::VariableText(length) => format!("varchar({length})"),
+        ColumnType::FixedText(length) => format!("char({length})"),
+    };
+    let not_null = if column.is_nullable { "" } else { " NOT NULL" };
+    format!("{} {kind}{not_null}", column.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_follow_the_schema() {
+        assert_eq!(
+            MariaDbSessions::before_rows(OrderTable::NewOrder),
+            ["CREATE TABLE new_order (no_w_id int NOT NULL, no_d_id int NOT NULL, no_o_id int NOT NULL, \
+              PRIMARY KEY (no_w_id, no_d_id, no_o_id))"]
+        );
+        assert_eq!(MariaDbSessions::after_rows(OrderTable::History), ["ANALYZE TABLE history"]);
+    }
+
+    #[test]
+    fn procedures_are_statements_of_their_own() {
+        let procedures = MariaDbSessions::procedures();
+        assert_eq!(procedures.len(), 6);
+        for one in procedures {
+            assert!(one.contains("\nCREATE ") && one.ends_with("\nEND"), "{one}");
+        }
+    }
+}

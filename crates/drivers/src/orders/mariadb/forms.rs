@@ -1,0 +1,72 @@
+//! The forms of SQL, as MariaDB has them.
+
+use model::OrderSql;
+use orders::{TransactionInput, TransactionType};
+use units::WallTime;
+
+use super::stored::{self, StoredStatements};
+use super::wire::{Statement, Wire};
+use crate::orders::sql::client::{self, ClientStatements};
+use crate::orders::sql::failure::SqlFailure;
+use crate::orders::sql::output::End;
+use crate::orders::sql::reading::{self, ReadingStatements};
+use crate::orders::sql::session::{Changes, SqlForms};
+
+/// The prepared statements of a form.
+pub(crate) enum MariaDbForms {
+    Client(Box<ClientStatements<Statement>>, Box<ReadingStatements<Statement>>),
+    Stored(Box<StoredStatements<Statement>>),
+}
+
+impl SqlForms for MariaDbForms {
+    type Connection = Wire;
+
+    async fn prepare(form: OrderSql, wire: &mut Wire) -> Result<MariaDbForms, SqlFailure> {
+        Ok(match form {
+            // Its updates do not return what they have changed: there is no form between the two.
+            OrderSql::Client | OrderSql::Batched => MariaDbForms::Client(
+                Box::new(ClientStatements::prepare(wire).await?),
+                Box::new(ReadingStatements::prepare(wire).await?),
+            ),
+            OrderSql::Stored | OrderSql::Request => {
+                MariaDbForms::Stored(Box::new(StoredStatements::prepare(wire).await?))
+            }
+        })
+    }
+
+    fn is_one_statement(&self, _: &TransactionInput) -> bool {
+        matches!(self, MariaDbForms::Stored(_))
+    }
+
+    fn begin(input: &TransactionInput) -> &'static str {
+        match input.kind().transaction_type() {
+            TransactionType::NewOrder | TransactionType::Payment | TransactionType::Delivery => {
+                "START TRANSACTION"
+            }
+            TransactionType::OrderStatus | TransactionType::StockLevel => "START TRANSACTION READ ONLY",
+        }
+    }
+
+    async fn perform(
+        &self,
+        wire: &mut Wire,
+        input: &TransactionInput,
+        now: WallTime,
+        changes: Changes,
+    ) -> Result<End, SqlFailure> {
+        use TransactionInput::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
+        match (self, input) {
+            // A procedure begins and ends its transaction itself.
+            (MariaDbForms::Stored(sql), input) => {
+                stored::call(wire, sql, input, now, changes).await.map(End::Commit)
+            }
+            (MariaDbForms::Client(sql, _), NewOrder(input)) => client::new_order(wire, sql, input, now).await,
+            (MariaDbForms::Client(sql, _), Payment(input)) => client::payment(wire, sql, input, now).await,
+            (MariaDbForms::Client(sql, _), Delivery(input)) => client::delivery(wire, sql, input, now).await,
+            (MariaDbForms::Client(_, sql), StockLevel(input)) => reading::stock_level(wire, sql, input).await,
+            (MariaDbForms::Client(_, sql), OrderStatus(input)) => {
+                reading::order_status(wire, sql, input).await
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Values as MariaDB has them: parameters, and columns of a row.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, civil};
+use mysql_common::row::Row;
+use mysql_common::value::Value;
+use units::WallTime;
+
+use crate::orders::sql::columns::WRONG;
+use crate::orders::sql::connection::{SqlRow, SqlValue, TextRow};
+use crate::orders::sql::failure::SqlFailure;
+
+/// A row of a result.
+pub(crate) struct MariaDbRow(Vec<Value>);
+
+impl MariaDbRow {
+    pub(super) fn of(row: Row) -> MariaDbRow {
+        MariaDbRow(row.unwrap())
+    }
+
+    /// Returns the columns as texts with their names.
+    pub(super) fn texts(&self, names: &[String]) -> Result<TextRow, SqlFailure> {
+        let column =
+            |(index, name): (usize, &String)| Ok((name.clone(), self.text(index)?.map(str::to_owned)));
+        names.iter().enumerate().map(column).collect()
+    }
+
+    fn get(&self, index: usize) -> Result<&Value, SqlFailure> {
+        self.0.get(index).ok_or(WRONG)
+    }
+}
+
+impl SqlRow for MariaDbRow {
+    fn integer(&self, index: usize) -> Result<Option<i64>, SqlFailure> {
+        match self.get(index)? {
+            Value::NULL => Ok(None),
+            Value::Int(number) => Ok(Some(*number)),
+            _ => Err(WRONG),
+        }
+    }
+
+    fn text(&self, index: usize) -> Result<Option<&str>, SqlFailure> {
+        match self.get(index)? {
+            Value::NULL => Ok(None),
+            Value::Bytes(bytes) => std::str::from_utf8(bytes).map(Some).map_err(|_| WRONG),
+            _ => Err(WRONG),
+        }
+    }
+
+    fn time(&self, index: usize) -> Result<Option<WallTime>, SqlFailure> {
+        match *self.get(index)? {
+            Value::NULL => Ok(None),
+            Value::Date(year, month, day, hour, minute, second, micros) => {
+                wall_of((year, month, day), (hour, minute, second), micros).map(Some).ok_or(WRONG)
+            }
+            _ => Err(WRONG),
+        }
+    }
+}
+
+/// Returns a parameter.
+pub(super) fn value(parameter: SqlValue<'_>) -> Value {
+    match parameter {
+        SqlValue::Integer(number) => Value::Int(number),
+        SqlValue::Text(text) => Value::Bytes(text.as_bytes().to_vec()),
+        SqlValue::Time(time) => date(time),
+        // There are no arrays.
+        SqlValue::Integers(_) | SqlValue::Texts(_) | SqlValue::Null => Value::NULL,
+    }
+}
+
+/// Returns a point in time as it is stored, in UTC.
+fn date(time: WallTime) -> Value {
+    let Ok(time) = Timestamp::from_millisecond(time.0) else { return Value::NULL };
+    let at = TimeZone::UTC.to_datetime(time);
+    Value::Date(
+        at.year().unsigned_abs(),
+        at.month().unsigned_abs(),
+        at.day().unsigned_abs(),
+        at.hour().unsigned_abs(),
+        at.minute().unsigned_abs(),
+        at.second().unsigned_abs(),
+        at.subsec_nanosecond().unsigned_abs() / 1000,
+    )
+}
+
+/// Returns a point in time as a text, in UTC.
+pub(super) fn date_text(time: WallTime) -> String {
+    let Ok(time) = Timestamp::from_millisecond(time.0) else { return String::new() };
+    TimeZone::UTC.to_datetime(time).strftime("%Y-%m-%d %H:%M:%S%.3f").to_string()
+}
+
+fn wall_of(day: (u16, u8, u8), time: (u8, u8, u8), micros: u32) -> Option<WallTime> {
+    let small = |number: u8| i8::try_from(number).ok();
+    let date = Date::new(i16::try_from(day.0).ok()?, small(day.1)?, small(day.2)?).ok()?;
+    let nanos = i32::try_from(micros.checked_mul(1000)?).ok()?;
+    let time = civil::Time::new(small(time.0)?, small(time.1)?, small(time.2)?, nanos).ok()?;
+    let at = TimeZone::UTC.to_timestamp(DateTime::from_parts(date, time)).ok()?;
+    Some(WallTime(at.as_millisecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: 2000-01-01 is 946,684,800 s after 1970.
+    #[test]
+    fn times_are_stored_in_utc() {
+        let at = WallTime(946_684_800_123);
+        assert_eq!(value(SqlValue::Time(at)), Value::Date(2000, 1, 1, 0, 0, 0, 123_000));
+        let row = MariaDbRow(vec![value(SqlValue::Time(at)), Value::Date(2000, 13, 1, 0, 0, 0, 0)]);
+        assert_eq!(row.time(0), Ok(Some(at)));
+        assert_eq!(row.time(1), Err(WRONG));
+    }
+}

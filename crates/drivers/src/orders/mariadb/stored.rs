@@ -1,0 +1,200 @@
+//! The form `stored`: a call of a stored procedure (`procedures.sql`) for each transaction, one round trip each.
+
+use orders::{
+    Cents, CustomerSelector, DISTRICTS, DeliveryInput, DeliveryOutput, NewOrderInput, OrderDetails,
+    OrderStatusInput, OrderStatusLine, OrderStatusOutput, PaymentInput, PricedLine, RECENT_ORDERS, ShortText,
+    StockLevelInput, StockLevelOutput, TransactionInput, TransactionOutput, last_name,
+};
+use units::WallTime;
+
+use super::row::MariaDbRow;
+use super::wire::{Statement, Wire};
+use crate::orders::sql::client::payment_output;
+use crate::orders::sql::columns::{Columns, WRONG, short};
+use crate::orders::sql::connection::{SqlConnection, statements, values};
+use crate::orders::sql::failure::{SqlFailure, WRONG_ROWS};
+use crate::orders::sql::output::{OrderHead, bad_credit_entry, placed, rolled_back};
+use crate::orders::sql::session::Changes;
+
+statements! {
+    /// The calls.
+    StoredStatements {
+        new_order: "CALL new_order($1, $2, $3, $4, $5, $6)",
+        payment: "CALL payment($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        order_status: "CALL order_status($1, $2, $3, $4)",
+        delivery: "CALL delivery($1, $2, $3, $4)",
+        stock_level: "CALL stock_level($1, $2, $3, $4)",
+    }
+}
+
+type Statements = StoredStatements<Statement>;
+
+/// A line of an order as the procedure tells it: number, name, stock, whether it is original, price, amount.
+type Line = (u32, String, i64, bool, i64, i64);
+
+/// Performs a transaction by a call, which begins and ends it.
+pub(super) async fn call(
+    wire: &mut Wire,
+    sql: &Statements,
+    input: &TransactionInput,
+    now: WallTime,
+    changes: Changes,
+) -> Result<TransactionOutput, SqlFailure> {
+    let is_kept = i64::from(changes == Changes::Kept);
+    match input {
+        TransactionInput::NewOrder(input) => new_order(wire, sql, input, now, is_kept).await,
+        TransactionInput::Payment(input) => payment(wire, sql, input, now, is_kept).await,
+        TransactionInput::OrderStatus(input) => order_status(wire, sql, input).await,
+        TransactionInput::Delivery(input) => delivery(wire, sql, input, now, is_kept).await,
+        TransactionInput::StockLevel(input) => stock_level(wire, sql, input).await,
+    }
+}
+
+async fn new_order(
+    wire: &mut Wire,
+    sql: &Statements,
+    input: &NewOrderInput,
+    now: WallTime,
+    is_kept: i64,
+) -> Result<TransactionOutput, SqlFailure> {
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let lines: Vec<_> =
+        input.items.iter().map(|line| (line.item, line.supply_warehouse, line.quantity)).collect();
+    let lines = serde_json::to_string(&lines).map_err(|_| WRONG)?;
+    let parameters = values![warehouse, district, input.customer, lines.as_str(), now, is_kept];
+    let row = wire.one(&sql.new_order, parameters).await?;
+    let mut columns = Columns::of(&row);
+    let (order, customer_last, credit) = (columns.key()?, columns.text()?, columns.credit()?);
+    let (discount, warehouse_tax, district_tax) = (columns.rate()?, columns.rate()?, columns.rate()?);
+    let head = OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax };
+    if let Some(missing) = columns.optional_key()? {
+        return Ok(rolled_back(&head, missing));
+    }
+    Ok(placed(&head, priced_lines(columns.str()?)?, now))
+}
+
+/// Reads the lines of an order, which stand in the order in which their stocks were locked.
+fn priced_lines(text: &str) -> Result<Vec<PricedLine>, SqlFailure> {
+    let mut lines: Vec<Line> = serde_json::from_str(text).map_err(|_| WRONG)?;
+    lines.sort_by_key(|(number, ..)| *number);
+    let line = |(_, name, in_stock, is_original, price, amount): Line| {
+        let (price, amount) = (Cents(price), Cents(amount));
+        Ok(PricedLine { name: short(&name)?, in_stock, is_original, price, amount })
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// Returns a customer as the procedures take it: the number, or 0 and the last name.
+fn customer(selector: CustomerSelector) -> (u32, ShortText<16>) {
+    match selector {
+        CustomerSelector::Number(number) => (number, ShortText::default()),
+        CustomerSelector::LastName(number) => (0, last_name(number)),
+    }
+}
+
+async fn payment(
+    wire: &mut Wire,
+    sql: &Statements,
+    input: &PaymentInput,
+    now: WallTime,
+    is_kept: i64,
+) -> Result<TransactionOutput, SqlFailure> {
+    let (to, of) = (input.district, input.customer_district);
+    let (number, name) = customer(input.customer);
+    let (amount, entry) = (input.amount.0, bad_credit_entry(input));
+    let parameters = values![
+        to.warehouse,
+        to.district,
+        of.warehouse,
+        of.district,
+        number,
+        name.as_str(),
+        amount,
+        entry.as_str(),
+        now,
+        is_kept
+    ];
+    let row = wire.one(&sql.payment, parameters).await?;
+    let mut columns = Columns::of(&row);
+    let number = columns.key()?;
+    let mut output = payment_output(&mut columns, number, now)?;
+    (output.district, output.warehouse) = (columns.address()?, columns.address()?);
+    Ok(TransactionOutput::Payment(Box::new(output)))
+}
+
+async fn order_status(
+    wire: &mut Wire,
+    sql: &Statements,
+    input: &OrderStatusInput,
+) -> Result<TransactionOutput, SqlFailure> {
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let (number, name) = customer(input.customer);
+    let parameters = values![warehouse, district, number, name.as_str()];
+    let results = wire.results_of(&sql.order_status, parameters).await?;
+    let [head, lines] = &results.sets[..] else { return Err(SqlFailure::WrongResult(WRONG_ROWS)) };
+    let [head] = &head[..] else { return Err(SqlFailure::WrongResult(WRONG_ROWS)) };
+    let mut columns = Columns::of(head);
+    let number = columns.key()?;
+    let customer = columns.customer(number)?;
+    let order = match columns.optional_key()? {
+        Some(id) => Some(OrderDetails {
+            id,
+            entered: columns.time()?,
+            carrier: columns.optional_key()?,
+            lines: lines.iter().map(status_line).collect::<Result<_, _>>()?,
+        }),
+        None => None,
+    };
+    Ok(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order }))
+}
+
+fn status_line(row: &MariaDbRow) -> Result<OrderStatusLine, SqlFailure> {
+    let mut columns = Columns::of(row);
+    Ok(OrderStatusLine {
+        item: columns.key()?,
+        supply_warehouse: columns.key()?,
+        quantity: columns.count()?,
+        amount: columns.cents()?,
+        delivered: columns.optional_time()?,
+    })
+}
+
+async fn delivery(
+    wire: &mut Wire,
+    sql: &Statements,
+    input: &DeliveryInput,
+    now: WallTime,
+    is_kept: i64,
+) -> Result<TransactionOutput, SqlFailure> {
+    let parameters = values![input.warehouse, input.carrier, now, is_kept];
+    let row = wire.one(&sql.delivery, parameters).await?;
+    let orders: [Option<u32>; DISTRICTS as usize] =
+        serde_json::from_str(Columns::of(&row).str()?).map_err(|_| WRONG)?;
+    Ok(TransactionOutput::Delivery(DeliveryOutput { orders }))
+}
+
+async fn stock_level(
+    wire: &mut Wire,
+    sql: &Statements,
+    input: &StockLevelInput,
+) -> Result<TransactionOutput, SqlFailure> {
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let parameters = values![warehouse, district, input.threshold, RECENT_ORDERS];
+    let row = wire.one(&sql.stock_level, parameters).await?;
+    Ok(TransactionOutput::StockLevel(StockLevelOutput { n_low: Columns::of(&row).count()? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_stand_as_they_were_entered() {
+        let lines = priced_lines("[[2,\"two\",20,false,300,900],[1,\"one\",10,true,100,100]]").unwrap();
+        assert_eq!((lines[0].name.as_str(), lines[0].in_stock, lines[0].is_original), ("one", 10, true));
+        assert_eq!((lines[1].price, lines[1].amount), (Cents(300), Cents(900)));
+        for other in ["", "[[1]]", "{}", "[[1,\"a name of more than 24 letters\",1,true,1,1]]"] {
+            assert_eq!(priced_lines(other), Err(WRONG), "{other}");
+        }
+    }
+}

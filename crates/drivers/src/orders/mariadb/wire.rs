@@ -1,0 +1,442 @@
+//! A session's connection: commands of the client/server protocol, one at a time. The library knows the packets; the
+//! stream is our own, whose address is checked and whose bytes are counted.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::{Buf, BytesMut};
+use mysql_common::constants::{CapabilityFlags, Command, StatusFlags};
+use mysql_common::io::ParseBuf;
+use mysql_common::misc::raw::RawInt;
+use mysql_common::misc::raw::int::LenEnc;
+use mysql_common::packets::{
+    AuthPlugin, AuthSwitchRequest, Column, ComStmtExecuteRequestBuilder, CommonOkPacket, ErrPacket,
+    HandshakePacket, HandshakeResponse, OkPacket, OkPacketDeserializer, OkPacketKind, ResultSetTerminator,
+    SslRequest, StmtPacket,
+};
+use mysql_common::proto::codec::PacketCodec;
+use mysql_common::proto::{Binary, MyDeserialize, MySerialize, Text};
+use mysql_common::row::{Row, RowDeserializer};
+use mysql_common::value::{ServerSide, Value};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::row::{MariaDbRow, value};
+use super::text::{PreparedText, prepared_text};
+use crate::net::ClientTls;
+use crate::orders::database::DatabasePassword;
+use crate::orders::sql::connection::{SqlConnection, SqlValue, TextRow};
+use crate::orders::sql::failure::{
+    NO_TLS, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode, WRONG_ROWS,
+};
+use crate::orders::sql::stream::{MeteredStream, ServerSocket};
+
+/// The largest packet that is read. No row of ours comes near it.
+const PACKET_BYTES_MAX: usize = 1 << 20;
+
+/// The most columns of a result, and the most rows of one.
+const COLUMNS_MAX: u64 = 256;
+const ROWS_MAX: usize = 100_000;
+
+/// The most packets of the server while it finds out who we are.
+const LOGIN_PACKETS_MAX: usize = 8;
+
+/// What we can do. The number of changed rows is that of the rows that were found, also where the new values are the old.
+const CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
+    .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
+    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
+    .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB)
+    .union(CapabilityFlags::CLIENT_FOUND_ROWS)
+    .union(CapabilityFlags::CLIENT_MULTI_RESULTS)
+    .union(CapabilityFlags::CLIENT_PS_MULTI_RESULTS)
+    .union(CapabilityFlags::CLIENT_TRANSACTIONS)
+    .union(CapabilityFlags::CLIENT_LOCAL_FILES)
+    .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+
+/// The number of `utf8mb4_general_ci`, which the server takes from the client that asks for TLS.
+const COLLATION: u8 = 45;
+
+// First bytes of packets.
+const OK: u8 = 0x00;
+const MORE_DATA: u8 = 0x01;
+const LOCAL_FILE: u8 = 0xFB;
+const TERMINATOR: u8 = 0xFE;
+const ERROR: u8 = 0xFF;
+
+/// The second byte of a packet with more data: the server knows the password already.
+const IS_KNOWN: u8 = 0x03;
+
+/// The numbers of errors after which the server ends the session: it shuts down, or somebody has killed the connection.
+const FATAL: [u16; 3] = [1053, 1927, 4031];
+
+/// The number of the error of a server whose connections are all taken.
+const TOO_MANY_CONNECTIONS: u16 = 1040;
+
+/// The user of a session.
+#[derive(Debug)]
+pub(super) struct Login {
+    pub(super) user: String,
+    pub(super) password: Option<DatabasePassword>,
+}
+
+/// A connection.
+pub(crate) struct Wire {
+    stream: MeteredStream,
+    codec: PacketCodec,
+    /// Bytes that have arrived, behind the last whole packet.
+    received: BytesMut,
+    packet: Vec<u8>,
+    sent: BytesMut,
+    /// The server's number of the session.
+    session: u32,
+    n_round_trips: u64,
+}
+
+/// A prepared statement.
+pub(crate) struct Statement {
+    number: u32,
+    text: PreparedText,
+}
+
+/// The results of a command.
+pub(super) struct Results {
+    /// The result sets with columns.
+    pub(super) sets: Vec<Vec<MariaDbRow>>,
+    /// The columns of the last of them.
+    columns: Arc<[Column]>,
+    /// The number of rows that were changed.
+    n_changed: u64,
+}
+
+impl Wire {
+    /// Connects and introduces itself.
+    pub(super) async fn open(
+        server: &ServerSocket,
+        login: &Login,
+        database: Option<&str>,
+    ) -> Result<Wire, SqlFailure> {
+        let stream = server.connect().await?;
+        let mut codec = PacketCodec::default();
+        codec.max_allowed_packet = PACKET_BYTES_MAX;
+        let wire = Wire {
+            stream,
+            codec,
+            received: BytesMut::new(),
+            packet: Vec::new(),
+            sent: BytesMut::new(),
+            session: 0,
+            n_round_trips: 0,
+        };
+        wire.log_in(server.tls.as_ref(), login, database).await
+    }
+
+    async fn log_in(
+        mut self,
+        tls: Option<&ClientTls>,
+        login: &Login,
+        database: Option<&str>,
+    ) -> Result<Wire, SqlFailure> {
+        self.receive().await?;
+        if self.packet.first() == Some(&ERROR) {
+            return Err(refusal(&self.packet));
+        }
+        let handshake: HandshakePacket<'_> = parsed(&self.packet, ())?;
+        self.session = handshake.connection_id();
+        if !handshake.capabilities().contains(CAPABILITIES) {
+            return Err(malformed(OTHER_BYTES));
+        }
+        let offers_tls = handshake.capabilities().contains(CapabilityFlags::CLIENT_SSL);
+        let plugin = handshake.auth_plugin().unwrap_or(AuthPlugin::MysqlNativePassword).into_owned();
+        let nonce = handshake.nonce();
+        let proof = answer(&plugin, login, &nonce)?;
+        // The server takes those that come first, with the request for TLS.
+        let mut capabilities = CAPABILITIES;
+        capabilities.set(CapabilityFlags::CLIENT_CONNECT_WITH_DB, database.is_some());
+        let mut bytes = Vec::new();
+        if let Some(tls) = tls {
+            if !offers_tls {
+                return Err(malformed(NO_TLS));
+            }
+            capabilities |= CapabilityFlags::CLIENT_SSL;
+            SslRequest::new(capabilities, PACKET_BYTES_MAX as u32, COLLATION).serialize(&mut bytes);
+            self.send(&bytes).await?;
+            bytes.clear();
+            if !self.received.is_empty() {
+                return Err(malformed(OTHER_BYTES));
+            }
+            self.stream = self.stream.encrypted(tls).await?;
+        }
+        let response = HandshakeResponse::new(
+            Some(proof),
+            (10, 0, 0),
+            Some(login.user.as_bytes()),
+            database.map(str::as_bytes),
+            Some(plugin),
+            capabilities,
+            None,
+            PACKET_BYTES_MAX as u32,
+        );
+        response.serialize(&mut bytes);
+        self.send(&bytes).await?;
+        for _ in 0..LOGIN_PACKETS_MAX {
+            self.receive().await?;
+            match self.packet[..] {
+                [OK, ..] => return Ok(self),
+                [ERROR, ..] => return Err(refusal(&self.packet)),
+                [MORE_DATA, IS_KNOWN] => {}
+                [TERMINATOR, ..] => {
+                    let switch: AuthSwitchRequest<'_> = parsed(&self.packet, ())?;
+                    let bytes = answer(&switch.auth_plugin(), login, switch.plugin_data())?;
+                    self.send(&bytes).await?;
+                }
+                // The whole password, which is not for a connection that others can read.
+                _ => return Err(malformed(OTHER_AUTHENTICATION)),
+            }
+        }
+        Err(malformed(OTHER_AUTHENTICATION))
+    }
+
+    /// Returns the server's number of the session, by which another one can cancel its statement.
+    pub(super) fn session(&self) -> u32 {
+        self.session
+    }
+
+    /// Sends a packet that continues an exchange.
+    async fn send(&mut self, mut packet: &[u8]) -> Result<(), SqlFailure> {
+        self.sent.clear();
+        self.codec.encode(&mut packet, &mut self.sent).map_err(|_| malformed(OTHER_BYTES))?;
+        self.stream.write_all(&self.sent).await.map_err(lost)
+    }
+
+    /// Sends a command.
+    async fn begin(&mut self, command: Command, body: &[u8]) -> Result<(), SqlFailure> {
+        self.n_round_trips += 1;
+        self.codec.reset_seq_id();
+        let head = [command as u8];
+        let mut packet = Buf::chain(&head[..], body);
+        self.sent.clear();
+        self.codec.encode(&mut packet, &mut self.sent).map_err(|_| malformed(OTHER_BYTES))?;
+        self.stream.write_all(&self.sent).await.map_err(lost)
+    }
+
+    /// Executes a statement that reads a file of ours, whose parts follow.
+    pub(super) async fn begin_file(&mut self, sql: &str) -> Result<(), SqlFailure> {
+        self.begin(Command::COM_QUERY, sql.as_bytes()).await?;
+        self.receive().await?;
+        match self.packet[0] {
+            LOCAL_FILE => Ok(()),
+            ERROR => Err(refusal(&self.packet)),
+            _ => Err(malformed(OTHER_BYTES)),
+        }
+    }
+
+    /// Sends a part of the file. It is not empty: that would be its end.
+    pub(super) async fn send_part(&mut self, part: &[u8]) -> Result<(), SqlFailure> {
+        self.send(part).await
+    }
+
+    /// Ends the file and the statement.
+    pub(super) async fn end_file(&mut self) -> Result<(), SqlFailure> {
+        self.send(&[]).await?;
+        self.results::<Text>().await.map(drop)
+    }
+
+    /// Receives a packet.
+    async fn receive(&mut self) -> Result<(), SqlFailure> {
+        self.packet.clear();
+        loop {
+            let is_whole = self.codec.decode(&mut self.received, &mut self.packet);
+            if is_whole.map_err(|_| malformed(OTHER_BYTES))? {
+                return if self.packet.is_empty() { Err(malformed(OTHER_BYTES)) } else { Ok(()) };
+            }
+            if self.stream.read_buf(&mut self.received).await.map_err(lost)? == 0 {
+                return Err(SqlFailure::ended(self.received.is_empty()));
+            }
+        }
+    }
+
+    /// Receives the results of a command whose rows have this form.
+    async fn results<F>(&mut self) -> Result<Results, SqlFailure>
+    where
+        RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
+    {
+        let mut results = Results { sets: Vec::new(), columns: Arc::new([]), n_changed: 0 };
+        loop {
+            self.receive().await?;
+            let status = match self.packet[0] {
+                OK => {
+                    let done = self.done::<CommonOkPacket>()?;
+                    results.n_changed += done.affected_rows();
+                    done.status_flags()
+                }
+                ERROR => return Err(refusal(&self.packet)),
+                // No statement of these reads a file.
+                LOCAL_FILE => return Err(malformed(OTHER_BYTES)),
+                _ => self.rows::<F>(&mut results).await?,
+            };
+            if !status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS) {
+                return Ok(results);
+            }
+        }
+    }
+
+    /// Receives columns and rows, of which the number of columns has arrived. Returns the status at the end.
+    async fn rows<F>(&mut self, results: &mut Results) -> Result<StatusFlags, SqlFailure>
+    where
+        RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
+    {
+        let n_columns = *parsed::<RawInt<LenEnc>>(&self.packet, ())?;
+        let columns: Arc<[Column]> = self.columns(n_columns).await?.into();
+        let mut rows = Vec::new();
+        loop {
+            self.receive().await?;
+            match self.packet[0] {
+                ERROR => return Err(refusal(&self.packet)),
+                TERMINATOR => {
+                    let status = self.done::<ResultSetTerminator>()?.status_flags();
+                    results.sets.push(rows);
+                    results.columns = columns;
+                    return Ok(status);
+                }
+                _ if rows.len() == ROWS_MAX => return Err(SqlFailure::WrongResult(WRONG_ROWS)),
+                _ => {
+                    let row: RowDeserializer<ServerSide, F> = parsed(&self.packet, Arc::clone(&columns))?;
+                    rows.push(MariaDbRow::of(Row::from(row)));
+                }
+            }
+        }
+    }
+
+    async fn columns(&mut self, n_columns: u64) -> Result<Vec<Column>, SqlFailure> {
+        if COLUMNS_MAX < n_columns {
+            return Err(malformed(OTHER_BYTES));
+        }
+        let mut columns = Vec::new();
+        for _ in 0..n_columns {
+            self.receive().await?;
+            columns.push(parsed(&self.packet, ())?);
+        }
+        Ok(columns)
+    }
+
+    fn done<K: OkPacketKind>(&self) -> Result<OkPacket<'_>, SqlFailure> {
+        parsed::<OkPacketDeserializer<'_, K>>(&self.packet, CAPABILITIES)
+            .map(OkPacketDeserializer::into_inner)
+    }
+
+    /// Executes a statement; returns all of its results.
+    pub(super) async fn results_of(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<Results, SqlFailure> {
+        let parameters: Option<Vec<Value>> =
+            statement.text.order.iter().map(|index| parameters.get(*index).map(|one| value(*one))).collect();
+        let parameters = parameters.ok_or(SqlFailure::WrongResult(WRONG_ROWS))?;
+        let (request, _) = ComStmtExecuteRequestBuilder::new(statement.number).build(&parameters);
+        let mut bytes = Vec::new();
+        request.serialize(&mut bytes);
+        // The request begins with its command.
+        self.begin(Command::COM_STMT_EXECUTE, &bytes[1..]).await?;
+        self.results::<Binary>().await
+    }
+}
+
+impl SqlConnection for Wire {
+    type Statement = Statement;
+    type Row = MariaDbRow;
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {
+        let text = prepared_text(sql);
+        self.begin(Command::COM_STMT_PREPARE, text.sql.as_bytes()).await?;
+        self.receive().await?;
+        if self.packet[0] == ERROR {
+            return Err(refusal(&self.packet));
+        }
+        let prepared: StmtPacket = parsed(&self.packet, ())?;
+        if usize::from(prepared.num_params()) != text.order.len() {
+            return Err(malformed(OTHER_BYTES));
+        }
+        // Their descriptions come again with each result.
+        self.columns(prepared.num_params().into()).await?;
+        self.columns(prepared.num_columns().into()).await?;
+        Ok(Statement { number: prepared.statement_id(), text })
+    }
+
+    async fn rows(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<Vec<MariaDbRow>, SqlFailure> {
+        let results = self.results_of(statement, parameters).await?;
+        results.sets.into_iter().next().ok_or(SqlFailure::WrongResult(WRONG_ROWS))
+    }
+
+    async fn execute(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<u64, SqlFailure> {
+        self.results_of(statement, parameters).await.map(|results| results.n_changed)
+    }
+
+    async fn command(&mut self, sql: &str) -> Result<(), SqlFailure> {
+        self.begin(Command::COM_QUERY, sql.as_bytes()).await?;
+        self.results::<Text>().await.map(drop)
+    }
+
+    async fn texts(&mut self, sql: &str) -> Result<Vec<TextRow>, SqlFailure> {
+        self.begin(Command::COM_QUERY, sql.as_bytes()).await?;
+        let results = self.results::<Text>().await?;
+        let names: Vec<String> =
+            results.columns.iter().map(|column| column.name_str().into_owned()).collect();
+        let rows = results.sets.into_iter().next().unwrap_or_default();
+        rows.iter().map(|row| row.texts(&names)).collect()
+    }
+
+    fn n_round_trips(&self) -> u64 {
+        self.n_round_trips
+    }
+
+    fn bytes(&self) -> (u64, u64) {
+        self.stream.bytes.get()
+    }
+}
+
+/// Returns what a plugin sends for the password; nothing without one.
+fn answer(plugin: &AuthPlugin<'_>, login: &Login, nonce: &[u8]) -> Result<Vec<u8>, SqlFailure> {
+    match plugin {
+        AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password => {
+            let password = login.password.as_ref().map(DatabasePassword::text);
+            let data = plugin.gen_data(password, nonce);
+            Ok(data.map(|data| data.to_vec()).unwrap_or_default())
+        }
+        _ => Err(malformed(OTHER_AUTHENTICATION)),
+    }
+}
+
+fn parsed<'a, T: MyDeserialize<'a>>(packet: &'a [u8], context: T::Ctx) -> Result<T, SqlFailure> {
+    ParseBuf(packet).parse(context).map_err(|_| malformed(OTHER_BYTES))
+}
+
+fn malformed(code: u64) -> SqlFailure {
+    SqlFailure::malformed(code)
+}
+
+fn lost(error: io::Error) -> SqlFailure {
+    SqlFailure::of_io(&error)
+}
+
+/// Reads the server's refusal.
+fn refusal(packet: &[u8]) -> SqlFailure {
+    // Before it knows the client, the server says no state.
+    let read = parsed(packet, CAPABILITIES).or_else(|_| parsed(packet, CapabilityFlags::empty()));
+    let Ok(ErrPacket::Error(error)) = read else { return malformed(OTHER_BYTES) };
+    let number = error.error_code();
+    let unknown = || if number == TOO_MANY_CONNECTIONS { "08004".to_owned() } else { String::new() };
+    let state = error.sql_state_ref().map_or_else(unknown, |state| state.as_str().into_owned());
+    SqlFailure::Refused(Refusal {
+        state: SqlStateCode::of(&state),
+        is_fatal: FATAL.contains(&number),
+        message: format!("{} ({number})", error.message_str()),
+    })
+}

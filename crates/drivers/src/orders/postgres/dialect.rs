@@ -1,0 +1,154 @@
+//! The schema and its rows as PostgreSQL has them. Times are `timestamptz`.
+//!
+//! Each table is made, filled, and given its indexes in one transaction, so that the server need not look at its rows
+//! again to know that all can see them.
+
+use std::pin::pin;
+
+use bytes::Bytes;
+use futures::SinkExt;
+use orders::{ColumnType, OrderTable, TableColumn};
+
+use super::PostgresSessions;
+use super::copy::CopyBuffer;
+use super::wire::{Wire, drive};
+use crate::orders::sql::control::SqlDialect;
+use crate::orders::sql::failure::SqlFailure;
+use crate::orders::sql::load::{LoadMethod, ROWS_PER_LOOK};
+use crate::orders::sql::rows::CopiedRow;
+use crate::orders::sql::schema::{create_indexes, create_table};
+
+/// The statements that make the stored procedures.
+const PROCEDURES: &str = include_str!("procedures.sql");
+
+impl SqlDialect for PostgresSessions {
+    const NAME: &'static str = "PostgreSQL";
+    const SCHEMA: &'static str = "SELECT 1 FROM pg_namespace WHERE nspname = 'plimsoll_orderentry'";
+    const METADATA: &'static str = "SELECT 1 WHERE to_regclass('plimsoll_orderentry.metadata') IS NOT NULL";
+    const CREATE: &'static [&'static str] = &["CREATE SCHEMA plimsoll_orderentry"];
+    const DROP: &'static [&'static str] = &["DROP SCHEMA plimsoll_orderentry CASCADE"];
+    const FLUSH: &'static [&'static str] = &["CHECKPOINT"];
+    const CONNECTIONS: &'static str = "SELECT current_setting('max_connections'), \
+        (SELECT COUNT(*) - 1 FROM pg_stat_activity WHERE backend_type = 'client backend'), \
+        CASE WHEN current_setting('is_superuser') = 'on' THEN '0' \
+        ELSE current_setting('superuser_reserved_connections') END";
+    const MAY_CREATE: &'static str = "SELECT 1 WHERE has_database_privilege(current_database(), 'CREATE')";
+    const SETTINGS: &'static str = "SELECT pg_size_pretty(pg_database_size(current_database())), \
+        current_setting('server_version'), current_setting('fsync') AS fsync, \
+        current_setting('synchronous_commit') AS synchronous_commit, \
+        current_setting('full_page_writes') AS full_page_writes, \
+        current_setting('shared_buffers') AS shared_buffers";
+
+    const SESSIONS: &'static str = "SELECT COUNT(*), COUNT(*) FILTER (WHERE wait_event_type = 'Lock'), \
+        COUNT(*) FILTER (WHERE wait_event IN ('WALInsert', 'WALSync', 'WALWrite')) FROM pg_stat_activity \
+        WHERE state = 'active' AND datname = current_database() AND pid <> pg_backend_pid()";
+    const COUNTERS: &'static [(&'static str, &'static str)] = &[
+        ("pg_stat_database.blks_hit", "blks_hit"),
+        ("pg_stat_database.blks_read", "blks_read"),
+        ("pg_stat_database.deadlocks", "deadlocks"),
+        ("pg_stat_database.temp_bytes", "temp_bytes"),
+        ("pg_stat_database.xact_commit", "xact_commit"),
+        ("pg_stat_database.xact_rollback", "xact_rollback"),
+        ("pg_stat_wal.wal_buffers_full", "wal_buffers_full"),
+        ("pg_stat_wal.wal_bytes", "wal_bytes"),
+        ("pg_stat_wal.wal_fpi", "wal_fpi"),
+        ("pg_stat_wal.wal_records", "wal_records"),
+        ("pg_stat_wal.wal_sync", "wal_sync"),
+        ("pg_stat_wal.wal_write", "wal_write"),
+    ];
+    const COUNTERS_FROM: &'static str =
+        "pg_stat_database CROSS JOIN pg_stat_wal WHERE datname = current_database()";
+
+    fn procedures() -> Vec<&'static str> {
+        vec![PROCEDURES]
+    }
+
+    fn before_rows(table: OrderTable) -> Vec<String> {
+        vec!["BEGIN".to_owned(), create_table(table, column, "")]
+    }
+
+    fn after_rows(table: OrderTable) -> Vec<String> {
+        let schema = table.schema();
+        let key = (!schema.primary_key.is_empty()).then(|| {
+            format!("ALTER TABLE {} ADD PRIMARY KEY ({})", schema.name, schema.primary_key.join(", "))
+        });
+        let ends = ["COMMIT".to_owned(), format!("ANALYZE {}", schema.name)];
+        key.into_iter().chain(create_indexes(table)).chain(ends).collect()
+    }
+
+    async fn load_method(_: &mut Wire) -> Result<LoadMethod, SqlFailure> {
+        Ok(LoadMethod::Copy)
+    }
+
+    async fn copy<R: CopiedRow>(
+        wire: &mut Wire,
+        (table, _): (OrderTable, LoadMethod),
+        rows: impl Iterator<Item = R>,
+        mut go_on: impl FnMut(u64) -> bool,
+    ) -> Result<u64, SqlFailure> {
+        let statement = format!("COPY {} FROM STDIN (FORMAT binary, FREEZE)", table.schema().name);
+        let (client, connection) = wire.parts();
+        let sink = drive(connection, client.copy_in::<_, Bytes>(&statement)).await?;
+        let mut sink = pin!(sink);
+        let mut buffer = CopyBuffer::new();
+        let mut n_rows = 0;
+        for row in rows {
+            row.write(&mut buffer);
+            n_rows += 1;
+            if let Some(chunk) = buffer.full_chunk() {
+                drive(connection, sink.send(chunk)).await?;
+            }
+            if n_rows % ROWS_PER_LOOK == 0 && !go_on(ROWS_PER_LOOK) {
+                // The copy that is not finished is undone with its transaction.
+                return Err(SqlFailure::closed());
+            }
+        }
+        drive(connection, sink.send(buffer.end())).await?;
+        drive(connection, sink.finish()).await?;
+        go_on(n_rows % ROWS_PER_LOOK);
+        Ok(n_rows)
+    }
+
+    async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
+        Wire::open(&self.socket, &self.config).await
+    }
+}
+
+fn column(column: &TableColumn) -> String {
+    let kind = match column.kind {
+        ColumnType::Key | ColumnType::Rate => "integer".to_owned(),
+        ColumnType::Count | ColumnType::Money => "bigint".to_owned(),
+        ColumnType::Time => "timestamptz".to_owned(),
+        ColumnType::VariableText(length) => format!("varchar({length})"),
+        ColumnType::FixedText(length) => format!("char({length})"),
+    };
+    let not_null = if column.is_nullable { "" } else { " NOT NULL" };
+    format!("{} {kind}{not_null}", column.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_follow_the_schema() {
+        assert_eq!(
+            PostgresSessions::before_rows(OrderTable::NewOrder)[1],
+            "CREATE TABLE new_order (no_w_id integer NOT NULL, no_d_id integer NOT NULL, no_o_id integer NOT NULL)"
+        );
+        let orders = &PostgresSessions::before_rows(OrderTable::Orders)[1];
+        assert!(
+            orders.contains("o_entry_d timestamptz NOT NULL, o_carrier_id integer, o_ol_cnt bigint NOT NULL")
+        );
+        assert_eq!(
+            PostgresSessions::after_rows(OrderTable::Orders),
+            [
+                "ALTER TABLE orders ADD PRIMARY KEY (o_w_id, o_d_id, o_id)",
+                "CREATE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id)",
+                "COMMIT",
+                "ANALYZE orders"
+            ]
+        );
+        assert_eq!(PostgresSessions::after_rows(OrderTable::History), ["COMMIT", "ANALYZE history"]);
+    }
+}

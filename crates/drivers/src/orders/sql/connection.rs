@@ -1,0 +1,214 @@
+//! Connections to databases: prepared statements with parameters, one at a time, and the round trips that they take.
+
+use units::WallTime;
+
+use super::failure::{SqlFailure, WRONG_ROWS};
+
+/// A parameter of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SqlValue<'a> {
+    /// A number, of any size that the column has.
+    Integer(i64),
+    /// A text.
+    Text(&'a str),
+    /// A point in time.
+    Time(WallTime),
+    /// Several numbers.
+    Integers(&'a [i64]),
+    /// Several texts.
+    Texts(&'a [&'a str]),
+    /// No value.
+    Null,
+}
+
+impl From<i64> for SqlValue<'_> {
+    fn from(number: i64) -> Self {
+        SqlValue::Integer(number)
+    }
+}
+
+impl From<u32> for SqlValue<'_> {
+    fn from(number: u32) -> Self {
+        SqlValue::Integer(number.into())
+    }
+}
+
+impl<'a> From<&'a str> for SqlValue<'a> {
+    fn from(text: &'a str) -> Self {
+        SqlValue::Text(text)
+    }
+}
+
+impl From<WallTime> for SqlValue<'_> {
+    fn from(time: WallTime) -> Self {
+        SqlValue::Time(time)
+    }
+}
+
+impl<'a> From<&'a Vec<i64>> for SqlValue<'a> {
+    fn from(numbers: &'a Vec<i64>) -> Self {
+        SqlValue::Integers(numbers)
+    }
+}
+
+impl<'a> From<&'a Vec<&'a str>> for SqlValue<'a> {
+    fn from(texts: &'a Vec<&'a str>) -> Self {
+        SqlValue::Texts(texts)
+    }
+}
+
+impl<'a, T: Into<SqlValue<'a>>> From<Option<T>> for SqlValue<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(SqlValue::Null, T::into)
+    }
+}
+
+/// Makes the parameters of a statement.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        &[$(crate::orders::sql::connection::SqlValue::from($value)),*]
+    };
+}
+pub(crate) use values;
+
+/// The columns of a row of a query without parameters: name and value as a text.
+pub(crate) type TextRow = Vec<(String, Option<String>)>;
+
+/// A row of a result. A column that is missing, or of another type, is a wrong result.
+pub(crate) trait SqlRow {
+    /// Returns a number of any size.
+    ///
+    /// # Errors
+    /// The column has none.
+    fn integer(&self, index: usize) -> Result<Option<i64>, SqlFailure>;
+
+    /// Returns a text.
+    ///
+    /// # Errors
+    /// The column has none.
+    fn text(&self, index: usize) -> Result<Option<&str>, SqlFailure>;
+
+    /// Returns a point in time.
+    ///
+    /// # Errors
+    /// The column has none.
+    fn time(&self, index: usize) -> Result<Option<WallTime>, SqlFailure>;
+}
+
+/// A connection on which one request is made at a time. Texts of statements name their parameters `$1`, `$2`, …
+pub(crate) trait SqlConnection {
+    /// A prepared statement.
+    type Statement;
+
+    /// A row of a result.
+    type Row: SqlRow;
+
+    /// Prepares a statement.
+    ///
+    /// # Errors
+    /// The server refuses it, or the connection is lost.
+    async fn prepare(&mut self, sql: &str) -> Result<Self::Statement, SqlFailure>;
+
+    /// Returns the rows of a statement.
+    ///
+    /// # Errors
+    /// The server refuses it, or the connection is lost.
+    async fn rows(
+        &mut self,
+        statement: &Self::Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<Vec<Self::Row>, SqlFailure>;
+
+    /// Executes a statement; returns the number of rows that it has changed.
+    ///
+    /// # Errors
+    /// The server refuses it, or the connection is lost.
+    async fn execute(
+        &mut self,
+        statement: &Self::Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<u64, SqlFailure>;
+
+    /// Executes statements without parameters.
+    ///
+    /// # Errors
+    /// The server refuses them, or the connection is lost.
+    async fn command(&mut self, sql: &str) -> Result<(), SqlFailure>;
+
+    /// Returns the rows of a query without parameters.
+    ///
+    /// # Errors
+    /// The server refuses it, or the connection is lost.
+    async fn texts(&mut self, sql: &str) -> Result<Vec<TextRow>, SqlFailure>;
+
+    /// Returns the number of requests so far that were answered, or are waited for.
+    fn n_round_trips(&self) -> u64;
+
+    /// Returns the bytes sent and received so far.
+    fn bytes(&self) -> (u64, u64);
+
+    /// Returns the row of a statement that has one at most.
+    ///
+    /// # Errors
+    /// There are several, the server refuses it, or the connection is lost.
+    async fn optional(
+        &mut self,
+        statement: &Self::Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<Option<Self::Row>, SqlFailure> {
+        let mut rows = self.rows(statement, parameters).await?;
+        match rows.len() {
+            0 | 1 => Ok(rows.pop()),
+            _ => Err(SqlFailure::WrongResult(WRONG_ROWS)),
+        }
+    }
+
+    /// Returns the row of a statement that must have one.
+    ///
+    /// # Errors
+    /// There is none, or several, the server refuses it, or the connection is lost.
+    async fn one(
+        &mut self,
+        statement: &Self::Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<Self::Row, SqlFailure> {
+        self.optional(statement, parameters).await?.ok_or(SqlFailure::WrongResult(WRONG_ROWS))
+    }
+
+    /// Executes a statement that must change as many rows.
+    ///
+    /// # Errors
+    /// It changes others, the server refuses it, or the connection is lost.
+    async fn change(
+        &mut self,
+        n_rows: u64,
+        statement: &Self::Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<(), SqlFailure> {
+        let n_changed = self.execute(statement, parameters).await?;
+        if n_changed == n_rows { Ok(()) } else { Err(SqlFailure::WrongResult(WRONG_ROWS)) }
+    }
+}
+
+/// Declares the prepared statements of a form of SQL: a field for each, and the statement that it is.
+macro_rules! statements {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $sql:expr,)+ }) => {
+        $(#[$doc])*
+        pub(crate) struct $name<S> {
+            $($field: S,)+
+        }
+
+        impl<S> $name<S> {
+            /// Prepares all of them.
+            pub(crate) async fn prepare<C>(
+                connection: &mut C,
+            ) -> Result<$name<S>, crate::orders::sql::failure::SqlFailure>
+            where
+                C: crate::orders::sql::connection::SqlConnection<Statement = S>,
+            {
+                Ok($name { $($field: connection.prepare($sql).await?,)+ })
+            }
+        }
+    };
+}
+pub(crate) use statements;

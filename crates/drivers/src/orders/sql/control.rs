@@ -1,0 +1,406 @@
+//! The data as the schema describes them, and their consistency.
+
+use std::io;
+use std::time::Duration;
+
+use languages::foreign_text;
+use model::Outcome;
+use orders::wire::ConditionResult;
+use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
+use thiserror::Error;
+use units::WallTime;
+
+use super::connection::{SqlConnection, TextRow};
+use super::driver::SqlServer;
+use super::failure::{self, SqlFailure};
+use super::load::LoadMethod;
+use super::rows::CopiedRow;
+use super::schema::{COMPLETE_FACT, FORMAT, FORMAT_FACT, ORDER_SCHEMA, facts};
+use super::session::SqlForms;
+use crate::net::CertificateProblem;
+
+/// The longest that a query may take which reads all data.
+const QUERY_MAX: Duration = Duration::from_secs(600);
+
+/// The longest that a connection may take to be made.
+const CONNECT_MAX: Duration = Duration::from_secs(20);
+
+/// The attempt that comes first.
+const CONNECTING: &str = "connecting";
+
+/// The attempt that most errors are about.
+const READING: &str = "reading the data";
+
+/// The most violating rows that are read.
+const ROWS_MAX: usize = 20;
+
+/// A reason why the data cannot be loaded, used or checked.
+#[derive(Debug, Error)]
+pub enum DatabaseError {
+    /// The system refused a runtime.
+    #[error("cannot connect: {0}")]
+    System(io::Error),
+    /// The server refused, or the session was lost.
+    #[error("{doing}: {text}")]
+    Failed {
+        /// The attempt: `loading`.
+        doing: &'static str,
+        /// The reason.
+        text: String,
+    },
+    /// There is no connection.
+    #[error("connecting: {text}")]
+    Unreachable {
+        /// Refused, or unreachable.
+        outcome: Outcome,
+        /// The reason.
+        text: String,
+    },
+    /// The certificate of the server is not accepted.
+    #[error("its certificate is not accepted: {0}")]
+    Certificate(CertificateProblem),
+    /// It took too long.
+    #[error("{doing}: no answer within {} s", .waited.as_secs())]
+    Slow {
+        /// The attempt.
+        doing: &'static str,
+        /// The time waited.
+        waited: Duration,
+    },
+    /// There is a schema of the name of ours which is not ours.
+    #[error("there is a schema `{ORDER_SCHEMA}` that Plimsoll has not made; it stays as it is")]
+    NotOurs,
+    /// The caller has stopped the loading.
+    #[error("the loading has been stopped")]
+    Stopped,
+}
+
+impl DatabaseError {
+    /// Returns how a failure becomes the error of an attempt.
+    pub(crate) fn of(doing: &'static str) -> impl Fn(SqlFailure) -> DatabaseError {
+        move |failure| {
+            let message = match &failure {
+                SqlFailure::Refused(refusal) => Some(refusal.message.as_str()),
+                _ => None,
+            };
+            DatabaseError::Failed { doing, text: failure::describe(&failure.operation(), message) }
+        }
+    }
+}
+
+/// Returns the error of an attempt to connect.
+fn unconnected(failure: SqlFailure, problem: Option<CertificateProblem>) -> DatabaseError {
+    let outcome = failure.operation().outcome;
+    if let (Outcome::TlsFailed, Some(problem)) = (outcome, problem) {
+        return DatabaseError::Certificate(problem);
+    }
+    match DatabaseError::of(CONNECTING)(failure) {
+        DatabaseError::Failed { text, .. } if matches!(outcome, Outcome::Refused | Outcome::Unreachable) => {
+            DatabaseError::Unreachable { outcome, text }
+        }
+        other => other,
+    }
+}
+
+/// The connection to a database.
+pub(crate) type ConnectionOf<D> = <<D as SqlServer>::Forms as SqlForms>::Connection;
+
+/// A database with statements that each writes in its own way.
+pub(crate) trait SqlDialect: SqlServer {
+    /// A query with a row where our schema is.
+    const SCHEMA: &'static str;
+
+    /// A query with a row where the table of our schema that describes the data is.
+    const METADATA: &'static str;
+
+    /// The statements that remove our schema with all that is in it.
+    const DROP: &'static [&'static str];
+
+    /// The statements that make our schema, and go to it.
+    const CREATE: &'static [&'static str];
+
+    /// A query of three numbers: the most connections, those of others, those that this user cannot have.
+    const CONNECTIONS: &'static str;
+
+    /// A query with a row where the user may make our schema.
+    const MAY_CREATE: &'static str;
+
+    /// A query of the size of the data, and then of the server's version and of the settings that decide when a commit is
+    /// durable, each with a name.
+    const SETTINGS: &'static str;
+
+    /// A query of three numbers: the sessions that execute a statement, those that wait for a lock, and those that wait for
+    /// the log; without that of the query itself.
+    const SESSIONS: &'static str;
+
+    /// What the server counts from its start on, by the names that its documentation has for it, each with the expression
+    /// that reads it.
+    const COUNTERS: &'static [(&'static str, &'static str)];
+
+    /// Where the expressions are read from, with a single row.
+    const COUNTERS_FROM: &'static str;
+
+    /// The statements by which what the server has in memory only is written now, and not while it is measured.
+    const FLUSH: &'static [&'static str];
+
+    /// The name of the product.
+    const NAME: &'static str;
+
+    /// Returns the statements that make the stored procedures.
+    fn procedures() -> Vec<&'static str>;
+
+    /// Returns the statements before the rows of a table.
+    fn before_rows(table: OrderTable) -> Vec<String>;
+
+    /// Returns the statements behind them.
+    fn after_rows(table: OrderTable) -> Vec<String>;
+
+    /// Returns how rows can be loaded.
+    async fn load_method(connection: &mut ConnectionOf<Self>) -> Result<LoadMethod, SqlFailure>;
+
+    /// Copies rows into a table, as long as `go_on` says so, which gets the number of rows since it was asked before.
+    /// Returns the number of rows.
+    async fn copy<R: CopiedRow>(
+        connection: &mut ConnectionOf<Self>,
+        target: (OrderTable, LoadMethod),
+        rows: impl Iterator<Item = R>,
+        go_on: impl FnMut(u64) -> bool,
+    ) -> Result<u64, SqlFailure>;
+
+    /// Connects for work beside the terminals, for which our schema need not be there.
+    async fn connect_beside(&self) -> Result<ConnectionOf<Self>, SqlFailure>;
+}
+
+/// Connects for work beside the terminals.
+pub(crate) async fn connect<D: SqlDialect>(server: &D) -> Result<ConnectionOf<D>, DatabaseError> {
+    match tokio::time::timeout(CONNECT_MAX, server.connect_beside()).await {
+        Ok(opened) => opened.map_err(|failure| unconnected(failure, server.socket().certificate_problem())),
+        Err(_) => Err(DatabaseError::Slow { doing: CONNECTING, waited: CONNECT_MAX }),
+    }
+}
+
+/// The data in our schema, as it describes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabaseData {
+    /// There is no such schema.
+    None,
+    /// The rows of a population, and what transactions have made of them.
+    Loaded(Population),
+    /// The schema is ours, but has no data that this build can use: the reason.
+    Unusable(String),
+}
+
+/// The connections that a server has for a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DatabaseConnections {
+    /// Its setting `max_connections`.
+    pub most: u64,
+    /// Those of them that this user can have beside the others that are there.
+    pub free: u64,
+}
+
+/// The account that a database gives of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseAccount {
+    /// The sessions that execute a statement.
+    pub active: u64,
+    /// Those that wait for a lock.
+    pub at_lock: u64,
+    /// Those that wait for the log.
+    pub at_log: u64,
+    /// What it has counted since it started, by the names that its documentation has for it.
+    pub counters: Vec<(&'static str, u64)>,
+}
+
+/// A session beside the terminals.
+pub(crate) struct SqlControl<D: SqlDialect> {
+    connection: ConnectionOf<D>,
+}
+
+impl<D: SqlDialect> SqlControl<D> {
+    /// Opens a session.
+    pub(crate) async fn open(server: &D) -> Result<SqlControl<D>, DatabaseError> {
+        Ok(SqlControl { connection: connect(server).await? })
+    }
+
+    /// Returns the data in our schema.
+    pub(crate) async fn data(&mut self) -> Result<DatabaseData, DatabaseError> {
+        if self.texts(D::SCHEMA).await?.is_empty() {
+            return Ok(DatabaseData::None);
+        }
+        if self.texts(D::METADATA).await?.is_empty() {
+            return Err(DatabaseError::NotOurs);
+        }
+        let rows = self.texts(&format!("SELECT name, value FROM {ORDER_SCHEMA}.metadata")).await?;
+        let facts: Vec<(String, i64)> = rows.iter().filter_map(|row| fact(row)).collect();
+        if facts.iter().all(|(name, _)| name != FORMAT_FACT) {
+            return Err(DatabaseError::NotOurs);
+        }
+        Ok(population(&facts).map_or_else(DatabaseData::Unusable, DatabaseData::Loaded))
+    }
+
+    /// Removes our schema with all that is in it.
+    pub(crate) async fn drop_schema(&mut self) -> Result<(), DatabaseError> {
+        if self.data().await? != DatabaseData::None {
+            for statement in D::DROP {
+                self.texts(statement).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the connections that the server has for the user of the session, whose own counts as free.
+    pub(crate) async fn connections(&mut self) -> Result<DatabaseConnections, DatabaseError> {
+        let rows = self.texts(D::CONNECTIONS).await?;
+        let [most, used, reserved] = [number(&rows, 0)?, number(&rows, 1)?, number(&rows, 2)?];
+        Ok(DatabaseConnections { most, free: most.saturating_sub(used).saturating_sub(reserved) })
+    }
+
+    /// Returns whether the user of the session may make our schema.
+    pub(crate) async fn can_make_schema(&mut self) -> Result<bool, DatabaseError> {
+        Ok(!self.texts(D::MAY_CREATE).await?.is_empty())
+    }
+
+    /// Returns the size of the data, and the version of the server with the settings that decide when a commit is durable.
+    pub(crate) async fn description(&mut self) -> Result<String, DatabaseError> {
+        let rows = self.texts(D::SETTINGS).await?;
+        let row = rows.first().map(Vec::as_slice).unwrap_or_default();
+        let value = |column: &Option<String>| foreign_text(column.as_deref().unwrap_or("unknown"));
+        let [(_, size), (_, version), settings @ ..] = row else {
+            return Err(DatabaseError::Failed { doing: READING, text: "a setting is missing".to_owned() });
+        };
+        let setting = |(name, found): &(String, Option<String>)| format!(", {name} {}", value(found));
+        let settings: String = settings.iter().map(setting).collect();
+        Ok(format!("{} in {} {}{settings}", value(size), D::NAME, value(version)))
+    }
+
+    /// Returns what the server says of itself.
+    pub(crate) async fn account(&mut self) -> Result<DatabaseAccount, DatabaseError> {
+        let sessions = self.texts(D::SESSIONS).await?;
+        let [active, at_lock, at_log] = [number(&sessions, 0)?, number(&sessions, 1)?, number(&sessions, 2)?];
+        let columns: Vec<&str> = D::COUNTERS.iter().map(|(_, expression)| *expression).collect();
+        let rows = self.texts(&format!("SELECT {} FROM {}", columns.join(", "), D::COUNTERS_FROM)).await?;
+        let count = |(index, (name, _)): (usize, &(&'static str, _))| Ok((*name, number(&rows, index)?));
+        let counters = D::COUNTERS.iter().enumerate().map(count).collect::<Result<_, DatabaseError>>()?;
+        Ok(DatabaseAccount { active, at_lock, at_log, counters })
+    }
+
+    /// Finds the rows that violate a condition.
+    pub(crate) async fn violations(
+        &mut self,
+        condition: ConsistencyCondition,
+        scale: &DataScale,
+    ) -> Result<ConditionResult, DatabaseError> {
+        let sql = condition.violations_sql(scale);
+        let counted = self.texts(&format!("SELECT COUNT(*) FROM ({sql}) AS violations")).await?;
+        let n_violations = number(&counted, 0)?;
+        if n_violations == 0 {
+            return Ok(ConditionResult::default());
+        }
+        let rows = self.texts(&format!("SELECT * FROM ({sql}) AS violations LIMIT {ROWS_MAX}")).await?;
+        Ok(ConditionResult { n_violations, rows: rows.iter().map(|row| row_text(row)).collect() })
+    }
+
+    /// Counts the orders.
+    pub(crate) async fn totals(&mut self) -> Result<OrderTotals, DatabaseError> {
+        let rows = self.texts(OrderTotals::SQL).await?;
+        Ok(OrderTotals {
+            orders: number(&rows, 0)?,
+            new_orders: number(&rows, 1)?,
+            next_orders: number(&rows, 2)?,
+        })
+    }
+
+    async fn texts(&mut self, sql: &str) -> Result<Vec<TextRow>, DatabaseError> {
+        match tokio::time::timeout(QUERY_MAX, self.connection.texts(sql)).await {
+            Ok(rows) => rows.map_err(DatabaseError::of(READING)),
+            Err(_) => Err(DatabaseError::Slow { doing: READING, waited: QUERY_MAX }),
+        }
+    }
+}
+
+/// Reads a row of the metadata.
+fn fact(row: &[(String, Option<String>)]) -> Option<(String, i64)> {
+    let [(_, Some(name)), (_, Some(value))] = row else { return None };
+    Some((name.clone(), value.parse().ok()?))
+}
+
+/// Returns the population that metadata describe, or what they have in its place.
+fn population(found: &[(String, i64)]) -> Result<Population, String> {
+    let fact = |name: &str| found.iter().find(|(one, _)| one == name).map(|(_, value)| *value);
+    let needed = |name: &str| fact(name).ok_or_else(|| format!("metadata without `{name}`"));
+    match fact(FORMAT_FACT) {
+        Some(FORMAT) => {}
+        Some(other) => return Err(format!("data of format {other}, and this build makes format {FORMAT}")),
+        None => return Err("metadata without a format".to_owned()),
+    }
+    if fact(COMPLETE_FACT) != Some(1) {
+        return Err("data whose loading was interrupted".to_owned());
+    }
+    let size = |name: &str| needed(name).map(|value| u32::try_from(value).unwrap_or(u32::MAX));
+    let scale = DataScale::new(size("warehouses")?, size("divisor")?).map_err(|error| error.to_string())?;
+    let loaded_at = WallTime(needed("loaded_at")?);
+    let population = Population::new(needed("seed")?.cast_unsigned(), scale, loaded_at);
+    let is_same = facts(&population).iter().all(|(name, value)| fact(name) == Some(*value));
+    if is_same { Ok(population) } else { Err("rows of a build that makes other ones".to_owned()) }
+}
+
+/// Returns a column of the only row as a number.
+fn number(rows: &[TextRow], index: usize) -> Result<u64, DatabaseError> {
+    let value = rows.first().and_then(|row| row.get(index)).and_then(|(_, value)| value.as_deref());
+    value.and_then(|value| value.parse().ok()).ok_or_else(|| DatabaseError::Failed {
+        doing: READING,
+        text: format!("expected a number, found {:?}", value.map(foreign_text)),
+    })
+}
+
+/// Writes a row on a line: `w_id 1, w_ytd 30000001`.
+fn row_text(row: &[(String, Option<String>)]) -> String {
+    let column = |(name, value): &(String, Option<String>)| match value {
+        Some(value) => format!("{name} {value}"),
+        None => format!("{name} null"),
+    };
+    row.iter().map(column).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(change: impl FnOnce(&mut Vec<(String, i64)>)) -> Result<Population, String> {
+        let made = Population::new(7, DataScale::new(3, 50).unwrap(), WallTime(12));
+        let mut found: Vec<(String, i64)> = facts(&made).map(|(name, value)| (name.to_owned(), value)).into();
+        found.extend([(FORMAT_FACT.to_owned(), FORMAT), (COMPLETE_FACT.to_owned(), 1)]);
+        change(&mut found);
+        population(&found)
+    }
+
+    #[test]
+    fn metadata_tell_the_population() {
+        let found = metadata(|_| {}).unwrap();
+        assert_eq!((found.seed(), found.scale().warehouses(), found.loaded_at()), (7, 3, WallTime(12)));
+    }
+
+    #[test]
+    fn other_metadata_are_refused_with_the_reason() {
+        let change = |name: &'static str, value: Option<i64>| {
+            metadata(|found| {
+                found.retain(|(one, _)| one != name);
+                found.extend(value.map(|value| (name.to_owned(), value)));
+            })
+            .unwrap_err()
+        };
+        assert_eq!(change(FORMAT_FACT, None), "metadata without a format");
+        assert_eq!(change(FORMAT_FACT, Some(9)), "data of format 9, and this build makes format 1");
+        assert_eq!(change(COMPLETE_FACT, None), "data whose loading was interrupted");
+        assert_eq!(change("seed", None), "metadata without `seed`");
+        assert_eq!(change("c_load", Some(-1)), "rows of a build that makes other ones");
+        assert!(change("divisor", Some(3)).starts_with("expected a divisor of "));
+    }
+
+    #[test]
+    fn rows_are_written_with_their_columns() {
+        let row = [("w_id".to_owned(), Some("1".to_owned())), ("paid".to_owned(), None)];
+        assert_eq!(row_text(&row), "w_id 1, paid null");
+    }
+}

@@ -1,0 +1,193 @@
+//! A terminal's session: its connection with the prepared statements of a form, and transactions on it.
+
+use model::OrderSql;
+use orders::{TransactionInput, TransactionOutput};
+use units::WallTime;
+
+use super::connection::SqlConnection;
+use super::failure::SqlFailure;
+use super::output::End;
+use crate::orders::count::{Counters, OpenTransaction};
+use crate::orders::verify;
+
+/// The most times that a transaction is begun again with the same input: after as many deadlocks it has failed.
+const RETRIES_MAX: u64 = 100;
+
+/// The prepared statements of a form, as one database has them.
+pub(crate) trait SqlForms: Sized {
+    /// The connection that they are prepared on.
+    type Connection: SqlConnection;
+
+    /// Prepares those of a form.
+    async fn prepare(form: OrderSql, connection: &mut Self::Connection) -> Result<Self, SqlFailure>;
+
+    /// Returns whether a transaction is one statement, which needs neither begin nor end.
+    fn is_one_statement(&self, input: &TransactionInput) -> bool;
+
+    /// Returns the statement that begins a transaction whose changes are kept. One that reads in several statements reads as
+    /// of one moment, or a delivery between them would be seen by halves.
+    fn begin(input: &TransactionInput) -> &'static str;
+
+    /// Performs the statements of a transaction between its begin and its end. One that ends within a statement keeps its
+    /// changes, or undoes them.
+    async fn perform(
+        &self,
+        connection: &mut Self::Connection,
+        input: &TransactionInput,
+        now: WallTime,
+        changes: Changes,
+    ) -> Result<End, SqlFailure>;
+}
+
+/// A session.
+pub(crate) struct Session<F: SqlForms> {
+    connection: F::Connection,
+    forms: F,
+}
+
+/// Whether the changes of transactions are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Changes {
+    Kept,
+    Undone,
+}
+
+impl<F: SqlForms> Session<F> {
+    /// Prepares the statements on a new connection.
+    pub(crate) async fn open(
+        form: OrderSql,
+        mut connection: F::Connection,
+    ) -> Result<Session<F>, SqlFailure> {
+        let forms = F::prepare(form, &mut connection).await?;
+        Ok(Session { connection, forms })
+    }
+
+    /// Returns the number of requests so far, and the bytes sent and received.
+    pub(crate) fn totals(&self) -> [u64; 3] {
+        let (sent, received) = self.connection.bytes();
+        [self.connection.n_round_trips(), sent, received]
+    }
+
+    /// Returns the connection, without its statements.
+    pub(crate) fn into_connection(self) -> F::Connection {
+        self.connection
+    }
+
+    /// Performs a transaction and returns the number of retries; what it writes bears the time `now`.
+    ///
+    /// It is retried with the same input where another transaction was in its way. A commit that was sent and not
+    /// answered is counted as in doubt, also if this future is dropped.
+    pub(crate) async fn perform(
+        &mut self,
+        counts: &Counters,
+        input: &TransactionInput,
+        now: WallTime,
+        changes: Changes,
+    ) -> Result<u64, SqlFailure> {
+        let mut n_retries = 0;
+        loop {
+            match self.attempt(counts, input, now, changes).await {
+                Err(failure) if failure.is_conflict() && n_retries < RETRIES_MAX => n_retries += 1,
+                ended => return ended.map(|_| n_retries),
+            }
+        }
+    }
+
+    async fn attempt(
+        &mut self,
+        counts: &Counters,
+        input: &TransactionInput,
+        now: WallTime,
+        changes: Changes,
+    ) -> Result<TransactionOutput, SqlFailure> {
+        if changes == Changes::Undone {
+            return self.undone(input, now).await;
+        }
+        if self.forms.is_one_statement(input) {
+            let open = OpenTransaction::begin(counts, input);
+            let ended = self.body(input, now, changes).await;
+            return settle(open, input, ended.map(output_of));
+        }
+        self.connection.command(F::begin(input)).await?;
+        match self.body(input, now, changes).await {
+            Ok(End::Commit(output)) => {
+                let open = OpenTransaction::begin(counts, input);
+                let committed = self.connection.command("COMMIT").await;
+                settle(open, input, committed.map(|()| output))
+            }
+            Ok(End::Rollback(output)) => {
+                self.connection.command("ROLLBACK").await?;
+                checked(input, output)
+            }
+            Err(failure) => self.undo(failure).await,
+        }
+    }
+
+    /// Performs a transaction whose changes are undone.
+    async fn undone(
+        &mut self,
+        input: &TransactionInput,
+        now: WallTime,
+    ) -> Result<TransactionOutput, SqlFailure> {
+        self.connection.command("BEGIN").await?;
+        match self.body(input, now, Changes::Undone).await {
+            Ok(end) => {
+                self.connection.command("ROLLBACK").await?;
+                checked(input, output_of(end))
+            }
+            Err(failure) => self.undo(failure).await,
+        }
+    }
+
+    /// Ends a transaction that has failed.
+    async fn undo(&mut self, failure: SqlFailure) -> Result<TransactionOutput, SqlFailure> {
+        if !failure.ends_session() {
+            self.connection.command("ROLLBACK").await?;
+        }
+        Err(failure)
+    }
+
+    async fn body(
+        &mut self,
+        input: &TransactionInput,
+        now: WallTime,
+        changes: Changes,
+    ) -> Result<End, SqlFailure> {
+        self.forms.perform(&mut self.connection, input, now, changes).await
+    }
+}
+
+fn output_of(end: End) -> TransactionOutput {
+    match end {
+        End::Commit(output) | End::Rollback(output) => output,
+    }
+}
+
+/// Counts what became of a transaction whose end has been sent.
+fn settle(
+    open: OpenTransaction<'_>,
+    input: &TransactionInput,
+    ended: Result<TransactionOutput, SqlFailure>,
+) -> Result<TransactionOutput, SqlFailure> {
+    match ended {
+        Ok(output) => {
+            // An answer that cannot be right is no answer: in doubt.
+            let output = checked(input, output)?;
+            open.end(&output);
+            Ok(output)
+        }
+        Err(SqlFailure::Refused(refusal)) => {
+            open.end_without_changes();
+            Err(SqlFailure::Refused(refusal))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Checks the output against the input.
+fn checked(input: &TransactionInput, output: TransactionOutput) -> Result<TransactionOutput, SqlFailure> {
+    match verify::fault(input, &output) {
+        None => Ok(output),
+        Some(code) => Err(SqlFailure::WrongResult(code)),
+    }
+}

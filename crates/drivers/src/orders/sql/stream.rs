@@ -1,0 +1,162 @@
+//! Streams to a database server, over TCP, TLS or a Unix socket, which count the bytes of its protocol.
+
+use std::cell::Cell;
+use std::io::{self, Result};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use rustix::io::Errno;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::failure::SqlFailure;
+use crate::net::{CertificateProblem, ClientTls, OperationFailure, TargetEndpoint, TargetPolicy};
+use crate::orders::database::{DatabasePlace, DatabaseServer, DatabaseSetupError};
+
+/// A server, as connections to it are made.
+#[derive(Debug)]
+pub(crate) struct ServerSocket {
+    endpoint: SocketEndpoint,
+    /// Encryption, which begins when the server has agreed to it.
+    pub(crate) tls: Option<ClientTls>,
+}
+
+/// The place of a server, with the addresses that connections to it come from.
+#[derive(Debug)]
+enum SocketEndpoint {
+    Tcp(TargetEndpoint),
+    Unix(PathBuf),
+}
+
+impl ServerSocket {
+    pub(crate) fn of(
+        server: &DatabaseServer,
+        source_addresses: &[std::net::IpAddr],
+    ) -> std::result::Result<ServerSocket, DatabaseSetupError> {
+        let endpoint = match &server.place {
+            DatabasePlace::Tcp(address) => {
+                SocketEndpoint::Tcp(TargetEndpoint::new(*address, TargetPolicy, source_addresses)?)
+            }
+            DatabasePlace::Unix(path) => SocketEndpoint::Unix(path.clone()),
+        };
+        // The protocols of databases have no name in ALPN, or none that a server insists on.
+        let tls = server.encryption.as_ref().map(|one| ClientTls::new(&one.host, &one.trust, &[]));
+        Ok(ServerSocket { endpoint, tls: tls.transpose().map_err(DatabaseSetupError::Tls)? })
+    }
+
+    /// Returns the problem of the last certificate that was refused.
+    pub(crate) fn certificate_problem(&self) -> Option<CertificateProblem> {
+        self.tls.as_ref()?.problem()
+    }
+
+    /// Connects, without encryption so far.
+    pub(crate) async fn connect(&self) -> std::result::Result<MeteredStream, OperationFailure> {
+        let socket = match &self.endpoint {
+            SocketEndpoint::Tcp(endpoint) => {
+                let stream = TcpStream::from_std(endpoint.connect().await?.into()).map_err(failure)?;
+                stream.set_nodelay(true).map_err(failure)?;
+                Socket::Tcp(stream)
+            }
+            SocketEndpoint::Unix(path) => Socket::Unix(UnixStream::connect(path).await.map_err(failure)?),
+        };
+        Ok(MeteredStream { socket, bytes: Rc::default() })
+    }
+}
+
+fn failure(error: io::Error) -> OperationFailure {
+    OperationFailure::from(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+/// Bytes of a stream so far.
+#[derive(Debug, Default)]
+pub(crate) struct StreamBytes {
+    sent: Cell<u64>,
+    received: Cell<u64>,
+}
+
+impl StreamBytes {
+    /// Returns the bytes sent and received.
+    pub(crate) fn get(&self) -> (u64, u64) {
+        (self.sent.get(), self.received.get())
+    }
+}
+
+/// A stream that counts its bytes: with TLS, those within it.
+#[derive(Debug)]
+pub(crate) struct MeteredStream {
+    socket: Socket,
+    pub(crate) bytes: Rc<StreamBytes>,
+}
+
+impl MeteredStream {
+    /// Goes on over TLS, to which the server has agreed.
+    pub(crate) async fn encrypted(self, tls: &ClientTls) -> std::result::Result<MeteredStream, SqlFailure> {
+        let Socket::Tcp(stream) = self.socket else { return Err(SqlFailure::tls()) };
+        let connecting = TlsConnector::from(Arc::clone(&tls.config)).connect(tls.name.clone(), stream);
+        let stream = connecting.await.map_err(|error| match Errno::from_io_error(&error) {
+            Some(_) => SqlFailure::of_io(&error),
+            None => SqlFailure::tls(),
+        })?;
+        Ok(MeteredStream { socket: Socket::Tls(Box::new(stream)), bytes: self.bytes })
+    }
+}
+
+#[derive(Debug)]
+enum Socket {
+    Tcp(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+    Unix(UnixStream),
+}
+
+impl AsyncRead for MeteredStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        let before = buffer.filled().len();
+        let read = match &mut self.socket {
+            Socket::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
+            Socket::Tls(stream) => Pin::new(stream).poll_read(context, buffer),
+            Socket::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
+        };
+        let n_read = buffer.filled().len() - before;
+        self.bytes.received.set(self.bytes.received.get() + n_read as u64);
+        read
+    }
+}
+
+impl AsyncWrite for MeteredStream {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        let written = match &mut self.socket {
+            Socket::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
+            Socket::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
+            Socket::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+        };
+        if let Poll::Ready(Ok(n_written)) = &written {
+            self.bytes.sent.set(self.bytes.sent.get() + *n_written as u64);
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        match &mut self.socket {
+            Socket::Tcp(stream) => Pin::new(stream).poll_flush(context),
+            Socket::Tls(stream) => Pin::new(stream).poll_flush(context),
+            Socket::Unix(stream) => Pin::new(stream).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        match &mut self.socket {
+            Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+        }
+    }
+}

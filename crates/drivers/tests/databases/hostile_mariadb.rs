@@ -1,0 +1,187 @@
+//! A peer that speaks some of MariaDB's protocol, and then something else: each has an outcome, and nothing hangs.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use drivers::orders::{DatabaseContext, DatabaseDriver, DatabasePassword, DatabasePlace, DatabaseServer};
+use engine::Driver;
+use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply};
+use orders::{DistrictKey, StockLevelInput, TransactionInput};
+use units::{Clock, Purpose, RealClock, Rng};
+
+use crate::common::block_on;
+use crate::fixture::workload;
+
+/// The longest that a session takes to be refused.
+const REFUSED_MAX: Duration = Duration::from_secs(20);
+
+/// The parameters of the procedures, in the order in which their calls are prepared.
+const PARAMETERS: [u8; 5] = [6, 10, 4, 4, 4];
+
+/// Makes a packet of the server: the length of its content, its number, its content.
+fn packet(number: u8, content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).unwrap().to_le_bytes();
+    [&length[..3], &[number], content].concat()
+}
+
+/// The first packet of a server with these capabilities: its version, the session, a nonce in two parts, the plugin.
+fn greeting(capabilities: u32) -> Vec<u8> {
+    let [a, b, c, d] = capabilities.to_le_bytes();
+    let content = [
+        &b"\x0a10.11.6-MariaDB\0\x07\0\0\x0012345678\0"[..],
+        &[a, b, 45, 2, 0, c, d, 21],
+        &[0; 10],
+        b"123456789012\0mysql_native_password\0",
+    ];
+    packet(0, &content.concat())
+}
+
+/// All capabilities up to the one that ends results without a packet of their own, but for TLS.
+const CAPABILITIES: u32 = 0x01ff_f7ff;
+
+/// The packet that ends a login or a statement.
+fn done(number: u8) -> Vec<u8> {
+    packet(number, b"\0\0\0\x02\0\0\0")
+}
+
+/// The description of a number of 64 bits.
+fn column(number: u8) -> Vec<u8> {
+    packet(number, b"\x03def\0\0\0\x01n\0\x0c\x3f\0\x14\0\0\0\x08\x80\0\0\0\0")
+}
+
+/// The answer to a statement that is prepared.
+fn prepared(n_parameters: u8) -> Vec<u8> {
+    let head = packet(1, &[0, 1, 0, 0, 0, 0, 0, n_parameters, 0, 0, 0, 0]);
+    let columns = (0..n_parameters).map(|index| column(index + 2));
+    std::iter::once(head).chain(columns).flatten().collect()
+}
+
+/// The result of a call: a row with a number.
+fn result() -> Vec<u8> {
+    let row = packet(3, b"\0\0\x2a\0\0\0\0\0\0\0");
+    // Another result follows: that of the call.
+    [packet(1, b"\x01"), column(2), row, packet(4, b"\xfe\0\0\x0a\0\0\0"), done(5)].concat()
+}
+
+/// All that a server says to a terminal that looks at a stock.
+fn script() -> Vec<Vec<u8>> {
+    let prepared = PARAMETERS.into_iter().map(prepared);
+    [greeting(CAPABILITIES), done(2)].into_iter().chain(prepared).chain([result()]).collect()
+}
+
+/// Serves one client: sends the first bytes, and the others each after something has arrived. Closes the connection
+/// where nothing does for some time.
+fn serve(steps: Vec<Vec<u8>>, patience: Duration) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let Ok((mut client, _)) = listener.accept() else { return };
+        let _ = client.set_read_timeout(Some(patience));
+        let mut buffer = [0; 4096];
+        for step in steps {
+            let is_sent = client.write_all(&step).is_ok();
+            if !is_sent || !client.read(&mut buffer).is_ok_and(|read| 0 < read) {
+                return;
+            }
+        }
+    });
+    address
+}
+
+fn context(address: SocketAddr) -> std::rc::Rc<DatabaseContext> {
+    let server = DatabaseServer {
+        product: DatabaseProduct::MariaDb,
+        place: DatabasePlace::Tcp(address),
+        encryption: None,
+        user: "me".to_owned(),
+        password: Some(DatabasePassword::new("secret")),
+        database: String::new(),
+    };
+    DatabaseContext::new(&workload(OrderSql::Stored), &server, &[], RealClock::start()).unwrap()
+}
+
+/// Returns the reason why no session can be opened.
+fn refusal(address: SocketAddr) -> String {
+    block_on(async {
+        let mut driver = DatabaseDriver::new(&context(address));
+        let opened = tokio::time::timeout(REFUSED_MAX, driver.open()).await.expect("it hangs");
+        opened.expect_err("it was opened")
+    })
+}
+
+/// Looks at a stock.
+fn look(address: SocketAddr) -> Reply {
+    let district = DistrictKey { warehouse: 1, district: 1 };
+    let request =
+        OrderRequest { input: TransactionInput::StockLevel(StockLevelInput { district, threshold: 15 }) };
+    block_on(async {
+        let mut driver = DatabaseDriver::new(&context(address));
+        let work = driver.perform(&request, RealClock::start().now());
+        tokio::time::timeout(REFUSED_MAX, work).await.expect("it hangs")
+    })
+}
+
+#[test]
+fn peers_that_are_no_database_are_named_as_such() {
+    let other = "the reply is not of the database's protocol";
+    let authentication = "the database asks for a way of authentication that Plimsoll has not";
+    let hello = || greeting(CAPABILITIES);
+    let switch = |number, plugin: &[u8]| {
+        packet(number, &[&b"\xfe"[..], plugin, b"\x0012345678901234567890\0"].concat())
+    };
+    let native = |number| switch(number, b"mysql_native_password");
+    for (what, steps, expected) in [
+        ("it closes", vec![], "the database closed the session"),
+        ("HTTP", vec![b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()], other),
+        ("a packet out of order", vec![packet(5, &hello()[4..])], other),
+        ("an empty packet", vec![packet(0, b"")], other),
+        ("half a greeting", vec![packet(0, &hello()[4..30])], other),
+        ("a server of 2003", vec![greeting(0x0000_ffff)], other),
+        (
+            "too many connections",
+            vec![packet(0, b"\xff\x10\x04Too many connections")],
+            "SQLSTATE 08004: Too many connections (1040)",
+        ),
+        ("an unknown plugin", vec![hello(), switch(2, b"dialog")], authentication),
+        ("the password in clear", vec![hello(), switch(2, b"mysql_clear_password")], authentication),
+        ("the whole password", vec![hello(), packet(2, b"\x01\x04")], authentication),
+        (
+            "plugins without end",
+            [hello()].into_iter().chain((0..20).map(|index| native(2 + 2 * index))).collect(),
+            authentication,
+        ),
+        ("other parameters", vec![hello(), done(2), prepared(5)], other),
+        ("a file of ours", vec![hello(), done(2), packet(1, b"\xfb/etc/passwd")], other),
+        (
+            "half an answer",
+            vec![hello(), done(2), prepared(6)[..40].to_vec()],
+            "the connection ended within a reply",
+        ),
+    ] {
+        let found = refusal(serve(steps, Duration::from_millis(200)));
+        assert!(found.ends_with(expected), "{what}: {found}");
+        assert!(!found.contains("secret"), "{what}");
+    }
+}
+
+/// Goal: whatever bytes a server sends, a transaction has an outcome.
+#[test]
+fn spoilt_replies_have_an_outcome() {
+    assert_eq!(look(serve(script(), REFUSED_MAX)).outcome, Outcome::Ok, "what is spoilt below is right");
+    let mut rng = Rng::new(11, Purpose::User, 0);
+    let mut n_failed = 0;
+    for _ in 0..300 {
+        let mut steps = script();
+        let step = rng.index(steps.len());
+        let bytes = &mut steps[step];
+        let at = rng.index(bytes.len());
+        match rng.below(3) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, rng.below(256) as u8),
+            _ => bytes[at] = rng.below(256) as u8,
+        }
+        n_failed += u32::from(look(serve(steps, Duration::from_millis(30))).outcome != Outcome::Ok);
+    }
+    assert!(150 < n_failed, "most of what was spoilt is noticed: {n_failed}");
+}

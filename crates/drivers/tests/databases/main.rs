@@ -1,0 +1,12 @@
+//! The drivers of order entry on databases that speak SQL, against the servers of Debian's packages.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod fixture;
+mod forms;
+mod hostile_mariadb;
+mod hostile_postgres;
+mod interference;
+mod loading;
+mod tls;
