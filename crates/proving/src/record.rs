@@ -35,7 +35,9 @@ const WEB_SERVERS: [Program; 2] = [("nginx", "nginx", "-v"), ("Apache", "apache2
 const LANGUAGES: [Program; 3] =
     [("Python", "python3", "--version"), ("Node", "node", "--version"), ("Go", "go", "version")];
 
-const RECORDINGS: [Recording; 10] = [
+const DATABASES: [Program; 2] = [("PostgreSQL", "psql", "--version"), ("MariaDB", "mariadbd", "--version")];
+
+const RECORDINGS: [Recording; 13] = [
     Recording {
         name: "webstone-dynamic",
         title: "WebStone 2.0.1-style, half of the requests for generated pages",
@@ -118,6 +120,31 @@ const RECORDINGS: [Recording; 10] = [
         out: "runs",
         programs: &LANGUAGES,
         minutes: 2,
+    },
+    Recording {
+        name: "orderentry",
+        title: "Order entry on SQLite, PostgreSQL and MariaDB",
+        arguments: "orderentry --sut built-in,postgresql,mariadb --load 100,400,1000 \
+            --ramp-up 10 --duration 60 --ramp-down 5",
+        out: "runs",
+        programs: &DATABASES,
+        minutes: 22,
+    },
+    Recording {
+        name: "orderentry-postgresql",
+        title: "Order entry on PostgreSQL with 1 and 2 CPUs",
+        arguments: "orderentry --sut postgresql --sut-groups 1,2 --load 100,400,1000",
+        out: "runs",
+        programs: &DATABASES,
+        minutes: 65,
+    },
+    Recording {
+        name: "orderentry-mariadb",
+        title: "Order entry on MariaDB with 1 and 2 CPUs",
+        arguments: "orderentry --sut mariadb --sut-groups 1,2 --load 100,400,1000",
+        out: "runs",
+        programs: &DATABASES,
+        minutes: 65,
     },
 ];
 
