@@ -260,6 +260,12 @@ counters! {
 }
 
 impl Counter {
+    /// Returns whether its instances count the same, so that their sum says something.
+    pub fn adds_up(self) -> bool {
+        // Reads, bytes and deadlocks.
+        self != Counter::DatabaseCount
+    }
+
     /// The modes in which a CPU is busy.
     pub const CPU_BUSY: [Counter; 6] = [
         Counter::CpuUser,

@@ -54,7 +54,7 @@ fn table(points: &[LoadPointResult], some: &[LoadPointResult], machine: u32, cap
 }
 
 /// Returns the lines of a machine in the order of the catalog: of each counter its instances, or their sum if there are
-/// too many to read.
+/// too many to read and it has one.
 fn lines(points: &[LoadPointResult], machine: u32) -> Vec<Line> {
     let series = points.iter().flat_map(|point| &point.resources.series);
     let all: BTreeSet<(Counter, &str)> = series
@@ -65,7 +65,9 @@ fn lines(points: &[LoadPointResult], machine: u32) -> Vec<Line> {
     for (counter, instance) in &all {
         let n = all.iter().filter(|(other, _)| other == counter).count();
         let line = match n {
-            0..=INSTANCES_MAX => (machine, *counter, Some((*instance).to_owned())),
+            n if n <= INSTANCES_MAX || !counter.adds_up() => {
+                (machine, *counter, Some((*instance).to_owned()))
+            }
             _ => (machine, *counter, None),
         };
         if lines.last() != Some(&line) {

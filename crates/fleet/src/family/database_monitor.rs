@@ -46,9 +46,11 @@ fn answer(server: &DatabaseServer, asked: &Receiver<()>, tell: &Sender<Result<Da
     let Ok(runtime) = runtime else { return };
     let mut session = None;
     while asked.recv().is_ok() {
-        let reading = tokio::time::timeout(READING_MAX, read(server, &mut session));
         let late = |_| Err(format!("no answer within {} s", READING_MAX.as_secs()));
-        let account = runtime.block_on(async { reading.await.unwrap_or_else(late) });
+        // A timer is made within the runtime.
+        let account = runtime.block_on(async {
+            tokio::time::timeout(READING_MAX, read(server, &mut session)).await.unwrap_or_else(late)
+        });
         if account.is_err() {
             session = None;
         }

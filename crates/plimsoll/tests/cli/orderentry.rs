@@ -181,21 +181,35 @@ const CLIENT: (&str, f64) = ("client statements one by one", 9.0);
 const TLS: (&str, f64) = ("client statements one by one, prepared, over TLS", 9.0);
 
 /// Runs the benchmark on a database that it starts, in the standard form and in another one.
-fn check_recipe(fixture: &Fixture, recipe: &str, product: &str, (other, known): (&[&str], (&str, f64))) {
+fn check_recipe(
+    fixture: &Fixture,
+    (recipe, product, counter): (&str, &str, &str),
+    (other, known): (&[&str], (&str, f64)),
+) {
     let arguments = ["run", "orderentry", "--sut", recipe, "--out"];
     for (sql, known) in [(&[][..], STORED), (other, known)] {
         let run = format!("run{}.plim", sql.len());
-        let ended =
-            fixture.run(&[&arguments[..], &[run.as_str()], sql, &SHORT, &["off"]].concat()).expect_run();
+        let ended = fixture
+            .run(&[&arguments[..], &[run.as_str()], sql, &SHORT[..SHORT.len() - 1]].concat())
+            .expect_run();
         assert!(ended.stdout.contains("NOPM"), "{}", ended.stdout);
         check_database(fixture, product, &run, known);
+        // Its own account, with a line for each of its counters.
+        let html = std::fs::read_to_string(fixture.path(&run.replace(".plim", ".html"))).unwrap();
+        for text in ["Sessions of a database that wait for a lock", counter] {
+            assert!(html.contains(text), "{text}");
+        }
     }
 }
 
 #[test]
 fn postgresql_is_loaded_by_recipe_and_audited() {
     let fixture = Fixture::new();
-    check_recipe(&fixture, "postgresql", "PostgreSQL", (&["--set", "sql=batched"], BATCHED));
+    check_recipe(
+        &fixture,
+        ("postgresql", "PostgreSQL", "pg_stat_wal.wal_bytes"),
+        (&["--set", "sql=batched"], BATCHED),
+    );
     fixture
         .run(&["run", "orderentry", "--sut", "postgresql", "--set", "sql=request", "--out", "x.plim"])
         .expect(2)
@@ -213,7 +227,11 @@ fn postgresql_is_loaded_by_recipe_and_audited() {
 #[test]
 fn mariadb_is_loaded_by_recipe_and_audited() {
     let fixture = Fixture::new();
-    check_recipe(&fixture, "mariadb", "MariaDB", (&["--set", "sql=client", "--set", "tls=on"], TLS));
+    check_recipe(
+        &fixture,
+        ("mariadb", "MariaDB", "Innodb_os_log_written"),
+        (&["--set", "sql=client", "--set", "tls=on"], TLS),
+    );
     fixture
         .run(&["run", "orderentry", "--sut", "mariadb", "--set", "sql=batched", "--out", "x.plim"])
         .expect(2)
