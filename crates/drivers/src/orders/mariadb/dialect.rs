@@ -3,7 +3,7 @@
 //!
 //! Rows are made here and sent as the file of a `LOAD DATA LOCAL`; where the server forbids that, by `INSERT`.
 
-use orders::{ColumnType, OrderTable, TableColumn};
+use orders::OrderTable;
 
 use super::MariaDbSessions;
 use super::rows::{LINES, RowBuffer, VALUES};
@@ -13,7 +13,10 @@ use crate::orders::sql::control::SqlDialect;
 use crate::orders::sql::failure::SqlFailure;
 use crate::orders::sql::load::{LoadMethod, ROWS_PER_LOOK};
 use crate::orders::sql::rows::CopiedRow;
-use crate::orders::sql::schema::{ORDER_SCHEMA, create_indexes, create_table};
+use crate::orders::sql::schema::{ORDER_SCHEMA, TypeNames, create_indexes, create_table};
+
+/// The types of columns.
+const TYPES: TypeNames = TypeNames { small: "int", large: "bigint", time: "datetime(3)" };
 
 /// The statements that make the stored procedures, each behind the end of the one before.
 const PROCEDURES: &str = include_str!("procedures.sql");
@@ -74,7 +77,7 @@ impl SqlDialect for MariaDbSessions {
     fn before_rows(table: OrderTable) -> Vec<String> {
         let key = table.schema().primary_key;
         let key = if key.is_empty() { String::new() } else { format!(", PRIMARY KEY ({})", key.join(", ")) };
-        vec![create_table(table, column, &key)]
+        vec![create_table(table, &TYPES, &key)]
     }
 
     fn after_rows(table: OrderTable) -> Vec<String> {
@@ -170,18 +173,6 @@ impl RowSink<'_> {
             false => self.wire.command("COMMIT").await,
         }
     }
-}
-
-fn column(column: &TableColumn) -> String {
-    let kind = match column.kind {
-        ColumnType::Key | ColumnType::Rate => "int".to_owned(),
-        ColumnType::Count | ColumnType::Money => "bigint".to_owned(),
-        ColumnType::Time => "datetime(3)".to_owned(),
-        ColumnType::VariableText(length) => format!("varchar({length})"),
-        ColumnType::FixedText(length) => format!("char({length})"),
-    };
-    let not_null = if column.is_nullable { "" } else { " NOT NULL" };
-    format!("{} {kind}{not_null}", column.name)
 }
 
 #[cfg(test)]

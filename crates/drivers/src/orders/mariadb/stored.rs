@@ -1,19 +1,20 @@
 //! The form `stored`: a call of a stored procedure (`procedures.sql`) for each transaction, one round trip each.
 
 use orders::{
-    Cents, CustomerSelector, DISTRICTS, DeliveryInput, DeliveryOutput, NewOrderInput, OrderDetails,
-    OrderStatusInput, OrderStatusLine, OrderStatusOutput, PaymentInput, PricedLine, RECENT_ORDERS, ShortText,
-    StockLevelInput, StockLevelOutput, TransactionInput, TransactionOutput, last_name,
+    Cents, DISTRICTS, DeliveryInput, DeliveryOutput, NewOrderInput, OrderStatusInput, PaymentInput,
+    PricedLine, RECENT_ORDERS, StockLevelInput, StockLevelOutput, TransactionInput, TransactionOutput,
 };
 use units::WallTime;
 
 use super::row::MariaDbRow;
 use super::wire::{Statement, Wire};
-use crate::orders::sql::client::payment_output;
 use crate::orders::sql::columns::{Columns, WRONG, short};
 use crate::orders::sql::connection::{SqlConnection, statements, values};
 use crate::orders::sql::failure::{SqlFailure, WRONG_ROWS};
-use crate::orders::sql::output::{OrderHead, bad_credit_entry, placed, rolled_back};
+use crate::orders::sql::output::{
+    OrderHead, bad_credit_entry, placed, rolled_back, selected_customer, stored_order_status, stored_payment,
+};
+use crate::orders::sql::reading::status_line;
 use crate::orders::sql::session::Changes;
 
 statements! {
@@ -64,9 +65,7 @@ async fn new_order(
     let parameters = values![warehouse, district, input.customer, lines.as_str(), now, is_kept];
     let row = wire.one(&sql.new_order, parameters).await?;
     let mut columns = Columns::of(&row);
-    let (order, customer_last, credit) = (columns.key()?, columns.text()?, columns.credit()?);
-    let (discount, warehouse_tax, district_tax) = (columns.rate()?, columns.rate()?, columns.rate()?);
-    let head = OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax };
+    let head = OrderHead::read(&mut columns)?;
     if let Some(missing) = columns.optional_key()? {
         return Ok(rolled_back(&head, missing));
     }
@@ -84,14 +83,6 @@ fn priced_lines(text: &str) -> Result<Vec<PricedLine>, SqlFailure> {
     lines.into_iter().map(line).collect()
 }
 
-/// Returns a customer as the procedures take it: the number, or 0 and the last name.
-fn customer(selector: CustomerSelector) -> (u32, ShortText<16>) {
-    match selector {
-        CustomerSelector::Number(number) => (number, ShortText::default()),
-        CustomerSelector::LastName(number) => (0, last_name(number)),
-    }
-}
-
 async fn payment(
     wire: &mut Wire,
     sql: &Statements,
@@ -100,7 +91,7 @@ async fn payment(
     is_kept: i64,
 ) -> Result<TransactionOutput, SqlFailure> {
     let (to, of) = (input.district, input.customer_district);
-    let (number, name) = customer(input.customer);
+    let (number, name) = selected_customer(input.customer);
     let (amount, entry) = (input.amount.0, bad_credit_entry(input));
     let parameters = values![
         to.warehouse,
@@ -115,11 +106,7 @@ async fn payment(
         is_kept
     ];
     let row = wire.one(&sql.payment, parameters).await?;
-    let mut columns = Columns::of(&row);
-    let number = columns.key()?;
-    let mut output = payment_output(&mut columns, number, now)?;
-    (output.district, output.warehouse) = (columns.address()?, columns.address()?);
-    Ok(TransactionOutput::Payment(Box::new(output)))
+    stored_payment(&mut Columns::of(&row), now)
 }
 
 async fn order_status(
@@ -128,35 +115,13 @@ async fn order_status(
     input: &OrderStatusInput,
 ) -> Result<TransactionOutput, SqlFailure> {
     let (warehouse, district) = (input.district.warehouse, input.district.district);
-    let (number, name) = customer(input.customer);
+    let (number, name) = selected_customer(input.customer);
     let parameters = values![warehouse, district, number, name.as_str()];
     let results = wire.results_of(&sql.order_status, parameters).await?;
     let [head, lines] = &results.sets[..] else { return Err(SqlFailure::WrongResult(WRONG_ROWS)) };
     let [head] = &head[..] else { return Err(SqlFailure::WrongResult(WRONG_ROWS)) };
-    let mut columns = Columns::of(head);
-    let number = columns.key()?;
-    let customer = columns.customer(number)?;
-    let order = match columns.optional_key()? {
-        Some(id) => Some(OrderDetails {
-            id,
-            entered: columns.time()?,
-            carrier: columns.optional_key()?,
-            lines: lines.iter().map(status_line).collect::<Result<_, _>>()?,
-        }),
-        None => None,
-    };
-    Ok(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order }))
-}
-
-fn status_line(row: &MariaDbRow) -> Result<OrderStatusLine, SqlFailure> {
-    let mut columns = Columns::of(row);
-    Ok(OrderStatusLine {
-        item: columns.key()?,
-        supply_warehouse: columns.key()?,
-        quantity: columns.count()?,
-        amount: columns.cents()?,
-        delivered: columns.optional_time()?,
-    })
+    let lines = |_: &mut Columns<'_, MariaDbRow>| lines.iter().map(status_line).collect();
+    stored_order_status(&mut Columns::of(head), lines)
 }
 
 async fn delivery(

@@ -7,7 +7,7 @@ use std::pin::pin;
 
 use bytes::Bytes;
 use futures::SinkExt;
-use orders::{ColumnType, OrderTable, TableColumn};
+use orders::OrderTable;
 
 use super::PostgresSessions;
 use super::copy::CopyBuffer;
@@ -16,7 +16,10 @@ use crate::orders::sql::control::SqlDialect;
 use crate::orders::sql::failure::SqlFailure;
 use crate::orders::sql::load::{LoadMethod, ROWS_PER_LOOK};
 use crate::orders::sql::rows::CopiedRow;
-use crate::orders::sql::schema::{create_indexes, create_table};
+use crate::orders::sql::schema::{TypeNames, create_indexes, create_table};
+
+/// The types of columns.
+const TYPES: TypeNames = TypeNames { small: "integer", large: "bigint", time: "timestamptz" };
 
 /// The statements that make the stored procedures.
 const PROCEDURES: &str = include_str!("procedures.sql");
@@ -64,7 +67,7 @@ impl SqlDialect for PostgresSessions {
     }
 
     fn before_rows(table: OrderTable) -> Vec<String> {
-        vec!["BEGIN".to_owned(), create_table(table, column, "")]
+        vec!["BEGIN".to_owned(), create_table(table, &TYPES, "")]
     }
 
     fn after_rows(table: OrderTable) -> Vec<String> {
@@ -112,18 +115,6 @@ impl SqlDialect for PostgresSessions {
     async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
         Wire::open(&self.socket, &self.config).await
     }
-}
-
-fn column(column: &TableColumn) -> String {
-    let kind = match column.kind {
-        ColumnType::Key | ColumnType::Rate => "integer".to_owned(),
-        ColumnType::Count | ColumnType::Money => "bigint".to_owned(),
-        ColumnType::Time => "timestamptz".to_owned(),
-        ColumnType::VariableText(length) => format!("varchar({length})"),
-        ColumnType::FixedText(length) => format!("char({length})"),
-    };
-    let not_null = if column.is_nullable { "" } else { " NOT NULL" };
-    format!("{} {kind}{not_null}", column.name)
 }
 
 #[cfg(test)]

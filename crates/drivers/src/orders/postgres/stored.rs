@@ -1,21 +1,21 @@
 //! The form `stored`: a call of a stored procedure (`procedures.sql`) for each transaction, one round trip each.
 
 use orders::{
-    BasisPoints, Cents, CustomerSelector, DeliveryInput, DeliveryOutput, NewOrderInput, OrderDetails,
-    OrderStatusInput, OrderStatusLine, OrderStatusOutput, OrderedItem, PaymentInput, PricedLine,
-    RECENT_ORDERS, ShortText, StockLevelInput, StockLevelOutput, TransactionInput, TransactionOutput,
-    last_name,
+    BasisPoints, Cents, DeliveryInput, DeliveryOutput, NewOrderInput, OrderStatusInput, OrderStatusLine,
+    OrderedItem, PaymentInput, PricedLine, RECENT_ORDERS, ShortText, StockLevelInput, StockLevelOutput,
+    TransactionInput, TransactionOutput,
 };
 use tokio_postgres::Row;
 use units::WallTime;
 
 use super::row::wall_of;
 use super::wire::Wire;
-use crate::orders::sql::client::payment_output;
 use crate::orders::sql::columns::{Columns, short, small};
 use crate::orders::sql::connection::{SqlConnection, statements, values};
 use crate::orders::sql::failure::{SqlFailure, SqlStateCode, WRONG_COLUMN, WRONG_ROWS};
-use crate::orders::sql::output::{OrderHead, bad_credit_entry, placed, rolled_back};
+use crate::orders::sql::output::{
+    OrderHead, bad_credit_entry, placed, rolled_back, selected_customer, stored_order_status, stored_payment,
+};
 
 /// The statements as they are prepared here.
 type Statements = StoredStatements<tokio_postgres::Statement>;
@@ -70,14 +70,7 @@ async fn new_order(
 
 fn placed_order(row: &Row, now: WallTime) -> Result<TransactionOutput, SqlFailure> {
     let mut columns = Columns::of(row);
-    let head = OrderHead {
-        order: columns.key()?,
-        customer_last: columns.text()?,
-        credit: columns.credit()?,
-        discount: columns.rate()?,
-        warehouse_tax: columns.rate()?,
-        district_tax: columns.rate()?,
-    };
+    let head = OrderHead::read(&mut columns)?;
     let (names, stocks): (Vec<&str>, Vec<i64>) = (columns.value()?, columns.value()?);
     let originals: Vec<bool> = columns.value()?;
     let (prices, amounts): (Vec<i64>, Vec<i64>) = (columns.value()?, columns.value()?);
@@ -114,14 +107,6 @@ fn rolled_back_order(message: &str) -> Option<TransactionOutput> {
     Some(rolled_back(&head, item.parse().ok()?))
 }
 
-/// Returns a customer as the procedures take it: the number, or 0 and the last name.
-fn customer(selector: CustomerSelector) -> (u32, ShortText<16>) {
-    match selector {
-        CustomerSelector::Number(number) => (number, ShortText::default()),
-        CustomerSelector::LastName(number) => (0, last_name(number)),
-    }
-}
-
 async fn payment(
     wire: &mut Wire,
     sql: &Statements,
@@ -130,15 +115,11 @@ async fn payment(
 ) -> Result<TransactionOutput, SqlFailure> {
     let to = (input.district.warehouse, input.district.district);
     let of = (input.customer_district.warehouse, input.customer_district.district);
-    let (number, name) = customer(input.customer);
+    let (number, name) = selected_customer(input.customer);
     let (amount, entry) = (input.amount.0, bad_credit_entry(input));
     let parameters = values![to.0, to.1, of.0, of.1, number, name.as_str(), amount, entry.as_str(), now];
     let row = wire.one(&sql.payment, parameters).await?;
-    let mut columns = Columns::of(&row);
-    let number = columns.key()?;
-    let mut output = payment_output(&mut columns, number, now)?;
-    (output.district, output.warehouse) = (columns.address()?, columns.address()?);
-    Ok(TransactionOutput::Payment(Box::new(output)))
+    stored_payment(&mut Columns::of(&row), now)
 }
 
 async fn order_status(
@@ -147,21 +128,9 @@ async fn order_status(
     input: &OrderStatusInput,
 ) -> Result<TransactionOutput, SqlFailure> {
     let (warehouse, district) = (input.district.warehouse, input.district.district);
-    let (number, name) = customer(input.customer);
+    let (number, name) = selected_customer(input.customer);
     let row = wire.one(&sql.order_status, values![warehouse, district, number, name.as_str()]).await?;
-    let mut columns = Columns::of(&row);
-    let number = columns.key()?;
-    let customer = columns.customer(number)?;
-    let order = match columns.optional_key()? {
-        Some(id) => Some(OrderDetails {
-            id,
-            entered: columns.time()?,
-            carrier: columns.optional_key()?,
-            lines: lines(&mut columns)?,
-        }),
-        None => None,
-    };
-    Ok(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order }))
+    stored_order_status(&mut Columns::of(&row), lines)
 }
 
 /// Reads the lines of an order, of which each column is an array; without lines there is none.

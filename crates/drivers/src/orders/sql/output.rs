@@ -1,14 +1,15 @@
 //! Parts of transactions that all forms of SQL share: the customer whom an input selects, and outputs of orders.
 
 use orders::{
-    BasisPoints, Credit, CustomerSelector, DistrictKey, NewOrderOutput, OrderedItem, PaymentInput,
-    PlacedOrder, PricedLine, RolledBackOrder, ShortText, TransactionOutput, bad_credit_data, last_name,
-    order_total,
+    BasisPoints, Credit, CustomerSelector, DistrictKey, NewOrderOutput, OrderDetails, OrderStatusLine,
+    OrderStatusOutput, OrderedItem, PaymentInput, PlacedOrder, PricedLine, RolledBackOrder, ShortText,
+    TransactionOutput, bad_credit_data, last_name, order_total,
 };
 use units::WallTime;
 
+use super::client::payment_output;
 use super::columns::Columns;
-use super::connection::{SqlConnection, values};
+use super::connection::{SqlConnection, SqlRow, values};
 use super::failure::{SqlFailure, WRONG_ROWS};
 
 /// The numbers of the customers with a last name, by first name.
@@ -31,6 +32,59 @@ pub(crate) struct OrderHead {
     pub(crate) discount: BasisPoints,
     pub(crate) warehouse_tax: BasisPoints,
     pub(crate) district_tax: BasisPoints,
+}
+
+impl OrderHead {
+    /// Reads six columns.
+    pub(crate) fn read(columns: &mut Columns<'_, impl SqlRow>) -> Result<OrderHead, SqlFailure> {
+        Ok(OrderHead {
+            order: columns.key()?,
+            customer_last: columns.text()?,
+            credit: columns.credit()?,
+            discount: columns.rate()?,
+            warehouse_tax: columns.rate()?,
+            district_tax: columns.rate()?,
+        })
+    }
+}
+
+/// Returns a customer as stored procedures take it: the number, or 0 and the last name.
+pub(crate) fn selected_customer(selector: CustomerSelector) -> (u32, ShortText<16>) {
+    match selector {
+        CustomerSelector::Number(number) => (number, ShortText::default()),
+        CustomerSelector::LastName(number) => (0, last_name(number)),
+    }
+}
+
+/// Reads the output of a payment by a stored procedure: the customer, the district and the warehouse.
+pub(crate) fn stored_payment(
+    columns: &mut Columns<'_, impl SqlRow>,
+    now: WallTime,
+) -> Result<TransactionOutput, SqlFailure> {
+    let number = columns.key()?;
+    let mut output = payment_output(columns, number, now)?;
+    (output.district, output.warehouse) = (columns.address()?, columns.address()?);
+    Ok(TransactionOutput::Payment(Box::new(output)))
+}
+
+/// Reads the output of an order-status by a stored procedure: the customer and the last order, whose lines are read by
+/// `lines`.
+pub(crate) fn stored_order_status<R: SqlRow>(
+    columns: &mut Columns<'_, R>,
+    lines: impl FnOnce(&mut Columns<'_, R>) -> Result<Vec<OrderStatusLine>, SqlFailure>,
+) -> Result<TransactionOutput, SqlFailure> {
+    let number = columns.key()?;
+    let customer = columns.customer(number)?;
+    let order = match columns.optional_key()? {
+        Some(id) => Some(OrderDetails {
+            id,
+            entered: columns.time()?,
+            carrier: columns.optional_key()?,
+            lines: lines(columns)?,
+        }),
+        None => None,
+    };
+    Ok(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order }))
 }
 
 /// Returns the number of the customer: of n with the last name, sorted by first name, number ⌈n/2⌉.

@@ -44,12 +44,13 @@ pub(crate) async fn order_status<C: SqlConnection>(
     let mut columns = Columns::of(&row);
     let (id, entered, carrier) = (columns.key()?, columns.time()?, columns.optional_key()?);
     let rows = connection.rows(&sql.lines, values![warehouse, district, id]).await?;
-    let lines = rows.iter().map(line).collect::<Result<_, _>>()?;
+    let lines = rows.iter().map(status_line).collect::<Result<_, _>>()?;
     let order = Some(OrderDetails { id, entered, carrier, lines });
     Ok(End::Commit(TransactionOutput::OrderStatus(OrderStatusOutput { customer, order })))
 }
 
-fn line(row: &impl SqlRow) -> Result<OrderStatusLine, SqlFailure> {
+/// Reads a line of an order from a row.
+pub(crate) fn status_line(row: &impl SqlRow) -> Result<OrderStatusLine, SqlFailure> {
     let mut columns = Columns::of(row);
     Ok(OrderStatusLine {
         item: columns.key()?,

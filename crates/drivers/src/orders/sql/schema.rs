@@ -2,7 +2,7 @@
 //!
 //! Amounts are whole cents, rates ten-thousandths.
 
-use orders::{OrderTable, Population, TableColumn};
+use orders::{ColumnType, OrderTable, Population, TableColumn};
 
 /// The schema, or the database of databases without schemas. What is in it is ours, and nothing else is touched.
 pub const ORDER_SCHEMA: &str = "plimsoll_orderentry";
@@ -45,10 +45,35 @@ pub fn contents_of(population: &Population) -> String {
     format!("order entry: format {FORMAT}, {seed}, {warehouses}, {divisor}, {c_load}")
 }
 
-/// Returns the statement that makes a table; `column` writes a column, `rest` is what follows the columns.
-pub(crate) fn create_table(table: OrderTable, column: fn(&TableColumn) -> String, rest: &str) -> String {
+/// The names that a product has for types.
+#[derive(Debug)]
+pub(crate) struct TypeNames {
+    /// Numbers of 32 and of 64 bits.
+    pub(crate) small: &'static str,
+    pub(crate) large: &'static str,
+    /// Points in time.
+    pub(crate) time: &'static str,
+}
+
+impl TypeNames {
+    /// Writes a column.
+    fn column(&self, column: &TableColumn) -> String {
+        let kind = match column.kind {
+            ColumnType::Key | ColumnType::Rate => self.small.to_owned(),
+            ColumnType::Count | ColumnType::Money => self.large.to_owned(),
+            ColumnType::Time => self.time.to_owned(),
+            ColumnType::VariableText(length) => format!("varchar({length})"),
+            ColumnType::FixedText(length) => format!("char({length})"),
+        };
+        let not_null = if column.is_nullable { "" } else { " NOT NULL" };
+        format!("{} {kind}{not_null}", column.name)
+    }
+}
+
+/// Returns the statement that makes a table; `rest` is what follows the columns.
+pub(crate) fn create_table(table: OrderTable, types: &TypeNames, rest: &str) -> String {
     let schema = table.schema();
-    let columns: Vec<String> = schema.columns.iter().map(column).collect();
+    let columns: Vec<String> = schema.columns.iter().map(|column| types.column(column)).collect();
     format!("CREATE TABLE {} ({}{rest})", schema.name, columns.join(", "))
 }
 
