@@ -15,8 +15,8 @@ use drivers::orders::{
 use model::{DatabaseProduct, OrderEntryWorkload, OrderRequest, OrderSql};
 use observe::private_folder::private_folder_in;
 use orders::{
-    ConsistencyCondition, DataScale, InputGenerator, OrderTotals, Population, RunConstants, Terminal,
-    TransactionType,
+    ConsistencyCondition, DataScale, InputGenerator, OrderTable, OrderTotals, Population, RunConstants,
+    Terminal, TransactionType,
 };
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -37,6 +37,16 @@ pub(crate) fn workload(sql: OrderSql) -> OrderEntryWorkload {
 
 pub(crate) fn population() -> Population {
     Population::new(workload(OrderSql::Client).population_seed, scale(), wall())
+}
+
+/// Returns the totals of the data as they were loaded.
+pub(crate) fn fresh() -> OrderTotals {
+    let orders = scale().rows(OrderTable::Orders);
+    OrderTotals {
+        orders,
+        new_orders: scale().rows(OrderTable::NewOrder),
+        next_orders: orders + scale().rows(OrderTable::District),
+    }
 }
 
 /// All products.

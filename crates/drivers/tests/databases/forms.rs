@@ -5,23 +5,14 @@ use std::rc::Rc;
 use drivers::orders::{DatabaseContext, DatabaseDriver};
 use engine::Driver;
 use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply, order_measure};
-use orders::{CustomerSelector, OrderTable, OrderTotals, TransactionInput, TransactionKind, TransactionType};
+use orders::{CustomerSelector, TransactionInput, TransactionKind, TransactionType};
 use units::{Clock, RealClock};
 
 use crate::common::block_on;
-use crate::fixture::{Database, Inputs, PRODUCTS, scale};
+use crate::fixture::{Database, Inputs, PRODUCTS, fresh, scale};
 
 /// Transactions of each of several terminals at once.
 const N_TRANSACTIONS: u32 = 150;
-
-fn fresh() -> OrderTotals {
-    let orders = scale().rows(OrderTable::Orders);
-    OrderTotals {
-        orders,
-        new_orders: scale().rows(OrderTable::NewOrder),
-        next_orders: orders + scale().rows(OrderTable::District),
-    }
-}
 
 async fn perform(driver: &mut DatabaseDriver, request: &OrderRequest) -> Reply {
     let reply = driver.perform(request, RealClock::start().now()).await;

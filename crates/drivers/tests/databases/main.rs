@@ -9,4 +9,5 @@ mod hostile_mariadb;
 mod hostile_postgres;
 mod interference;
 mod loading;
+mod recovery;
 mod tls;

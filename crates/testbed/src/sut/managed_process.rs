@@ -9,6 +9,7 @@ use std::time::Duration;
 use languages::{foreign_text, without_credentials};
 use observe::kernel_file;
 use observe::process::family_of;
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use units::{Clock, Nanos, RealClock};
 
@@ -118,7 +119,12 @@ impl ManagedProcess {
     fn ended(&self) -> Option<String> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let pid = Pid::from_child(self.child.as_ref()?);
-        let status = waitid(WaitId::Pid(pid), options).ok()??;
+        let status = match waitid(WaitId::Pid(pid), options) {
+            Ok(status) => status?,
+            // Somebody else has reaped it.
+            Err(Errno::CHILD) => return Some("in an unknown way".to_owned()),
+            Err(_) => return None,
+        };
         Some(match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => format!("exit status {code}"),
             (None, Some(signal)) => format!("signal {signal}"),

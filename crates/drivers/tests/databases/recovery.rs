@@ -1,0 +1,167 @@
+//! A server that crashes while transactions are under way, and comes up again.
+
+use std::cell::Cell;
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+use std::time::Duration;
+
+use drivers::orders::{DatabaseContext, DatabaseDriver};
+use engine::Driver;
+use model::{DatabaseProduct, OrderSql, Outcome};
+use observe::process::family_of;
+use orders::{OrderTotals, TransactionType};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use units::{Clock, RealClock};
+
+use crate::common::block_on;
+use crate::fixture::{Database, Inputs, PRODUCTS, fresh};
+
+/// Terminals that work at the same time.
+const TERMINALS: u32 = 6;
+
+/// Transactions of each terminal that succeed, before the crash or after it.
+const TRANSACTIONS: u32 = 80;
+
+/// The longest that the server takes to come up again, and that all terminals take to go on.
+const RECOVERY_MAX: Duration = Duration::from_secs(60);
+
+/// A server that was started again; ends with this value.
+struct Recovered {
+    product: DatabaseProduct,
+    server: Child,
+}
+
+impl Drop for Recovered {
+    fn drop(&mut self) {
+        // PostgreSQL would wait for its clients otherwise.
+        let signal = match self.product {
+            DatabaseProduct::PostgreSql => Signal::INT,
+            DatabaseProduct::MariaDb => Signal::TERM,
+        };
+        let _ = kill_process(Pid::from_child(&self.server), signal);
+        let _ = self.server.wait();
+    }
+}
+
+/// Returns the words of a file of the kernel about a process, with zeros between them.
+fn words(pid: u32, name: &str) -> Vec<String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/{name}")).unwrap();
+    let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
+/// Returns the numbers of a line of `/proc/PID/status`.
+fn numbers(pid: u32, name: &str) -> Vec<String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Kills all processes of the server, and starts it again with the same command, account and environment, on the data as
+/// they are.
+fn crash(database: &Database) -> Recovered {
+    let leader = database.sut.watched().leaders[0];
+    let [program, arguments @ ..] = &words(leader, "cmdline")[..] else { panic!("no command line") };
+    // The effective account, with the group by which it may pass the folder of the run.
+    let [user, group] = ["Uid:", "Gid:"].map(|name| numbers(leader, name).swap_remove(1));
+    let mut again = Command::new("setpriv");
+    again
+        .args([format!("--reuid={user}"), format!("--regid={group}")])
+        .args([format!("--groups={}", numbers(leader, "Groups:").join(",")), "--".to_owned()])
+        .arg(program)
+        .args(arguments)
+        .envs(words(leader, "environ").iter().filter_map(|word| word.split_once('=')))
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let family = family_of(&[leader]);
+    assert!(!family.is_empty());
+    for process in &family {
+        let pid = Pid::from_raw(process.pid.cast_signed()).unwrap();
+        let _ = kill_process(pid, Signal::KILL);
+    }
+    // PostgreSQL takes a zombie for a server that is still there.
+    let _ = waitpid(Pid::from_raw(leader.cast_signed()), WaitOptions::empty());
+    let is_gone = |pid: u32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
+    for _ in 0..200 {
+        if family.iter().all(|process| is_gone(process.pid)) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Recovered { product: database.product, server: again.spawn().unwrap() }
+}
+
+/// Performs transactions until as many have succeeded; returns the outcomes of the others.
+async fn work(driver: &mut DatabaseDriver, inputs: &mut Inputs, done: &Cell<u32>) -> Vec<Outcome> {
+    let mut failed = Vec::new();
+    let mut n_done = 0;
+    while n_done < TRANSACTIONS {
+        let request = inputs.next(TransactionType::ALL[(n_done % 5) as usize]);
+        let reply = driver.perform(&request, RealClock::start().now()).await;
+        match reply.outcome {
+            Outcome::Ok => n_done += 1,
+            outcome => {
+                failed.push(outcome);
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+        done.set(done.get() + u32::from(reply.outcome == Outcome::Ok));
+    }
+    failed
+}
+
+/// Works before a crash, through it, and after it; returns the totals of the data then, and the outcomes that were not good.
+async fn work_through_a_crash(
+    database: &Database,
+    form: OrderSql,
+    context: &Rc<DatabaseContext>,
+) -> (OrderTotals, Vec<Outcome>) {
+    let done = Rc::new(Cell::new(0));
+    let terminals: Vec<_> = (0..TERMINALS)
+        .map(|user| {
+            let (context, done) = (Rc::clone(context), Rc::clone(&done));
+            tokio::task::spawn_local(async move {
+                let (mut driver, mut inputs) = (DatabaseDriver::new(&context), Inputs::of(user));
+                work(&mut driver, &mut inputs, &done).await
+            })
+        })
+        .collect();
+    while done.get() < TERMINALS * TRANSACTIONS / 4 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // All terminals have a request under way.
+    let recovered = crash(database);
+    let mut failed = Vec::new();
+    for terminal in terminals {
+        failed.extend(tokio::time::timeout(RECOVERY_MAX, terminal).await.expect("it goes on").unwrap());
+    }
+    let totals = database.consistent_totals(form).await;
+    drop(recovered);
+    (totals, failed)
+}
+
+/// Goal: what was committed before a crash is there, nothing that failed is there, and what is not known is counted as in
+/// doubt; all conditions hold, and each terminal goes on with a new session.
+#[test]
+fn a_crash_loses_nothing_that_was_committed() {
+    for product in PRODUCTS {
+        for form in [OrderSql::Client, OrderSql::Stored] {
+            let database = Database::loaded(product);
+            let context = database.context(form);
+            let (totals, failed) = block_on(work_through_a_crash(&database, form, &context));
+            assert!(!failed.is_empty(), "{product} {form}: nobody noticed");
+            let counts = context.counts();
+            let known = |n: i64, least: u64, in_doubt: u64| {
+                let n = u64::try_from(n).unwrap();
+                assert!(least <= n && n <= least + in_doubt, "{product} {form}: {n}, {counts:?}");
+            };
+            known(totals.placed_since(&fresh()), counts.placed, counts.placed_in_doubt);
+            let delivered = totals.delivered_since_load(&crate::fixture::scale());
+            known(delivered, counts.delivered, counts.delivered_in_doubt);
+            // Some orders of a fifth of the transactions are rolled back.
+            assert!(u64::from(TERMINALS * TRANSACTIONS / 8) <= counts.placed, "{counts:?}");
+        }
+    }
+}
