@@ -16,6 +16,13 @@ pub enum Event<'a> {
         /// Bytes altogether.
         total: u64,
     },
+    /// Rows are being loaded into a database.
+    Rows {
+        /// Rows in place.
+        done: u64,
+        /// Rows altogether, about.
+        total: u64,
+    },
     /// The server is up and right.
     Ready {
         /// The address of the server.

@@ -51,6 +51,7 @@ impl Observer for Transcript {
             Event::Status(status) if status.is_over => self.add("  judged"),
             Event::Preparing(_)
             | Event::Files { .. }
+            | Event::Rows { .. }
             | Event::Interval(_)
             | Event::Status(_)
             | Event::Readings { .. }

@@ -158,7 +158,7 @@ impl LoadSide for LoadThreads {
                 assignment,
                 target: target.clone(),
                 clock: self.clock,
-                start: ThreadStart { ready: report.clone(), origin },
+                start: ThreadStart { ready: report.clone(), origin, began: Arc::default() },
                 stop: Arc::clone(&self.stop),
                 outbox: Outbox::new(records.clone()),
             };

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 
 use engine::{
     Driver, HealthProbe, LoadThreadUse, OpenedSessions, PointSetup, PointStart, Sink, ThreadMeters,
@@ -55,13 +56,18 @@ impl ThreadWork<'_> {
 pub(crate) struct ThreadStart {
     pub(crate) ready: Sender<OpenedSessions>,
     pub(crate) origin: oneshot::Receiver<Nanos>,
+    /// Set to that time when it is known, for work beside the users.
+    pub(crate) began: Arc<OnceLock<Nanos>>,
 }
 
 impl PointStart for ThreadStart {
     async fn wait(self, sessions: OpenedSessions) -> Option<Nanos> {
         self.ready.send(sessions).ok()?;
         // The controller drops its end where the load point does not begin.
-        self.origin.await.ok()
+        let origin = self.origin.await.ok()?;
+        // Nobody else sets it.
+        let _ = self.began.set(origin);
+        Some(origin)
     }
 }
 

@@ -36,6 +36,7 @@ impl Observer for EventLog {
             Event::Status(status) if status.is_over => self.order.push(format!("judged {}", status.index)),
             Event::Preparing(_)
             | Event::Files { .. }
+            | Event::Rows { .. }
             | Event::Status(_)
             | Event::Example(_)
             | Event::Warning(_) => {}

@@ -91,11 +91,12 @@ pub use workload::{
     AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, BUFFERED_BODY_MAX, BodyEncoding,
     CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataSet, DataTable,
     DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
-    FileSetError, HttpVersion, JsonCheck, OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql,
-    Page, Parameter, ParameterError, PathPattern, PathPatternError, PathValue, Pick, PickError,
-    REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue,
-    SetFile, TemplatePiece, Think, Tls, UserPage, WebProtocol, WebWorkload, Workload, app_measure,
-    compile_regex, file_path_fault, is_json_pointer, order_measure, template_pieces, web_measure,
+    FileSetError, HttpVersion, JsonCheck, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
+    OrderRequest, OrderSql, Page, Parameter, ParameterError, PathPattern, PathPatternError, PathValue, Pick,
+    PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX, Sampler,
+    SessionValue, SetFile, TemplatePiece, Think, Tls, UserPage, WebProtocol, WebWorkload, Workload,
+    app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, template_pieces,
+    web_measure,
 };
 #[cfg(feature = "echo")]
 pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

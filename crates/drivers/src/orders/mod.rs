@@ -10,6 +10,7 @@
 //! - `count`: what became of the transactions that write, so that the database's own totals can be compared
 //! - `control`: a session beside the terminals, which restores the data and has their consistency checked
 //! - `describe`: failures in words
+//! - `deferred`: deliveries that are queued, and made in the background
 //! - `database`: the same transactions in a database that speaks SQL; `sql`: what all of them share; `postgres`,
 //!   `mariadb`: those
 
@@ -17,6 +18,7 @@ mod call;
 mod control;
 mod count;
 mod database;
+mod deferred;
 mod describe;
 mod exchange;
 mod mariadb;
@@ -38,6 +40,10 @@ pub use count::OrderCounts;
 pub use database::{
     DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseEncryption, DatabaseLoad, DatabasePassword,
     DatabasePlace, DatabaseServer, DatabaseSetupError, load_database,
+};
+pub use deferred::{
+    BACKGROUND_SESSIONS, BackgroundDeliveries, DEFERRED_MAX, DeferredCounts, DeferringDriver, DeliveryQueue,
+    delivery_queue,
 };
 pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, DatabaseError};
 pub use sql::load::LoadMethod;

@@ -13,8 +13,9 @@ use std::sync::atomic::AtomicBool;
 use benchmarks::orderentry::OrderTerminals;
 use drivers::Trust;
 use drivers::orders::{
-    DatabaseContext, DatabaseControl, DatabaseData, DatabaseDriver, DatabaseEncryption, DatabaseError,
-    DatabaseLoad, DatabasePassword, DatabasePlace, DatabaseServer, LoadMethod, contents_of, load_database,
+    BACKGROUND_SESSIONS, DatabaseContext, DatabaseControl, DatabaseData, DatabaseDriver, DatabaseEncryption,
+    DatabaseError, DatabaseLoad, DatabasePassword, DatabasePlace, DatabaseServer, LoadMethod, contents_of,
+    load_database,
 };
 use languages::host_and_port;
 use model::{
@@ -26,6 +27,7 @@ use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Populatio
 use testbed::RunningSut;
 use units::{RealClock, wall};
 
+use super::deferred;
 use super::order_entry::{CheckedRow, ConditionSource, checked_conditions, named, rows, workload};
 use super::probe::Probe;
 use super::{SetupError, host_of, unless_stopped};
@@ -309,7 +311,8 @@ pub(super) fn load(
     observer.event(Event::Preparing(&format!("loading about {n_rows} rows into {}", target.server.product)));
     let n_connections = available_cpus().len().clamp(2, LOADERS_MAX);
     let load = DatabaseLoad { server: &target.server, population: population(workload), n_connections };
-    let method = load_database(&load, stop, |_| {}).map_err(|error| target.not_loaded(error))?;
+    let method = load_database(&load, stop, |done| observer.event(Event::Rows { done, total: n_rows }))
+        .map_err(|error| target.not_loaded(error))?;
     if method == LoadMethod::Insert {
         observer.event(Event::Preparing(
             "the rows were loaded by `INSERT` statements, because the server forbids `LOAD DATA LOCAL`",
@@ -348,10 +351,19 @@ async fn has_room(
 ) -> Result<(), VerifyError> {
     let connections = control.connections().await.map_err(|error| target.unusable(error))?;
     let n_users = plan.level_max().ceil() as u64;
-    if connections.free < n_users {
+    let n_background = match workload(plan)?.defers_deliveries() {
+        true => BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads),
+        false => 0,
+    };
+    if connections.free < n_users + n_background {
         let (most, free) = (connections.most, connections.free);
-        let text =
-            format!("its `max_connections` of {most} leaves {free} for the {n_users} users of the plan");
+        let background = match n_background {
+            0 => String::new(),
+            n => format!(", and {n} for deferred deliveries"),
+        };
+        let text = format!(
+            "its `max_connections` of {most} leaves {free} for the {n_users} users of the plan{background}"
+        );
         return Err(target.wrong_data(text));
     }
     Ok(())
@@ -446,8 +458,25 @@ async fn found_conditions(
 pub(super) fn run(work: ThreadWork<'_>, target: &DatabaseTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let mix = OrderTerminals::new(workload, work.plan.seed);
-    work.run_with(mix, |_| DatabaseDriver::new(&context))?;
-    Ok(named(&context.counts()))
+    let mut counts = Counts::default();
+    if workload.defers_deliveries() {
+        let (plan, clock) = (work.plan, work.clock);
+        counts = deferred::run(
+            work,
+            mix,
+            workload.sql,
+            |_| DatabaseDriver::new(&context),
+            |background| {
+                let (_, context) = target.context(plan, clock)?;
+                let deferred = background.perform(|| DatabaseDriver::new(&context))?;
+                Ok((deferred, named(&context.counts())))
+            },
+        )?;
+    } else {
+        work.run_with(mix, |_| DatabaseDriver::new(&context))?;
+    }
+    counts.add(&named(&context.counts()));
+    Ok(counts)
 }
 
 #[cfg(test)]

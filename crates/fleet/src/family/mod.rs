@@ -6,6 +6,7 @@
 mod app;
 mod database;
 mod database_monitor;
+mod deferred;
 #[cfg(feature = "echo")]
 mod echo;
 mod order_entry;

@@ -11,7 +11,9 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 use benchmarks::orderentry::OrderTerminals;
-use drivers::orders::{OrderCallError, OrderContext, OrderControl, OrderCounts, OrderDriver};
+use drivers::orders::{
+    DEFERRED_MAX, DeferredCounts, OrderCallError, OrderContext, OrderControl, OrderCounts, OrderDriver,
+};
 use languages::foreign_text;
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, Plan, Workload};
 use observe::free_bytes;
@@ -19,6 +21,7 @@ use orders::wire::{ConditionResult, DataDescription};
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
 use units::{Bytes, RealClock};
 
+use super::deferred;
 use super::probe::Probe;
 use super::{SetupError, host_and_port, host_of, unless_stopped};
 use crate::counts::Counts;
@@ -35,6 +38,11 @@ const ROWS_MAX: usize = 3;
 // Names of counts.
 const PLACED: &str = "orders placed";
 const PLACED_IN_DOUBT: &str = "new orders in doubt";
+const DEFERRED: &str = "deferred deliveries";
+const DEFERRED_IN_TIME: &str = "deferred deliveries within 80 s";
+
+/// The number by which sessions in the background introduce themselves. A server knows no difference between terminals.
+const BACKGROUND_TERMINAL: u32 = 0;
 const DELIVERED: &str = "orders delivered";
 const DELIVERED_IN_DOUBT: &str = "orders that deliveries in doubt may have delivered";
 const SKIPPED: &str = "districts without an order to deliver";
@@ -255,7 +263,9 @@ pub(super) async fn checked_conditions<S: ConditionSource>(
     let totals = source.totals().await?;
     found.extend(match moment {
         CheckMoment::Before => vec![fresh_row(scale, &totals)],
-        CheckMoment::After => Vec::from(total_rows(scale, &totals, counts)),
+        CheckMoment::After => {
+            total_rows(scale, &totals, counts).into_iter().chain(deferred_row(counts)).collect()
+        }
     });
     Ok(found)
 }
@@ -321,8 +331,34 @@ fn total_rows(scale: &DataScale, found: &OrderTotals, counts: &Counts) -> [(Stri
 pub(super) fn run(work: ThreadWork<'_>, target: &OrderTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
     let mix = OrderTerminals::new(workload, work.plan.seed);
-    work.run_with(mix, |user| OrderDriver::new(Rc::clone(&context), user))?;
-    Ok(named(&context.counts()))
+    let terminal = |user| OrderDriver::new(Rc::clone(&context), user);
+    let mut counts = Counts::default();
+    if workload.defers_deliveries() {
+        let (plan, clock) = (work.plan, work.clock);
+        counts = deferred::run(work, mix, workload.sql, terminal, |background| {
+            let (_, context) = target.context(plan, clock)?;
+            let deferred =
+                background.perform(|| OrderDriver::new(Rc::clone(&context), BACKGROUND_TERMINAL))?;
+            Ok((deferred, named(&context.counts())))
+        })?;
+    } else {
+        work.run_with(mix, terminal)?;
+    }
+    counts.add(&named(&context.counts()));
+    Ok(counts)
+}
+
+/// Returns the counts of deferred deliveries by name.
+pub(super) fn deferred_counts(counts: &DeferredCounts) -> Counts {
+    let DeferredCounts { queued, in_time } = *counts;
+    Counts::from([(DEFERRED, queued), (DEFERRED_IN_TIME, in_time)])
+}
+
+/// Judges deferred deliveries of the steady phase: nine in ten are made in time. `None` where none was queued.
+fn deferred_row(counts: &Counts) -> Option<CheckedRow> {
+    let [queued, in_time] = [DEFERRED, DEFERRED_IN_TIME].map(|name| counts.get(name));
+    let text = format!("{in_time} of {queued} made within {DEFERRED_MAX} of their queueing; expected 90 %");
+    (0 < queued).then(|| ("deferred deliveries".to_owned(), 9 * queued <= 10 * in_time, text))
 }
 
 /// Returns the counts of the terminals by name.

@@ -260,8 +260,8 @@ mod tests {
     use super::*;
     use crate::{
         AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Arrivals, Connection, FilelistSource,
-        HttpVersion, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Think, Tls,
-        WebProtocol, WorkloadSource,
+        HttpVersion, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Think,
+        Tls, WebProtocol, WorkloadSource,
     };
     use proptest::prelude::*;
 
@@ -378,6 +378,8 @@ mod tests {
             think_from: PauseStart::Due,
             mix: OrderMix::Deck,
             sql: OrderSql::Batched,
+            delivery: OrderDelivery::Deferred,
+            is_encrypted: true,
             ..OrderEntryWorkload::default()
         };
         assert_eq!((orders, definition.time_limit), (&expected, Nanos::from_secs(5)));
@@ -396,8 +398,8 @@ mod tests {
         line 11, `rounds`: unknown key `rounds` in `workload`: not a key of a definition
         line 13, `0`: `protocol.warehouses` is not valid: expected a whole number from 1 to 100000, found 0
         line 14, `"3"`: `protocol.divisor` is not valid: expected 1, 2, 4, 5, 10, 20, 25, 50 or 100, found `3`
-        line 34, `"slow"`: `quick.protocol.pacing` is not valid: expected spec, bf or flat, found `slow`
-        line 34, `pase`: unknown key `pase` in `quick.protocol`: not a key of a definition
+        line 36, `"slow"`: `quick.protocol.pacing` is not valid: expected spec, bf or flat, found `slow`
+        line 36, `pase`: unknown key `pase` in `quick.protocol`: not a key of a definition
         "#);
         let other = EVERY_KEY.replace("\"operation-rate\"", "\"new-order-rate\"");
         let error = Definition::parse("my.toml", &other).unwrap_err().to_string();

@@ -5,7 +5,7 @@ use orders::{DataScale, WAREHOUSES_MAX};
 
 use super::configuration::TIME_LIMIT;
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
-use crate::{OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Workload};
+use crate::{OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Workload};
 
 const WAREHOUSES: &str = "warehouses";
 const DIVISOR: &str = "divisor";
@@ -13,6 +13,7 @@ const PACING: &str = "pacing";
 const THINK_TIME: &str = "think-time";
 const THINK_FROM: &str = "think-from";
 const MIX: &str = "mix";
+const DELIVERY: &str = "delivery";
 pub(crate) const SQL: &str = "sql";
 pub(crate) const TLS: &str = "tls";
 
@@ -114,6 +115,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        name: DELIVERY,
+        title: "time of deliveries",
+        about: "time at which deliveries are made",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new(
+                "standard",
+                "That of the pacing: deferred with `spec`, at once with the others",
+            ),
+            SettingChoice::new("direct", "At once: the terminal waits for them"),
+            SettingChoice::new("deferred", "In the background: the terminal waits until they are queued"),
+        ]),
+        key: DefinitionKey::Optional("standard"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.delivery.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, DELIVERY, value),
+        },
+    },
+    Setting {
         name: SQL,
         title: "form of SQL",
         about: "form in which transactions reach the database; it follows from the server where it can have one only",
@@ -170,6 +189,9 @@ pub(crate) fn apply(workload: &mut OrderEntryWorkload, name: &str, value: &Setti
         (MIX, SettingValue::Choice(name, _)) => {
             workload.mix = OrderMix::named(name).unwrap_or(workload.mix);
         }
+        (DELIVERY, SettingValue::Choice(name, _)) => {
+            workload.delivery = OrderDelivery::named(name).unwrap_or(workload.delivery);
+        }
         (SQL, SettingValue::Choice(name, _)) => {
             workload.sql = OrderSql::named(name).unwrap_or(workload.sql);
         }
@@ -208,6 +230,7 @@ mod tests {
         assert_eq!(choices(PACING), OrderPacing::ALL.map(OrderPacing::name));
         assert_eq!(choices(THINK_FROM), PauseStart::ALL.map(PauseStart::name));
         assert_eq!(choices(MIX), OrderMix::ALL.map(OrderMix::name));
+        assert_eq!(choices(DELIVERY), OrderDelivery::ALL.map(OrderDelivery::name));
         assert_eq!(choices(SQL), OrderSql::ALL.map(OrderSql::name));
         assert_eq!(choices(DIVISOR), orders::DIVISORS.map(|divisor| divisor.to_string()));
     }
@@ -225,6 +248,7 @@ mod tests {
         assert_eq!(applied("think-time", "1 s").think_mean, Nanos::from_secs(1));
         assert_eq!(applied("think-from", "due").think_from, PauseStart::Due);
         assert_eq!(applied("mix", "deck").mix, OrderMix::Deck);
+        assert_eq!(applied("delivery", "deferred").delivery, OrderDelivery::Deferred);
         assert_eq!(applied("sql", "stored").sql, OrderSql::Stored);
         assert!(applied("tls", "on").is_encrypted && !applied("tls", "off").is_encrypted);
         let error = Family::OrderEntry.choose_setting("warehouses", "0").unwrap_err();

@@ -79,6 +79,20 @@ names! {
 }
 
 names! {
+    /// The time at which deliveries are made.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum OrderDelivery {
+        /// That of the pacing: deferred with `spec`, at once with the others.
+        #[default]
+        Standard = "standard",
+        /// At once: the terminal waits for them.
+        Direct = "direct",
+        /// In the background: the terminal waits until they are queued.
+        Deferred = "deferred",
+    }
+}
+
+names! {
     /// The form in which transactions reach the database: it moves work between the two sides.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum OrderSql {
@@ -116,8 +130,8 @@ impl DatabaseProduct {
 }
 
 impl OrderSql {
-    /// Whether replies state the times of queue and service: those of a database do not.
-    fn has_server_times(self) -> bool {
+    /// Returns whether replies state the times of queue and service: those of a database do not.
+    pub fn has_server_times(self) -> bool {
         self == OrderSql::Request
     }
 
@@ -150,6 +164,9 @@ pub struct OrderEntryWorkload {
     pub think_from: PauseStart,
     /// The choice of transactions.
     pub mix: OrderMix,
+    /// The time at which deliveries are made.
+    #[serde(default)]
+    pub delivery: OrderDelivery,
     /// The form in which they reach the database.
     pub sql: OrderSql,
     /// Whether connections to the database are encrypted.
@@ -167,6 +184,7 @@ impl Default for OrderEntryWorkload {
             think_mean: Nanos::from_millis(270),
             think_from: PauseStart::Done,
             mix: OrderMix::Standard,
+            delivery: OrderDelivery::Standard,
             sql: OrderSql::Request,
             is_encrypted: false,
         }
@@ -201,6 +219,15 @@ impl OrderEntryWorkload {
         match (self.mix, self.pacing) {
             (OrderMix::Deck, _) | (OrderMix::Standard, OrderPacing::Specified) => TransactionMix::Deck,
             (OrderMix::Weighted | OrderMix::Standard, _) => TransactionMix::Weighted,
+        }
+    }
+
+    /// Returns whether deliveries are queued by terminals, and made in the background.
+    pub fn defers_deliveries(&self) -> bool {
+        match self.delivery {
+            OrderDelivery::Standard => self.pacing == OrderPacing::Specified,
+            OrderDelivery::Direct => false,
+            OrderDelivery::Deferred => true,
         }
     }
 
@@ -259,8 +286,9 @@ impl OrderEntryWorkload {
             (OrderPacing::Exponential, PauseStart::Due) => "bf as interarrival times".to_owned(),
             (pacing, _) => pacing.to_string(),
         };
+        let deliveries = if self.defers_deliveries() { "deferred" } else { "at once" };
         let tls = if self.is_encrypted { ", over TLS" } else { "" };
-        format!("{}{tls}; pacing {pacing}, {mix}, deliveries at once", self.sql.text())
+        format!("{}{tls}; pacing {pacing}, {mix}, deliveries {deliveries}", self.sql.text())
     }
 
     /// Returns what a run of the workload counts and measures.

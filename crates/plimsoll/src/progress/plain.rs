@@ -29,6 +29,7 @@ pub(super) fn event_message(event: &Event<'_>) -> Option<ProgressMessage> {
         }
         Event::Warning(text) => Some(ProgressMessage::Warning(text.clone())),
         Event::Files { .. }
+        | Event::Rows { .. }
         | Event::Turn(_)
         | Event::LoadPoint(_)
         | Event::Interval(_)

@@ -151,7 +151,7 @@ fn settings_are_modifications() {
         .expect(0)
         .expect_stdout("pacing: bf → spec")
         .expect_stdout("divisor of cardinalities: 100 → 50")
-        .expect_stdout("a deck of 23 cards per user");
+        .expect_stdout("a deck of 23 cards per user, deliveries deferred");
 }
 
 /// Checks a run on a database: no failures, all conditions hold, and what is known of its form of SQL.
@@ -172,6 +172,25 @@ fn check_database(fixture: &Fixture, product: &str, run: &str, (text, trips): (&
     }
     let html = std::fs::read_to_string(fixture.path(&run.replace(".plim", ".html"))).unwrap();
     assert!(html.contains(text), "{text}");
+}
+
+/// Goal: deferred deliveries are made, counted in time, and are among the orders that the users know.
+#[test]
+fn deferred_deliveries_are_made_in_the_background() {
+    let fixture = Fixture::new();
+    let arguments =
+        ["run", "orderentry", "--set", "delivery=deferred", "--set", "think-time=20 ms", "--out", "x.plim"];
+    fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
+    fixture.run(&["audit", "x.plim"]).expect(0).expect_stdout("no differences found");
+    for point in fixture.report(&fixture.path("x.plim"))["load_points"].as_array().unwrap() {
+        assert!(checks(point, "after").contains(&"deferred deliveries"), "{}", point["checks"]);
+        let counts = &point["counts"];
+        let queued = counts["deferred deliveries"].as_u64().unwrap();
+        assert!(0 < queued && counts["deferred deliveries within 80 s"] == queued, "{counts}");
+        let delivery = kind(point, "delivery");
+        assert_eq!(delivery["round_trips"]["mean"], 0.0, "{delivery}");
+        assert!(delivery["response_s"]["mean"].as_f64().unwrap() < 0.001, "{delivery}");
+    }
 }
 
 /// The words of each form, and the round trips of a payment in it.

@@ -117,6 +117,10 @@ impl State {
             Event::Files { done, total } => {
                 self.step = Some(format!("creating files, {} of {}", Bytes(*done), Bytes(*total)));
             }
+            Event::Rows { done, total } => {
+                let share = 100.0 * (*done).min(*total) as f64 / (*total).max(1) as f64;
+                self.step = Some(format!("loading rows, {done} of about {total} ({share:.0} %)"));
+            }
             Event::Turn(turn) => self.turn = (*turn).min(self.runs.len() - 1),
             Event::Ready { address, server } => {
                 self.step = None;

@@ -1,0 +1,69 @@
+//! Load threads whose deliveries are deferred.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use drivers::orders::{BackgroundDeliveries, DeferredCounts, DeferringDriver, delivery_queue};
+use engine::Driver;
+use model::{Mix, OrderRequest, OrderSql, Phase, Phases};
+use units::{Nanos, RealClock};
+
+use super::order_entry::deferred_counts;
+use crate::counts::Counts;
+use crate::thread::{ThreadFailure, ThreadWork};
+
+/// The work in the background of a load thread.
+pub(super) struct Background<'a> {
+    deliveries: BackgroundDeliveries,
+    phases: &'a Phases,
+    /// The start of the load point on the clock of the run, when it has begun.
+    origin: Arc<OnceLock<Nanos>>,
+    clock: RealClock,
+    stop: &'a AtomicBool,
+}
+
+impl Background<'_> {
+    /// Makes the deliveries by drivers of the background's own.
+    ///
+    /// # Errors
+    /// The system refuses a runtime.
+    pub(super) fn perform<D: Driver<Operation = OrderRequest>>(
+        self,
+        driver: impl FnMut() -> D,
+    ) -> Result<DeferredCounts, ThreadFailure> {
+        let Background { deliveries, phases, origin, clock, stop } = self;
+        let is_steady = |queued: Nanos| {
+            origin.get().is_some_and(|origin| phases.at(queued.saturating_sub(*origin)) == Phase::Steady)
+        };
+        Ok(deliveries.perform(driver, &is_steady, clock, stop)?)
+    }
+}
+
+/// Runs the users of a load thread, whose deliveries are made by `background` in a thread of its own. Returns what the
+/// background has counted.
+///
+/// # Errors
+/// One of the two threads cannot be set up.
+pub(super) fn run<D: Driver<Operation = OrderRequest> + 'static>(
+    work: ThreadWork<'_>,
+    mix: impl Mix<Operation = OrderRequest, User: 'static> + 'static,
+    sql: OrderSql,
+    mut driver: impl FnMut(u32) -> D,
+    background: impl FnOnce(Background<'_>) -> Result<(DeferredCounts, Counts), ThreadFailure> + Send,
+) -> Result<Counts, ThreadFailure> {
+    let (queue, deliveries, over) = delivery_queue(sql);
+    let (clock, origin) = (work.clock, Arc::clone(&work.start.began));
+    let of_background = Background { deliveries, phases: &work.plan.phases, origin, clock, stop: work.stop };
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(move || background(of_background));
+        let ran = work.run_with(mix, |user| DeferringDriver::new(driver(user), queue.clone(), clock));
+        drop(queue);
+        // It may have failed.
+        let _ = over.send(());
+        let (deferred, mut counts) = thread.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        ran?;
+        counts.add(&deferred_counts(&deferred));
+        Ok(counts)
+    })
+}
