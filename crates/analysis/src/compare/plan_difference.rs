@@ -85,7 +85,7 @@ fn course(a: &Plan, b: &Plan) -> [Check; 8] {
         (
             "modifications",
             a.modifications == b.modifications,
-            both(a, b, |plan| modified_text(&plan.modifications)),
+            modified_texts(&a.modifications, &b.modifications),
         ),
     ]
 }
@@ -150,7 +150,12 @@ fn phases_text(a: &Phases, b: &Phases) -> [String; 2] {
     [text(a), text(b)]
 }
 
-fn modified_text(modifications: &[Modification]) -> String {
-    let list: Vec<String> = modifications.iter().map(|one| format!("{} {}", one.what, one.ours)).collect();
-    if list.is_empty() { "nothing".to_owned() } else { list.join("; ") }
+/// Lists the modifications that only one of the two has.
+fn modified_texts(a: &[Modification], b: &[Modification]) -> [String; 2] {
+    let only = |these: &[Modification], others: &[Modification]| {
+        let own = these.iter().filter(|one| !others.contains(one));
+        let list: Vec<String> = own.map(|one| format!("{} {}", one.what, one.ours)).collect();
+        if list.is_empty() { "nothing".to_owned() } else { list.join("; ") }
+    };
+    [only(a, b), only(b, a)]
 }

@@ -29,7 +29,8 @@ pub(super) fn response_interval(seconds: &Seconds, mean: f64) -> Option<(f64, f6
         .map(|second| (second.response_ns as f64 / 1e9 - second.ok as f64 * mean) / n_mean)
         .collect();
     let (low, high) = interval_of(&contributions)?;
-    Some((mean + low, mean + high))
+    // Batches of equal length leave seconds at the begin out: where these make the mean, nothing is known of it.
+    (low <= 0.0 && 0.0 <= high).then_some((mean + low, mean + high))
 }
 
 fn point(second: &Second) -> TimelinePoint {

@@ -231,6 +231,25 @@ fn intervals_hold_the_means() {
     assert!(low <= mean && mean <= high && high - low < 0.01, "{low} {mean} {high}");
 }
 
+/// Ten users for 21 s, with 900 ms in the first second and 50 ms then: 20 batches leave that second out, which makes the mean.
+#[test]
+fn a_mean_outside_of_its_interval_has_none() {
+    let with_first = |first: u64| {
+        let plan = plan(Load::Users(10), 2, 21);
+        // Forty fill the ramp-up of two seconds.
+        let length = |_, k| ms(if k == 40 { first } else { 50 });
+        let operations = crate::record::users(&plan, 10, length, ms(0));
+        let analysis = RecordedRun::of(plan, &operations).analyze();
+        let response = &only(&analysis).response;
+        (response.mean.unwrap(), response.mean_interval)
+    };
+    let (mean, interval) = with_first(50);
+    let (low, high) = interval.unwrap();
+    assert!(low <= mean && mean <= high, "{low} {mean} {high}");
+    let (mean, interval) = with_first(900);
+    assert!(0.0515 < mean && interval.is_none(), "{mean} {interval:?}");
+}
+
 /// Ten users for 20 s, in every other pair of seconds 50 ms, else 100 ms: values of a second are alike, so that the
 /// effective sample size of 2,600 is small, and the median may be either. Ranks of independent values would give 50
 /// ms alone.
