@@ -127,6 +127,9 @@ fn peers_that_are_no_database_are_named_as_such() {
     let other = "the reply is not of the database's protocol";
     let authentication = "the database asks for a way of authentication that Plimsoll has not";
     let hello = || greeting(CAPABILITIES);
+    let version = hello().windows(7).position(|part| part == b"MariaDB").unwrap();
+    let mut mysql = hello();
+    mysql[version..version + 7].copy_from_slice(b"0ubuntu");
     let switch = |number, plugin: &[u8]| {
         packet(number, &[&b"\xfe"[..], plugin, b"\x0012345678901234567890\0"].concat())
     };
@@ -136,6 +139,7 @@ fn peers_that_are_no_database_are_named_as_such() {
         ("HTTP", vec![b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()], other),
         ("a packet out of order", vec![packet(5, &hello()[4..])], other),
         ("an empty packet", vec![packet(0, b"")], other),
+        ("MySQL", vec![mysql], "the server speaks MariaDB's protocol, but is not MariaDB"),
         ("half a greeting", vec![packet(0, &hello()[4..30])], other),
         ("a server of 2003", vec![greeting(0x0000_ffff)], other),
         (

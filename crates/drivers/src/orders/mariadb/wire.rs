@@ -26,7 +26,7 @@ use crate::net::ClientTls;
 use crate::orders::database::DatabasePassword;
 use crate::orders::sql::connection::{SqlConnection, SqlValue, TextRow};
 use crate::orders::sql::failure::{
-    NO_TLS, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode, WRONG_ROWS,
+    NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode, WRONG_ROWS,
 };
 use crate::orders::sql::stream::{MeteredStream, ServerSocket};
 
@@ -55,6 +55,9 @@ const CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
 /// The number of `utf8mb4_general_ci`, which the server takes from the client that asks for TLS.
 const COLLATION: u8 = 45;
 
+/// A part of the version that the server says first.
+const MARIADB: &[u8] = b"MariaDB";
+
 // First bytes of packets.
 const OK: u8 = 0x00;
 const MORE_DATA: u8 = 0x01;
@@ -68,8 +71,10 @@ const IS_KNOWN: u8 = 0x03;
 /// The numbers of errors after which the server ends the session: it shuts down, or somebody has killed the connection.
 const FATAL: [u16; 3] = [1053, 1927, 4031];
 
-/// The number of the error of a server whose connections are all taken.
-const TOO_MANY_CONNECTIONS: u16 = 1040;
+/// The states of errors of which the server says none, or one that does not tell: its connections are all taken, which it
+/// says before it knows the client; and, where `innodb_snapshot_isolation` is on, as it is from 11.6 on, another
+/// transaction has changed what this one has read, so that it is to be begun again.
+const OWN_STATES: [(u16, &str); 2] = [(1040, "08004"), (1020, "40001")];
 
 /// The user of a session.
 #[derive(Debug)]
@@ -141,6 +146,10 @@ impl Wire {
         }
         let handshake: HandshakePacket<'_> = parsed(&self.packet, ())?;
         self.session = handshake.connection_id();
+        // Others that speak the protocol, MySQL first of all, have no such status variables and write procedures otherwise.
+        if !handshake.server_version_ref().windows(MARIADB.len()).any(|part| part == MARIADB) {
+            return Err(malformed(NOT_MARIADB));
+        }
         if !handshake.capabilities().contains(CAPABILITIES) {
             return Err(malformed(OTHER_BYTES));
         }
@@ -432,8 +441,9 @@ fn refusal(packet: &[u8]) -> SqlFailure {
     let read = parsed(packet, CAPABILITIES).or_else(|_| parsed(packet, CapabilityFlags::empty()));
     let Ok(ErrPacket::Error(error)) = read else { return malformed(OTHER_BYTES) };
     let number = error.error_code();
-    let unknown = || if number == TOO_MANY_CONNECTIONS { "08004".to_owned() } else { String::new() };
-    let state = error.sql_state_ref().map_or_else(unknown, |state| state.as_str().into_owned());
+    let own = OWN_STATES.iter().find(|(one, _)| *one == number).map(|(_, state)| (*state).to_owned());
+    let told = || error.sql_state_ref().map(|state| state.as_str().into_owned());
+    let state = own.or_else(told).unwrap_or_default();
     SqlFailure::Refused(Refusal {
         state: SqlStateCode::of(&state),
         is_fatal: FATAL.contains(&number),

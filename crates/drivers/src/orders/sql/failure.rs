@@ -15,8 +15,9 @@ pub(crate) const OTHER_BYTES: u64 = 1;
 pub(crate) const NOTICES_WITHOUT_END: u64 = 2;
 pub(crate) const NO_PASSWORD: u64 = 3;
 pub(crate) const OTHER_AUTHENTICATION: u64 = 4;
-// Or it offers no TLS.
+// Or it offers no TLS, or is another product behind MariaDB's protocol.
 pub(crate) const NO_TLS: u64 = 5;
+pub(crate) const NOT_MARIADB: u64 = 6;
 
 // Codes of `wrong bytes` beside those of all order-entry transactions.
 /// A column of a result is missing, or has a value of another type or range.
@@ -177,6 +178,9 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
         }
         Outcome::MalformedHead if detail == OTHER_AUTHENTICATION => {
             "the database asks for a way of authentication that Plimsoll has not".to_owned()
+        }
+        Outcome::MalformedHead if detail == NOT_MARIADB => {
+            "the server speaks MariaDB's protocol, but is not MariaDB".to_owned()
         }
         Outcome::MalformedHead if detail == NO_TLS => "the database offers no TLS".to_owned(),
         Outcome::TlsFailed => "the TLS handshake failed".to_owned(),
