@@ -10,7 +10,7 @@ use engine::Driver;
 use model::{DatabaseProduct, OrderSql, Outcome};
 use observe::process::family_of;
 use orders::{OrderTotals, TransactionType};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, geteuid, kill_process, waitpid};
 use units::{Clock, RealClock};
 
 use crate::common::block_on;
@@ -57,18 +57,28 @@ fn numbers(pid: u32, name: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
+/// Returns the command that runs a program under the effective account of a process, with the groups by which it may pass
+/// the folder of the run. Without root that account is the user's own.
+fn as_account_of(pid: u32, program: &str) -> Command {
+    if !geteuid().is_root() {
+        return Command::new(program);
+    }
+    let [user, group] = ["Uid:", "Gid:"].map(|name| numbers(pid, name).swap_remove(1));
+    let mut command = Command::new("setpriv");
+    command
+        .args([format!("--reuid={user}"), format!("--regid={group}")])
+        .args([format!("--groups={}", numbers(pid, "Groups:").join(",")), "--".to_owned()])
+        .arg(program);
+    command
+}
+
 /// Kills all processes of the server, and starts it again with the same command, account and environment, on the data as
 /// they are.
 fn crash(database: &Database) -> Recovered {
     let leader = database.sut.watched().leaders[0];
     let [program, arguments @ ..] = &words(leader, "cmdline")[..] else { panic!("no command line") };
-    // The effective account, with the group by which it may pass the folder of the run.
-    let [user, group] = ["Uid:", "Gid:"].map(|name| numbers(leader, name).swap_remove(1));
-    let mut again = Command::new("setpriv");
+    let mut again = as_account_of(leader, program);
     again
-        .args([format!("--reuid={user}"), format!("--regid={group}")])
-        .args([format!("--groups={}", numbers(leader, "Groups:").join(",")), "--".to_owned()])
-        .arg(program)
         .args(arguments)
         .envs(words(leader, "environ").iter().filter_map(|word| word.split_once('=')))
         .current_dir("/")
