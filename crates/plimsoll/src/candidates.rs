@@ -201,7 +201,7 @@ pub(crate) fn candidates(
     let mut all = with_settings(&behind(&bare, &accelerators), settings);
     match family {
         Family::App => all.iter_mut().try_for_each(settle_protocol)?,
-        Family::OrderEntry => all.iter_mut().try_for_each(settle_sql)?,
+        Family::OrderEntry => all.iter_mut().try_for_each(settle_database)?,
         _ => {}
     }
     for (index, one) in all.iter().enumerate() {
@@ -265,12 +265,12 @@ fn settle_protocol(one: &mut Candidate) -> Result<(), Failure> {
     settle(one, Family::App, Setting::APP_PROTOCOL, &[protocol.name()])
 }
 
-/// Gives a server of order-entry data the encryption and the form of SQL that it understands as settings; of a database, a call of a
-/// stored procedure, which is most like the one request of our own servers.
+/// Gives a server of order-entry data the encryption and the form of SQL that it understands as settings; of a database, a
+/// call of a stored procedure, which is most like the one request of our own servers.
 ///
 /// # Errors
 /// The setting is there with another value.
-fn settle_sql(one: &mut Candidate) -> Result<(), Failure> {
+fn settle_database(one: &mut Candidate) -> Result<(), Failure> {
     let database = match &one.server {
         ChosenServer::External(ExternalServer::Database(database)) => Some(database.product),
         ChosenServer::Recipe(recipe) => recipe.database(),

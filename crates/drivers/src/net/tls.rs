@@ -11,7 +11,7 @@ use rustls::pki_types::ServerName;
 use super::certificate::{CertificateProblem, CertificateVerifier, Trust};
 use super::lookup_host;
 
-/// What all connections of a load thread to one server share.
+/// The configuration that all connections of a load thread to one server share.
 #[derive(Debug)]
 pub(crate) struct ClientTls {
     pub(crate) name: ServerName<'static>,

@@ -3,9 +3,8 @@
 //! The sessions have a thread of their own beside the load thread, which goes on when its users have ended until the queue
 //! is empty.
 
+use std::cell::Cell;
 use std::io;
-use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::Driver;
@@ -30,9 +29,6 @@ pub const DEFERRED_MAX: Nanos = Nanos::from_secs(80);
 
 /// The longest that sessions go on when no terminal queues any more.
 const DRAIN_MAX: Duration = Duration::from_secs(90);
-
-/// The period at which a request to stop is looked for.
-const STOP_STEP: Duration = Duration::from_millis(20);
 
 /// A delivery that waits.
 #[derive(Debug, Clone, Copy)]
@@ -61,20 +57,12 @@ pub struct BackgroundDeliveries {
 /// Makes the queue of a load thread, for terminals that use this form of SQL; the last is sent when its users have ended.
 pub fn delivery_queue(sql: OrderSql) -> (DeliveryQueue, BackgroundDeliveries, oneshot::Sender<()>) {
     let ((sender, queue), (over, is_over)) = (channel(QUEUE_MAX), oneshot::channel());
-    let of_server: &[usize] =
-        if sql.has_server_times() { &[order_measure::QUEUE, order_measure::SERVICE] } else { &[] };
+    use order_measure::{QUEUE, RECEIVED_BYTES, RETRIES, ROUND_TRIPS, SENT_BYTES, SERVICE};
+    let all = [ROUND_TRIPS, RETRIES, SENT_BYTES, RECEIVED_BYTES, QUEUE, SERVICE];
+    // A database does not state the last two.
+    let known = if sql.has_server_times() { &all[..] } else { &all[..4] };
     let mut measured = MeasuredValues::default();
-    for measure in [
-        order_measure::ROUND_TRIPS,
-        order_measure::RETRIES,
-        order_measure::SENT_BYTES,
-        order_measure::RECEIVED_BYTES,
-    ]
-    .iter()
-    .chain(of_server)
-    {
-        measured.set(*measure, 0);
-    }
+    known.iter().for_each(|measure| measured.set(*measure, 0));
     (DeliveryQueue { sender, measured }, BackgroundDeliveries { queue, is_over }, over)
 }
 
@@ -140,7 +128,7 @@ pub struct DeferredCounts {
 /// The tally of the sessions in the background.
 struct DeferredTally<'a> {
     is_counted: &'a dyn Fn(Nanos) -> bool,
-    counts: std::cell::Cell<DeferredCounts>,
+    counts: Cell<DeferredCounts>,
 }
 
 impl DeferredTally<'_> {
@@ -155,7 +143,7 @@ impl DeferredTally<'_> {
 
 impl BackgroundDeliveries {
     /// Makes the deliveries by [`BACKGROUND_SESSIONS`] drivers until the users have ended and none is left, at most 90 s
-    /// longer than they, or until `stop` is set. Those of a time that `is_counted` are counted. Blocks the calling thread.
+    /// longer than they, or until `stopped` returns. Those of a time that `is_counted` are counted. Blocks the calling thread.
     ///
     /// # Errors
     /// The system refuses a runtime.
@@ -164,21 +152,22 @@ impl BackgroundDeliveries {
         driver: impl FnMut() -> D,
         is_counted: &dyn Fn(Nanos) -> bool,
         clock: RealClock,
-        stop: &AtomicBool,
+        stopped: impl Future<Output = ()>,
     ) -> io::Result<DeferredCounts> {
         let BackgroundDeliveries { queue, is_over } = self;
         let runtime =
             Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
-        let tally = DeferredTally { is_counted, counts: std::cell::Cell::default() };
-        let queue = Rc::new(Mutex::new(queue));
+        let tally = DeferredTally { is_counted, counts: Cell::default() };
+        let queue = Mutex::new(queue);
         runtime.block_on(async {
             let mut drivers: Vec<D> = std::iter::repeat_with(driver).take(BACKGROUND_SESSIONS).collect();
             let sessions = drivers.iter_mut().map(|driver| work(driver, &queue, &tally, clock));
             tokio::select! {
                 _ = futures::future::join_all(sessions) => {}
-                () = end(is_over, stop) => {}
+                () = drained(is_over) => {}
+                () = stopped => {}
             }
-            // What was under way is not done, and its session is of no use.
+            // Deliveries that were under way are not done, and their sessions are of no use.
             drivers.iter_mut().for_each(Driver::give_up);
             while let Ok(left) = queue.lock().await.try_recv() {
                 tally.count(&left, false);
@@ -188,22 +177,11 @@ impl BackgroundDeliveries {
     }
 }
 
-/// Returns when the users have ended for so long that nothing more is waited for, or when `stop` is set.
-async fn end(is_over: oneshot::Receiver<()>, stop: &AtomicBool) {
+/// Returns when the users have ended for so long that nothing more is waited for.
+async fn drained(is_over: oneshot::Receiver<()>) {
     // The sender may be gone: then the users have ended, too.
-    let over = async {
-        let _ = is_over.await;
-        tokio::time::sleep(DRAIN_MAX).await;
-    };
-    let stopped = async {
-        while !stop.load(Ordering::Relaxed) {
-            tokio::time::sleep(STOP_STEP).await;
-        }
-    };
-    tokio::select! {
-        () = over => {}
-        () = stopped => {}
-    }
+    let _ = is_over.await;
+    tokio::time::sleep(DRAIN_MAX).await;
 }
 
 /// Makes deliveries one after another, until no terminal can queue one and none is left.
@@ -217,32 +195,22 @@ async fn work<D: Driver<Operation = OrderRequest>>(
     let _ = driver.open().await;
     loop {
         let Some(delivery) = queue.lock().await.recv().await else { return };
-        let open = OpenDelivery { delivery: &delivery, tally, is_counted: false };
+        let mut open = OpenDelivery { delivery: &delivery, tally, in_time: false };
         let reply = driver.perform(&delivery.request, clock.now()).await;
-        let in_time = reply.done <= delivery.queued + DEFERRED_MAX;
-        open.end(reply.outcome == Outcome::Ok && in_time);
+        open.in_time = reply.outcome == Outcome::Ok && reply.done <= delivery.queued + DEFERRED_MAX;
     }
 }
 
-/// A delivery that is under way; not done if it is dropped.
+/// A delivery that is under way, counted at its end; not made in time if it is dropped before.
 struct OpenDelivery<'a> {
     delivery: &'a QueuedDelivery,
     tally: &'a DeferredTally<'a>,
-    is_counted: bool,
-}
-
-impl OpenDelivery<'_> {
-    fn end(mut self, in_time: bool) {
-        self.is_counted = true;
-        self.tally.count(self.delivery, in_time);
-    }
+    in_time: bool,
 }
 
 impl Drop for OpenDelivery<'_> {
     fn drop(&mut self) {
-        if !self.is_counted {
-            self.tally.count(self.delivery, false);
-        }
+        self.tally.count(self.delivery, self.in_time);
     }
 }
 
@@ -305,7 +273,7 @@ mod tests {
         });
         drop(driver);
         let _ = over.send(());
-        let counts = background.perform(database, &|_| true, clock, &AtomicBool::new(false)).unwrap();
+        let counts = background.perform(database, &|_| true, clock, std::future::pending()).unwrap();
         assert_eq!(counts, DeferredCounts { queued: 7, in_time: 6 }, "one fails");
     }
 
@@ -319,16 +287,15 @@ mod tests {
                 driver.perform(&delivery(1), clock.now()).await;
             }
         });
-        let stop = AtomicBool::new(true);
         let endless = || SlowDatabase(Duration::from_secs(3600), clock);
-        let counts = background.perform(endless, &|_| true, clock, &stop).unwrap();
+        let counts = background.perform(endless, &|_| true, clock, std::future::ready(())).unwrap();
         assert_eq!(counts, DeferredCounts { queued: 10, in_time: 0 });
         let (queue, background, over) = delivery_queue(OrderSql::Stored);
         let mut driver = DeferringDriver::new(SlowDatabase(Duration::ZERO, clock), queue, clock);
         run(async { driver.perform(&delivery(1), clock.now()).await });
         drop((driver, over));
         let quick = || SlowDatabase(Duration::ZERO, clock);
-        let counts = background.perform(quick, &|_| false, clock, &AtomicBool::new(false)).unwrap();
+        let counts = background.perform(quick, &|_| false, clock, std::future::pending()).unwrap();
         assert_eq!(counts, DeferredCounts::default());
     }
 }

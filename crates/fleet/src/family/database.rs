@@ -10,7 +10,6 @@ use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
-use benchmarks::orderentry::OrderTerminals;
 use drivers::Trust;
 use drivers::orders::{
     BACKGROUND_SESSIONS, DatabaseContext, DatabaseControl, DatabaseData, DatabaseDriver, DatabaseEncryption,
@@ -28,8 +27,9 @@ use testbed::RunningSut;
 use units::{RealClock, wall};
 
 use super::deferred;
-use super::order_entry::{CheckedRow, ConditionSource, checked_conditions, named, rows, workload};
-use super::probe::Probe;
+use super::order_entry::{
+    CheckedRow, ConditionSource, checked_conditions, named, probe_of, recorded, workload,
+};
 use super::{SetupError, host_of, unless_stopped};
 use crate::counts::Counts;
 use crate::error::FleetError;
@@ -70,7 +70,7 @@ pub struct ExternalDatabase {
     pub product: DatabaseProduct,
     /// A name or an address; an IPv6 address in brackets. `None` for a socket of this machine.
     pub host: Option<String>,
-    /// Where there is no host, the directory of PostgreSQL's socket, or the path of MariaDB's.
+    /// The directory of PostgreSQL's socket, or the path of MariaDB's; empty where there is a host.
     pub socket: PathBuf,
     /// The TCP port, which is also part of the name of PostgreSQL's socket.
     pub port: u16,
@@ -377,9 +377,7 @@ pub(super) fn probe(
     stop: &AtomicBool,
 ) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    let requests = OrderTerminals::new(workload, plan.seed).one_of_each();
-    let time_limit = plan.time_limit;
-    let probe = Probe { family: Family::OrderEntry, target: target.name.clone(), time_limit, clock };
+    let (probe, requests) = probe_of(plan, workload, target.name.clone(), clock);
     unless_stopped(stop, async {
         let mut control = DatabaseControl::open(&context).await.map_err(|error| target.unusable(error))?;
         has_room(plan, target, &mut control).await?;
@@ -432,10 +430,7 @@ pub(super) fn check(
     stop: &AtomicBool,
 ) -> Result<Vec<ConsistencyCheck>, VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    let checked = unless_stopped(stop, async {
-        Ok(found_conditions(&workload.scale, &context, moment, counts).await)
-    })?;
-    Ok(rows(point, moment, checked.map_err(|error| error.to_string())))
+    recorded((point, moment), found_conditions(&workload.scale, &context, moment, counts), stop)
 }
 
 /// Checks the conditions in SQL, with a row about the data before a load point.
@@ -457,24 +452,13 @@ async fn found_conditions(
 /// Runs the users of a load thread.
 pub(super) fn run(work: ThreadWork<'_>, target: &DatabaseTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
-    let mix = OrderTerminals::new(workload, work.plan.seed);
-    let mut counts = Counts::default();
-    if workload.defers_deliveries() {
-        let (plan, clock) = (work.plan, work.clock);
-        counts = deferred::run(
-            work,
-            mix,
-            workload.sql,
-            |_| DatabaseDriver::new(&context),
-            |background| {
-                let (_, context) = target.context(plan, clock)?;
-                let deferred = background.perform(|| DatabaseDriver::new(&context))?;
-                Ok((deferred, named(&context.counts())))
-            },
-        )?;
-    } else {
-        work.run_with(mix, |_| DatabaseDriver::new(&context))?;
-    }
+    let (plan, clock) = (work.plan, work.clock);
+    let terminal = |_| DatabaseDriver::new(&context);
+    let mut counts = deferred::run(work, workload, terminal, |background| {
+        let (_, context) = target.context(plan, clock)?;
+        let deferred = background.perform(|| DatabaseDriver::new(&context))?;
+        Ok((deferred, named(&context.counts())))
+    })?;
     counts.add(&named(&context.counts()));
     Ok(counts)
 }

@@ -1,15 +1,17 @@
-//! Load threads whose deliveries are deferred.
+//! Load threads of order entry, and the deliveries that they defer.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use benchmarks::orderentry::OrderTerminals;
 use drivers::orders::{BackgroundDeliveries, DeferredCounts, DeferringDriver, delivery_queue};
 use engine::Driver;
-use model::{Mix, OrderRequest, OrderSql, Phase, Phases};
+use model::{OrderEntryWorkload, OrderRequest, Phase, Phases};
 use units::{Nanos, RealClock};
 
 use super::order_entry::deferred_counts;
+use super::stopped;
 use crate::counts::Counts;
 use crate::thread::{ThreadFailure, ThreadWork};
 
@@ -36,23 +38,27 @@ impl Background<'_> {
         let is_steady = |queued: Nanos| {
             origin.get().is_some_and(|origin| phases.at(queued.saturating_sub(*origin)) == Phase::Steady)
         };
-        Ok(deliveries.perform(driver, &is_steady, clock, stop)?)
+        Ok(deliveries.perform(driver, &is_steady, clock, stopped(stop))?)
     }
 }
 
-/// Runs the users of a load thread, whose deliveries are made by `background` in a thread of its own. Returns what the
-/// background has counted.
+/// Runs the terminals of a load thread. Where deliveries are deferred, `background` makes them in a thread of its own; returns
+/// the counts of that.
 ///
 /// # Errors
 /// One of the two threads cannot be set up.
 pub(super) fn run<D: Driver<Operation = OrderRequest> + 'static>(
     work: ThreadWork<'_>,
-    mix: impl Mix<Operation = OrderRequest, User: 'static> + 'static,
-    sql: OrderSql,
+    workload: &OrderEntryWorkload,
     mut driver: impl FnMut(u32) -> D,
     background: impl FnOnce(Background<'_>) -> Result<(DeferredCounts, Counts), ThreadFailure> + Send,
 ) -> Result<Counts, ThreadFailure> {
-    let (queue, deliveries, over) = delivery_queue(sql);
+    let mix = OrderTerminals::new(workload, work.plan.seed);
+    if !workload.defers_deliveries() {
+        work.run_with(mix, driver)?;
+        return Ok(Counts::default());
+    }
+    let (queue, deliveries, over) = delivery_queue(workload.sql);
     let (clock, origin) = (work.clock, Arc::clone(&work.start.began));
     let of_background = Background { deliveries, phases: &work.plan.phases, origin, clock, stop: work.stop };
     std::thread::scope(|scope| {

@@ -15,7 +15,9 @@ use drivers::orders::{
     DEFERRED_MAX, DeferredCounts, OrderCallError, OrderContext, OrderControl, OrderCounts, OrderDriver,
 };
 use languages::foreign_text;
-use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, Plan, Workload};
+use model::{
+    CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, OrderRequest, Plan, Workload,
+};
 use observe::free_bytes;
 use orders::wire::{ConditionResult, DataDescription};
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
@@ -38,14 +40,14 @@ const ROWS_MAX: usize = 3;
 // Names of counts.
 const PLACED: &str = "orders placed";
 const PLACED_IN_DOUBT: &str = "new orders in doubt";
+const DELIVERED: &str = "orders delivered";
+const DELIVERED_IN_DOUBT: &str = "orders that deliveries in doubt may have delivered";
+const SKIPPED: &str = "districts without an order to deliver";
 const DEFERRED: &str = "deferred deliveries";
 const DEFERRED_IN_TIME: &str = "deferred deliveries within 80 s";
 
 /// The number by which sessions in the background introduce themselves. A server knows no difference between terminals.
 const BACKGROUND_TERMINAL: u32 = 0;
-const DELIVERED: &str = "orders delivered";
-const DELIVERED_IN_DOUBT: &str = "orders that deliveries in doubt may have delivered";
-const SKIPPED: &str = "districts without an order to deliver";
 
 /// A server of order-entry data, as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +131,17 @@ pub(super) fn check_room(workload: &OrderEntryWorkload, directory: &Path) -> Res
     }
 }
 
+/// Returns the probe of a server as named, and a transaction of every kind for it.
+pub(super) fn probe_of(
+    plan: &Plan,
+    workload: &OrderEntryWorkload,
+    target: String,
+    clock: RealClock,
+) -> (Probe, Vec<OrderRequest>) {
+    let probe = Probe { family: Family::OrderEntry, target, time_limit: plan.time_limit, clock };
+    (probe, OrderTerminals::new(workload, plan.seed).one_of_each())
+}
+
 /// Checks that the server has the data of the plan, makes a transaction of every kind, and has the data restored.
 pub(super) fn probe(
     plan: &Plan,
@@ -137,9 +150,7 @@ pub(super) fn probe(
     stop: &AtomicBool,
 ) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    let requests = OrderTerminals::new(workload, plan.seed).one_of_each();
-    let (name, time_limit) = (target.server.to_string(), plan.time_limit);
-    let probe = Probe { family: Family::OrderEntry, target: name, time_limit, clock };
+    let (probe, requests) = probe_of(plan, workload, target.server.to_string(), clock);
     unless_stopped(stop, async {
         // First: where there is no connection, it says so.
         let driver = OrderDriver::new(Rc::clone(&context), 0);
@@ -172,20 +183,18 @@ pub(super) fn check(
     stop: &AtomicBool,
 ) -> Result<Vec<ConsistencyCheck>, VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    let checked =
-        unless_stopped(stop, async { Ok(found_conditions(&workload.scale, context, moment, counts).await) })?;
-    Ok(rows(point, moment, checked.map_err(|error| error.to_string())))
+    recorded((point, moment), found_conditions(&workload.scale, context, moment, counts), stop)
 }
 
 /// A row of what was checked: name, whether it holds, what was found.
 pub(super) type CheckedRow = (String, bool, String);
 
-/// Returns what is recorded of a check; of one that failed, that.
-pub(super) fn rows(
-    point: LoadPoint,
-    moment: CheckMoment,
-    checked: Result<Vec<CheckedRow>, String>,
-) -> Vec<ConsistencyCheck> {
+/// Checks until it is done or `stop` is set, and returns what is recorded; of a check that failed, that.
+pub(super) fn recorded<E: fmt::Display>(
+    (point, moment): (LoadPoint, CheckMoment),
+    checking: impl Future<Output = Result<Vec<CheckedRow>, E>>,
+    stop: &AtomicBool,
+) -> Result<Vec<ConsistencyCheck>, VerifyError> {
     let row = |(name, holds, found): CheckedRow| ConsistencyCheck {
         load_point: point.index,
         moment,
@@ -193,11 +202,11 @@ pub(super) fn rows(
         holds,
         found,
     };
-    let found = checked.unwrap_or_else(|error| {
-        let text = foreign_text(&error);
+    let found = unless_stopped(stop, async { Ok(checking.await) })?.unwrap_or_else(|error| {
+        let text = foreign_text(&error.to_string());
         vec![("consistency conditions".to_owned(), false, format!("they cannot be checked: {text}"))]
     });
-    found.into_iter().map(row).collect()
+    Ok(found.into_iter().map(row).collect())
 }
 
 /// A session in which the consistency of the data is checked.
@@ -330,20 +339,13 @@ fn total_rows(scale: &DataScale, found: &OrderTotals, counts: &Counts) -> [(Stri
 /// Runs the users of a load thread.
 pub(super) fn run(work: ThreadWork<'_>, target: &OrderTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
-    let mix = OrderTerminals::new(workload, work.plan.seed);
+    let (plan, clock) = (work.plan, work.clock);
     let terminal = |user| OrderDriver::new(Rc::clone(&context), user);
-    let mut counts = Counts::default();
-    if workload.defers_deliveries() {
-        let (plan, clock) = (work.plan, work.clock);
-        counts = deferred::run(work, mix, workload.sql, terminal, |background| {
-            let (_, context) = target.context(plan, clock)?;
-            let deferred =
-                background.perform(|| OrderDriver::new(Rc::clone(&context), BACKGROUND_TERMINAL))?;
-            Ok((deferred, named(&context.counts())))
-        })?;
-    } else {
-        work.run_with(mix, terminal)?;
-    }
+    let mut counts = deferred::run(work, workload, terminal, |background| {
+        let (_, context) = target.context(plan, clock)?;
+        let deferred = background.perform(|| OrderDriver::new(Rc::clone(&context), BACKGROUND_TERMINAL))?;
+        Ok((deferred, named(&context.counts())))
+    })?;
     counts.add(&named(&context.counts()));
     Ok(counts)
 }

@@ -9,7 +9,7 @@ use crate::orders::sql::rows::RowWriter;
 /// The bytes that are collected before they are sent.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// What stands around values and rows.
+/// The marks around values and rows.
 #[derive(Debug)]
 pub(super) struct RowFormat {
     /// Before and behind a row, and between two of them.

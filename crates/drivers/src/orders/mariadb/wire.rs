@@ -1,7 +1,6 @@
 //! A session's connection: commands of the client/server protocol, one at a time. The library knows the packets; the
 //! stream is our own, whose address is checked and whose bytes are counted.
 
-use std::io;
 use std::sync::Arc;
 
 use bytes::{Buf, BytesMut};
@@ -40,7 +39,7 @@ const ROWS_MAX: usize = 100_000;
 /// The most packets of the server while it finds out who we are.
 const LOGIN_PACKETS_MAX: usize = 8;
 
-/// What we can do. The number of changed rows is that of the rows that were found, also where the new values are the old.
+/// The capabilities of this client. The number of changed rows is that of the rows that were found, also where the new values are the old.
 const CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
@@ -148,10 +147,10 @@ impl Wire {
         self.session = handshake.connection_id();
         // Others that speak the protocol, MySQL first of all, have no such status variables and write procedures otherwise.
         if !handshake.server_version_ref().windows(MARIADB.len()).any(|part| part == MARIADB) {
-            return Err(malformed(NOT_MARIADB));
+            return Err(SqlFailure::malformed(NOT_MARIADB));
         }
         if !handshake.capabilities().contains(CAPABILITIES) {
-            return Err(malformed(OTHER_BYTES));
+            return Err(SqlFailure::malformed(OTHER_BYTES));
         }
         let offers_tls = handshake.capabilities().contains(CapabilityFlags::CLIENT_SSL);
         let plugin = handshake.auth_plugin().unwrap_or(AuthPlugin::MysqlNativePassword).into_owned();
@@ -163,14 +162,14 @@ impl Wire {
         let mut bytes = Vec::new();
         if let Some(tls) = tls {
             if !offers_tls {
-                return Err(malformed(NO_TLS));
+                return Err(SqlFailure::malformed(NO_TLS));
             }
             capabilities |= CapabilityFlags::CLIENT_SSL;
             SslRequest::new(capabilities, PACKET_BYTES_MAX as u32, COLLATION).serialize(&mut bytes);
             self.send(&bytes).await?;
             bytes.clear();
             if !self.received.is_empty() {
-                return Err(malformed(OTHER_BYTES));
+                return Err(SqlFailure::malformed(OTHER_BYTES));
             }
             self.stream = self.stream.encrypted(tls).await?;
         }
@@ -198,10 +197,10 @@ impl Wire {
                     self.send(&bytes).await?;
                 }
                 // The whole password, which is not for a connection that others can read.
-                _ => return Err(malformed(OTHER_AUTHENTICATION)),
+                _ => return Err(SqlFailure::malformed(OTHER_AUTHENTICATION)),
             }
         }
-        Err(malformed(OTHER_AUTHENTICATION))
+        Err(SqlFailure::malformed(OTHER_AUTHENTICATION))
     }
 
     /// Returns the server's number of the session, by which another one can cancel its statement.
@@ -212,8 +211,8 @@ impl Wire {
     /// Sends a packet that continues an exchange.
     async fn send(&mut self, mut packet: &[u8]) -> Result<(), SqlFailure> {
         self.sent.clear();
-        self.codec.encode(&mut packet, &mut self.sent).map_err(|_| malformed(OTHER_BYTES))?;
-        self.stream.write_all(&self.sent).await.map_err(lost)
+        self.codec.encode(&mut packet, &mut self.sent).map_err(|_| SqlFailure::malformed(OTHER_BYTES))?;
+        self.stream.write_all(&self.sent).await.map_err(SqlFailure::of_io)
     }
 
     /// Sends a command.
@@ -223,8 +222,8 @@ impl Wire {
         let head = [command as u8];
         let mut packet = Buf::chain(&head[..], body);
         self.sent.clear();
-        self.codec.encode(&mut packet, &mut self.sent).map_err(|_| malformed(OTHER_BYTES))?;
-        self.stream.write_all(&self.sent).await.map_err(lost)
+        self.codec.encode(&mut packet, &mut self.sent).map_err(|_| SqlFailure::malformed(OTHER_BYTES))?;
+        self.stream.write_all(&self.sent).await.map_err(SqlFailure::of_io)
     }
 
     /// Executes a statement that reads a file of ours, whose parts follow.
@@ -234,7 +233,7 @@ impl Wire {
         match self.packet[0] {
             LOCAL_FILE => Ok(()),
             ERROR => Err(refusal(&self.packet)),
-            _ => Err(malformed(OTHER_BYTES)),
+            _ => Err(SqlFailure::malformed(OTHER_BYTES)),
         }
     }
 
@@ -254,10 +253,10 @@ impl Wire {
         self.packet.clear();
         loop {
             let is_whole = self.codec.decode(&mut self.received, &mut self.packet);
-            if is_whole.map_err(|_| malformed(OTHER_BYTES))? {
-                return if self.packet.is_empty() { Err(malformed(OTHER_BYTES)) } else { Ok(()) };
+            if is_whole.map_err(|_| SqlFailure::malformed(OTHER_BYTES))? {
+                return if self.packet.is_empty() { Err(SqlFailure::malformed(OTHER_BYTES)) } else { Ok(()) };
             }
-            if self.stream.read_buf(&mut self.received).await.map_err(lost)? == 0 {
+            if self.stream.read_buf(&mut self.received).await.map_err(SqlFailure::of_io)? == 0 {
                 return Err(SqlFailure::ended(self.received.is_empty()));
             }
         }
@@ -279,7 +278,7 @@ impl Wire {
                 }
                 ERROR => return Err(refusal(&self.packet)),
                 // No statement of these reads a file.
-                LOCAL_FILE => return Err(malformed(OTHER_BYTES)),
+                LOCAL_FILE => return Err(SqlFailure::malformed(OTHER_BYTES)),
                 _ => self.rows::<F>(&mut results).await?,
             };
             if !status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS) {
@@ -317,7 +316,7 @@ impl Wire {
 
     async fn columns(&mut self, n_columns: u64) -> Result<Vec<Column>, SqlFailure> {
         if COLUMNS_MAX < n_columns {
-            return Err(malformed(OTHER_BYTES));
+            return Err(SqlFailure::malformed(OTHER_BYTES));
         }
         let mut columns = Vec::new();
         for _ in 0..n_columns {
@@ -363,7 +362,7 @@ impl SqlConnection for Wire {
         }
         let prepared: StmtPacket = parsed(&self.packet, ())?;
         if usize::from(prepared.num_params()) != text.order.len() {
-            return Err(malformed(OTHER_BYTES));
+            return Err(SqlFailure::malformed(OTHER_BYTES));
         }
         // Their descriptions come again with each result.
         self.columns(prepared.num_params().into()).await?;
@@ -419,27 +418,19 @@ fn answer(plugin: &AuthPlugin<'_>, login: &Login, nonce: &[u8]) -> Result<Vec<u8
             let data = plugin.gen_data(password, nonce);
             Ok(data.map(|data| data.to_vec()).unwrap_or_default())
         }
-        _ => Err(malformed(OTHER_AUTHENTICATION)),
+        _ => Err(SqlFailure::malformed(OTHER_AUTHENTICATION)),
     }
 }
 
 fn parsed<'a, T: MyDeserialize<'a>>(packet: &'a [u8], context: T::Ctx) -> Result<T, SqlFailure> {
-    ParseBuf(packet).parse(context).map_err(|_| malformed(OTHER_BYTES))
-}
-
-fn malformed(code: u64) -> SqlFailure {
-    SqlFailure::malformed(code)
-}
-
-fn lost(error: io::Error) -> SqlFailure {
-    SqlFailure::of_io(&error)
+    ParseBuf(packet).parse(context).map_err(|_| SqlFailure::malformed(OTHER_BYTES))
 }
 
 /// Reads the server's refusal.
 fn refusal(packet: &[u8]) -> SqlFailure {
     // Before it knows the client, the server says no state.
     let read = parsed(packet, CAPABILITIES).or_else(|_| parsed(packet, CapabilityFlags::empty()));
-    let Ok(ErrPacket::Error(error)) = read else { return malformed(OTHER_BYTES) };
+    let Ok(ErrPacket::Error(error)) = read else { return SqlFailure::malformed(OTHER_BYTES) };
     let number = error.error_code();
     let own = OWN_STATES.iter().find(|(one, _)| *one == number).map(|(_, state)| (*state).to_owned());
     let told = || error.sql_state_ref().map(|state| state.as_str().into_owned());

@@ -117,11 +117,10 @@ const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 pub(super) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlFailure> {
     let mut stream = server.connect().await?;
     let Some(tls) = &server.tls else { return Ok(stream) };
-    let lost = |error: std::io::Error| SqlFailure::of_io(&error);
-    stream.write_all(&TLS_REQUEST).await.map_err(lost)?;
+    stream.write_all(&TLS_REQUEST).await.map_err(SqlFailure::of_io)?;
     let mut answer = [0];
     // No more than this byte: what follows is encrypted, or somebody else's.
-    if stream.read(&mut answer).await.map_err(lost)? == 0 {
+    if stream.read(&mut answer).await.map_err(SqlFailure::of_io)? == 0 {
         return Err(SqlFailure::ended(true));
     }
     match answer {

@@ -133,11 +133,11 @@ pub(crate) trait SqlDialect: SqlServer {
     /// the log; without that of the query itself.
     const SESSIONS: &'static str;
 
-    /// What the server counts from its start on, by the names that its documentation has for it, each with the expression
+    /// The counters of the server from its start on, by the names that its documentation has for it, each with the expression
     /// that reads it.
     const COUNTERS: &'static [(&'static str, &'static str)];
 
-    /// Where the expressions are read from, with a single row.
+    /// The tables from which the expressions are read, with a single row.
     const COUNTERS_FROM: &'static str;
 
     /// The statements by which what the server has in memory only is written now, and not while it is measured.
@@ -208,7 +208,7 @@ pub struct DatabaseAccount {
     pub at_lock: u64,
     /// Those that wait for the log.
     pub at_log: u64,
-    /// What it has counted since it started, by the names that its documentation has for it.
+    /// Its counters since it started, by the names that its documentation has for it.
     pub counters: Vec<(&'static str, u64)>,
 }
 

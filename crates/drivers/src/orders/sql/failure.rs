@@ -107,8 +107,8 @@ impl SqlFailure {
     }
 
     /// The failure of a connection.
-    pub(crate) fn of_io(error: &io::Error) -> SqlFailure {
-        SqlFailure::Lost(OperationFailure::from(Errno::from_io_error(error).unwrap_or(Errno::IO)))
+    pub(crate) fn of_io(error: io::Error) -> SqlFailure {
+        SqlFailure::Lost(OperationFailure::from(Errno::from_io_error(&error).unwrap_or(Errno::IO)))
     }
 
     /// The failure of a connection that has ended, between replies or within one.

@@ -1,7 +1,7 @@
 //! Streams to a database server, over TCP, TLS or a Unix socket, which count the bytes of its protocol.
 
 use std::cell::Cell;
-use std::io::{self, Result};
+use std::io::Result;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -55,21 +55,20 @@ impl ServerSocket {
     }
 
     /// Connects, without encryption so far.
-    pub(crate) async fn connect(&self) -> std::result::Result<MeteredStream, OperationFailure> {
+    pub(crate) async fn connect(&self) -> std::result::Result<MeteredStream, SqlFailure> {
         let socket = match &self.endpoint {
             SocketEndpoint::Tcp(endpoint) => {
-                let stream = TcpStream::from_std(endpoint.connect().await?.into()).map_err(failure)?;
-                stream.set_nodelay(true).map_err(failure)?;
+                let socket = endpoint.connect().await.map_err(OperationFailure::from)?;
+                let stream = TcpStream::from_std(socket.into()).map_err(SqlFailure::of_io)?;
+                stream.set_nodelay(true).map_err(SqlFailure::of_io)?;
                 Socket::Tcp(stream)
             }
-            SocketEndpoint::Unix(path) => Socket::Unix(UnixStream::connect(path).await.map_err(failure)?),
+            SocketEndpoint::Unix(path) => {
+                Socket::Unix(UnixStream::connect(path).await.map_err(SqlFailure::of_io)?)
+            }
         };
         Ok(MeteredStream { socket, bytes: Rc::default() })
     }
-}
-
-fn failure(error: io::Error) -> OperationFailure {
-    OperationFailure::from(Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
 /// Bytes of a stream so far.
@@ -99,7 +98,7 @@ impl MeteredStream {
         let Socket::Tcp(stream) = self.socket else { return Err(SqlFailure::tls()) };
         let connecting = TlsConnector::from(Arc::clone(&tls.config)).connect(tls.name.clone(), stream);
         let stream = connecting.await.map_err(|error| match Errno::from_io_error(&error) {
-            Some(_) => SqlFailure::of_io(&error),
+            Some(_) => SqlFailure::of_io(error),
             None => SqlFailure::tls(),
         })?;
         Ok(MeteredStream { socket: Socket::Tls(Box::new(stream)), bytes: self.bytes })
