@@ -11,8 +11,8 @@ use super::wire::Wire;
 use crate::orders::sql::connection::SqlConnection;
 use crate::orders::sql::control::SqlDialect;
 use crate::orders::sql::failure::SqlFailure;
-use crate::orders::sql::load::{LoadMethod, ROWS_PER_LOOK};
-use crate::orders::sql::rows::CopiedRow;
+use crate::orders::sql::load::LoadMethod;
+use crate::orders::sql::rows::RowSink;
 use crate::orders::sql::schema::{ORDER_SCHEMA, TypeNames, create_indexes, create_table};
 
 /// The types of columns.
@@ -92,28 +92,27 @@ impl SqlDialect for MariaDbSessions {
         Ok(if is_allowed { LoadMethod::LoadData } else { LoadMethod::Insert })
     }
 
-    async fn copy<R: CopiedRow>(
-        wire: &mut Wire,
-        (table, method): (OrderTable, LoadMethod),
-        rows: impl Iterator<Item = R>,
-        mut go_on: impl FnMut(u64) -> bool,
-    ) -> Result<u64, SqlFailure> {
-        let mut sink = RowSink::begin(wire, table, method).await?;
-        let mut n_rows = 0;
-        for row in rows {
-            row.write(&mut sink.buffer);
-            n_rows += 1;
-            if sink.buffer.is_full() {
-                sink.send().await?;
+    type Sink<'c> = TextSink<'c>;
+
+    async fn begin_rows<'c>(
+        wire: &'c mut Wire,
+        table: OrderTable,
+        method: LoadMethod,
+    ) -> Result<TextSink<'c>, SqlFailure> {
+        let name = table.schema().name;
+        let is_file = method == LoadMethod::LoadData;
+        let buffer = match is_file {
+            true => {
+                let load = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} CHARACTER SET utf8mb4");
+                wire.begin_file(&load).await?;
+                RowBuffer::new(&LINES, String::new())
             }
-            if n_rows % ROWS_PER_LOOK == 0 && !go_on(ROWS_PER_LOOK) {
-                // The session ends, and with it the statement or the transaction, whose rows are undone.
-                return Err(SqlFailure::closed());
+            false => {
+                wire.command("START TRANSACTION").await?;
+                RowBuffer::new(&VALUES, format!("INSERT INTO {name} VALUES "))
             }
-        }
-        sink.end().await?;
-        go_on(n_rows % ROWS_PER_LOOK);
-        Ok(n_rows)
+        };
+        Ok(TextSink { wire, buffer, is_file })
     }
 
     async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
@@ -128,33 +127,23 @@ impl SqlDialect for MariaDbSessions {
     }
 }
 
-/// The rows of a table on their way into it.
-struct RowSink<'w> {
-    wire: &'w mut Wire,
+/// Rows as text on their way.
+pub(crate) struct TextSink<'c> {
+    wire: &'c mut Wire,
     buffer: RowBuffer,
+    /// Whether they are a file, and not statements.
     is_file: bool,
 }
 
-impl RowSink<'_> {
-    async fn begin(
-        wire: &mut Wire,
-        table: OrderTable,
-        method: LoadMethod,
-    ) -> Result<RowSink<'_>, SqlFailure> {
-        let name = table.schema().name;
-        let is_file = method == LoadMethod::LoadData;
-        let buffer = match is_file {
-            true => {
-                let load = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} CHARACTER SET utf8mb4");
-                wire.begin_file(&load).await?;
-                RowBuffer::new(&LINES, String::new())
-            }
-            false => {
-                wire.command("START TRANSACTION").await?;
-                RowBuffer::new(&VALUES, format!("INSERT INTO {name} VALUES "))
-            }
-        };
-        Ok(RowSink { wire, buffer, is_file })
+impl RowSink for TextSink<'_> {
+    type Writer = RowBuffer;
+
+    fn writer(&mut self) -> &mut RowBuffer {
+        &mut self.buffer
+    }
+
+    fn is_full(&self) -> bool {
+        self.buffer.is_full()
     }
 
     async fn send(&mut self) -> Result<(), SqlFailure> {

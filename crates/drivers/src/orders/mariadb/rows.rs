@@ -48,7 +48,7 @@ pub(super) const VALUES: RowFormat = RowFormat {
 
 /// Rows on their way.
 #[derive(Debug)]
-pub(super) struct RowBuffer {
+pub(crate) struct RowBuffer {
     format: &'static RowFormat,
     /// The text before the first row of each chunk.
     head: String,

@@ -25,7 +25,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Rows on their way.
 #[derive(Debug)]
-pub(super) struct CopyBuffer(BytesMut);
+pub(crate) struct CopyBuffer(BytesMut);
 
 impl CopyBuffer {
     /// Begins a stream.
@@ -33,9 +33,14 @@ impl CopyBuffer {
         CopyBuffer(BytesMut::from(HEAD))
     }
 
-    /// Returns what is to be sent, if it is enough.
-    pub(super) fn full_chunk(&mut self) -> Option<Bytes> {
-        (CHUNK_BYTES <= self.0.len()).then(|| self.0.split().freeze())
+    /// Returns whether it is enough to be sent.
+    pub(super) fn is_full(&self) -> bool {
+        CHUNK_BYTES <= self.0.len()
+    }
+
+    /// Takes the bytes so far.
+    pub(super) fn take(&mut self) -> Bytes {
+        self.0.split().freeze()
     }
 
     /// Ends the stream, and returns the rest.
@@ -121,7 +126,7 @@ mod tests {
     fn a_stream_is_a_head_rows_and_an_end() {
         let mut buffer = CopyBuffer::new();
         NewOrderRow { district: DistrictKey { warehouse: 1, district: 2 }, order: 3 }.write(&mut buffer);
-        assert_eq!(buffer.full_chunk(), None);
+        assert!(!buffer.is_full());
         let expected = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\
                          \0\x03\0\0\0\x04\0\0\0\x01\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x03\xff\xff";
         assert_eq!(&buffer.end()[..], expected);

@@ -3,20 +3,23 @@
 //! Each table is made, filled, and given its indexes in one transaction, so that the server need not look at its rows
 //! again to know that all can see them.
 
-use std::pin::pin;
+use std::pin::Pin;
 
 use bytes::Bytes;
 use futures::SinkExt;
 use orders::OrderTable;
+use tokio_postgres::tls::NoTlsStream;
+use tokio_postgres::{Connection, CopyInSink};
 
 use super::PostgresSessions;
 use super::copy::CopyBuffer;
 use super::wire::{Wire, drive};
 use crate::orders::sql::control::SqlDialect;
 use crate::orders::sql::failure::SqlFailure;
-use crate::orders::sql::load::{LoadMethod, ROWS_PER_LOOK};
-use crate::orders::sql::rows::CopiedRow;
+use crate::orders::sql::load::LoadMethod;
+use crate::orders::sql::rows::RowSink;
 use crate::orders::sql::schema::{TypeNames, create_indexes, create_table};
+use crate::orders::sql::stream::MeteredStream;
 
 /// The types of columns.
 const TYPES: TypeNames = TypeNames { small: "integer", large: "bigint", time: "timestamptz" };
@@ -83,37 +86,49 @@ impl SqlDialect for PostgresSessions {
         Ok(LoadMethod::Copy)
     }
 
-    async fn copy<R: CopiedRow>(
-        wire: &mut Wire,
-        (table, _): (OrderTable, LoadMethod),
-        rows: impl Iterator<Item = R>,
-        mut go_on: impl FnMut(u64) -> bool,
-    ) -> Result<u64, SqlFailure> {
+    type Sink<'c> = CopySink<'c>;
+
+    async fn begin_rows<'c>(
+        wire: &'c mut Wire,
+        table: OrderTable,
+        _: LoadMethod,
+    ) -> Result<CopySink<'c>, SqlFailure> {
         let statement = format!("COPY {} FROM STDIN (FORMAT binary, FREEZE)", table.schema().name);
         let (client, connection) = wire.parts();
-        let sink = drive(connection, client.copy_in::<_, Bytes>(&statement)).await?;
-        let mut sink = pin!(sink);
-        let mut buffer = CopyBuffer::new();
-        let mut n_rows = 0;
-        for row in rows {
-            row.write(&mut buffer);
-            n_rows += 1;
-            if let Some(chunk) = buffer.full_chunk() {
-                drive(connection, sink.send(chunk)).await?;
-            }
-            if n_rows % ROWS_PER_LOOK == 0 && !go_on(ROWS_PER_LOOK) {
-                // The copy that is not finished is undone with its transaction.
-                return Err(SqlFailure::closed());
-            }
-        }
-        drive(connection, sink.send(buffer.end())).await?;
-        drive(connection, sink.finish()).await?;
-        go_on(n_rows % ROWS_PER_LOOK);
-        Ok(n_rows)
+        let sink = Box::pin(drive(connection, client.copy_in(&statement)).await?);
+        Ok(CopySink { connection, sink, buffer: CopyBuffer::new() })
     }
 
     async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
         Wire::open(&self.socket, &self.config).await
+    }
+}
+
+/// The rows of a `COPY` on their way.
+pub(crate) struct CopySink<'c> {
+    connection: &'c mut Connection<MeteredStream, NoTlsStream>,
+    sink: Pin<Box<CopyInSink<Bytes>>>,
+    buffer: CopyBuffer,
+}
+
+impl RowSink for CopySink<'_> {
+    type Writer = CopyBuffer;
+
+    fn writer(&mut self) -> &mut CopyBuffer {
+        &mut self.buffer
+    }
+
+    fn is_full(&self) -> bool {
+        self.buffer.is_full()
+    }
+
+    async fn send(&mut self) -> Result<(), SqlFailure> {
+        drive(self.connection, self.sink.send(self.buffer.take())).await
+    }
+
+    async fn end(mut self) -> Result<(), SqlFailure> {
+        drive(self.connection, self.sink.send(self.buffer.end())).await?;
+        drive(self.connection, self.sink.as_mut().finish()).await.map(drop)
     }
 }
 

@@ -14,7 +14,7 @@ use super::connection::{SqlConnection, TextRow};
 use super::driver::SqlServer;
 use super::failure::{self, SqlFailure};
 use super::load::LoadMethod;
-use super::rows::CopiedRow;
+use super::rows::RowSink;
 use super::schema::{COMPLETE_FACT, FORMAT, FORMAT_FACT, ORDER_SCHEMA, facts};
 use super::session::SqlForms;
 use crate::net::CertificateProblem;
@@ -158,14 +158,15 @@ pub(crate) trait SqlDialect: SqlServer {
     /// Returns how rows can be loaded.
     async fn load_method(connection: &mut ConnectionOf<Self>) -> Result<LoadMethod, SqlFailure>;
 
-    /// Copies rows into a table, as long as `go_on` says so, which gets the number of rows since it was asked before.
-    /// Returns the number of rows.
-    async fn copy<R: CopiedRow>(
-        connection: &mut ConnectionOf<Self>,
-        target: (OrderTable, LoadMethod),
-        rows: impl Iterator<Item = R>,
-        go_on: impl FnMut(u64) -> bool,
-    ) -> Result<u64, SqlFailure>;
+    /// Rows on their way into a table.
+    type Sink<'c>: RowSink;
+
+    /// Begins to load rows into a table.
+    async fn begin_rows<'c>(
+        connection: &'c mut ConnectionOf<Self>,
+        table: OrderTable,
+        method: LoadMethod,
+    ) -> Result<Self::Sink<'c>, SqlFailure>;
 
     /// Connects for work beside the terminals, for which our schema need not be there.
     async fn connect_beside(&self) -> Result<ConnectionOf<Self>, SqlFailure>;

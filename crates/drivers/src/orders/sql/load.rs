@@ -11,7 +11,7 @@ use orders::{OrderTable, Population};
 use super::connection::SqlConnection;
 use super::control::{ConnectionOf, DatabaseError, SqlDialect, connect};
 use super::failure::SqlFailure;
-use super::rows::CopiedRow;
+use super::rows::{CopiedRow, RowSink};
 use super::schema::{COMPLETE_FACT, FORMAT, FORMAT_FACT, METADATA, ORDER_SCHEMA, facts, quoted, rows_fact};
 
 /// A way to load rows.
@@ -29,7 +29,7 @@ pub enum LoadMethod {
 const PROGRESS_STEP: Duration = Duration::from_millis(100);
 
 /// Rows between two looks whether to go on.
-pub(crate) const ROWS_PER_LOOK: u64 = 1024;
+const ROWS_PER_LOOK: u64 = 1024;
 
 /// The tables in the order in which connections take them: the largest first, so that none is left alone with one at
 /// the end.
@@ -218,11 +218,25 @@ async fn copy<D: SqlDialect, R: CopiedRow>(
     (connection, table, progress): (&mut ConnectionOf<D>, OrderTable, &Progress<'_>),
     rows: impl Iterator<Item = R>,
 ) -> Result<u64, SqlFailure> {
-    let go_on = |n_rows| {
-        progress.n_rows.fetch_add(n_rows, Ordering::Relaxed);
-        !progress.is_over()
-    };
-    D::copy(connection, (table, progress.method), rows, go_on).await
+    let mut sink = D::begin_rows(connection, table, progress.method).await?;
+    let mut n_rows = 0;
+    for row in rows {
+        row.write(sink.writer());
+        n_rows += 1;
+        if sink.is_full() {
+            sink.send().await?;
+        }
+        if n_rows % ROWS_PER_LOOK == 0 {
+            progress.n_rows.fetch_add(ROWS_PER_LOOK, Ordering::Relaxed);
+            if progress.is_over() {
+                // The session ends, and with it the transaction, whose rows are undone.
+                return Err(SqlFailure::closed());
+            }
+        }
+    }
+    sink.end().await?;
+    progress.n_rows.fetch_add(n_rows % ROWS_PER_LOOK, Ordering::Relaxed);
+    Ok(n_rows)
 }
 
 /// Makes the procedures, and completes the metadata.

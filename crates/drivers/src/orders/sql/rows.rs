@@ -6,6 +6,8 @@ use orders::{
 };
 use units::WallTime;
 
+use super::failure::SqlFailure;
+
 /// A format of rows.
 pub(crate) trait RowWriter {
     /// Begins a row of so many columns.
@@ -20,6 +22,24 @@ pub(crate) trait RowWriter {
     fn time(&mut self, time: WallTime);
 
     fn null(&mut self);
+}
+
+/// Rows on their way into a table. Where it is dropped with its session, they are undone.
+pub(crate) trait RowSink {
+    /// The format of the rows.
+    type Writer: RowWriter;
+
+    /// Returns what the next row is written to.
+    fn writer(&mut self) -> &mut Self::Writer;
+
+    /// Returns whether the rows so far are enough to be sent.
+    fn is_full(&self) -> bool;
+
+    /// Sends the rows so far.
+    async fn send(&mut self) -> Result<(), SqlFailure>;
+
+    /// Sends the rest, and waits until all rows are in the table.
+    async fn end(self) -> Result<(), SqlFailure>;
 }
 
 fn write_address(to: &mut impl RowWriter, address: &PostalAddress) {
