@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Load, SutPlan};
+use model::{Load, Plan, SutPlan};
 use stats::{Amdahl, FitError, Repeats, ScalingPoint, SpeedUp, Usl, median, speed_ups};
 use units::Ratio;
 
 use crate::LoadPointResult;
-use crate::attribute::Bottleneck;
+use crate::attribute::{Bottleneck, Indicator};
 use crate::compare::{RunInput, best_point};
 use crate::percentiles::CONFIDENCE;
 use crate::web;
@@ -40,8 +40,11 @@ pub struct CpuGroup {
     pub score: f64,
     /// The load at the highest of them.
     pub load: Load,
-    /// Busy share of the CPUs there, of what the server is allowed; `None` if not seen.
+    /// Busy share of the CPUs there, of what the server is allowed, or of what a load generator on the same CPUs left;
+    /// `None` if not seen.
     pub busy: Option<f64>,
+    /// The CPU time per second that the load generator used there of these CPUs, in CPUs; `None` if it had others.
+    pub generator: Option<f64>,
     /// The bottleneck there; `None` if nothing was monitored.
     pub bottleneck: Option<Bottleneck>,
     /// Speed-up over one CPU; `None` if there was no pass on one.
@@ -49,9 +52,9 @@ pub struct CpuGroup {
 }
 
 impl CpuGroup {
-    /// Returns whether the CPUs held the server back, so that the pass shows its scaling.
+    /// Returns whether the CPUs held the server back and it had them to itself, so that the pass shows its scaling.
     pub fn is_bound_by_cpus(&self) -> bool {
-        self.busy.is_some_and(|busy| BUSY_MIN <= busy)
+        self.generator.is_none() && self.busy.is_some_and(|busy| BUSY_MIN <= busy)
     }
 }
 
@@ -71,9 +74,10 @@ fn server(sut: &SutPlan) -> String {
 }
 
 fn scaling(server: String, runs: &[&RunInput]) -> Option<Scaling> {
-    let mut by_size: BTreeMap<usize, Vec<&LoadPointResult>> = BTreeMap::new();
+    let mut by_size: BTreeMap<usize, Vec<Peak>> = BTreeMap::new();
     for run in runs {
-        by_size.entry(run.plan.sut.cpus.len()).or_default().extend(best_point(run.analysis));
+        let peak = best_point(run.analysis).map(|point| (run.plan, point));
+        by_size.entry(run.plan.sut.cpus.len()).or_default().extend(peak);
     }
     let mut groups: Vec<CpuGroup> =
         by_size.into_iter().filter_map(|(cpus, peaks)| group(cpus, &peaks)).collect();
@@ -88,36 +92,42 @@ fn scaling(server: String, runs: &[&RunInput]) -> Option<Scaling> {
     Some(Scaling { server, groups, amdahl, usl })
 }
 
-fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<CpuGroup> {
-    let mut scored: Vec<(f64, &LoadPointResult)> =
-        peaks.iter().filter_map(|peak| Some((peak.score?, *peak))).collect();
+/// The load point of a pass that has its highest score.
+type Peak<'a> = (&'a Plan, &'a LoadPointResult);
+
+fn group(cpus: usize, peaks: &[Peak]) -> Option<CpuGroup> {
+    let mut scored: Vec<(f64, Peak)> = peaks.iter().filter_map(|peak| Some((peak.1.score?, *peak))).collect();
     scored.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let (_, highest) = scored.last()?;
+    let (_, (plan, highest)) = *scored.last()?;
+    let is_shared = plan.load_is_on_sut_cpus();
+    let attribution = highest.attribution.as_ref();
+    let of_the_rest =
+        attribution.and_then(|attribution| attribution.indicators.get(&Indicator::ProcessorUse).copied());
     let scores: Vec<f64> = scored.iter().map(|(score, _)| *score).collect();
     Some(CpuGroup {
         cpus,
         score: median(&scores)?,
         scores,
         load: highest.load,
-        busy: highest.sut_busy,
-        bottleneck: highest.attribution.as_ref().map(|attribution| attribution.bottleneck),
+        busy: if is_shared { of_the_rest } else { highest.sut_busy },
+        generator: is_shared.then(|| highest.generator_cpus(plan)),
+        bottleneck: attribution.map(|attribution| attribution.bottleneck),
         speed_up: None,
     })
 }
 
-/// Fits both laws: with intervals from the repeats if there are any, else from the residuals.
+/// Fits both laws to the passes that had their CPUs to themselves: with intervals from the repeats if there are any, else
+/// from the residuals.
 fn fits(groups: &[CpuGroup], seed: u64) -> (Result<Amdahl, FitError>, Result<Usl, FitError>) {
     let confidence: Ratio = CONFIDENCE;
-    if groups.iter().any(|group| 1 < group.scores.len()) {
-        let repeats: Vec<Repeats> = groups
-            .iter()
-            .map(|group| Repeats { size: group.cpus as f64, rates: group.scores.clone() })
-            .collect();
+    let groups = || groups.iter().filter(|group| group.generator.is_none());
+    if groups().any(|group| 1 < group.scores.len()) {
+        let repeats: Vec<Repeats> =
+            groups().map(|group| Repeats { size: group.cpus as f64, rates: group.scores.clone() }).collect();
         let amdahl = Amdahl::fit_repeats(&repeats, confidence, seed);
         return (amdahl, Usl::fit_repeats(&repeats, confidence, seed));
     }
-    let points: Vec<ScalingPoint> = groups
-        .iter()
+    let points: Vec<ScalingPoint> = groups()
         .map(|group| ScalingPoint { size: group.cpus as f64, rate: group.score, error: None })
         .collect();
     (Amdahl::fit(&points, confidence), Usl::fit(&points, confidence))

@@ -31,8 +31,9 @@ impl SharedCpus {
         server: Option<f64>,
     ) -> Option<SharedCpus> {
         let is_shared = uses.of_sut(Counter::CpuIdle).any(|one| uses.role(one) == Some(MachineRole::Both));
-        let has_own = !plan.sut.cpus.is_empty() || limits_in_force::allowed_cpus(uses).is_some();
-        if !is_shared || has_own || plan.sut.allowance().is_some() {
+        let has_own = !plan.sut.cpus.is_empty() && !plan.load_is_on_sut_cpus()
+            || limits_in_force::allowed_cpus(uses).is_some();
+        if !is_shared || has_own || plan.sut_allowance().is_some() {
             return None;
         }
         let cpus = busy_cpus(plan, uses);

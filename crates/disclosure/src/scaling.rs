@@ -18,25 +18,43 @@ pub(crate) fn section(scalings: &[Scaling], terms: Terms) -> Option<Section> {
     let mut blocks = vec![Block::Figure(Box::new(Figure {
         chart: chart(scalings, terms),
         caption: "Markers: highest valid rate per number of CPUs, the median of its repetitions. Hollow: the CPUs were not \
-                  saturated, so the rate says little about scaling. Lines: the fitted universal scalability law."
+                  saturated, or shared with the load generator, so the rate says little about scaling. Lines: the fitted universal scalability law."
             .into(),
         table: table(scalings, terms),
         bulky: false,
     }))];
     blocks.push(Block::Table(laws(scalings, terms)));
-    blocks.extend(scalings.iter().filter_map(not_full));
+    blocks.extend(scalings.iter().flat_map(|scaling| [not_full(scaling), shared(scaling)]).flatten());
     Some(Section { id: "scaling", title: "Scaling with CPUs".into(), blocks })
 }
 
 /// Returns a note about the repetitions that other resources than the CPUs limited.
 fn not_full(scaling: &Scaling) -> Option<Block> {
-    let other = scaling.groups.iter().filter(|group| !group.is_bound_by_cpus());
+    let other = scaling.groups.iter().filter(|group| group.generator.is_none() && !group.is_bound_by_cpus());
     let sizes: Vec<String> = other.map(limited).collect();
     (!sizes.is_empty()).then(|| {
         let text = format!(
             "{}: the speed-up is not a scaling factor where the CPUs were less than {} busy at the peak: {}.",
             scaling.server,
             numbers::percent(BUSY_MIN, 0),
+            sizes.join(", ")
+        );
+        Block::Note(NoteKind::Warning, text.into())
+    })
+}
+
+/// Returns a note about the passes in which the load generator used CPUs of the server.
+fn shared(scaling: &Scaling) -> Option<Block> {
+    let shared = |group: &CpuGroup| {
+        let generator = group.generator?;
+        Some(format!("{} CPUs (of which the generator used {generator:.2})", group.cpus))
+    };
+    let sizes: Vec<String> = scaling.groups.iter().filter_map(shared).collect();
+    (!sizes.is_empty()).then(|| {
+        let text = format!(
+            "{}: the speed-up is a ratio of rates, not a scaling factor, where server and load generator shared the CPUs, and \
+             no law is fitted to it: {}.",
+            scaling.server,
             sizes.join(", ")
         );
         Block::Note(NoteKind::Warning, text.into())
@@ -235,7 +253,13 @@ fn curve(scaling: &Scaling) -> Option<Vec<Point>> {
 pub fn scaling_text(scaling: &Scaling) -> Option<String> {
     let last = scaling.groups.last()?;
     let speed_up = last.speed_up.as_ref()?;
-    let caveat = if last.is_bound_by_cpus() { "" } else { "; its CPUs were not saturated" };
+    let caveat = match last.generator {
+        Some(generator) => {
+            format!("; this is not scaling, because the load generator used {generator:.2} of them")
+        }
+        None if last.is_bound_by_cpus() => String::new(),
+        None => "; its CPUs were not saturated".to_owned(),
+    };
     Some(format!(
         "{}: {} CPUs handle {} × the rate of one CPU (efficiency {}){caveat}",
         scaling.server,

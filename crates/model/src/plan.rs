@@ -91,6 +91,22 @@ impl Plan {
         self.load_points.iter().map(|point| point.load).chain(searched)
     }
 
+    /// Returns the CPU time per second that the SUT may use, in CPUs, if that is limited or known from its CPU list. `None`
+    /// where it has no more than CPUs that the load threads use too.
+    pub fn sut_allowance(&self) -> Option<f64> {
+        let has_own_cpus = !self.sut.cpus.is_empty() && !self.load_is_on_sut_cpus();
+        let cpus = has_own_cpus.then_some(self.sut.cpus.len() as f64);
+        match (self.sut.quota, cpus) {
+            (Some(quota), Some(cpus)) => Some(quota.min(cpus)),
+            (quota, cpus) => quota.or(cpus),
+        }
+    }
+
+    /// Returns whether all load threads run on CPUs that the SUT was given.
+    pub fn load_is_on_sut_cpus(&self) -> bool {
+        !self.load_cpus.is_empty() && self.load_cpus.iter().all(|cpu| self.sut.cpus.contains(cpu))
+    }
+
     /// Removes values that look like credentials and are not disclosed on purpose.
     pub fn leave_out_credentials(&mut self) {
         self.workload.leave_out_credentials();
@@ -321,15 +337,6 @@ impl SutPlan {
                 self.quota = in_force.value;
                 self.quota_reason.clone_from(&in_force.reason);
             }
-        }
-    }
-
-    /// Returns the CPU time per second that the SUT may use, in CPUs, if that is limited or known from its CPU list.
-    pub fn allowance(&self) -> Option<f64> {
-        let cpus = (!self.cpus.is_empty()).then_some(self.cpus.len() as f64);
-        match (self.quota, cpus) {
-            (Some(quota), Some(cpus)) => Some(quota.min(cpus)),
-            (quota, cpus) => quota.or(cpus),
         }
     }
 }

@@ -65,7 +65,8 @@ pub(crate) fn split_cpus(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<Cp
 }
 
 /// Gives the server `size` CPUs, whole cores before sibling threads. The load generator has the same CPUs for all group
-/// sizes: those in `load`, or else those that the largest group leaves free.
+/// sizes: those in `load`, or else those that the largest group leaves free. If that takes all CPUs, they are those that the
+/// second largest leaves free, and the largest group shares them.
 ///
 /// # Errors
 /// If a group is empty or too large.
@@ -76,15 +77,18 @@ pub(crate) fn cpu_group(
 ) -> Result<CpuPlacement, Failure> {
     let available = by_core(&available_cpus());
     let largest = groups.iter().copied().max().unwrap_or(size);
+    let second = groups.iter().copied().filter(|size| *size != largest).max();
     let is_free = |cpu: &u32| load.is_none_or(|load| !load.contains(cpu));
     let free: Vec<u32> = available.iter().copied().filter(is_free).collect();
-    let most = if load.is_some() { free.len() } else { free.len().saturating_sub(1) };
+    let is_shared = load.is_none() && largest == free.len();
+    let most = if load.is_none() && second.is_none() { free.len().saturating_sub(1) } else { free.len() };
     if groups.contains(&0) || most < largest {
         let message = format!("expected CPU groups of 1 to {most} CPUs on this machine, found {largest}");
         return Err(Failure::usage(message)
             .hint("choose smaller groups, or fewer CPUs for the load with `--load-cpus`"));
     }
-    let (mut sut_cpus, rest) = (free[..size].to_vec(), &free[largest..]);
+    let n_exclusive = second.filter(|_| is_shared).unwrap_or(largest);
+    let (mut sut_cpus, rest) = (free[..size].to_vec(), &free[n_exclusive..]);
     let mut load_cpus = load.unwrap_or(rest).to_vec();
     sut_cpus.sort_unstable();
     load_cpus.sort_unstable();
@@ -127,20 +131,26 @@ pub(crate) fn beside_server(load: Option<&[u32]>, threads: u32) -> Result<CpuPla
     })
 }
 
-/// Returns the server's CPU quota if the arguments determine it; `None` if it follows from a calibration.
-pub(crate) fn fixed_quota(arguments: &SutArguments, server: &str) -> Option<CpuQuota> {
+/// Returns the CPU quota of a plan's server if the arguments determine it; `None` if it follows from a calibration.
+pub(crate) fn fixed_quota(arguments: &SutArguments, plan: &Plan) -> Option<CpuQuota> {
     let quota = |cpus, reason: &str| Some(CpuQuota { cpus, reason: reason.to_owned() });
     if arguments.target.is_some() {
         return quota(None, "Plimsoll does not control this server");
     }
     if let Some(asked) = arguments.sut_quota {
-        let cpus = asked.0.map(|cpus| if server == BUILT_IN { cpus.min(1.0) } else { cpus });
+        let cpus = asked.0.map(|cpus| if plan.sut.name == BUILT_IN { cpus.min(1.0) } else { cpus });
         return quota(cpus, "set by the user");
     }
-    if !arguments.sut_groups.is_empty() {
-        return quota(None, "a CPU group has its CPUs to itself");
+    if arguments.sut_groups.is_empty() {
+        return None;
     }
-    None
+    quota(
+        None,
+        match plan.load_is_on_sut_cpus() {
+            true => "a CPU group; the load generator uses CPUs of it, too",
+            false => "a CPU group has its CPUs to itself",
+        },
+    )
 }
 
 /// Returns the CPU quota of a plan's server that follows from a case of a calibration; `None` if it has no such case.
@@ -193,7 +203,23 @@ mod tests {
         assert_eq!((small.sut_cpus.len(), large.sut_cpus.len()), (1, most));
         assert_eq!(small.load_cpus, large.load_cpus);
         assert!(large.sut_cpus.iter().all(|cpu| !large.load_cpus.contains(cpu)));
-        assert!(cpu_group(&[most + 1], most + 1, None).is_err());
+        assert!(cpu_group(&[most + 1], most + 1, None).is_err(), "no CPU is left");
+        assert!(cpu_group(&[1, most + 2], 1, None).is_err(), "there are not so many");
         assert!(cpu_group(&[0, 1], 1, None).is_err());
+    }
+
+    #[test]
+    fn a_group_of_all_cpus_shares_those_that_the_second_largest_leaves() {
+        let all = available_cpus().len();
+        if all < 2 {
+            return assert!(cpu_group(&[1], 1, None).is_err(), "the load needs one CPU");
+        }
+        let (small, large) =
+            (cpu_group(&[1, all], 1, None).unwrap(), cpu_group(&[1, all], all, None).unwrap());
+        assert_eq!((small.sut_cpus.len(), large.sut_cpus.len()), (1, all));
+        assert_eq!((small.load_cpus.len(), &small.load_cpus), (all - 1, &large.load_cpus));
+        assert!(small.load_cpus.iter().all(|cpu| !small.sut_cpus.contains(cpu)));
+        let load = [*large.load_cpus.last().unwrap()];
+        assert!(cpu_group(&[1, all], 1, Some(&load)).is_err(), "CPUs that the user chose are the load's own");
     }
 }

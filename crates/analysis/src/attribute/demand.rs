@@ -68,7 +68,7 @@ pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<ResourceDema
 /// Returns the demand of CPU time. An allowance of less than a CPU is a slower CPU.
 fn cpu(plan: &Plan, point: &LoadPointResult) -> Option<Found> {
     let per_operation = point.sut_cpu_per_operation.filter(|cpu| 0.0 < *cpu)?;
-    let allowance = plan.sut.allowance().or_else(|| limits_in_force::allowance(&point.resources));
+    let allowance = plan.sut_allowance().or_else(|| limits_in_force::allowance(&point.resources));
     let demand = ResourceDemand {
         resource: "CPU".to_owned(),
         per_operation,

@@ -57,7 +57,7 @@ impl PointFigures {
             in_flight_at_end: totals.in_flight_at_ends().1,
             in_flight_age: Nanos(u64::try_from(totals.ages_at_ends_ns().1).unwrap_or(u64::MAX)),
             sut_cpus,
-            sut_busy: sut_cpus.zip(plan.sut.allowance()).map(|(cpus, allowance)| ratio(cpus, allowance)),
+            sut_busy: sut_cpus.zip(plan.sut_allowance()).map(|(cpus, allowance)| ratio(cpus, allowance)),
             steadiness: steady::steady_state(&fold.seconds),
             warm_up: steady::warm_up(&fold.seconds),
         }

@@ -68,6 +68,25 @@ fn a_pass_whose_cpus_were_not_full_is_marked() {
     assert_eq!(bound, [true, false]);
 }
 
+/// The pass on four CPUs has its load thread on the last of them: a ratio of rates, and no evidence of scaling.
+#[test]
+fn a_pass_that_shares_its_cpus_with_the_load_is_in_no_law() {
+    let mut passes: Vec<_> = [(1, 100.0), (2, 150.0), (3, 250.0), (4, 300.0)]
+        .into_iter()
+        .map(|(cpus, rate)| pass("nginx", cpus, rate, 0.99))
+        .collect();
+    for (plan, _) in &mut passes {
+        plan.load_cpus = vec![3];
+    }
+    let scaling = &compare(&compared(&passes), MismatchPolicy::Refuse).unwrap().scalings[0];
+    let shared: Vec<bool> = scaling.groups.iter().map(|group| group.generator.is_some()).collect();
+    assert_eq!(shared, [false, false, false, true]);
+    let shared = &scaling.groups[3];
+    assert!(!shared.is_bound_by_cpus() && shared.speed_up.as_ref().unwrap().speed_up == 3.0);
+    let expected = compare(&compared(&passes[..3]), MismatchPolicy::Refuse).unwrap();
+    assert_eq!(scaling.amdahl.as_ref().unwrap(), expected.scalings[0].amdahl.as_ref().unwrap());
+}
+
 #[test]
 fn servers_are_told_apart_and_one_size_does_not_scale() {
     let passes = [("nginx", 1), ("apache", 1), ("nginx", 2), ("caddy", 2)]

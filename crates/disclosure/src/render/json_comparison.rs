@@ -140,6 +140,7 @@ fn scaling(scaling: &Scaling) -> Value {
             "score": group.score,
             "load": load(group.load),
             "busy_ratio": group.busy,
+            "generator_cpus": group.generator,
             "bound_by_cpus": group.is_bound_by_cpus(),
             "bottleneck": group.bottleneck.map(|bottleneck| bottleneck.name()),
             "speed_up": speed_up.map(|one| one.speed_up),

@@ -200,7 +200,7 @@ fn error_panel(spans: &[PhaseSpan]) -> Option<Panel> {
 }
 
 fn cpu_panel(report: &Report, spans: &[PhaseSpan]) -> Panel {
-    let allowance = report.plan.sut.allowance();
+    let allowance = report.plan.sut_allowance();
     let ours = points(spans, |second| Some(second.generator_busy), |column| column.mean);
     let theirs =
         points(spans, |second| Some(second.sut_cpus? / allowance.unwrap_or(1.0)), |column| column.mean);

@@ -84,7 +84,7 @@ pub(super) fn cpu_quota(
     candidate: &Candidate,
     plan: &Plan,
 ) -> Result<CpuQuota, Failure> {
-    if let Some(quota) = fixed_quota(&arguments.sut, candidate.name()) {
+    if let Some(quota) = fixed_quota(&arguments.sut, plan) {
         return Ok(quota);
     }
     let family = plan.workload.family();

@@ -50,7 +50,7 @@ fn message(state: &State, point: &Point) -> String {
         Load::Users(_) => String::new(),
         Load::Rate { .. } => format!(" of {:.0}/s due", second.due_rate),
     };
-    let allowance = state.runs[run].plan.sut.allowance();
+    let allowance = state.runs[run].plan.sut_allowance();
     let sut = second.sut_cpus.map_or(String::new(), |used| match allowance {
         Some(allowance) => format!(" · server {} of its CPU quota", percent(used / allowance)),
         None => format!(" · server {} of one CPU", percent(used)),

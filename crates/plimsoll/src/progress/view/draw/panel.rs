@@ -111,7 +111,7 @@ fn server(state: &State) -> Vec<Row> {
     let counters = &state.counters;
     let used = state.second.and_then(|second| second.sut_cpus);
     let used = used.or_else(|| counters.sut_cpus());
-    let cpu = match (used, state.run().plan.sut.allowance()) {
+    let cpu = match (used, state.run().plan.sut_allowance()) {
         (Some(used), Some(allowed)) => format!("{} of {allowed} CPU", percent(used / allowed)),
         (Some(used), None) => format!("{used:.2} CPU"),
         (None, _) => ABSENT.to_owned(),
