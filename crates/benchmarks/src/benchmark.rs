@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use languages::{Diagnostics, nearest};
 use model::{
-    DataTable, Definition, FilelistSource, WebDefinition, WebWorkload, Workload, WorkloadDefinition,
-    WorkloadSource,
+    DataTable, Definition, FilelistSource, SqlWorkload, WebDefinition, WebWorkload, Workload,
+    WorkloadDefinition, WorkloadSource,
 };
 
 use crate::app::SERVERBENCH;
@@ -155,6 +155,11 @@ pub fn from_definition(
             let (sets, data) = read_data(&web.data, &source)?;
             workload.data = sets;
             (workload.into(), data)
+        }
+        WorkloadDefinition::Sql(sql) => {
+            let source = DataSource { file_name, text, read_file: &read_file };
+            let (sets, data) = read_data(&sql.data, &source)?;
+            (Workload::Sql(SqlWorkload { data: sets, ..sql.workload.clone() }), data)
         }
         WorkloadDefinition::App(app) => (Workload::App(app.clone()), Vec::new()),
         WorkloadDefinition::OrderEntry(orders) => (Workload::OrderEntry(*orders), Vec::new()),

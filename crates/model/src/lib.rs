@@ -46,7 +46,8 @@ pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, Family, FilelistSource, Levels,
-    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, WebDefinition, WorkloadDefinition,
+    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition,
+    WorkloadDefinition,
     WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
@@ -93,9 +94,9 @@ pub use workload::{
     DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
     FileSetError, HttpVersion, JsonCheck, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
     OrderRequest, OrderSql, Page, Parameter, ParameterError, PathPattern, PathPatternError, PathValue, Pick,
-    PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX, Sampler,
-    SessionValue, SetFile, TemplatePiece, Think, Tls, UserPage, WebProtocol, WebWorkload, Workload,
-    app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, template_pieces,
+    PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler,
+    SessionValue, SetFile, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece, Think, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload, Workload,
+    app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, sql_measure, template_pieces,
     web_measure,
 };
 #[cfg(feature = "echo")]

@@ -316,6 +316,12 @@ impl<'a> TomlTable<'a> {
         Some((span, names))
     }
 
+    /// Returns the line of a key's value, from 1; 1 if there is none.
+    pub fn line_of(&self, key: &str) -> u32 {
+        let before = self.source.text.get(..self.span_of(key).start).unwrap_or_default();
+        u32::try_from(1 + before.matches('\n').count()).unwrap_or(u32::MAX)
+    }
+
     /// Returns whether a mistake has been reported, in this table or any other of the text.
     pub fn has_mistake(&self) -> bool {
         !self.source.problems.borrow().is_empty()

@@ -2,7 +2,7 @@
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
 //! - `values`: the notation of single values
-//! - `web`, `app`, `order_entry`, `echo`: the workloads of the families
+//! - `web`, `app`, `order_entry`, `sql`, `echo`: the workloads of the families
 //! - `protocol`: the settings of the families
 //! - `think`: the pauses of users
 //! - `schema`: the published JSON Schema
@@ -14,6 +14,7 @@ mod order_entry;
 mod parse;
 mod protocol;
 mod schema;
+mod sql;
 mod think;
 mod values;
 mod web;
@@ -23,6 +24,7 @@ use schemars::JsonSchema;
 use units::Nanos;
 
 pub use schema::definition_schema;
+pub use sql::SqlDefinition;
 pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, WorkloadSource, header_name_fault};
 
 #[cfg(feature = "echo")]
@@ -78,6 +80,8 @@ names! {
         App = "application",
         /// Databases of the order-entry workload.
         OrderEntry = "order-entry",
+        /// Databases of a user's own statements.
+        Sql = "sql",
     }
 }
 
@@ -92,6 +96,8 @@ names! {
         App = "application",
         /// Databases of the order-entry workload.
         OrderEntry = "order-entry",
+        /// Databases of a user's own statements.
+        Sql = "sql",
         /// Echo servers, for tests.
         #[schemars(skip)]
         Echo = "echo",
@@ -107,6 +113,8 @@ pub enum WorkloadDefinition {
     App(AppWorkload),
     /// Transactions of terminals with a database.
     OrderEntry(OrderEntryWorkload),
+    /// Transactions of a user's own statements.
+    Sql(SqlDefinition),
     /// Messages to an echo server.
     #[cfg(feature = "echo")]
     Echo(EchoWorkload),
@@ -161,6 +169,7 @@ impl Definition {
             WorkloadDefinition::Web(_) => Family::Web,
             WorkloadDefinition::App(_) => Family::App,
             WorkloadDefinition::OrderEntry(_) => Family::OrderEntry,
+            WorkloadDefinition::Sql(_) => Family::Sql,
             #[cfg(feature = "echo")]
             WorkloadDefinition::Echo(_) => Family::Echo,
         }

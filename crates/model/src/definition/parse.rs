@@ -12,6 +12,7 @@ use super::app;
 use super::echo;
 use super::order_entry;
 use super::protocol::{read_changed, read_protocol, time_limit};
+use super::sql;
 use super::values::{level, rates, users};
 use super::{
     DEFINITION_FORMAT, Definition, Family, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
@@ -56,7 +57,10 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
             ValueError::new("expected a headline of the family: only `order-entry` has new orders"),
         );
     }
-    let target = top.optional("target", target);
+    let target = match family {
+        Some(Family::Sql) => top.optional("target", sql::target),
+        _ => top.optional("target", target),
+    };
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);
     let phases = top.required_table("phases").and_then(read_phases);
@@ -120,6 +124,7 @@ fn read_workload(
         Family::OrderEntry => {
             order_entry::read(workload, protocol.as_deref()).map(WorkloadDefinition::OrderEntry)
         }
+        Family::Sql => sql::read(workload, protocol.as_deref()).map(WorkloadDefinition::Sql),
         #[cfg(feature = "echo")]
         Family::Echo => echo::read(workload).map(WorkloadDefinition::Echo),
     };
@@ -237,6 +242,10 @@ pub(super) const EVERY_APP_KEY: &str = include_str!("every_app_key.toml");
 /// A definition with every key of order entry.
 #[cfg(test)]
 pub(super) const EVERY_ORDER_KEY: &str = include_str!("every_order_key.toml");
+
+/// A definition with every key of a user's own statements.
+#[cfg(test)]
+pub(super) const EVERY_SQL_KEY: &str = include_str!("every_sql_key.toml");
 
 /// Returns the first problem of a definition after a piece of it was replaced.
 #[cfg(test)]

@@ -84,12 +84,82 @@ pub(super) enum WorkloadTable {
     Web(Box<WebWorkloadTable>),
     App(AppWorkloadTable),
     OrderEntry(OrderEntryWorkloadTable),
+    Sql(SqlWorkloadTable),
 }
 
 /// The workload of order entry: it has no keys, everything is in `protocol`.
 #[derive(JsonSchema)]
 #[schemars(rename = "OrderEntryWorkload", deny_unknown_fields)]
 pub(super) struct OrderEntryWorkloadTable {}
+
+/// The workload of a database: transactions of a user's own statements.
+#[derive(JsonSchema)]
+#[schemars(rename = "SqlWorkload", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct SqlWorkloadTable {
+    /// The kinds of transactions.
+    #[schemars(length(min = 1))]
+    transactions: Vec<SqlTransactionTable>,
+    /// The pause of users after each transaction; if absent: `none`.
+    think: Option<ThinkText>,
+    /// Data of users, by their names: files whose columns stand in statements as `{NAME.COLUMN}`.
+    data: Option<BTreeMap<String, DataText>>,
+}
+
+/// A kind of transaction.
+#[derive(JsonSchema)]
+#[schemars(rename = "SqlTransaction", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct SqlTransactionTable {
+    /// The name in reports; names are all different.
+    #[schemars(length(min = 1, max = 500))]
+    name: String,
+    /// Its share of all transactions is this divided by the sum of all weights.
+    weight: WeightText,
+    /// Whether the statements stand between `BEGIN` and `COMMIT`; if absent: `false`.
+    atomic: Option<bool>,
+    /// The statements, in the order in which they are executed.
+    #[schemars(length(min = 1, max = 1000))]
+    statements: Vec<SqlStatementTable>,
+    /// The values in the statements, by their names; each is drawn once for the whole transaction.
+    parameters: Option<BTreeMap<String, SqlParameterTable>>,
+    /// Relative deviation of its share of all transactions above which a load point is not valid.
+    share_gap_max: Option<RatioText>,
+    /// Limits on its response times and errors that a valid load point keeps: `p99<50ms,errors<1%`.
+    limits: Option<String>,
+}
+
+/// A statement.
+#[derive(JsonSchema)]
+#[schemars(rename = "SqlStatement", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct SqlStatementTable {
+    /// The text; `{id}` stands for the value of the parameter `id`, `{users.name}` for a column of data. Values are sent
+    /// beside the statement, which is prepared once; within quotes, braces are text.
+    #[schemars(length(min = 1, max = 1_048_576))]
+    sql: String,
+    /// The number of rows that it must return or change.
+    rows: Option<u64>,
+    /// The least number of them.
+    rows_min: Option<u64>,
+    /// The greatest number of them.
+    rows_max: Option<u64>,
+}
+
+/// A value that varies: either `count` numbers, or `values`.
+#[derive(JsonSchema)]
+#[schemars(rename = "SqlParameter", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct SqlParameterTable {
+    /// The first number; if absent: 0.
+    #[schemars(range(max = 9_223_372_036_854_775_807u64))]
+    from: Option<u64>,
+    /// Number of values.
+    #[schemars(range(min = 1, max = 9_007_199_254_740_992u64))]
+    count: Option<u64>,
+    /// Texts.
+    #[schemars(length(min = 1))]
+    values: Option<Vec<String>>,
+    /// The distribution of the values; if absent: `uniform`. Others are `zipf:1.0`, `poisson:5` and `weights:3,2,1`.
+    #[schemars(regex(pattern = r"^(uniform|zipf:[0-9.]+|poisson:[0-9.]+|weights:[0-9.,]+)$"))]
+    pick: Option<String>,
+}
 
 /// The workload of an application server: transactions, which are those of the suite in `protocol`.
 #[derive(JsonSchema)]
@@ -505,7 +575,7 @@ pub(super) struct QuickTable {
 }
 
 /// The families whose settings the schema has.
-const FAMILIES: [Family; 3] = [Family::Web, Family::App, Family::OrderEntry];
+const FAMILIES: [Family; 4] = [Family::Web, Family::App, Family::OrderEntry, Family::Sql];
 
 /// The settings of the family that definitions have.
 pub(super) struct ProtocolTable;
@@ -650,7 +720,7 @@ pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
 mod tests {
     use super::*;
     use crate::definition::parse::{
-        EVERY_APP_KEY, EVERY_KEY, EVERY_ORDER_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY,
+        EVERY_APP_KEY, EVERY_KEY, EVERY_ORDER_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_SQL_KEY,
     };
     use testkit::{is_published, keys_named, keys_read};
 
@@ -660,7 +730,7 @@ mod tests {
     fn the_schema_names_the_keys_that_are_read_and_no_others() {
         let named =
             ["/parameters", "/headers", "/data", "/extract", "/body/form", "/body/multipart", "/reply/json"];
-        let texts = [EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY, EVERY_ORDER_KEY];
+        let texts = [EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY, EVERY_ORDER_KEY, EVERY_SQL_KEY];
         let mut read = keys_read(&texts, &named);
         // The short form can change all settings, and those texts change some.
         read.insert("/quick/protocol".to_owned(), read["/protocol"].clone());

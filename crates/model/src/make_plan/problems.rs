@@ -9,7 +9,7 @@ use crate::workload::check_objects;
 use crate::{
     Arrivals, Configuration, Connection, DataSet, Definition, FileSetError, Headline, HttpVersion, Levels,
     Limit, LimitMetric, Load, Overrides, POISSON_USERS_MAX, ParameterError, Plan, RowPick, RowsEnd, Search,
-    SutPlan, WebProtocol, WebWorkload,
+    SqlWorkload, SutPlan, WebProtocol, WebWorkload, Workload,
 };
 
 /// The longest that a whole run may be planned to take: 30 days.
@@ -133,6 +133,14 @@ pub enum Problem {
         /// The rows that it needs at least.
         needed: u64,
     },
+    /// A statement changes the database, and the run does not allow that.
+    #[error("the transaction `{transaction}` has a statement that is not a query (line {line} of the definition)")]
+    Writes {
+        /// The transaction.
+        transaction: String,
+        /// The line of the statement.
+        line: u32,
+    },
     /// A CPU is listed twice.
     #[error("CPU {0} is listed twice for load threads")]
     CpuTwice(u32),
@@ -176,6 +184,9 @@ impl Problem {
             Problem::RowsRunOut { .. } => {
                 "add rows, lower the load, or write `at-end = \"wrap\"` to use rows again"
             }
+            Problem::Writes { .. } => {
+                "`--allow-writes` lets it change the database, which Plimsoll does not restore"
+            }
             Problem::CpuTwice(_) => "list every CPU once; each gets one load thread",
             Problem::Quota(_) => "0.5 is half of one CPU",
         }
@@ -191,7 +202,11 @@ pub(super) fn problems(
 ) -> Vec<Problem> {
     let mut problems = load_problems(plan);
     problems.extend(max_load_problems(definition, overrides));
-    problems.extend(plan.workload.web().map_or_else(Vec::new, |web| web_problems(plan, web)));
+    problems.extend(match &plan.workload {
+        Workload::Web(web) => web_problems(plan, web),
+        Workload::Sql(sql) => sql_problems(plan, sql),
+        _ => Vec::new(),
+    });
     let mut when = |broken: bool, problem: Problem| {
         if broken {
             problems.push(problem);
@@ -262,8 +277,17 @@ fn max_load_problems(definition: &Definition, overrides: &Overrides) -> Option<P
 fn web_problems(plan: &Plan, web: &WebWorkload) -> Vec<Problem> {
     let mut problems = protocol_problems(plan, web.protocol);
     problems.extend(workload_problems(plan, web));
-    problems.extend(plan.loads().flat_map(|load| data_problems(plan, web, load)));
+    problems.extend(plan.loads().flat_map(|load| data_problems(plan, &web.data, load)));
     problems
+}
+
+fn sql_problems(plan: &Plan, sql: &SqlWorkload) -> Vec<Problem> {
+    let write = sql.first_write().filter(|_| !sql.allows_writes);
+    let write = write.map(|(transaction, statement)| Problem::Writes {
+        transaction: transaction.name.clone(),
+        line: statement.line,
+    });
+    write.into_iter().chain(plan.loads().flat_map(|load| data_problems(plan, &sql.data, load))).collect()
 }
 
 /// Lists contradictory settings of connections and HTTP versions.
@@ -304,7 +328,7 @@ fn workload_problems(plan: &Plan, web: &WebWorkload) -> Vec<Problem> {
 
 /// Lists data that a load point uses up for certain, so that users leave. In an open loop the schedule goes on without
 /// them, so that there must be a row for every operation that could begin a page.
-fn data_problems(plan: &Plan, web: &WebWorkload, load: Load) -> Vec<Problem> {
+fn data_problems(plan: &Plan, data: &[DataSet], load: Load) -> Vec<Problem> {
     let users = u64::from(load.in_flight_max().max(1));
     let (pages, name) = match load {
         Load::Users(users) => (1, format!("a load of {users} users")),
@@ -327,7 +351,7 @@ fn data_problems(plan: &Plan, web: &WebWorkload, load: Load) -> Vec<Problem> {
             needed,
         })
     };
-    web.data.iter().filter_map(problem).collect()
+    data.iter().filter_map(problem).collect()
 }
 
 fn load_problems(plan: &Plan) -> Vec<Problem> {

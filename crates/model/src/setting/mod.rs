@@ -5,7 +5,7 @@
 //!
 //! - `kind`: the values that a setting can have
 //! - `configuration`: the part of a benchmark that settings change
-//! - `web`, `app`, `order_entry`, `echo`: the settings of each family
+//! - `web`, `app`, `order_entry`, `sql`, `echo`: the settings of each family
 
 pub(crate) mod app;
 mod configuration;
@@ -13,6 +13,7 @@ mod configuration;
 mod echo;
 mod kind;
 pub(crate) mod order_entry;
+pub(crate) mod sql;
 mod web;
 
 use std::fmt;
@@ -119,6 +120,7 @@ impl Family {
             Family::Web => web::SETTINGS,
             Family::App => app::SETTINGS,
             Family::OrderEntry => order_entry::SETTINGS,
+            Family::Sql => sql::SETTINGS,
             #[cfg(feature = "echo")]
             Family::Echo => echo::SETTINGS,
         }
@@ -183,7 +185,10 @@ impl Setting {
     pub const ORDER_SQL: &'static str = order_entry::SQL;
 
     /// The name of the setting for the encryption of connections to a database.
-    pub const ORDER_TLS: &'static str = order_entry::TLS;
+    pub const DATABASE_TLS: &'static str = order_entry::TLS;
+
+    /// The name of the setting by which a user's own statements may change the database, and the value that allows it.
+    pub const SQL_WRITES: (&'static str, &'static str) = (sql::WRITES, sql::ALLOWED);
 
     /// Returns whether it has a value for each of several items instead of one.
     pub fn has_items(&self) -> bool {

@@ -3,6 +3,7 @@
 //! - `web`: requests and pages over HTTP
 //! - `app`: transactions with an application server
 //! - `order_entry`: transactions of terminals with a database
+//! - `sql`: transactions of a user's own statements
 //! - `echo`: messages that come back over TCP, a family for tests
 //! - `think`: the pauses of users
 
@@ -10,6 +11,7 @@ mod app;
 #[cfg(feature = "echo")]
 mod echo;
 mod order_entry;
+mod sql;
 mod think;
 mod web;
 
@@ -25,13 +27,14 @@ pub use order_entry::{
     DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql,
     order_measure,
 };
+pub use sql::{RowCount, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, sql_measure};
 pub use think::Think;
 pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
     DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
     FileSetError, HttpVersion, JsonCheck, Page, Parameter, ParameterError, PathPattern, PathPatternError,
     PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowPick, RowsEnd, STREAMS_MAX,
-    Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, WebProtocol, WebWorkload, compile_regex,
+    Sampler, SessionValue, SetFile, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload, compile_regex,
     file_path_fault, is_json_pointer, template_pieces, web_measure,
 };
 
@@ -50,6 +53,8 @@ pub enum Workload {
     App(AppWorkload),
     /// Transactions of terminals with a database.
     OrderEntry(OrderEntryWorkload),
+    /// Transactions of a user's own statements.
+    Sql(SqlWorkload),
     /// Messages to an echo server.
     #[cfg(feature = "echo")]
     Echo(EchoWorkload),
@@ -62,6 +67,7 @@ impl Workload {
             Workload::Web(_) => Family::Web,
             Workload::App(_) => Family::App,
             Workload::OrderEntry(_) => Family::OrderEntry,
+            Workload::Sql(_) => Family::Sql,
             #[cfg(feature = "echo")]
             Workload::Echo(_) => Family::Echo,
         }
@@ -73,6 +79,7 @@ impl Workload {
             Workload::Web(web) => web.catalog(),
             Workload::App(app) => app.catalog(),
             Workload::OrderEntry(orders) => orders.catalog(),
+            Workload::Sql(sql) => sql.catalog(),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.catalog(),
         }
@@ -84,6 +91,7 @@ impl Workload {
             Workload::Web(web) => web.think,
             Workload::App(app) => app.think,
             Workload::OrderEntry(orders) => orders.think(),
+            Workload::Sql(sql) => sql.think,
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.think,
         }
@@ -96,6 +104,7 @@ impl Workload {
             Workload::App(_) => false,
             // A user has a home, and perhaps a deck of cards.
             Workload::OrderEntry(_) => true,
+            Workload::Sql(sql) => sql.has_user_state(),
             #[cfg(feature = "echo")]
             Workload::Echo(_) => false,
         }
@@ -123,6 +132,7 @@ impl Workload {
             Workload::Web(web) => web.protocol.tls != Tls::Off,
             Workload::App(_) => false,
             Workload::OrderEntry(orders) => orders.is_encrypted,
+            Workload::Sql(sql) => sql.is_encrypted,
             #[cfg(feature = "echo")]
             Workload::Echo(_) => false,
         }
@@ -134,6 +144,7 @@ impl Workload {
             Workload::Web(web) => web.requests.iter().any(Request::grows_with_load),
             Workload::App(app) => app.needs_files(),
             Workload::OrderEntry(_) => false,
+            Workload::Sql(_) => false,
             #[cfg(feature = "echo")]
             Workload::Echo(_) => false,
         }

@@ -42,7 +42,7 @@ pub struct DataDefinition {
 }
 
 /// Reads all data.
-pub(super) fn read_data(mut table: TomlTable) -> Vec<DataDefinition> {
+pub(in crate::definition) fn read_data(mut table: TomlTable) -> Vec<DataDefinition> {
     let inner = table.named_tables();
     if DATA_MAX < inner.len() {
         table.reject_all(ValueError::new(format!("more than {DATA_MAX} files of data")));

@@ -20,6 +20,10 @@ use languages::reader::TomlTable;
 use schemars::JsonSchema;
 
 pub use data::{DataDefinition, DataFormat};
+pub(super) use data::read_data;
+pub(super) use parameter::read_values;
+pub(super) use request::kind_limits;
+pub(super) use weight::Weight;
 pub use request::header_name_fault;
 
 use workload::read_workload;

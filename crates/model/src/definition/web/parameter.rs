@@ -31,6 +31,11 @@ fn read_parameter(name: &str, table: &mut TomlTable, values: &mut Values) -> Opt
     if ["env", "file"].iter().any(|key| table.value(key).is_some()) {
         return read_secret_parameter(name, table, values);
     }
+    read_values(name, table)
+}
+
+/// Reads a parameter that has its values in the definition.
+pub(in crate::definition) fn read_values(name: &str, table: &mut TomlTable) -> Option<Parameter> {
     let texts = table.optional("values", list(value));
     let first = table.optional("from", whole(0..=i64::MAX as u64));
     let count = table.optional("count", count);

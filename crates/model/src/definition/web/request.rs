@@ -275,7 +275,7 @@ fn header_value(value: &DeValue) -> Result<String, ValueError> {
 }
 
 /// Reads limits on the response times and errors of one kind.
-fn kind_limits(value: &DeValue) -> Result<Vec<Limit>, ValueError> {
+pub(in crate::definition) fn kind_limits(value: &DeValue) -> Result<Vec<Limit>, ValueError> {
     let limits =
         parse_limits(&text(value)?).map_err(|error| ValueError::new(error.message).hint(error.hint))?;
     let of_all = |limit: &&Limit| matches!(limit.metric(), LimitMetric::Rate | LimitMetric::Delivered);

@@ -14,7 +14,7 @@ const DECIMALS_MAX: u32 = 9;
 
 /// A number above zero as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Weight {
+pub(in crate::definition) struct Weight {
     /// All digits, those after the point included.
     digits: u64,
     /// Number of digits after the point.
@@ -23,7 +23,7 @@ pub(super) struct Weight {
 
 impl Weight {
     /// Reads a weight.
-    pub(super) fn read(value: &DeValue) -> Result<Weight, ValueError> {
+    pub(in crate::definition) fn read(value: &DeValue) -> Result<Weight, ValueError> {
         let written = match value {
             DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str()),
             DeValue::Float(number) => Ok(number.as_str()),
@@ -46,7 +46,7 @@ impl Weight {
 
     /// Returns weights as whole numbers in the same proportions; `None` if those are too large: the sum of each
     /// times `uses` must fit 64 bits.
-    pub(super) fn whole(weights: &[Weight], uses: u64) -> Option<Vec<u64>> {
+    pub(in crate::definition) fn whole(weights: &[Weight], uses: u64) -> Option<Vec<u64>> {
         let decimals = weights.iter().map(|weight| weight.decimals).max()?;
         let scaled = |weight: &Weight| weight.digits.checked_mul(10u64.pow(decimals - weight.decimals));
         let whole: Vec<u64> = weights.iter().map(scaled).collect::<Option<_>>()?;

@@ -40,7 +40,7 @@ pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
 pub use path::{PathPattern, PathPatternError, PathValue};
 pub use protocol::{CLOSE_WAIT_MAX, Connection, HttpVersion, STREAMS_MAX, Tls, WebProtocol};
 pub use request::{JsonCheck, ReplyBody, Request};
-pub use sampler::Sampler;
+pub use sampler::{Sampler, ValueSampler};
 pub use session::{BodyEncoding, Cookies, REDIRECTS_MAX, Redirects};
 pub use template::{SessionValue, TemplatePiece, template_pieces};
 

@@ -7,6 +7,8 @@ use languages::Named;
 use serde::{Deserialize, Serialize};
 use units::Weights;
 
+use super::PathValue;
+
 /// Weights are whole numbers: probabilities are multiplied with this before they are rounded.
 const WEIGHT_SCALE: f64 = (1u64 << 40) as f64;
 
@@ -43,6 +45,12 @@ impl Parameter {
     pub fn texts(name: &str, texts: Vec<String>) -> Parameter {
         let count = Count::Fixed(texts.len() as u64);
         Parameter { texts, ..Parameter::numbers(name, 0, count) }
+    }
+
+    /// Returns a value as it is written, by its index.
+    pub fn written_value(&self, index: u64) -> PathValue<'_> {
+        let text = usize::try_from(index).ok().and_then(|index| self.texts.get(index));
+        text.map_or(PathValue::Number(self.first + index), |text| PathValue::Text(text))
     }
 
     /// Checks that the distribution fits the number of values at a level of load.

@@ -1,0 +1,359 @@
+//! The table `[workload]` of a benchmark of a user's own SQL statements, and its target.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use languages::reader::{TomlTable, ValueError, flag, line, ratio, text, whole};
+use languages::{credential_spans, nearest};
+use toml::de::DeValue;
+
+use super::think::read_think;
+use super::web::{DataDefinition, Weight, kind_limits, read_data, read_values};
+use crate::setting::sql::apply;
+use crate::workload::{EXTRACTED, is_name};
+use crate::{
+    ChosenSetting, Count, Parameter, RowCount, SessionValue, SqlStatement, SqlTransaction, SqlWorkload,
+    TemplatePiece,
+};
+
+/// The most transactions: operation kinds are numbered with 16 bits.
+const KINDS_MAX: usize = u16::MAX as usize;
+
+/// The most statements of one transaction.
+const STATEMENTS_MAX: usize = 1000;
+
+/// The longest statement in bytes.
+const SQL_BYTES_MAX: usize = 1 << 20;
+
+/// The schemes of targets.
+const SCHEMES: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"];
+
+/// A workload of statements, and the data that they name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SqlDefinition {
+    /// The workload, without data so far: their files are not read.
+    pub workload: SqlWorkload,
+    /// The data of users.
+    pub data: Vec<DataDefinition>,
+}
+
+/// Reads the URL of a running database.
+pub(super) fn target(value: &DeValue) -> Result<String, ValueError> {
+    let written = line(value)?;
+    let hint = "write `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT/DATABASE`";
+    let (scheme, rest) = written.split_once("://").unwrap_or(("", &written));
+    if !SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+        return Err(ValueError::new("expected the URL of a database").hint(hint));
+    }
+    // A text before `@` may be a password, so the error does not repeat the URL.
+    match rest.split_once('@') {
+        Some((user, _)) if user.contains(':') => Err(ValueError::new("a definition has no password")
+            .hint("it comes from `PGPASSWORD`, the file of `PGPASSFILE`, or `MYSQL_PWD`")),
+        _ => Ok(written),
+    }
+}
+
+/// Reads `[workload]`; `protocol` is the settings of `[protocol]`.
+pub(super) fn read(
+    workload: Option<TomlTable>,
+    protocol: Option<&[ChosenSetting]>,
+) -> Option<SqlDefinition> {
+    let workload = workload.and_then(read_workload);
+    let (settings, mut definition) = (protocol?, workload?);
+    for setting in settings {
+        apply(&mut definition.workload, setting.setting.name, setting.value());
+    }
+    Some(definition)
+}
+
+fn read_workload(mut table: TomlTable) -> Option<SqlDefinition> {
+    let tables = table.required_tables("transactions");
+    let think = read_think(&mut table);
+    let mut data = table.optional_table("data").map(read_data).unwrap_or_default();
+    let transactions = tables.and_then(|tables| read_transactions(tables, &mut data));
+    for name in data.iter().filter(|data| data.columns.is_empty()).map(|data| data.name.clone()) {
+        if !table.has_mistake() {
+            let error = ValueError::new(format!("no statement uses `{name}`"));
+            let hint = format!("write `{{{name}.COLUMN}}` where a value belongs, without quotes");
+            table.reject_inner(&["data", &name], error.hint(hint));
+        }
+    }
+    table.finish();
+    let workload = SqlWorkload {
+        transactions: transactions?,
+        think,
+        data: Vec::new(),
+        allows_writes: false,
+        is_encrypted: false,
+    };
+    Some(SqlDefinition { workload, data })
+}
+
+fn read_transactions(
+    mut tables: Vec<TomlTable>,
+    data: &mut [DataDefinition],
+) -> Option<Vec<SqlTransaction>> {
+    if let Some(table) = tables.get(KINDS_MAX) {
+        table.reject_all(ValueError::new(format!("more than {KINDS_MAX} transactions")));
+    }
+    let mut names = BTreeSet::new();
+    // All are read before the first wrong one ends it.
+    let read: Vec<_> = tables.iter_mut().map(|table| read_transaction(table, &mut names, data)).collect();
+    let read: Option<Vec<(SqlTransaction, Weight)>> = read.into_iter().collect();
+    let weighed = read.and_then(|read| {
+        let (transactions, weights): (Vec<SqlTransaction>, Vec<Weight>) = read.into_iter().unzip();
+        let Some(weights) = Weight::whole(&weights, 1) else {
+            let error = ValueError::new("the sum of all weights is too large");
+            tables.first()?.reject("weight", error.hint("write weights with fewer digits"));
+            return None;
+        };
+        let with = |(transaction, weight)| SqlTransaction { weight, ..transaction };
+        Some(transactions.into_iter().zip(weights).map(with).collect())
+    });
+    tables.into_iter().for_each(TomlTable::finish);
+    weighed
+}
+
+/// Reads a transaction, as yet without its weight, and notes the columns of `data` that it uses.
+fn read_transaction(
+    table: &mut TomlTable,
+    names: &mut BTreeSet<String>,
+    data: &mut [DataDefinition],
+) -> Option<(SqlTransaction, Weight)> {
+    let name = table.required("name", line);
+    let weight = table.required("weight", Weight::read);
+    let is_atomic = table.optional("atomic", flag).unwrap_or(false);
+    let statements = table.required_tables("statements");
+    let parameters = table.optional_table("parameters").map(read_parameters).unwrap_or_default();
+    let share_gap_max = table.optional("share-gap-max", ratio);
+    let limits = table.optional("limits", kind_limits).unwrap_or_default();
+    if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
+        table.reject("name", ValueError::new(format!("another transaction is called `{name}`")));
+    }
+    let statements = statements.and_then(|tables| read_statements(tables, &parameters, data));
+    for parameter in parameters.iter().filter(|_| statements.is_some()) {
+        let is_used = |statement: &SqlStatement| {
+            let is_it = |piece: &TemplatePiece| {
+                matches!(piece, TemplatePiece::Parameter { name, .. } if *name == parameter.name)
+            };
+            statement.pieces().iter().any(is_it)
+        };
+        if !statements.iter().flatten().any(is_used) {
+            let error = ValueError::new(format!("no statement has `{{{}}}`", parameter.name));
+            let hint = "write it where a value stands, and not within quotes: values are sent beside the statement";
+            table.reject_inner(&["parameters", &parameter.name], error.hint(hint));
+        }
+    }
+    let transaction = SqlTransaction {
+        name: name?,
+        weight: 0,
+        is_atomic,
+        statements: statements?,
+        parameters,
+        share_gap_max,
+        limits,
+    };
+    Some((transaction, weight?))
+}
+
+fn read_parameters(mut table: TomlTable) -> Vec<Parameter> {
+    let inner = table.named_tables();
+    table.finish();
+    let read = |(name, mut table): (&str, TomlTable)| {
+        if !is_name(name) {
+            let error = ValueError::new(format!("`{name}` cannot be the name of a parameter"));
+            table.reject_all(error.hint("take letters, digits, `-` and `_`"));
+        }
+        let parameter = read_values(name, &mut table);
+        if parameter.as_ref().is_some_and(|parameter| matches!(parameter.count, Count::SquareRoot(_))) {
+            table.reject("count", ValueError::new("the values of statements do not grow with the load"));
+        }
+        table.finish();
+        parameter
+    };
+    inner.into_iter().filter_map(read).collect()
+}
+
+fn read_statements(
+    mut tables: Vec<TomlTable>,
+    parameters: &[Parameter],
+    data: &mut [DataDefinition],
+) -> Option<Vec<SqlStatement>> {
+    if let Some(table) = tables.get(STATEMENTS_MAX) {
+        table.reject_all(ValueError::new(format!("more than {STATEMENTS_MAX} statements")));
+    }
+    let read: Vec<_> = tables.iter_mut().map(|table| read_statement(table, parameters, data)).collect();
+    tables.into_iter().for_each(TomlTable::finish);
+    read.into_iter().collect()
+}
+
+fn read_statement(
+    table: &mut TomlTable,
+    parameters: &[Parameter],
+    data: &mut [DataDefinition],
+) -> Option<SqlStatement> {
+    let sql = table.required("sql", sql);
+    let rows = read_rows(table);
+    let statement = SqlStatement { sql: sql?, rows, line: table.line_of("sql") };
+    if !credential_spans(&statement.sql).is_empty() {
+        let error = ValueError::new("something here looks like a credential, and would be stored");
+        table.reject("sql", error.hint("take it from data: `{users.password}`"));
+    }
+    let mut at = 0;
+    for piece in statement.pieces() {
+        let length = piece.to_string().len();
+        check_piece(table, piece, at..at + length, (parameters, &mut *data));
+        at += length;
+    }
+    Some(statement)
+}
+
+/// Checks that a placeholder stands for something, and notes the column of data that it is.
+fn check_piece(
+    table: &TomlTable,
+    piece: TemplatePiece,
+    at: Range<usize>,
+    (parameters, data): (&[Parameter], &mut [DataDefinition]),
+) {
+    let reject = |label: String, hint: String| {
+        table.reject("sql", ValueError::new(label).hint(hint).at(at.clone()));
+    };
+    let or_known = |name: &str, known: Vec<&str>, add: String| match nearest(name, known.into_iter()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => add,
+    };
+    match piece {
+        TemplatePiece::Text(_) => {}
+        TemplatePiece::Parameter { name, digits: 0 } => {
+            if !parameters.iter().any(|parameter| parameter.name == name) {
+                let known = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+                let add = format!("add `parameters.{name} = {{ count = 100 }}`");
+                reject(format!("`{{{name}}}` has no values"), or_known(name, known, add));
+            }
+        }
+        TemplatePiece::Parameter { name, .. } => {
+            reject(format!("`{piece}`: a number in a statement has no digits of its own"), format!("write `{{{name}}}`"));
+        }
+        TemplatePiece::Session(SessionValue::Extracted(name)) => {
+            let label = format!("`{{{EXTRACTED}.{name}}}`: statements take no values from results");
+            reject(label, "take the value from data, or join the tables in one statement".to_owned());
+        }
+        TemplatePiece::Session(SessionValue::Column { data: name, column }) => {
+            match data.iter_mut().find(|data| data.name == name) {
+                Some(data) => data.columns.push((column.to_owned(), table.span_of("sql"))),
+                None => {
+                    let known = data.iter().map(|data| data.name.as_str()).collect();
+                    let add = format!("add `[workload.data.{name}]` with `file = \"{name}.csv\"`");
+                    reject(format!("there are no data `{name}`"), or_known(name, known, add));
+                }
+            }
+        }
+    }
+}
+
+fn sql(value: &DeValue) -> Result<String, ValueError> {
+    let written = text(value)?;
+    match written.len() {
+        _ if written.trim().is_empty() => Err(ValueError::new("expected a statement, found nothing")),
+        length if SQL_BYTES_MAX < length => {
+            Err(ValueError::new(format!("expected at most {SQL_BYTES_MAX} bytes, found {length}")))
+        }
+        _ if written.contains('\0') => Err(ValueError::new("a statement cannot have a zero byte")),
+        _ => Ok(written),
+    }
+}
+
+/// Reads the expected number of rows: `rows`, or `rows-min` and `rows-max`.
+fn read_rows(table: &mut TomlTable) -> Option<RowCount> {
+    let number = |table: &mut TomlTable, key| table.optional(key, whole(0..=i64::MAX as u64));
+    let (exact, least, most) = (number(table, "rows"), number(table, "rows-min"), number(table, "rows-max"));
+    match (exact, least, most) {
+        (None, None, None) => None,
+        (Some(rows), None, None) => Some(RowCount { least: rows, most: rows }),
+        (Some(_), _, _) => {
+            let error = ValueError::new("expected either `rows` or `rows-min` and `rows-max`, found both");
+            table.reject("rows", error);
+            None
+        }
+        (None, least, most) => {
+            let count = RowCount { least: least.unwrap_or(0), most: most.unwrap_or(u64::MAX) };
+            if count.most < count.least {
+                let error = ValueError::new(format!("expected at least {}, found {}", count.least, count.most));
+                table.reject("rows-max", error);
+            }
+            Some(count)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::parse::{EVERY_SQL_KEY, problem_of};
+    use crate::{Definition, Pick, Think, WorkloadDefinition};
+    use units::Nanos;
+
+    #[test]
+    fn every_key_is_read() {
+        let definition = Definition::parse("my.toml", EVERY_SQL_KEY).unwrap();
+        assert_eq!(definition.target.as_deref(), Some("postgres://shop@127.0.0.1:5432/shop"));
+        assert_eq!(definition.time_limit, Nanos::from_secs(5));
+        let WorkloadDefinition::Sql(SqlDefinition { workload, data }) = &definition.workload else {
+            panic!("of statements")
+        };
+        assert_eq!(workload.think, Think::Exponential(Nanos::from_millis(20)));
+        assert!(workload.is_encrypted && !workload.allows_writes);
+        let [find, order] = &workload.transactions[..] else { panic!("two transactions") };
+        assert_eq!((find.name.as_str(), find.weight, find.is_atomic), ("find", 25, false));
+        assert_eq!((order.name.as_str(), order.weight, order.is_atomic), ("order", 10, true));
+        assert_eq!((order.share_gap_max, order.limits.len()), (Some(0.05), 1));
+        let id = Parameter { pick: Pick::Zipf(1.0), ..Parameter::numbers("id", 1, Count::Fixed(1000)) };
+        assert_eq!(find.parameters, [id]);
+        let rows: Vec<Option<RowCount>> =
+            find.statements.iter().chain(&order.statements).map(|statement| statement.rows).collect();
+        let count = |least, most| Some(RowCount { least, most });
+        assert_eq!(rows, [count(1, 1), None, count(0, 9), count(2, u64::MAX)]);
+        let lines: Vec<u32> = find.statements.iter().map(|statement| statement.line).collect();
+        assert_eq!(lines.len(), 2);
+        let at = |line: u32| EVERY_SQL_KEY.lines().nth(line as usize - 1).unwrap();
+        assert!(at(lines[0]).contains("FROM items WHERE") && at(lines[1]).contains("FROM stock"));
+        assert_eq!((data[0].name.as_str(), data[0].columns[0].0.as_str()), ("users", "name"));
+    }
+
+    /// Braces in quotes are the database's own, as those of an array are.
+    #[test]
+    fn placeholders_stand_for_values_and_not_within_quotes() {
+        let statement = SqlStatement { sql: "SELECT '{1}', 'it''s {a}', {a} = {b.c}".into(), rows: None, line: 1 };
+        let column = SessionValue::Column { data: "b", column: "c" };
+        let pieces = statement.pieces();
+        let values: Vec<&TemplatePiece> =
+            pieces.iter().filter(|piece| !matches!(piece, TemplatePiece::Text(_))).collect();
+        let expected =
+            [TemplatePiece::Parameter { name: "a", digits: 0 }, TemplatePiece::Session(column)];
+        assert_eq!(values, expected.iter().collect::<Vec<_>>());
+        assert_eq!(pieces.iter().map(TemplatePiece::to_string).collect::<String>(), statement.sql);
+    }
+
+    #[test]
+    fn mistakes_have_a_position_and_a_remedy() {
+        let problem = |piece: &str, slip: &str| problem_of(EVERY_SQL_KEY, piece, slip);
+        let found = [
+            problem("WHERE id = {id}", "WHERE id = {ip}"),
+            problem("WHERE id = {id}", "WHERE id = {id:5}"),
+            problem("WHERE id = {id}", "WHERE id = '{id}' AND 1 = {id:x}"),
+            problem("name = {users.name}", "name = {user.name}"),
+            problem("name = {users.name}", "name = {extract.name}"),
+            problem("name = {users.name}", "name = 'a'"),
+            problem("count = 1000", "count = \"sqrt(load)\""),
+            problem("rows = 1 ", "rows = 1, rows-min = 0 "),
+            problem("rows-max = 9", "rows-min = 10\nrows-max = 9"),
+            problem("rows-max = 9", "rows-max = -1"),
+            problem("name = \"order\"", "name = \"find\""),
+            problem("weight = 2.5", "weight = 0"),
+            problem("atomic = true", "atomic = 1"),
+            problem("postgres://shop@", "postgres://shop:secret@"),
+            problem("postgres://shop@", "http://shop@"),
+        ];
+        insta::assert_snapshot!(found.join("\n"));
+    }
+}

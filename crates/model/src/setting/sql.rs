@@ -1,0 +1,67 @@
+//! The settings of a user's own statements.
+
+use super::configuration::TIME_LIMIT;
+use super::order_entry::TLS;
+use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
+use crate::{SqlWorkload, Workload};
+
+pub(crate) const WRITES: &str = "writes";
+const REFUSED: &str = "refused";
+pub(crate) const ALLOWED: &str = "allowed";
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: WRITES,
+        title: "writes",
+        about: "whether statements may change the database",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new(REFUSED, "No: sessions are read-only, and the server refuses what would change something"),
+            SettingChoice::new(ALLOWED, "Yes; Plimsoll restores nothing"),
+        ]),
+        // Whoever runs a definition says so, and not whoever has written it.
+        key: DefinitionKey::None,
+        access: SettingAccess::Whole {
+            text: |configuration| {
+                Some(if sql(configuration)?.allows_writes { ALLOWED } else { REFUSED }.to_owned())
+            },
+            apply: |configuration, value| apply_to(configuration, WRITES, value),
+        },
+    },
+    Setting {
+        name: TLS,
+        title: "TLS",
+        about: "encryption of the connections to the database",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("off", "None"),
+            SettingChoice::new("on", "TLS 1.2 or 1.3, and the server proves who it is by its certificate"),
+        ]),
+        key: DefinitionKey::Optional("off"),
+        access: SettingAccess::Whole {
+            text: |configuration| Some(if sql(configuration)?.is_encrypted { "on" } else { "off" }.to_owned()),
+            apply: |configuration, value| apply_to(configuration, TLS, value),
+        },
+    },
+    TIME_LIMIT,
+];
+
+/// Gives a workload the value of a setting by its name.
+pub(crate) fn apply(workload: &mut SqlWorkload, name: &str, value: &SettingValue) {
+    match (name, value) {
+        (WRITES, SettingValue::Choice(name, _)) => workload.allows_writes = *name == ALLOWED,
+        (TLS, SettingValue::Choice(name, _)) => workload.is_encrypted = *name == "on",
+        _ => {}
+    }
+}
+
+fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue) {
+    if let Workload::Sql(sql) = &mut configuration.workload {
+        apply(sql, name, value);
+    }
+}
+
+fn sql(configuration: &Configuration) -> Option<&SqlWorkload> {
+    match &configuration.workload {
+        Workload::Sql(sql) => Some(sql),
+        _ => None,
+    }
+}
