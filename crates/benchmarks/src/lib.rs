@@ -5,6 +5,7 @@ mod benchmark;
 #[cfg(feature = "echo")]
 pub mod echo;
 pub mod orderentry;
+pub mod sql;
 pub mod web;
 
 pub use benchmark::{

@@ -5,6 +5,7 @@
 //! - [`web`]: the web family
 //! - [`app`]: the application server family
 //! - [`orders`]: the order-entry family
+//! - [`sql`]: the family of a user's own SQL statements
 //! - `echo`: a family for tests
 
 pub mod app;
@@ -12,6 +13,7 @@ pub mod app;
 pub mod echo;
 mod net;
 pub mod orders;
+pub mod sql;
 pub mod web;
 
 pub use net::{

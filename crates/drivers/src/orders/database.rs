@@ -100,7 +100,7 @@ pub struct DatabaseServer {
 
 /// A value for each product.
 #[derive(Debug)]
-enum Each<P, M> {
+pub(crate) enum Each<P, M> {
     PostgreSql(P),
     MariaDb(M),
 }
@@ -114,6 +114,8 @@ macro_rules! each {
         }
     };
 }
+
+pub(crate) use each;
 
 /// The state that all sessions of a load thread with one server share.
 #[derive(Debug)]

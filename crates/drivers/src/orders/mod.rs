@@ -17,13 +17,13 @@
 mod call;
 mod control;
 mod count;
-mod database;
+pub(crate) mod database;
 mod deferred;
 mod describe;
 mod exchange;
-mod mariadb;
-mod postgres;
-mod sql;
+pub(crate) mod mariadb;
+pub(crate) mod postgres;
+pub(crate) mod sql;
 mod verify;
 
 use std::net::{IpAddr, SocketAddr};

@@ -17,8 +17,7 @@ use std::net::IpAddr;
 
 use super::database::{DatabaseServer, DatabaseSetupError};
 use super::sql::connection::SqlConnection;
-use super::sql::control::SqlDialect;
-use super::sql::driver::SqlServer;
+use super::sql::driver::{OrderServer, SqlServer};
 use super::sql::failure::SqlFailure;
 use super::sql::schema::ORDER_SCHEMA;
 use super::sql::stream::ServerSocket;
@@ -30,33 +29,56 @@ use wire::{Login, Wire};
 pub(crate) struct MariaDbSessions {
     socket: ServerSocket,
     login: Login,
+    /// The database whose names need no prefix, if there is one.
+    database: Option<String>,
 }
 
 impl MariaDbSessions {
-    /// Prepares connections from these addresses.
+    /// Prepares connections from these addresses, to our own database.
     pub(crate) fn new(
         server: &DatabaseServer,
         source_addresses: &[IpAddr],
     ) -> Result<MariaDbSessions, DatabaseSetupError> {
+        MariaDbSessions::with(server, source_addresses, Some(ORDER_SCHEMA.to_owned()))
+    }
+
+    /// Prepares connections from these addresses, to the database that the server is named with, if it is.
+    pub(crate) fn own(
+        server: &DatabaseServer,
+        source_addresses: &[IpAddr],
+    ) -> Result<MariaDbSessions, DatabaseSetupError> {
+        let database = Some(server.database.clone()).filter(|database| !database.is_empty());
+        MariaDbSessions::with(server, source_addresses, database)
+    }
+
+    fn with(
+        server: &DatabaseServer,
+        source_addresses: &[IpAddr],
+        database: Option<String>,
+    ) -> Result<MariaDbSessions, DatabaseSetupError> {
         let socket = ServerSocket::of(server, source_addresses)?;
         let login = Login { user: server.user.clone(), password: server.password.clone() };
-        Ok(MariaDbSessions { socket, login })
+        Ok(MariaDbSessions { socket, login, database })
     }
 }
 
-impl SqlServer for MariaDbSessions {
+impl OrderServer for MariaDbSessions {
     type Forms = MariaDbForms;
+}
+
+impl SqlServer for MariaDbSessions {
+    type Connection = Wire;
 
     fn socket(&self) -> &ServerSocket {
         &self.socket
     }
 
     async fn connect(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.login, Some(ORDER_SCHEMA)).await
+        Wire::open(&self.socket, &self.login, self.database.as_deref()).await
     }
 
     async fn cancel(&self, wire: Wire) {
-        if let Ok(mut other) = self.connect_beside().await {
+        if let Ok(mut other) = Wire::open(&self.socket, &self.login, None).await {
             // The statement may have ended, and the session with it.
             drop(other.command(&format!("KILL QUERY {}", wire.session())).await);
         }

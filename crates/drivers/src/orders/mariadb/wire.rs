@@ -25,7 +25,8 @@ use crate::net::ClientTls;
 use crate::orders::database::DatabasePassword;
 use crate::orders::sql::connection::{SqlConnection, SqlValue, TextRow};
 use crate::orders::sql::failure::{
-    NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode, WRONG_ROWS,
+    NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode, WRONG_PARAMETERS,
+    WRONG_ROWS,
 };
 use crate::orders::sql::stream::{MeteredStream, ServerSocket};
 
@@ -102,11 +103,16 @@ pub(crate) struct Statement {
 }
 
 /// The results of a command.
+#[derive(Default)]
 pub(super) struct Results {
+    /// Whether rows are counted only, and not kept.
+    counts_only: bool,
     /// The result sets with columns.
     pub(super) sets: Vec<Vec<MariaDbRow>>,
     /// The columns of the last of them.
     columns: Arc<[Column]>,
+    /// The number of rows of all sets.
+    n_rows: u64,
     /// The number of rows that were changed.
     n_changed: u64,
 }
@@ -267,7 +273,14 @@ impl Wire {
     where
         RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
     {
-        let mut results = Results { sets: Vec::new(), columns: Arc::new([]), n_changed: 0 };
+        self.results_into::<F>(Results::default()).await
+    }
+
+    /// Receives the results of a command, and adds them to others.
+    async fn results_into<F>(&mut self, mut results: Results) -> Result<Results, SqlFailure>
+    where
+        RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
+    {
         loop {
             self.receive().await?;
             let status = match self.packet[0] {
@@ -305,6 +318,7 @@ impl Wire {
                     results.columns = columns;
                     return Ok(status);
                 }
+                _ if results.counts_only => results.n_rows += 1,
                 _ if rows.len() == ROWS_MAX => return Err(SqlFailure::WrongResult(WRONG_ROWS)),
                 _ => {
                     let row: RowDeserializer<ServerSide, F> = parsed(&self.packet, Arc::clone(&columns))?;
@@ -337,6 +351,15 @@ impl Wire {
         statement: &Statement,
         parameters: &[SqlValue<'_>],
     ) -> Result<Results, SqlFailure> {
+        self.begin_statement(statement, parameters).await?;
+        self.results::<Binary>().await
+    }
+
+    async fn begin_statement(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<(), SqlFailure> {
         let parameters: Option<Vec<Value>> =
             statement.text.order.iter().map(|index| parameters.get(*index).map(|one| value(*one))).collect();
         let parameters = parameters.ok_or(SqlFailure::WrongResult(WRONG_ROWS))?;
@@ -344,8 +367,23 @@ impl Wire {
         let mut bytes = Vec::new();
         request.serialize(&mut bytes);
         // The request begins with its command.
-        self.begin(Command::COM_STMT_EXECUTE, &bytes[1..]).await?;
-        self.results::<Binary>().await
+        self.begin(Command::COM_STMT_EXECUTE, &bytes[1..]).await
+    }
+
+    async fn prepare_text(&mut self, text: PreparedText) -> Result<Statement, SqlFailure> {
+        self.begin(Command::COM_STMT_PREPARE, text.sql.as_bytes()).await?;
+        self.receive().await?;
+        if self.packet[0] == ERROR {
+            return Err(refusal(&self.packet));
+        }
+        let prepared: StmtPacket = parsed(&self.packet, ())?;
+        // Their descriptions come again with each result.
+        self.columns(prepared.num_params().into()).await?;
+        self.columns(prepared.num_columns().into()).await?;
+        match usize::from(prepared.num_params()) == text.order.len() {
+            true => Ok(Statement { number: prepared.statement_id(), text }),
+            false => Err(SqlFailure::WrongResult(WRONG_PARAMETERS)),
+        }
     }
 }
 
@@ -353,21 +391,26 @@ impl SqlConnection for Wire {
     type Statement = Statement;
     type Row = MariaDbRow;
 
+    const READ_ONLY: &'static str = "SET SESSION TRANSACTION READ ONLY";
+
     async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {
-        let text = prepared_text(sql);
-        self.begin(Command::COM_STMT_PREPARE, text.sql.as_bytes()).await?;
-        self.receive().await?;
-        if self.packet[0] == ERROR {
-            return Err(refusal(&self.packet));
-        }
-        let prepared: StmtPacket = parsed(&self.packet, ())?;
-        if usize::from(prepared.num_params()) != text.order.len() {
-            return Err(SqlFailure::malformed(OTHER_BYTES));
-        }
-        // Their descriptions come again with each result.
-        self.columns(prepared.num_params().into()).await?;
-        self.columns(prepared.num_columns().into()).await?;
-        Ok(Statement { number: prepared.statement_id(), text })
+        self.prepare_text(prepared_text(sql)).await
+    }
+
+    fn parameter_name(_: usize) -> String {
+        "?".to_owned()
+    }
+
+    async fn prepare_as_written(&mut self, sql: &str, n_parameters: usize) -> Result<Statement, SqlFailure> {
+        self.prepare_text(PreparedText { sql: sql.to_owned(), order: (0..n_parameters).collect() }).await
+    }
+
+    async fn n_rows(&mut self, statement: &Statement, parameters: &[SqlValue<'_>]) -> Result<u64, SqlFailure> {
+        self.begin_statement(statement, parameters).await?;
+        let results = Results { counts_only: true, ..Results::default() };
+        let results = self.results_into::<Binary>(results).await?;
+        // Those that a statement changes, or returns: none does both but one with `RETURNING`, which returns what it changes.
+        Ok(results.n_rows.max(results.n_changed))
     }
 
     async fn rows(

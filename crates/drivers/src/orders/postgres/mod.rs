@@ -20,23 +20,25 @@ use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
 use super::database::{DatabaseServer, DatabaseSetupError};
-use super::sql::driver::SqlServer;
+use super::sql::driver::{OrderServer, SqlServer};
 use super::sql::failure::SqlFailure;
 use super::sql::schema::ORDER_SCHEMA;
 use super::sql::stream::ServerSocket;
 use forms::PostgresForms;
 use wire::Wire;
 
-/// Returns the parameters of connections. Names without a schema are those of our own. Encryption is ours, not the
-/// library's.
-fn config(server: &DatabaseServer) -> Config {
+/// Returns the parameters of connections. Names without a schema are those of `schema`, or of the user's own search path.
+/// Encryption is ours, not the library's.
+fn config(server: &DatabaseServer, schema: Option<&str>) -> Config {
     let mut config = Config::new();
     config
         .user(&server.user)
         .dbname(&server.database)
         .application_name("plimsoll")
         .ssl_mode(SslMode::Disable);
-    config.options(format!("-c search_path={ORDER_SCHEMA}"));
+    if let Some(schema) = schema {
+        config.options(format!("-c search_path={schema}"));
+    }
     if let Some(password) = &server.password {
         config.password(password.text());
     }
@@ -51,18 +53,31 @@ pub(crate) struct PostgresSessions {
 }
 
 impl PostgresSessions {
-    /// Prepares connections from these addresses.
+    /// Prepares connections from these addresses, with the names of our own schema.
     pub(crate) fn new(
         server: &DatabaseServer,
         source_addresses: &[IpAddr],
     ) -> Result<PostgresSessions, DatabaseSetupError> {
         let socket = ServerSocket::of(server, source_addresses)?;
-        Ok(PostgresSessions { socket, config: config(server) })
+        Ok(PostgresSessions { socket, config: config(server, Some(ORDER_SCHEMA)) })
+    }
+
+    /// Prepares connections from these addresses, with the names that the user of the server sees.
+    pub(crate) fn own(
+        server: &DatabaseServer,
+        source_addresses: &[IpAddr],
+    ) -> Result<PostgresSessions, DatabaseSetupError> {
+        let socket = ServerSocket::of(server, source_addresses)?;
+        Ok(PostgresSessions { socket, config: config(server, None) })
     }
 }
 
-impl SqlServer for PostgresSessions {
+impl OrderServer for PostgresSessions {
     type Forms = PostgresForms;
+}
+
+impl SqlServer for PostgresSessions {
+    type Connection = Wire;
 
     fn socket(&self) -> &ServerSocket {
         &self.socket

@@ -5,19 +5,32 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::BytesMut;
 use tokio_postgres::Row;
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{Format, FromSql, IsNull, ToSql, Type, to_sql_checked};
 use units::WallTime;
 
 use crate::orders::sql::columns::{Columns, WRONG};
 use crate::orders::sql::connection::{SqlRow, SqlValue};
 use crate::orders::sql::failure::SqlFailure;
 
+/// The types of numbers that are sent in binary form.
+const INTEGERS: [Type; 3] = [Type::INT2, Type::INT4, Type::INT8];
+
 impl ToSql for SqlValue<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match *self {
-            SqlValue::Integer(number) if *kind == Type::INT4 => i32::try_from(number)?.to_sql(kind, out),
-            SqlValue::Integer(number) => number.to_sql(kind, out),
-            SqlValue::Text(text) => text.to_sql(kind, out),
+            SqlValue::Integer(number) => match *kind {
+                Type::INT2 => i16::try_from(number)?.to_sql(kind, out),
+                Type::INT4 => i32::try_from(number)?.to_sql(kind, out),
+                Type::INT8 => number.to_sql(kind, out),
+                _ => {
+                    out.extend_from_slice(number.to_string().as_bytes());
+                    Ok(IsNull::No)
+                }
+            },
+            SqlValue::Text(text) => {
+                out.extend_from_slice(text.as_bytes());
+                Ok(IsNull::No)
+            }
             SqlValue::Time(time) => system_time(time).to_sql(kind, out),
             SqlValue::Integers(numbers) if *kind == Type::INT4_ARRAY => {
                 let numbers = numbers.iter().map(|number| i32::try_from(*number));
@@ -29,17 +42,18 @@ impl ToSql for SqlValue<'_> {
         }
     }
 
-    fn accepts(kind: &Type) -> bool {
-        let is_other = matches!(
-            *kind,
-            Type::INT4
-                | Type::INT8
-                | Type::TIMESTAMPTZ
-                | Type::INT4_ARRAY
-                | Type::INT8_ARRAY
-                | Type::TEXT_ARRAY
-        );
-        is_other || <&str as ToSql>::accepts(kind)
+    /// A text, and a number for anything but whole numbers, is read by the server as the type that it has found.
+    fn encode_format(&self, kind: &Type) -> Format {
+        match self {
+            SqlValue::Text(_) => Format::Text,
+            SqlValue::Integer(_) if !INTEGERS.contains(kind) => Format::Text,
+            _ => Format::Binary,
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        // Other values than numbers and texts go only to statements of our own, whose types are known.
+        true
     }
 
     to_sql_checked!();

@@ -13,7 +13,7 @@ use tokio_postgres::{
 };
 
 use crate::orders::sql::connection::{SqlConnection, SqlValue, TextRow};
-use crate::orders::sql::failure::{NO_TLS, OTHER_BYTES, SqlFailure};
+use crate::orders::sql::failure::{NO_TLS, OTHER_BYTES, SqlFailure, WRONG_PARAMETERS};
 use crate::orders::sql::stream::{MeteredStream, ServerSocket, StreamBytes};
 
 /// The most notices of the server that one request may bring.
@@ -58,6 +58,34 @@ impl SqlConnection for Wire {
     async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {
         self.n_round_trips += 1;
         drive(&mut self.connection, self.client.prepare(sql)).await
+    }
+
+    fn parameter_name(n: usize) -> String {
+        format!("${n}")
+    }
+
+    const READ_ONLY: &'static str = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
+
+    async fn prepare_as_written(&mut self, sql: &str, n_parameters: usize) -> Result<Statement, SqlFailure> {
+        let statement = self.prepare(sql).await?;
+        match statement.params().len() == n_parameters {
+            true => Ok(statement),
+            false => Err(SqlFailure::WrongResult(WRONG_PARAMETERS)),
+        }
+    }
+
+    async fn n_rows(&mut self, statement: &Statement, parameters: &[SqlValue<'_>]) -> Result<u64, SqlFailure> {
+        self.n_round_trips += 1;
+        let rows = self.client.query_raw(statement, parameters.iter().copied());
+        let counted = async {
+            let mut rows = pin!(rows.await?);
+            let mut n_returned = 0;
+            while rows.as_mut().try_next().await?.is_some() {
+                n_returned += 1;
+            }
+            Ok::<u64, Error>(rows.rows_affected().unwrap_or(n_returned))
+        };
+        drive(&mut self.connection, counted).await
     }
 
     async fn rows(

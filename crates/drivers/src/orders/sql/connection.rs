@@ -109,6 +109,33 @@ pub(crate) trait SqlConnection {
     /// The server refuses it, or the connection is lost.
     async fn prepare(&mut self, sql: &str) -> Result<Self::Statement, SqlFailure>;
 
+    /// Returns how the text of a statement names its n-th parameter, from 1, as the server reads it.
+    fn parameter_name(n: usize) -> String;
+
+    /// The statement after which the server refuses to change anything in this session.
+    const READ_ONLY: &'static str;
+
+    /// Prepares a statement as it is written, in the server's own words, with so many parameters.
+    ///
+    /// # Errors
+    /// The server refuses it or finds other parameters in it, or the connection is lost.
+    async fn prepare_as_written(
+        &mut self,
+        sql: &str,
+        n_parameters: usize,
+    ) -> Result<Self::Statement, SqlFailure>;
+
+    /// Executes a statement; returns the number of rows that it has returned, or changed if it returns none. Rows are not
+    /// kept.
+    ///
+    /// # Errors
+    /// The server refuses it, or the connection is lost.
+    async fn n_rows(
+        &mut self,
+        statement: &Self::Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<u64, SqlFailure>;
+
     /// Returns the rows of a statement.
     ///
     /// # Errors

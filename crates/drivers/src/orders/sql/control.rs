@@ -11,7 +11,7 @@ use thiserror::Error;
 use units::WallTime;
 
 use super::connection::{SqlConnection, TextRow};
-use super::driver::SqlServer;
+use super::driver::{OrderServer, SqlServer};
 use super::failure::{self, SqlFailure};
 use super::load::LoadMethod;
 use super::rows::RowSink;
@@ -89,7 +89,7 @@ impl DatabaseError {
 }
 
 /// Returns the error of an attempt to connect.
-fn unconnected(failure: SqlFailure, problem: Option<CertificateProblem>) -> DatabaseError {
+pub(crate) fn unconnected(failure: SqlFailure, problem: Option<CertificateProblem>) -> DatabaseError {
     let outcome = failure.operation().outcome;
     if let (Outcome::TlsFailed, Some(problem)) = (outcome, problem) {
         return DatabaseError::Certificate(problem);
@@ -103,10 +103,10 @@ fn unconnected(failure: SqlFailure, problem: Option<CertificateProblem>) -> Data
 }
 
 /// The connection to a database.
-pub(crate) type ConnectionOf<D> = <<D as SqlServer>::Forms as SqlForms>::Connection;
+pub(crate) type ConnectionOf<D> = <D as SqlServer>::Connection;
 
 /// A database with statements that each writes in its own way.
-pub(crate) trait SqlDialect: SqlServer {
+pub(crate) trait SqlDialect: OrderServer {
     /// A query with a row where our schema is.
     const SCHEMA: &'static str;
 

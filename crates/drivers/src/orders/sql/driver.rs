@@ -1,7 +1,5 @@
 //! A terminal on a database that speaks SQL: its session, and what all terminals of a load thread share.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use engine::Driver;
@@ -9,28 +7,42 @@ use model::{MeasuredValues, OrderRequest, OrderSql, Outcome, Reply, order_measur
 use orders::TransactionInput;
 use units::{Clock, Nanos, RealClock, wall};
 
-use super::failure::{self, SqlFailure};
+use super::connection::SqlConnection;
+use super::failure::{self, RefusalTexts, SqlFailure};
 use super::session::{Changes, Session, SqlForms};
 use super::stream::ServerSocket;
 use crate::net::OperationFailure;
 use crate::orders::count::{Counters, OrderCounts};
 
-/// The text of the server's refusals that are kept for descriptions: the first of each SQLSTATE, and of so many.
-const MESSAGES_MAX: usize = 64;
-
-/// A database server, as terminals connect to it.
+/// A database server, as users connect to it.
 pub(crate) trait SqlServer: 'static {
-    /// The statements of its sessions.
-    type Forms: SqlForms;
+    /// A connection.
+    type Connection: SqlConnection;
 
     /// Returns what connections are made to.
     fn socket(&self) -> &ServerSocket;
 
     /// Connects.
-    async fn connect(&self) -> Result<<Self::Forms as SqlForms>::Connection, SqlFailure>;
+    async fn connect(&self) -> Result<Self::Connection, SqlFailure>;
 
     /// Has the server cancel what a connection waits for: the transaction would keep its locks otherwise.
-    async fn cancel(&self, connection: <Self::Forms as SqlForms>::Connection);
+    async fn cancel(&self, connection: Self::Connection);
+
+    /// Describes the failure of an operation with the server's own texts.
+    fn describe(&self, texts: &RefusalTexts, failure: &OperationFailure) -> String {
+        if failure.outcome == Outcome::TlsFailed
+            && let Some(problem) = self.socket().certificate_problem()
+        {
+            return format!("its certificate is not accepted: {problem}");
+        }
+        texts.describe(failure)
+    }
+}
+
+/// A database server of terminals.
+pub(crate) trait OrderServer: SqlServer {
+    /// The statements of its sessions.
+    type Forms: SqlForms<Connection = Self::Connection>;
 }
 
 /// The state that all sessions of a load thread with one server share.
@@ -40,15 +52,14 @@ pub(crate) struct SqlContext<S> {
     form: OrderSql,
     clock: RealClock,
     counts: Counters,
-    /// Texts of the server by SQLSTATE.
-    messages: RefCell<BTreeMap<u64, String>>,
+    refusals: RefusalTexts,
 }
 
-impl<S: SqlServer> SqlContext<S> {
+impl<S: OrderServer> SqlContext<S> {
     /// Prepares transactions in a form.
     pub(crate) fn new(server: S, form: OrderSql, clock: RealClock) -> Rc<SqlContext<S>> {
-        let (counts, messages) = (Counters::default(), RefCell::default());
-        Rc::new(SqlContext { server, form, clock, counts, messages })
+        let (counts, refusals) = (Counters::default(), RefusalTexts::default());
+        Rc::new(SqlContext { server, form, clock, counts, refusals })
     }
 
     /// Returns what became of the transactions of all sessions so far.
@@ -61,34 +72,19 @@ impl<S: SqlServer> SqlContext<S> {
         Session::open(self.form, connection).await.map(Box::new)
     }
 
-    /// Keeps the text of a refusal.
-    fn note(&self, failure: &SqlFailure) {
-        let SqlFailure::Refused(refusal) = failure else { return };
-        let messages = &mut *self.messages.borrow_mut();
-        if messages.len() < MESSAGES_MAX {
-            messages.entry(refusal.state.number()).or_insert_with(|| refusal.message.clone());
-        }
-    }
-
     fn describe(&self, failure: &OperationFailure) -> String {
-        if failure.outcome == Outcome::TlsFailed
-            && let Some(problem) = self.server.socket().certificate_problem()
-        {
-            return format!("its certificate is not accepted: {problem}");
-        }
-        let messages = self.messages.borrow();
-        failure::describe(failure, messages.get(&failure.detail).map(String::as_str))
+        self.server.describe(&self.refusals, failure)
     }
 }
 
 /// A driver of one terminal; owns the terminal's session.
-pub(crate) struct SqlDriver<S: SqlServer> {
+pub(crate) struct SqlDriver<S: OrderServer> {
     context: Rc<SqlContext<S>>,
     changes: Changes,
     session: Option<Box<Session<S::Forms>>>,
 }
 
-impl<S: SqlServer> SqlDriver<S> {
+impl<S: OrderServer> SqlDriver<S> {
     /// Creates the driver of a terminal, without a session.
     pub(crate) fn new(context: Rc<SqlContext<S>>, changes: Changes) -> SqlDriver<S> {
         SqlDriver { context, changes, session: None }
@@ -135,7 +131,7 @@ fn measured(input: &TransactionInput, n_retries: u64, before: [u64; 3], after: [
     values
 }
 
-impl<S: SqlServer> Driver for SqlDriver<S> {
+impl<S: OrderServer> Driver for SqlDriver<S> {
     type Operation = OrderRequest;
 
     /// Opens the session and prepares its statements, so that no transaction waits for it.
@@ -147,7 +143,7 @@ impl<S: SqlServer> Driver for SqlDriver<S> {
                 Ok(())
             }
             Err(failure) => {
-                context.note(&failure);
+                context.refusals.note(&failure);
                 let text = context.describe(&failure.operation());
                 Err(format!("the session could not be opened: {text}"))
             }
@@ -160,7 +156,7 @@ impl<S: SqlServer> Driver for SqlDriver<S> {
             Ok((done, values)) => OperationFailure::NONE.into_reply(sent, done, values),
             Err(failure) => {
                 let done = self.context.clock.now();
-                self.context.note(&failure);
+                self.context.refusals.note(&failure);
                 let failure = failure.operation();
                 let reply = failure.into_reply(sent, done, MeasuredValues::default());
                 Reply { code: failure::code(&failure), ..reply }

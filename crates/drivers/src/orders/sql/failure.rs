@@ -1,6 +1,8 @@
 //! Failures of statements: the server's answers by their SQLSTATE, lost sessions, results that no statement of ours
 //! has.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
@@ -24,6 +26,32 @@ pub(crate) const NOT_MARIADB: u64 = 6;
 pub(crate) const WRONG_COLUMN: u64 = 7;
 /// A row that the data must have is missing, or there are several.
 pub(crate) const WRONG_ROWS: u64 = 8;
+/// The server finds other parameters in a statement than its text names.
+pub(crate) const WRONG_PARAMETERS: u64 = 9;
+
+/// The text of the server's refusals that are kept for descriptions: the first of each SQLSTATE, and of so many.
+const MESSAGES_MAX: usize = 64;
+
+/// The server's own texts of its refusals by SQLSTATE, for descriptions of failed operations.
+#[derive(Debug, Default)]
+pub(crate) struct RefusalTexts(RefCell<BTreeMap<u64, String>>);
+
+impl RefusalTexts {
+    /// Keeps the text of a refusal.
+    pub(crate) fn note(&self, failure: &SqlFailure) {
+        let SqlFailure::Refused(refusal) = failure else { return };
+        let mut texts = self.0.borrow_mut();
+        if texts.len() < MESSAGES_MAX {
+            texts.entry(refusal.state.number()).or_insert_with(|| refusal.message.clone());
+        }
+    }
+
+    /// Describes the failure of an operation.
+    pub(crate) fn describe(&self, failure: &OperationFailure) -> String {
+        let texts = self.0.borrow();
+        describe(failure, texts.get(&failure.detail).map(String::as_str))
+    }
+}
 
 /// A failure of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +84,9 @@ impl SqlStateCode {
     /// The server has no connection left. PostgreSQL says so by a state of class 53, insufficient resources: too many
     /// connections, a full disk, no memory.
     const REJECTED: SqlStateCode = SqlStateCode(*b"08004");
+
+    /// The state of a statement that would change something where nothing may be changed.
+    pub(crate) const READ_ONLY: SqlStateCode = SqlStateCode(*b"25006");
 
     /// The state by which the stored procedure of `NewOrder` says that an item does not exist.
     pub(crate) const ROLLED_BACK: SqlStateCode = SqlStateCode(*b"OE001");
@@ -189,6 +220,9 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
             "a column of the result is missing, or has a value of another type".to_owned()
         }
         Outcome::WrongBytes if detail == WRONG_ROWS => "a row that the data must have is missing".to_owned(),
+        Outcome::WrongBytes if detail == WRONG_PARAMETERS => {
+            "the database finds other parameters in the statement than those in braces".to_owned()
+        }
         Outcome::WrongBytes => format!("the output does not fit the input (code {detail})"),
         _ => io::Error::from_raw_os_error(detail as i32).to_string(),
     }

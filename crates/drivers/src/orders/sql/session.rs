@@ -11,7 +11,7 @@ use crate::orders::count::{Counters, OpenTransaction};
 use crate::orders::verify;
 
 /// The most times that a transaction is begun again with the same input: after as many deadlocks it has failed.
-const RETRIES_MAX: u64 = 100;
+pub(crate) const RETRIES_MAX: u64 = 100;
 
 /// The prepared statements of a form, as one database has them.
 pub(crate) trait SqlForms: Sized {

@@ -1,0 +1,120 @@
+//! The family of a user's own SQL statements: a connection for each user, on which all statements are prepared before the
+//! load.
+//!
+//! - `prepared`: transactions as they are sent, with the sources of their values
+//! - `session`: a connection with its prepared statements, and transactions on it
+//! - `driver`: a session for each user
+
+mod driver;
+mod prepared;
+mod session;
+
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use engine::Driver;
+use model::{DataTable, DatabaseProduct, Reply, SqlRequest, SqlWorkload};
+use thiserror::Error;
+use units::{Nanos, RealClock};
+
+use crate::orders::database::{DatabaseServer, DatabaseSetupError, Each, each};
+use crate::orders::mariadb::MariaDbSessions;
+use crate::orders::postgres::PostgresSessions;
+use crate::orders::sql::control::DatabaseError;
+use crate::orders::sql::session::Changes;
+use driver::{SessionContext, SessionDriver};
+pub use session::StatementRefusal;
+
+/// A reason why statements cannot be sent.
+#[derive(Debug, Error)]
+pub enum SqlSetupError {
+    /// Connections cannot be made.
+    #[error(transparent)]
+    Connections(#[from] DatabaseSetupError),
+    /// The values of some data are not at hand.
+    #[error("the values of the data `{0}` are not at hand")]
+    NoData(String),
+    /// A statement names a value that the workload does not have.
+    #[error("`{0}` stands for nothing in the workload")]
+    NoValue(String),
+}
+
+/// The state that all sessions of a load thread with one server share.
+#[derive(Debug)]
+pub struct SqlSessions(Each<Rc<SessionContext<PostgresSessions>>, Rc<SessionContext<MariaDbSessions>>>);
+
+impl SqlSessions {
+    /// Prepares the transactions of a workload for a server; `data` are the values of its data, in their order.
+    ///
+    /// # Errors
+    /// Connections cannot be made, or values are missing.
+    pub fn new(
+        workload: &SqlWorkload,
+        data: &[Arc<DataTable>],
+        server: &DatabaseServer,
+        source_addresses: &[IpAddr],
+        clock: RealClock,
+    ) -> Result<SqlSessions, SqlSetupError> {
+        Ok(SqlSessions(match server.product {
+            DatabaseProduct::PostgreSql => {
+                let sessions = PostgresSessions::own(server, source_addresses)?;
+                Each::PostgreSql(SessionContext::new(sessions, workload, data, clock)?)
+            }
+            DatabaseProduct::MariaDb => {
+                let sessions = MariaDbSessions::own(server, source_addresses)?;
+                Each::MariaDb(SessionContext::new(sessions, workload, data, clock)?)
+            }
+        }))
+    }
+
+    /// Prepares every statement in a session that ends then; returns what the server refuses.
+    ///
+    /// # Errors
+    /// There is no session, or it is lost.
+    pub async fn refusals(&self) -> Result<Vec<StatementRefusal>, DatabaseError> {
+        each!(&self.0, context => context.refusals().await)
+    }
+}
+
+/// A driver of one user; owns the user's session.
+pub struct SqlDriver(Each<SessionDriver<PostgresSessions>, SessionDriver<MariaDbSessions>>);
+
+impl SqlDriver {
+    /// Creates the driver of a user, without a session.
+    pub fn new(sessions: &SqlSessions) -> SqlDriver {
+        SqlDriver::with(sessions, Changes::Kept)
+    }
+
+    /// Creates a driver whose transactions change nothing: each is rolled back when it is done.
+    pub fn without_changes(sessions: &SqlSessions) -> SqlDriver {
+        SqlDriver::with(sessions, Changes::Undone)
+    }
+
+    fn with(sessions: &SqlSessions, changes: Changes) -> SqlDriver {
+        SqlDriver(match &sessions.0 {
+            Each::PostgreSql(context) => Each::PostgreSql(SessionDriver::new(Rc::clone(context), changes)),
+            Each::MariaDb(context) => Each::MariaDb(SessionDriver::new(Rc::clone(context), changes)),
+        })
+    }
+}
+
+impl Driver for SqlDriver {
+    type Operation = SqlRequest;
+
+    async fn open(&mut self) -> Result<(), String> {
+        each!(&mut self.0, driver => driver.open().await)
+    }
+
+    async fn perform(&mut self, request: &SqlRequest, sent: Nanos) -> Reply {
+        each!(&mut self.0, driver => driver.perform(request, sent).await)
+    }
+
+    fn give_up(&mut self) {
+        each!(&mut self.0, driver => driver.give_up());
+    }
+
+    fn describe(&self, request: &SqlRequest, reply: &Reply) -> String {
+        each!(&self.0, driver => driver.describe(request, reply))
+    }
+}
