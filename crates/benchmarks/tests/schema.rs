@@ -76,7 +76,15 @@ fn examples_are_valid_definitions() {
         names.push(name);
     }
     names.sort();
-    assert_eq!(names, ["my-api.toml", "my-site.toml", "shop.toml", "slow-page.toml", "static-mix.toml"]);
+    let expected = [
+        "my-api.toml",
+        "my-queries.toml",
+        "my-site.toml",
+        "shop.toml",
+        "slow-page.toml",
+        "static-mix.toml",
+    ];
+    assert_eq!(names, expected);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::io;
 
 use drivers::CertificateProblem;
+use drivers::sql::StatementRefusal;
 use model::{Family, Outcome};
 use thiserror::Error;
 
@@ -64,6 +65,22 @@ pub enum VerifyError {
         /// The description of the failure.
         text: String,
     },
+    /// There is no session with the database.
+    #[error("no session with {target}: {text}")]
+    NoSession {
+        /// The server as given.
+        target: String,
+        /// The description of the failure.
+        text: String,
+    },
+    /// The database does not prepare some statements.
+    #[error("{target} does not prepare {}:{}", statements(refused.len()), refusals(refused))]
+    NotPrepared {
+        /// The server as given.
+        target: String,
+        /// The statements; not empty.
+        refused: Vec<StatementRefusal>,
+    },
     /// The user interrupted the run.
     #[error("interrupted before the first load point; there is no run file")]
     Interrupted,
@@ -82,6 +99,20 @@ pub enum VerifyError {
         /// The first wrong objects.
         named: Vec<WrongObject>,
     },
+}
+
+/// The most refused statements that are named.
+const REFUSALS_MAX: usize = 10;
+
+fn statements(n: usize) -> String {
+    if n == 1 { "a statement".to_owned() } else { format!("{n} statements") }
+}
+
+fn refusals(refused: &[StatementRefusal]) -> String {
+    let line = |one: &StatementRefusal| {
+        format!("\n  {}, statement {} (line {}): {}", one.transaction, one.number, one.line, one.text)
+    };
+    refused.iter().take(REFUSALS_MAX).map(line).collect()
 }
 
 fn lines(named: &[WrongObject]) -> String {

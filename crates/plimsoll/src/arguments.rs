@@ -8,7 +8,7 @@ use languages::{
     LoadListError, RATE_MAX, is_terminal_control, parse_bytes, parse_load, parse_rates, parse_time,
 };
 use model::{
-    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, Arrivals, DiskShare, GatewayKind, Limit, LimitError,
+    APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, Arrivals, DiskShare, GatewayKind, Limit, LimitError, Setting,
     parse_limits,
 };
 use observe::{MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelectorError};
@@ -224,6 +224,9 @@ pub(crate) struct PlanArguments {
     /// are run interleaved and compared; may be repeated. Flags such as `--tls` are shorthands for settings
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = SettingParser, hide_possible_values = true)]
     pub settings: Vec<SettingArgument>,
+    /// Let the statements of an SQL definition change the database; Plimsoll restores nothing
+    #[arg(long)]
+    pub allow_writes: bool,
     /// Seed of the random numbers that drive users and schedules
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
@@ -241,6 +244,7 @@ impl PlanArguments {
 
     /// Returns the settings of the family: those that flags are shorthands for, and those of `--set`.
     pub(crate) fn settings(&self) -> Vec<SettingArgument> {
+        let (writes, allowed) = Setting::SQL_WRITES;
         let flags = [
             ("http", self.http.clone()),
             ("tls", self.tls.clone()),
@@ -248,6 +252,7 @@ impl PlanArguments {
             ("connection", self.connection()),
             ("time-limit", self.time_limit.clone()),
             ("filelist", self.filelist.clone()),
+            (writes, self.allow_writes.then(|| allowed.to_owned())),
         ];
         let flags =
             flags.into_iter().filter_map(|(name, value)| Some(SettingArgument::of_flag(name, value?)));
@@ -261,8 +266,9 @@ impl PlanArguments {
 pub(crate) struct SutArguments {
     /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`; an
     /// application server: `app://HOST:PORT`, or `http://HOST:PORT` if it speaks HTTP; a server of order-entry data:
-    /// `orders://HOST:PORT`, `postgres://USER@HOST:PORT/DATABASE` with the password from `PGPASSWORD` or the file of
-    /// `PGPASSFILE`, or `mysql://USER@HOST:PORT` with the password from `MYSQL_PWD`
+    /// `orders://HOST:PORT`; a database, for order entry or statements of your own: `postgres://USER@HOST:PORT/DATABASE` with
+    /// the password from `PGPASSWORD` or the file of `PGPASSFILE`, or `mysql://USER@HOST:PORT` with the password from
+    /// `MYSQL_PWD`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
     /// TLS to a target: trust only the certificate authorities in this file (PEM) instead of this machine's; a self-signed

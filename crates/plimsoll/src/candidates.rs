@@ -118,12 +118,6 @@ impl Candidate {
         }
     }
 
-    /// Returns whether connections to a database are encrypted.
-    pub(crate) fn has_database_tls(&self) -> bool {
-        let on = SettingValue::Choice("on", None);
-        self.settings.iter().any(|one| one.setting.name == Setting::ORDER_TLS && *one.value() == on)
-    }
-
     /// Returns whether Plimsoll starts it, in its own work directory.
     pub(crate) fn is_started(&self) -> bool {
         !matches!(self.server, ChosenServer::External(_))
@@ -140,10 +134,10 @@ impl Candidate {
         Ok(match &self.server {
             ChosenServer::External(server) => ServerChoice::External(match server {
                 ExternalServer::Web(target, _) => ExternalServer::Web(target.clone(), trust.clone()),
-                ExternalServer::Database(database) => ExternalServer::Database(ExternalDatabase {
-                    trust: plan.workload.is_encrypted().then(|| trust.clone()),
-                    ..database.clone()
-                }),
+                ExternalServer::Database(database) => {
+                    ExternalServer::Database(trusting(database, plan, trust))
+                }
+                ExternalServer::Sql(database) => ExternalServer::Sql(trusting(database, plan, trust)),
                 _ => server.clone(),
             }),
             ChosenServer::Recipe(recipe) => {
@@ -160,6 +154,12 @@ impl Candidate {
         let (chosen, planned) = self.accelerator.as_ref().zip(plan.sut.accelerator.as_ref())?;
         Some(Acceleration { recipe: chosen.recipe.clone(), cache_bytes: planned.cache_bytes })
     }
+}
+
+/// Returns a database with the certificates that are accepted from it, where connections to it are encrypted.
+fn trusting(database: &ExternalDatabase, plan: &Plan, trust: &Trust) -> ExternalDatabase {
+    let trust = plan.workload.is_encrypted().then(|| trust.clone());
+    ExternalDatabase { trust, ..database.clone() }
 }
 
 /// Lists the servers to run: all combinations of server, gateway, number of workers, accelerator and number of CPUs,
@@ -202,6 +202,7 @@ pub(crate) fn candidates(
     match family {
         Family::App => all.iter_mut().try_for_each(settle_protocol)?,
         Family::OrderEntry => all.iter_mut().try_for_each(settle_database)?,
+        Family::Sql => all.iter_mut().try_for_each(settle_socket)?,
         _ => {}
     }
     for (index, one) in all.iter().enumerate() {
@@ -282,10 +283,23 @@ fn settle_database(one: &mut Candidate) -> Result<(), Failure> {
         _ => database.is_some(),
     };
     let encryption = if is_remote { &["off", "on"][..] } else { &["off"] };
-    settle(one, Family::OrderEntry, Setting::ORDER_TLS, encryption)?;
+    settle(one, Family::OrderEntry, Setting::DATABASE_TLS, encryption)?;
     let forms = database.map_or(&[OrderSql::Request][..], DatabaseProduct::forms);
     let names: Vec<&'static str> = forms.iter().map(|form| form.name()).collect();
     settle(one, Family::OrderEntry, Setting::ORDER_SQL, &names)
+}
+
+/// Refuses encryption of a socket of this machine.
+///
+/// # Errors
+/// The setting is there.
+fn settle_socket(one: &mut Candidate) -> Result<(), Failure> {
+    match &one.server {
+        ChosenServer::External(ExternalServer::Sql(database)) if database.host.is_none() => {
+            settle(one, Family::Sql, Setting::DATABASE_TLS, &["off"])
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Gives a server the first of the values of a setting that it can have, unless it has one of them.
@@ -399,6 +413,7 @@ fn target_form(family: Family) -> &'static str {
         Family::Web => "http://HOST:PORT/",
         Family::App => "app://HOST:PORT",
         Family::OrderEntry => "orders://HOST:PORT",
+        Family::Sql => "postgres://USER@HOST:PORT/DATABASE",
         #[cfg(feature = "echo")]
         Family::Echo => "HOST:PORT",
     }
@@ -461,6 +476,8 @@ pub(crate) fn recipe_family(family: Family) -> Option<ServerFamily> {
         Family::Web => Some(ServerFamily::Web),
         Family::App => Some(ServerFamily::App),
         Family::OrderEntry => Some(ServerFamily::OrderEntry),
+        // They have no data of the user's.
+        Family::Sql => None,
         #[cfg(feature = "echo")]
         Family::Echo => None,
     }
@@ -470,6 +487,7 @@ pub(crate) fn recipe_family(family: Family) -> Option<ServerFamily> {
 pub(crate) fn has_built_in(family: Family) -> bool {
     match family {
         Family::Web | Family::App | Family::OrderEntry => true,
+        Family::Sql => false,
         #[cfg(feature = "echo")]
         Family::Echo => false,
     }
@@ -504,10 +522,14 @@ fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
         Family::Web => ExternalServer::Web(target.parse().map_err(Failure::usage)?, Trust::Any),
         Family::App => ExternalServer::App(target.parse().map_err(Failure::usage)?),
         Family::OrderEntry if is_database(target) => {
-            let mut database: ExternalDatabase = target.parse().map_err(Failure::usage)?;
-            database.password = password_for(&database)?;
+            let database = database(target)?;
+            if database.product == DatabaseProduct::MariaDb && !database.database.is_empty() {
+                let error = "order entry makes a database of its own, and the target names another";
+                return Err(Failure::usage(error).hint("end the target behind the port"));
+            }
             ExternalServer::Database(database)
         }
+        Family::Sql => ExternalServer::Sql(database(target)?),
         Family::OrderEntry => ExternalServer::OrderEntry(target.parse().map_err(Failure::usage)?),
         #[cfg(feature = "echo")]
         Family::Echo => ExternalServer::Echo(target.parse().map_err(Failure::usage)?),
@@ -516,6 +538,13 @@ fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
     // A forbidden address is refused before anything else happens.
     TargetPolicy.resolve(host, port).map_err(FleetError::from)?;
     Ok(server)
+}
+
+/// Returns the database that a target names, with its password.
+fn database(target: &str) -> Result<ExternalDatabase, Failure> {
+    let mut database: ExternalDatabase = target.parse().map_err(Failure::usage)?;
+    database.password = password_for(&database)?;
+    Ok(database)
 }
 
 /// Returns whether a target is a database that speaks SQL.

@@ -137,7 +137,7 @@ impl Failure {
             FleetError::Verify(VerifyError::Unreachable { outcome, .. }) if is_own_definition => {
                 Failure::new(Exit::Testbed, &error).hint(own_unreachable_hint(*outcome))
             }
-            FleetError::Verify(VerifyError::Wrong { .. }) if is_own_definition => {
+            FleetError::Verify(VerifyError::Wrong { family: Family::Web, .. }) if is_own_definition => {
                 Failure::new(Exit::Testbed, &error).hint(
                     "check `path`, `status` and `reply` in the definition; files that it names by size are Plimsoll's own, which \
                     `--sut nginx` creates and serves",
@@ -158,6 +158,14 @@ impl From<FleetError> for Failure {
             FleetError::Policy(_) => {
                 failure(Exit::Testbed).hint("check the spelling of the name, or use the server's address")
             }
+            FleetError::Verify(VerifyError::Wrong { family: Family::Sql, .. }) => failure(Exit::Testbed)
+                .hint("check the statements, their `rows`, and the time limit in the definition"),
+            FleetError::Verify(VerifyError::NotPrepared { .. }) => failure(Exit::Testbed).hint(
+                "check the statements in the definition, and what the user of the target may do; a value in braces stands without \
+                quotes",
+            ),
+            FleetError::Verify(VerifyError::NoSession { .. }) => failure(Exit::Testbed)
+                .hint("check user, password and database: `PGPASSWORD`, the file of `PGPASSFILE`, or `MYSQL_PWD`"),
             FleetError::Verify(VerifyError::Wrong { family, .. }) if *family != Family::Web => {
                 failure(Exit::Testbed).hint("check which server answers at the target")
             }
@@ -235,6 +243,7 @@ fn unreachable_hint(family: Family) -> &'static str {
         Family::App | Family::OrderEntry => {
             "start the server first, or omit `--target` for the built-in server"
         }
+        Family::Sql => "check that the database runs, its address and its port",
         #[cfg(feature = "echo")]
         Family::Echo => "start the server first",
     }

@@ -19,18 +19,19 @@ pub(crate) fn check(arguments: &SutArguments) -> CertificateCheck {
     }
 }
 
-/// Returns the certificates that are accepted from a target; without TLS, the result has no meaning.
+/// Returns the certificates that are accepted from a target; without TLS, the result has no meaning. `is_encrypted` is
+/// whether the plan encrypts connections to databases.
 ///
 /// # Errors
 /// If authorities are needed and there are none, or if certificate flags are given for a target without TLS.
 pub(crate) fn of_server(
     arguments: &SutArguments,
     server: &ExternalServer,
-    has_database_tls: bool,
+    is_encrypted: bool,
 ) -> Result<Trust, Failure> {
     match server {
         ExternalServer::Web(target, _) => of_target(arguments, target),
-        ExternalServer::Database(_) => of_encrypted(arguments, has_database_tls),
+        ExternalServer::Database(_) | ExternalServer::Sql(_) => of_encrypted(arguments, is_encrypted),
         ExternalServer::App(_) | ExternalServer::OrderEntry(_) => of_encrypted(arguments, false),
         #[cfg(feature = "echo")]
         ExternalServer::Echo(_) => of_encrypted(arguments, false),

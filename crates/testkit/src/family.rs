@@ -1,8 +1,8 @@
 //! The operations of protocol families in a simulation, and the measures of each.
 
 use model::{
-    AppRequest, AppTransaction, Kinded, MeasuredValues, OrderRequest, WebRequest, app_measure, order_measure,
-    web_measure,
+    AppRequest, AppTransaction, Kinded, MeasuredValues, OrderRequest, SqlRequest, WebRequest, app_measure,
+    order_measure, sql_measure, web_measure,
 };
 #[cfg(feature = "echo")]
 use model::{EchoMessage, echo_measure};
@@ -90,6 +90,24 @@ impl SimOperation for OrderRequest {
         {
             measured.set(order_measure::LINES, order.items.len() as u64);
             measured.set(order_measure::REMOTE_LINES, order.n_remote_lines() as u64);
+        }
+        measured
+    }
+}
+
+/// The simulated database answers each transaction in one round trip, of the bytes of headers, with one row.
+impl SimOperation for SqlRequest {
+    fn measured(&self, _: &SimExchange) -> MeasuredValues {
+        let mut measured = MeasuredValues::default();
+        let [sent, received] = HEADER_BYTES;
+        for (measure, value) in [
+            (sql_measure::ROUND_TRIPS, 1),
+            (sql_measure::RETRIES, 0),
+            (sql_measure::ROWS, 1),
+            (sql_measure::SENT_BYTES, sent),
+            (sql_measure::RECEIVED_BYTES, received),
+        ] {
+            measured.set(measure, value);
         }
         measured
     }

@@ -12,6 +12,7 @@ use benchmarks::app::Transactions;
 #[cfg(feature = "echo")]
 use benchmarks::echo::Messages;
 use benchmarks::orderentry::OrderTerminals;
+use benchmarks::sql::SqlTransactions;
 use benchmarks::web::pages::Pages;
 use engine::{
     BlockingClock, BlockingRuntime, LoadThreadUse, PointSetup, Runtime, Sink, StopRequest,
@@ -126,6 +127,7 @@ impl Simulation {
             Workload::Web(web) => self.run_users(point, Pages::new(web, seed, point.load), take),
             Workload::App(app) => self.run_users(point, Transactions::new(app, seed), take),
             Workload::OrderEntry(orders) => self.run_users(point, OrderTerminals::new(orders, seed), take),
+            Workload::Sql(sql) => self.run_users(point, SqlTransactions::new(sql, seed, point.load), take),
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => self.run_users(point, Messages::new(echo, seed), take),
         }
@@ -218,7 +220,7 @@ impl Simulation {
                 web.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect()
             }
             // Transactions know their bytes.
-            Workload::App(_) | Workload::OrderEntry(_) => vec![0; self.plan.catalog.kinds.len()],
+            Workload::App(_) | Workload::OrderEntry(_) | Workload::Sql(_) => vec![0; self.plan.catalog.kinds.len()],
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.messages.iter().map(EchoMessageKind::wire_bytes).collect(),
         };

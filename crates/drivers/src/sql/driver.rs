@@ -81,11 +81,10 @@ impl<S: SqlServer> SessionContext<S> {
 
     fn describe(&self, request: &SqlRequest, failure: &OperationFailure) -> String {
         let transaction = self.transactions.kind(request);
-        if failure.outcome == Outcome::WrongBytes {
-            let WrongRows { statement: index, n_rows } = WrongRows::of_detail(failure.detail);
-            let Some(statement) = transaction.statements.get(index) else {
-                return self.server.describe(&self.refusals, failure);
-            };
+        if failure.outcome == Outcome::WrongBytes
+            && let Some(WrongRows { statement: index, n_rows }) = WrongRows::of_detail(failure.detail)
+            && let Some(statement) = transaction.statements.get(index)
+        {
             let rows = other_rows(statement.rows, n_rows);
             return format!("statement {} (line {}): {rows}", index + 1, statement.line);
         }

@@ -40,14 +40,16 @@ pub(super) struct WrongRows {
 const ROW_BITS: u32 = 48;
 
 impl WrongRows {
-    /// Returns it as a number; a number of rows of more than 48 bits is cut off.
+    /// Returns it as a number, greater than the codes of other wrong results; a number of rows of more than 48 bits is cut
+    /// off.
     pub(super) fn detail(self) -> u64 {
-        (self.statement as u64) << ROW_BITS | self.n_rows.min((1 << ROW_BITS) - 1)
+        (self.statement as u64 + 1) << ROW_BITS | self.n_rows.min((1 << ROW_BITS) - 1)
     }
 
-    /// Returns what a number was made from.
-    pub(super) fn of_detail(detail: u64) -> WrongRows {
-        WrongRows { statement: (detail >> ROW_BITS) as usize, n_rows: detail & ((1 << ROW_BITS) - 1) }
+    /// Returns what a number was made from; `None` if that was something else.
+    pub(super) fn of_detail(detail: u64) -> Option<WrongRows> {
+        let statement = usize::try_from(detail >> ROW_BITS).ok()?.checked_sub(1)?;
+        Some(WrongRows { statement, n_rows: detail & ((1 << ROW_BITS) - 1) })
     }
 }
 
@@ -212,9 +214,10 @@ mod tests {
     #[test]
     fn wrong_numbers_of_rows_are_told_with_their_statement() {
         let wrong = WrongRows { statement: 3, n_rows: 12 };
-        assert_eq!(WrongRows::of_detail(wrong.detail()), wrong);
-        let many = WrongRows { statement: 1, n_rows: u64::MAX };
-        assert_eq!(WrongRows::of_detail(many.detail()).statement, 1);
+        assert_eq!(WrongRows::of_detail(wrong.detail()), Some(wrong));
+        let many = WrongRows { statement: 0, n_rows: u64::MAX };
+        assert_eq!(WrongRows::of_detail(many.detail()).map(|rows| rows.statement), Some(0));
+        assert_eq!(WrongRows::of_detail(9), None);
         let text = |least, most| other_rows(Some(RowCount { least, most }), 5);
         assert_eq!(text(1, 1), "expected 1 row, found 5");
         assert_eq!(text(0, 0), "expected 0 rows, found 5");

@@ -38,8 +38,9 @@ use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 
 /// The notations of targets. A text before `@` may be a password, so the error does not repeat the target.
-const EXPECTED: &str = "expected `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT`; for a socket of this machine \
-                        `postgres://USER@/DATABASE?host=/DIRECTORY` or `mysql://USER@/?socket=/FILE`";
+const EXPECTED: &str = "expected `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT/DATABASE`; for a socket of this \
+                        machine `postgres://USER@/DATABASE?host=/DIRECTORY` or `mysql://USER@/DATABASE?socket=/FILE`; MariaDB's \
+                        `DATABASE` may be left out";
 
 /// The schemes of targets.
 const SCHEMES: [(&str, DatabaseProduct); 4] = [
@@ -76,7 +77,7 @@ pub struct ExternalDatabase {
     pub port: u16,
     /// The user.
     pub user: String,
-    /// The database; empty where it is always our own.
+    /// The database; empty of MariaDB where none is named.
     pub database: String,
     /// The user's password, which is no part of the target's notation.
     pub password: Option<DatabasePassword>,
@@ -105,7 +106,7 @@ impl ExternalDatabase {
 }
 
 /// Reads `postgres://USER@HOST:PORT/DATABASE`, `postgres://USER@/DATABASE?host=/DIRECTORY`, perhaps with `&port=PORT`,
-/// `mysql://USER@HOST:PORT`, or `mysql://USER@/?socket=/FILE`.
+/// `mysql://USER@HOST:PORT/DATABASE`, or `mysql://USER@/DATABASE?socket=/FILE`; MariaDB's database may be left out.
 impl FromStr for ExternalDatabase {
     type Err = String;
 
@@ -129,11 +130,8 @@ fn read_target(text: &str) -> Option<ExternalDatabase> {
     let (database, query) = path.split_once('?').unwrap_or((path, ""));
     let is_name =
         |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-    let is_database = match product {
-        DatabaseProduct::PostgreSql => is_name(database),
-        DatabaseProduct::MariaDb => database.is_empty(),
-    };
-    if !is_name(user) || !is_database {
+    let needs_database = product == DatabaseProduct::PostgreSql || !database.is_empty();
+    if !is_name(user) || (needs_database && !is_name(database)) {
         return None;
     }
     let (host, socket, port) = match place {
@@ -183,8 +181,11 @@ impl fmt::Display for ExternalDatabase {
             (DatabaseProduct::PostgreSql, None) => {
                 write!(f, "postgres://{user}@/{database}?host={socket}&port={port}")
             }
-            (DatabaseProduct::MariaDb, Some(host)) => write!(f, "mysql://{user}@{host}:{port}"),
-            (DatabaseProduct::MariaDb, None) => write!(f, "mysql://{user}@/?socket={socket}"),
+            (DatabaseProduct::MariaDb, Some(host)) if database.is_empty() => {
+                write!(f, "mysql://{user}@{host}:{port}")
+            }
+            (DatabaseProduct::MariaDb, Some(host)) => write!(f, "mysql://{user}@{host}:{port}/{database}"),
+            (DatabaseProduct::MariaDb, None) => write!(f, "mysql://{user}@/{database}?socket={socket}"),
         }
     }
 }
@@ -482,6 +483,8 @@ mod tests {
             ("postgres://me@/shop?port=7&host=/a", "postgres://me@/shop?host=/a&port=7"),
             ("mysql://me@name.example", "mysql://me@name.example:3306"),
             ("mariadb://me@[::1]:7/", "mysql://me@[::1]:7"),
+            ("mysql://me@a/shop", "mysql://me@a:3306/shop"),
+            ("mysql://me@/shop?socket=/a", "mysql://me@/shop?socket=/a"),
             ("mysql://me@/?socket=/run/mysqld/mysqld.sock", "mysql://me@/?socket=/run/mysqld/mysqld.sock"),
         ] {
             let database: ExternalDatabase = text.parse().unwrap();
@@ -500,7 +503,7 @@ mod tests {
             "postgres://me@/shop?host=run",
             "postgres://me:secret@a/shop",
             "postgres://me@a/shop' OR 1",
-            "mysql://me@a/shop",
+            "mysql://me@a/shop' OR 1",
             "mysql://me@/?socket=run",
             "mysql://me@",
         ] {

@@ -11,6 +11,7 @@ mod deferred;
 mod echo;
 mod order_entry;
 mod probe;
+mod sql;
 pub(crate) mod web;
 
 use std::net::{IpAddr, SocketAddr};
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 use drivers::app::AppSetupError;
 use drivers::orders::DatabaseSetupError;
+use drivers::sql::SqlSetupError;
 use drivers::web::{Target, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
@@ -39,6 +41,7 @@ pub use echo::EchoServer;
 pub(crate) use echo::EchoTarget;
 pub use order_entry::OrderDatabase;
 pub(crate) use order_entry::OrderTarget;
+pub(crate) use sql::SqlTarget;
 pub(crate) use web::WebTarget;
 
 use crate::counts::Counts;
@@ -64,6 +67,8 @@ pub enum ExternalServer {
     OrderEntry(OrderDatabase),
     /// A database that speaks SQL, for order entry.
     Database(ExternalDatabase),
+    /// A database with statements of the user's own.
+    Sql(ExternalDatabase),
     /// An echo server.
     #[cfg(feature = "echo")]
     Echo(EchoServer),
@@ -76,7 +81,9 @@ impl ExternalServer {
             ExternalServer::Web(target, _) => (&target.host, target.port),
             ExternalServer::App(server) => (&server.host, server.port),
             ExternalServer::OrderEntry(server) => (&server.host, server.port),
-            ExternalServer::Database(database) => (database.host(), database.port),
+            ExternalServer::Database(database) | ExternalServer::Sql(database) => {
+                (database.host(), database.port)
+            }
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => (&server.host, server.port),
         }
@@ -90,6 +97,7 @@ pub(crate) enum ResolvedTarget {
     App(AppTarget),
     OrderEntry(OrderTarget),
     Database(DatabaseTarget),
+    Sql(SqlTarget),
     #[cfg(feature = "echo")]
     Echo(EchoTarget),
 }
@@ -109,6 +117,9 @@ pub enum SetupError {
     /// Connections to a database cannot be made.
     #[error(transparent)]
     Database(#[from] DatabaseSetupError),
+    /// The statements of a user cannot be sent.
+    #[error(transparent)]
+    Sql(#[from] SqlSetupError),
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),
@@ -120,6 +131,8 @@ pub fn variant(workload: &Workload) -> Option<&'static str> {
         Workload::Web(workload) => Some(web::variant(workload.protocol)),
         Workload::App(workload) => app::variant(workload.protocol),
         Workload::OrderEntry(workload) => workload.is_encrypted.then_some("tls"),
+        // No recipe has the user's data.
+        Workload::Sql(_) => None,
         #[cfg(feature = "echo")]
         Workload::Echo(_) => None,
     }
@@ -134,6 +147,8 @@ pub(crate) fn order(family: Family) -> &'static StepOrder {
         Family::App => &StepOrder::STATEFUL,
         // Transactions change the data.
         Family::OrderEntry => &StepOrder::STATEFUL,
+        // Nothing is put into its first state, whatever statements change.
+        Family::Sql => &StepOrder::STATELESS,
         // So that real runs of a test have this order.
         #[cfg(feature = "echo")]
         Family::Echo => &StepOrder::STATEFUL,
@@ -152,7 +167,7 @@ pub(crate) fn ready_max(family: Family) -> Duration {
 pub(crate) fn checked_things(family: Family) -> &'static str {
     match family {
         Family::Web => "objects",
-        Family::App | Family::OrderEntry => "transactions",
+        Family::App | Family::OrderEntry | Family::Sql => "transactions",
         #[cfg(feature = "echo")]
         Family::Echo => "messages",
     }
@@ -213,6 +228,10 @@ impl ResolvedTarget {
             ExternalServer::Database(database) => {
                 ResolvedTarget::Database(DatabaseTarget::of_external(database, address))
             }
+            ExternalServer::Sql(database) => {
+                let database = DatabaseTarget::of_external(database, address);
+                ResolvedTarget::Sql(SqlTarget { database, secrets })
+            }
             #[cfg(feature = "echo")]
             ExternalServer::Echo(server) => {
                 ResolvedTarget::Echo(EchoTarget { address, server: server.clone() })
@@ -250,6 +269,7 @@ impl ResolvedTarget {
             ResolvedTarget::App(app) => app.address,
             ResolvedTarget::OrderEntry(orders) => orders.address,
             ResolvedTarget::Database(database) => database.address,
+            ResolvedTarget::Sql(sql) => sql.database.address,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
         }
@@ -262,6 +282,7 @@ impl ResolvedTarget {
             ResolvedTarget::App(app) => app.server.to_string(),
             ResolvedTarget::OrderEntry(orders) => orders.server.to_string(),
             ResolvedTarget::Database(database) => database.name.clone(),
+            ResolvedTarget::Sql(sql) => sql.database.name.clone(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.server.to_string(),
         }
@@ -274,6 +295,7 @@ impl ResolvedTarget {
             ResolvedTarget::App(app) => &app.server.host,
             ResolvedTarget::OrderEntry(orders) => &orders.server.host,
             ResolvedTarget::Database(database) => &database.host,
+            ResolvedTarget::Sql(sql) => &sql.database.host,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => &echo.server.host,
         }
@@ -284,6 +306,7 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Web(web) => web.target.secure,
             ResolvedTarget::Database(database) => database.is_encrypted(),
+            ResolvedTarget::Sql(sql) => sql.database.is_encrypted(),
             ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) => false,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => false,
@@ -294,6 +317,7 @@ impl ResolvedTarget {
     pub(crate) fn take_secrets(&mut self) -> Secrets {
         match self {
             ResolvedTarget::Web(web) => std::mem::take(&mut web.secrets),
+            ResolvedTarget::Sql(sql) => std::mem::take(&mut sql.secrets),
             ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Database(_) => {
                 Secrets::default()
             }
@@ -352,6 +376,7 @@ impl ResolvedTarget {
             ResolvedTarget::App(target) => app::probe(plan, target, clock, stop),
             ResolvedTarget::OrderEntry(target) => order_entry::probe(plan, target, clock, stop),
             ResolvedTarget::Database(target) => database::probe(plan, target, clock, stop),
+            ResolvedTarget::Sql(target) => sql::probe(plan, target, clock, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::probe(plan, target, clock, stop),
         }
@@ -377,6 +402,8 @@ impl ResolvedTarget {
             ResolvedTarget::App(_) => Ok(Vec::new()),
             ResolvedTarget::OrderEntry(target) => order_entry::check(plan, target, clock, when, counts, stop),
             ResolvedTarget::Database(target) => database::check(plan, target, clock, when, counts, stop),
+            // What its data must be, only the user knows.
+            ResolvedTarget::Sql(_) => Ok(Vec::new()),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
         }
@@ -386,6 +413,7 @@ impl ResolvedTarget {
     pub(crate) fn monitor(&self) -> Option<Box<dyn ResourceMonitor>> {
         match self {
             ResolvedTarget::Database(target) => Some(Box::new(DatabaseMonitor::start(target))),
+            ResolvedTarget::Sql(target) => Some(Box::new(DatabaseMonitor::start(&target.database))),
             _ => None,
         }
     }
@@ -401,6 +429,7 @@ impl ResolvedTarget {
             ResolvedTarget::App(target) => app::run(work, target),
             ResolvedTarget::OrderEntry(target) => order_entry::run(work, target),
             ResolvedTarget::Database(target) => database::run(work, target),
+            ResolvedTarget::Sql(target) => sql::run(work, target),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::run(work, target),
         }

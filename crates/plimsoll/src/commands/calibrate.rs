@@ -41,7 +41,7 @@ const WEB_CASES: [Case; 5] = [
 fn cases(family: Family) -> &'static [Case] {
     match family {
         Family::Web => &WEB_CASES,
-        Family::App | Family::OrderEntry => &[],
+        Family::App | Family::OrderEntry | Family::Sql => &[],
         #[cfg(feature = "echo")]
         Family::Echo => &[],
     }

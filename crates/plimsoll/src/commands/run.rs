@@ -77,7 +77,8 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
     }
     let secrets = secrets::read(chosen, filelist(&candidates[0].settings).is_some())?;
     check_observers(&arguments.metrics, &arguments.monitor, &arguments.watch)?;
-    let trust = trust_in(arguments, &candidates)?;
+    let is_encrypted = plans.iter().any(|plan| plan.workload.is_encrypted());
+    let trust = trust_in(arguments, &candidates, is_encrypted)?;
     if arguments.dry_run {
         return dry_run(&plans, &candidates, as_json);
     }
@@ -99,10 +100,14 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
 }
 
 /// Returns the certificates that are accepted from a target. Servers that Plimsoll starts use its own certificates.
-fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust, Failure> {
+fn trust_in(
+    arguments: &RunArguments,
+    candidates: &[Candidate],
+    is_encrypted: bool,
+) -> Result<Trust, Failure> {
     match candidates {
-        [one @ Candidate { server: ChosenServer::External(server), .. }, ..] => {
-            trust::of_server(&arguments.sut, server, one.has_database_tls())
+        [Candidate { server: ChosenServer::External(server), .. }, ..] => {
+            trust::of_server(&arguments.sut, server, is_encrypted)
         }
         _ if arguments.sut.insecure || arguments.sut.ca.is_some() => {
             Err(Failure::usage("`--ca` and `--insecure` concern a server that is already running")

@@ -29,6 +29,7 @@ mod limits;
 mod metrics;
 mod nginx;
 mod orderentry;
+mod own_sql;
 mod pdf;
 mod preflight;
 mod price;

@@ -258,7 +258,7 @@ fn mariadb_is_loaded_by_recipe_and_audited() {
 }
 
 /// A database server that was there before any run, without data.
-fn database_there(recipe: &str, base: &Path, files: &model::FileSet) -> testbed::RunningSut {
+pub(crate) fn database_there(recipe: &str, base: &Path, files: &model::FileSet) -> testbed::RunningSut {
     let private = |name: &str| {
         let folder = base.join(name);
         std::fs::create_dir_all(&folder).unwrap();
@@ -313,7 +313,7 @@ fn check_database_there(
 }
 
 /// A folder of databases, which their accounts may enter.
-fn folder_of_databases() -> TempDir {
+pub(crate) fn folder_of_databases() -> TempDir {
     let base = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/dev/shm");
     base.unwrap()
 }

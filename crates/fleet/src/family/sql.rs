@@ -1,0 +1,86 @@
+//! A user's own statements, on a database that was there already.
+
+use std::sync::atomic::AtomicBool;
+
+use benchmarks::sql::SqlTransactions;
+use drivers::orders::DatabaseError;
+use drivers::sql::{SqlDriver, SqlSessions};
+use model::{Family, Load, Plan, Secrets, SqlWorkload, Workload};
+use units::RealClock;
+
+use super::database::DatabaseTarget;
+use super::probe::Probe;
+use super::{SetupError, unless_stopped};
+use crate::counts::Counts;
+use crate::thread::{ThreadFailure, ThreadWork};
+use crate::verify::VerifyError;
+
+/// A database that statements are sent to.
+#[derive(Debug, Clone)]
+pub(crate) struct SqlTarget {
+    pub(super) database: DatabaseTarget,
+    /// The values of the workload's data.
+    pub(super) secrets: Secrets,
+}
+
+impl SqlTarget {
+    /// Sets up what all sessions of a thread share.
+    fn sessions<'a>(
+        &self,
+        plan: &'a Plan,
+        clock: RealClock,
+    ) -> Result<(&'a SqlWorkload, SqlSessions), SetupError> {
+        let Workload::Sql(workload) = &plan.workload else {
+            return Err(SetupError::OtherFamily(plan.workload.family()));
+        };
+        let (data, server) = (self.secrets.data(), &self.database.server);
+        Ok((workload, SqlSessions::new(workload, data, server, &plan.source_addresses, clock)?))
+    }
+}
+
+/// Has the server prepare all statements, and makes a transaction of every kind, which is rolled back.
+pub(super) fn probe(
+    plan: &Plan,
+    target: &SqlTarget,
+    clock: RealClock,
+    stop: &AtomicBool,
+) -> Result<(), VerifyError> {
+    let (workload, sessions) = target.sessions(plan, clock)?;
+    let (family, name) = (Family::Sql, target.database.name.clone());
+    let probe = Probe { family, target: name.clone(), time_limit: plan.time_limit, clock };
+    let load = plan.load_max().unwrap_or(Load::Users(1));
+    let requests = SqlTransactions::new(workload, plan.seed, load).one_of_each();
+    unless_stopped(stop, async {
+        let refused = sessions.refusals().await.map_err(|error| no_session(name.clone(), error))?;
+        if !refused.is_empty() {
+            return Err(VerifyError::NotPrepared { target: name, refused });
+        }
+        let driver = SqlDriver::without_changes(&sessions);
+        probe.perform_all(driver, &requests, |request| slow(plan, workload, request.kind), |_| None).await
+    })
+}
+
+/// Returns the error of a database with which there is no session.
+fn no_session(target: String, error: DatabaseError) -> VerifyError {
+    match error {
+        DatabaseError::Unreachable { outcome, text } => {
+            VerifyError::Unreachable { family: Family::Sql, target, outcome, text }
+        }
+        DatabaseError::Certificate(problem) => VerifyError::Certificate { target, problem },
+        error => VerifyError::NoSession { target, text: error.to_string() },
+    }
+}
+
+/// Names a transaction that took too long.
+fn slow(plan: &Plan, workload: &SqlWorkload, kind: u16) -> String {
+    let name = workload.transactions.get(usize::from(kind)).map_or("", |one| one.name.as_str());
+    format!("{name}: no complete reply within {}", plan.time_limit)
+}
+
+/// Runs the users of a load thread.
+pub(super) fn run(work: ThreadWork<'_>, target: &SqlTarget) -> Result<Counts, ThreadFailure> {
+    let (workload, sessions) = target.sessions(work.plan, work.clock)?;
+    let mix = SqlTransactions::new(workload, work.plan.seed, work.setup.point.load);
+    work.run_with(mix, |_| SqlDriver::new(&sessions))?;
+    Ok(Counts::default())
+}

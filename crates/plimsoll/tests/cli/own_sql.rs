@@ -1,0 +1,234 @@
+//! A user's own statements on a database that was there before, of PostgreSQL and MariaDB.
+
+use std::process::{Command, Stdio};
+
+use crate::orderentry::{database_there, folder_of_databases};
+use crate::support::{Ended, Fixture};
+
+/// Two kinds of reading transactions: values of a parameter, an array in quotes or JSON, a column of data.
+const READS: &str = r#"
+format = 1
+id = "shop"
+version = 1
+title = "A shop"
+summary = "Users look for items."
+family = "sql"
+headline = "operation-rate"
+
+[workload.data.names]
+file = "names.csv"
+pick = "random"
+
+[[workload.transactions]]
+name = "by id"
+weight = 3
+parameters.id = { from = 1, count = 100 }
+statements = [
+    { sql = "SELECT name, price FROM items WHERE id = {id} AND '{a}' <> ''", rows = 1 },
+    { sql = "SELECT COUNT(*) FROM items WHERE price >= {id}" },
+]
+
+[[workload.transactions]]
+name = "by name"
+weight = 1
+atomic = true
+statements = [{ sql = "SELECT id FROM items WHERE name = {names.name}", rows = 1 }]
+
+[protocol]
+time-limit = "5 s"
+
+[load]
+users = "1,4"
+
+[phases]
+steady = "3 s"
+"#;
+
+/// A transaction that changes two rows, in two statements.
+const WRITES: &str = r#"
+[[workload.transactions]]
+name = "order"
+weight = 2
+atomic = true
+parameters.id = { from = 1, count = 10 }
+statements = [
+    { sql = "UPDATE items SET stock = stock - 1 WHERE id = {id}", rows = 1 },
+    { sql = "INSERT INTO sold (item) VALUES ({id})", rows = 1 },
+]
+
+[protocol]"#;
+
+/// A database with a table of 100 items, and how it is used.
+struct Shop<'a> {
+    fixture: Fixture,
+    target: String,
+    /// The variable with the password, and the password.
+    password: (&'static str, &'a str),
+    /// Has the server's own client execute statements; returns what it prints.
+    client: Box<dyn Fn(&str) -> String + 'a>,
+}
+
+impl Shop<'_> {
+    fn prepare(&self) {
+        let rows: Vec<String> =
+            (1..=100).map(|id| format!("({id}, 'item {id}', {id}.50, 1000)")).collect();
+        (self.client)(&format!(
+            "CREATE TABLE items (id int PRIMARY KEY, name varchar(20) NOT NULL, price numeric(8,2), stock int);\n\
+             CREATE TABLE sold (item int);\n\
+             CREATE SEQUENCE numbers;\n\
+             INSERT INTO items VALUES {};",
+            rows.join(", ")
+        ));
+        self.fixture.write("names.csv", "name\nitem 1\n\"item 2\"\nitem 3\n");
+    }
+
+    /// Runs a definition.
+    fn run(&self, definition: &str, more: &[&str]) -> Ended {
+        self.fixture.write("shop.toml", definition);
+        let arguments = ["run", "./shop.toml", "--target", &self.target, "--out", "run.plim", "--force"];
+        let mut command = self.fixture.command(&[&arguments[..], more].concat());
+        command.env(self.password.0, self.password.1);
+        self.fixture.end(command)
+    }
+
+    /// Checks reading transactions, their report, and that the password is nowhere.
+    fn check_reads(&self) {
+        let ended = self.run(READS, &[]).expect_run();
+        let html = std::fs::read_to_string(self.fixture.path("run.html")).unwrap();
+        let run = std::fs::read(self.fixture.path("run.plim")).unwrap();
+        for text in [&ended.stdout, &ended.stderr, &html, &String::from_utf8_lossy(&run).into_owned()] {
+            assert!(!text.contains(self.password.1), "the password is disclosed");
+        }
+        self.fixture.run(&["audit", "run.plim"]).expect(0).expect_stdout("no differences found");
+        let report = self.fixture.report(&self.fixture.path("run.plim"));
+        for point in report["load_points"].as_array().unwrap() {
+            assert_eq!(point["total"]["errors"], 0);
+            let kind = |index: usize, measure: &str| point["kinds"][index][measure]["mean"].as_f64().unwrap();
+            // A row of each statement; a begin, a statement and a commit.
+            assert_eq!((kind(0, "rows"), kind(0, "round_trips")), (2.0, 2.0));
+            assert_eq!((kind(1, "rows"), kind(1, "round_trips")), (1.0, 3.0));
+        }
+    }
+
+    /// Checks what is refused before load, each with its place.
+    fn check_refusals(&self, unknown_table: &str) {
+        let slip = |from: &str, to: &str| {
+            assert!(READS.contains(from), "{from}");
+            self.run(&READS.replacen(from, to, 1), &[])
+        };
+        slip("FROM items WHERE id", "FROM itms WHERE id")
+            .expect(4)
+            .expect_stderr("does not prepare a statement:\n  by id, statement 1 (line 20): the database refused it with")
+            .expect_stderr(unknown_table);
+        slip("rows = 1 }", "rows-min = 2 }").expect(4).expect_stderr("by id: statement 1 (line 20): expected at least 2 rows, found 1");
+        slip("{ sql = \"SELECT COUNT(*) FROM items WHERE price >= {id}\" }", "{ sql = \"SELECT id FROM items WHERE name = {names.nme}\" }")
+            .expect(2)
+            .expect_stderr("did you mean `name`?");
+        self.run(&READS.replace("\n[protocol]", WRITES), &[])
+            .expect(2)
+            .expect_stderr("the transaction `order` has a statement that is not a query (line 39 of the definition)")
+            .expect_stderr("hint: `--allow-writes` lets it change the database");
+        let without = self.fixture.command(&["run", "./shop.toml", "--target", &self.target, "--out", "x.plim", "--allow-writes"]);
+        self.fixture.end(without).expect(4).expect_stderr("hint: check user, password and database");
+        self.fixture
+            .run(&["run", "webstone-1.1", "--allow-writes", "--out", "x.plim"])
+            .expect(2)
+            .expect_stderr("it is a setting of sql benchmarks");
+    }
+
+    /// A query that writes is refused by the server itself, also where its text does not tell.
+    fn check_read_only(&self, next: &str) {
+        let definition = READS.replacen("SELECT COUNT(*) FROM items WHERE price >= {id}", next, 1);
+        self.run(&definition, &[])
+            .expect(4)
+            .expect_stderr("refused it with SQLSTATE 25006")
+            .expect_stderr("`--allow-writes` lets it change the database");
+        self.run(&definition, &["--allow-writes", "--load", "1"]).expect_run();
+    }
+
+    /// All that is written is written once, or not at all.
+    fn check_writes(&self) {
+        self.run(&READS.replace("\n[protocol]", WRITES), &["--allow-writes"]).expect_run();
+        let report = self.fixture.report(&self.fixture.path("run.plim"));
+        let ordered: u64 = report["load_points"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|point| point["kinds"][2]["n"].as_u64().unwrap())
+            .sum();
+        let sold: u64 = (self.client)("SELECT COUNT(*) FROM sold;").trim().parse().unwrap();
+        let stock: u64 = (self.client)("SELECT 100000 - SUM(stock) FROM items;").trim().parse().unwrap();
+        assert_eq!(sold, stock);
+        assert!(0 < ordered && ordered <= sold, "{ordered} in steady phases, {sold} sold");
+    }
+}
+
+/// Has a program execute statements from its standard input; returns what it prints.
+fn printed(command: &mut Command, statements: &str) -> String {
+    use std::io::Write;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    child.stdin.take().unwrap().write_all(statements.as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{command:?}: {}", ended.status);
+    String::from_utf8(ended.stdout).unwrap()
+}
+
+#[test]
+fn own_statements_run_on_postgresql() {
+    let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
+    let sut = database_there("postgresql", base.path(), &files);
+    let address = sut.addr();
+    let client = |statements: &str| {
+        let mut psql = Command::new("psql");
+        psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--set=ON_ERROR_STOP=1", "--username=plimsoll"]);
+        psql.arg(format!("--host={}", address.ip())).arg(format!("--port={}", address.port()));
+        psql.arg("--dbname=plimsoll").env("PGPASSWORD", sut.password());
+        printed(&mut psql, statements)
+    };
+    let shop = Shop {
+        fixture: Fixture::new(),
+        target: format!("postgres://plimsoll@{address}/plimsoll"),
+        password: ("PGPASSWORD", sut.password()),
+        client: Box::new(client),
+    };
+    shop.prepare();
+    shop.check_reads();
+    shop.check_refusals("SQLSTATE 42P01: relation \"itms\" does not exist");
+    shop.check_read_only("SELECT nextval('numbers')");
+    shop.check_writes();
+    drop(shop);
+    sut.stop();
+}
+
+#[test]
+fn own_statements_run_on_mariadb() {
+    let (base, files) = (folder_of_databases(), model::FileSet { content_seed: 1, files: Vec::new() });
+    let sut = database_there("mariadb", base.path(), &files);
+    let address = sut.addr();
+    let client = |statements: &str| {
+        let mut mariadb = Command::new("mariadb");
+        mariadb.args(["--no-defaults", "--batch", "--skip-column-names", "--protocol=tcp", "--user=plimsoll"]);
+        mariadb.arg(format!("--host={}", address.ip())).arg(format!("--port={}", address.port()));
+        mariadb.arg("plimsoll").env("MYSQL_PWD", sut.password());
+        printed(&mut mariadb, statements)
+    };
+    let shop = Shop {
+        fixture: Fixture::new(),
+        target: format!("mysql://plimsoll@{address}/plimsoll"),
+        password: ("MYSQL_PWD", sut.password()),
+        client: Box::new(client),
+    };
+    shop.prepare();
+    shop.check_reads();
+    shop.check_refusals("SQLSTATE 42S02: Table 'plimsoll.itms' doesn't exist (1146)");
+    shop.check_read_only("SELECT NEXT VALUE FOR numbers");
+    shop.check_writes();
+    let named = format!("mysql://plimsoll@{address}/plimsoll");
+    shop.fixture
+        .run(&["run", "orderentry", "--target", &named, "--out", "x.plim"])
+        .expect(2)
+        .expect_stderr("order entry makes a database of its own, and the target names another");
+    drop(shop);
+    sut.stop();
+}
