@@ -131,29 +131,29 @@ fn read_transaction(
         table.reject("name", ValueError::new(format!("another transaction is called `{name}`")));
     }
     let statements = statements.and_then(|tables| read_statements(tables, &parameters, data));
-    for parameter in parameters.iter().filter(|_| statements.is_some()) {
-        let is_used = |statement: &SqlStatement| {
-            let is_it = |piece: &TemplatePiece| {
-                matches!(piece, TemplatePiece::Parameter { name, .. } if *name == parameter.name)
-            };
-            statement.pieces().iter().any(is_it)
-        };
-        if !statements.iter().flatten().any(is_used) {
-            let error = ValueError::new(format!("no statement has `{{{}}}`", parameter.name));
-            let hint = "write it where a value stands, and not within quotes: values are sent beside the statement";
-            table.reject_inner(&["parameters", &parameter.name], error.hint(hint));
-        }
+    let statements = statements?;
+    for parameter in parameters.iter().filter(|parameter| !statements.iter().any(|one| uses(one, parameter))) {
+        let error = ValueError::new(format!("no statement has `{{{}}}`", parameter.name));
+        let hint = "write it where a value stands, and not within quotes: values are sent beside the statement";
+        table.reject_inner(&["parameters", &parameter.name], error.hint(hint));
     }
     let transaction = SqlTransaction {
         name: name?,
         weight: 0,
         is_atomic,
-        statements: statements?,
+        statements,
         parameters,
         share_gap_max,
         limits,
     };
     Some((transaction, weight?))
+}
+
+/// Returns whether a statement has the value of a parameter.
+fn uses(statement: &SqlStatement, parameter: &Parameter) -> bool {
+    let is_it =
+        |piece: &TemplatePiece| matches!(piece, TemplatePiece::Parameter { name, .. } if *name == parameter.name);
+    statement.pieces().iter().any(is_it)
 }
 
 fn read_parameters(mut table: TomlTable) -> Vec<Parameter> {

@@ -161,17 +161,16 @@ impl SqlStatement {
     /// arrays and of JSON are.
     pub fn pieces(&self) -> Vec<TemplatePiece<'_>> {
         let (mut at, mut is_quoted) = (0, false);
-        let outside_quotes = |piece: TemplatePiece<'_>| {
+        let mut pieces = Vec::new();
+        for piece in template_pieces(&self.sql) {
             let text = &self.sql[at..at + piece.to_string().len()];
             at += text.len();
-            match piece {
-                TemplatePiece::Text(_) => is_quoted ^= text.matches('\'').count() % 2 == 1,
-                _ if is_quoted => {}
-                _ => return piece,
+            if let TemplatePiece::Text(text) = piece {
+                is_quoted ^= text.matches('\'').count() % 2 == 1;
             }
-            TemplatePiece::Text(text)
-        };
-        template_pieces(&self.sql).into_iter().map(outside_quotes).collect()
+            pieces.push(if is_quoted { TemplatePiece::Text(text) } else { piece });
+        }
+        pieces
     }
 
     /// Returns whether the text begins as one that only reads.
