@@ -366,6 +366,10 @@ pub(crate) struct RunArguments {
     /// Write the verdict and the limits to this file as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Order entry: first measure what the servers carry without think time, and choose the think time with which the
+    /// strongest of them, on the largest group of CPUs, is saturated at 0.7 of the highest load
+    #[arg(long)]
+    pub calibrate_think_time: bool,
     /// Print the plan and exit
     #[arg(long)]
     pub dry_run: bool,

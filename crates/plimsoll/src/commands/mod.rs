@@ -23,6 +23,7 @@ mod seal;
 mod serve;
 pub(crate) mod show;
 mod suts;
+mod think_time;
 mod trend;
 
 use std::io::{ErrorKind, Write};

@@ -14,7 +14,7 @@ use testbed::probe_quota;
 use units::{Nanos, wall};
 
 use super::candidate_plan::{candidate_plan, cpu_quota, share_least_quota};
-use super::{doctor, export, inventory, load_threads, print, print_json};
+use super::{doctor, export, inventory, load_threads, print, print_json, think_time};
 use crate::announcement::{announce, announcement};
 use crate::arguments::{MonitorArgument, RunArguments};
 use crate::benchmark::Chosen;
@@ -51,7 +51,7 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
     let family = chosen.benchmark.definition.family();
     let settings = combinations(&arguments.plan.settings(), family)?;
-    let candidates = candidates(&arguments.sut, &settings, family, has_dynamic_pages(chosen, &settings)?)?;
+    let mut candidates = candidates(&arguments.sut, &settings, family, has_dynamic_pages(chosen, &settings)?)?;
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {
@@ -83,6 +83,7 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
         return dry_run(&plans, &candidates, as_json);
     }
     let context = RunContext { chosen, notes: &notes, secrets: &secrets, trust: &trust };
+    let plans = think_time::with_think_time(arguments, &mut candidates, plans, &context)?;
     let plans = load_threads::with_load_threads(arguments, &candidates, plans, &context)?;
     let files = run_files(arguments, &plans[0], &candidates)?;
     announce(&plans, &candidates);

@@ -1,0 +1,205 @@
+//! The think time of order entry that suits the servers: with it the strongest of them, on the largest group of CPUs, is
+//! saturated at 0.7 of the highest load.
+//!
+//! Each server is loaded for some seconds by the users of the lowest load point, who do not think. From its rate X and its
+//! mean response time R follows the think time Z = 0.7·N ÷ X − R, with N the users of the highest load point.
+//!
+//! Source: the CPU-scalability method of the order-entry specification (2.2).
+
+use fleet::Monitoring;
+use model::{CpuQuota, Family, Load, Overrides, Plan};
+use units::Nanos;
+
+use super::brief_run::BriefRun;
+use super::candidate_plan::{candidate_overrides, candidate_plan, planned};
+use super::run::RunContext;
+use crate::arguments::RunArguments;
+use crate::candidates::Candidate;
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::stderr::{eprint, warn};
+
+/// The part of the highest load at which the strongest server is to be saturated.
+const SATURATED_AT: f64 = 0.7;
+
+/// Lengths of the phases of a trial.
+const SETTLE: Nanos = Nanos::from_secs(2);
+const STEADY: Nanos = Nanos::from_secs(8);
+
+/// The settings that decide how long users pause.
+const PACING: &str = "pacing";
+const THINK_TIME: &str = "think-time";
+
+/// The capacity of a server, without think time.
+#[derive(Debug, Clone, PartialEq)]
+struct Capacity {
+    /// The server.
+    title: String,
+    /// Its number of CPUs; 0 where numbers of CPUs are not compared.
+    cpus: usize,
+    /// Transactions per second.
+    rate: f64,
+    /// Mean response time in seconds.
+    response: f64,
+}
+
+/// Gives all servers the think time that suits them, if the arguments ask for it, and plans them anew.
+///
+/// # Errors
+/// The benchmark has no such think time, a trial failed, or there are too few users for any think time.
+pub(super) fn with_think_time(
+    arguments: &RunArguments,
+    candidates: &mut [Candidate],
+    plans: Vec<Plan>,
+    context: &RunContext<'_>,
+) -> Result<Vec<Plan>, Failure> {
+    if !arguments.calibrate_think_time {
+        return Ok(plans);
+    }
+    let users = users(&plans).ok_or_else(|| {
+        Failure::usage("`--calibrate-think-time` needs order entry with numbers of users")
+            .hint("choose `orderentry` with `--load` or its own load points")
+    })?;
+    eprint("Measuring what the servers carry without think time.");
+    let mut capacities: Vec<Capacity> = Vec::new();
+    for (candidate, plan) in candidates.iter().zip(&plans) {
+        // Repetitions carry as much.
+        if capacities.iter().all(|known| known.title != candidate.title) {
+            capacities.push(capacity(arguments, candidate, plan, users.0, context)?);
+        }
+    }
+    let (think, strongest) = think_time(&capacities, users.1).ok_or_else(|| {
+        let error = format!("{} users are too few to saturate a server that think", users.1);
+        Failure::new(Exit::Usage, error).hint("take more users, by `--load`, or `--set pacing=flat`")
+    })?;
+    let text = languages::time_text(think);
+    let at = (SATURATED_AT * f64::from(users.1)).round();
+    eprint(format!("Think time: {text}, with which {at} users saturate {}.", strongest.title));
+    for weak in capacities.iter().filter(|one| knee(one, think) <= f64::from(users.0)) {
+        let knee = knee(weak, think);
+        warn(format!(
+            "{} is saturated by {knee:.0} users already, and the lowest load has {}",
+            weak.title, users.0
+        ));
+        eprint("hint: begin with fewer users, by `--load`");
+    }
+    let chosen = Family::OrderEntry.choose_setting(THINK_TIME, &text).map_err(Failure::usage)?;
+    let mut planned = Vec::new();
+    for (candidate, plan) in candidates.iter_mut().zip(&plans) {
+        candidate.settings.push(chosen.clone());
+        let quota = CpuQuota { cpus: plan.sut.quota, reason: plan.sut.quota_reason.clone() };
+        let plan = candidate_plan(arguments, context.chosen, candidate, plan.load_threads)?;
+        planned.push(plan.with_quota(quota).map_err(|problem| vec![problem])?);
+    }
+    Ok(planned)
+}
+
+/// Returns the lowest and the highest number of users; `None` of another benchmark, or of another kind of load.
+fn users(plans: &[Plan]) -> Option<(u32, u32)> {
+    let is_order_entry = plans.iter().all(|plan| plan.workload.family() == Family::OrderEntry);
+    let number = |load: Load| match load {
+        Load::Users(users) => Some(users),
+        Load::Rate { .. } => None,
+    };
+    let all: Option<Vec<u32>> = plans.iter().flat_map(Plan::loads).map(number).collect();
+    let all = all.filter(|_| is_order_entry)?;
+    Some((*all.iter().min()?, *all.iter().max()?))
+}
+
+/// Measures what a server carries without think time.
+fn capacity(
+    arguments: &RunArguments,
+    candidate: &Candidate,
+    plan: &Plan,
+    users: u32,
+    context: &RunContext<'_>,
+) -> Result<Capacity, Failure> {
+    let overrides = candidate_overrides(arguments, context.chosen, candidate, plan.load_threads)?;
+    let mut settings = overrides.settings;
+    settings.retain(|one| one.name() != PACING);
+    settings.push(Family::OrderEntry.choose_setting(PACING, "flat").map_err(Failure::usage)?);
+    let overrides = Overrides {
+        settings,
+        load: Some(vec![users]),
+        max_load: None,
+        limits: Vec::new(),
+        ramp_up: Some(Nanos::ZERO),
+        settle: Some(SETTLE),
+        steady: Some(STEADY),
+        ramp_down: Some(Nanos::ZERO),
+        ..overrides
+    };
+    let trial = planned(context.chosen, candidate, &overrides)?;
+    let server = candidate.server(&context.chosen.name, &trial, context.trust)?;
+    let trial = BriefRun {
+        purpose: "the trial of the think time",
+        plan: trial,
+        server,
+        secrets: context.secrets.clone(),
+        monitoring: Monitoring::Off,
+    };
+    let results = trial.perform(&interrupt::flag())?;
+    let point = results.analysis.load_points.first();
+    let measured = point.and_then(|point| Some((point.rate, point.response.mean?)));
+    let Some((rate, response)) = measured.filter(|(rate, _)| 0.0 < *rate) else {
+        let error = format!("{} has completed no transaction in the trial of the think time", candidate.title);
+        return Err(Failure::new(Exit::Testbed, error).hint("see what goes wrong: `--set pacing=flat --quick`"));
+    };
+    eprint(format!("{} carries {rate:.0} transactions per second.", candidate.title));
+    let cpus = candidate.group.unwrap_or_default();
+    Ok(Capacity { title: candidate.title.clone(), cpus, rate, response })
+}
+
+/// Returns the think time with which so many users at most are enough, in whole milliseconds, and the server that decides
+/// it: the one with the highest rate on the largest group of CPUs. `None` if it would not be above zero.
+fn think_time(capacities: &[Capacity], users_max: u32) -> Option<(Nanos, &Capacity)> {
+    let largest = capacities.iter().map(|one| one.cpus).max()?;
+    let of_largest = capacities.iter().filter(|one| one.cpus == largest);
+    let strongest = of_largest.max_by(|one, other| one.rate.total_cmp(&other.rate))?;
+    let seconds = SATURATED_AT * f64::from(users_max) / strongest.rate - strongest.response;
+    let millis = (seconds * 1e3).floor();
+    (1.0 <= millis).then(|| (Nanos::from_millis(millis as u64), strongest))
+}
+
+/// Returns the number of users that saturate a server at least: Z·X, with Z the think time and X the rate.
+fn knee(of: &Capacity, think: Nanos) -> f64 {
+    think.as_secs_f64() * of.rate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capacity(title: &str, cpus: usize, rate: f64, response: f64) -> Capacity {
+        Capacity { title: title.to_owned(), cpus, rate, response }
+    }
+
+    /// By hand: 0.7 · 1000 ÷ 2000 − 0.05 = 0.3 s; on one CPU 0.3 · 1100 = 330 users, on the slow one 0.3 · 200 = 60.
+    #[test]
+    fn the_largest_group_is_saturated_at_seven_tenths_of_the_users() {
+        let all = [
+            capacity("a, 1 CPU", 1, 1100.0, 0.09),
+            capacity("a, 2 CPUs", 2, 2000.0, 0.05),
+            capacity("b, 1 CPU", 1, 200.0, 0.5),
+            capacity("b, 2 CPUs", 2, 350.0, 0.3),
+        ];
+        let (think, strongest) = think_time(&all, 1000).unwrap();
+        assert_eq!((think, strongest.title.as_str()), (Nanos::from_millis(300), "a, 2 CPUs"));
+        let knees: Vec<f64> = all.iter().map(|one| knee(one, think).round()).collect();
+        assert_eq!(knees, [330.0, 600.0, 60.0, 105.0]);
+    }
+
+    /// 0.7 · 100 ÷ 2000 is 35 ms, less than the response takes.
+    #[test]
+    fn too_few_users_saturate_nothing_that_thinks() {
+        assert_eq!(think_time(&[capacity("a", 0, 2000.0, 0.05)], 100), None);
+        assert_eq!(think_time(&[], 100), None);
+    }
+
+    #[test]
+    fn users_are_those_of_all_load_points() {
+        let plan = |loads: &[u32]| testkit::closed_plan(1, loads, testkit::phases(5, 60));
+        assert_eq!(users(&[plan(&[100, 1000])]), None, "of the web");
+        assert_eq!(users(&[]), None);
+    }
+}
