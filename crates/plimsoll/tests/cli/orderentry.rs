@@ -343,3 +343,19 @@ fn a_mariadb_database_that_is_there_is_loaded_anew_and_its_password_is_nowhere()
     });
     sut.stop();
 }
+
+#[test]
+fn a_think_time_is_chosen_for_the_machine() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "orderentry", "--quick", "--load", "5,300", "--duration", "3", "--set", "warehouses=2"];
+    let more = ["--calibrate-think-time", "--monitor", "off", "--out", "run.plim"];
+    let ended = fixture.run(&[&arguments[..], &more].concat()).expect_run();
+    let chosen = ended.stderr.split("Think time: ").nth(1).expect(&ended.stderr).split(',').next().unwrap();
+    assert!(chosen.ends_with(" ms") || chosen.ends_with(" s"), "{chosen}");
+    assert!(ended.stderr.contains("with which 210 users saturate built-in."), "{}", ended.stderr);
+    assert!(ended.stdout.contains(&format!("mean think time 270 ms → {chosen}")), "{}", ended.stdout);
+    fixture
+        .run(&["run", "webstone-1.1", "--quick", "--calibrate-think-time", "--out", "x.plim"])
+        .expect(2)
+        .expect_stderr("`--calibrate-think-time` needs order entry with numbers of users");
+}
