@@ -22,7 +22,8 @@ use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, StopReque
 pub struct BlockingRuntime<C> {
     /// The clock of the run.
     pub clock: C,
-    /// The reader of the load thread's own CPU time and wait, without its users'.
+    /// The reader of the load thread's own CPU time and wait, without its users'; of the system under test it reads what that
+    /// uses beside the operations of users.
     pub probe: HealthProbe,
 }
 
@@ -247,7 +248,7 @@ fn with_users(mut probe: HealthProbe, users: Arc<UsersCpu>) -> impl FnMut() -> L
         LoadThreadUse {
             cpu: last.cpu + Nanos(users.own.load(Ordering::Relaxed)),
             run_queue: last.run_queue,
-            sut_cpu: Some(Nanos(users.sut.load(Ordering::Relaxed))),
+            sut_cpu: Some(last.sut_cpu.unwrap_or_default() + Nanos(users.sut.load(Ordering::Relaxed))),
         }
     }
 }

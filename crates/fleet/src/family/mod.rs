@@ -9,6 +9,7 @@ mod database_monitor;
 mod deferred;
 #[cfg(feature = "echo")]
 mod echo;
+mod embedded;
 mod order_entry;
 mod probe;
 pub(crate) mod web;
@@ -24,6 +25,7 @@ use drivers::web::{Target, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
 use observe::ResourceMonitor;
+use orderstore::StoreError;
 use testbed::{RunningSut, ServerFamily};
 use thiserror::Error;
 use units::RealClock;
@@ -37,6 +39,7 @@ use database_monitor::DatabaseMonitor;
 pub use echo::EchoServer;
 #[cfg(feature = "echo")]
 pub(crate) use echo::EchoTarget;
+pub(crate) use embedded::EmbeddedTarget;
 pub use order_entry::OrderDatabase;
 pub(crate) use order_entry::OrderTarget;
 pub(crate) use web::WebTarget;
@@ -83,13 +86,14 @@ impl ExternalServer {
     }
 }
 
-/// A server that load is sent to, at an address that the policy allows.
+/// A server that load is sent to, at an address that the policy allows; or what stands for one in this process.
 #[derive(Debug, Clone)]
 pub(crate) enum ResolvedTarget {
     Web(WebTarget),
     App(AppTarget),
     OrderEntry(OrderTarget),
     Database(DatabaseTarget),
+    Embedded(EmbeddedTarget),
     #[cfg(feature = "echo")]
     Echo(EchoTarget),
 }
@@ -109,6 +113,9 @@ pub enum SetupError {
     /// Connections to a database cannot be made.
     #[error(transparent)]
     Database(#[from] DatabaseSetupError),
+    /// Those of this process to a file of data cannot.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),
@@ -243,16 +250,17 @@ impl ResolvedTarget {
         })
     }
 
-    /// Returns the address of the server.
-    pub(crate) fn address(&self) -> SocketAddr {
-        match self {
+    /// Returns the address of the server; `None` of what is in this process.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        Some(match self {
             ResolvedTarget::Web(web) => web.address,
             ResolvedTarget::App(app) => app.address,
             ResolvedTarget::OrderEntry(orders) => orders.address,
             ResolvedTarget::Database(database) => database.address,
+            ResolvedTarget::Embedded(_) => return None,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
-        }
+        })
     }
 
     /// Returns the server as it was named.
@@ -262,21 +270,23 @@ impl ResolvedTarget {
             ResolvedTarget::App(app) => app.server.to_string(),
             ResolvedTarget::OrderEntry(orders) => orders.server.to_string(),
             ResolvedTarget::Database(database) => database.name.clone(),
+            ResolvedTarget::Embedded(_) => embedded::NAME.to_owned(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.server.to_string(),
         }
     }
 
-    /// Returns the host in that name.
-    pub(crate) fn host(&self) -> &str {
-        match self {
+    /// Returns the host in that name; `None` where there is none.
+    pub(crate) fn host(&self) -> Option<&str> {
+        Some(match self {
             ResolvedTarget::Web(web) => &web.target.host,
             ResolvedTarget::App(app) => &app.server.host,
             ResolvedTarget::OrderEntry(orders) => &orders.server.host,
             ResolvedTarget::Database(database) => &database.host,
+            ResolvedTarget::Embedded(_) => return None,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => &echo.server.host,
-        }
+        })
     }
 
     /// Returns whether connections to the server are encrypted.
@@ -284,7 +294,7 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Web(web) => web.target.secure,
             ResolvedTarget::Database(database) => database.is_encrypted(),
-            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) => false,
+            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Embedded(_) => false,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => false,
         }
@@ -294,9 +304,10 @@ impl ResolvedTarget {
     pub(crate) fn take_secrets(&mut self) -> Secrets {
         match self {
             ResolvedTarget::Web(web) => std::mem::take(&mut web.secrets),
-            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Database(_) => {
-                Secrets::default()
-            }
+            ResolvedTarget::App(_)
+            | ResolvedTarget::OrderEntry(_)
+            | ResolvedTarget::Database(_)
+            | ResolvedTarget::Embedded(_) => Secrets::default(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => Secrets::default(),
         }
@@ -352,6 +363,7 @@ impl ResolvedTarget {
             ResolvedTarget::App(target) => app::probe(plan, target, clock, stop),
             ResolvedTarget::OrderEntry(target) => order_entry::probe(plan, target, clock, stop),
             ResolvedTarget::Database(target) => database::probe(plan, target, clock, stop),
+            ResolvedTarget::Embedded(target) => embedded::probe(plan, target, clock, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::probe(plan, target, clock, stop),
         }
@@ -377,6 +389,7 @@ impl ResolvedTarget {
             ResolvedTarget::App(_) => Ok(Vec::new()),
             ResolvedTarget::OrderEntry(target) => order_entry::check(plan, target, clock, when, counts, stop),
             ResolvedTarget::Database(target) => database::check(plan, target, clock, when, counts, stop),
+            ResolvedTarget::Embedded(target) => embedded::check(plan, target, when, counts, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
         }
@@ -401,6 +414,7 @@ impl ResolvedTarget {
             ResolvedTarget::App(target) => app::run(work, target),
             ResolvedTarget::OrderEntry(target) => order_entry::run(work, target),
             ResolvedTarget::Database(target) => database::run(work, target),
+            ResolvedTarget::Embedded(target) => embedded::run(work, target),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::run(work, target),
         }
