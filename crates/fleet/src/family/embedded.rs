@@ -41,10 +41,10 @@ pub(crate) struct EmbeddedTarget {
 /// The data, and the connections to them.
 #[derive(Debug)]
 struct SharedData {
+    /// The connections; `None` until they are needed, and while the data are restored. Closed before the data go.
+    open: Mutex<Option<Arc<EmbeddedDatabase>>>,
     data: OrderData,
     n_readers: u32,
-    /// `None` until they are needed, and while the data are restored.
-    open: Mutex<Option<Arc<EmbeddedDatabase>>>,
 }
 
 impl EmbeddedTarget {
@@ -78,7 +78,7 @@ impl EmbeddedTarget {
             OrderServerError::Store(StoreError::Stopped) => FleetError::from(VerifyError::Interrupted),
             why => FleetError::EmbeddedData(why),
         })?;
-        let shared = SharedData { data, n_readers: options.readers, open: Mutex::default() };
+        let shared = SharedData { open: Mutex::default(), data, n_readers: options.readers };
         Ok(EmbeddedTarget { shared: Arc::new(shared) })
     }
 
