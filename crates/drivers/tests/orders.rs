@@ -1,23 +1,28 @@
-//! The driver of the order-entry family against the built-in server, as it should be and with each of its faults.
+//! The driver of the order-entry family against the built-in server, as it should be and with each of its faults; and the same
+//! transactions in SQLite within this process.
 
 mod common;
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::{TRANSACTION_MAX, block_on, perform_all};
-use drivers::orders::{OrderContext, OrderControl, OrderCounts, OrderDriver};
-use engine::Driver;
+use drivers::orders::{
+    EmbeddedContext, EmbeddedDatabase, EmbeddedDriver, OrderContext, OrderControl, OrderCounts, OrderDriver,
+};
+use engine::{BlockingDriver, Driver};
 use model::{OrderEntryWorkload, OrderRequest, Outcome, Reply, order_measure};
 use orders::{
     ConsistencyCondition, DataScale, DeliveryInput, InputGenerator, RunConstants, Terminal, TransactionInput,
     TransactionKind, TransactionType,
 };
+use rusqlite::Connection;
 use servers::FrameFaultPlan;
-use servers::orders::{FAULTS, OrderOptions, OrderServer};
-use units::{Purpose, RealClock, Rng};
+use servers::orders::{FAULTS, OrderData, OrderOptions, OrderServer};
+use units::{Clock, Nanos, Purpose, RealClock, Rng};
 
 fn scale() -> DataScale {
     DataScale::new(2, 100).unwrap()
@@ -149,4 +154,70 @@ fn other_data_are_refused_with_a_reason() {
         error.starts_with("the session could not be opened: the server answered with status 6"),
         "{error}"
     );
+}
+
+/// Returns the only file of data below a directory, beside the golden copy.
+fn data_file(directory: &Path) -> PathBuf {
+    let files = |directory: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let below = files(directory).into_iter().filter(|path| path.is_dir()).flat_map(|path| files(&path));
+    let data: Vec<PathBuf> = below.filter(|path| path.extension().is_some_and(|end| end == "db")).collect();
+    let [file] = &data[..] else { panic!("one file of data, found {data:?}") };
+    file.clone()
+}
+
+/// Returns all rows of all tables, sorted, without the times at which transactions were made.
+fn rows(file: &Path) -> Vec<String> {
+    let database = Connection::open(file).unwrap();
+    let texts = |sql: &str| -> Vec<String> {
+        let mut statement = database.prepare(sql).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let tables = texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+    assert_eq!(tables.len(), 10, "nine and the metadata: {tables:?}");
+    let of_table = |table: &String| {
+        let columns = texts(&format!(
+            "SELECT name FROM pragma_table_info('{table}') WHERE name NOT IN ('o_entry_d', 'ol_delivery_d', 'h_date')"
+        ));
+        let row = columns.iter().map(|name| format!("quote({name})")).collect::<Vec<_>>().join(" || ',' || ");
+        texts(&format!("SELECT '{table}: ' || {row} FROM {table} ORDER BY 1"))
+    };
+    tables.iter().flat_map(of_table).collect()
+}
+
+/// Goal: a figure of the embedded database is one of the same work. Method: the same inputs in one order, and all rows.
+#[test]
+fn an_embedded_database_ends_with_the_rows_of_the_server() {
+    let directory = on_disk();
+    let requests = requests(&TransactionType::ALL, 100);
+    let server = server(directory.path(), &[]);
+    let (_, served) = perform(&server, &requests, TRANSACTION_MAX);
+    let of_server = rows(&data_file(directory.path()));
+    server.stop().unwrap();
+
+    let options = OrderOptions::new(scale(), directory.path().to_owned());
+    let data = OrderData::create(&options, &mut |_| ControlFlow::Continue(())).unwrap();
+    let database = Arc::new(EmbeddedDatabase::new(data.open().unwrap(), vec![data.open().unwrap()]));
+    let fresh = rows(&data_file(directory.path()));
+    let clock = RealClock::start();
+    let context = EmbeddedContext::new(database, clock, Nanos::from_secs(60));
+    let mut terminal = EmbeddedDriver::new(Arc::clone(&context));
+    for request in &requests {
+        let reply = BlockingDriver::perform(&mut terminal, request, clock.now());
+        assert_eq!(reply.outcome, Outcome::Ok, "{}", BlockingDriver::describe(&terminal, request, &reply));
+        let value = |measure| reply.measured.get(measure);
+        let parts = value(order_measure::QUEUE).unwrap() + value(order_measure::SERVICE).unwrap();
+        assert!(parts <= (reply.done - reply.sent).0, "{parts} ns of {}", reply.done - reply.sent);
+        let on_the_way = [order_measure::ROUND_TRIPS, order_measure::SENT_BYTES].map(value);
+        assert_eq!(on_the_way, [Some(0), Some(0)]);
+        let is_placed = request.input.kind() == TransactionKind::NewOrder;
+        assert_eq!(value(order_measure::LINES).is_some(), is_placed, "{request:?}");
+    }
+    drop(terminal);
+    assert_eq!(context.counts(), served);
+    let of_embedded = rows(&data_file(directory.path()));
+    assert!(of_server != fresh, "transactions have changed the data");
+    let differing = of_server.iter().zip(&of_embedded).find(|(one, other)| one != other);
+    assert!(of_server.len() == of_embedded.len() && differing.is_none(), "{differing:?}");
 }

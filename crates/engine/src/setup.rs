@@ -15,7 +15,7 @@ pub struct LoadThreadUse {
     pub cpu: Nanos,
     /// Time that it was ready to run and had no CPU.
     pub run_queue: Nanos,
-    /// CPU time of operations, where the system under test is part of this process.
+    /// CPU time of the system under test, where it is part of this process: of operations, and beside them.
     pub sut_cpu: Option<Nanos>,
 }
 

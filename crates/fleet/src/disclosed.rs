@@ -27,10 +27,14 @@ pub(crate) fn disclosed(
     watchers: &Watchers,
 ) -> Disclosed {
     let asked = asked(request, sut, target);
-    let redactor = redactor(&asked).and(target.host(), "server");
-    let mut sections = match sut {
-        Some(sut) => sut.facts(),
-        None => vec![elsewhere(target, plan), unknown_server()],
+    let mut redactor = redactor(&asked);
+    if let Some(host) = target.host() {
+        redactor = redactor.and(host, "server");
+    }
+    let mut sections = match (sut, target) {
+        (Some(sut), _) => sut.facts(),
+        (None, ResolvedTarget::Embedded(database)) => vec![database.section()],
+        (None, _) => vec![elsewhere(target, plan), unknown_server()],
     };
     sections.extend(watched(watchers));
     own_allowance(&mut sections, request, plan);
@@ -46,7 +50,7 @@ pub(crate) fn disclosed(
 fn asked(request: &RunRequest<'_>, sut: Option<&RunningSut>, target: &ResolvedTarget) -> InventoryInput {
     InventoryInput {
         disclose_identity: request.disclose_identity,
-        server: Some(target.address().ip()),
+        server: target.address().map(|address| address.ip()),
         files: sut.map(|_| request.files_dir.clone()),
         work: sut.map(|_| request.work_dir.clone()),
         run_file: std::path::absolute(request.run_file).ok(),
@@ -74,7 +78,7 @@ fn elsewhere(target: &ResolvedTarget, plan: &Plan) -> FactSection {
         [
             ("server", "not started by this run: nothing is known of its configuration".to_owned()),
             ("target", target.name()),
-            ("address", target.address().to_string()),
+            ("address", target.address().map_or("none".to_owned(), |address| address.to_string())),
         ],
     );
     if target.is_encrypted() {

@@ -6,6 +6,7 @@ use analysis::find_max::FindMaxError;
 use drivers::TargetPolicyError;
 use observe::{MonitorError, WatchError};
 use runfile::RunFileError;
+use servers::orders::OrderServerError;
 use testbed::SutError;
 use thiserror::Error;
 use units::Bytes;
@@ -80,6 +81,9 @@ pub enum FleetError {
         /// The directory of the data.
         directory: PathBuf,
     },
+    /// The data of an embedded database cannot be made.
+    #[error(transparent)]
+    EmbeddedData(OrderServerError),
     /// A search cannot begin.
     #[error(transparent)]
     Search(#[from] FindMaxError),

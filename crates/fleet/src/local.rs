@@ -19,7 +19,7 @@ use crate::disclosed::{Disclosed, disclosed};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::{self, ResolvedTarget};
+use crate::family::{self, EmbeddedTarget, ResolvedTarget};
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::{LoadSide, LoadThreads};
 use crate::memory_limit::memory_limit;
@@ -70,6 +70,10 @@ impl LocalLab {
         let target = match (&sut, &request.server) {
             (Some(sut), _) => ResolvedTarget::of_sut(sut, secrets)?,
             (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
+            (None, ServerChoice::Embedded(directory)) => {
+                let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
+                ResolvedTarget::Embedded(database)
+            }
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
@@ -103,9 +107,10 @@ impl Laboratory for LocalLab {
     }
 
     fn described(&self) -> (String, String) {
-        let name = match &self.sut {
-            Some(_) => self.plan.sut.name.clone(),
-            None => "a server that was already there".to_owned(),
+        let name = match (&self.sut, &self.target) {
+            (Some(_), _) => self.plan.sut.name.clone(),
+            (None, ResolvedTarget::Embedded(_)) => "none, the database is in this process".to_owned(),
+            (None, _) => "a server that was already there".to_owned(),
         };
         (self.target.name(), name)
     }

@@ -23,14 +23,19 @@ pub enum NoMemoryLimit {
     Unseen(WatchError),
 }
 
-/// Returns the memory limit in force of a server, in bytes: of one that the run started, else of the one at an address.
+/// Returns the memory limit in force of a server, in bytes: of one that the run started, else of the one at an address; what
+/// is in this process has no limit of its own.
 ///
 /// # Errors
 /// It has none, or none that is seen.
-pub(crate) fn memory_limit(sut: Option<&RunningSut>, target: SocketAddr) -> Result<u64, NoMemoryLimit> {
-    match sut {
-        Some(sut) => sut.memory_limit().ok_or(NoMemoryLimit::OfStarted),
-        None => of_running(target),
+pub(crate) fn memory_limit(
+    sut: Option<&RunningSut>,
+    target: Option<SocketAddr>,
+) -> Result<u64, NoMemoryLimit> {
+    match (sut, target) {
+        (Some(sut), _) => sut.memory_limit().ok_or(NoMemoryLimit::OfStarted),
+        (None, Some(target)) => of_running(target),
+        (None, None) => Err(NoMemoryLimit::OfStarted),
     }
 }
 

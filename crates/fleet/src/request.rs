@@ -60,4 +60,6 @@ pub enum ServerChoice {
     Start(Server, Option<Acceleration>),
     /// One that is there already.
     External(ExternalServer),
+    /// None, but a database within this process, with the directory of its data.
+    Embedded(PathBuf),
 }

@@ -1,13 +1,13 @@
 //! One load thread at one load point.
 
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 
 use engine::{
-    Driver, HealthProbe, LoadThreadUse, OpenedSessions, PointSetup, PointStart, Sink, ThreadMeters,
-    run_point_on_this_thread,
+    BlockingDriver, BlockingRuntime, Driver, HealthProbe, LoadThreadUse, OpenedSessions, PointSetup, PointStart,
+    Sink, ThreadMeters, run_blocking_point, run_point_on_this_thread,
 };
 use model::{Example, IntervalRecord, Mix, Plan};
 use observe::SchedStat;
@@ -48,6 +48,41 @@ impl ThreadWork<'_> {
         let ThreadWork { setup, clock, start, stop, mut outbox, .. } = self;
         let meters = ThreadMeters { clock, probe: probe() };
         run_point_on_this_thread(&setup, meters, mix, driver, start, &mut outbox, stop)
+    }
+
+    /// Runs the users of the thread with drivers that block, each on a thread of its own. `beside` meters what the system
+    /// under test, a part of this process, uses beside their operations.
+    pub(crate) fn run_blocking_with<D, M>(
+        self,
+        mix: M,
+        driver: impl FnMut(u32) -> D,
+        beside: CpuMeter,
+    ) -> io::Result<()>
+    where
+        D: BlockingDriver + Send + 'static,
+        M: Mix<Operation = D::Operation> + Send + Sync + 'static,
+    {
+        let ThreadWork { setup, clock, start, stop, mut outbox, .. } = self;
+        let mut own = probe();
+        let probe = Box::new(move || LoadThreadUse { sut_cpu: Some(beside.used()), ..own() });
+        let runtime = BlockingRuntime { clock, probe };
+        run_blocking_point(&setup, runtime, &Arc::new(mix), driver, start, &mut outbox, stop)
+    }
+}
+
+/// A meter of the CPU time of one thread, which others read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CpuMeter(Arc<AtomicU64>);
+
+impl CpuMeter {
+    /// Reads the CPU time of the calling thread, which is always the same one.
+    pub(crate) fn read_this_thread(&self) {
+        self.0.store(thread_cpu().0, Ordering::Relaxed);
+    }
+
+    /// Returns the CPU time that was read last; 0 if none was.
+    pub(crate) fn used(&self) -> Nanos {
+        Nanos(self.0.load(Ordering::Relaxed))
     }
 }
 

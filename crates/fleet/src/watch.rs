@@ -106,17 +106,18 @@ impl Watchers {
     ) -> Result<Watchers, FleetError> {
         let Monitoring::On { others, watched } = monitoring else { return Ok(Watchers::default()) };
         let mut targets = WatchedTargets::select(watched)?;
-        let is_external_here = sut.is_none() && is_here(target.address().ip());
-        let unseen = match is_external_here {
-            true => targets.add_target(target.address()).err(),
-            false => None,
+        let external = target.address().filter(|_| sut.is_none());
+        let unseen = match external.filter(|address| is_here(address.ip())) {
+            Some(address) => targets.add_target(address).err(),
+            None => None,
         };
         let groups = WatchedGroups::default();
         let mut all = here(sut, target, &targets, &groups);
         all.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
         let n_here = all.len();
-        let networks = NetworkMachine::all(&groups, target.address().ip(), targets.loaded());
-        let (loaded, behind): (Vec<_>, Vec<_>) = networks.into_iter().partition(NetworkMachine::is_loaded);
+        let networks = target.address().map(|to| NetworkMachine::all(&groups, to.ip(), targets.loaded()));
+        let networks = networks.into_iter().flatten();
+        let (loaded, behind): (Vec<_>, Vec<_>) = networks.partition(NetworkMachine::is_loaded);
         // The first machine that has a counter is the server's.
         all.extend(loaded.into_iter().map(of_network));
         for (source, watched) in others {
@@ -124,7 +125,7 @@ impl Watchers {
         }
         all.extend(behind.into_iter().map(of_network));
         all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
-        let meter = (sut.is_none() && !targets.is_empty()).then(|| groups.meter());
+        let meter = external.filter(|_| !targets.is_empty()).map(|_| groups.meter());
         let labels = groups.processes().into_iter().map(|(label, _)| label).collect();
         Ok(Watchers { all, targets, groups, labels, meter, unseen })
     }
@@ -165,12 +166,16 @@ fn here(
     targets: &WatchedTargets,
     groups: &WatchedGroups,
 ) -> Vec<Watcher> {
-    let address = target.address().ip();
-    let role = if sut.is_some() || is_here(address) { MachineRole::Both } else { MachineRole::Load };
+    let address = target.address().map(|address| address.ip());
+    let is_shared = sut.is_some() || address.is_none_or(is_here);
+    let role = if is_shared { MachineRole::Both } else { MachineRole::Load };
     let watched = sut.map(RunningSut::watched);
     let status = watched.as_ref().and_then(ServiceStatus::new);
-    let machine =
-        LocalMachine::new(watched).watching(targets.clone()).sharing(groups.clone()).toward(address);
+    let machine = LocalMachine::new(watched).watching(targets.clone()).sharing(groups.clone());
+    let machine = match address {
+        Some(address) => machine.toward(address),
+        None => machine,
+    };
     let mut watchers = vec![Watcher::new(THIS_MACHINE, role, Box::new(machine))];
     watchers.extend(
         status.map(|status| Watcher::new("the server's own account", MachineRole::Sut, Box::new(status))),

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use orders::wire::OrderEntryStatus;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
@@ -69,6 +70,17 @@ impl StoreError {
 
     pub(crate) fn database(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
         move |source| StoreError::Database { doing, source }
+    }
+
+    /// Returns the status by which a server tells a client of it.
+    pub fn status(&self) -> OrderEntryStatus {
+        match self {
+            StoreError::Busy { .. } => OrderEntryStatus::Locked,
+            StoreError::Missing { .. } => OrderEntryStatus::MissingRow,
+            StoreError::NoData { .. } => OrderEntryStatus::NoData,
+            other if other.is_full_disk() => OrderEntryStatus::StorageFull,
+            _ => OrderEntryStatus::StorageFailed,
+        }
     }
 
     /// Returns whether the disk was full.

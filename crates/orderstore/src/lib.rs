@@ -4,7 +4,7 @@
 //! - `load`: a new file with the rows before the first transaction
 //! - `store`: the file as it is opened, what it says of itself, the checks
 //! - `checkpoints`: counts of what the write-ahead log costs
-//! - `session`: the transactions on a connection of their own, with prepared statements and bounded waits for locks
+//! - `session`: the transactions on a connection, with prepared statements and bounded waits for locks
 //!
 //! The file is in WAL mode: readers see the last commit and never wait, writers take turns. A transaction begins with the
 //! lock that it needs (`BEGIN IMMEDIATE` for those that write), so that it never fails halfway because of another.

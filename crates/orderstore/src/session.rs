@@ -1,10 +1,11 @@
-//! A terminal's or server's connection: the five transactions, and the wait for the lock of others.
+//! The five transactions on a connection, and the wait for the lock of others: in a session that holds all statements,
+//! or one by one by statements that the connection keeps prepared.
 
 use std::thread;
 use std::time::Duration;
 
 use orders::{TransactionInput, TransactionOutput};
-use rusqlite::{Connection, Statement};
+use rusqlite::{CachedStatement, Connection};
 use units::WallTime;
 
 use crate::error::StoreError;
@@ -56,25 +57,32 @@ impl<'c> Session<'c> {
     /// Nothing has changed: the lock was held for too long, the data lack a row, or SQLite refused.
     pub fn perform(&mut self, input: &TransactionInput, now: WallTime) -> Result<Performed, StoreError> {
         let Session { control, new_order, payment, order_status, delivery, stock_level } = self;
-        let (output, n_retries) = match input {
-            TransactionInput::NewOrder(input) => {
-                control.perform(Lock::Write, || new_order.perform(input, now))?
-            }
-            TransactionInput::Payment(input) => {
-                control.perform(Lock::Write, || payment.perform(input, now))?
-            }
-            TransactionInput::OrderStatus(input) => {
-                control.perform(Lock::Read, || order_status.perform(input))?
-            }
-            TransactionInput::Delivery(input) => {
-                control.perform(Lock::Write, || delivery.perform(input, now))?
-            }
-            TransactionInput::StockLevel(input) => {
-                control.perform(Lock::Read, || stock_level.perform(input))?
-            }
-        };
-        Ok(Performed { output, n_retries })
+        control.perform(Lock::of(input), || match input {
+            TransactionInput::NewOrder(input) => new_order.perform(input, now),
+            TransactionInput::Payment(input) => payment.perform(input, now),
+            TransactionInput::OrderStatus(input) => order_status.perform(input),
+            TransactionInput::Delivery(input) => delivery.perform(input, now),
+            TransactionInput::StockLevel(input) => stock_level.perform(input),
+        })
     }
+}
+
+/// Performs a transaction by statements that the connection keeps prepared.
+pub(crate) fn perform(
+    database: &Connection,
+    input: &TransactionInput,
+    now: WallTime,
+) -> Result<Performed, StoreError> {
+    let mut control = Control::new(database).map_err(failed)?;
+    control.perform(Lock::of(input), || match input {
+        TransactionInput::NewOrder(input) => {
+            NewOrder::new(database).map_err(failed)?.perform(input, now)
+        }
+        TransactionInput::Payment(input) => Payment::new(database).map_err(failed)?.perform(input, now),
+        TransactionInput::OrderStatus(input) => OrderStatus::new(database).map_err(failed)?.perform(input),
+        TransactionInput::Delivery(input) => Delivery::new(database).map_err(failed)?.perform(input, now),
+        TransactionInput::StockLevel(input) => StockLevel::new(database).map_err(failed)?.perform(input),
+    })
 }
 
 /// The lock that a transaction begins with.
@@ -84,12 +92,19 @@ enum Lock {
     Write,
 }
 
+impl Lock {
+    /// Returns the lock of a transaction.
+    fn of(input: &TransactionInput) -> Lock {
+        if input.kind().transaction_type().writes() { Lock::Write } else { Lock::Read }
+    }
+}
+
 /// The statements that begin and end transactions.
 struct Control<'c> {
-    begin: Statement<'c>,
-    begin_write: Statement<'c>,
-    commit: Statement<'c>,
-    rollback: Statement<'c>,
+    begin: CachedStatement<'c>,
+    begin_write: CachedStatement<'c>,
+    commit: CachedStatement<'c>,
+    rollback: CachedStatement<'c>,
     /// See [`WAITS_MAX`].
     waits_max: u32,
 }
@@ -97,21 +112,20 @@ struct Control<'c> {
 impl<'c> Control<'c> {
     fn new(database: &'c Connection) -> rusqlite::Result<Control<'c>> {
         Ok(Control {
-            begin: database.prepare("BEGIN")?,
-            begin_write: database.prepare("BEGIN IMMEDIATE")?,
-            commit: database.prepare("COMMIT")?,
-            rollback: database.prepare("ROLLBACK")?,
+            begin: database.prepare_cached("BEGIN")?,
+            begin_write: database.prepare_cached("BEGIN IMMEDIATE")?,
+            commit: database.prepare_cached("COMMIT")?,
+            rollback: database.prepare_cached("ROLLBACK")?,
             waits_max: WAITS_MAX,
         })
     }
 
-    /// Performs a transaction, again while another connection has the lock, and returns with its output the number of
-    /// times that it was begun again.
+    /// Performs a transaction, again while another connection has the lock.
     fn perform(
         &mut self,
         lock: Lock,
         mut body: impl FnMut() -> Result<End, StoreError>,
-    ) -> Result<(TransactionOutput, u32), StoreError> {
+    ) -> Result<Performed, StoreError> {
         let (mut n_waits, mut wait) = (0, WAIT_MIN);
         loop {
             match self.once(lock, &mut body) {
@@ -120,7 +134,7 @@ impl<'c> Control<'c> {
                     (n_waits, wait) = (n_waits + 1, WAIT_MAX.min(2 * wait));
                 }
                 Err(why) if why.is_lock() => return Err(StoreError::Busy { n_waits }),
-                ended => return ended.map(|output| (output, n_waits)),
+                ended => return ended.map(|output| Performed { output, n_retries: n_waits }),
             }
         }
     }
@@ -174,7 +188,7 @@ mod tests {
             n_locked -= 1;
             if n_locked < 0 { Ok(End::Commit(output())) } else { Err(locked()) }
         });
-        assert_eq!(performed.unwrap(), (output(), 3));
+        assert_eq!(performed.unwrap(), Performed { output: output(), n_retries: 3 });
         assert_eq!(n_rows(&database), 1);
     }
 
@@ -201,7 +215,7 @@ mod tests {
             database.execute("INSERT INTO entry VALUES (1)", []).map_err(failed)?;
             Ok(End::Rollback(output()))
         });
-        assert_eq!(rolled_back.unwrap(), (output(), 0));
+        assert_eq!(rolled_back.unwrap(), Performed { output: output(), n_retries: 0 });
         assert_eq!(n_rows(&database), 0);
     }
 }

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
+use orders::wire::ConditionResult;
+use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population, TransactionInput};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use units::WallTime;
 
 use crate::checkpoints::{self, CheckpointCounts};
 use crate::error::StoreError;
 use crate::schema::rows_fact;
-use crate::session::Session;
+use crate::session::{self, Performed, Session};
 
 /// The application id that tells a file with order-entry data from other SQLite files: `PLOE`.
 pub(crate) const APPLICATION_ID: i32 = 0x504c_4f45;
@@ -23,6 +24,9 @@ pub const FORMAT: i32 = 1;
 /// The most memory for pages of a connection, in KiB: 256 MiB. With SQLite's default of 2 MiB, a
 /// writer would read most rows of usual data from the operating system again and again.
 const CACHE_KIB: i64 = 256 << 10;
+
+/// The most statements that a connection keeps prepared: those of all transactions are some 40.
+const STATEMENTS_MAX: usize = 64;
 
 /// The longest wait for another process that is just closing the file.
 const OPEN_WAIT: Duration = Duration::from_secs(5);
@@ -82,6 +86,7 @@ impl OrderStore {
         database.pragma_update(None, "synchronous", synchronous.name()).map_err(&failed)?;
         // Below zero it is KiB, above it would be pages.
         database.pragma_update(None, "cache_size", -CACHE_KIB).map_err(&failed)?;
+        database.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         // Sessions count their waits, so SQLite does not wait in them.
         database.busy_timeout(Duration::ZERO).map_err(&failed)?;
         Ok(OrderStore { database, population })
@@ -118,6 +123,15 @@ impl OrderStore {
         Session::new(&self.database).map_err(StoreError::database("preparing statements"))
     }
 
+    /// Performs a transaction by statements that the connection keeps prepared; what it writes bears the time `now`. For
+    /// owners of a connection that cannot hold a [`Session`] beside it.
+    ///
+    /// # Errors
+    /// As of [`Session::perform`].
+    pub fn perform(&self, input: &TransactionInput, now: WallTime) -> Result<Performed, StoreError> {
+        session::perform(&self.database, input, now)
+    }
+
     /// Finds the rows that violate a condition; at most `n_examples` of them are returned.
     ///
     /// # Errors
@@ -151,6 +165,13 @@ pub struct Violations {
     pub count: u64,
     /// The first ones.
     pub examples: Vec<ViolatingRow>,
+}
+
+impl From<Violations> for ConditionResult {
+    fn from(found: Violations) -> ConditionResult {
+        let rows = found.examples.iter().map(ToString::to_string).collect();
+        ConditionResult { n_violations: found.count, rows }
+    }
 }
 
 /// A row that violates a consistency condition: its key, and what has been compared.

@@ -6,8 +6,8 @@ use drivers::web::Target;
 use drivers::{TargetPolicy, Trust};
 use fleet::{ExternalDatabase, ExternalServer, FleetError, ServerChoice};
 use model::{
-    AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, DatabaseProduct, Family, FileSet, Gateway,
-    GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting, SettingValue, Tls, Workload,
+    AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, DatabaseMode, DatabaseProduct, Family, FileSet,
+    Gateway, GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting, SettingValue, Tls, Workload,
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
@@ -16,6 +16,7 @@ use crate::database_password::password_for;
 use crate::exit::Failure;
 use crate::local_server::is_here;
 use crate::paths;
+use crate::placement::BUILT_IN;
 use crate::settings::{SettingCombination, filelist};
 
 /// Default number of page workers.
@@ -24,7 +25,7 @@ const WORKERS: u32 = 4;
 /// Directory of the built-in application server below the persistent private one.
 const APP_FILES: &str = "app-files";
 
-/// Directory of the built-in order-entry server below the persistent private one.
+/// Directory of order-entry data on SQLite, of the built-in server or embedded, below the persistent private one.
 const ORDER_FILES: &str = "order-files";
 
 /// Schemes of targets that only one family has.
@@ -32,6 +33,9 @@ const OWN_SCHEMES: [(&str, Family); 2] = [("app", Family::App), ("orders", Famil
 
 /// The fewest requests that may wait in the built-in order-entry server; there is room for one of each user.
 const QUEUE_MIN: u32 = 1024;
+
+/// Name of the embedded database, in place of that of the built-in server.
+const EMBEDDED: &str = "embedded SQLite";
 
 /// Value of `--accelerator` for no accelerator.
 const NONE: &str = "none";
@@ -87,6 +91,8 @@ pub(crate) enum ChosenServer {
     Recipe(Box<Recipe>),
     /// The built-in server.
     BuiltIn,
+    /// None, but a database within this process.
+    Embedded,
 }
 
 impl Candidate {
@@ -94,7 +100,8 @@ impl Candidate {
     pub(crate) fn name(&self) -> &str {
         match &self.server {
             ChosenServer::External(_) => "external",
-            ChosenServer::BuiltIn => "built-in",
+            ChosenServer::BuiltIn => BUILT_IN,
+            ChosenServer::Embedded => "embedded",
             ChosenServer::Recipe(recipe) => &recipe.name,
         }
     }
@@ -118,9 +125,15 @@ impl Candidate {
         }
     }
 
+    /// Returns whether a setting has this value.
+    fn has_choice(&self, setting: &str, value: &'static str) -> bool {
+        let value = SettingValue::Choice(value, None);
+        self.settings.iter().any(|one| one.setting.name == setting && *one.value() == value)
+    }
+
     /// Returns whether Plimsoll starts it, in its own work directory.
     pub(crate) fn is_started(&self) -> bool {
-        !matches!(self.server, ChosenServer::External(_))
+        matches!(self.server, ChosenServer::Recipe(_) | ChosenServer::BuiltIn)
     }
 
     /// Returns the server to use for a plan of a benchmark; `trust` is the set of certificates accepted from a running
@@ -147,6 +160,7 @@ impl Candidate {
                 let server = built_in(benchmark, filelist(&self.settings), plan)?;
                 ServerChoice::Start(server, self.acceleration(plan))
             }
+            ChosenServer::Embedded => ServerChoice::Embedded(data_directory(ORDER_FILES)?),
         })
     }
 
@@ -201,7 +215,7 @@ pub(crate) fn candidates(
     let mut all = with_settings(&behind(&bare, &accelerators), settings);
     match family {
         Family::App => all.iter_mut().try_for_each(settle_protocol)?,
-        Family::OrderEntry => all.iter_mut().try_for_each(settle_database)?,
+        Family::OrderEntry => all.iter_mut().try_for_each(|one| settle_database(one, arguments))?,
         Family::Sql => all.iter_mut().try_for_each(settle_socket)?,
         _ => {}
     }
@@ -267,15 +281,23 @@ fn settle_protocol(one: &mut Candidate) -> Result<(), Failure> {
 }
 
 /// Gives a server of order-entry data the encryption and the form of SQL that it understands as settings; of a database, a
-/// call of a stored procedure, which is most like the one request of our own servers.
+/// call of a stored procedure, which is most like the one request of our own servers. Where the database is to be
+/// embedded, there is no server.
 ///
 /// # Errors
-/// The setting is there with another value.
-fn settle_database(one: &mut Candidate) -> Result<(), Failure> {
+/// The setting is there with another value, or an argument concerns a server that there is not.
+fn settle_database(one: &mut Candidate, arguments: &SutArguments) -> Result<(), Failure> {
+    if one.has_choice(Setting::ORDER_DATABASE, DatabaseMode::Embedded.name()) {
+        refuse_for_embedded(one, arguments)?;
+        one.server = ChosenServer::Embedded;
+        for name in [&mut one.label, &mut one.title] {
+            *name = name.replacen(BUILT_IN, EMBEDDED, 1);
+        }
+    }
     let database = match &one.server {
         ChosenServer::External(ExternalServer::Database(database)) => Some(database.product),
         ChosenServer::Recipe(recipe) => recipe.database(),
-        ChosenServer::External(_) | ChosenServer::BuiltIn => None,
+        ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded => None,
     };
     // A socket of this machine needs no encryption.
     let is_remote = match &one.server {
@@ -299,6 +321,34 @@ fn settle_socket(one: &mut Candidate) -> Result<(), Failure> {
             settle(one, Family::Sql, Setting::DATABASE_TLS, &["off"])
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses arguments and settings that concern a server, or connections to it, where the database is embedded.
+fn refuse_for_embedded(one: &Candidate, arguments: &SutArguments) -> Result<(), Failure> {
+    let of_server = [
+        ("--target", arguments.target.is_some()),
+        ("--sut", !arguments.sut.is_empty()),
+        ("--sut-cpus", arguments.sut_cpus.is_some()),
+        ("--sut-groups", !arguments.sut_groups.is_empty()),
+        ("--sut-quota", arguments.sut_quota.is_some()),
+        ("--sut-memory", arguments.sut_memory.is_some()),
+        ("--sut-disk", arguments.sut_disk.is_some()),
+        ("--source-addresses", !arguments.source_addresses.is_empty()),
+    ];
+    let given = of_server.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag.to_owned());
+    let is_of_server = |name: &str| [Setting::ORDER_SQL, Setting::DATABASE_TLS].contains(&name);
+    let set = one.settings.iter().filter(|set| is_of_server(set.setting.name));
+    let set = set.map(|set| format!("--set {}={}", set.setting.name, set.value()));
+    match given.chain(set).next() {
+        None => Ok(()),
+        Some(flag) => {
+            let error = format!(
+                "`{flag}` is for a database server, and with `database=embedded` there is none: the database is in the \
+                 process of the load generator"
+            );
+            Err(Failure::usage(error).hint(format!("omit `{flag}`, or `--set database=embedded`")))
+        }
     }
 }
 
@@ -454,7 +504,7 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     };
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
-        "built-in" => Ok(("built-in".to_owned(), ChosenServer::BuiltIn)),
+        BUILT_IN => Ok((BUILT_IN.to_owned(), ChosenServer::BuiltIn)),
         name => {
             let of_recipes = recipe_family(family).ok_or_else(|| no_recipes(name))?;
             let recipe = load_recipe(name, of_recipes)?;
@@ -465,7 +515,7 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         }
     };
     match arguments.sut.as_slice() {
-        [] => Ok(vec![("built-in".to_owned(), ChosenServer::BuiltIn)]),
+        [] => Ok(vec![(BUILT_IN.to_owned(), ChosenServer::BuiltIn)]),
         names => names.iter().map(named).collect(),
     }
 }
@@ -558,7 +608,7 @@ fn gateways(
     has_dynamic_pages: bool,
 ) -> Result<Vec<Option<Gateway>>, Failure> {
     let kinds: Vec<GatewayKind> = match (server, arguments.gateway.as_slice()) {
-        (ChosenServer::External(_), _) => return Ok(vec![None]),
+        (ChosenServer::External(_) | ChosenServer::Embedded, _) => return Ok(vec![None]),
         _ if !has_dynamic_pages => return Ok(vec![None]),
         (ChosenServer::BuiltIn, []) => vec![GatewayKind::Native],
         (ChosenServer::Recipe(_), []) => vec![GatewayKind::Cgi],
@@ -628,7 +678,7 @@ fn app_arguments(app: &AppWorkload, plan: &Plan) -> Result<Vec<String>, Failure>
     add("--clients-max", clients.to_string());
     if app.needs_files() {
         add("--file-max", format!("{} B", app.file_bytes_max()));
-        add("--directory", data_directory(APP_FILES)?);
+        add("--directory", data_directory(APP_FILES)?.to_string_lossy().into_owned());
     }
     Ok(args)
 }
@@ -641,7 +691,7 @@ fn order_entry_arguments(orders: &OrderEntryWorkload, plan: &Plan) -> Result<Vec
     add("--warehouses", orders.scale.warehouses().to_string());
     add("--divisor", orders.scale.divisor().to_string());
     add("--seed", orders.population_seed.to_string());
-    add("--directory", data_directory(ORDER_FILES)?);
+    add("--directory", data_directory(ORDER_FILES)?.to_string_lossy().into_owned());
     // One more has the data restored and checked.
     add("--terminals-max", users.saturating_add(1).to_string());
     add("--queue-max", users.max(QUEUE_MIN).to_string());
@@ -649,9 +699,8 @@ fn order_entry_arguments(orders: &OrderEntryWorkload, plan: &Plan) -> Result<Vec
 }
 
 /// Returns the directory of a built-in server's files, below the persistent private one.
-fn data_directory(name: &str) -> Result<String, Failure> {
-    let directory = paths::make_private(&paths::persistent_dir())?.join(name);
-    Ok(directory.to_string_lossy().into_owned())
+fn data_directory(name: &str) -> Result<PathBuf, Failure> {
+    Ok(paths::make_private(&paths::persistent_dir())?.join(name))
 }
 
 /// Returns the arguments of the built-in web server, with the file set and the protocol of a plan.

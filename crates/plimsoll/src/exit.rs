@@ -209,6 +209,8 @@ impl From<FleetError> for Failure {
                 .hint("free some of the disk, or take a smaller `--set range=…` or fewer clients with `--load`"),
             FleetError::NoRoomForData { .. } => failure(Exit::Testbed)
                 .hint("free some of the disk, or take less data: `--set warehouses=10`, `--set divisor=100`"),
+            // The message has its hint where there is a remedy.
+            FleetError::EmbeddedData(_) => failure(Exit::Testbed),
             FleetError::Load(LoadError::Panicked) => failure(Exit::Internal),
             FleetError::Search(_)
             | FleetError::Processes(_)
@@ -276,6 +278,8 @@ fn not_fetched_hint(outcome: Outcome) -> &'static str {
 /// Returns the remedy for data that cannot be used.
 fn data_hint(target: &str) -> &'static str {
     match target.split_once("://") {
+        // Not a target, but in this process.
+        None => "check that the disk below `/var/tmp` can be read and written",
         Some(("postgres", _)) => {
             "set `PGPASSWORD` or `PGPASSFILE` where it asks for a password; its user must be allowed to make a schema"
         }

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 const BUILT_IN_QUOTA: f64 = 0.3;
 
 /// Name of the built-in server in plans.
-const BUILT_IN: &str = "built-in";
+pub(crate) const BUILT_IN: &str = "built-in";
 
 /// The CPUs of the server and of the load generator.
 #[derive(Debug, Clone)]

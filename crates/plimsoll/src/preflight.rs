@@ -22,7 +22,7 @@ const NEEDED: [&str; 2] = ["open files", "local ports"];
 /// # Errors
 /// If something is missing; the hint is the remedy.
 pub(crate) fn check(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
-    if !matches!(candidate.server, ChosenServer::External(_)) {
+    if candidate.is_started() {
         check_programs(arguments, candidate, plan)?;
         check_folders(arguments, candidate)?;
     }
@@ -33,7 +33,7 @@ fn check_programs(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) 
     let (program, search_path) = (std::env::current_exe()?, paths::search_path());
     let server = match &candidate.server {
         ChosenServer::Recipe(recipe) => Some(&**recipe),
-        ChosenServer::BuiltIn | ChosenServer::External(_) => None,
+        ChosenServer::BuiltIn | ChosenServer::Embedded | ChosenServer::External(_) => None,
     };
     let asked = SutLookUp {
         server,

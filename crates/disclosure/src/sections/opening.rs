@@ -14,6 +14,7 @@ pub(super) fn subtitle(report: &Report) -> String {
     let server = match sut.as_str() {
         "built-in" => "built-in server".to_owned(),
         "external" => "external server".to_owned(),
+        "embedded" => "embedded database".to_owned(),
         name => name.to_owned(),
     };
     let version = format!("benchmark version {}", report.analysis.benchmark.version);
@@ -79,6 +80,7 @@ fn server_text(report: &Report) -> String {
     let server = match report.plan.sut.name.as_str() {
         "built-in" => "The built-in server".to_owned(),
         "external" => "The server".to_owned(),
+        "embedded" => "The embedded database".to_owned(),
         name => name.to_owned(),
     };
     match &report.plan.sut.accelerator {

@@ -39,7 +39,11 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     blocks.extend(catalog.spread_measures().enumerate().filter_map(|(spread, index)| {
         let measure = &catalog.measures[index];
         // The service time of reports is seen from outside, and that of such a part is the server's word.
-        let place = if catalog.response_parts.contains(&index) { " in the server" } else { "" };
+        let place = match report.plan.sut.name.as_str() {
+            _ if !catalog.response_parts.contains(&index) => "",
+            "embedded" => " in the database",
+            _ => " in the server",
+        };
         let name = format!("{} time{place}", capitalized(&measure.name));
         (measure.unit == MeasureUnit::Nanoseconds)
             .then(|| other_table(report, &name, |point| point.spreads.get(spread)?.as_ref()))?

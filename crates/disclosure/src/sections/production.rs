@@ -137,9 +137,18 @@ fn files(report: &Report) -> Option<Note> {
 }
 
 fn network(report: &Report) -> Option<Note> {
-    let text = "Server and load generator ran on one machine, without the delays, losses and interrupts of a network between \
-                them; and the load generator competes for the CPU caches.";
-    (report.plan.sut.name != "external").then(|| ("Network", text.to_owned()))
+    let text = match report.plan.sut.name.as_str() {
+        "external" => return None,
+        "embedded" => {
+            "Database and load generator shared one process: there is no network in the response time, no protocol, and no \
+             change of process. Applications that reach their database over a network wait for that, too."
+        }
+        _ => {
+            "Server and load generator ran on one machine, without the delays, losses and interrupts of a network between \
+             them; and the load generator competes for the CPU caches."
+        }
+    };
+    Some(("Network", text.to_owned()))
 }
 
 fn cpu_quota(report: &Report) -> Option<Note> {

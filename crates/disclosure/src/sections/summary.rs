@@ -127,6 +127,7 @@ fn sut_text(report: &Report) -> String {
     let mut text = match sut.name.as_str() {
         "built-in" => "the built-in server".to_owned(),
         "external" => "a server that was already running".to_owned(),
+        "embedded" => "a database in the process of the load generator".to_owned(),
         name => name.to_owned(),
     };
     if let Some(label) = &sut.label {

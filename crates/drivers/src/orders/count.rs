@@ -23,7 +23,19 @@ pub struct OrderCounts {
     pub skipped: u64,
 }
 
-/// The counts of a load thread.
+impl OrderCounts {
+    /// Adds the counts of other transactions.
+    pub(super) fn add(&mut self, other: OrderCounts) {
+        let OrderCounts { placed, placed_in_doubt, delivered, delivered_in_doubt, skipped } = other;
+        self.placed += placed;
+        self.placed_in_doubt += placed_in_doubt;
+        self.delivered += delivered;
+        self.delivered_in_doubt += delivered_in_doubt;
+        self.skipped += skipped;
+    }
+}
+
+/// The counts of one thread.
 #[derive(Debug, Default)]
 pub(super) struct Counters(Cell<OrderCounts>);
 
@@ -33,13 +45,8 @@ impl Counters {
     }
 
     fn add(&self, counts: OrderCounts) {
-        let OrderCounts { placed, placed_in_doubt, delivered, delivered_in_doubt, skipped } = counts;
         let mut sum = self.0.get();
-        sum.placed += placed;
-        sum.placed_in_doubt += placed_in_doubt;
-        sum.delivered += delivered;
-        sum.delivered_in_doubt += delivered_in_doubt;
-        sum.skipped += skipped;
+        sum.add(counts);
         self.0.set(sum);
     }
 }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::io;
 use std::time::Duration;
 
-use engine::Driver;
+use engine::{BlockingDriver, Driver};
 use model::{MeasuredValues, OrderRequest, OrderSql, Outcome, Reply, order_measure};
 use orders::TransactionType;
 use tokio::runtime::{Builder, LocalOptions};
@@ -79,6 +79,21 @@ impl<D> DeferringDriver<D> {
     pub fn new(terminal: D, queue: DeliveryQueue, clock: RealClock) -> DeferringDriver<D> {
         DeferringDriver { terminal, queue, clock }
     }
+
+    /// Queues a delivery that is sent now.
+    fn queue(&self, request: &OrderRequest, sent: Nanos) -> Reply {
+        let queued = self.clock.now();
+        let ended = match self.queue.sender.try_send(QueuedDelivery { request: *request, queued }) {
+            Ok(()) => OperationFailure::NONE,
+            Err(_) => OperationFailure::new(Outcome::Busy, 0),
+        };
+        ended.into_reply(sent, queued, self.queue.measured)
+    }
+}
+
+/// Describes a delivery that was not queued.
+fn describe_full() -> String {
+    format!("delivery: {QUEUE_MAX} deliveries wait already")
 }
 
 fn is_delivery(request: &OrderRequest) -> bool {
@@ -93,15 +108,10 @@ impl<D: Driver<Operation = OrderRequest>> Driver for DeferringDriver<D> {
     }
 
     async fn perform(&mut self, request: &OrderRequest, sent: Nanos) -> Reply {
-        if !is_delivery(request) {
-            return self.terminal.perform(request, sent).await;
+        match is_delivery(request) {
+            true => self.queue(request, sent),
+            false => self.terminal.perform(request, sent).await,
         }
-        let queued = self.clock.now();
-        let ended = match self.queue.sender.try_send(QueuedDelivery { request: *request, queued }) {
-            Ok(()) => OperationFailure::NONE,
-            Err(_) => OperationFailure::new(Outcome::Busy, 0),
-        };
-        ended.into_reply(sent, queued, self.queue.measured)
     }
 
     fn give_up(&mut self) {
@@ -109,10 +119,26 @@ impl<D: Driver<Operation = OrderRequest>> Driver for DeferringDriver<D> {
     }
 
     fn describe(&self, request: &OrderRequest, reply: &Reply) -> String {
-        if is_delivery(request) {
-            return format!("delivery: {QUEUE_MAX} deliveries wait already");
+        if is_delivery(request) { describe_full() } else { self.terminal.describe(request, reply) }
+    }
+}
+
+impl<D: BlockingDriver<Operation = OrderRequest>> BlockingDriver for DeferringDriver<D> {
+    type Operation = OrderRequest;
+
+    fn open(&mut self) -> Result<(), String> {
+        self.terminal.open()
+    }
+
+    fn perform(&mut self, request: &OrderRequest, sent: Nanos) -> Reply {
+        match is_delivery(request) {
+            true => self.queue(request, sent),
+            false => self.terminal.perform(request, sent),
         }
-        self.terminal.describe(request, reply)
+    }
+
+    fn describe(&self, request: &OrderRequest, reply: &Reply) -> String {
+        if is_delivery(request) { describe_full() } else { self.terminal.describe(request, reply) }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The order-entry family: sessions over TCP in the protocol of [`orders::wire`], a request for each transaction.
+//! The order-entry family: sessions over TCP in the protocol of [`orders::wire`], a request for each transaction; and other
+//! ways to the same transactions.
 //!
 //! Each virtual user is a terminal: one connection, opened and introduced before the load point begins, and one
 //! transaction in flight on it. A session that is lost is opened again by the next transaction, whose response time
@@ -11,6 +12,7 @@
 //! - `control`: a session beside the terminals, which restores the data and has their consistency checked
 //! - `describe`: failures in words
 //! - `deferred`: deliveries that are queued, and made in the background
+//! - `embedded`: the same transactions in SQLite within this process
 //! - `database`: the same transactions in a database that speaks SQL; `sql`: what all of them share; `postgres`,
 //!   `mariadb`: those
 
@@ -20,6 +22,7 @@ mod count;
 pub(crate) mod database;
 mod deferred;
 mod describe;
+mod embedded;
 mod exchange;
 pub(crate) mod mariadb;
 pub(crate) mod postgres;
@@ -45,6 +48,7 @@ pub use deferred::{
     BACKGROUND_SESSIONS, BackgroundDeliveries, DEFERRED_MAX, DeferredCounts, DeferringDriver, DeliveryQueue,
     delivery_queue,
 };
+pub use embedded::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
 pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, DatabaseError};
 pub use sql::load::LoadMethod;
 pub use sql::schema::{ORDER_SCHEMA, contents_of};

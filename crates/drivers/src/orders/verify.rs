@@ -36,7 +36,8 @@ pub(super) fn keeps_session(failure: OperationFailure) -> bool {
     !is_unknown && failure.outcome != Outcome::MalformedHead
 }
 
-fn status_failure(status: OrderEntryStatus) -> OperationFailure {
+/// Returns the failure of a transaction that ended with a status.
+pub(super) fn status_failure(status: OrderEntryStatus) -> OperationFailure {
     OperationFailure::new(Outcome::WrongStatus, status as u64)
 }
 

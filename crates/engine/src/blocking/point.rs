@@ -22,7 +22,8 @@ use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, StopReque
 pub struct BlockingRuntime<C> {
     /// The clock of the run.
     pub clock: C,
-    /// The reader of the load thread's own CPU time and wait, without its users'.
+    /// The reader of the load thread's own CPU time and wait, without its users'; of the system under test it reads what that
+    /// uses beside the operations of users.
     pub probe: HealthProbe,
 }
 
@@ -247,7 +248,26 @@ fn with_users(mut probe: HealthProbe, users: Arc<UsersCpu>) -> impl FnMut() -> L
         LoadThreadUse {
             cpu: last.cpu + Nanos(users.own.load(Ordering::Relaxed)),
             run_queue: last.run_queue,
-            sut_cpu: Some(Nanos(users.sut.load(Ordering::Relaxed))),
+            sut_cpu: Some(last.sut_cpu.unwrap_or_default() + Nanos(users.sut.load(Ordering::Relaxed))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    /// 7 ns of users beside 1 ns of the load thread; 5 ns of operations, and 10 ns beside them where that is metered.
+    #[test]
+    fn users_and_their_operations_are_added_to_what_the_load_thread_reads() {
+        for (beside, sut) in [(None, 5), (Some(Nanos(10)), 15)] {
+            let users = UsersCpu { own: AtomicU64::new(7), sut: AtomicU64::new(5) };
+            let probe =
+                Box::new(move || LoadThreadUse { cpu: Nanos(1), run_queue: Nanos(2), sut_cpu: beside });
+            let LoadThreadUse { cpu, run_queue, sut_cpu } = with_users(probe, Arc::new(users))();
+            assert_eq!((cpu, run_queue, sut_cpu), (Nanos(8), Nanos(2), Some(Nanos(sut))));
         }
     }
 }

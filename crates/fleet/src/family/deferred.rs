@@ -1,19 +1,22 @@
 //! Load threads of order entry, and the deliveries that they defer.
 
+use std::io;
 use std::panic::resume_unwind;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use benchmarks::orderentry::OrderTerminals;
-use drivers::orders::{BackgroundDeliveries, DeferredCounts, DeferringDriver, delivery_queue};
-use engine::Driver;
+use drivers::orders::{
+    BackgroundDeliveries, DeferredCounts, DeferringDriver, DeliveryQueue, delivery_queue,
+};
+use engine::{BlockingDriver, Driver};
 use model::{OrderEntryWorkload, OrderRequest, Phase, Phases};
 use units::{Nanos, RealClock};
 
 use super::order_entry::deferred_counts;
 use super::stopped;
 use crate::counts::Counts;
-use crate::thread::{ThreadFailure, ThreadWork};
+use crate::thread::{CpuMeter, ThreadFailure, ThreadWork};
 
 /// The work in the background of a load thread.
 pub(super) struct Background<'a> {
@@ -53,9 +56,46 @@ pub(super) fn run<D: Driver<Operation = OrderRequest> + 'static>(
     mut driver: impl FnMut(u32) -> D,
     background: impl FnOnce(Background<'_>) -> Result<(DeferredCounts, Counts), ThreadFailure> + Send,
 ) -> Result<Counts, ThreadFailure> {
+    let clock = work.clock;
+    let users = |work: ThreadWork<'_>, mix: OrderTerminals, queue: Option<DeliveryQueue>| match queue {
+        None => work.run_with(mix, driver),
+        Some(queue) => work.run_with(mix, |user| DeferringDriver::new(driver(user), queue.clone(), clock)),
+    };
+    run_beside(work, workload, users, background)
+}
+
+/// Does the same with terminals that block. `beside` meters the thread of the background.
+///
+/// # Errors
+/// One of the threads cannot be set up.
+pub(super) fn run_blocking<D: BlockingDriver<Operation = OrderRequest> + Send + 'static>(
+    work: ThreadWork<'_>,
+    workload: &OrderEntryWorkload,
+    mut driver: impl FnMut(u32) -> D,
+    beside: CpuMeter,
+    background: impl FnOnce(Background<'_>) -> Result<(DeferredCounts, Counts), ThreadFailure> + Send,
+) -> Result<Counts, ThreadFailure> {
+    let clock = work.clock;
+    let users = |work: ThreadWork<'_>, mix: OrderTerminals, queue: Option<DeliveryQueue>| match queue {
+        None => work.run_blocking_with(mix, driver, beside),
+        Some(queue) => {
+            let deferring = |user| DeferringDriver::new(driver(user), queue.clone(), clock);
+            work.run_blocking_with(mix, deferring, beside)
+        }
+    };
+    run_beside(work, workload, users, background)
+}
+
+/// Runs users, who get a queue where deliveries are deferred, beside the background that makes these.
+fn run_beside(
+    work: ThreadWork<'_>,
+    workload: &OrderEntryWorkload,
+    users: impl FnOnce(ThreadWork<'_>, OrderTerminals, Option<DeliveryQueue>) -> io::Result<()>,
+    background: impl FnOnce(Background<'_>) -> Result<(DeferredCounts, Counts), ThreadFailure> + Send,
+) -> Result<Counts, ThreadFailure> {
     let mix = OrderTerminals::new(workload, work.plan.seed);
     if !workload.defers_deliveries() {
-        work.run_with(mix, driver)?;
+        users(work, mix, None)?;
         return Ok(Counts::default());
     }
     let (queue, deliveries, over) = delivery_queue(workload.sql);
@@ -63,8 +103,7 @@ pub(super) fn run<D: Driver<Operation = OrderRequest> + 'static>(
     let of_background = Background { deliveries, phases: &work.plan.phases, origin, clock, stop: work.stop };
     std::thread::scope(|scope| {
         let thread = scope.spawn(move || background(of_background));
-        let ran = work.run_with(mix, |user| DeferringDriver::new(driver(user), queue.clone(), clock));
-        drop(queue);
+        let ran = users(work, mix, Some(queue));
         // It may have failed.
         let _ = over.send(());
         let (deferred, mut counts) = thread.join().unwrap_or_else(|panic| resume_unwind(panic))?;

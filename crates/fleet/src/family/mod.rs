@@ -9,6 +9,7 @@ mod database_monitor;
 mod deferred;
 #[cfg(feature = "echo")]
 mod echo;
+mod embedded;
 mod order_entry;
 mod probe;
 mod sql;
@@ -26,6 +27,7 @@ use drivers::web::{Target, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
 use observe::ResourceMonitor;
+use orderstore::StoreError;
 use testbed::{RunningSut, ServerFamily};
 use thiserror::Error;
 use units::RealClock;
@@ -39,6 +41,7 @@ use database_monitor::DatabaseMonitor;
 pub use echo::EchoServer;
 #[cfg(feature = "echo")]
 pub(crate) use echo::EchoTarget;
+pub(crate) use embedded::EmbeddedTarget;
 pub use order_entry::OrderDatabase;
 pub(crate) use order_entry::OrderTarget;
 pub(crate) use sql::SqlTarget;
@@ -90,7 +93,7 @@ impl ExternalServer {
     }
 }
 
-/// A server that load is sent to, at an address that the policy allows.
+/// A server that load is sent to, at an address that the policy allows; or what stands for one in this process.
 #[derive(Debug, Clone)]
 pub(crate) enum ResolvedTarget {
     Web(WebTarget),
@@ -98,6 +101,7 @@ pub(crate) enum ResolvedTarget {
     OrderEntry(OrderTarget),
     Database(DatabaseTarget),
     Sql(SqlTarget),
+    Embedded(EmbeddedTarget),
     #[cfg(feature = "echo")]
     Echo(EchoTarget),
 }
@@ -120,6 +124,9 @@ pub enum SetupError {
     /// The statements of a user cannot be sent.
     #[error(transparent)]
     Sql(#[from] SqlSetupError),
+    /// Those of this process to a file of data cannot.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The server is of another family than the workload.
     #[error("the workload is of the family `{0}`, and the server is not")]
     OtherFamily(Family),
@@ -262,17 +269,18 @@ impl ResolvedTarget {
         })
     }
 
-    /// Returns the address of the server.
-    pub(crate) fn address(&self) -> SocketAddr {
-        match self {
+    /// Returns the address of the server; `None` of what is in this process.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        Some(match self {
             ResolvedTarget::Web(web) => web.address,
             ResolvedTarget::App(app) => app.address,
             ResolvedTarget::OrderEntry(orders) => orders.address,
             ResolvedTarget::Database(database) => database.address,
             ResolvedTarget::Sql(sql) => sql.database.address,
+            ResolvedTarget::Embedded(_) => return None,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
-        }
+        })
     }
 
     /// Returns the server as it was named.
@@ -283,22 +291,24 @@ impl ResolvedTarget {
             ResolvedTarget::OrderEntry(orders) => orders.server.to_string(),
             ResolvedTarget::Database(database) => database.name.clone(),
             ResolvedTarget::Sql(sql) => sql.database.name.clone(),
+            ResolvedTarget::Embedded(_) => embedded::NAME.to_owned(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.server.to_string(),
         }
     }
 
-    /// Returns the host in that name.
-    pub(crate) fn host(&self) -> &str {
-        match self {
+    /// Returns the host in that name; `None` where there is none.
+    pub(crate) fn host(&self) -> Option<&str> {
+        Some(match self {
             ResolvedTarget::Web(web) => &web.target.host,
             ResolvedTarget::App(app) => &app.server.host,
             ResolvedTarget::OrderEntry(orders) => &orders.server.host,
             ResolvedTarget::Database(database) => &database.host,
             ResolvedTarget::Sql(sql) => &sql.database.host,
+            ResolvedTarget::Embedded(_) => return None,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => &echo.server.host,
-        }
+        })
     }
 
     /// Returns whether connections to the server are encrypted.
@@ -307,7 +317,7 @@ impl ResolvedTarget {
             ResolvedTarget::Web(web) => web.target.secure,
             ResolvedTarget::Database(database) => database.is_encrypted(),
             ResolvedTarget::Sql(sql) => sql.database.is_encrypted(),
-            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) => false,
+            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Embedded(_) => false,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => false,
         }
@@ -318,9 +328,10 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Web(web) => std::mem::take(&mut web.secrets),
             ResolvedTarget::Sql(sql) => std::mem::take(&mut sql.secrets),
-            ResolvedTarget::App(_) | ResolvedTarget::OrderEntry(_) | ResolvedTarget::Database(_) => {
-                Secrets::default()
-            }
+            ResolvedTarget::App(_)
+            | ResolvedTarget::OrderEntry(_)
+            | ResolvedTarget::Database(_)
+            | ResolvedTarget::Embedded(_) => Secrets::default(),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(_) => Secrets::default(),
         }
@@ -377,6 +388,7 @@ impl ResolvedTarget {
             ResolvedTarget::OrderEntry(target) => order_entry::probe(plan, target, clock, stop),
             ResolvedTarget::Database(target) => database::probe(plan, target, clock, stop),
             ResolvedTarget::Sql(target) => sql::probe(plan, target, clock, stop),
+            ResolvedTarget::Embedded(target) => embedded::probe(plan, target, clock, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::probe(plan, target, clock, stop),
         }
@@ -404,6 +416,7 @@ impl ResolvedTarget {
             ResolvedTarget::Database(target) => database::check(plan, target, clock, when, counts, stop),
             // What its data must be, only the user knows.
             ResolvedTarget::Sql(_) => Ok(Vec::new()),
+            ResolvedTarget::Embedded(target) => embedded::check(plan, target, when, counts, stop),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
         }
@@ -430,6 +443,7 @@ impl ResolvedTarget {
             ResolvedTarget::OrderEntry(target) => order_entry::run(work, target),
             ResolvedTarget::Database(target) => database::run(work, target),
             ResolvedTarget::Sql(target) => sql::run(work, target),
+            ResolvedTarget::Embedded(target) => embedded::run(work, target),
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(target) => echo::run(work, target),
         }

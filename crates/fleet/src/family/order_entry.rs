@@ -1,4 +1,5 @@
-//! The order-entry family: transactions of terminals with a database behind our own protocol.
+//! The order-entry family: transactions of terminals with a database behind our own protocol, and what is the same of all
+//! databases.
 //!
 //! Transactions change the data, and some need what others leave. So each load point begins with the same data: they
 //! are restored after the probe, which makes transactions of its own, and before the first check.
@@ -280,7 +281,7 @@ pub(super) async fn checked_conditions<S: ConditionSource>(
 }
 
 /// Names the database with its durability, beside which its figures are to be read.
-fn data_row(data: &DataDescription) -> (String, bool, String) {
+pub(super) fn data_row(data: &DataDescription) -> (String, bool, String) {
     let (database, size) = (foreign_text(data.database.as_str()), Bytes(data.file_bytes));
     let rows: u128 = data.rows.into_iter().map(u128::from).sum();
     ("data restored".to_owned(), true, format!("{rows} rows, {size} in files of {database}"))

@@ -122,7 +122,7 @@ pub(crate) fn server_name(sut: &SutPlan) -> String {
 pub(crate) fn parts(server: &ServerChoice, sut: &SutPlan) -> WebParts {
     let accelerator = match server {
         ServerChoice::Start(_, accelerator) => accelerator.clone(),
-        ServerChoice::External(_) => None,
+        ServerChoice::External(_) | ServerChoice::Embedded(_) => None,
     };
     WebParts { gateway: sut.gateway, accelerator }
 }

@@ -49,7 +49,7 @@ pub enum DefinitionKey {
     Required,
     /// A key that may be absent, with the value that it has then.
     Optional(&'static str),
-    /// None: another part of the definition says it.
+    /// None: another part of the definition says it, or only a run does.
     None,
 }
 
@@ -183,6 +183,9 @@ impl Setting {
 
     /// The name of the setting of order-entry benchmarks that a run takes from its server.
     pub const ORDER_SQL: &'static str = order_entry::SQL;
+
+    /// The name of the setting of order-entry benchmarks for the process in which the database runs.
+    pub const ORDER_DATABASE: &'static str = order_entry::DATABASE;
 
     /// The name of the setting for the encryption of connections to a database.
     pub const DATABASE_TLS: &'static str = order_entry::TLS;

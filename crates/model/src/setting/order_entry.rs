@@ -5,7 +5,9 @@ use orders::{DataScale, WAREHOUSES_MAX};
 
 use super::configuration::TIME_LIMIT;
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
-use crate::{OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Workload};
+use crate::{
+    DatabaseMode, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Workload,
+};
 
 const WAREHOUSES: &str = "warehouses";
 const DIVISOR: &str = "divisor";
@@ -14,6 +16,7 @@ const THINK_TIME: &str = "think-time";
 const THINK_FROM: &str = "think-from";
 const MIX: &str = "mix";
 const DELIVERY: &str = "delivery";
+pub(crate) const DATABASE: &str = "database";
 pub(crate) const SQL: &str = "sql";
 pub(crate) const TLS: &str = "tls";
 
@@ -133,6 +136,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        name: DATABASE,
+        title: "database mode",
+        about: "process in which the database runs",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("server", "One of its own, behind a socket"),
+            SettingChoice::new("embedded", "That of the load generator, by SQLite: calls in place of requests"),
+        ]),
+        // A definition does not say which server is loaded.
+        key: DefinitionKey::None,
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.database.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, DATABASE, value),
+        },
+    },
+    Setting {
         name: SQL,
         title: "form of SQL",
         about: "form in which transactions reach the database; it follows from the server where it can have one only",
@@ -192,6 +210,9 @@ pub(crate) fn apply(workload: &mut OrderEntryWorkload, name: &str, value: &Setti
         (DELIVERY, SettingValue::Choice(name, _)) => {
             workload.delivery = OrderDelivery::named(name).unwrap_or(workload.delivery);
         }
+        (DATABASE, SettingValue::Choice(name, _)) => {
+            workload.database = DatabaseMode::named(name).unwrap_or(workload.database);
+        }
         (SQL, SettingValue::Choice(name, _)) => {
             workload.sql = OrderSql::named(name).unwrap_or(workload.sql);
         }
@@ -231,6 +252,7 @@ mod tests {
         assert_eq!(choices(THINK_FROM), PauseStart::ALL.map(PauseStart::name));
         assert_eq!(choices(MIX), OrderMix::ALL.map(OrderMix::name));
         assert_eq!(choices(DELIVERY), OrderDelivery::ALL.map(OrderDelivery::name));
+        assert_eq!(choices(DATABASE), DatabaseMode::ALL.map(DatabaseMode::name));
         assert_eq!(choices(SQL), OrderSql::ALL.map(OrderSql::name));
         assert_eq!(choices(DIVISOR), orders::DIVISORS.map(|divisor| divisor.to_string()));
     }
@@ -249,6 +271,7 @@ mod tests {
         assert_eq!(applied("think-from", "due").think_from, PauseStart::Due);
         assert_eq!(applied("mix", "deck").mix, OrderMix::Deck);
         assert_eq!(applied("delivery", "deferred").delivery, OrderDelivery::Deferred);
+        assert_eq!(applied("database", "embedded").database, DatabaseMode::Embedded);
         assert_eq!(applied("sql", "stored").sql, OrderSql::Stored);
         assert!(applied("tls", "on").is_encrypted && !applied("tls", "off").is_encrypted);
         let error = Family::OrderEntry.choose_setting("warehouses", "0").unwrap_err();

@@ -108,6 +108,18 @@ names! {
 }
 
 names! {
+    /// The process in which a database runs.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum DatabaseMode {
+        /// One of its own, behind a socket.
+        #[default]
+        Server = "server",
+        /// That of the load generator, by SQLite: calls in place of requests.
+        Embedded = "embedded",
+    }
+}
+
+names! {
     /// A database that speaks SQL over a protocol of its own.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum DatabaseProduct {
@@ -167,7 +179,10 @@ pub struct OrderEntryWorkload {
     /// The time at which deliveries are made.
     #[serde(default)]
     pub delivery: OrderDelivery,
-    /// The form in which they reach the database.
+    /// The process in which the database runs.
+    #[serde(default)]
+    pub database: DatabaseMode,
+    /// The form in which they reach the database, where it is a server.
     pub sql: OrderSql,
     /// Whether connections to the database are encrypted.
     #[serde(rename = "tls", default)]
@@ -185,6 +200,7 @@ impl Default for OrderEntryWorkload {
             think_from: PauseStart::Done,
             mix: OrderMix::Standard,
             delivery: OrderDelivery::Standard,
+            database: DatabaseMode::Server,
             sql: OrderSql::Request,
             is_encrypted: false,
         }
@@ -288,7 +304,13 @@ impl OrderEntryWorkload {
         };
         let deliveries = if self.defers_deliveries() { "deferred" } else { "at once" };
         let tls = if self.is_encrypted { ", over TLS" } else { "" };
-        format!("{}{tls}; pacing {pacing}, {mix}, deliveries {deliveries}", self.sql.text())
+        let database = match self.database {
+            DatabaseMode::Server => self.sql.text(),
+            DatabaseMode::Embedded => {
+                "SQLite in one process with the load generator, so that no network is in the response time; prepared statements"
+            }
+        };
+        format!("{database}{tls}; pacing {pacing}, {mix}, deliveries {deliveries}")
     }
 
     /// Returns what a run of the workload counts and measures.
@@ -571,6 +593,23 @@ mod tests {
             assert_eq!(catalog.response_parts.is_empty(), sql != OrderSql::Request);
             assert!(workload.mode_text().starts_with(sql.text()));
         }
+    }
+
+    /// An embedded database has the measures of the built-in server, and its plan says in which process it was.
+    #[test]
+    fn an_embedded_database_is_told_from_a_server() {
+        let embedded =
+            OrderEntryWorkload { database: DatabaseMode::Embedded, ..OrderEntryWorkload::default() };
+        assert_eq!(embedded.catalog(), OrderEntryWorkload::default().catalog());
+        assert!(embedded.mode_text().starts_with("SQLite in one process with the load generator"));
+        let mut stored = serde_json::to_value(embedded).unwrap();
+        assert_eq!(stored["database"], "embedded");
+        // Plans of earlier builds do not have it.
+        stored.as_object_mut().unwrap().remove("database");
+        assert_eq!(
+            serde_json::from_value::<OrderEntryWorkload>(stored).unwrap(),
+            OrderEntryWorkload::default()
+        );
     }
 
     #[test]

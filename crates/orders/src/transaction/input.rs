@@ -45,6 +45,11 @@ impl TransactionType {
             TransactionType::StockLevel => "stock-level",
         }
     }
+
+    /// Returns whether transactions of the type write, even where they end by being rolled back.
+    pub fn writes(self) -> bool {
+        matches!(self, TransactionType::NewOrder | TransactionType::Payment | TransactionType::Delivery)
+    }
 }
 
 /// A kind of transaction, as results are counted: its type, and new orders that are rolled back apart.

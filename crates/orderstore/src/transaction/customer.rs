@@ -1,19 +1,19 @@
 //! The customer whom a payment or a question about an order selects.
 
 use orders::{CustomerSelector, DistrictKey, last_name};
-use rusqlite::{Connection, Statement, params};
+use rusqlite::{CachedStatement, Connection, params};
 
 use super::{district_name, failed};
 use crate::error::StoreError;
 
 /// The selection of customers.
 pub(super) struct CustomerSelection<'c> {
-    by_name: Statement<'c>,
+    by_name: CachedStatement<'c>,
 }
 
 impl<'c> CustomerSelection<'c> {
     pub(super) fn new(database: &'c Connection) -> rusqlite::Result<CustomerSelection<'c>> {
-        let by_name = database.prepare(
+        let by_name = database.prepare_cached(
             "SELECT c_id FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first, c_id",
         )?;
         Ok(CustomerSelection { by_name })

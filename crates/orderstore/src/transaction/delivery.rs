@@ -2,7 +2,7 @@
 //! not at all.
 
 use orders::{Cents, DISTRICTS, DeliveryInput, DeliveryOutput, DistrictKey, TransactionOutput};
-use rusqlite::{Connection, OptionalExtension, Statement, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use units::WallTime;
 
 use super::customer::customer_name;
@@ -10,34 +10,34 @@ use super::{End, district_name, existing, failed};
 use crate::error::StoreError;
 
 pub(crate) struct Delivery<'c> {
-    oldest: Statement<'c>,
-    delete: Statement<'c>,
-    order: Statement<'c>,
-    lines: Statement<'c>,
-    amount: Statement<'c>,
-    customer: Statement<'c>,
+    oldest: CachedStatement<'c>,
+    delete: CachedStatement<'c>,
+    order: CachedStatement<'c>,
+    lines: CachedStatement<'c>,
+    amount: CachedStatement<'c>,
+    customer: CachedStatement<'c>,
 }
 
 impl<'c> Delivery<'c> {
     pub(crate) fn new(database: &'c Connection) -> rusqlite::Result<Delivery<'c>> {
         Ok(Delivery {
-            oldest: database.prepare(
+            oldest: database.prepare_cached(
                 "SELECT no_o_id FROM new_order WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id LIMIT 1",
             )?,
             delete: database
-                .prepare("DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?")?,
-            order: database.prepare(
+                .prepare_cached("DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?")?,
+            order: database.prepare_cached(
                 "UPDATE orders SET o_carrier_id = ?4 WHERE o_w_id = ?1 AND o_d_id = ?2 AND o_id = ?3
                  RETURNING o_c_id",
             )?,
-            lines: database.prepare(
+            lines: database.prepare_cached(
                 "UPDATE order_line SET ol_delivery_d = ?4 WHERE ol_w_id = ?1 AND ol_d_id = ?2 AND ol_o_id = ?3",
             )?,
-            amount: database.prepare(
+            amount: database.prepare_cached(
                 "SELECT COALESCE(SUM(ol_amount), 0) FROM order_line
                  WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
             )?,
-            customer: database.prepare(
+            customer: database.prepare_cached(
                 "UPDATE customer SET c_balance = c_balance + ?4, c_delivery_cnt = c_delivery_cnt + 1
                  WHERE c_w_id = ?1 AND c_d_id = ?2 AND c_id = ?3",
             )?,

@@ -4,7 +4,7 @@ use orders::{
     BasisPoints, Cents, Credit, NewOrderInput, NewOrderOutput, OrderedItem, PlacedOrder, PricedLine,
     RolledBackOrder, ShortText, TransactionOutput, is_original, next_quantity, order_total,
 };
-use rusqlite::{Connection, OptionalExtension, Statement, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use units::WallTime;
 
 use super::customer::customer_name;
@@ -12,17 +12,38 @@ use super::{End, district_name, existing, failed};
 use crate::columns::Columns;
 use crate::error::StoreError;
 
+/// Writes the statement that reads the stock of an item with its data about a district.
+macro_rules! stock {
+    ($district:literal) => {
+        concat!("SELECT s_quantity, s_data, s_dist_", $district, " FROM stock WHERE s_w_id = ? AND s_i_id = ?")
+    };
+}
+
+/// Those of all districts.
+const STOCK: [&str; orders::DISTRICTS as usize] = [
+    stock!("01"),
+    stock!("02"),
+    stock!("03"),
+    stock!("04"),
+    stock!("05"),
+    stock!("06"),
+    stock!("07"),
+    stock!("08"),
+    stock!("09"),
+    stock!("10"),
+];
+
 pub(crate) struct NewOrder<'c> {
-    warehouse: Statement<'c>,
-    district: Statement<'c>,
-    customer: Statement<'c>,
-    order: Statement<'c>,
-    new_order: Statement<'c>,
-    item: Statement<'c>,
-    /// The stock with its data about a district, by the district's number less 1.
-    stock: Vec<Statement<'c>>,
-    update_stock: Statement<'c>,
-    line: Statement<'c>,
+    warehouse: CachedStatement<'c>,
+    district: CachedStatement<'c>,
+    customer: CachedStatement<'c>,
+    order: CachedStatement<'c>,
+    new_order: CachedStatement<'c>,
+    item: CachedStatement<'c>,
+    /// By the district's number less 1.
+    stock: Vec<CachedStatement<'c>>,
+    update_stock: CachedStatement<'c>,
+    line: CachedStatement<'c>,
 }
 
 /// The part of the order that stands before its lines.
@@ -49,28 +70,24 @@ struct Stock {
 
 impl<'c> NewOrder<'c> {
     pub(crate) fn new(database: &'c Connection) -> rusqlite::Result<NewOrder<'c>> {
-        let stock = |district| {
-            let sql = "SELECT s_quantity, s_data, s_dist_{} FROM stock WHERE s_w_id = ? AND s_i_id = ?";
-            database.prepare(&sql.replace("{}", &format!("{district:02}")))
-        };
         Ok(NewOrder {
-            warehouse: database.prepare("SELECT w_tax FROM warehouse WHERE w_id = ?")?,
-            district: database.prepare(
+            warehouse: database.prepare_cached("SELECT w_tax FROM warehouse WHERE w_id = ?")?,
+            district: database.prepare_cached(
                 "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = ? AND d_id = ?
                  RETURNING d_tax, d_next_o_id - 1",
             )?,
-            customer: database.prepare(
+            customer: database.prepare_cached(
                 "SELECT c_discount, c_last, c_credit FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
             )?,
-            order: database.prepare("INSERT INTO orders VALUES (?, ?, ?, ?, ?, NULL, ?, ?)")?,
-            new_order: database.prepare("INSERT INTO new_order VALUES (?, ?, ?)")?,
-            item: database.prepare("SELECT i_name, i_price, i_data FROM item WHERE i_id = ?")?,
-            stock: (1..=orders::DISTRICTS).map(stock).collect::<rusqlite::Result<_>>()?,
-            update_stock: database.prepare(
+            order: database.prepare_cached("INSERT INTO orders VALUES (?, ?, ?, ?, ?, NULL, ?, ?)")?,
+            new_order: database.prepare_cached("INSERT INTO new_order VALUES (?, ?, ?)")?,
+            item: database.prepare_cached("SELECT i_name, i_price, i_data FROM item WHERE i_id = ?")?,
+            stock: STOCK.iter().map(|sql| database.prepare_cached(sql)).collect::<rusqlite::Result<_>>()?,
+            update_stock: database.prepare_cached(
                 "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + 1,
                  s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?",
             )?,
-            line: database.prepare("INSERT INTO order_line VALUES (?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)")?,
+            line: database.prepare_cached("INSERT INTO order_line VALUES (?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)")?,
         })
     }
 

@@ -1,7 +1,7 @@
 //! `OrderStatus`: a customer's last order with its lines. Only reads.
 
 use orders::{OrderDetails, OrderStatusInput, OrderStatusLine, OrderStatusOutput, TransactionOutput};
-use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
 use super::customer::{CustomerSelection, customer_name};
 use super::{End, existing, failed};
@@ -10,24 +10,24 @@ use crate::error::StoreError;
 
 pub(crate) struct OrderStatus<'c> {
     selection: CustomerSelection<'c>,
-    customer: Statement<'c>,
-    order: Statement<'c>,
-    lines: Statement<'c>,
+    customer: CachedStatement<'c>,
+    order: CachedStatement<'c>,
+    lines: CachedStatement<'c>,
 }
 
 impl<'c> OrderStatus<'c> {
     pub(crate) fn new(database: &'c Connection) -> rusqlite::Result<OrderStatus<'c>> {
         Ok(OrderStatus {
             selection: CustomerSelection::new(database)?,
-            customer: database.prepare(
+            customer: database.prepare_cached(
                 "SELECT c_first, c_middle, c_last, c_balance FROM customer
                  WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
             )?,
-            order: database.prepare(
+            order: database.prepare_cached(
                 "SELECT o_id, o_entry_d, o_carrier_id FROM orders
                  WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ? ORDER BY o_id DESC LIMIT 1",
             )?,
-            lines: database.prepare(
+            lines: database.prepare_cached(
                 "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line
                  WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ? ORDER BY ol_number",
             )?,

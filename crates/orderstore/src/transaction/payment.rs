@@ -4,7 +4,7 @@
 //! other databases hold its lock for a shorter time.
 
 use orders::{PaymentInput, PaymentOutput, PostalAddress, TransactionOutput, bad_credit_data, history_data};
-use rusqlite::{Connection, Statement, params};
+use rusqlite::{CachedStatement, Connection, params};
 use units::WallTime;
 
 use super::customer::{CustomerSelection, customer_name};
@@ -14,34 +14,34 @@ use crate::error::StoreError;
 
 pub(crate) struct Payment<'c> {
     selection: CustomerSelection<'c>,
-    customer: Statement<'c>,
-    data: Statement<'c>,
-    district: Statement<'c>,
-    warehouse: Statement<'c>,
-    history: Statement<'c>,
+    customer: CachedStatement<'c>,
+    data: CachedStatement<'c>,
+    district: CachedStatement<'c>,
+    warehouse: CachedStatement<'c>,
+    history: CachedStatement<'c>,
 }
 
 impl<'c> Payment<'c> {
     pub(crate) fn new(database: &'c Connection) -> rusqlite::Result<Payment<'c>> {
         Ok(Payment {
             selection: CustomerSelection::new(database)?,
-            customer: database.prepare(
+            customer: database.prepare_cached(
                 "UPDATE customer SET c_balance = c_balance - ?4, c_ytd_payment = c_ytd_payment + ?4,
                  c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ?1 AND c_d_id = ?2 AND c_id = ?3
                  RETURNING c_first, c_middle, c_last, c_balance, c_street_1, c_street_2, c_city, c_state, c_zip,
                  c_phone, c_since, c_credit, c_credit_lim, c_discount, CASE c_credit WHEN 'BC' THEN c_data END",
             )?,
             data: database
-                .prepare("UPDATE customer SET c_data = ?4 WHERE c_w_id = ?1 AND c_d_id = ?2 AND c_id = ?3")?,
-            district: database.prepare(
+                .prepare_cached("UPDATE customer SET c_data = ?4 WHERE c_w_id = ?1 AND c_d_id = ?2 AND c_id = ?3")?,
+            district: database.prepare_cached(
                 "UPDATE district SET d_ytd = d_ytd + ?3 WHERE d_w_id = ?1 AND d_id = ?2
                  RETURNING d_name, d_street_1, d_street_2, d_city, d_state, d_zip",
             )?,
-            warehouse: database.prepare(
+            warehouse: database.prepare_cached(
                 "UPDATE warehouse SET w_ytd = w_ytd + ?2 WHERE w_id = ?1
                  RETURNING w_name, w_street_1, w_street_2, w_city, w_state, w_zip",
             )?,
-            history: database.prepare("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?,
+            history: database.prepare_cached("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?,
         })
     }
 

@@ -81,6 +81,20 @@ fn checkpoints_of_a_writer_are_counted() {
 }
 
 #[test]
+fn a_connection_without_a_session_performs_the_same() {
+    let fixtures = [Fixture::new(1), Fixture::new(1)];
+    let [one, other] = fixtures.each_ref().map(Fixture::open);
+    let mut session = one.session().unwrap();
+    let mut user = User::new(0, one.population());
+    for _ in 0..230 {
+        let input = user.input();
+        assert_eq!(other.perform(&input, NOW).unwrap(), session.perform(&input, NOW).unwrap(), "{input:?}");
+    }
+    assert_eq!(other.totals().unwrap(), one.totals().unwrap());
+    assert_eq!(violated(&other), [11]);
+}
+
+#[test]
 fn every_durability_has_a_name_and_works() {
     assert_eq!(Synchronous::ALL.map(Synchronous::name), ["off", "normal", "full"]);
     let fixture = Fixture::new(1);

@@ -41,7 +41,7 @@ pub(super) fn candidate_overrides(
         (ChosenServer::External(_), None) if candidate.is_running_here() => {
             beside_server(load_cpus, threads)?
         }
-        (ChosenServer::External(_), None) => all_for_load(load_cpus)?,
+        (ChosenServer::External(_) | ChosenServer::Embedded, None) => all_for_load(load_cpus)?,
         _ => split_cpus(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
     };
     let definition = &chosen.benchmark.definition;
@@ -86,6 +86,10 @@ pub(super) fn cpu_quota(
 ) -> Result<CpuQuota, Failure> {
     if let Some(quota) = fixed_quota(&arguments.sut, plan) {
         return Ok(quota);
+    }
+    if matches!(candidate.server, ChosenServer::Embedded) {
+        let reason = "the database is in the process of the load generator".to_owned();
+        return Ok(CpuQuota { cpus: None, reason });
     }
     let family = plan.workload.family();
     if !calibrate::is_calibrated(family) {

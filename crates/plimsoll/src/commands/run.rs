@@ -283,7 +283,9 @@ fn work_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
 fn data_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
     match candidate.server {
         ChosenServer::Recipe(_) => paths::make_private(&paths::persistent_dir()),
-        ChosenServer::BuiltIn | ChosenServer::External(_) => Ok(paths::persistent_dir()),
+        ChosenServer::BuiltIn | ChosenServer::Embedded | ChosenServer::External(_) => {
+            Ok(paths::persistent_dir())
+        }
     }
 }
 

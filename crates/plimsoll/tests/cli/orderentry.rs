@@ -1,4 +1,5 @@
-//! The order-entry benchmark: with the built-in server, with one that runs already, and with other data.
+//! The order-entry benchmark: with the built-in server, with one that runs already, with a database within the process of the
+//! run, and with other data.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -35,17 +36,14 @@ fn checks<'a>(point: &'a Value, moment: &str) -> Vec<&'a str> {
     checks.map(name).collect()
 }
 
-#[test]
-fn a_run_works_from_nothing_and_is_audited() {
-    let fixture = Fixture::new();
-    let arguments = ["run", "orderentry", "--out", "run.plim"];
-    let ended = fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
-    assert!(ended.stdout.contains("NOPM"), "{}", ended.stdout);
-    fixture.run(&["audit", "run.plim"]).expect(0).expect_stdout("no differences found");
-    let report = fixture.report(&fixture.path("run.plim"));
+/// Checks a run on SQLite: its audit, and of each load point score, conditions and counts. `trips` is the number of round
+/// trips of a transaction.
+fn check_sqlite(fixture: &Fixture, run: &str, trips: f64) {
+    fixture.run(&["audit", run]).expect(0).expect_stdout("no differences found");
+    let report = fixture.report(&fixture.path(run));
     for point in report["load_points"].as_array().unwrap() {
         assert_eq!(point["total"]["errors"], 0);
-        check_score(point);
+        check_score(point, trips);
         let conditions: Vec<String> = (1..=12).map(|number| format!("condition {number}")).collect();
         let before = conditions.iter().map(String::as_str).chain(["orders as loaded"]);
         assert_eq!(checks(point, "before"), ["data restored"].into_iter().chain(before).collect::<Vec<_>>());
@@ -58,6 +56,15 @@ fn a_run_works_from_nothing_and_is_audited() {
         let steady = kind(point, "new-order")["n"].as_u64().unwrap();
         assert!(steady <= placed && point["counts"]["new orders in doubt"] == 0, "{}", point["counts"]);
     }
+}
+
+#[test]
+fn a_run_works_from_nothing_and_is_audited() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "orderentry", "--out", "run.plim"];
+    let ended = fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
+    assert!(ended.stdout.contains("NOPM"), "{}", ended.stdout);
+    check_sqlite(&fixture, "run.plim", 1.0);
     let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
     for text in [
         "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C results.",
@@ -76,7 +83,7 @@ fn kind<'a>(point: &'a Value, name: &str) -> &'a Value {
 
 /// Checks the score against what is printed: 60 · (n placed + n rolled back) ÷ T, with T from the rate of all
 /// transactions.
-fn check_score(point: &Value) {
+fn check_score(point: &Value, trips: f64) {
     let n = |name: &str| kind(point, name)["n"].as_f64().unwrap();
     let seconds = point["total"]["n"].as_f64().unwrap() / point["rate_per_s"].as_f64().unwrap();
     let expected = 60.0 * (n("new-order") + n("new-order rolled back")) / seconds;
@@ -88,8 +95,79 @@ fn check_score(point: &Value) {
         let part = |measure: &str| kind(point, name)[measure]["mean"].as_f64().unwrap();
         let response = kind(point, name)["response"]["mean_s"].as_f64().unwrap();
         assert!(part("queue_s") + part("service_s") <= response, "{name}");
-        assert_eq!(part("round_trips"), 1.0, "{name}");
+        assert_eq!(part("round_trips"), trips, "{name}");
     }
+}
+
+/// Goal: without any server, the run has the checks and the score of one with a server, the CPU time of transactions, and
+/// says that no network was in the response time.
+#[test]
+fn an_embedded_database_needs_no_server_and_is_audited() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "orderentry", "--set", "database=embedded", "--out", "run.plim"];
+    let ended = fixture.run(&[&arguments[..], &SHORT[..SHORT.len() - 1]].concat()).expect_run();
+    assert!(ended.stdout.contains("NOPM"), "{}", ended.stdout);
+    for text in [
+        "modified      database mode: server → embedded",
+        "server        embedded SQLite, CPUs any, not limited (the database is in the process of the load generator)",
+        "Server: none, the database is in this process, embedded SQLite",
+    ] {
+        assert!(ended.stderr.contains(text), "{text}: {}", ended.stderr);
+    }
+    check_sqlite(&fixture, "run.plim", 0.0);
+    for point in fixture.report(&fixture.path("run.plim"))["load_points"].as_array().unwrap() {
+        let per_transaction = point["sut"]["cpu_per_operation_s"].as_f64().unwrap();
+        let service = kind(point, "payment")["service_s"]["mean"].as_f64().unwrap();
+        assert!(0.0 < per_transaction && 0.0 < service, "{per_transaction} s of {service} s");
+    }
+    let fact = |name: &str| fixture.fact(&fixture.path("run.plim"), "System under test", name).unwrap();
+    assert!(fact("database").starts_with("SQLite 3."), "{}", fact("database"));
+    assert_eq!(fact("connections"), "1 for transactions that write, 2 for those that read");
+    let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
+    for text in [
+        "SQLite in one process with the load generator, so that no network is in the response time",
+        "a database in the process of the load generator",
+        "there is no network in the response time",
+        "Queue time in the database",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+}
+
+/// The two modes take turns, and each ends with data that fit the counts of its users.
+#[test]
+fn an_embedded_database_is_compared_with_the_built_in_server() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "orderentry", "--set", "database=server,embedded", "--out", "both"];
+    fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).assert_run();
+    check_sqlite(&fixture, "both/built-in-database-server.plim", 1.0);
+    check_sqlite(&fixture, "both/embedded-SQLite-database-embedded.plim", 0.0);
+}
+
+/// Each of these concerns a server, or connections to it.
+#[test]
+fn arguments_for_servers_are_refused_with_an_embedded_database() {
+    let fixture = Fixture::new();
+    for (flag, value) in [
+        ("--sut", "postgresql"),
+        ("--target", "orders://127.0.0.1:1"),
+        ("--sut-cpus", "0"),
+        ("--sut-groups", "1"),
+        ("--sut-quota", "0.5"),
+        ("--sut-memory", "1GiB"),
+        ("--sut-disk", "reads=50"),
+        ("--source-addresses", "127.0.0.2"),
+        ("--set", "sql=client"),
+        ("--set", "tls=on"),
+    ] {
+        let shown = if flag == "--set" { format!("{flag} {value}") } else { flag.to_owned() };
+        fixture
+            .run(&["run", "orderentry", "--set", "database=embedded", flag, value, "--out", "x.plim"])
+            .expect(2)
+            .expect_stderr(&format!("`{shown}` is for a database server, and with `database=embedded`"))
+            .expect_stderr(&format!("hint: omit `{shown}`, or `--set database=embedded`"));
+    }
+    assert!(!fixture.path("x.plim").exists());
 }
 
 /// Without a restore, the orders of a load point would break the checks before the next one.
@@ -178,11 +256,17 @@ fn check_database(fixture: &Fixture, product: &str, run: &str, (text, trips): (&
 #[test]
 fn deferred_deliveries_are_made_in_the_background() {
     let fixture = Fixture::new();
-    let arguments =
-        ["run", "orderentry", "--set", "delivery=deferred", "--set", "think-time=20 ms", "--out", "x.plim"];
-    fixture.run(&[&arguments[..], &SHORT, &["off"]].concat()).expect_run();
-    fixture.run(&["audit", "x.plim"]).expect(0).expect_stdout("no differences found");
-    for point in fixture.report(&fixture.path("x.plim"))["load_points"].as_array().unwrap() {
+    let arguments = ["run", "orderentry", "--set", "delivery=deferred", "--set", "think-time=20 ms"];
+    for (run, mode) in [("server.plim", "database=server"), ("embedded.plim", "database=embedded")] {
+        let more = ["--set", mode, "--out", run];
+        fixture.run(&[&arguments[..], &more, &SHORT, &["off"]].concat()).expect_run();
+        check_deferred(&fixture, run);
+    }
+}
+
+fn check_deferred(fixture: &Fixture, run: &str) {
+    fixture.run(&["audit", run]).expect(0).expect_stdout("no differences found");
+    for point in fixture.report(&fixture.path(run))["load_points"].as_array().unwrap() {
         assert!(checks(point, "after").contains(&"deferred deliveries"), "{}", point["checks"]);
         let counts = &point["counts"];
         let queued = counts["deferred deliveries"].as_u64().unwrap();

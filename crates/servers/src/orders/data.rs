@@ -1,4 +1,5 @@
-//! The data of a server: a golden copy that stays, and the copy that transactions change.
+//! The data of a server, or of another process that uses them itself: a golden copy that stays, and the copy that
+//! transactions change.
 //!
 //! | file in the directory | made | removed |
 //! |---|---|---|
@@ -15,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
-use orders::wire::{DataDescription, OrderEntryStatus};
+use orders::wire::DataDescription;
 use orders::{DataScale, OrderTable, Population, ShortText};
-use orderstore::{CheckpointCounts, OrderStore, Synchronous};
+use orderstore::{CheckpointCounts, OrderStore, StoreError, Synchronous};
 use units::wall;
 
 use super::options::{OrderOptions, OrderServerError};
@@ -26,8 +27,9 @@ use crate::framed::DataDirectory;
 /// Start of the names of directories with data of a server.
 const DIRECTORY_PREFIX: &str = "order-server-";
 
-/// The data of a server.
-pub(super) struct OrderData {
+/// Order-entry data on a disk; removed when this is dropped, while the golden copy stays.
+#[derive(Debug)]
+pub struct OrderData {
     scale: DataScale,
     seed: u64,
     synchronous: Synchronous,
@@ -52,13 +54,14 @@ pub(super) struct CurrentData {
 }
 
 impl OrderData {
-    /// Makes the directory, and the data in it: from the golden copy, which is made if it is not there.
+    /// Makes the directory, and the data in it: from the golden copy, which is made if it is not there. Of the options only
+    /// those of the data count.
     ///
     /// `progress` gets the number of rows loaded so far, if any are, and can stop the loading.
     ///
     /// # Errors
     /// The directory cannot be used, has no room, or the database refuses.
-    pub(super) fn create(
+    pub fn create(
         options: &OrderOptions,
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<OrderData, OrderServerError> {
@@ -97,20 +100,39 @@ impl OrderData {
         self.current.read().expect("no thread panics with the data")
     }
 
-    /// Opens the data; returns the number of the load that has made them, too.
-    pub(super) fn open(&self) -> (u64, Result<OrderStore, OrderEntryStatus>) {
+    /// Opens a connection to the data as they are; they must not be loaded anew while it is used.
+    ///
+    /// # Errors
+    /// There are none, because loading them has failed, or the database refuses.
+    pub fn open(&self) -> Result<OrderStore, StoreError> {
+        self.open_current(&self.current())
+    }
+
+    /// Opens a connection to the data, and returns the number of the load that has made them, too.
+    pub(super) fn open_generation(&self) -> (u64, Result<OrderStore, StoreError>) {
         let current = self.current();
-        let opened = current.file.as_ref().ok_or(OrderEntryStatus::NoData).and_then(|(path, _)| {
-            let mut store = OrderStore::open(path, self.synchronous).map_err(|why| status_of(&why))?;
-            let counted = store.count_checkpoints(Arc::clone(&self.checkpoints));
-            counted.map_err(|why| status_of(&why)).map(|()| store)
-        });
-        (current.generation, opened)
+        (current.generation, self.open_current(&current))
+    }
+
+    fn open_current(&self, current: &CurrentData) -> Result<OrderStore, StoreError> {
+        let none = || StoreError::NoData {
+            path: self.golden.clone(),
+            found: "loading them has failed".to_owned(),
+        };
+        let (path, _) = current.file.as_ref().ok_or_else(none)?;
+        let mut store = OrderStore::open(path, self.synchronous)?;
+        store.count_checkpoints(Arc::clone(&self.checkpoints))?;
+        Ok(store)
     }
 
     /// Notes that a transaction may have changed the data.
     pub(super) fn touch(&self) {
         self.is_untouched.store(false, Ordering::Relaxed);
+    }
+
+    /// Describes the data as they are; `None` if there are none.
+    pub fn description(&self) -> Option<DataDescription> {
+        self.describe(&self.current())
     }
 
     /// Describes the data; `None` if there are none.
@@ -127,7 +149,7 @@ impl OrderData {
     ///
     /// # Errors
     /// There are no data: there is no room, the loading was stopped, or the database refuses.
-    pub(super) fn load(
+    pub fn load(
         &self,
         is_anew: bool,
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
@@ -212,16 +234,6 @@ impl OrderData {
             rows,
             database: ShortText::new(&database).unwrap_or_default(),
         })
-    }
-}
-
-/// Returns the status that tells a client of an error.
-pub(super) fn status_of(error: &orderstore::StoreError) -> OrderEntryStatus {
-    match error {
-        orderstore::StoreError::Busy { .. } => OrderEntryStatus::Locked,
-        orderstore::StoreError::Missing { .. } => OrderEntryStatus::MissingRow,
-        other if other.is_full_disk() => OrderEntryStatus::StorageFull,
-        _ => OrderEntryStatus::StorageFailed,
     }
 }
 

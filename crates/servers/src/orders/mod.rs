@@ -18,6 +18,7 @@ mod options;
 mod server;
 mod service;
 
+pub use data::OrderData;
 pub use fault::FAULTS;
 pub use options::{OrderOptions, OrderServerError, READERS_MAX};
 pub use server::OrderServer;

@@ -13,7 +13,7 @@ use orderstore::{OrderStore, Session, StoreError};
 use units::wall;
 
 use super::action::Action;
-use super::data::{CurrentData, OrderData, status_of};
+use super::data::{CurrentData, OrderData};
 use super::options::OrderServerError;
 use crate::framed::{FrameProtocol, FrameRequest, FrameService, Requests, ServerLoad};
 
@@ -58,16 +58,16 @@ impl FrameService for OrderService {
 
     fn lane(&self, operation: u8) -> usize {
         let is_load = operation == OrderEntryOperation::Load as u8;
-        if is_load || transaction(operation).is_some_and(writes) { WRITER } else { READERS }
+        if is_load || transaction(operation).is_some_and(TransactionType::writes) { WRITER } else { READERS }
     }
 
     fn run(&self, _lane: usize, mut requests: Requests<'_, OrderService>) {
         let mut pending = None;
         loop {
-            let (generation, opened) = self.data.open();
+            let (generation, opened) = self.data.open_generation();
             let left = match opened {
                 Ok(store) => self.serve(&store, generation, pending, &mut requests),
-                Err(status) => self.refuse(status, pending, &mut requests),
+                Err(why) => self.refuse(why.status(), pending, &mut requests),
             };
             let Leave::Reopen(request) = left else { return };
             pending = request.and_then(|request| self.load_if_asked(request, &mut requests));
@@ -108,7 +108,7 @@ impl OrderService {
     ) -> Leave {
         let mut session = match store.session() {
             Ok(session) => session,
-            Err(why) => return self.refuse(status_of(&why), pending, requests),
+            Err(why) => return self.refuse(why.status(), pending, requests),
         };
         let mut next = pending;
         loop {
@@ -162,7 +162,7 @@ impl OrderService {
         let result = match loaded {
             Ok(()) => self.describe(&self.data.current(), requests.reply()),
             Err(OrderServerError::Room { .. }) => Err(OrderEntryStatus::StorageFull),
-            Err(OrderServerError::Store(why)) => Err(status_of(&why)),
+            Err(OrderServerError::Store(why)) => Err(why.status()),
             Err(_) => Err(OrderEntryStatus::StorageFailed),
         };
         requests.answer(request, result.map_err(|status| status as u16));
@@ -205,7 +205,7 @@ impl Opened<'_, '_> {
             Action::Transaction(input) => self.transact(&input, reply),
             Action::Check(condition) => self.check(condition, reply),
             Action::Totals => {
-                let totals = self.store.totals().map_err(|why| status_of(&why))?;
+                let totals = self.store.totals().map_err(|why| why.status())?;
                 write_totals(&totals, reply);
                 Ok(totals.next_orders)
             }
@@ -235,7 +235,7 @@ impl Opened<'_, '_> {
         if !input.is_within(self.service.data.scale()) {
             return Err(OrderEntryStatus::OverLimit);
         }
-        if writes(input.kind().transaction_type()) {
+        if input.kind().transaction_type().writes() {
             self.service.data.touch();
         }
         let performed = self.session.perform(input, wall());
@@ -245,25 +245,20 @@ impl Opened<'_, '_> {
             Err(_) => 0,
         };
         self.service.lock_waits.fetch_add(n_waits.into(), Ordering::Relaxed);
-        let performed = performed.map_err(|why| status_of(&why))?;
+        let performed = performed.map_err(|why| why.status())?;
         write_output(&performed.output, reply);
         Ok(performed.n_retries.into())
     }
 
     fn check(self, condition: ConsistencyCondition, reply: &mut Vec<u8>) -> Result<u64, OrderEntryStatus> {
-        let found = self.store.violations(condition, CHECK_ROWS_MAX).map_err(|why| status_of(&why))?;
-        let rows = found.examples.iter().map(ToString::to_string).collect();
-        ConditionResult { n_violations: found.count, rows }.write(reply);
-        Ok(found.count)
+        let found = self.store.violations(condition, CHECK_ROWS_MAX).map_err(|why| why.status())?;
+        let n_violations = found.count;
+        ConditionResult::from(found).write(reply);
+        Ok(n_violations)
     }
 }
 
 /// Returns the type of transaction that the operation of a number performs; `None` if none.
 fn transaction(operation: u8) -> Option<TransactionType> {
     OrderEntryOperation::from_number(operation)?.transaction()
-}
-
-/// Returns whether transactions of a type write.
-fn writes(kind: TransactionType) -> bool {
-    matches!(kind, TransactionType::NewOrder | TransactionType::Payment | TransactionType::Delivery)
 }
