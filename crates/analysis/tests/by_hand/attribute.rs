@@ -459,7 +459,7 @@ fn traffic_with_a_disk_is_compared_with_the_limit_of_its_group() {
     assert_eq!(attribution.bottleneck, Bottleneck::DiskOperations);
 }
 
-/// By hand: of 4 operations in progress 3 wait for the log; 66.7 operations and 200 pages a second are 3 pages an operation.
+/// By hand: of 4 operations in progress 3 wait for the log; 66.7 operations and 100 pages a second are 1.5 pages an operation.
 #[test]
 fn a_database_says_what_its_disk_is_used_for() {
     for (reads, others) in [
@@ -472,10 +472,10 @@ fn a_database_says_what_its_disk_is_used_for() {
             (Counter::SutWritesMax, "port=80 8:0", |_| 80),
             (Counter::SutLimitedWrites, "port=80 8:0", |second| 78 * second),
             (Counter::SessionsAtLog, "", |_| 3),
-            (Counter::DatabaseCount, reads, |second| 200 * second),
+            (Counter::DatabaseCount, reads, |second| 100 * second),
             (Counter::DatabaseCount, others, |second| 9000 * second),
         ]);
-        let expected = [(Indicator::SessionsAtLog, 0.75), (Indicator::BufferReadsPerOperation, 3.0)];
+        let expected = [(Indicator::SessionsAtLog, 0.75), (Indicator::BufferReadsPerOperation, 1.5)];
         check(&attribution, &expected);
         let uses: Vec<Indicator> = attribution.evidence.iter().map(|(one, _)| one.indicator).collect();
         assert_eq!(attribution.bottleneck, Bottleneck::DiskOperations);

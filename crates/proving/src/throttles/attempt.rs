@@ -13,7 +13,7 @@ pub(super) const LEFT_OUT: &str = "left out, not enforced here";
 /// Reasons why a run is refused before load begins, by a part of the error, and the bottleneck that this is: without ports
 /// for its connections, the generator does not begin; without sessions, the users of a database do not.
 const REFUSALS: [(&str, &str); 2] =
-    [("error: local ports: ", "generator"), ("its `max_connections` of ", "connection limit")];
+    [("error: local ports: ", "generator"), (" has too few connections: ", "connection limit")];
 
 /// The result of one attempt.
 #[derive(Debug)]
@@ -114,8 +114,8 @@ mod tests {
     fn refused_runs_name_their_bottleneck() {
         let ports = "warning: a\nerror: local ports: 5 for 9 connections\nhint: b";
         assert_eq!(refusal(ports), Some(("generator", "local ports: 5 for 9 connections")));
-        let full = "error: the data of x cannot be used: its `max_connections` of 100 leaves 97 for the 120 users";
+        let full = "error: x has too few connections: its `max_connections` of 100 leaves 97 for the 120 users";
         assert_eq!(refusal(full).map(|(named, _)| named), Some("connection limit"));
-        assert_eq!(refusal("hint: raise its `max_connections` of 100\nerror: something else"), None);
+        assert_eq!(refusal("hint: x has too few connections: y\nerror: something else"), None);
     }
 }
