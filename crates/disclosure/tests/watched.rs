@@ -232,6 +232,41 @@ fn advice_follows_from_the_indicators_beside_the_bottleneck() {
     let refaults = |value| page(Bottleneck::DiskBandwidth, Indicator::RefaultsPerOperation, value);
     let memory = "Memory comes first";
     assert!(refaults(0.1).contains(memory) && !refaults(0.09).contains(memory), "{}", refaults(0.1));
+    let reads = |value| page(Bottleneck::DiskOperations, Indicator::BufferReadsPerOperation, value);
+    let buffers = "The database’s buffers come first";
+    assert!(reads(1.0).contains(buffers) && !reads(0.9).contains(buffers), "{}", reads(1.0));
+    let at_log = |value| page(Bottleneck::DiskOperations, Indicator::SessionsAtLog, value);
+    let log = "Its log comes first";
+    assert!(at_log(0.5).contains(log) && !at_log(0.4).contains(log), "{}", at_log(0.5));
+}
+
+/// The reported case: the load point with the best score was not limited, a greater load was, and the advice said that
+/// nothing limited the server.
+#[test]
+fn the_advice_is_about_the_bottleneck_that_is_named() {
+    // The best score is that of 40 users.
+    let advice = |limits: [Bottleneck; 4]| {
+        let mut fixture = fixture::valid();
+        for (bottleneck, point) in limits.into_iter().zip(&mut fixture.analysis.load_points) {
+            let certainty = Certainty::Probable;
+            point.attribution = Some(Attribution { bottleneck, certainty, ..attribution(0.3, 0) });
+        }
+        let markdown = render::markdown(&outline(&fixture.report()));
+        let (_, advice) = markdown.split_once("**What to do next**: ").unwrap();
+        advice.split_once(" After a change").unwrap().0.to_owned()
+    };
+    use Bottleneck::{Network, None, Processor};
+    let faster = "Send fewer bytes (compression, caching), or use a faster link.";
+    assert_eq!(advice([None, None, Network, Processor]), faster);
+    for limits in [[None, None, None, Network], [Processor, None, None, Network]] {
+        let shown = format!(
+            "Nothing limited the server at 40 clients; at 80 clients it was probably network-bound. {faster}"
+        );
+        assert_eq!(advice(limits), shown);
+    }
+    let below = advice([None, Network, None, None]);
+    assert!(below.contains("at 40 clients; at 20 clients it was probably network-bound."), "{below}");
+    assert!(advice([None; 4]).starts_with("Nothing limited the server up to 80 clients: offer more"));
 }
 
 /// The reported case: bottlenecks that were added later were not in the schema.

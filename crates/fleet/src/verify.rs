@@ -81,6 +81,18 @@ pub enum VerifyError {
         /// The statements; not empty.
         refused: Vec<StatementRefusal>,
     },
+    /// A database has no connection for each user.
+    #[error("{target} has too few connections: its `max_connections` of {most} leaves {free} for {wanted}")]
+    TooFewConnections {
+        /// The server as given.
+        target: String,
+        /// The server's setting.
+        most: u64,
+        /// The number of connections that the plan can have.
+        free: u64,
+        /// The sessions of the plan: `the 120 users of the plan`.
+        wanted: String,
+    },
     /// The user interrupted the run.
     #[error("interrupted before the first load point; there is no run file")]
     Interrupted,

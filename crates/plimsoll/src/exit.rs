@@ -184,6 +184,8 @@ impl From<FleetError> for Failure {
             FleetError::Verify(VerifyError::WrongData { target, .. }) => {
                 failure(Exit::Testbed).hint(data_hint(target))
             }
+            FleetError::Verify(VerifyError::TooFewConnections { .. }) => failure(Exit::Testbed)
+                .hint("raise `max_connections` of the server, or load it with fewer users (`--load`)"),
             // A profile or gateway that the recipe lacks; the message lists those that it has.
             FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),

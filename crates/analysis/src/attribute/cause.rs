@@ -100,6 +100,23 @@ pub const SERVICE_COUNTS_MIN: f64 = 3.0;
 /// The least number of refaults per operation that a lack of memory causes. A house rule.
 pub const REFAULTS_MIN: f64 = 0.10;
 
+/// The least share of operations in progress whose sessions wait for the database's log, for the log to be what they wait
+/// for. A house rule.
+pub const SESSIONS_AT_LOG_MIN: f64 = 0.50;
+
+/// The least number of pages per operation that a database reads because its buffers are too small: tables that grow need a
+/// part of a page. A house rule.
+pub const BUFFER_READS_MIN: f64 = 1.0;
+
+/// Sessions of a database wait for its log.
+const AT_LOG: Condition = at_least(Indicator::SessionsAtLog, SESSIONS_AT_LOG_MIN);
+
+/// A database reads pages that its buffers do not hold.
+const BUFFERS_TOO_SMALL: Condition = at_least(Indicator::BufferReadsPerOperation, BUFFER_READS_MIN);
+
+/// The uses of a disk at its limit: where they hold, evidence beside that of the rule.
+const DISK_USES: &[Condition] = &[AT_LOG, BUFFERS_TOO_SMALL];
+
 /// The server is seen, neither its CPUs nor its disks are fully used, and its connections to services were counted often
 /// enough to tell what it waits for.
 const SEEN_AND_COUNTED: &[Condition] = &[
@@ -227,6 +244,8 @@ pub const CAUSES: &[Cause] = &[
         HELD_BACK,
     ),
     indirect(Bottleneck::DiskOperations, &[at_least(Indicator::ThreadsAtDisk, 0.40)], HELD_BACK),
+    // A transaction that commits waits until its log is written, wherever that disk is.
+    indirect(Bottleneck::DiskOperations, &[AT_LOG], HELD_BACK),
     cause(Bottleneck::Network, &[at_least(Indicator::NetworkBusy, 0.85)], CPU_FREE),
     cause(Bottleneck::Network, &[at_least(Indicator::QueueBacklog, 1500.0)], HELD_BACK),
     cause(Bottleneck::Network, &[at_least(Indicator::QueueDrops, 1.0)], HELD_BACK),
@@ -352,9 +371,12 @@ impl Cause {
             && !self.unless_unknown.iter().any(|condition| condition.is_contradicted(indicators))
     }
 
-    /// Returns the conditions whose indicators are known, with the values found.
+    /// Returns the conditions whose indicators are known, with the values found; of a disk also what it is used for.
     pub fn evidence(&self, indicators: &Indicators) -> Vec<(Condition, f64)> {
-        let conditions = self.all.iter().chain(self.unless_unknown);
+        let is_disk =
+            matches!(self.bottleneck, Bottleneck::DiskOperations | Bottleneck::DiskBandwidth);
+        let uses = DISK_USES.iter().filter(|one| is_disk && !self.all.contains(one) && one.holds(indicators));
+        let conditions = self.all.iter().chain(self.unless_unknown).chain(uses);
         conditions
             .filter_map(|condition| Some((*condition, *indicators.get(&condition.indicator)?)))
             .collect()
@@ -674,6 +696,47 @@ mod tests {
         let held = [(ProcessorUse, 0.2), (RateOfIdeal, 0.4), (WorkersBusy, 1.0)];
         let with = |at_lock| named(&[&held[..], &[(SessionsAtLock, at_lock)]].concat());
         assert_eq!([0.3, 0.8].map(with), [Bottleneck::WorkerLimit, Bottleneck::Waiting]);
+    }
+
+    /// Goal: the log of a database and its buffers are named as what the disk is used for, and only there.
+    #[test]
+    fn a_disk_is_named_with_what_a_database_uses_it_for() {
+        use Indicator::*;
+        let evidence = |found: &[(Indicator, f64)]| {
+            let indicators = found.iter().copied().collect();
+            let cause = find_cause(&indicators).unwrap();
+            let named: Vec<Indicator> =
+                cause.evidence(&indicators).iter().map(|(one, _)| one.indicator).collect();
+            (cause.bottleneck, named)
+        };
+        let operations = [(DiskOperationsOfShare, 0.97), (ProcessorUse, 0.3)];
+        let with = |more: &[(Indicator, f64)]| evidence(&[&operations[..], more].concat());
+        let disk = |uses: &[Indicator]| {
+            (Bottleneck::DiskOperations, [&[DiskOperationsOfShare, ProcessorUse][..], uses].concat())
+        };
+        assert_eq!(with(&[(SessionsAtLog, 0.9), (BufferReadsPerOperation, 0.2)]), disk(&[SessionsAtLog]));
+        assert_eq!(
+            with(&[(SessionsAtLog, 0.1), (BufferReadsPerOperation, 6.0)]),
+            disk(&[BufferReadsPerOperation])
+        );
+        assert_eq!(with(&[]), disk(&[]));
+        // A processor that is full makes sessions wait everywhere, and pages are read from the page cache.
+        let full = [(ProcessorUse, 0.97), (SessionsAtLog, 0.9), (BufferReadsPerOperation, 6.0)];
+        assert_eq!(evidence(&full), (Bottleneck::Processor, vec![ProcessorUse]));
+    }
+
+    /// A database on another machine, whose disks nobody watches, and one that waits for locks more than for its log.
+    #[test]
+    fn sessions_at_the_log_name_the_disk_before_the_locks_that_they_hold() {
+        use Indicator::*;
+        let slow = [(ProcessorUse, 0.2), (RateOfIdeal, 0.4)];
+        let with = |at_log, at_lock| {
+            let sessions = [(SessionsAtLog, at_log), (SessionsAtLock, at_lock)];
+            named(&[&slow[..], &sessions].concat())
+        };
+        assert_eq!(with(0.9, 0.1), Bottleneck::DiskOperations);
+        assert_eq!(with(0.1, 0.9), Bottleneck::Waiting);
+        assert_eq!(named(&[(ProcessorUse, 0.2), (RateOfIdeal, 1.0), (SessionsAtLog, 0.9)]), Bottleneck::None);
     }
 
     #[test]

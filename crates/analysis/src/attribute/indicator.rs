@@ -61,6 +61,7 @@ indicators! {
     RefaultsPerOperation "refaults per operation" PerOperation "Pages that were needed again soon after they were evicted, per operation.";
     MemoryLimitHits "memory limit met" PerSecond "How often the server met its limit on memory.";
     MemoryOfLimit "memory of its limit" Share "Memory in the control group that limits the server's memory ÷ that limit.";
+    BufferReadsPerOperation "buffer reads per operation" PerOperation "Pages that a database read because its buffers did not hold them, per operation.";
     DiskBusy "disk busy" Share "Busy time of the busiest disk.";
     DiskOperationsOfShare "disk requests of its share" Share "Requests of the server to disks ÷ its limit on them.";
     DiskBytesOfShare "disk bytes of its share" Share "Bytes that the server moves to and from disks ÷ its limit on them.";
@@ -82,6 +83,7 @@ indicators! {
     OpenFilesOfLimit "open files of the limit" Share "Open files of the server's process that is closest to its limit ÷ that limit.";
     ThreadsAtLock "threads at a lock" Share "Threads of the server that wait for a lock on a file ÷ operations that it can have in progress, at most 1.";
     SessionsAtLock "sessions at a lock" Share "Sessions of the database that wait for a lock ÷ operations in progress, at most 1.";
+    SessionsAtLog "sessions at the log" Share "Sessions of the database that wait for its log ÷ operations in progress, at most 1.";
     ThreadsAtSocket "threads at a socket" Share "Threads of the server that wait for data from a socket ÷ operations in progress, at most 1.";
     HeldByService "operations at a service" Share "Connections to a service behind the server ÷ operations in progress, at most 1; where they follow the load, or threads wait for data.";
     ServiceCounts "counts of connections to services" Count "How often the server's connections to services behind it were counted, where that was less often than its CPUs were read.";

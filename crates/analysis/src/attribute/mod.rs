@@ -18,7 +18,10 @@ mod load_interfaces;
 mod read;
 mod web;
 
-pub use cause::{CAUSES, Cause, Condition, REFAULTS_MIN, SERVICE_COUNTS_MIN, Threshold};
+pub use cause::{
+    BUFFER_READS_MIN, CAUSES, Cause, Condition, REFAULTS_MIN, SERVICE_COUNTS_MIN, SESSIONS_AT_LOG_MIN,
+    Threshold,
+};
 pub use demand::{DemandUnit, RateBounds, ResourceDemand};
 pub use headroom::{generator_headroom, load_threads_were_full};
 pub use indicator::{Indicator, IndicatorUnit, Indicators};

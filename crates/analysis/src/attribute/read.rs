@@ -25,6 +25,9 @@ const LOCK_CHANNELS: [&str; 4] = ["do_lock_file_wait", "fcntl_setlk", "flock_", 
 const SOCKET_CHANNELS: [&str; 5] =
     ["wait_woken", "sk_wait_data", "tcp_recvmsg", "unix_stream_read_generic", "unix_stream_data_wait"];
 
+/// The counts by which databases say how many pages they read because their buffers did not hold them.
+const BUFFER_READS: [&str; 2] = ["pg_stat_database.blks_read", "Innodb_buffer_pool_reads"];
+
 /// The least mean response time, in s, that the CPU time of an operation has to explain. A house rule: below it, what the
 /// network and the generator add would count.
 const RESPONSE_MIN: f64 = 0.005;
@@ -156,6 +159,8 @@ impl Reader<'_> {
         self.put(Indicator::RefaultsPerOperation, self.per_operation(refaults));
         self.put_sum(Indicator::MemoryLimitHits, Counter::SutMemoryHits);
         self.put(Indicator::MemoryOfLimit, limits_in_force::memory_share(uses));
+        let reads = BUFFER_READS.iter().find_map(|name| uses.sut_value(Counter::DatabaseCount, name));
+        self.put(Indicator::BufferReadsPerOperation, self.per_operation(reads));
     }
 
     fn disks(&mut self) {
@@ -233,6 +238,7 @@ impl Reader<'_> {
         let at_disk = share_of(sum(Counter::SutThreadsBlocked), sum(Counter::SutThreads));
         self.put(Indicator::ThreadsAtLock, at_lock);
         self.put(Indicator::SessionsAtLock, share_of(sum(Counter::SessionsAtLock), None));
+        self.put(Indicator::SessionsAtLog, share_of(sum(Counter::SessionsAtLog), None));
         self.put(Indicator::ThreadsAtDisk, at_disk);
         self.put(Indicator::ResponseUnexplained, self.response_unexplained());
     }

@@ -459,6 +459,30 @@ fn traffic_with_a_disk_is_compared_with_the_limit_of_its_group() {
     assert_eq!(attribution.bottleneck, Bottleneck::DiskOperations);
 }
 
+/// By hand: of 4 operations in progress 3 wait for the log; 66.7 operations and 100 pages a second are 1.5 pages an operation.
+#[test]
+fn a_database_says_what_its_disk_is_used_for() {
+    for (reads, others) in [
+        ("pg_stat_database.blks_read", "pg_stat_database.blks_hit"),
+        ("Innodb_buffer_pool_reads", "Innodb_data_fsyncs"),
+    ] {
+        let attribution = watched(&[
+            (Counter::CpuUser, "0", |second| 100_000 * second),
+            (Counter::CpuIdle, "0", |second| 900_000 * second),
+            (Counter::SutWritesMax, "port=80 8:0", |_| 80),
+            (Counter::SutLimitedWrites, "port=80 8:0", |second| 78 * second),
+            (Counter::SessionsAtLog, "", |_| 3),
+            (Counter::DatabaseCount, reads, |second| 100 * second),
+            (Counter::DatabaseCount, others, |second| 9000 * second),
+        ]);
+        let expected = [(Indicator::SessionsAtLog, 0.75), (Indicator::BufferReadsPerOperation, 1.5)];
+        check(&attribution, &expected);
+        let uses: Vec<Indicator> = attribution.evidence.iter().map(|(one, _)| one.indicator).collect();
+        assert_eq!(attribution.bottleneck, Bottleneck::DiskOperations);
+        assert!(expected.iter().all(|(indicator, _)| uses.contains(indicator)), "{uses:?}");
+    }
+}
+
 /// The reported case: the whole machine's listeners overflow, the server's own does not. By hand: 9 overflows a second.
 #[test]
 fn overflows_of_other_listeners_are_not_the_servers() {

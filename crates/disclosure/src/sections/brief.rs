@@ -1,9 +1,12 @@
 //! The short answers on the first page: bottleneck, throughput, errors, and what to do next.
 
-use analysis::attribute::{Attribution, Bottleneck, Indicator, REFAULTS_MIN, SERVICE_COUNTS_MIN};
+use analysis::attribute::{
+    Attribution, BUFFER_READS_MIN, Bottleneck, Indicator, REFAULTS_MIN, SERVICE_COUNTS_MIN,
+    SESSIONS_AT_LOG_MIN,
+};
 use analysis::{LoadPointResult, VerdictState};
 
-use crate::bottleneck::bottleneck_text;
+use crate::bottleneck::{bottleneck_adjective, bottleneck_text};
 use crate::{Report, Text, finding_hint, numbers};
 
 /// Returns the answers by their names, in reading order.
@@ -56,13 +59,14 @@ fn next(report: &Report) -> Text {
         let hint = hint.unwrap_or("repeat it when nothing disturbs the machine");
         return Text::default().sentence(&format!("Make the run valid first: {hint}."));
     }
-    let Some(point) = report.main_point() else { return Text::default() };
-    let found = point.attribution.as_ref();
-    let advice: Vec<String> = match found.filter(|attribution| attribution.bottleneck != Bottleneck::None) {
+    let Some(main) = report.main_point() else { return Text::default() };
+    let advice: Vec<String> = match limited_point(report, main) {
         None => more_load(report).into_iter().collect(),
-        Some(attribution) => {
-            let sentences = [Some(advice(attribution.bottleneck)), more_advice(attribution)];
-            sentences.into_iter().flatten().map(str::to_owned).collect()
+        Some((point, attribution)) => {
+            let is_elsewhere = point.index != main.index;
+            let load = is_elsewhere.then(|| where_limited(report, main, point, attribution));
+            let relief = [Some(advice(attribution.bottleneck)), more_advice(attribution)];
+            load.into_iter().chain(relief.into_iter().flatten().map(str::to_owned)).collect()
         }
     };
     let run = report.provenance.run_file.as_deref().unwrap_or("RUN");
@@ -71,6 +75,34 @@ fn next(report: &Report) -> Text {
     );
     let sentences: Vec<String> = advice.into_iter().chain([compare]).collect();
     Text::default().sentence(&sentences.join(" "))
+}
+
+/// Returns the load point whose bottleneck the advice is about: the main one where it is limited, else the next one of
+/// greater load that is, else the nearest one of lower load with a bottleneck that has a name. `None` if no load point is
+/// limited.
+fn limited_point<'a>(
+    report: &Report<'a>,
+    main: &LoadPointResult,
+) -> Option<(&'a LoadPointResult, &'a Attribution)> {
+    let attributed = |point: &'a LoadPointResult| Some((point, point.attribution.as_ref()?));
+    let points = report.analysis.load_points.iter().filter_map(attributed);
+    let mut limited: Vec<_> = points.filter(|(_, found)| found.bottleneck != Bottleneck::None).collect();
+    limited.sort_by(|(one, _), (other, _)| one.load.level().total_cmp(&other.load.level()));
+    let next = limited.iter().find(|(point, _)| main.load.level() <= point.load.level());
+    let below = limited.iter().rfind(|(_, found)| found.bottleneck != Bottleneck::Undetermined);
+    next.or(below).copied()
+}
+
+/// Returns the sentence that tells the load of a bottleneck from that of the main load point, which has none.
+fn where_limited(
+    report: &Report,
+    main: &LoadPointResult,
+    point: &LoadPointResult,
+    found: &Attribution,
+) -> String {
+    let terms = report.terms();
+    let (free, limited) = (terms.load_text(main.load), terms.load_text(point.load));
+    format!("Nothing limited the server at {free}; at {limited} it was {}.", bottleneck_adjective(found))
 }
 
 /// Returns the advice to offer more load; `None` if the run has searched for the highest.
@@ -89,6 +121,8 @@ fn more_advice(attribution: &Attribution) -> Option<&'static str> {
     let value = |indicator| attribution.indicators.get(&indicator).copied();
     let is_counted_rarely = value(Indicator::ServiceCounts).is_some_and(|n| n < SERVICE_COUNTS_MIN);
     let is_read_again = value(Indicator::RefaultsPerOperation).is_some_and(|n| REFAULTS_MIN <= n);
+    let has_small_buffers = value(Indicator::BufferReadsPerOperation).is_some_and(|n| BUFFER_READS_MIN <= n);
+    let waits_for_log = value(Indicator::SessionsAtLog).is_some_and(|share| SESSIONS_AT_LOG_MIN <= share);
     match attribution.bottleneck {
         Bottleneck::Undetermined if is_counted_rarely => Some(
             "The server’s connections to services were counted too rarely: measure for longer, or with fewer connections on \
@@ -97,6 +131,13 @@ fn more_advice(attribution: &Attribution) -> Option<&'static str> {
         Bottleneck::DiskOperations | Bottleneck::DiskBandwidth if is_read_again => {
             Some("Memory comes first: much of what is read had been in memory and was evicted.")
         }
+        Bottleneck::DiskOperations | Bottleneck::DiskBandwidth if has_small_buffers => Some(
+            "The database’s buffers come first: it reads pages that they do not hold. Make them larger, as far as there is \
+             memory.",
+        ),
+        Bottleneck::DiskOperations | Bottleneck::DiskBandwidth if waits_for_log => Some(
+            "Its log comes first: sessions wait until it is written. A faster disk for the log relieves them.",
+        ),
         _ => None,
     }
 }

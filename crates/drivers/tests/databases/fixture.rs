@@ -1,6 +1,6 @@
 //! A database server by its recipe with the data of two warehouses, and terminals that use it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -85,11 +85,20 @@ impl Database {
 
     /// Starts a server without data in a variant of its recipe.
     pub(crate) fn start(product: DatabaseProduct, variant: Option<&str>) -> Database {
+        // In memory: most tests are not about disks.
+        Database::start_within(Path::new("/dev/shm"), ResourceLimits::default(), product, variant)
+    }
+
+    /// Starts a server without data whose files are in a new folder of another one, within limits.
+    pub(crate) fn start_within(
+        parent: &Path,
+        limits: ResourceLimits,
+        product: DatabaseProduct,
+        variant: Option<&str>,
+    ) -> Database {
         static RUNNING: Mutex<()> = Mutex::new(());
         let alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        // In memory: the tests are not about disks.
-        let base = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/dev/shm");
-        let base = base.unwrap();
+        let base = passable_folder(parent);
         let private = |name: &str| {
             let folder = base.path().join(name);
             std::fs::create_dir_all(&folder).unwrap();
@@ -106,7 +115,7 @@ impl Database {
             data_dir: private("data"),
             files: &files,
             root: None,
-            limits: ResourceLimits::default(),
+            limits,
             port: None,
             search_path: Vec::new(),
             profile: Some("default".to_owned()),
@@ -194,6 +203,12 @@ impl Database {
         printed(self.client(false, statement))
     }
 
+    /// Executes a statement that needs no schema of ours, while the terminals of this thread go on.
+    pub(crate) async fn execute_meanwhile(&self, statement: &str) {
+        let client = self.client(false, statement);
+        tokio::task::spawn_blocking(|| printed(client)).await.unwrap();
+    }
+
     /// Begins a statement that needs no schema of ours, and goes on.
     pub(crate) fn spawn_outside(&self, statement: &str) -> Child {
         self.client(false, statement).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
@@ -279,6 +294,11 @@ impl Database {
         }
         control.totals().await.unwrap()
     }
+}
+
+/// Makes a folder in another one which the servers' accounts may enter.
+pub(crate) fn passable_folder(parent: &Path) -> TempDir {
+    tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in(parent).unwrap()
 }
 
 /// Returns the encryption of connections to the servers here.

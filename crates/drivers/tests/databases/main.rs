@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod faults;
 mod fixture;
 mod forms;
 mod hostile_mariadb;
@@ -10,4 +11,5 @@ mod hostile_postgres;
 mod interference;
 mod loading;
 mod recovery;
+mod terminals;
 mod tls;

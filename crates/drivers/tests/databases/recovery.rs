@@ -1,29 +1,21 @@
 //! A server that crashes while transactions are under way, and comes up again.
 
-use std::cell::Cell;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use drivers::orders::{DatabaseContext, DatabaseDriver};
-use engine::Driver;
-use model::{DatabaseProduct, OrderSql, Outcome};
+use drivers::orders::DatabaseContext;
+use model::{DatabaseProduct, OrderSql};
 use observe::process::family_of;
-use orders::{OrderTotals, TransactionType};
+use orders::OrderTotals;
 use rustix::process::{Pid, Signal, WaitOptions, geteuid, kill_process, waitpid};
-use units::{Clock, RealClock};
 
 use crate::common::block_on;
-use crate::fixture::{Database, Inputs, PRODUCTS, fresh};
+use crate::fixture::{Database, PRODUCTS, fresh};
+use crate::terminals::{Failure, TERMINALS, Terminals, check_orders};
 
-/// Terminals that work at the same time.
-const TERMINALS: u32 = 6;
-
-/// Transactions of each terminal that succeed, before the crash or after it.
-const TRANSACTIONS: u32 = 80;
-
-/// The longest that the server takes to come up again, and that all terminals take to go on.
-const RECOVERY_MAX: Duration = Duration::from_secs(60);
+/// Transactions of each terminal that succeed before the crash, and after it.
+const TRANSACTIONS: [u32; 2] = [20, 60];
 
 /// A server that was started again; ends with this value.
 struct Recovered {
@@ -103,50 +95,18 @@ fn crash(database: &Database) -> Recovered {
     Recovered { product: database.product, server: again.spawn().unwrap() }
 }
 
-/// Performs transactions until as many have succeeded; returns the outcomes of the others.
-async fn work(driver: &mut DatabaseDriver, inputs: &mut Inputs, done: &Cell<u32>) -> Vec<Outcome> {
-    let mut failed = Vec::new();
-    let mut n_done = 0;
-    while n_done < TRANSACTIONS {
-        let request = inputs.next(TransactionType::ALL[(n_done % 5) as usize]);
-        let reply = driver.perform(&request, RealClock::start().now()).await;
-        match reply.outcome {
-            Outcome::Ok => n_done += 1,
-            outcome => {
-                failed.push(outcome);
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
-        done.set(done.get() + u32::from(reply.outcome == Outcome::Ok));
-    }
-    failed
-}
-
-/// Works before a crash, through it, and after it; returns the totals of the data then, and the outcomes that were not good.
+/// Works before a crash, through it, and after it; returns the totals of the data then, and the transactions that failed.
 async fn work_through_a_crash(
     database: &Database,
     form: OrderSql,
     context: &Rc<DatabaseContext>,
-) -> (OrderTotals, Vec<Outcome>) {
-    let done = Rc::new(Cell::new(0));
-    let terminals: Vec<_> = (0..TERMINALS)
-        .map(|user| {
-            let (context, done) = (Rc::clone(context), Rc::clone(&done));
-            tokio::task::spawn_local(async move {
-                let (mut driver, mut inputs) = (DatabaseDriver::new(&context), Inputs::of(user));
-                work(&mut driver, &mut inputs, &done).await
-            })
-        })
-        .collect();
-    while done.get() < TERMINALS * TRANSACTIONS / 4 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+) -> (OrderTotals, Vec<Failure>) {
+    let terminals = Terminals::start(context);
+    terminals.wait_for_successes(TRANSACTIONS[0]).await;
     // All terminals have a request under way.
     let recovered = crash(database);
-    let mut failed = Vec::new();
-    for terminal in terminals {
-        failed.extend(tokio::time::timeout(RECOVERY_MAX, terminal).await.expect("it goes on").unwrap());
-    }
+    terminals.wait_for_successes(TRANSACTIONS[1]).await;
+    let failed = terminals.end().await;
     let totals = database.consistent_totals(form).await;
     drop(recovered);
     (totals, failed)
@@ -163,15 +123,10 @@ fn a_crash_loses_nothing_that_was_committed() {
             let (totals, failed) = block_on(work_through_a_crash(&database, form, &context));
             assert!(!failed.is_empty(), "{product} {form}: nobody noticed");
             let counts = context.counts();
-            let known = |n: i64, least: u64, in_doubt: u64| {
-                let n = u64::try_from(n).unwrap();
-                assert!(least <= n && n <= least + in_doubt, "{product} {form}: {n}, {counts:?}");
-            };
-            known(totals.placed_since(&fresh()), counts.placed, counts.placed_in_doubt);
-            let delivered = totals.delivered_since_load(&crate::fixture::scale());
-            known(delivered, counts.delivered, counts.delivered_in_doubt);
+            check_orders(&fresh(), &totals, &counts);
             // Some orders of a fifth of the transactions are rolled back.
-            assert!(u64::from(TERMINALS * TRANSACTIONS / 8) <= counts.placed, "{counts:?}");
+            let n_least = TERMINALS * TRANSACTIONS.iter().sum::<u32>() / 8;
+            assert!(u64::from(n_least) <= counts.placed, "{counts:?}");
         }
     }
 }

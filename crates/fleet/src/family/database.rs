@@ -357,15 +357,16 @@ async fn has_room(
         false => 0,
     };
     if connections.free < n_users + n_background {
-        let (most, free) = (connections.most, connections.free);
         let background = match n_background {
             0 => String::new(),
-            n => format!(", and {n} for deferred deliveries"),
+            n => format!(" and {n} sessions for deferred deliveries"),
         };
-        let text = format!(
-            "its `max_connections` of {most} leaves {free} for the {n_users} users of the plan{background}"
-        );
-        return Err(target.wrong_data(text));
+        return Err(VerifyError::TooFewConnections {
+            target: target.name.clone(),
+            most: connections.most,
+            free: connections.free,
+            wanted: format!("the {n_users} users of the plan{background}"),
+        });
     }
     Ok(())
 }

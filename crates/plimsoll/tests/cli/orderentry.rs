@@ -393,7 +393,11 @@ fn check_database_there(
     let many = ["run", "orderentry", "--target", target, "--out", "x.plim", "--quick", "--load", "200"];
     let mut command = fixture.command(&[&many[..], &["--monitor", "off"]].concat());
     set_password(&fixture, &mut command);
-    fixture.end(command).expect(4).expect_stderr("its `max_connections` of 1");
+    fixture
+        .end(command)
+        .expect(4)
+        .expect_stderr("has too few connections: its `max_connections` of 1")
+        .expect_stderr("hint: raise `max_connections` of the server, or load it with fewer users (`--load`)");
 }
 
 /// A folder of databases, which their accounts may enter.

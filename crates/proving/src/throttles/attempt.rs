@@ -10,6 +10,11 @@ use crate::shell::line;
 /// The result of a throttle that this machine's kernel does not enforce.
 pub(super) const LEFT_OUT: &str = "left out, not enforced here";
 
+/// Reasons why a run is refused before load begins, by a part of the error, and the bottleneck that this is: without ports
+/// for its connections, the generator does not begin; without sessions, the users of a database do not.
+const REFUSALS: [(&str, &str); 2] =
+    [("error: local ports: ", "generator"), (" has too few connections: ", "connection limit")];
+
 /// The result of one attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
@@ -42,10 +47,9 @@ impl Attempt {
                 rate: 0.0,
             });
         }
-        // Without ports for its connections, the generator does not begin.
-        if let Some(why) = said.lines().find_map(|line| line.strip_prefix("error: local ports: ")) {
+        if let Some((named, why)) = refusal(&said) {
             return Ok(Attempt {
-                named: "generator".to_owned(),
+                named: named.to_owned(),
                 evidence: format!("refused: {why}"),
                 is_valid: false,
                 rules: Vec::new(),
@@ -75,6 +79,15 @@ impl Attempt {
     }
 }
 
+/// Returns the bottleneck by which a run was refused, with the error; `None` of any other run.
+fn refusal(said: &str) -> Option<(&'static str, &str)> {
+    let mut errors = said.lines().filter_map(|line| Some((line, line.strip_prefix("error: ")?)));
+    errors.find_map(|(line, why)| {
+        let known = REFUSALS.iter().find(|(part, _)| line.contains(part));
+        known.map(|(_, named)| (*named, why))
+    })
+}
+
 /// Returns the rules behind a run's verdict, from its JSON.
 pub fn rules_of(run: &Value) -> Vec<String> {
     let reasons = run["verdict"]["reasons"].as_array().into_iter().flatten();
@@ -91,4 +104,18 @@ fn evidence(bottleneck: &Value) -> String {
         texts = signs.map(|(sign, value)| format!("{sign} {:.3}", value.as_f64().unwrap_or(0.0))).collect();
     }
     texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_runs_name_their_bottleneck() {
+        let ports = "warning: a\nerror: local ports: 5 for 9 connections\nhint: b";
+        assert_eq!(refusal(ports), Some(("generator", "local ports: 5 for 9 connections")));
+        let full = "error: x has too few connections: its `max_connections` of 100 leaves 97 for the 120 users";
+        assert_eq!(refusal(full).map(|(named, _)| named), Some("connection limit"));
+        assert_eq!(refusal("hint: x has too few connections: y\nerror: something else"), None);
+    }
 }

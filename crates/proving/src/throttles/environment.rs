@@ -2,18 +2,22 @@
 
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
 
 use super::table::EnvironmentKind;
 use crate::bench::process::{BackgroundProcess, serve};
 use crate::namespace::{NetworkNamespace, command_in};
+use crate::shell::root;
 
 /// A running environment, which is torn down when dropped.
 pub(super) struct ThrottleEnvironment {
     /// Dropped before the namespace.
     processes: Vec<BackgroundProcess>,
     namespace: Option<NetworkNamespace>,
-    /// Arguments of `plimsoll run` that name a server that is already running.
+    /// The folder of a changed recipe.
+    recipe: Option<TempDir>,
+    /// Arguments of `plimsoll run` that name the server.
     pub arguments: Vec<String>,
 }
 
@@ -23,7 +27,12 @@ impl ThrottleEnvironment {
         environment: EnvironmentKind,
         plimsoll: &std::path::Path,
     ) -> Result<ThrottleEnvironment> {
-        let mut held = ThrottleEnvironment { processes: Vec::new(), namespace: None, arguments: Vec::new() };
+        let mut held = ThrottleEnvironment {
+            processes: Vec::new(),
+            namespace: None,
+            recipe: None,
+            arguments: Vec::new(),
+        };
         match environment {
             EnvironmentKind::Nothing => {}
             EnvironmentKind::Namespace(discipline) => held.make_namespace(discipline)?,
@@ -37,6 +46,12 @@ impl ThrottleEnvironment {
                     vec![format!("--target=app://{address}"), format!("--monitor=app={address}")];
             }
             EnvironmentKind::Burners(n) => held.burn(n)?,
+            EnvironmentKind::Recipe { name, changes } => {
+                let folder = held.recipe.insert(tempfile::tempdir()?);
+                let path = folder.path().join(format!("{name}.toml"));
+                std::fs::write(&path, changed_recipe(name, changes)?)?;
+                held.arguments = vec![format!("--sut={}", path.display())];
+            }
         }
         Ok(held)
     }
@@ -70,4 +85,14 @@ impl ThrottleEnvironment {
         }
         Ok(())
     }
+}
+
+/// Returns the text of a built-in recipe with others in place of some of its texts.
+fn changed_recipe(name: &str, changes: &[(&str, &str)]) -> Result<String> {
+    let path = root().join(format!("recipes/{name}.toml"));
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    changes.iter().try_fold(text, |text, (from, to)| {
+        ensure!(text.contains(from), "`{}` has no `{from}`", path.display());
+        Ok(text.replace(from, to))
+    })
 }

@@ -93,7 +93,8 @@ pub fn once(plimsoll: &Path) -> Result<()> {
             let one = attempt(throttle, plimsoll, changes).with_context(|| throttle.name)?;
             println!("{}: {} ({})", throttle.name, one.named, one.evidence);
             ensure!(one.named != LEFT_OUT, "{}: {LEFT_OUT}", throttle.name);
-            let why = format!("called {}, expected {}", one.named, throttle.bottleneck);
+            let (named, evidence) = (&one.named, &one.evidence);
+            let why = format!("called {named} ({evidence}), expected {} {}", throttle.bottleneck, throttle.evidence);
             Ok(match is_right(throttle, &one) {
                 true => AttemptResult::Right,
                 // One of the throttles makes the generator wait.
@@ -114,9 +115,12 @@ pub fn once(plimsoll: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether the bottleneck is the expected one, and a starved generator made the load point invalid.
+/// Returns whether the bottleneck is the expected one with the expected evidence, and a starved generator made the load
+/// point invalid.
 fn is_right(throttle: &Throttle, one: &Attempt) -> bool {
-    one.named == throttle.bottleneck && !(throttle.bottleneck == "generator" && one.is_valid)
+    one.named == throttle.bottleneck
+        && one.evidence.contains(throttle.evidence)
+        && !(throttle.bottleneck == "generator" && one.is_valid)
 }
 
 /// Tries throttles in rounds.
@@ -223,6 +227,21 @@ mod tests {
         let changed = arguments(&throttle, &["--settle", "1s", "--duration", "4s"]);
         assert_eq!(changed, ["x", "--load", "1,8", "--duration", "4s", "--settle", "1s"]);
         assert_eq!(arguments(&throttle, &[]), ["x", "--load", "1,8", "--duration", "6s"]);
+    }
+
+    /// Goal: a disk that is named for another reason than the throttle is no correct result.
+    #[test]
+    fn the_evidence_is_the_expected_one() {
+        let attempt = |evidence: &str| Attempt {
+            named: "disk operations".into(),
+            evidence: evidence.into(),
+            is_valid: true,
+            rules: vec![],
+            rate: 1.0,
+        };
+        let log = THROTTLES.iter().find(|one| one.evidence == "sessions at the log").unwrap();
+        assert!(is_right(log, &attempt("disk requests of its share 0.980, sessions at the log 0.912")));
+        assert!(!is_right(log, &attempt("disk requests of its share 0.980")));
     }
 
     /// Goal: a throttle that this machine does not enforce never counts as correct.

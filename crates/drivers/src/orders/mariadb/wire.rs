@@ -71,10 +71,19 @@ const IS_KNOWN: u8 = 0x03;
 /// The numbers of errors after which the server ends the session: it shuts down, or somebody has killed the connection.
 const FATAL: [u16; 3] = [1053, 1927, 4031];
 
-/// The states of errors of which the server says none, or one that does not tell: its connections are all taken, which it
-/// says before it knows the client; and, where `innodb_snapshot_isolation` is on, as it is from 11.6 on, another
-/// transaction has changed what this one has read, so that it is to be begun again.
-const OWN_STATES: [(u16, &str); 2] = [(1040, "08004"), (1020, "40001")];
+/// The states of errors of which the server says none, or one that does not tell.
+const OWN_STATES: [(u16, &str); 5] = [
+    // Its connections are all taken, which it says before it knows the client.
+    (1040, "08004"),
+    // Where `innodb_snapshot_isolation` is on, as it is from 11.6 on, another transaction has changed what this one has read,
+    // so that it is to be begun again.
+    (1020, "40001"),
+    // The disk is full, which it says of a table, too.
+    (1021, "53100"),
+    (1114, "53100"),
+    // An option of the server forbids the statement: of ours, those that write where it is read only.
+    (1290, "25006"),
+];
 
 /// The user of a session.
 #[derive(Debug)]
