@@ -1,10 +1,11 @@
 //! Order entry on MariaDB: a connection for each terminal, and transactions in one of two forms of SQL.
 //!
 //! - `wire`: commands, one at a time, and their results; `text`: statements as MariaDB has them
-//! - `row`: values of parameters and results
+//! - `columns`: the columns of results; `row`: values of parameters and results
 //! - `forms`: the statements of a session; `stored`: the calls of procedures
 //! - `dialect`: the schema, and its rows as the lines of a file or the values of an `INSERT` (`rows`)
 
+mod columns;
 mod dialect;
 mod forms;
 mod row;
@@ -14,6 +15,7 @@ mod text;
 mod wire;
 
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use super::database::{DatabaseServer, DatabaseSetupError};
 use super::sql::connection::SqlConnection;
@@ -22,6 +24,7 @@ use super::sql::driver::SqlServer;
 use super::sql::failure::SqlFailure;
 use super::sql::schema::ORDER_SCHEMA;
 use super::sql::stream::ServerSocket;
+use columns::KnownColumns;
 use forms::MariaDbForms;
 use wire::{Login, Wire};
 
@@ -30,6 +33,7 @@ use wire::{Login, Wire};
 pub(crate) struct MariaDbSessions {
     socket: ServerSocket,
     login: Login,
+    columns: Rc<KnownColumns>,
 }
 
 impl MariaDbSessions {
@@ -40,7 +44,7 @@ impl MariaDbSessions {
     ) -> Result<MariaDbSessions, DatabaseSetupError> {
         let socket = ServerSocket::of(server, source_addresses)?;
         let login = Login { user: server.user.clone(), password: server.password.clone() };
-        Ok(MariaDbSessions { socket, login })
+        Ok(MariaDbSessions { socket, login, columns: Rc::default() })
     }
 }
 
@@ -52,7 +56,7 @@ impl SqlServer for MariaDbSessions {
     }
 
     async fn connect(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.login, Some(ORDER_SCHEMA)).await
+        Wire::open(&self.socket, &self.login, Some(ORDER_SCHEMA), &self.columns).await
     }
 
     async fn cancel(&self, wire: Wire) {
