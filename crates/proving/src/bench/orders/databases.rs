@@ -101,11 +101,7 @@ impl Database {
 
     /// Returns the variable of the environment from which clients take the password, and the password.
     pub(super) fn password(&self) -> (&'static str, &str) {
-        let name = match self.product {
-            DatabaseProduct::PostgreSql => "PGPASSWORD",
-            DatabaseProduct::MariaDb => "MYSQL_PWD",
-        };
-        (name, self.sut.password())
+        (password_variable(self.product), self.sut.password())
     }
 
     /// Returns the server as our driver reaches it.
@@ -142,7 +138,28 @@ impl Database {
         Ok(path)
     }
 
-    /// Executes statements by the product's own client, with the names of our schema, and returns what it prints.
+    /// Returns the product's own client.
+    pub(super) fn client(&self) -> SqlClient {
+        let (product, port, password) = (self.product, self.port(), self.sut.password().to_owned());
+        SqlClient { product, port, password }
+    }
+
+    /// Returns the CPU time of the server so far and the time since it was ready, both in s.
+    pub(super) fn cpu_and_time(&self) -> (f64, f64) {
+        let cpu_s = self.sut.usage().map_or(f64::NAN, |usage| usage.cpu.as_secs_f64());
+        (cpu_s, self.started.now().as_secs_f64())
+    }
+}
+
+/// A product's own client for statements, which threads can share.
+pub(super) struct SqlClient {
+    product: DatabaseProduct,
+    port: u16,
+    password: String,
+}
+
+impl SqlClient {
+    /// Executes statements with the names of our schema, and returns what the client prints.
     pub(super) fn execute(&self, sql: &str) -> Result<String> {
         self.execute_in(Some(ORDER_SCHEMA), sql)
     }
@@ -153,7 +170,7 @@ impl Database {
     }
 
     fn execute_in(&self, schema: Option<&str>, sql: &str) -> Result<String> {
-        let (port, user) = (format!("--port={}", self.port()), USER);
+        let (port, user) = (format!("--port={}", self.port), USER);
         let mut client = match self.product {
             DatabaseProduct::PostgreSql => {
                 let mut psql = Command::new(PSQL);
@@ -172,14 +189,14 @@ impl Database {
                 mariadb
             }
         };
-        let (name, password) = self.password();
-        output(client.env(name, password))
+        output(client.env(password_variable(self.product), &self.password))
     }
+}
 
-    /// Returns the CPU time of the server so far and the time since it was ready, both in s.
-    pub(super) fn cpu_and_time(&self) -> (f64, f64) {
-        let cpu_s = self.sut.usage().map_or(f64::NAN, |usage| usage.cpu.as_secs_f64());
-        (cpu_s, self.started.now().as_secs_f64())
+fn password_variable(product: DatabaseProduct) -> &'static str {
+    match product {
+        DatabaseProduct::PostgreSql => "PGPASSWORD",
+        DatabaseProduct::MariaDb => "MYSQL_PWD",
     }
 }
 

@@ -19,7 +19,7 @@ use orders::{DataScale, OrderTable, Population};
 use tempfile::TempDir;
 use units::{Clock, RealClock, wall};
 
-use super::databases::{CONNECTIONS, Database};
+use super::databases::{CONNECTIONS, Database, SqlClient};
 
 /// The size of the data: 138 MB of rows.
 const WAREHOUSES: u32 = 20;
@@ -152,36 +152,47 @@ fn count_all() -> String {
 
 /// A server with all CPUs of the machine.
 struct ServerLoading {
-    product: DatabaseProduct,
     database: Database,
-    files: PathBuf,
+    files: RowFiles,
+}
+
+/// The files with the rows of all tables, and the client that has the server read and write them.
+struct RowFiles {
+    product: DatabaseProduct,
+    client: SqlClient,
+    folder: PathBuf,
 }
 
 impl ServerLoading {
     /// Starts the server, and has it export the rows.
     fn prepare(product: DatabaseProduct) -> Result<ServerLoading> {
         let database = Database::start(product, Vec::new())?;
-        let files = database.shared_folder()?;
-        let loading = ServerLoading { product, database, files };
-        loading.load()?;
-        for table in TABLES {
-            let (name, file) = (table.schema().name, loading.file(table));
-            let export = match product {
-                DatabaseProduct::PostgreSql => format!("COPY {name} TO '{file}'"),
-                DatabaseProduct::MariaDb => format!("SELECT * FROM {name} INTO OUTFILE '{file}'"),
-            };
-            loading.database.execute(&export)?;
-        }
-        Ok(loading)
+        database.load(&population()?)?;
+        let (client, folder) = (database.client(), database.shared_folder()?);
+        let files = RowFiles { product, client, folder };
+        TABLES.into_iter().try_for_each(|table| files.export(table))?;
+        Ok(ServerLoading { database, files })
+    }
+}
+
+impl RowFiles {
+    fn of(&self, table: OrderTable) -> (&'static str, String) {
+        let name = table.schema().name;
+        (name, self.folder.join(name).display().to_string())
     }
 
-    fn file(&self, table: OrderTable) -> String {
-        self.files.join(table.schema().name).display().to_string()
+    fn export(&self, table: OrderTable) -> Result<()> {
+        let (name, file) = self.of(table);
+        let export = match self.product {
+            DatabaseProduct::PostgreSql => format!("COPY {name} TO '{file}'"),
+            DatabaseProduct::MariaDb => format!("SELECT * FROM {name} INTO OUTFILE '{file}'"),
+        };
+        self.client.execute(&export).map(drop)
     }
 
     /// Makes a table, loads its rows, and makes its indexes, as our loading does.
-    fn load_file(&self, table: OrderTable) -> Result<()> {
-        let (name, file) = (table.schema().name, self.file(table));
+    fn load(&self, table: OrderTable) -> Result<()> {
+        let (name, file) = self.of(table);
         let copy = match self.product {
             DatabaseProduct::PostgreSql => format!("COPY {name} FROM '{file}' WITH (FREEZE)"),
             DatabaseProduct::MariaDb => {
@@ -190,38 +201,17 @@ impl ServerLoading {
         };
         let (before, after) = row_statements(self.product, table);
         let statements = [before, vec![copy], after].concat();
-        self.database.execute(&statements.join("; ")).map(drop)
-    }
-}
-
-impl Loading for ServerLoading {
-    fn clear(&self) -> Result<()> {
-        let drop = match self.product {
-            DatabaseProduct::PostgreSql => {
-                format!("DROP SCHEMA IF EXISTS {ORDER_SCHEMA} CASCADE")
-            }
-            DatabaseProduct::MariaDb => format!("DROP DATABASE IF EXISTS {ORDER_SCHEMA}"),
-        };
-        self.database.execute_outside(&drop)?;
-        if self.product == DatabaseProduct::PostgreSql {
-            // What the last load has left to be written is not the next one's.
-            self.database.execute_outside("CHECKPOINT")?;
-        }
-        Ok(())
+        self.client.execute(&statements.join("; ")).map(drop)
     }
 
-    fn load(&self) -> Result<()> {
-        self.database.load(&population()?)
-    }
-
-    fn load_files(&self) -> Result<()> {
-        self.database.execute_outside(&schema_statements(self.product).join("; "))?;
+    /// Loads the rows of all tables by several connections, each of which takes the next table.
+    fn load_all(&self) -> Result<()> {
         let tables = Mutex::new(VecDeque::from(TABLES));
         let next = || tables.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         thread::scope(|scope| {
             let work = || -> Result<()> {
                 while let Some(table) = next() {
-                    self.load_file(table)?;
+                    self.load(table)?;
                 }
                 Ok(())
             };
@@ -230,16 +220,41 @@ impl Loading for ServerLoading {
             let join = |thread: thread::ScopedJoinHandle<'_, Result<()>>| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
-            threads.into_iter().map(join).collect::<Result<Vec<()>>>()
-        })?;
-        if self.product == DatabaseProduct::PostgreSql {
-            self.database.execute("CHECKPOINT")?;
+            threads.into_iter().try_for_each(join)
+        })
+    }
+
+    /// Has the server write what it has in memory only; MariaDB does so in its own time.
+    fn flush(&self) -> Result<()> {
+        match self.product {
+            DatabaseProduct::PostgreSql => self.client.execute_outside("CHECKPOINT").map(drop),
+            DatabaseProduct::MariaDb => Ok(()),
         }
-        Ok(())
+    }
+}
+
+impl Loading for ServerLoading {
+    fn clear(&self) -> Result<()> {
+        let statement = match self.files.product {
+            DatabaseProduct::PostgreSql => format!("DROP SCHEMA IF EXISTS {ORDER_SCHEMA} CASCADE"),
+            DatabaseProduct::MariaDb => format!("DROP DATABASE IF EXISTS {ORDER_SCHEMA}"),
+        };
+        self.files.client.execute_outside(&statement)?;
+        self.files.flush()
+    }
+
+    fn load(&self) -> Result<()> {
+        self.database.load(&population()?)
+    }
+
+    fn load_files(&self) -> Result<()> {
+        self.files.client.execute_outside(&schema_statements(self.files.product).join("; "))?;
+        self.files.load_all()?;
+        self.files.flush()
     }
 
     fn n_rows(&self) -> Result<u64> {
-        Ok(self.database.execute(&count_all())?.trim().parse()?)
+        Ok(self.files.client.execute(&count_all())?.trim().parse()?)
     }
 }
 

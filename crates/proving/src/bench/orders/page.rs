@@ -18,10 +18,33 @@ const MEMORY_KB_MAX: f64 = 10.0;
 /// Minimum rate of loading, as a share of that from files.
 const LOADING_MIN: f64 = 0.7;
 
-/// The products, each with its own load generator.
-const PRODUCTS: [(DatabaseProduct, &str, &str); 2] = [
-    (DatabaseProduct::PostgreSql, "PostgreSQL", "pgbench"),
-    (DatabaseProduct::MariaDb, "MariaDB", "sysbench"),
+/// The products.
+const PRODUCTS: [(DatabaseProduct, &str); 2] =
+    [(DatabaseProduct::PostgreSql, "PostgreSQL"), (DatabaseProduct::MariaDb, "MariaDB")];
+
+/// A comparison of exchanges with those of another load generator.
+struct PeerComparison {
+    /// The title of its row.
+    title: &'static str,
+    ours: TurnName,
+    theirs: TurnName,
+    /// The other generator.
+    peer: &'static str,
+}
+
+const PEER_COMPARISONS: [PeerComparison; 2] = [
+    PeerComparison {
+        title: "order entry, PostgreSQL",
+        ours: TurnName::Client(DatabaseProduct::PostgreSql),
+        theirs: TurnName::Peer(DatabaseProduct::PostgreSql),
+        peer: "pgbench",
+    },
+    PeerComparison {
+        title: "order entry, MariaDB",
+        ours: TurnName::Client(DatabaseProduct::MariaDb),
+        theirs: TurnName::Peer(DatabaseProduct::MariaDb),
+        peer: "sysbench",
+    },
 ];
 
 /// The comparisons of memory: title, server, and the two numbers of users.
@@ -83,7 +106,7 @@ pub(super) fn tables(rounds: &[Round], loaded: &LoadRounds) -> String {
 }
 
 fn client(rounds: &[Round]) -> String {
-    let row = |(product, title, _): (DatabaseProduct, &str, &str)| {
+    let row = |(product, title): (DatabaseProduct, &str)| {
         let value = |value: fn(&TurnCosts) -> f64| of_turn(rounds, TurnName::Client(product), value);
         let (each, exchanges) = (value(TurnCosts::exchange_us)?, value(|costs| costs.exchanges)?);
         let (load, server) = (value(|costs| costs.load_cpus)?, value(|costs| costs.server_cpus)?);
@@ -107,21 +130,24 @@ fn client(rounds: &[Round]) -> String {
     )
 }
 
+impl PeerComparison {
+    /// Returns its row; `None` if its turns were not taken.
+    fn row(&self, rounds: &[Round]) -> Option<String> {
+        let of = |turn| -> Option<String> {
+            let each = of_turn(rounds, turn, TurnCosts::exchange_us)?;
+            let server = of_turn(rounds, turn, |costs| costs.server_cpus)?;
+            Some(format!("{each:.2} ({server:.2})"))
+        };
+        let each = |round: &Round, turn| round.of(turn).map(TurnCosts::exchange_us);
+        let ratio = median(rounds, |round| Some(each(round, self.ours)? / each(round, self.theirs)?))?;
+        let (ours, theirs) = (of(self.ours)?, of(self.theirs)?);
+        Some(format!("| {} | {ours} | {theirs} | {} | {ratio:.3} |\n", self.title, self.peer))
+    }
+}
+
 fn peers(rounds: &[Round]) -> String {
-    let row = |(product, title, peer): (DatabaseProduct, &str, &str)| {
-        let (ours, theirs) = (TurnName::Client(product), TurnName::Peer(product));
-        let each = |turn| of_turn(rounds, turn, TurnCosts::exchange_us);
-        let server = |turn| of_turn(rounds, turn, |costs| costs.server_cpus);
-        let ratio =
-            median(rounds, |round| Some(round.of(ours)?.exchange_us() / round.of(theirs)?.exchange_us()))?;
-        let (our_us, their_us) = (each(ours)?, each(theirs)?);
-        let (our_server, their_server) = (server(ours)?, server(theirs)?);
-        Some(format!(
-            "| {title} | {our_us:.2} ({our_server:.2}) | {their_us:.2} ({their_server:.2}) | {peer} | {ratio:.3} |\n"
-        ))
-    };
     section(
-        PRODUCTS.into_iter().filter_map(row).collect(),
+        PEER_COMPARISONS.iter().filter_map(|comparison| comparison.row(rounds)).collect(),
         &format!(
             "## Beside other load generators\n\n\
             pgbench (`-M prepared`) and sysbench with {USERS} sessions send one fixed transaction of {EXCHANGES} \
@@ -251,7 +277,7 @@ mod tests {
         let text = tables(&[speed(8.0), speed(7.0), speed(9.0)], &LoadRounds::new());
         for row in [
             "| PostgreSQL | 25.0 | 8.00 | 0.40 | 0.99 | 0.0960 | ≤ 0.1 | met |",
-            "| PostgreSQL | 8.00 (0.99) | 10.00 (0.99) | pgbench | 0.800 |",
+            "| order entry, PostgreSQL | 8.00 (0.99) | 10.00 (0.99) | pgbench | 0.800 |",
             "| 3 | pgbench | 120.0 | 12.0 | 10.00 | 0.40 | 0.99 | 0 |",
         ] {
             assert!(text.contains(row), "{row}\n{text}");
