@@ -1,4 +1,4 @@
-//! What the stub keeps, and its answers to queries about it.
+//! The data that the stub keeps, and its answers to queries about them.
 
 use orders::{DataScale, OrderTable, OrderTotals};
 
@@ -89,8 +89,8 @@ mod tests {
         data
     }
 
-    /// Two warehouses with divisor 100: 600 orders, 180 of them new, 20 districts whose next order is their 31st. Then 5 are
-    /// placed.
+    /// Two warehouses with divisor 100: 600 orders, 180 of them new, 20 districts whose next order is their 31st. Then 5
+    /// are placed.
     #[test]
     fn totals_follow_from_the_size_and_the_orders_placed() {
         let data = StubData { n_placed: 5, ..loaded() };

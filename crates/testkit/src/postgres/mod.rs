@@ -5,7 +5,7 @@
 //! dropped, conditions always hold, and districts have no order to deliver. What else it is asked, it refuses.
 //!
 //! - `message`: the protocol's messages as bytes
-//! - `data`: what is kept, and queries about it
+//! - `data`: the data that are kept, and queries about them
 //! - `procedures`: the stored procedures, with the types of their parameters and columns, and their rows
 //! - `session`: a session, message by message
 //!

@@ -56,7 +56,7 @@ const PARAMETERS: [(&str, &str); 13] = [
 enum State {
     Start,
     Ready,
-    /// What belongs to a refused request is ignored.
+    /// The rest of a request of which a part was refused is ignored.
     Failed,
     /// Rows of the client follow.
     Copying,

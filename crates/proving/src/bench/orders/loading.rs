@@ -38,7 +38,7 @@ const TABLES: [OrderTable; 9] = [
     OrderTable::Warehouse,
 ];
 
-/// What rows are loaded into.
+/// A server or file that rows are loaded into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoadTarget {
     /// A database server.
