@@ -1,6 +1,6 @@
 //! Measurements and long tests of the whole program, for `cargo xtask`.
 //!
-//! - `bench`: the load generator, the accelerator and the application server, compared with others
+//! - `bench`: the load generator, the accelerator, the application server and terminals on databases, compared with others
 //! - `soak`: the accelerator under disturbances; `conformance`: the public test suite for HTTP caches
 //! - `throttles`: servers that are throttled on purpose
 //! - `record`: recorded runs

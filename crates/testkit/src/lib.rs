@@ -14,6 +14,8 @@
 //! - `golden`: documents whose numbers must not change
 //! - `seed`: prints the seed of a failing test
 //!
+//! For many sessions over sockets there is [`PostgresStub`], which speaks a database's protocol (`postgres`).
+//!
 //! Besides, [`schema_faults`] validates JSON against the published schemas, [`keys_read`] and [`keys_named`] compare a
 //! schema with its language, and [`consistency`] checks a report for contradictions.
 
@@ -26,6 +28,7 @@ pub mod golden;
 mod json_schema;
 mod law;
 mod plan;
+mod postgres;
 mod queues;
 mod schema_keys;
 mod seed;
@@ -38,6 +41,7 @@ pub use conservation::assert_conserved;
 pub use json_schema::{closed, schema_faults};
 pub use law::Law;
 pub use plan::{benchmark_plan, closed_plan, one_object, open_plan, phases, with_workload};
+pub use postgres::PostgresStub;
 pub use queues::{mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use schema_keys::{Keys, is_published, keys_named, keys_read};
 pub use seed::with_seed;

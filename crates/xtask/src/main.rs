@@ -34,6 +34,10 @@ commands:
                    the same size to nginx; memory per session
                    [--rounds 9] [--seconds 4] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
                    docs/bench-application.md)
+  bench-orders     CPU per exchange of terminals on PostgreSQL and MariaDB, beside pgbench and sysbench; memory per
+                   user; loading compared with that of files
+                   [--rounds 5] [--seconds 5] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
+                   docs/bench-orders.md)
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
                    is compared, memory is monitored  [--minutes 20] [--write]  (--write: to
                    docs/recorded/soak-accelerator.md)
@@ -60,8 +64,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Commands in which this process itself generates load or compares every byte, and must be fast.
-const FAST: [&str; 3] = ["bench-generator", "bench-accelerator", "soak-accelerator"];
+/// Commands in which this process itself generates load, loads rows or compares every byte, and must be fast.
+const FAST: [&str; 4] = ["bench-generator", "bench-accelerator", "bench-orders", "soak-accelerator"];
 
 fn perform(arguments: &[&str]) -> Result<()> {
     match arguments {
@@ -78,8 +82,9 @@ fn perform(arguments: &[&str]) -> Result<()> {
             bench::accelerator::perform(&bench::accelerator::AcceleratorBenchOptions::parse(options)?)
         }
         ["bench-application", options @ ..] => {
-            bench::application::perform(&bench::application::ApplicationBenchOptions::parse(options)?)
+            bench::application::perform(&bench::application::options(options)?)
         }
+        ["bench-orders", options @ ..] => bench::orders::perform(&bench::orders::options(options)?),
         ["soak-accelerator", options @ ..] => soak::perform(&soak::SoakOptions::parse(options)?),
         ["conformance", options @ ..] => {
             conformance::perform(&conformance::ConformanceOptions::parse(options)?)

@@ -9,14 +9,16 @@ use std::sync::atomic::AtomicBool;
 use engine::Driver;
 use model::{DatabaseProduct, OrderEntryWorkload, OrderRequest, Reply};
 use orders::wire::ConditionResult;
-use orders::{ConsistencyCondition, DataScale, OrderTotals, Population};
+use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
 use thiserror::Error;
 use units::{Nanos, RealClock};
 
 use super::count::OrderCounts;
 use super::mariadb::MariaDbSessions;
 use super::postgres::PostgresSessions;
-use super::sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, DatabaseError, SqlControl};
+use super::sql::control::{
+    DatabaseAccount, DatabaseConnections, DatabaseData, DatabaseError, SqlControl, SqlDialect,
+};
 use super::sql::driver::{SqlContext, SqlDriver};
 use super::sql::load::{LoadMethod, load};
 use super::sql::session::Changes;
@@ -321,6 +323,26 @@ pub fn load_database(
         DatabaseProduct::MariaDb => {
             let sessions = || Ok(MariaDbSessions::new(server, &[])?);
             load(sessions, population, *n_connections, stop, progress)
+        }
+    }
+}
+
+/// Returns the statements that make our schema, and go to it, as loading executes them.
+pub fn schema_statements(product: DatabaseProduct) -> &'static [&'static str] {
+    match product {
+        DatabaseProduct::PostgreSql => PostgresSessions::CREATE,
+        DatabaseProduct::MariaDb => MariaDbSessions::CREATE,
+    }
+}
+
+/// Returns the statements before the rows of a table and those behind them, as loading executes them.
+pub fn row_statements(product: DatabaseProduct, table: OrderTable) -> (Vec<String>, Vec<String>) {
+    match product {
+        DatabaseProduct::PostgreSql => {
+            (PostgresSessions::before_rows(table), PostgresSessions::after_rows(table))
+        }
+        DatabaseProduct::MariaDb => {
+            (MariaDbSessions::before_rows(table), MariaDbSessions::after_rows(table))
         }
     }
 }

@@ -42,7 +42,7 @@ pub use control::{OrderCallError, OrderControl};
 pub use count::OrderCounts;
 pub use database::{
     DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseEncryption, DatabaseLoad, DatabasePassword,
-    DatabasePlace, DatabaseServer, DatabaseSetupError, load_database,
+    DatabasePlace, DatabaseServer, DatabaseSetupError, load_database, row_statements, schema_statements,
 };
 pub use deferred::{
     BACKGROUND_SESSIONS, BackgroundDeliveries, DEFERRED_MAX, DeferredCounts, DeferringDriver, DeliveryQueue,

@@ -41,6 +41,18 @@ pub(super) fn plimsoll(
     url: &str,
     seconds: f64,
 ) -> Result<(FinishedProcess, Value)> {
+    plimsoll_with(&[], program, folder, arguments, url, seconds)
+}
+
+/// Does the same with variables in its environment, such as a password.
+pub(super) fn plimsoll_with(
+    environment: &[(&str, &str)],
+    program: &Path,
+    folder: &Path,
+    arguments: &[&str],
+    url: &str,
+    seconds: f64,
+) -> Result<(FinishedProcess, Value)> {
     let file = folder.join("run.plim");
     for old in [file.clone(), file.with_extension("html")] {
         if old.exists() {
@@ -49,7 +61,7 @@ pub(super) fn plimsoll(
     }
     let mut command = pinned(LOAD_CPU, program);
     command.args(["--json", "run"]).args(arguments).args(["--load-cpus", LOAD_CPU]);
-    command.args(["--target", url, "--out"]).arg(&file).current_dir(folder);
+    command.args(["--target", url, "--out"]).arg(&file).current_dir(folder).envs(environment.iter().copied());
     let ended = measure(&mut command, folder, Duration::from_secs_f64(seconds))?;
     if !CODES.contains(&ended.code) {
         let error = std::fs::read_to_string(folder.join("stderr")).unwrap_or_default();

@@ -7,6 +7,7 @@
 pub mod accelerator;
 mod against;
 pub mod application;
+mod case_options;
 mod cases;
 mod figures;
 mod floor;
@@ -14,6 +15,7 @@ mod generator;
 pub(crate) mod machine;
 mod nginx;
 mod open_loop;
+pub mod orders;
 mod populate;
 pub(crate) mod process;
 mod scripts;
@@ -24,6 +26,8 @@ mod tables;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
+
+pub use case_options::CaseOptions;
 
 use crate::build::release_binary;
 use crate::options::{known, number};

@@ -116,7 +116,7 @@ impl SqlDialect for MariaDbSessions {
     }
 
     async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
-        let mut wire = Wire::open(&self.socket, &self.login, None).await?;
+        let mut wire = Wire::open(&self.socket, &self.login, None, &self.columns).await?;
         // A value that does not fit its column is an error, and a backslash escapes, whatever the server's standard is.
         wire.command("SET SESSION sql_mode = 'STRICT_ALL_TABLES'").await?;
         match wire.command(&format!("USE {ORDER_SCHEMA}")).await {

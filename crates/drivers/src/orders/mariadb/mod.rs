@@ -1,10 +1,11 @@
 //! Order entry on MariaDB: a connection for each terminal, and transactions in one of two forms of SQL.
 //!
 //! - `wire`: commands, one at a time, and their results; `text`: statements as MariaDB has them
-//! - `row`: values of parameters and results
+//! - `columns`: the columns of results; `row`: values of parameters and results
 //! - `forms`: the statements of a session; `stored`: the calls of procedures
 //! - `dialect`: the schema, and its rows as the lines of a file or the values of an `INSERT` (`rows`)
 
+mod columns;
 mod dialect;
 mod forms;
 mod row;
@@ -14,6 +15,7 @@ mod text;
 mod wire;
 
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use super::database::{DatabaseServer, DatabaseSetupError};
 use super::sql::connection::SqlConnection;
@@ -21,6 +23,7 @@ use super::sql::driver::{OrderServer, SqlServer};
 use super::sql::failure::SqlFailure;
 use super::sql::schema::ORDER_SCHEMA;
 use super::sql::stream::ServerSocket;
+use columns::KnownColumns;
 use forms::MariaDbForms;
 use wire::{Login, Wire};
 
@@ -31,6 +34,7 @@ pub(crate) struct MariaDbSessions {
     login: Login,
     /// The database whose names need no prefix, if there is one.
     database: Option<String>,
+    columns: Rc<KnownColumns>,
 }
 
 impl MariaDbSessions {
@@ -58,7 +62,7 @@ impl MariaDbSessions {
     ) -> Result<MariaDbSessions, DatabaseSetupError> {
         let socket = ServerSocket::of(server, source_addresses)?;
         let login = Login { user: server.user.clone(), password: server.password.clone() };
-        Ok(MariaDbSessions { socket, login, database })
+        Ok(MariaDbSessions { socket, login, database, columns: Rc::default() })
     }
 }
 
@@ -74,11 +78,11 @@ impl SqlServer for MariaDbSessions {
     }
 
     async fn connect(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.login, self.database.as_deref()).await
+        Wire::open(&self.socket, &self.login, self.database.as_deref(), &self.columns).await
     }
 
     async fn cancel(&self, wire: Wire) {
-        if let Ok(mut other) = Wire::open(&self.socket, &self.login, None).await {
+        if let Ok(mut other) = Wire::open(&self.socket, &self.login, None, &self.columns).await {
             // The statement may have ended, and the session with it.
             drop(other.command(&format!("KILL QUERY {}", wire.session())).await);
         }

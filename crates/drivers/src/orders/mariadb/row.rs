@@ -12,11 +12,11 @@ use crate::orders::sql::connection::{SqlRow, SqlValue, TextRow};
 use crate::orders::sql::failure::SqlFailure;
 
 /// A row of a result.
-pub(crate) struct MariaDbRow(Vec<Value>);
+pub(crate) struct MariaDbRow(Row);
 
 impl MariaDbRow {
     pub(super) fn of(row: Row) -> MariaDbRow {
-        MariaDbRow(row.unwrap())
+        MariaDbRow(row)
     }
 
     /// Returns the columns as texts with their names.
@@ -27,7 +27,7 @@ impl MariaDbRow {
     }
 
     fn get(&self, index: usize) -> Result<&Value, SqlFailure> {
-        self.0.get(index).ok_or(WRONG)
+        self.0.as_ref(index).ok_or(WRONG)
     }
 }
 
@@ -102,6 +102,10 @@ fn wall_of(day: (u16, u8, u8), time: (u8, u8, u8), micros: u32) -> Option<WallTi
 
 #[cfg(test)]
 mod tests {
+    use mysql_common::constants::ColumnType;
+    use mysql_common::packets::Column;
+    use mysql_common::row::new_row;
+
     use super::*;
 
     /// By hand: 2000-01-01 is 946,684,800 s after 1970.
@@ -109,7 +113,9 @@ mod tests {
     fn times_are_stored_in_utc() {
         let at = WallTime(946_684_800_123);
         assert_eq!(value(SqlValue::Time(at)), Value::Date(2000, 1, 1, 0, 0, 0, 123_000));
-        let row = MariaDbRow(vec![value(SqlValue::Time(at)), Value::Date(2000, 13, 1, 0, 0, 0, 0)]);
+        let columns = vec![Column::new(ColumnType::MYSQL_TYPE_DATETIME); 2];
+        let values = vec![value(SqlValue::Time(at)), Value::Date(2000, 13, 1, 0, 0, 0, 0)];
+        let row = MariaDbRow::of(new_row(values, columns.into()));
         assert_eq!(row.time(0), Ok(Some(at)));
         assert_eq!(row.time(1), Err(WRONG));
     }

@@ -1,6 +1,7 @@
 //! A session's connection: commands of the client/server protocol, one at a time. The library knows the packets; the
 //! stream is our own, whose address is checked and whose bytes are counted.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::{Buf, BytesMut};
@@ -19,8 +20,9 @@ use mysql_common::row::{Row, RowDeserializer};
 use mysql_common::value::{ServerSide, Value};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use super::columns::KnownColumns;
 use super::row::{MariaDbRow, value};
-use super::text::{PreparedText, prepared_text};
+use super::text::prepared_text;
 use crate::net::ClientTls;
 use crate::orders::database::DatabasePassword;
 use crate::orders::sql::connection::{SqlConnection, SqlValue, TextRow};
@@ -32,6 +34,9 @@ use crate::orders::sql::stream::{MeteredStream, ServerSocket};
 
 /// The largest packet that is read. No row of ours comes near it.
 const PACKET_BYTES_MAX: usize = 1 << 20;
+
+/// The room for bytes that arrive: most replies fit into it, so that one read takes all of each.
+const RECEIVED_BYTES: usize = 4096;
 
 /// The most columns of a result, and the most rows of one.
 const COLUMNS_MAX: u64 = 256;
@@ -100,6 +105,7 @@ pub(crate) struct Wire {
     received: BytesMut,
     packet: Vec<u8>,
     sent: BytesMut,
+    known: Rc<KnownColumns>,
     /// The server's number of the session.
     session: u32,
     n_round_trips: u64,
@@ -108,7 +114,8 @@ pub(crate) struct Wire {
 /// A prepared statement.
 pub(crate) struct Statement {
     number: u32,
-    text: PreparedText,
+    /// For each parameter in the text, its index among those of the statement.
+    order: Vec<usize>,
 }
 
 /// The results of a command.
@@ -132,6 +139,7 @@ impl Wire {
         server: &ServerSocket,
         login: &Login,
         database: Option<&str>,
+        known: &Rc<KnownColumns>,
     ) -> Result<Wire, SqlFailure> {
         let stream = server.connect().await?;
         let mut codec = PacketCodec::default();
@@ -142,6 +150,7 @@ impl Wire {
             received: BytesMut::new(),
             packet: Vec::new(),
             sent: BytesMut::new(),
+            known: Rc::clone(known),
             session: 0,
             n_round_trips: 0,
         };
@@ -271,6 +280,7 @@ impl Wire {
             if is_whole.map_err(|_| SqlFailure::malformed(OTHER_BYTES))? {
                 return if self.packet.is_empty() { Err(SqlFailure::malformed(OTHER_BYTES)) } else { Ok(()) };
             }
+            self.received.reserve(RECEIVED_BYTES);
             if self.stream.read_buf(&mut self.received).await.map_err(SqlFailure::of_io)? == 0 {
                 return Err(SqlFailure::ended(self.received.is_empty()));
             }
@@ -315,7 +325,7 @@ impl Wire {
         RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
     {
         let n_columns = *parsed::<RawInt<LenEnc>>(&self.packet, ())?;
-        let columns: Arc<[Column]> = self.columns(n_columns).await?.into();
+        let columns = self.columns(n_columns).await?;
         let mut rows = Vec::new();
         loop {
             self.receive().await?;
@@ -337,16 +347,16 @@ impl Wire {
         }
     }
 
-    async fn columns(&mut self, n_columns: u64) -> Result<Vec<Column>, SqlFailure> {
+    async fn columns(&mut self, n_columns: u64) -> Result<Arc<[Column]>, SqlFailure> {
         if COLUMNS_MAX < n_columns {
             return Err(SqlFailure::malformed(OTHER_BYTES));
         }
-        let mut columns = Vec::new();
+        let mut described = self.known.take_buffer();
         for _ in 0..n_columns {
             self.receive().await?;
-            columns.push(parsed(&self.packet, ())?);
+            described.extend_from_slice(&self.packet);
         }
-        Ok(columns)
+        self.known.columns(n_columns, described)
     }
 
     fn done<K: OkPacketKind>(&self) -> Result<OkPacket<'_>, SqlFailure> {
@@ -370,7 +380,7 @@ impl Wire {
         parameters: &[SqlValue<'_>],
     ) -> Result<(), SqlFailure> {
         let parameters: Option<Vec<Value>> =
-            statement.text.order.iter().map(|index| parameters.get(*index).map(|one| value(*one))).collect();
+            statement.order.iter().map(|index| parameters.get(*index).map(|one| value(*one))).collect();
         let parameters = parameters.ok_or(SqlFailure::WrongResult(WRONG_ROWS))?;
         let (request, _) = ComStmtExecuteRequestBuilder::new(statement.number).build(&parameters);
         let mut bytes = Vec::new();
@@ -386,11 +396,16 @@ impl Wire {
             return Err(refusal(&self.packet));
         }
         let prepared: StmtPacket = parsed(&self.packet, ())?;
-        // Their descriptions come again with each result.
-        self.columns(prepared.num_params().into()).await?;
-        self.columns(prepared.num_columns().into()).await?;
+        // Those of columns come again with each result, and of parameters they say nothing that we do not know.
+        let n_descriptions = u64::from(prepared.num_params()) + u64::from(prepared.num_columns());
+        if COLUMNS_MAX < n_descriptions {
+            return Err(SqlFailure::malformed(OTHER_BYTES));
+        }
+        for _ in 0..n_descriptions {
+            self.receive().await?;
+        }
         match usize::from(prepared.num_params()) == text.order.len() {
-            true => Ok(Statement { number: prepared.statement_id(), text }),
+            true => Ok(Statement { number: prepared.statement_id(), order: text.order }),
             false => Err(SqlFailure::WrongResult(WRONG_PARAMETERS)),
         }
     }

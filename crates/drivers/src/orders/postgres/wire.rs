@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
 use futures::{TryFutureExt, TryStreamExt};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -159,6 +159,9 @@ pub(super) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlF
 }
 
 /// Waits for the result of a request, and polls its connection meanwhile.
+///
+/// A request goes on by what its connection does, and by nothing else. So only the connection wakes this task: a request
+/// that did so too would have the task of the user polled twice more for each reply, 0.5 µs in all.
 pub(super) async fn drive<T>(
     connection: &mut Connection<MeteredStream, NoTlsStream>,
     request: impl Future<Output = Result<T, Error>>,
@@ -166,12 +169,14 @@ pub(super) async fn drive<T>(
     let mut request = pin!(request);
     let mut n_notices = 0;
     poll_fn(|context| {
+        let mut unwoken = Context::from_waker(Waker::noop());
         loop {
-            if let Poll::Ready(result) = request.as_mut().poll(context) {
+            if let Poll::Ready(result) = request.as_mut().poll(&mut unwoken) {
                 return Poll::Ready(result.map_err(SqlFailure::from));
             }
             let failure = match connection.poll_message(context) {
-                Poll::Pending => return Poll::Pending,
+                // The reply may have arrived with it.
+                Poll::Pending => return request.as_mut().poll(&mut unwoken).map_err(SqlFailure::from),
                 // A notice. We listen to no channel.
                 Poll::Ready(Some(Ok(_))) => {
                     n_notices += 1;
@@ -188,7 +193,7 @@ pub(super) async fn drive<T>(
                 Poll::Ready(None) => SqlFailure::closed(),
             };
             // The reply, or the reason of the end, may have arrived just before it.
-            let last = match request.as_mut().poll(context) {
+            let last = match request.as_mut().poll(&mut unwoken) {
                 Poll::Ready(Ok(done)) => return Poll::Ready(Ok(done)),
                 Poll::Ready(Err(error)) => SqlFailure::from(error),
                 Poll::Pending => return Poll::Ready(Err(failure)),

@@ -14,74 +14,30 @@ mod page;
 mod servers;
 mod turns;
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 
 use self::page::Round;
 use self::turns::{CASES, TURNS, Turn};
+use super::CaseOptions;
+use super::machine;
 use super::site::Site;
-use super::{against, machine};
 use crate::build::release_binary;
-use crate::options::{known, number};
 use crate::packages::install;
 use crate::shell::write_page;
 
-/// Options of the command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApplicationBenchOptions {
-    /// Number of rounds, in each of which every turn is taken once.
-    rounds: usize,
-    /// Length of a turn in s.
-    seconds: u32,
-    /// Write the result to `docs/`.
-    write: bool,
-    /// Names of the cases to measure; empty: all.
-    cases: Vec<String>,
-    /// The program to measure; `None`: this checkout, built for release.
-    binary: Option<PathBuf>,
-}
-
-impl ApplicationBenchOptions {
-    /// Parses the command line.
-    ///
-    /// # Errors
-    /// Unknown options, missing or invalid values, and options that exclude each other.
-    pub fn parse(arguments: &[&str]) -> Result<ApplicationBenchOptions> {
-        let mut options =
-            ApplicationBenchOptions { rounds: 9, seconds: 4, write: false, cases: Vec::new(), binary: None };
-        let mut rest = arguments.iter();
-        while let Some(name) = rest.next() {
-            let mut value = || rest.next().with_context(|| format!("expected a value after `{name}`"));
-            match *name {
-                "--rounds" => options.rounds = number(name, value()?)? as usize,
-                "--seconds" => options.seconds = number(name, value()?)?,
-                "--write" => options.write = true,
-                "--case" => options.cases.push(known("case", value()?, &CASES)?),
-                "--binary" => options.binary = Some(against::binary(name, value()?)?),
-                other => bail!("unknown option `{other}`"),
-            }
-        }
-        let is_part = !options.cases.is_empty() || options.binary.is_some();
-        ensure!(
-            !(options.write && is_part),
-            "`--write` writes the whole page about this checkout: not with `--case` or `--binary`"
-        );
-        Ok(options)
-    }
-
-    /// Returns the turns that the cases need.
-    fn turns(&self) -> Vec<&'static Turn> {
-        let wants = |case: &&str| self.cases.is_empty() || self.cases.iter().any(|name| name == case);
-        TURNS.iter().filter(|turn| turn.cases.iter().any(wants)).collect()
-    }
+/// Parses the command line: nine rounds, with turns of four seconds, unless it says otherwise.
+///
+/// # Errors
+/// Unknown options, missing or invalid values, and options that exclude each other.
+pub fn options(arguments: &[&str]) -> Result<CaseOptions> {
+    CaseOptions::parse(arguments, &CASES, (9, 4))
 }
 
 /// Runs the selected cases, prints the result as Markdown, and writes it to `docs/` on request.
 ///
 /// # Errors
 /// A program is missing and cannot be installed, or a measurement fails.
-pub fn perform(options: &ApplicationBenchOptions) -> Result<()> {
+pub fn perform(options: &CaseOptions) -> Result<()> {
     install(&[("nginx", "nginx-light"), ("taskset", "util-linux")])?;
     super::require_open_files()?;
     let plimsoll = options.binary.clone().map_or_else(release_binary, Ok)?;
@@ -98,8 +54,8 @@ pub fn perform(options: &ApplicationBenchOptions) -> Result<()> {
 }
 
 /// Takes the turns round by round, in the opposite order every other time.
-fn measure(options: &ApplicationBenchOptions, site: &Site) -> Result<Vec<Round>> {
-    let (mut turns, mut rounds) = (options.turns(), Vec::new());
+fn measure(options: &CaseOptions, site: &Site) -> Result<Vec<Round>> {
+    let (mut turns, mut rounds) = (wanted(options), Vec::new());
     for n in 1..=options.rounds {
         let mut round = Round::default();
         for turn in &turns {
@@ -113,30 +69,20 @@ fn measure(options: &ApplicationBenchOptions, site: &Site) -> Result<Vec<Round>>
     Ok(rounds)
 }
 
+/// Returns the turns that the cases need.
+fn wanted(options: &CaseOptions) -> Vec<&'static Turn> {
+    TURNS.iter().filter(|turn| turn.cases.iter().any(|case| options.wants(case))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn options_have_defaults_and_unknown_ones_are_refused() {
-        let usual = ApplicationBenchOptions::parse(&[]).unwrap();
-        assert_eq!((usual.rounds, usual.seconds, usual.turns().len()), (9, 4, TURNS.len()));
-        let this = std::env::current_exe().unwrap();
-        let some = ["--case", "memory", "--rounds", "2", "--binary", this.to_str().unwrap()];
-        let some = ApplicationBenchOptions::parse(&some).unwrap();
-        let titles: Vec<&str> = some.turns().iter().map(|turn| turn.title).collect();
+    fn cases_have_the_turns_that_they_need() {
+        assert_eq!(wanted(&options(&[]).unwrap()).len(), TURNS.len());
+        let memory = wanted(&options(&["--case", "memory"]).unwrap());
+        let titles: Vec<&str> = memory.iter().map(|turn| turn.title).collect();
         assert_eq!(titles, ["NET, 100 clients", "NET, 10,000 clients"]);
-        assert_eq!((some.rounds, some.binary), (2, Some(this.clone())));
-        for wrong in [
-            &["--rounds"][..],
-            &["--rounds", "0"],
-            &["--case", "memmory"],
-            &["--case", "memory", "--write"],
-            &["--binary", this.to_str().unwrap(), "--write"],
-            &["--binary", "/nowhere"],
-            &["--fast"],
-        ] {
-            assert!(ApplicationBenchOptions::parse(wrong).is_err(), "{wrong:?}");
-        }
     }
 }

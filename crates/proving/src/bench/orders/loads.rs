@@ -1,0 +1,134 @@
+//! The loads: definitions of order entry with other pauses, and the fixed statements of other load generators.
+
+use std::fs;
+
+use anyhow::Result;
+
+use super::databases::{Database, USER};
+use crate::bench::site::Site;
+
+/// Warehouses where CPU time is measured: so many that terminals seldom wait for each other's rows.
+const WAREHOUSES_BUSY: u32 = 40;
+
+/// Warehouses where memory is measured.
+const WAREHOUSES_IDLE: u32 = 10;
+
+/// Users where CPU time is measured.
+pub(super) const USERS: u32 = 16;
+
+/// The mean think time of users whose memory is measured: each makes some transactions, and is idle most of the time.
+pub(super) const THINK_SECONDS: u32 = 2;
+
+/// Number of exchanges of the fixed transaction: its begin, queries by primary key, and its end.
+pub(super) const EXCHANGES: u32 = 12;
+
+/// Queries of the fixed transaction.
+const QUERIES: u32 = EXCHANGES - 2;
+
+/// Definitions of order entry.
+const BUSY: &str = "busy.toml";
+const IDLE: &str = "idle.toml";
+
+/// Files of pgbench and sysbench.
+pub(super) const PGBENCH_SCRIPT: &str = "statements.sql";
+pub(super) const SYSBENCH_SCRIPT: &str = "statements.lua";
+pub(super) const SYSBENCH_OPTIONS: &str = "sysbench.conf";
+
+/// Writes the definitions and scripts.
+pub(super) fn write_files(site: &Site) -> Result<()> {
+    for (name, text) in
+        [(BUSY, busy()), (IDLE, idle()), (PGBENCH_SCRIPT, pgbench()), (SYSBENCH_SCRIPT, sysbench())]
+    {
+        fs::write(site.path(name), text)?;
+    }
+    Ok(())
+}
+
+/// Writes the options with which sysbench connects: the password is on no command line.
+pub(super) fn write_sysbench_options(site: &Site, database: &Database) -> Result<()> {
+    let (port, (_, password)) = (database.port(), database.password());
+    let text = format!(
+        "db-driver=mysql\nmysql-host=127.0.0.1\nmysql-port={port}\nmysql-user={USER}\nmysql-password={password}\n\
+         mysql-db=plimsoll_orderentry\n"
+    );
+    Ok(fs::write(site.path(SYSBENCH_OPTIONS), text)?)
+}
+
+/// Returns the arguments of users without pauses who send statements one by one.
+pub(super) fn busy_arguments() -> Vec<&'static str> {
+    vec![BUSY, "--set", "sql=client"]
+}
+
+/// Returns the arguments of users who think most of the time, and send one statement for each transaction.
+pub(super) fn idle_arguments() -> Vec<&'static str> {
+    vec![IDLE, "--set", "sql=stored"]
+}
+
+fn busy() -> String {
+    definition("flat", &format!("warehouses = {WAREHOUSES_BUSY}\n"))
+}
+
+fn idle() -> String {
+    definition("bf", &format!("warehouses = {WAREHOUSES_IDLE}\nthink-time = \"{THINK_SECONDS} s\"\n"))
+}
+
+fn definition(pacing: &str, protocol: &str) -> String {
+    format!(
+        "format = 1\nid = \"orders\"\nversion = 1\ntitle = \"Orders\"\nsummary = \"Transactions of order entry.\"\n\
+         family = \"order-entry\"\nheadline = \"new-order-rate\"\n[workload]\n[protocol]\npacing = \"{pacing}\"\n\
+         {protocol}time-limit = \"60 s\"\n[load]\nusers = \"{USERS}\"\n\
+         [phases]\nsettle = \"500 ms\"\nsteady = \"5 s\"\ndrain = \"10 s\"\n"
+    )
+}
+
+/// Returns the queries of the fixed transaction: a row of a small table each.
+fn queries() -> impl Iterator<Item = String> {
+    (1..=QUERIES).map(|item| {
+        format!("SELECT i_name, i_price, i_data FROM plimsoll_orderentry.item WHERE i_id = {item}")
+    })
+}
+
+/// Returns the fixed transaction as pgbench reads it.
+fn pgbench() -> String {
+    let queries: String = queries().map(|query| query + ";\n").collect();
+    format!("BEGIN;\n{queries}COMMIT;\n")
+}
+
+/// Returns the fixed transaction as sysbench reads it.
+fn sysbench() -> String {
+    let queries: String = queries().map(|query| format!("    \"{query}\",\n")).collect();
+    format!(
+        "local queries = {{\n{queries}}}\n\
+         function thread_init()\n    connection = sysbench.sql.driver():connect()\n    prepared = {{}}\n    \
+         for i, text in ipairs(queries) do prepared[i] = connection:prepare(text) end\nend\n\
+         function event()\n    connection:query(\"BEGIN\")\n    \
+         for i = 1, #prepared do prepared[i]:execute() end\n    connection:query(\"COMMIT\")\nend\n\
+         function thread_done()\n    for i = 1, #prepared do prepared[i]:close() end\n    \
+         connection:disconnect()\nend\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Definition;
+
+    use super::*;
+
+    #[test]
+    fn definitions_are_valid() {
+        for text in [busy(), idle()] {
+            if let Err(problems) = Definition::parse("orders.toml", &text) {
+                panic!("{problems:?}\n{text}");
+            }
+        }
+    }
+
+    /// Both generators send the same queries between begin and end.
+    #[test]
+    fn the_fixed_transaction_has_twelve_statements() {
+        let (of_pgbench, of_sysbench) = (pgbench(), sysbench());
+        assert_eq!(of_pgbench.lines().count(), EXCHANGES as usize);
+        assert!(queries().all(|query| of_pgbench.contains(&query) && of_sysbench.contains(&query)));
+        assert_eq!(of_sysbench.matches("SELECT").count() + 2, EXCHANGES as usize);
+    }
+}
