@@ -29,6 +29,9 @@ const QUERIES: u32 = EXCHANGES - 2;
 const BUSY: &str = "busy.toml";
 const IDLE: &str = "idle.toml";
 
+/// Definition of the fixed transaction, as a user's own statements.
+const OWN: &str = "own.toml";
+
 /// Files of pgbench and sysbench.
 pub(super) const PGBENCH_SCRIPT: &str = "statements.sql";
 pub(super) const SYSBENCH_SCRIPT: &str = "statements.lua";
@@ -36,9 +39,13 @@ pub(super) const SYSBENCH_OPTIONS: &str = "sysbench.conf";
 
 /// Writes the definitions and scripts.
 pub(super) fn write_files(site: &Site) -> Result<()> {
-    for (name, text) in
-        [(BUSY, busy()), (IDLE, idle()), (PGBENCH_SCRIPT, pgbench()), (SYSBENCH_SCRIPT, sysbench())]
-    {
+    for (name, text) in [
+        (BUSY, busy()),
+        (IDLE, idle()),
+        (OWN, own()),
+        (PGBENCH_SCRIPT, pgbench()),
+        (SYSBENCH_SCRIPT, sysbench()),
+    ] {
         fs::write(site.path(name), text)?;
     }
     Ok(())
@@ -59,6 +66,11 @@ pub(super) fn busy_arguments() -> Vec<&'static str> {
     vec![BUSY, "--set", "sql=client"]
 }
 
+/// Returns the arguments of users who make the fixed transaction without pauses.
+pub(super) fn own_arguments() -> Vec<&'static str> {
+    vec![OWN]
+}
+
 /// Returns the arguments of users who think most of the time, and send one statement for each transaction.
 pub(super) fn idle_arguments() -> Vec<&'static str> {
     vec![IDLE, "--set", "sql=stored"]
@@ -72,12 +84,26 @@ fn idle() -> String {
     definition("bf", &format!("warehouses = {WAREHOUSES_IDLE}\nthink-time = \"{THINK_SECONDS} s\"\n"))
 }
 
+/// The end of all definitions.
+const LOAD: &str = "time-limit = \"60 s\"\n[load]\nusers = \"16\"\n\
+                    [phases]\nsettle = \"500 ms\"\nsteady = \"5 s\"\ndrain = \"10 s\"\n";
+
 fn definition(pacing: &str, protocol: &str) -> String {
     format!(
         "format = 1\nid = \"orders\"\nversion = 1\ntitle = \"Orders\"\nsummary = \"Transactions of order entry.\"\n\
          family = \"order-entry\"\nheadline = \"new-order-rate\"\n[workload]\n[protocol]\npacing = \"{pacing}\"\n\
-         {protocol}time-limit = \"60 s\"\n[load]\nusers = \"{USERS}\"\n\
-         [phases]\nsettle = \"500 ms\"\nsteady = \"5 s\"\ndrain = \"10 s\"\n"
+         {protocol}{LOAD}"
+    )
+}
+
+/// Returns the definition of the fixed transaction, each of whose queries must return one row.
+fn own() -> String {
+    let statements: String =
+        queries().map(|query| format!("    {{ sql = \"{query}\", rows = 1 }},\n")).collect();
+    format!(
+        "format = 1\nid = \"statements\"\nversion = 1\ntitle = \"Statements\"\nsummary = \"A fixed transaction.\"\n\
+         family = \"sql\"\nheadline = \"operation-rate\"\n[[workload.transactions]]\nname = \"fixed\"\nweight = 1\n\
+         atomic = true\nstatements = [\n{statements}]\n[protocol]\n{LOAD}"
     )
 }
 
@@ -116,17 +142,19 @@ mod tests {
 
     #[test]
     fn definitions_are_valid() {
-        for text in [busy(), idle()] {
+        for text in [busy(), idle(), own()] {
             if let Err(problems) = Definition::parse("orders.toml", &text) {
                 panic!("{problems:?}\n{text}");
             }
         }
     }
 
-    /// Both generators send the same queries between begin and end.
+    /// All generators send the same queries between begin and end.
     #[test]
     fn the_fixed_transaction_has_twelve_statements() {
-        let (of_pgbench, of_sysbench) = (pgbench(), sysbench());
+        let (of_pgbench, of_sysbench, ours) = (pgbench(), sysbench(), own());
+        assert_eq!(ours.matches("SELECT").count() + 2, EXCHANGES as usize);
+        assert!(queries().all(|query| ours.contains(&query)));
         assert_eq!(of_pgbench.lines().count(), EXCHANGES as usize);
         assert!(queries().all(|query| of_pgbench.contains(&query) && of_sysbench.contains(&query)));
         assert_eq!(of_sysbench.matches("SELECT").count() + 2, EXCHANGES as usize);

@@ -10,7 +10,7 @@ use testkit::PostgresStub;
 use units::wall;
 
 use super::databases::Database;
-use super::loads::{EXCHANGES, USERS, busy_arguments, idle_arguments};
+use super::loads::{EXCHANGES, USERS, busy_arguments, idle_arguments, own_arguments};
 use super::peers::{self, PeerCosts};
 use crate::bench::SERVER_CPU;
 use crate::bench::generator::plimsoll_with;
@@ -18,7 +18,7 @@ use crate::bench::site::Site;
 
 use DatabaseProduct::{MariaDb, PostgreSql};
 use MemoryServer::{OfProduct, Stub};
-use TurnName::{Client, Idle, Peer};
+use TurnName::{Client, Idle, Own, Peer};
 
 /// Names of the cases that consist of such turns: CPU time of the load, that beside other generators, its memory.
 pub(super) const CLIENT: &str = "client";
@@ -38,6 +38,8 @@ pub(super) const MEMORY_SECONDS: u32 = 16;
 pub(super) enum TurnName {
     /// Order entry by single statements.
     Client(DatabaseProduct),
+    /// The fixed transaction as own statements.
+    Own(DatabaseProduct),
     /// The fixed transaction by the generator of a product.
     Peer(DatabaseProduct),
     /// So many users that are mostly idle, on a database or a stub.
@@ -64,10 +66,12 @@ pub(super) struct Turn {
 }
 
 /// All turns, in the order in which a round takes them.
-pub(super) const TURNS: [Turn; 10] = [
-    turn(Client(PostgreSql), "order entry, PostgreSQL", &[CLIENT, PEERS]),
+pub(super) const TURNS: [Turn; 12] = [
+    turn(Client(PostgreSql), "order entry, PostgreSQL", &[CLIENT]),
+    turn(Own(PostgreSql), "own statements, PostgreSQL", &[CLIENT, PEERS]),
     turn(Peer(PostgreSql), "pgbench", &[PEERS]),
-    turn(Client(MariaDb), "order entry, MariaDB", &[CLIENT, PEERS]),
+    turn(Client(MariaDb), "order entry, MariaDB", &[CLIENT]),
+    turn(Own(MariaDb), "own statements, MariaDB", &[CLIENT, PEERS]),
     turn(Peer(MariaDb), "sysbench", &[PEERS]),
     turn(Idle(Stub, FEW), "stub, 100 users", &[MEMORY]),
     turn(Idle(Stub, MOST), "stub, 10,000 users", &[MEMORY]),
@@ -127,7 +131,8 @@ impl Turn {
     /// Runs the load for this many seconds.
     pub(super) fn take(&self, site: &Site, databases: &mut Databases, seconds: u32) -> Result<TurnCosts> {
         match self.name {
-            Client(product) => busy(site, databases.get(product)?, seconds),
+            Client(product) => busy(site, databases.get(product)?, busy_arguments(), seconds),
+            Own(product) => busy(site, databases.get(product)?, own_arguments(), seconds),
             Peer(product) => peer(site, databases.get(product)?, product, seconds),
             Idle(Stub, users) => {
                 let stub = PostgresStub::start()?;
@@ -141,9 +146,13 @@ impl Turn {
     }
 }
 
-/// Takes a turn of order entry without pauses.
-fn busy(site: &Site, database: &Database, seconds: u32) -> Result<TurnCosts> {
-    let mut arguments = busy_arguments();
+/// Takes a turn of users without pauses.
+fn busy(
+    site: &Site,
+    database: &Database,
+    mut arguments: Vec<&str>,
+    seconds: u32,
+) -> Result<TurnCosts> {
     let (users, duration) = (USERS.to_string(), format!("{seconds} s"));
     arguments.extend(["--load", &users, "--duration", &duration]);
     let environment = [database.password()];
