@@ -84,15 +84,20 @@ fn idle() -> String {
     definition("bf", &format!("warehouses = {WAREHOUSES_IDLE}\nthink-time = \"{THINK_SECONDS} s\"\n"))
 }
 
-/// The end of all definitions.
-const LOAD: &str = "time-limit = \"60 s\"\n[load]\nusers = \"16\"\n\
-                    [phases]\nsettle = \"500 ms\"\nsteady = \"5 s\"\ndrain = \"10 s\"\n";
+/// Returns the end of all definitions.
+fn load() -> String {
+    format!(
+        "time-limit = \"60 s\"\n[load]\nusers = \"{USERS}\"\n\
+         [phases]\nsettle = \"500 ms\"\nsteady = \"5 s\"\ndrain = \"10 s\"\n"
+    )
+}
 
 fn definition(pacing: &str, protocol: &str) -> String {
     format!(
         "format = 1\nid = \"orders\"\nversion = 1\ntitle = \"Orders\"\nsummary = \"Transactions of order entry.\"\n\
          family = \"order-entry\"\nheadline = \"new-order-rate\"\n[workload]\n[protocol]\npacing = \"{pacing}\"\n\
-         {protocol}{LOAD}"
+         {protocol}{}",
+        load()
     )
 }
 
@@ -103,7 +108,8 @@ fn own() -> String {
     format!(
         "format = 1\nid = \"statements\"\nversion = 1\ntitle = \"Statements\"\nsummary = \"A fixed transaction.\"\n\
          family = \"sql\"\nheadline = \"operation-rate\"\n[[workload.transactions]]\nname = \"fixed\"\nweight = 1\n\
-         atomic = true\nstatements = [\n{statements}]\n[protocol]\n{LOAD}"
+         atomic = true\nstatements = [\n{statements}]\n[protocol]\n{}",
+        load()
     )
 }
 
