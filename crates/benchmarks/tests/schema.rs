@@ -76,14 +76,8 @@ fn examples_are_valid_definitions() {
         names.push(name);
     }
     names.sort();
-    let expected = [
-        "my-api.toml",
-        "my-queries.toml",
-        "my-site.toml",
-        "shop.toml",
-        "slow-page.toml",
-        "static-mix.toml",
-    ];
+    let expected =
+        ["my-api.toml", "my-queries.toml", "my-site.toml", "shop.toml", "slow-page.toml", "static-mix.toml"];
     assert_eq!(names, expected);
 }
 

@@ -2,6 +2,7 @@
 //! their targets.
 //!
 //! - `net`: what all of them need: the policy, TCP, failures of operations
+//! - [`database`]: connections to databases that speak SQL
 //! - [`web`]: the web family
 //! - [`app`]: the application server family
 //! - [`orders`]: the order-entry family
@@ -9,6 +10,7 @@
 //! - `echo`: a family for tests
 
 pub mod app;
+pub mod database;
 #[cfg(feature = "echo")]
 pub mod echo;
 mod net;

@@ -5,10 +5,8 @@
 use std::sync::atomic::AtomicBool;
 
 use benchmarks::orderentry::OrderTerminals;
-use drivers::orders::{
-    DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseLoad, DatabasePlace, DatabaseServer,
-    load_database,
-};
+use drivers::database::{DatabasePlace, DatabaseServer};
+use drivers::orders::{DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseLoad, load_database};
 use engine::{LoadThreadUse, PointSetup, Sink, ThreadMeters, run_point_on_this_thread};
 use model::{
     DatabaseProduct, Example, IntervalRecord, Load, LoadPoint, OrderEntryWorkload, OrderSql, Phase, Phases,
@@ -72,7 +70,14 @@ fn setup(workload: &OrderEntryWorkload) -> PointSetup {
         agent: 0,
         assignment: partition(0, point.load, 1).remove(0),
         schedule: None,
-        phases: Phases { quiet: s(0), ramp_up: s(1), settle: s(0), steady: s(6), ramp_down: s(0), drain: s(2) },
+        phases: Phases {
+            quiet: s(0),
+            ramp_up: s(1),
+            settle: s(0),
+            steady: s(6),
+            ramp_down: s(0),
+            drain: s(2),
+        },
         catalog: workload.catalog(),
         seed: 1,
         time_limit: s(60),

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 
 use engine::{
-    BlockingDriver, BlockingRuntime, Driver, HealthProbe, LoadThreadUse, OpenedSessions, PointSetup, PointStart,
-    Sink, ThreadMeters, run_blocking_point, run_point_on_this_thread,
+    BlockingDriver, BlockingRuntime, Driver, HealthProbe, LoadThreadUse, OpenedSessions, PointSetup,
+    PointStart, Sink, ThreadMeters, run_blocking_point, run_point_on_this_thread,
 };
 use model::{Example, IntervalRecord, Mix, Plan};
 use observe::SchedStat;

@@ -47,8 +47,7 @@ pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, Family, FilelistSource, Levels,
     LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition,
-    WorkloadDefinition,
-    WorkloadSource, definition_schema, header_name_fault,
+    WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};
@@ -90,14 +89,14 @@ pub use words::{Noun, Words, capitalized};
 pub use workload::{
     APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
     AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, BUFFERED_BODY_MAX, BodyEncoding,
-    CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataSet, DataTable,
-    DatabaseMode, DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX,
-    FileSet, FileSetError, HttpVersion, JsonCheck, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
+    CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataSet, DataTable, DatabaseMode,
+    DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
+    FileSetError, HttpVersion, JsonCheck, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
     OrderRequest, OrderSql, Page, Parameter, ParameterError, PathPattern, PathPatternError, PathValue, Pick,
-    PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler,
-    SessionValue, SetFile, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece, Think, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload, Workload,
-    app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, sql_measure, template_pieces,
-    web_measure,
+    PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowCount, RowPick, RowsEnd, STREAMS_MAX,
+    Sampler, SessionValue, SetFile, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece,
+    Think, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload, Workload, app_measure, compile_regex,
+    file_path_fault, is_json_pointer, order_measure, sql_measure, template_pieces, web_measure,
 };
 #[cfg(feature = "echo")]
 pub use workload::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};

@@ -75,9 +75,7 @@ pub(crate) fn perform(
 ) -> Result<Performed, StoreError> {
     let mut control = Control::new(database).map_err(failed)?;
     control.perform(Lock::of(input), || match input {
-        TransactionInput::NewOrder(input) => {
-            NewOrder::new(database).map_err(failed)?.perform(input, now)
-        }
+        TransactionInput::NewOrder(input) => NewOrder::new(database).map_err(failed)?.perform(input, now),
         TransactionInput::Payment(input) => Payment::new(database).map_err(failed)?.perform(input, now),
         TransactionInput::OrderStatus(input) => OrderStatus::new(database).map_err(failed)?.perform(input),
         TransactionInput::Delivery(input) => Delivery::new(database).map_err(failed)?.perform(input, now),

@@ -7,7 +7,8 @@ use drivers::{TargetPolicy, Trust};
 use fleet::{ExternalDatabase, ExternalServer, FleetError, ServerChoice};
 use model::{
     AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, DatabaseMode, DatabaseProduct, Family, FileSet,
-    Gateway, GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting, SettingValue, Tls, Workload,
+    Gateway, GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting, SettingValue, Tls,
+    Workload,
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 

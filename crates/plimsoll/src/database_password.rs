@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use drivers::orders::DatabasePassword;
+use drivers::database::DatabasePassword;
 use fleet::ExternalDatabase;
 use model::DatabaseProduct;
 

@@ -220,7 +220,9 @@ impl Simulation {
                 web.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect()
             }
             // Transactions know their bytes.
-            Workload::App(_) | Workload::OrderEntry(_) | Workload::Sql(_) => vec![0; self.plan.catalog.kinds.len()],
+            Workload::App(_) | Workload::OrderEntry(_) | Workload::Sql(_) => {
+                vec![0; self.plan.catalog.kinds.len()]
+            }
             #[cfg(feature = "echo")]
             Workload::Echo(echo) => echo.messages.iter().map(EchoMessageKind::wire_bytes).collect(),
         };

@@ -373,8 +373,7 @@ impl Cause {
 
     /// Returns the conditions whose indicators are known, with the values found; of a disk also what it is used for.
     pub fn evidence(&self, indicators: &Indicators) -> Vec<(Condition, f64)> {
-        let is_disk =
-            matches!(self.bottleneck, Bottleneck::DiskOperations | Bottleneck::DiskBandwidth);
+        let is_disk = matches!(self.bottleneck, Bottleneck::DiskOperations | Bottleneck::DiskBandwidth);
         let uses = DISK_USES.iter().filter(|one| is_disk && !self.all.contains(one) && one.holds(indicators));
         let conditions = self.all.iter().chain(self.unless_unknown).chain(uses);
         conditions

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use model::{
-    Answer, DataSet, Load, Mix, SqlRequest, SqlTransaction, SqlWorkload, Step, Think, User, UserPage, ValueSampler,
+    Answer, DataSet, Load, Mix, SqlRequest, SqlTransaction, SqlWorkload, Step, Think, User, UserPage,
+    ValueSampler,
 };
 use units::{Purpose, Rng, Weights};
 

@@ -1,8 +1,6 @@
-//! Databases that speak SQL: a server as a run names it, terminals on it, and work beside them.
+//! Order entry on databases that speak SQL: terminals, and work beside them.
 
-use std::fmt;
-use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
@@ -10,114 +8,19 @@ use engine::Driver;
 use model::{DatabaseProduct, OrderEntryWorkload, OrderRequest, Reply};
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
-use thiserror::Error;
 use units::{Nanos, RealClock};
 
 use super::count::OrderCounts;
-use super::mariadb::MariaDbSessions;
-use super::postgres::PostgresSessions;
-use super::sql::control::{
-    DatabaseAccount, DatabaseConnections, DatabaseData, DatabaseError, SqlControl, SqlDialect,
-};
+use super::sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, SqlControl, SqlDialect};
 use super::sql::driver::{SqlContext, SqlDriver};
 use super::sql::load::{LoadMethod, load};
-use super::sql::session::Changes;
-use crate::net::{SourceAddressError, Trust};
-
-/// The place of a database server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DatabasePlace {
-    /// An address that the target policy has allowed.
-    Tcp(SocketAddr),
-    /// A socket of this machine, by its path.
-    Unix(PathBuf),
-}
-
-/// A password, which is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct DatabasePassword(String);
-
-impl DatabasePassword {
-    /// Makes a password.
-    pub fn new(text: impl Into<String>) -> DatabasePassword {
-        DatabasePassword(text.into())
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for DatabasePassword {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DatabasePassword")
-    }
-}
-
-/// Encryption of the connections to a database server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatabaseEncryption {
-    /// The host as named, which a certificate has to be for.
-    pub host: String,
-    /// The certificates that are accepted.
-    pub trust: Trust,
-}
-
-/// A reason why connections to a database server cannot be set up.
-#[derive(Debug, Error)]
-pub enum DatabaseSetupError {
-    /// They cannot be made from a source address.
-    #[error(transparent)]
-    Source(#[from] SourceAddressError),
-    /// They cannot be encrypted: the reason.
-    #[error("TLS to the database: {0}")]
-    Tls(String),
-}
-
-impl From<DatabaseSetupError> for DatabaseError {
-    fn from(error: DatabaseSetupError) -> DatabaseError {
-        match error {
-            DatabaseSetupError::Source(error) => DatabaseError::System(error.problem.into()),
-            DatabaseSetupError::Tls(text) => DatabaseError::Failed { doing: "connecting", text },
-        }
-    }
-}
-
-/// A database server with the user and the database of sessions on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatabaseServer {
-    /// The product.
-    pub product: DatabaseProduct,
-    /// Its place.
-    pub place: DatabasePlace,
-    /// The encryption of connections, for a place of TCP.
-    pub encryption: Option<DatabaseEncryption>,
-    /// The user.
-    pub user: String,
-    /// The user's password, for servers that ask for one.
-    pub password: Option<DatabasePassword>,
-    /// The database, for products that have schemas in it.
-    pub database: String,
-}
-
-/// A value for each product.
-#[derive(Debug)]
-pub(crate) enum Each<P, M> {
-    PostgreSql(P),
-    MariaDb(M),
-}
-
-/// Evaluates an expression with the value of the product.
-macro_rules! each {
-    ($value:expr, $name:ident => $result:expr) => {
-        match $value {
-            Each::PostgreSql($name) => $result,
-            Each::MariaDb($name) => $result,
-        }
-    };
-}
-
-pub(crate) use each;
+use super::sql::schema::ORDER_SCHEMA;
+use crate::database::each::{Each, each};
+use crate::database::error::DatabaseError;
+use crate::database::mariadb::MariaDbSessions;
+use crate::database::postgres::PostgresSessions;
+use crate::database::server::{DatabaseServer, DatabaseSetupError};
+use crate::database::transaction::Changes;
 
 /// The state that all sessions of a load thread with one server share.
 #[derive(Debug)]
@@ -136,11 +39,11 @@ impl DatabaseContext {
     ) -> Result<Rc<DatabaseContext>, DatabaseSetupError> {
         Ok(Rc::new(DatabaseContext(match server.product {
             DatabaseProduct::PostgreSql => {
-                let sessions = PostgresSessions::new(server, source_addresses)?;
+                let sessions = PostgresSessions::new(server, Some(ORDER_SCHEMA), source_addresses)?;
                 Each::PostgreSql(SqlContext::new(sessions, workload.sql, clock))
             }
             DatabaseProduct::MariaDb => {
-                let sessions = MariaDbSessions::new(server, source_addresses)?;
+                let sessions = MariaDbSessions::new(server, Some(ORDER_SCHEMA), source_addresses)?;
                 Each::MariaDb(SqlContext::new(sessions, workload.sql, clock))
             }
         })))
@@ -215,12 +118,12 @@ impl DatabaseControl {
     /// There is no connection.
     pub async fn connect(server: &DatabaseServer) -> Result<DatabaseControl, DatabaseError> {
         Ok(DatabaseControl(match server.product {
-            DatabaseProduct::PostgreSql => {
-                Each::PostgreSql(SqlControl::open(&PostgresSessions::new(server, &[])?).await?)
-            }
-            DatabaseProduct::MariaDb => {
-                Each::MariaDb(SqlControl::open(&MariaDbSessions::new(server, &[])?).await?)
-            }
+            DatabaseProduct::PostgreSql => Each::PostgreSql(
+                SqlControl::open(&PostgresSessions::new(server, Some(ORDER_SCHEMA), &[])?).await?,
+            ),
+            DatabaseProduct::MariaDb => Each::MariaDb(
+                SqlControl::open(&MariaDbSessions::new(server, Some(ORDER_SCHEMA), &[])?).await?,
+            ),
         }))
     }
 
@@ -317,11 +220,11 @@ pub fn load_database(
     let DatabaseLoad { server, population, n_connections } = data;
     match server.product {
         DatabaseProduct::PostgreSql => {
-            let sessions = || Ok(PostgresSessions::new(server, &[])?);
+            let sessions = || Ok(PostgresSessions::new(server, Some(ORDER_SCHEMA), &[])?);
             load(sessions, population, *n_connections, stop, progress)
         }
         DatabaseProduct::MariaDb => {
-            let sessions = || Ok(MariaDbSessions::new(server, &[])?);
+            let sessions = || Ok(MariaDbSessions::new(server, Some(ORDER_SCHEMA), &[])?);
             load(sessions, population, *n_connections, stop, progress)
         }
     }
@@ -341,8 +244,6 @@ pub fn row_statements(product: DatabaseProduct, table: OrderTable) -> (Vec<Strin
         DatabaseProduct::PostgreSql => {
             (PostgresSessions::before_rows(table), PostgresSessions::after_rows(table))
         }
-        DatabaseProduct::MariaDb => {
-            (MariaDbSessions::before_rows(table), MariaDbSessions::after_rows(table))
-        }
+        DatabaseProduct::MariaDb => (MariaDbSessions::before_rows(table), MariaDbSessions::after_rows(table)),
     }
 }

@@ -19,14 +19,14 @@
 mod call;
 mod control;
 mod count;
-pub(crate) mod database;
+mod database;
 mod deferred;
 mod describe;
 mod embedded;
 mod exchange;
-pub(crate) mod mariadb;
-pub(crate) mod postgres;
-pub(crate) mod sql;
+mod mariadb;
+mod postgres;
+mod sql;
 mod verify;
 
 use std::net::{IpAddr, SocketAddr};
@@ -41,15 +41,15 @@ use units::{Clock, Nanos, RealClock};
 pub use control::{OrderCallError, OrderControl};
 pub use count::OrderCounts;
 pub use database::{
-    DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseEncryption, DatabaseLoad, DatabasePassword,
-    DatabasePlace, DatabaseServer, DatabaseSetupError, load_database, row_statements, schema_statements,
+    DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseLoad, load_database, row_statements,
+    schema_statements,
 };
 pub use deferred::{
     BACKGROUND_SESSIONS, BackgroundDeliveries, DEFERRED_MAX, DeferredCounts, DeferringDriver, DeliveryQueue,
     delivery_queue,
 };
 pub use embedded::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
-pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, DatabaseError};
+pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData};
 pub use sql::load::LoadMethod;
 pub use sql::schema::{ORDER_SCHEMA, contents_of};
 

@@ -7,15 +7,17 @@ use engine::Driver;
 use model::{DataTable, MeasuredValues, Outcome, Reply, SqlRequest, SqlWorkload, sql_measure};
 use units::{Clock, Nanos, RealClock};
 
-use super::prepared::PreparedTransactions;
-use super::session::{Session, StatementRefusal, TransactionFailure, TransactionResult, WrongRows, other_rows};
 use super::SqlSetupError;
+use super::prepared::PreparedTransactions;
+use super::session::{
+    Session, StatementRefusal, TransactionFailure, TransactionResult, WrongRows, other_rows,
+};
+use crate::database::connection::SqlConnection;
+use crate::database::error::{DatabaseError, unconnected};
+use crate::database::failure::{self, RefusalTexts, SqlFailure, SqlStateCode};
+use crate::database::server::SqlServer;
+use crate::database::transaction::Changes;
 use crate::net::OperationFailure;
-use crate::orders::sql::connection::SqlConnection;
-use crate::orders::sql::control::{DatabaseError, unconnected};
-use crate::orders::sql::driver::SqlServer;
-use crate::orders::sql::failure::{self, RefusalTexts, SqlFailure, SqlStateCode};
-use crate::orders::sql::session::Changes;
 
 /// The state that all sessions of a load thread with one server share.
 #[derive(Debug)]
@@ -112,7 +114,10 @@ impl<S: SqlServer> SessionDriver<S> {
     }
 
     /// Performs a transaction; returns its measures.
-    async fn transact(&mut self, request: &SqlRequest) -> Result<(Nanos, MeasuredValues), TransactionFailure> {
+    async fn transact(
+        &mut self,
+        request: &SqlRequest,
+    ) -> Result<(Nanos, MeasuredValues), TransactionFailure> {
         let context = Rc::clone(&self.context);
         if self.session.is_none() {
             self.session = Some(context.open().await?);

@@ -18,11 +18,12 @@ use model::{DataTable, DatabaseProduct, Reply, SqlRequest, SqlWorkload};
 use thiserror::Error;
 use units::{Nanos, RealClock};
 
-use crate::orders::database::{DatabaseServer, DatabaseSetupError, Each, each};
-use crate::orders::mariadb::MariaDbSessions;
-use crate::orders::postgres::PostgresSessions;
-use crate::orders::sql::control::DatabaseError;
-use crate::orders::sql::session::Changes;
+use crate::database::each::{Each, each};
+use crate::database::error::DatabaseError;
+use crate::database::mariadb::MariaDbSessions;
+use crate::database::postgres::PostgresSessions;
+use crate::database::server::{DatabaseServer, DatabaseSetupError};
+use crate::database::transaction::Changes;
 use driver::{SessionContext, SessionDriver};
 pub use session::StatementRefusal;
 
@@ -58,11 +59,11 @@ impl SqlSessions {
     ) -> Result<SqlSessions, SqlSetupError> {
         Ok(SqlSessions(match server.product {
             DatabaseProduct::PostgreSql => {
-                let sessions = PostgresSessions::own(server, source_addresses)?;
+                let sessions = PostgresSessions::new(server, None, source_addresses)?;
                 Each::PostgreSql(SessionContext::new(sessions, workload, data, clock)?)
             }
             DatabaseProduct::MariaDb => {
-                let sessions = MariaDbSessions::own(server, source_addresses)?;
+                let sessions = MariaDbSessions::new(server, None, source_addresses)?;
                 Each::MariaDb(SessionContext::new(sessions, workload, data, clock)?)
             }
         }))

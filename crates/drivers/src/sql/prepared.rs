@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use model::{
-    DataSet, DataTable, Parameter, PathValue, RowCount, SessionValue, SqlRequest, SqlStatement, SqlTransaction,
-    SqlWorkload, TemplatePiece,
+    DataSet, DataTable, Parameter, PathValue, RowCount, SessionValue, SqlRequest, SqlStatement,
+    SqlTransaction, SqlWorkload, TemplatePiece,
 };
 
 use super::SqlSetupError;
-use crate::orders::sql::connection::SqlValue;
+use crate::database::connection::SqlValue;
 
 /// The transactions of a workload, and its data.
 #[derive(Debug)]
@@ -76,7 +76,11 @@ impl PreparedTransactions {
     }
 
     /// Returns the values of a statement of a request.
-    pub(super) fn values<'a>(&'a self, statement: &'a PreparedStatement, request: &SqlRequest) -> Vec<SqlValue<'a>> {
+    pub(super) fn values<'a>(
+        &'a self,
+        statement: &'a PreparedStatement,
+        request: &SqlRequest,
+    ) -> Vec<SqlValue<'a>> {
         let parameters = &self.kind(request).parameters;
         let value = |source: &ValueSource| match *source {
             ValueSource::Parameter(index) => match parameters[index].written_value(request.picks[index]) {
@@ -126,7 +130,9 @@ fn source(
     data: &[(DataSet, Arc<DataTable>)],
 ) -> Option<ValueSource> {
     match piece {
-        TemplatePiece::Parameter { name, .. } => transaction.parameter_index(name).map(ValueSource::Parameter),
+        TemplatePiece::Parameter { name, .. } => {
+            transaction.parameter_index(name).map(ValueSource::Parameter)
+        }
         TemplatePiece::Session(SessionValue::Column { data: name, column }) => {
             let index = data.iter().position(|(set, _)| set.name == name)?;
             let column = data[index].1.columns().iter().position(|known| known == column)?;
@@ -180,7 +186,10 @@ mod tests {
         let expected = "SELECT '{id}', $x FROM t WHERE a = $1 AND b = $2 AND c = $3 OR a = $4";
         assert_eq!(dollars.kinds[0].statements[0].text, expected);
         let marks = prepare(|_| "?".to_owned());
-        assert_eq!(marks.kinds[0].statements[0].text, expected.replace(['1', '2', '3', '4'], "").replace("= $", "= ?"));
+        assert_eq!(
+            marks.kinds[0].statements[0].text,
+            expected.replace(['1', '2', '3', '4'], "").replace("= $", "= ?")
+        );
         let at = UserPage { seed: 1, user: 0, users: 1, page: 1 };
         let request = SqlRequest { kind: 0, picks: vec![2, 1], at };
         let values = dollars.values(&dollars.kinds[0].statements[0], &request);

@@ -3,9 +3,9 @@
 use model::{RowCount, SqlRequest};
 
 use super::prepared::PreparedTransactions;
-use crate::orders::sql::connection::SqlConnection;
-use crate::orders::sql::failure::SqlFailure;
-use crate::orders::sql::session::{Changes, RETRIES_MAX};
+use crate::database::connection::SqlConnection;
+use crate::database::failure::SqlFailure;
+use crate::database::transaction::{Changes, RETRIES_MAX};
 
 /// A statement that a server does not prepare.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use drivers::orders::{DatabaseAccount, DatabaseControl, DatabasePassword};
+use drivers::database::DatabasePassword;
+use drivers::orders::{DatabaseAccount, DatabaseControl};
 use model::{DatabaseProduct, OrderSql, Outcome};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::process::geteuid;
@@ -227,7 +228,8 @@ fn sessions_on_a_slow_disk_wait_for_the_log() {
         });
         assert!(failures.is_empty(), "{product}: {failures:?}");
         let sum = |of: fn(&DatabaseAccount) -> u64| accounts.iter().map(of).sum::<u64>();
-        let [active, at_lock, at_log] = [sum(|one| one.active), sum(|one| one.at_lock), sum(|one| one.at_log)];
+        let [active, at_lock, at_log] =
+            [sum(|one| one.active), sum(|one| one.at_lock), sum(|one| one.at_log)];
         let text = format!("{product}: of {active} sessions {at_log} at the log, {at_lock} at locks");
         // One of them at least at most times, and half of all with those that it holds back.
         assert!(ACCOUNTS as u64 / 2 <= at_log && active <= 2 * (at_log + at_lock), "{text}");

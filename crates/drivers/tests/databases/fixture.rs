@@ -8,10 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use drivers::Trust;
-use drivers::orders::{
-    DatabaseContext, DatabaseControl, DatabaseEncryption, DatabaseError, DatabaseLoad, DatabasePassword,
-    DatabasePlace, DatabaseServer, LoadMethod, load_database,
-};
+use drivers::database::{DatabaseEncryption, DatabaseError, DatabasePassword, DatabasePlace, DatabaseServer};
+use drivers::orders::{DatabaseContext, DatabaseControl, DatabaseLoad, LoadMethod, load_database};
 use model::{DatabaseProduct, OrderEntryWorkload, OrderRequest, OrderSql};
 use observe::private_folder::private_folder_in;
 use orders::{

@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use drivers::orders::{DatabaseContext, DatabaseDriver, DatabasePassword, DatabasePlace, DatabaseServer};
+use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
+use drivers::orders::{DatabaseContext, DatabaseDriver};
 use engine::Driver;
 use model::{DatabaseProduct, OrderSql};
 use units::RealClock;

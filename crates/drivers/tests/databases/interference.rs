@@ -3,9 +3,8 @@
 use std::process::Child;
 use std::time::Duration;
 
-use drivers::orders::{
-    DatabaseContext, DatabaseControl, DatabaseDriver, DatabasePassword, DatabasePlace, DatabaseServer,
-};
+use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
+use drivers::orders::{DatabaseContext, DatabaseControl, DatabaseDriver};
 use engine::Driver;
 use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, order_measure};
 use orders::{Cents, CustomerSelector, DistrictKey, PaymentInput, TransactionInput};

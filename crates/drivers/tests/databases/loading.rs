@@ -2,9 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use drivers::orders::{
-    DatabaseControl, DatabaseData, DatabaseError, DatabaseLoad, LoadMethod, load_database,
-};
+use drivers::database::DatabaseError;
+use drivers::orders::{DatabaseControl, DatabaseData, DatabaseLoad, LoadMethod, load_database};
 use model::{DatabaseProduct, OrderSql};
 use orders::{ConsistencyCondition, OrderTable};
 
@@ -108,7 +107,7 @@ fn a_schema_that_is_not_ours_is_refused_and_stays() {
         block_on(async {
             let mut control = DatabaseControl::open(&database.context(OrderSql::Client)).await.unwrap();
             for result in [control.data().await.map(drop), control.drop_schema().await] {
-                assert!(matches!(result, Err(DatabaseError::NotOurs)), "{result:?}");
+                assert!(matches!(result, Err(DatabaseError::NotOurs(_))), "{result:?}");
             }
         });
         let error = database.load().unwrap_err().to_string();

@@ -1,7 +1,8 @@
 //! Encrypted connections.
 
 use drivers::Trust;
-use drivers::orders::{DatabaseContext, DatabaseControl, DatabaseDriver, DatabaseError, DatabaseServer};
+use drivers::database::{DatabaseError, DatabaseServer};
+use drivers::orders::{DatabaseContext, DatabaseControl, DatabaseDriver};
 use engine::Driver;
 use model::{DatabaseProduct, OrderSql, Outcome};
 use orders::TransactionType;

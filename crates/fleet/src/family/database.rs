@@ -11,10 +11,10 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 use drivers::Trust;
+use drivers::database::{DatabaseEncryption, DatabaseError, DatabasePassword, DatabasePlace, DatabaseServer};
 use drivers::orders::{
-    BACKGROUND_SESSIONS, DatabaseContext, DatabaseControl, DatabaseData, DatabaseDriver, DatabaseEncryption,
-    DatabaseError, DatabaseLoad, DatabasePassword, DatabasePlace, DatabaseServer, LoadMethod, contents_of,
-    load_database,
+    BACKGROUND_SESSIONS, DatabaseContext, DatabaseControl, DatabaseData, DatabaseDriver, DatabaseLoad,
+    LoadMethod, contents_of, load_database,
 };
 use languages::host_and_port;
 use model::{

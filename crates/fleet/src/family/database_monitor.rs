@@ -3,7 +3,8 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use drivers::orders::{DatabaseAccount, DatabaseControl, DatabaseServer};
+use drivers::database::DatabaseServer;
+use drivers::orders::{DatabaseAccount, DatabaseControl};
 use model::{Counter, Reading};
 use observe::{MonitorError, ResourceMonitor};
 

@@ -6,9 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use benchmarks::orderentry::OrderTerminals;
-use drivers::orders::{
-    BackgroundDeliveries, DeferredCounts, DeferringDriver, DeliveryQueue, delivery_queue,
-};
+use drivers::orders::{BackgroundDeliveries, DeferredCounts, DeferringDriver, DeliveryQueue, delivery_queue};
 use engine::{BlockingDriver, Driver};
 use model::{OrderEntryWorkload, OrderRequest, Phase, Phases};
 use units::{Nanos, RealClock};

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use drivers::orders::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
 use engine::Driver;
 use model::{
-    CheckMoment, ConsistencyCheck, Fact, FactSection, LoadPoint, OrderEntryWorkload, OrderRequest, Plan, Reply,
+    CheckMoment, ConsistencyCheck, Fact, FactSection, LoadPoint, OrderEntryWorkload, OrderRequest, Plan,
+    Reply,
 };
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
@@ -20,7 +21,8 @@ use servers::orders::{OrderData, OrderOptions, OrderServerError};
 use units::{Nanos, RealClock};
 
 use super::order_entry::{
-    CheckedRow, ConditionSource, check_room, checked_conditions, data_row, named, probe_of, recorded, workload,
+    CheckedRow, ConditionSource, check_room, checked_conditions, data_row, named, probe_of, recorded,
+    workload,
 };
 use super::{SetupError, deferred, unless_stopped};
 use crate::counts::Counts;
@@ -123,7 +125,8 @@ impl EmbeddedTarget {
             ("database", database),
             (
                 "process",
-                "that of the load generator: users call it, so that response times have no network in them".to_owned(),
+                "that of the load generator: users call it, so that response times have no network in them"
+                    .to_owned(),
             ),
             ("connections", format!("1 for transactions that write, {readers} for those that read")),
             ("CPU time", "that of the threads of users within transactions".to_owned()),
@@ -227,10 +230,8 @@ pub(super) fn run(work: ThreadWork<'_>, target: &EmbeddedTarget) -> Result<Count
     let beside = meter.clone();
     let mut counts = deferred::run_blocking(work, workload(plan)?, terminal, beside, |background| {
         let context = target.context(plan, clock)?;
-        let session = || MeteredDriver {
-            driver: EmbeddedDriver::new(Arc::clone(&context)),
-            meter: meter.clone(),
-        };
+        let session =
+            || MeteredDriver { driver: EmbeddedDriver::new(Arc::clone(&context)), meter: meter.clone() };
         let deferred = background.perform(session)?;
         Ok((deferred, named(&context.counts())))
     })?;

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drivers::app::AppSetupError;
-use drivers::orders::DatabaseSetupError;
+use drivers::database::DatabaseSetupError;
 use drivers::sql::SqlSetupError;
 use drivers::web::{Target, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use benchmarks::sql::SqlTransactions;
-use drivers::orders::DatabaseError;
+use drivers::database::DatabaseError;
 use drivers::sql::{SqlDriver, SqlSessions};
 use model::{Family, Load, Plan, Secrets, SqlWorkload, Workload};
 use units::RealClock;

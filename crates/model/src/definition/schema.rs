@@ -730,7 +730,8 @@ mod tests {
     fn the_schema_names_the_keys_that_are_read_and_no_others() {
         let named =
             ["/parameters", "/headers", "/data", "/extract", "/body/form", "/body/multipart", "/reply/json"];
-        let texts = [EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY, EVERY_ORDER_KEY, EVERY_SQL_KEY];
+        let texts =
+            [EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY, EVERY_ORDER_KEY, EVERY_SQL_KEY];
         let mut read = keys_read(&texts, &named);
         // The short form can change all settings, and those texts change some.
         read.insert("/quick/protocol".to_owned(), read["/protocol"].clone());

@@ -54,10 +54,7 @@ pub(super) fn target(value: &DeValue) -> Result<String, ValueError> {
 }
 
 /// Reads `[workload]`; `protocol` is the settings of `[protocol]`.
-pub(super) fn read(
-    workload: Option<TomlTable>,
-    protocol: Option<&[ChosenSetting]>,
-) -> Option<SqlDefinition> {
+pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<SqlDefinition> {
     let workload = workload.and_then(read_workload);
     let (settings, mut definition) = (protocol?, workload?);
     for setting in settings {
@@ -89,10 +86,7 @@ fn read_workload(mut table: TomlTable) -> Option<SqlDefinition> {
     Some(SqlDefinition { workload, data })
 }
 
-fn read_transactions(
-    mut tables: Vec<TomlTable>,
-    data: &mut [DataDefinition],
-) -> Option<Vec<SqlTransaction>> {
+fn read_transactions(mut tables: Vec<TomlTable>, data: &mut [DataDefinition]) -> Option<Vec<SqlTransaction>> {
     if let Some(table) = tables.get(KINDS_MAX) {
         table.reject_all(ValueError::new(format!("more than {KINDS_MAX} transactions")));
     }
@@ -132,27 +126,21 @@ fn read_transaction(
     }
     let statements = statements.and_then(|tables| read_statements(tables, &parameters, data));
     let statements = statements?;
-    for parameter in parameters.iter().filter(|parameter| !statements.iter().any(|one| uses(one, parameter))) {
+    for parameter in parameters.iter().filter(|parameter| !statements.iter().any(|one| uses(one, parameter)))
+    {
         let error = ValueError::new(format!("no statement has `{{{}}}`", parameter.name));
-        let hint = "write it where a value stands, and not within quotes: values are sent beside the statement";
+        let hint =
+            "write it where a value stands, and not within quotes: values are sent beside the statement";
         table.reject_inner(&["parameters", &parameter.name], error.hint(hint));
     }
-    let transaction = SqlTransaction {
-        name: name?,
-        weight: 0,
-        is_atomic,
-        statements,
-        parameters,
-        share_gap_max,
-        limits,
-    };
+    let transaction =
+        SqlTransaction { name: name?, weight: 0, is_atomic, statements, parameters, share_gap_max, limits };
     Some((transaction, weight?))
 }
 
 /// Returns whether a statement has the value of a parameter.
 fn uses(statement: &SqlStatement, parameter: &Parameter) -> bool {
-    let is_it =
-        |piece: &TemplatePiece| matches!(piece, TemplatePiece::Parameter { name, .. } if *name == parameter.name);
+    let is_it = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Parameter { name, .. } if *name == parameter.name);
     statement.pieces().iter().any(is_it)
 }
 
@@ -232,7 +220,10 @@ fn check_piece(
             }
         }
         TemplatePiece::Parameter { name, .. } => {
-            reject(format!("`{piece}`: a number in a statement has no digits of its own"), format!("write `{{{name}}}`"));
+            reject(
+                format!("`{piece}`: a number in a statement has no digits of its own"),
+                format!("write `{{{name}}}`"),
+            );
         }
         TemplatePiece::Session(SessionValue::Extracted(name)) => {
             let label = format!("`{{{EXTRACTED}.{name}}}`: statements take no values from results");
@@ -278,7 +269,8 @@ fn read_rows(table: &mut TomlTable) -> Option<RowCount> {
         (None, least, most) => {
             let count = RowCount { least: least.unwrap_or(0), most: most.unwrap_or(u64::MAX) };
             if count.most < count.least {
-                let error = ValueError::new(format!("expected at least {}, found {}", count.least, count.most));
+                let error =
+                    ValueError::new(format!("expected at least {}, found {}", count.least, count.most));
                 table.reject("rows-max", error);
             }
             Some(count)
@@ -323,13 +315,13 @@ mod tests {
     /// Braces in quotes are the database's own, as those of an array are.
     #[test]
     fn placeholders_stand_for_values_and_not_within_quotes() {
-        let statement = SqlStatement { sql: "SELECT '{1}', 'it''s {a}', {a} = {b.c}".into(), rows: None, line: 1 };
+        let statement =
+            SqlStatement { sql: "SELECT '{1}', 'it''s {a}', {a} = {b.c}".into(), rows: None, line: 1 };
         let column = SessionValue::Column { data: "b", column: "c" };
         let pieces = statement.pieces();
         let values: Vec<&TemplatePiece> =
             pieces.iter().filter(|piece| !matches!(piece, TemplatePiece::Text(_))).collect();
-        let expected =
-            [TemplatePiece::Parameter { name: "a", digits: 0 }, TemplatePiece::Session(column)];
+        let expected = [TemplatePiece::Parameter { name: "a", digits: 0 }, TemplatePiece::Session(column)];
         assert_eq!(values, expected.iter().collect::<Vec<_>>());
         assert_eq!(pieces.iter().map(TemplatePiece::to_string).collect::<String>(), statement.sql);
     }

@@ -134,7 +134,9 @@ pub enum Problem {
         needed: u64,
     },
     /// A statement changes the database, and the run does not allow that.
-    #[error("the transaction `{transaction}` has a statement that is not a query (line {line} of the definition)")]
+    #[error(
+        "the transaction `{transaction}` has a statement that is not a query (line {line} of the definition)"
+    )]
     Writes {
         /// The transaction.
         transaction: String,

@@ -141,7 +141,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         about: "process in which the database runs",
         kind: SettingKind::Choice(&[
             SettingChoice::new("server", "One of its own, behind a socket"),
-            SettingChoice::new("embedded", "That of the load generator, by SQLite: calls in place of requests"),
+            SettingChoice::new(
+                "embedded",
+                "That of the load generator, by SQLite: calls in place of requests",
+            ),
         ]),
         // A definition does not say which server is loaded.
         key: DefinitionKey::None,

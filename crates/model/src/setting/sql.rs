@@ -15,7 +15,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         title: "writes",
         about: "whether statements may change the database",
         kind: SettingKind::Choice(&[
-            SettingChoice::new(REFUSED, "No: sessions are read-only, and the server refuses what would change something"),
+            SettingChoice::new(
+                REFUSED,
+                "No: sessions are read-only, and the server refuses what would change something",
+            ),
             SettingChoice::new(ALLOWED, "Yes; Plimsoll restores nothing"),
         ]),
         // Whoever runs a definition says so, and not whoever has written it.
@@ -37,7 +40,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         ]),
         key: DefinitionKey::Optional("off"),
         access: SettingAccess::Whole {
-            text: |configuration| Some(if sql(configuration)?.is_encrypted { "on" } else { "off" }.to_owned()),
+            text: |configuration| {
+                Some(if sql(configuration)?.is_encrypted { "on" } else { "off" }.to_owned())
+            },
             apply: |configuration, value| apply_to(configuration, TLS, value),
         },
     },

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Think;
 use super::app::OUTCOMES;
 use super::web::{DataSet, Parameter, TemplatePiece, UserPage, template_pieces};
-use super::Think;
 use crate::{Catalog, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.

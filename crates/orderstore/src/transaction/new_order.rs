@@ -15,7 +15,11 @@ use crate::error::StoreError;
 /// Writes the statement that reads the stock of an item with its data about a district.
 macro_rules! stock {
     ($district:literal) => {
-        concat!("SELECT s_quantity, s_data, s_dist_", $district, " FROM stock WHERE s_w_id = ? AND s_i_id = ?")
+        concat!(
+            "SELECT s_quantity, s_data, s_dist_",
+            $district,
+            " FROM stock WHERE s_w_id = ? AND s_i_id = ?"
+        )
     };
 }
 

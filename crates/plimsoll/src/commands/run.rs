@@ -51,7 +51,8 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
     let family = chosen.benchmark.definition.family();
     let settings = combinations(&arguments.plan.settings(), family)?;
-    let mut candidates = candidates(&arguments.sut, &settings, family, has_dynamic_pages(chosen, &settings)?)?;
+    let mut candidates =
+        candidates(&arguments.sut, &settings, family, has_dynamic_pages(chosen, &settings)?)?;
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {

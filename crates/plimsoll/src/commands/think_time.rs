@@ -142,8 +142,11 @@ fn capacity(
     let point = results.analysis.load_points.first();
     let measured = point.and_then(|point| Some((point.rate, point.response.mean?)));
     let Some((rate, response)) = measured.filter(|(rate, _)| 0.0 < *rate) else {
-        let error = format!("{} has completed no transaction in the trial of the think time", candidate.title);
-        return Err(Failure::new(Exit::Testbed, error).hint("see what goes wrong: `--set pacing=flat --quick`"));
+        let error =
+            format!("{} has completed no transaction in the trial of the think time", candidate.title);
+        return Err(
+            Failure::new(Exit::Testbed, error).hint("see what goes wrong: `--set pacing=flat --quick`")
+        );
     };
     eprint(format!("{} carries {rate:.0} transactions per second.", candidate.title));
     let cpus = candidate.group.unwrap_or_default();

@@ -435,7 +435,8 @@ fn a_mariadb_database_that_is_there_is_loaded_anew_and_its_password_is_nowhere()
 #[test]
 fn a_think_time_is_chosen_for_the_machine() {
     let fixture = Fixture::new();
-    let arguments = ["run", "orderentry", "--quick", "--load", "5,300", "--duration", "3", "--set", "warehouses=2"];
+    let arguments =
+        ["run", "orderentry", "--quick", "--load", "5,300", "--duration", "3", "--set", "warehouses=2"];
     let more = ["--calibrate-think-time", "--monitor", "off", "--out", "run.plim"];
     let ended = fixture.run(&[&arguments[..], &more].concat()).expect_run();
     let chosen = ended.stderr.split("Think time: ").nth(1).expect(&ended.stderr).split(',').next().unwrap();

@@ -70,8 +70,7 @@ struct Shop<'a> {
 
 impl Shop<'_> {
     fn prepare(&self) {
-        let rows: Vec<String> =
-            (1..=100).map(|id| format!("({id}, 'item {id}', {id}.50, 1000)")).collect();
+        let rows: Vec<String> = (1..=100).map(|id| format!("({id}, 'item {id}', {id}.50, 1000)")).collect();
         (self.client)(&format!(
             "CREATE TABLE items (id int PRIMARY KEY, name varchar(20) NOT NULL, price numeric(8,2), stock int);\n\
              CREATE TABLE sold (item int);\n\
@@ -122,7 +121,9 @@ impl Shop<'_> {
         let line = line_of(READS, "SELECT name, price");
         slip("FROM items WHERE id", "FROM itms WHERE id")
             .expect(4)
-            .expect_stderr(&format!("does not prepare a statement:\n  by id, statement 1 (line {line}): the database"))
+            .expect_stderr(&format!(
+                "does not prepare a statement:\n  by id, statement 1 (line {line}): the database"
+            ))
             .expect_stderr(unknown_table);
         slip("rows = 1 }", "rows-min = 2 }")
             .expect(4)
@@ -132,7 +133,9 @@ impl Shop<'_> {
         let line = line_of(&writing, "UPDATE");
         self.run(&writing, &[])
             .expect(2)
-            .expect_stderr(&format!("`order` has a statement that is not a query (line {line} of the definition)"))
+            .expect_stderr(&format!(
+                "`order` has a statement that is not a query (line {line} of the definition)"
+            ))
             .expect_stderr("hint: `--allow-writes` lets it change the database");
         let without = ["run", "./shop.toml", "--target", &self.target, "--out", "x.plim", "--allow-writes"];
         self.fixture.run(&without).expect(4).expect_stderr("hint: check user, password and database");
@@ -192,7 +195,13 @@ fn own_statements_run_on_postgresql() {
     let address = sut.addr();
     let client = |statements: &str| {
         let mut psql = Command::new("psql");
-        psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--set=ON_ERROR_STOP=1", "--username=plimsoll"]);
+        psql.args([
+            "--no-psqlrc",
+            "--quiet",
+            "--tuples-only",
+            "--set=ON_ERROR_STOP=1",
+            "--username=plimsoll",
+        ]);
         psql.arg(format!("--host={}", address.ip())).arg(format!("--port={}", address.port()));
         psql.arg("--dbname=plimsoll").env("PGPASSWORD", sut.password());
         printed(&mut psql, statements)
@@ -219,7 +228,13 @@ fn own_statements_run_on_mariadb() {
     let address = sut.addr();
     let client = |statements: &str| {
         let mut mariadb = Command::new("mariadb");
-        mariadb.args(["--no-defaults", "--batch", "--skip-column-names", "--protocol=tcp", "--user=plimsoll"]);
+        mariadb.args([
+            "--no-defaults",
+            "--batch",
+            "--skip-column-names",
+            "--protocol=tcp",
+            "--user=plimsoll",
+        ]);
         mariadb.arg(format!("--host={}", address.ip())).arg(format!("--port={}", address.port()));
         mariadb.arg("plimsoll").env("MYSQL_PWD", sut.password());
         printed(&mut mariadb, statements)

@@ -114,7 +114,8 @@ mod tests {
     fn refused_runs_name_their_bottleneck() {
         let ports = "warning: a\nerror: local ports: 5 for 9 connections\nhint: b";
         assert_eq!(refusal(ports), Some(("generator", "local ports: 5 for 9 connections")));
-        let full = "error: x has too few connections: its `max_connections` of 100 leaves 97 for the 120 users";
+        let full =
+            "error: x has too few connections: its `max_connections` of 100 leaves 97 for the 120 users";
         assert_eq!(refusal(full).map(|(named, _)| named), Some("connection limit"));
         assert_eq!(refusal("hint: x has too few connections: y\nerror: something else"), None);
     }

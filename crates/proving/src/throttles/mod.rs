@@ -94,7 +94,10 @@ pub fn once(plimsoll: &Path) -> Result<()> {
             println!("{}: {} ({})", throttle.name, one.named, one.evidence);
             ensure!(one.named != LEFT_OUT, "{}: {LEFT_OUT}", throttle.name);
             let (named, evidence) = (&one.named, &one.evidence);
-            let why = format!("called {named} ({evidence}), expected {} {}", throttle.bottleneck, throttle.evidence);
+            let why = format!(
+                "called {named} ({evidence}), expected {} {}",
+                throttle.bottleneck, throttle.evidence
+            );
             Ok(match is_right(throttle, &one) {
                 true => AttemptResult::Right,
                 // One of the throttles makes the generator wait.

@@ -115,10 +115,8 @@ impl OrderData {
     }
 
     fn open_current(&self, current: &CurrentData) -> Result<OrderStore, StoreError> {
-        let none = || StoreError::NoData {
-            path: self.golden.clone(),
-            found: "loading them has failed".to_owned(),
-        };
+        let none =
+            || StoreError::NoData { path: self.golden.clone(), found: "loading them has failed".to_owned() };
         let (path, _) = current.file.as_ref().ok_or_else(none)?;
         let mut store = OrderStore::open(path, self.synchronous)?;
         store.count_checkpoints(Arc::clone(&self.checkpoints))?;

@@ -25,8 +25,8 @@ use tokio::net::TcpStream;
 use super::Shared;
 use super::data::StubData;
 use super::message::{
-    ClientMessage, Content, RowValues, command_complete, error_response, malformed, message, next_message, oid,
-    put_text, row_description,
+    ClientMessage, Content, RowValues, command_complete, error_response, malformed, message, next_message,
+    oid, put_text, row_description,
 };
 use super::procedures::{Answer, PROCEDURES, Procedure};
 
@@ -92,8 +92,7 @@ struct Session {
 /// The client sends something else, or is gone.
 pub(super) async fn serve(mut stream: TcpStream, shared: &Shared) -> Result<()> {
     stream.set_nodelay(true)?;
-    let mut session =
-        Session { state: State::Start, statements: HashMap::new(), bound: None, n_open: None };
+    let mut session = Session { state: State::Start, statements: HashMap::new(), bound: None, n_open: None };
     // Both have no memory while nothing is under way.
     let (mut received, mut reply) = (Vec::new(), Vec::new());
     while session.state != State::Closed {

@@ -207,8 +207,8 @@ mod tests {
     use std::path::Path;
 
     use orders::{
-        CustomerSelector, DataScale, DeliveryInput, DistrictKey, NewOrderInput, OrderStatusInput, OrderedItem,
-        OrderedItems, Population,
+        CustomerSelector, DataScale, DeliveryInput, DistrictKey, NewOrderInput, OrderStatusInput,
+        OrderedItem, OrderedItems, Population,
     };
     use orderstore::Synchronous;
 
@@ -265,8 +265,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let database = database(folder.path());
         let before = database.totals().unwrap();
-        let context =
-            EmbeddedContext::new(Arc::clone(&database), RealClock::start(), Nanos::from_secs(60));
+        let context = EmbeddedContext::new(Arc::clone(&database), RealClock::start(), Nanos::from_secs(60));
         let mut terminal = EmbeddedDriver::new(Arc::clone(&context));
         let line = OrderedItem { item: 1, supply_warehouse: 1, quantity: 1 };
         let order = NewOrderInput {

@@ -5,12 +5,12 @@
 
 use orders::OrderTable;
 
-use super::MariaDbSessions;
 use super::rows::{LINES, RowBuffer, VALUES};
-use super::wire::Wire;
-use crate::orders::sql::connection::SqlConnection;
+use crate::database::connection::SqlConnection;
+use crate::database::failure::SqlFailure;
+use crate::database::mariadb::MariaDbSessions;
+use crate::database::mariadb::wire::Wire;
 use crate::orders::sql::control::SqlDialect;
-use crate::orders::sql::failure::SqlFailure;
 use crate::orders::sql::load::LoadMethod;
 use crate::orders::sql::rows::RowSink;
 use crate::orders::sql::schema::{ORDER_SCHEMA, TypeNames, create_indexes, create_table};
@@ -116,7 +116,7 @@ impl SqlDialect for MariaDbSessions {
     }
 
     async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
-        let mut wire = Wire::open(&self.socket, &self.login, None, &self.columns).await?;
+        let mut wire = self.connect_to_none().await?;
         // A value that does not fit its column is an error, and a backslash escapes, whatever the server's standard is.
         wire.command("SET SESSION sql_mode = 'STRICT_ALL_TABLES'").await?;
         match wire.command(&format!("USE {ORDER_SCHEMA}")).await {

@@ -5,12 +5,13 @@ use orders::{TransactionInput, TransactionType};
 use units::WallTime;
 
 use super::stored::{self, StoredStatements};
-use super::wire::{Statement, Wire};
+use crate::database::failure::SqlFailure;
+use crate::database::mariadb::wire::{Statement, Wire};
+use crate::database::transaction::Changes;
 use crate::orders::sql::client::{self, ClientStatements};
-use crate::orders::sql::failure::SqlFailure;
 use crate::orders::sql::output::End;
 use crate::orders::sql::reading::{self, ReadingStatements};
-use crate::orders::sql::session::{Changes, SqlForms};
+use crate::orders::sql::session::SqlForms;
 
 /// The prepared statements of a form.
 pub(crate) enum MariaDbForms {

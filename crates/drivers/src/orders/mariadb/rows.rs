@@ -3,7 +3,7 @@
 
 use units::WallTime;
 
-use super::row::date_text;
+use crate::database::mariadb::row::date_text;
 use crate::orders::sql::rows::RowWriter;
 
 /// The bytes that are collected before they are sent.

@@ -6,16 +6,16 @@ use orders::{
 };
 use units::WallTime;
 
-use super::row::MariaDbRow;
-use super::wire::{Statement, Wire};
-use crate::orders::sql::columns::{Columns, WRONG, short};
-use crate::orders::sql::connection::{SqlConnection, statements, values};
-use crate::orders::sql::failure::{SqlFailure, WRONG_ROWS};
+use crate::database::connection::{SqlConnection, statements, values};
+use crate::database::failure::{SqlFailure, WRONG_ROWS, WRONG_VALUE};
+use crate::database::mariadb::row::MariaDbRow;
+use crate::database::mariadb::wire::{Statement, Wire};
+use crate::database::transaction::Changes;
+use crate::orders::sql::columns::{Columns, short};
 use crate::orders::sql::output::{
     OrderHead, bad_credit_entry, placed, rolled_back, selected_customer, stored_order_status, stored_payment,
 };
 use crate::orders::sql::reading::status_line;
-use crate::orders::sql::session::Changes;
 
 statements! {
     /// The calls.
@@ -61,7 +61,7 @@ async fn new_order(
     let (warehouse, district) = (input.district.warehouse, input.district.district);
     let lines: Vec<_> =
         input.items.iter().map(|line| (line.item, line.supply_warehouse, line.quantity)).collect();
-    let lines = serde_json::to_string(&lines).map_err(|_| WRONG)?;
+    let lines = serde_json::to_string(&lines).map_err(|_| WRONG_VALUE)?;
     let parameters = values![warehouse, district, input.customer, lines.as_str(), now, is_kept];
     let row = wire.one(&sql.new_order, parameters).await?;
     let mut columns = Columns::of(&row);
@@ -74,7 +74,7 @@ async fn new_order(
 
 /// Reads the lines of an order, which stand in the order in which their stocks were locked.
 fn priced_lines(text: &str) -> Result<Vec<PricedLine>, SqlFailure> {
-    let mut lines: Vec<Line> = serde_json::from_str(text).map_err(|_| WRONG)?;
+    let mut lines: Vec<Line> = serde_json::from_str(text).map_err(|_| WRONG_VALUE)?;
     lines.sort_by_key(|(number, ..)| *number);
     let line = |(_, name, in_stock, is_original, price, amount): Line| {
         let (price, amount) = (Cents(price), Cents(amount));
@@ -134,7 +134,7 @@ async fn delivery(
     let parameters = values![input.warehouse, input.carrier, now, is_kept];
     let row = wire.one(&sql.delivery, parameters).await?;
     let orders: [Option<u32>; DISTRICTS as usize] =
-        serde_json::from_str(Columns::of(&row).str()?).map_err(|_| WRONG)?;
+        serde_json::from_str(Columns::of(&row).str()?).map_err(|_| WRONG_VALUE)?;
     Ok(TransactionOutput::Delivery(DeliveryOutput { orders }))
 }
 
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!((lines[0].name.as_str(), lines[0].in_stock, lines[0].is_original), ("one", 10, true));
         assert_eq!((lines[1].price, lines[1].amount), (Cents(300), Cents(900)));
         for other in ["", "[[1]]", "{}", "[[1,\"a name of more than 24 letters\",1,true,1,1]]"] {
-            assert_eq!(priced_lines(other), Err(WRONG), "{other}");
+            assert_eq!(priced_lines(other), Err(WRONG_VALUE), "{other}");
         }
     }
 }

@@ -17,11 +17,11 @@ use orders::{
 };
 use units::WallTime;
 
-use super::wire::Wire;
+use crate::database::connection::{SqlConnection, statements, values};
+use crate::database::failure::{SqlFailure, WRONG_COLUMN, WRONG_ROWS};
+use crate::database::postgres::wire::Wire;
 use crate::orders::sql::client::{enter, enter_history, name_and_address, payment_output};
 use crate::orders::sql::columns::Columns;
-use crate::orders::sql::connection::{SqlConnection, statements, values};
-use crate::orders::sql::failure::{SqlFailure, WRONG_COLUMN, WRONG_ROWS};
 use crate::orders::sql::output::{
     CUSTOMERS_BY_NAME, End, OrderHead, bad_credit_entry, customer_number, in_lock_order, placed, rolled_back,
 };

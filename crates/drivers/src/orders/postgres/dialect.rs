@@ -11,15 +11,16 @@ use orders::OrderTable;
 use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{Connection, CopyInSink};
 
-use super::PostgresSessions;
 use super::copy::CopyBuffer;
-use super::wire::{Wire, drive};
+use crate::database::failure::SqlFailure;
+use crate::database::postgres::PostgresSessions;
+use crate::database::postgres::wire::{Wire, drive};
+use crate::database::server::SqlServer;
+use crate::database::stream::MeteredStream;
 use crate::orders::sql::control::SqlDialect;
-use crate::orders::sql::failure::SqlFailure;
 use crate::orders::sql::load::LoadMethod;
 use crate::orders::sql::rows::RowSink;
 use crate::orders::sql::schema::{TypeNames, create_indexes, create_table};
-use crate::orders::sql::stream::MeteredStream;
 
 /// The types of columns.
 const TYPES: TypeNames = TypeNames { small: "integer", large: "bigint", time: "timestamptz" };
@@ -100,7 +101,7 @@ impl SqlDialect for PostgresSessions {
     }
 
     async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.config).await
+        self.connect().await
     }
 }
 

@@ -6,12 +6,13 @@ use units::WallTime;
 
 use super::batched::{self, BatchedStatements};
 use super::stored::{self, StoredStatements};
-use super::wire::Wire;
+use crate::database::failure::SqlFailure;
+use crate::database::postgres::wire::Wire;
+use crate::database::transaction::Changes;
 use crate::orders::sql::client::{self, ClientStatements};
-use crate::orders::sql::failure::SqlFailure;
 use crate::orders::sql::output::End;
 use crate::orders::sql::reading::{self, ReadingStatements};
-use crate::orders::sql::session::{Changes, SqlForms};
+use crate::orders::sql::session::SqlForms;
 
 type Statement = tokio_postgres::Statement;
 

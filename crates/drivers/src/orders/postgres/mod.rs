@@ -1,96 +1,20 @@
 //! Order entry on PostgreSQL: a connection for each terminal, and transactions in one of three forms of SQL.
 //!
-//! - `wire`: requests, one at a time, and their round trips
-//! - `row`, `failure`: values and failures as the library has them
 //! - `forms`: the statements of a session; `batched`, `stored`: forms that other databases write otherwise
+//! - `columns`: columns of other types than other databases have
 //! - `dialect`: the schema, and its rows in `COPY` (`copy`)
 
 mod batched;
+mod columns;
 mod copy;
 mod dialect;
-mod failure;
 mod forms;
-mod row;
 mod stored;
-mod wire;
 
-use std::net::IpAddr;
-
-use tokio_postgres::Config;
-use tokio_postgres::config::SslMode;
-
-use super::database::{DatabaseServer, DatabaseSetupError};
-use super::sql::driver::{OrderServer, SqlServer};
-use super::sql::failure::SqlFailure;
-use super::sql::schema::ORDER_SCHEMA;
-use super::sql::stream::ServerSocket;
+use super::sql::driver::OrderServer;
+use crate::database::postgres::PostgresSessions;
 use forms::PostgresForms;
-use wire::Wire;
-
-/// Returns the parameters of connections. Names without a schema are those of `schema`, or of the user's own search path.
-/// Encryption is ours, not the library's.
-fn config(server: &DatabaseServer, schema: Option<&str>) -> Config {
-    let mut config = Config::new();
-    config
-        .user(&server.user)
-        .dbname(&server.database)
-        .application_name("plimsoll")
-        .ssl_mode(SslMode::Disable);
-    if let Some(schema) = schema {
-        config.options(format!("-c search_path={schema}"));
-    }
-    if let Some(password) = &server.password {
-        config.password(password.text());
-    }
-    config
-}
-
-/// The sessions of terminals with one server.
-#[derive(Debug)]
-pub(crate) struct PostgresSessions {
-    socket: ServerSocket,
-    config: Config,
-}
-
-impl PostgresSessions {
-    /// Prepares connections from these addresses, with the names of our own schema.
-    pub(crate) fn new(
-        server: &DatabaseServer,
-        source_addresses: &[IpAddr],
-    ) -> Result<PostgresSessions, DatabaseSetupError> {
-        let socket = ServerSocket::of(server, source_addresses)?;
-        Ok(PostgresSessions { socket, config: config(server, Some(ORDER_SCHEMA)) })
-    }
-
-    /// Prepares connections from these addresses, with the names that the user of the server sees.
-    pub(crate) fn own(
-        server: &DatabaseServer,
-        source_addresses: &[IpAddr],
-    ) -> Result<PostgresSessions, DatabaseSetupError> {
-        let socket = ServerSocket::of(server, source_addresses)?;
-        Ok(PostgresSessions { socket, config: config(server, None) })
-    }
-}
 
 impl OrderServer for PostgresSessions {
     type Forms = PostgresForms;
-}
-
-impl SqlServer for PostgresSessions {
-    type Connection = Wire;
-
-    fn socket(&self) -> &ServerSocket {
-        &self.socket
-    }
-
-    async fn connect(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.config).await
-    }
-
-    async fn cancel(&self, wire: Wire) {
-        if let Ok(stream) = wire::connect(&self.socket).await {
-            // The server does not say whether it found something to cancel.
-            drop(wire.cancel_token().cancel_query_raw(stream, tokio_postgres::NoTls).await);
-        }
-    }
 }

@@ -8,11 +8,11 @@ use orders::{
 use tokio_postgres::Row;
 use units::WallTime;
 
-use super::row::wall_of;
-use super::wire::Wire;
+use crate::database::connection::{SqlConnection, statements, values};
+use crate::database::failure::{SqlFailure, SqlStateCode, WRONG_COLUMN, WRONG_ROWS};
+use crate::database::postgres::row::wall_of;
+use crate::database::postgres::wire::Wire;
 use crate::orders::sql::columns::{Columns, short, small};
-use crate::orders::sql::connection::{SqlConnection, statements, values};
-use crate::orders::sql::failure::{SqlFailure, SqlStateCode, WRONG_COLUMN, WRONG_ROWS};
 use crate::orders::sql::output::{
     OrderHead, bad_credit_entry, placed, rolled_back, selected_customer, stored_order_status, stored_payment,
 };

@@ -16,9 +16,9 @@ use orders::{
 use units::WallTime;
 
 use super::columns::Columns;
-use super::connection::{SqlConnection, SqlRow, statements, values};
-use super::failure::SqlFailure;
 use super::output::{CUSTOMERS_BY_NAME, End, OrderHead, customer_number, in_lock_order, placed, rolled_back};
+use crate::database::connection::{SqlConnection, SqlRow, statements, values};
+use crate::database::failure::SqlFailure;
 
 statements! {
     /// The statements of transactions that write.

@@ -3,11 +3,8 @@
 use orders::{BasisPoints, Cents, Credit, CustomerDetails, PostalAddress, ShortText};
 use units::WallTime;
 
-use super::connection::SqlRow;
-use super::failure::{SqlFailure, WRONG_COLUMN};
-
-/// A value that no column of ours has.
-pub(crate) const WRONG: SqlFailure = SqlFailure::WrongResult(WRONG_COLUMN);
+use crate::database::connection::SqlRow;
+use crate::database::failure::{SqlFailure, WRONG_VALUE};
 
 /// The columns of a row, from left to right.
 pub(crate) struct Columns<'r, R> {
@@ -37,7 +34,7 @@ impl<'r, R: SqlRow> Columns<'r, R> {
 
     /// Returns a number.
     pub(crate) fn number(&mut self) -> Result<i64, SqlFailure> {
-        self.optional_number()?.ok_or(WRONG)
+        self.optional_number()?.ok_or(WRONG_VALUE)
     }
 
     /// Returns a number that identifies a row.
@@ -68,7 +65,7 @@ impl<'r, R: SqlRow> Columns<'r, R> {
     }
 
     pub(crate) fn time(&mut self) -> Result<WallTime, SqlFailure> {
-        self.optional_time()?.ok_or(WRONG)
+        self.optional_time()?.ok_or(WRONG_VALUE)
     }
 
     fn optional_str(&mut self) -> Result<Option<&'r str>, SqlFailure> {
@@ -78,7 +75,7 @@ impl<'r, R: SqlRow> Columns<'r, R> {
 
     /// Returns a text of any length.
     pub(crate) fn str(&mut self) -> Result<&'r str, SqlFailure> {
-        self.optional_str()?.ok_or(WRONG)
+        self.optional_str()?.ok_or(WRONG_VALUE)
     }
 
     /// Returns a text; longer ones than the schema allows are wrong.
@@ -91,7 +88,7 @@ impl<'r, R: SqlRow> Columns<'r, R> {
     }
 
     pub(crate) fn credit(&mut self) -> Result<Credit, SqlFailure> {
-        Credit::of_code(self.str()?).ok_or(WRONG)
+        Credit::of_code(self.str()?).ok_or(WRONG_VALUE)
     }
 
     /// Returns a customer of a known number: four columns.
@@ -119,10 +116,10 @@ impl<'r, R: SqlRow> Columns<'r, R> {
 
 /// Returns a number that fits a smaller type.
 pub(crate) fn small<T: TryFrom<i64>>(number: i64) -> Result<T, SqlFailure> {
-    T::try_from(number).map_err(|_| WRONG)
+    T::try_from(number).map_err(|_| WRONG_VALUE)
 }
 
 /// Returns a text of the schema.
 pub(crate) fn short<const MAX: usize>(text: &str) -> Result<ShortText<MAX>, SqlFailure> {
-    ShortText::new(text).ok_or(WRONG)
+    ShortText::new(text).ok_or(WRONG_VALUE)
 }

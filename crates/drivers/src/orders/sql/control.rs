@@ -1,23 +1,20 @@
 //! The data as the schema describes them, and their consistency.
 
-use std::io;
 use std::time::Duration;
 
 use languages::foreign_text;
-use model::Outcome;
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
-use thiserror::Error;
 use units::WallTime;
 
-use super::connection::{SqlConnection, TextRow};
-use super::driver::{OrderServer, SqlServer};
-use super::failure::{self, SqlFailure};
+use super::driver::OrderServer;
 use super::load::LoadMethod;
 use super::rows::RowSink;
 use super::schema::{COMPLETE_FACT, FORMAT, FORMAT_FACT, ORDER_SCHEMA, facts};
-use super::session::SqlForms;
-use crate::net::CertificateProblem;
+use crate::database::connection::{SqlConnection, TextRow};
+use crate::database::error::{CONNECTING, DatabaseError, unconnected};
+use crate::database::failure::SqlFailure;
+use crate::database::server::SqlServer;
 
 /// The longest that a query may take which reads all data.
 const QUERY_MAX: Duration = Duration::from_secs(600);
@@ -25,82 +22,11 @@ const QUERY_MAX: Duration = Duration::from_secs(600);
 /// The longest that a connection may take to be made.
 const CONNECT_MAX: Duration = Duration::from_secs(20);
 
-/// The attempt that comes first.
-const CONNECTING: &str = "connecting";
-
 /// The attempt that most errors are about.
 const READING: &str = "reading the data";
 
 /// The most violating rows that are read.
 const ROWS_MAX: usize = 20;
-
-/// A reason why the data cannot be loaded, used or checked.
-#[derive(Debug, Error)]
-pub enum DatabaseError {
-    /// The system refused a runtime.
-    #[error("cannot connect: {0}")]
-    System(io::Error),
-    /// The server refused, or the session was lost.
-    #[error("{doing}: {text}")]
-    Failed {
-        /// The attempt: `loading`.
-        doing: &'static str,
-        /// The reason.
-        text: String,
-    },
-    /// There is no connection.
-    #[error("connecting: {text}")]
-    Unreachable {
-        /// Refused, or unreachable.
-        outcome: Outcome,
-        /// The reason.
-        text: String,
-    },
-    /// The certificate of the server is not accepted.
-    #[error("its certificate is not accepted: {0}")]
-    Certificate(CertificateProblem),
-    /// It took too long.
-    #[error("{doing}: no answer within {} s", .waited.as_secs())]
-    Slow {
-        /// The attempt.
-        doing: &'static str,
-        /// The time waited.
-        waited: Duration,
-    },
-    /// There is a schema of the name of ours which is not ours.
-    #[error("there is a schema `{ORDER_SCHEMA}` that Plimsoll has not made; it stays as it is")]
-    NotOurs,
-    /// The caller has stopped the loading.
-    #[error("the loading has been stopped")]
-    Stopped,
-}
-
-impl DatabaseError {
-    /// Returns how a failure becomes the error of an attempt.
-    pub(crate) fn of(doing: &'static str) -> impl Fn(SqlFailure) -> DatabaseError {
-        move |failure| {
-            let message = match &failure {
-                SqlFailure::Refused(refusal) => Some(refusal.message.as_str()),
-                _ => None,
-            };
-            DatabaseError::Failed { doing, text: failure::describe(&failure.operation(), message) }
-        }
-    }
-}
-
-/// Returns the error of an attempt to connect.
-pub(crate) fn unconnected(failure: SqlFailure, problem: Option<CertificateProblem>) -> DatabaseError {
-    let outcome = failure.operation().outcome;
-    if let (Outcome::TlsFailed, Some(problem)) = (outcome, problem) {
-        return DatabaseError::Certificate(problem);
-    }
-    match DatabaseError::of(CONNECTING)(failure) {
-        DatabaseError::Failed { text, .. } if matches!(outcome, Outcome::Refused | Outcome::Unreachable) => {
-            DatabaseError::Unreachable { outcome, text }
-        }
-        other => other,
-    }
-}
 
 /// The connection to a database.
 pub(crate) type ConnectionOf<D> = <D as SqlServer>::Connection;
@@ -230,12 +156,12 @@ impl<D: SqlDialect> SqlControl<D> {
             return Ok(DatabaseData::None);
         }
         if self.texts(D::METADATA).await?.is_empty() {
-            return Err(DatabaseError::NotOurs);
+            return Err(DatabaseError::NotOurs(ORDER_SCHEMA));
         }
         let rows = self.texts(&format!("SELECT name, value FROM {ORDER_SCHEMA}.metadata")).await?;
         let facts: Vec<(String, i64)> = rows.iter().filter_map(|row| fact(row)).collect();
         if facts.iter().all(|(name, _)| name != FORMAT_FACT) {
-            return Err(DatabaseError::NotOurs);
+            return Err(DatabaseError::NotOurs(ORDER_SCHEMA));
         }
         Ok(population(&facts).map_or_else(DatabaseData::Unusable, DatabaseData::Loaded))
     }

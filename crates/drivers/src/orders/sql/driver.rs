@@ -7,37 +7,12 @@ use model::{MeasuredValues, OrderRequest, OrderSql, Outcome, Reply, order_measur
 use orders::TransactionInput;
 use units::{Clock, Nanos, RealClock, wall};
 
-use super::connection::SqlConnection;
-use super::failure::{self, RefusalTexts, SqlFailure};
-use super::session::{Changes, Session, SqlForms};
-use super::stream::ServerSocket;
+use super::session::{Session, SqlForms};
+use crate::database::failure::{self, RefusalTexts, SqlFailure};
+use crate::database::server::SqlServer;
+use crate::database::transaction::Changes;
 use crate::net::OperationFailure;
 use crate::orders::count::{Counters, OrderCounts};
-
-/// A database server, as users connect to it.
-pub(crate) trait SqlServer: 'static {
-    /// A connection.
-    type Connection: SqlConnection;
-
-    /// Returns what connections are made to.
-    fn socket(&self) -> &ServerSocket;
-
-    /// Connects.
-    async fn connect(&self) -> Result<Self::Connection, SqlFailure>;
-
-    /// Has the server cancel what a connection waits for: the transaction would keep its locks otherwise.
-    async fn cancel(&self, connection: Self::Connection);
-
-    /// Describes the failure of an operation with the server's own texts.
-    fn describe(&self, texts: &RefusalTexts, failure: &OperationFailure) -> String {
-        if failure.outcome == Outcome::TlsFailed
-            && let Some(problem) = self.socket().certificate_problem()
-        {
-            return format!("its certificate is not accepted: {problem}");
-        }
-        texts.describe(failure)
-    }
-}
 
 /// A database server of terminals.
 pub(crate) trait OrderServer: SqlServer {

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use orders::{OrderTable, Population};
 
-use super::connection::SqlConnection;
-use super::control::{ConnectionOf, DatabaseError, SqlDialect, connect};
-use super::failure::SqlFailure;
+use super::control::{ConnectionOf, SqlDialect, connect};
 use super::rows::{CopiedRow, RowSink};
 use super::schema::{COMPLETE_FACT, FORMAT, FORMAT_FACT, METADATA, ORDER_SCHEMA, facts, quoted, rows_fact};
+use crate::database::connection::SqlConnection;
+use crate::database::error::DatabaseError;
+use crate::database::failure::SqlFailure;
 
 /// A way to load rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! Order entry in SQL: what the drivers of all databases share.
 //!
-//! - `stream`: the bytes of a connection, counted
-//! - `connection`: a connection with prepared statements, and the values that go over it
-//! - `columns`: typed values of a result row; `failure`: failures by their SQLSTATE
+//! - `columns`: typed values of a result row
 //! - `client`, `reading`: the form `client`, and transactions that only read; `output`: what forms share
 //! - `schema`, `rows`, `load`: the tables, their rows, loading them by several connections
 //! - `control`: the data as the schema describes them, and their consistency
@@ -11,14 +9,11 @@
 
 pub(crate) mod client;
 pub(crate) mod columns;
-pub(crate) mod connection;
 pub(crate) mod control;
 pub(crate) mod driver;
-pub(crate) mod failure;
 pub(crate) mod load;
 pub(crate) mod output;
 pub(crate) mod reading;
 pub(crate) mod rows;
 pub(crate) mod schema;
 pub(crate) mod session;
-pub(crate) mod stream;

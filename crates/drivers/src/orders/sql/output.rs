@@ -9,8 +9,8 @@ use units::WallTime;
 
 use super::client::payment_output;
 use super::columns::Columns;
-use super::connection::{SqlConnection, SqlRow, values};
-use super::failure::{SqlFailure, WRONG_ROWS};
+use crate::database::connection::{SqlConnection, SqlRow, values};
+use crate::database::failure::{SqlFailure, WRONG_ROWS};
 
 /// The numbers of the customers with a last name, by first name.
 pub(crate) const CUSTOMERS_BY_NAME: &str =

@@ -6,9 +6,9 @@ use orders::{
 };
 
 use super::columns::Columns;
-use super::connection::{SqlConnection, SqlRow, statements, values};
-use super::failure::SqlFailure;
 use super::output::{CUSTOMERS_BY_NAME, End, customer_number};
+use crate::database::connection::{SqlConnection, SqlRow, statements, values};
+use crate::database::failure::SqlFailure;
 
 statements! {
     /// The statements of transactions that only read.

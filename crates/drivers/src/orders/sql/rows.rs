@@ -6,7 +6,7 @@ use orders::{
 };
 use units::WallTime;
 
-use super::failure::SqlFailure;
+use crate::database::failure::SqlFailure;
 
 /// A format of rows.
 pub(crate) trait RowWriter {

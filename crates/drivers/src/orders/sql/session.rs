@@ -4,14 +4,12 @@ use model::OrderSql;
 use orders::{TransactionInput, TransactionOutput};
 use units::WallTime;
 
-use super::connection::SqlConnection;
-use super::failure::SqlFailure;
 use super::output::End;
+use crate::database::connection::SqlConnection;
+use crate::database::failure::SqlFailure;
+use crate::database::transaction::{Changes, RETRIES_MAX};
 use crate::orders::count::{Counters, OpenTransaction};
 use crate::orders::verify;
-
-/// The most times that a transaction is begun again with the same input: after as many deadlocks it has failed.
-pub(crate) const RETRIES_MAX: u64 = 100;
 
 /// The prepared statements of a form, as one database has them.
 pub(crate) trait SqlForms: Sized {
@@ -43,13 +41,6 @@ pub(crate) trait SqlForms: Sized {
 pub(crate) struct Session<F: SqlForms> {
     connection: F::Connection,
     forms: F,
-}
-
-/// Whether the changes of transactions are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Changes {
-    Kept,
-    Undone,
 }
 
 impl<F: SqlForms> Session<F> {

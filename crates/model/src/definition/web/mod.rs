@@ -19,12 +19,12 @@ mod workload;
 use languages::reader::TomlTable;
 use schemars::JsonSchema;
 
-pub use data::{DataDefinition, DataFormat};
 pub(super) use data::read_data;
+pub use data::{DataDefinition, DataFormat};
 pub(super) use parameter::read_values;
+pub use request::header_name_fault;
 pub(super) use request::kind_limits;
 pub(super) use weight::Weight;
-pub use request::header_name_fault;
 
 use workload::read_workload;
 

@@ -47,8 +47,8 @@ impl Sampler {
     /// Draws the number of an object of a kind. A request without parameters costs no draw.
     #[inline]
     pub fn number(&self, kind: u16, rng: &mut Rng) -> u64 {
-        self.requests[usize::from(kind)].iter().fold(0, |number, values| {
-            number * values.count + values.index(rng)
-        })
+        self.requests[usize::from(kind)]
+            .iter()
+            .fold(0, |number, values| number * values.count + values.index(rng))
     }
 }

@@ -8,9 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
-use drivers::orders::{
-    DatabaseLoad, DatabasePassword, DatabasePlace, DatabaseServer, ORDER_SCHEMA, load_database,
-};
+use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
+use drivers::orders::{DatabaseLoad, ORDER_SCHEMA, load_database};
 use model::{DatabaseProduct, FileSet};
 use observe::private_folder::private_folder_in;
 use orders::Population;

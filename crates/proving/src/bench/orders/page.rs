@@ -179,9 +179,8 @@ fn memory(rounds: &[Round]) -> String {
     let row = |(title, server, few, many): (&str, MemoryServer, u32, u32)| {
         let rss = |round: &Round, users| round.of(TurnName::Idle(server, users)).map(|costs| costs.rss_kib);
         let (at_few, at_many) = (median(rounds, |one| rss(one, few))?, median(rounds, |one| rss(one, many))?);
-        let kb = median(rounds, |one| {
-            Some((rss(one, many)? - rss(one, few)?) * 1.024 / f64::from(many - few))
-        })?;
+        let kb =
+            median(rounds, |one| Some((rss(one, many)? - rss(one, few)?) * 1.024 / f64::from(many - few)))?;
         let met = word(kb <= MEMORY_KB_MAX);
         Some(format!(
             "| {title} | {few} | {at_few:.0} | {many} | {at_many:.0} | {kb:.2} | ≤ {MEMORY_KB_MAX:.0} | {met} |\n"
@@ -257,8 +256,11 @@ fn loads(loaded: &LoadRounds) -> String {
     for (target, times) in loaded {
         for (n, times) in (1..).zip(times) {
             let LoadTimes { ours, from_files } = times;
-            rows +=
-                &format!("| {n} | {} | {ours:.2} | {from_files:.2} | {:.2} |\n", target.title(), times.ratio());
+            rows += &format!(
+                "| {n} | {} | {ours:.2} | {from_files:.2} | {:.2} |\n",
+                target.title(),
+                times.ratio()
+            );
         }
     }
     section(

@@ -147,12 +147,7 @@ impl Turn {
 }
 
 /// Takes a turn of users without pauses.
-fn busy(
-    site: &Site,
-    database: &Database,
-    mut arguments: Vec<&str>,
-    seconds: u32,
-) -> Result<TurnCosts> {
+fn busy(site: &Site, database: &Database, mut arguments: Vec<&str>, seconds: u32) -> Result<TurnCosts> {
     let (users, duration) = (USERS.to_string(), format!("{seconds} s"));
     arguments.extend(["--load", &users, "--duration", &duration]);
     let environment = [database.password()];

@@ -5,12 +5,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::BytesMut;
 use tokio_postgres::Row;
-use tokio_postgres::types::{Format, FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 use units::WallTime;
 
-use crate::orders::sql::columns::{Columns, WRONG};
-use crate::orders::sql::connection::{SqlRow, SqlValue};
-use crate::orders::sql::failure::SqlFailure;
+use crate::database::connection::{SqlRow, SqlValue};
+use crate::database::failure::{SqlFailure, WRONG_VALUE};
 
 /// The types of numbers that are sent in binary form.
 const INTEGERS: [Type; 3] = [Type::INT2, Type::INT4, Type::INT8];
@@ -66,35 +65,27 @@ impl SqlRow for Row {
             Some(&Type::INT4) => self.try_get::<_, Option<i32>>(index).map(|value| value.map(i64::from)),
             _ => self.try_get(index),
         };
-        value.map_err(|_| WRONG)
+        value.map_err(|_| WRONG_VALUE)
     }
 
     fn text(&self, index: usize) -> Result<Option<&str>, SqlFailure> {
-        self.try_get(index).map_err(|_| WRONG)
+        self.try_get(index).map_err(|_| WRONG_VALUE)
     }
 
     fn time(&self, index: usize) -> Result<Option<WallTime>, SqlFailure> {
-        self.try_get::<_, Option<SystemTime>>(index).map_err(|_| WRONG)?.map(wall_of).transpose()
-    }
-}
-
-impl<'r> Columns<'r, Row> {
-    /// Returns a value of another type, such as an array.
-    pub(super) fn value<T: FromSql<'r>>(&mut self) -> Result<T, SqlFailure> {
-        let (row, index) = self.advance();
-        row.try_get(index).map_err(|_| WRONG)
+        self.try_get::<_, Option<SystemTime>>(index).map_err(|_| WRONG_VALUE)?.map(wall_of).transpose()
     }
 }
 
 /// Returns a point in time as the protocol has it.
-pub(super) fn system_time(time: WallTime) -> SystemTime {
+pub(crate) fn system_time(time: WallTime) -> SystemTime {
     let since = Duration::from_millis(time.0.unsigned_abs());
     if time.0 < 0 { UNIX_EPOCH - since } else { UNIX_EPOCH + since }
 }
 
 /// Returns a point in time in whole milliseconds.
-pub(super) fn wall_of(time: SystemTime) -> Result<WallTime, SqlFailure> {
-    let millis = |since: Duration| i64::try_from(since.as_millis()).map_err(|_| WRONG);
+pub(crate) fn wall_of(time: SystemTime) -> Result<WallTime, SqlFailure> {
+    let millis = |since: Duration| i64::try_from(since.as_millis()).map_err(|_| WRONG_VALUE);
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => millis(after).map(WallTime),
         Err(before) => millis(before.duration()).map(|millis| WallTime(-millis)),

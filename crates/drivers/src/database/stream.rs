@@ -15,8 +15,8 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::failure::SqlFailure;
+use crate::database::server::{DatabasePlace, DatabaseServer, DatabaseSetupError};
 use crate::net::{CertificateProblem, ClientTls, OperationFailure, TargetEndpoint, TargetPolicy};
-use crate::orders::database::{DatabasePlace, DatabaseServer, DatabaseSetupError};
 
 /// A server, as connections to it are made.
 #[derive(Debug)]

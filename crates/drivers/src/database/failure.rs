@@ -53,6 +53,9 @@ impl RefusalTexts {
     }
 }
 
+/// A value that no column has where it stands.
+pub(crate) const WRONG_VALUE: SqlFailure = SqlFailure::WrongResult(WRONG_COLUMN);
+
 /// A failure of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SqlFailure {

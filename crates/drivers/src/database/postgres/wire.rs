@@ -12,9 +12,9 @@ use tokio_postgres::{
     CancelToken, Client, Config, Connection, Error, NoTls, Row, SimpleQueryMessage, Statement,
 };
 
-use crate::orders::sql::connection::{SqlConnection, SqlValue, TextRow};
-use crate::orders::sql::failure::{NO_TLS, OTHER_BYTES, SqlFailure, WRONG_PARAMETERS};
-use crate::orders::sql::stream::{MeteredStream, ServerSocket, StreamBytes};
+use crate::database::connection::{SqlConnection, SqlValue, TextRow};
+use crate::database::failure::{NO_TLS, OTHER_BYTES, SqlFailure, WRONG_PARAMETERS};
+use crate::database::stream::{MeteredStream, ServerSocket, StreamBytes};
 
 /// The most notices of the server that one request may bring.
 const NOTICES_MAX: u32 = 10_000;
@@ -33,7 +33,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// Connects and introduces itself.
-    pub(super) async fn open(server: &ServerSocket, config: &Config) -> Result<Wire, SqlFailure> {
+    pub(crate) async fn open(server: &ServerSocket, config: &Config) -> Result<Wire, SqlFailure> {
         let stream = connect(server).await?;
         let bytes = Rc::clone(&stream.bytes);
         let (client, connection) = config.connect_raw(stream, NoTls).await?;
@@ -41,12 +41,12 @@ impl Wire {
     }
 
     /// Returns what it takes to cancel a request.
-    pub(super) fn cancel_token(&self) -> CancelToken {
+    pub(crate) fn cancel_token(&self) -> CancelToken {
         self.client.cancel_token()
     }
 
     /// Returns client and connection, for requests that [`drive`] drives.
-    pub(super) fn parts(&mut self) -> (&Client, &mut Connection<MeteredStream, NoTlsStream>) {
+    pub(crate) fn parts(&mut self) -> (&Client, &mut Connection<MeteredStream, NoTlsStream>) {
         (&self.client, &mut self.connection)
     }
 }
@@ -74,7 +74,11 @@ impl SqlConnection for Wire {
         }
     }
 
-    async fn n_rows(&mut self, statement: &Statement, parameters: &[SqlValue<'_>]) -> Result<u64, SqlFailure> {
+    async fn n_rows(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<u64, SqlFailure> {
         self.n_round_trips += 1;
         let rows = self.client.query_raw(statement, parameters.iter().copied());
         let counted = async {
@@ -142,7 +146,7 @@ impl SqlConnection for Wire {
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
 /// Connects, over TLS where the server is to be asked for it.
-pub(super) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlFailure> {
+pub(crate) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlFailure> {
     let mut stream = server.connect().await?;
     let Some(tls) = &server.tls else { return Ok(stream) };
     stream.write_all(&TLS_REQUEST).await.map_err(SqlFailure::of_io)?;
@@ -162,7 +166,7 @@ pub(super) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlF
 ///
 /// A request goes on by what its connection does, and by nothing else. So only the connection wakes this task: a request
 /// that did so too would have the task of the user polled twice more for each reply, 0.5 µs in all.
-pub(super) async fn drive<T>(
+pub(crate) async fn drive<T>(
     connection: &mut Connection<MeteredStream, NoTlsStream>,
     request: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, SqlFailure> {

@@ -22,15 +22,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::columns::KnownColumns;
 use super::row::{MariaDbRow, value};
-use super::text::prepared_text;
-use crate::net::ClientTls;
-use crate::orders::database::DatabasePassword;
-use crate::orders::sql::connection::{SqlConnection, SqlValue, TextRow};
-use crate::orders::sql::failure::{
-    NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode, WRONG_PARAMETERS,
-    WRONG_ROWS,
+use super::text::{PreparedText, prepared_text};
+use crate::database::connection::{SqlConnection, SqlValue, TextRow};
+use crate::database::failure::{
+    NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode,
+    WRONG_PARAMETERS, WRONG_ROWS,
 };
-use crate::orders::sql::stream::{MeteredStream, ServerSocket};
+use crate::database::server::DatabasePassword;
+use crate::database::stream::{MeteredStream, ServerSocket};
+use crate::net::ClientTls;
 
 /// The largest packet that is read. No row of ours comes near it.
 const PACKET_BYTES_MAX: usize = 1 << 20;
@@ -92,9 +92,9 @@ const OWN_STATES: [(u16, &str); 5] = [
 
 /// The user of a session.
 #[derive(Debug)]
-pub(super) struct Login {
-    pub(super) user: String,
-    pub(super) password: Option<DatabasePassword>,
+pub(crate) struct Login {
+    pub(crate) user: String,
+    pub(crate) password: Option<DatabasePassword>,
 }
 
 /// A connection.
@@ -120,11 +120,11 @@ pub(crate) struct Statement {
 
 /// The results of a command.
 #[derive(Default)]
-pub(super) struct Results {
+pub(crate) struct Results {
     /// Whether rows are counted only, and not kept.
     counts_only: bool,
     /// The result sets with columns.
-    pub(super) sets: Vec<Vec<MariaDbRow>>,
+    pub(crate) sets: Vec<Vec<MariaDbRow>>,
     /// The columns of the last of them.
     columns: Arc<[Column]>,
     /// The number of rows of all sets.
@@ -135,7 +135,7 @@ pub(super) struct Results {
 
 impl Wire {
     /// Connects and introduces itself.
-    pub(super) async fn open(
+    pub(crate) async fn open(
         server: &ServerSocket,
         login: &Login,
         database: Option<&str>,
@@ -228,7 +228,7 @@ impl Wire {
     }
 
     /// Returns the server's number of the session, by which another one can cancel its statement.
-    pub(super) fn session(&self) -> u32 {
+    pub(crate) fn session(&self) -> u32 {
         self.session
     }
 
@@ -251,7 +251,7 @@ impl Wire {
     }
 
     /// Executes a statement that reads a file of ours, whose parts follow.
-    pub(super) async fn begin_file(&mut self, sql: &str) -> Result<(), SqlFailure> {
+    pub(crate) async fn begin_file(&mut self, sql: &str) -> Result<(), SqlFailure> {
         self.begin(Command::COM_QUERY, sql.as_bytes()).await?;
         self.receive().await?;
         match self.packet[0] {
@@ -262,12 +262,12 @@ impl Wire {
     }
 
     /// Sends a part of the file. It is not empty: that would be its end.
-    pub(super) async fn send_part(&mut self, part: &[u8]) -> Result<(), SqlFailure> {
+    pub(crate) async fn send_part(&mut self, part: &[u8]) -> Result<(), SqlFailure> {
         self.send(part).await
     }
 
     /// Ends the file and the statement.
-    pub(super) async fn end_file(&mut self) -> Result<(), SqlFailure> {
+    pub(crate) async fn end_file(&mut self) -> Result<(), SqlFailure> {
         self.send(&[]).await?;
         self.results::<Text>().await.map(drop)
     }
@@ -365,7 +365,7 @@ impl Wire {
     }
 
     /// Executes a statement; returns all of its results.
-    pub(super) async fn results_of(
+    pub(crate) async fn results_of(
         &mut self,
         statement: &Statement,
         parameters: &[SqlValue<'_>],
@@ -429,7 +429,11 @@ impl SqlConnection for Wire {
         self.prepare_text(PreparedText { sql: sql.to_owned(), order: (0..n_parameters).collect() }).await
     }
 
-    async fn n_rows(&mut self, statement: &Statement, parameters: &[SqlValue<'_>]) -> Result<u64, SqlFailure> {
+    async fn n_rows(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+    ) -> Result<u64, SqlFailure> {
         self.begin_statement(statement, parameters).await?;
         let results = Results { counts_only: true, ..Results::default() };
         let results = self.results_into::<Binary>(results).await?;

@@ -8,10 +8,10 @@ use rustix::io::Errno;
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, Severity};
 
-use crate::net::OperationFailure;
-use crate::orders::sql::failure::{
+use crate::database::failure::{
     NO_PASSWORD, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode,
 };
+use crate::net::OperationFailure;
 
 impl From<Error> for SqlFailure {
     fn from(error: Error) -> SqlFailure {

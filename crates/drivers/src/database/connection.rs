@@ -66,7 +66,7 @@ impl<'a, T: Into<SqlValue<'a>>> From<Option<T>> for SqlValue<'a> {
 /// Makes the parameters of a statement.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
-        &[$(crate::orders::sql::connection::SqlValue::from($value)),*]
+        &[$(crate::database::connection::SqlValue::from($value)),*]
     };
 }
 pub(crate) use values;
@@ -229,9 +229,9 @@ macro_rules! statements {
             /// Prepares all of them.
             pub(crate) async fn prepare<C>(
                 connection: &mut C,
-            ) -> Result<$name<S>, crate::orders::sql::failure::SqlFailure>
+            ) -> Result<$name<S>, crate::database::failure::SqlFailure>
             where
-                C: crate::orders::sql::connection::SqlConnection<Statement = S>,
+                C: crate::database::connection::SqlConnection<Statement = S>,
             {
                 Ok($name { $($field: connection.prepare($sql).await?,)+ })
             }

@@ -7,27 +7,26 @@ use mysql_common::row::Row;
 use mysql_common::value::Value;
 use units::WallTime;
 
-use crate::orders::sql::columns::WRONG;
-use crate::orders::sql::connection::{SqlRow, SqlValue, TextRow};
-use crate::orders::sql::failure::SqlFailure;
+use crate::database::connection::{SqlRow, SqlValue, TextRow};
+use crate::database::failure::{SqlFailure, WRONG_VALUE};
 
 /// A row of a result.
 pub(crate) struct MariaDbRow(Row);
 
 impl MariaDbRow {
-    pub(super) fn of(row: Row) -> MariaDbRow {
+    pub(crate) fn of(row: Row) -> MariaDbRow {
         MariaDbRow(row)
     }
 
     /// Returns the columns as texts with their names.
-    pub(super) fn texts(&self, names: &[String]) -> Result<TextRow, SqlFailure> {
+    pub(crate) fn texts(&self, names: &[String]) -> Result<TextRow, SqlFailure> {
         let column =
             |(index, name): (usize, &String)| Ok((name.clone(), self.text(index)?.map(str::to_owned)));
         names.iter().enumerate().map(column).collect()
     }
 
     fn get(&self, index: usize) -> Result<&Value, SqlFailure> {
-        self.0.as_ref(index).ok_or(WRONG)
+        self.0.as_ref(index).ok_or(WRONG_VALUE)
     }
 }
 
@@ -36,15 +35,15 @@ impl SqlRow for MariaDbRow {
         match self.get(index)? {
             Value::NULL => Ok(None),
             Value::Int(number) => Ok(Some(*number)),
-            _ => Err(WRONG),
+            _ => Err(WRONG_VALUE),
         }
     }
 
     fn text(&self, index: usize) -> Result<Option<&str>, SqlFailure> {
         match self.get(index)? {
             Value::NULL => Ok(None),
-            Value::Bytes(bytes) => std::str::from_utf8(bytes).map(Some).map_err(|_| WRONG),
-            _ => Err(WRONG),
+            Value::Bytes(bytes) => std::str::from_utf8(bytes).map(Some).map_err(|_| WRONG_VALUE),
+            _ => Err(WRONG_VALUE),
         }
     }
 
@@ -52,15 +51,15 @@ impl SqlRow for MariaDbRow {
         match *self.get(index)? {
             Value::NULL => Ok(None),
             Value::Date(year, month, day, hour, minute, second, micros) => {
-                wall_of((year, month, day), (hour, minute, second), micros).map(Some).ok_or(WRONG)
+                wall_of((year, month, day), (hour, minute, second), micros).map(Some).ok_or(WRONG_VALUE)
             }
-            _ => Err(WRONG),
+            _ => Err(WRONG_VALUE),
         }
     }
 }
 
 /// Returns a parameter.
-pub(super) fn value(parameter: SqlValue<'_>) -> Value {
+pub(crate) fn value(parameter: SqlValue<'_>) -> Value {
     match parameter {
         SqlValue::Integer(number) => Value::Int(number),
         SqlValue::Text(text) => Value::Bytes(text.as_bytes().to_vec()),
@@ -86,7 +85,7 @@ fn date(time: WallTime) -> Value {
 }
 
 /// Returns a point in time as a text, in UTC.
-pub(super) fn date_text(time: WallTime) -> String {
+pub(crate) fn date_text(time: WallTime) -> String {
     let Ok(time) = Timestamp::from_millisecond(time.0) else { return String::new() };
     TimeZone::UTC.to_datetime(time).strftime("%Y-%m-%d %H:%M:%S%.3f").to_string()
 }
@@ -117,6 +116,6 @@ mod tests {
         let values = vec![value(SqlValue::Time(at)), Value::Date(2000, 13, 1, 0, 0, 0, 0)];
         let row = MariaDbRow::of(new_row(values, columns.into()));
         assert_eq!(row.time(0), Ok(Some(at)));
-        assert_eq!(row.time(1), Err(WRONG));
+        assert_eq!(row.time(1), Err(WRONG_VALUE));
     }
 }

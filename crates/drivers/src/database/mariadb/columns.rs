@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::Column;
 
-use crate::orders::sql::failure::{OTHER_BYTES, SqlFailure};
+use crate::database::failure::{OTHER_BYTES, SqlFailure};
 
 /// The most results whose columns are kept. All statements of both forms have fewer.
 const RESULTS_MAX: usize = 64;
@@ -22,7 +22,7 @@ pub(crate) struct KnownColumns {
 
 impl KnownColumns {
     /// Returns the empty buffer.
-    pub(super) fn take_buffer(&self) -> Vec<u8> {
+    pub(crate) fn take_buffer(&self) -> Vec<u8> {
         self.buffer.take()
     }
 
@@ -30,7 +30,11 @@ impl KnownColumns {
     ///
     /// # Errors
     /// The bytes do not describe so many columns.
-    pub(super) fn columns(&self, n_columns: u64, mut described: Vec<u8>) -> Result<Arc<[Column]>, SqlFailure> {
+    pub(crate) fn columns(
+        &self,
+        n_columns: u64,
+        mut described: Vec<u8>,
+    ) -> Result<Arc<[Column]>, SqlFailure> {
         let known = &mut *self.results.borrow_mut();
         let is_same = |(bytes, columns): &&(Vec<u8>, Arc<[Column]>)| {
             *bytes == described && columns.len() as u64 == n_columns

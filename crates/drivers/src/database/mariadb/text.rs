@@ -2,14 +2,14 @@
 
 /// A statement to be prepared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PreparedText {
-    pub(super) sql: String,
+pub(crate) struct PreparedText {
+    pub(crate) sql: String,
     /// For each parameter in the text, its index among those of the statement.
-    pub(super) order: Vec<usize>,
+    pub(crate) order: Vec<usize>,
 }
 
 /// Returns a statement with `?` for `$1`, `$2`, …, and with MariaDB's name for integers of 64 bits.
-pub(super) fn prepared_text(sql: &str) -> PreparedText {
+pub(crate) fn prepared_text(sql: &str) -> PreparedText {
     let sql = sql.replace("AS BIGINT)", "AS SIGNED)");
     let (mut text, mut order) = (String::with_capacity(sql.len()), Vec::new());
     let mut parts = sql.split('$');

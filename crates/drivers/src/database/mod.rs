@@ -1,0 +1,21 @@
+//! Connections to databases that speak SQL, whatever is executed on them.
+//!
+//! - `server`: a server as a run names it, and as users connect to it; `each`: a value for each product
+//! - `stream`: the bytes of a connection, counted
+//! - `connection`: a connection with prepared statements, and the values that go over it
+//! - `failure`: failures by their SQLSTATE; `error`: those of work beside the users
+//! - `transaction`: what all transactions have in common
+//! - `postgres`, `mariadb`: the products
+
+pub(crate) mod connection;
+pub(crate) mod each;
+pub(crate) mod error;
+pub(crate) mod failure;
+pub(crate) mod mariadb;
+pub(crate) mod postgres;
+pub(crate) mod server;
+pub(crate) mod stream;
+pub(crate) mod transaction;
+
+pub use error::DatabaseError;
+pub use server::{DatabaseEncryption, DatabasePassword, DatabasePlace, DatabaseServer, DatabaseSetupError};
