@@ -103,6 +103,17 @@ pub(super) struct SqlWorkloadTable {
     think: Option<ThinkText>,
     /// Data of users, by their names: files whose columns stand in statements as `{NAME.COLUMN}`.
     data: Option<BTreeMap<String, DataText>>,
+    /// The source of the password of the database; if absent: the variables that the product's own clients read.
+    password: Option<PasswordTable>,
+}
+
+/// The source of a password, which is never stored.
+#[derive(JsonSchema)]
+#[schemars(rename = "Password", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct PasswordTable {
+    /// The environment variable that has it when a run begins.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_]{1,200}$"))]
+    env: String,
 }
 
 /// A kind of transaction.

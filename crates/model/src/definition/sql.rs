@@ -8,7 +8,7 @@ use languages::{credential_spans, nearest};
 use toml::de::DeValue;
 
 use super::think::read_think;
-use super::web::{DataDefinition, Weight, kind_limits, read_data, read_values};
+use super::web::{DataDefinition, Weight, kind_limits, read_data, read_values, variable};
 use crate::setting::sql::apply;
 use crate::workload::{EXTRACTED, is_name};
 use crate::{
@@ -35,6 +35,9 @@ pub struct SqlDefinition {
     pub workload: SqlWorkload,
     /// The data of users.
     pub data: Vec<DataDefinition>,
+    /// The environment variable that has the password of the database, where it is not the one that the product's own
+    /// clients read.
+    pub password: Option<String>,
 }
 
 /// Reads the URL of a running database.
@@ -66,6 +69,7 @@ pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting
 fn read_workload(mut table: TomlTable) -> Option<SqlDefinition> {
     let tables = table.required_tables("transactions");
     let think = read_think(&mut table);
+    let password = table.optional_table("password").and_then(read_password);
     let mut data = table.optional_table("data").map(read_data).unwrap_or_default();
     let transactions = tables.and_then(|tables| read_transactions(tables, &mut data));
     for name in data.iter().filter(|data| data.columns.is_empty()).map(|data| data.name.clone()) {
@@ -83,7 +87,14 @@ fn read_workload(mut table: TomlTable) -> Option<SqlDefinition> {
         allows_writes: false,
         is_encrypted: false,
     };
-    Some(SqlDefinition { workload, data })
+    Some(SqlDefinition { workload, data, password })
+}
+
+/// Reads `{ env = "SHOP_PASSWORD" }`.
+fn read_password(mut table: TomlTable) -> Option<String> {
+    let name = table.required("env", variable);
+    table.finish();
+    name
 }
 
 fn read_transactions(mut tables: Vec<TomlTable>, data: &mut [DataDefinition]) -> Option<Vec<SqlTransaction>> {
@@ -290,11 +301,12 @@ mod tests {
         let definition = Definition::parse("my.toml", EVERY_SQL_KEY).unwrap();
         assert_eq!(definition.target.as_deref(), Some("postgres://shop@127.0.0.1:5432/shop"));
         assert_eq!(definition.time_limit, Nanos::from_secs(5));
-        let WorkloadDefinition::Sql(SqlDefinition { workload, data }) = &definition.workload else {
+        let WorkloadDefinition::Sql(SqlDefinition { workload, data, password }) = &definition.workload else {
             panic!("of statements")
         };
         assert_eq!(workload.think, Think::Exponential(Nanos::from_millis(20)));
         assert!(workload.is_encrypted && !workload.allows_writes);
+        assert_eq!(password.as_deref(), Some("SHOP_PASSWORD"));
         let [find, order] = &workload.transactions[..] else { panic!("two transactions") };
         assert_eq!((find.name.as_str(), find.weight, find.is_atomic), ("find", 25, false));
         assert_eq!((order.name.as_str(), order.weight, order.is_atomic), ("order", 10, true));

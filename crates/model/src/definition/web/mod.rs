@@ -24,6 +24,7 @@ pub use data::{DataDefinition, DataFormat};
 pub(super) use parameter::read_values;
 pub use request::header_name_fault;
 pub(super) use request::kind_limits;
+pub(super) use secret::variable;
 pub(super) use weight::Weight;
 
 use workload::read_workload;

@@ -61,7 +61,7 @@ pub(super) fn read_source(table: &mut TomlTable) -> (String, Option<SecretSource
 }
 
 /// Reads the name of an environment variable (POSIX.1-2024, 8.1: no `=`).
-fn variable(value: &DeValue) -> Result<String, ValueError> {
+pub(in crate::definition) fn variable(value: &DeValue) -> Result<String, ValueError> {
     let name = line(value)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match name.chars().all(is_plain) && name.len() <= NAME_MAX {
