@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use drivers::database::DatabasePassword;
 use drivers::web::Target;
 use drivers::{TargetPolicy, Trust};
 use fleet::{ExternalDatabase, ExternalServer, FleetError, ServerChoice};
@@ -130,6 +131,13 @@ impl Candidate {
     fn has_choice(&self, setting: &str, value: &'static str) -> bool {
         let value = SettingValue::Choice(value, None);
         self.settings.iter().any(|one| one.setting.name == setting && *one.value() == value)
+    }
+
+    /// Gives a database with a user's own statements the password that the definition has a source for.
+    pub(crate) fn take_password(&mut self, password: &DatabasePassword) {
+        if let ChosenServer::External(ExternalServer::Sql(database)) = &mut self.server {
+            database.password = Some(password.clone());
+        }
     }
 
     /// Returns whether Plimsoll starts it, in its own work directory.

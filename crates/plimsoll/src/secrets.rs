@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use drivers::database::DatabasePassword;
 use languages::{Diagnostic, Diagnostics};
-use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets};
+use model::{PlacedSecret, Request, RequestPart, SecretSource, Secrets, SqlDefinition, WorkloadDefinition};
 
 use crate::benchmark::Chosen;
 use crate::exit::Failure;
@@ -47,6 +48,23 @@ pub(crate) fn read(chosen: &Chosen, has_filelist: bool) -> Result<Secrets, Failu
         true => Ok(secrets),
         false => Err(Diagnostics::new(&source.path.display().to_string(), &source.text, problems).into()),
     }
+}
+
+/// Returns the password of a database by the environment variable that the definition names; `None` if it names none.
+///
+/// # Errors
+/// The variable is not set.
+pub(crate) fn database_password(chosen: &Chosen) -> Result<Option<DatabasePassword>, Failure> {
+    let WorkloadDefinition::Sql(SqlDefinition { password: Some(name), .. }) =
+        &chosen.benchmark.definition.workload
+    else {
+        return Ok(None);
+    };
+    let value = paths::variable(name).map_err(|why| {
+        Failure::usage(format!("`workload.password` has no value: the environment variable `{name}` {why}"))
+            .hint(format!("set it for the run: `{name}=… plimsoll run …`"))
+    })?;
+    Ok(Some(DatabasePassword::new(value)))
 }
 
 /// Returns the value of a secret, or the reason why it has none and a hint.

@@ -53,6 +53,11 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
     let settings = combinations(&arguments.plan.settings(), family)?;
     let mut candidates =
         candidates(&arguments.sut, &settings, family, has_dynamic_pages(chosen, &settings)?)?;
+    if !arguments.dry_run
+        && let Some(password) = secrets::database_password(chosen)?
+    {
+        candidates.iter_mut().for_each(|candidate| candidate.take_password(&password));
+    }
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {

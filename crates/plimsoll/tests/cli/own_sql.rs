@@ -139,6 +139,23 @@ impl Shop<'_> {
             .expect_stderr("hint: `--allow-writes` lets it change the database");
         let without = ["run", "./shop.toml", "--target", &self.target, "--out", "x.plim", "--allow-writes"];
         self.fixture.run(&without).expect(4).expect_stderr("hint: check user, password and database");
+        let own = READS.replace(
+            "[workload.data.names]",
+            "[workload]\npassword = { env = \"SHOP_PASSWORD\" }\n\n[workload.data.names]",
+        );
+        self.run(&own, &[]).expect(2).expect_stderr("the environment variable `SHOP_PASSWORD` is not set");
+        let mut command = self.fixture.command(&[
+            "run",
+            "./shop.toml",
+            "--target",
+            &self.target,
+            "--out",
+            "own.plim",
+            "--load",
+            "1",
+        ]);
+        command.env("SHOP_PASSWORD", self.password.1);
+        self.fixture.end(command).expect_run();
         self.fixture
             .run(&["run", "webstone-1.1", "--allow-writes", "--out", "x.plim"])
             .expect(2)
