@@ -217,7 +217,7 @@ fn check_piece(
     let reject = |label: String, hint: String| {
         table.reject("sql", ValueError::new(label).hint(hint).at(at.clone()));
     };
-    let or_known = |name: &str, known: Vec<&str>, add: String| match nearest(name, known.into_iter()) {
+    let or_known = |name: &str, known: Vec<&str>, add: String| match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => add,
     };

@@ -11,11 +11,13 @@ use crate::database::failure::{OTHER_BYTES, SqlFailure};
 /// The most results whose columns are kept. All statements of both forms have fewer.
 const RESULTS_MAX: usize = 64;
 
+/// Columns with the bytes that describe them.
+type DescribedColumns = (Vec<u8>, Arc<[Column]>);
+
 /// The columns of results that the sessions of a load thread have received.
 #[derive(Debug, Default)]
 pub(crate) struct KnownColumns {
-    /// The columns with the bytes that describe them.
-    results: RefCell<Vec<(Vec<u8>, Arc<[Column]>)>>,
+    results: RefCell<Vec<DescribedColumns>>,
     /// A buffer for the next description, so that an idle session has none.
     buffer: RefCell<Vec<u8>>,
 }
@@ -36,9 +38,8 @@ impl KnownColumns {
         mut described: Vec<u8>,
     ) -> Result<Arc<[Column]>, SqlFailure> {
         let known = &mut *self.results.borrow_mut();
-        let is_same = |(bytes, columns): &&(Vec<u8>, Arc<[Column]>)| {
-            *bytes == described && columns.len() as u64 == n_columns
-        };
+        let is_same =
+            |(bytes, columns): &&DescribedColumns| *bytes == described && columns.len() as u64 == n_columns;
         if let Some((_, columns)) = known.iter().find(is_same) {
             let columns = Arc::clone(columns);
             described.clear();

@@ -131,8 +131,8 @@ impl Turn {
     /// Runs the load for this many seconds.
     pub(super) fn take(&self, site: &Site, databases: &mut Databases, seconds: u32) -> Result<TurnCosts> {
         match self.name {
-            Client(product) => busy(site, databases.get(product)?, busy_arguments(), seconds),
-            Own(product) => busy(site, databases.get(product)?, own_arguments(), seconds),
+            Client(product) => busy(site, databases.get(product)?, &busy_arguments(), seconds),
+            Own(product) => busy(site, databases.get(product)?, &own_arguments(), seconds),
             Peer(product) => peer(site, databases.get(product)?, product, seconds),
             Idle(Stub, users) => {
                 let stub = PostgresStub::start()?;
@@ -147,9 +147,9 @@ impl Turn {
 }
 
 /// Takes a turn of users without pauses.
-fn busy(site: &Site, database: &Database, mut arguments: Vec<&str>, seconds: u32) -> Result<TurnCosts> {
+fn busy(site: &Site, database: &Database, arguments: &[&str], seconds: u32) -> Result<TurnCosts> {
     let (users, duration) = (USERS.to_string(), format!("{seconds} s"));
-    arguments.extend(["--load", &users, "--duration", &duration]);
+    let arguments = [arguments, &["--load", &users, "--duration", &duration]].concat();
     let environment = [database.password()];
     let look_after = seconds.into();
     let (ended, result) = plimsoll_with(
