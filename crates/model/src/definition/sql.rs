@@ -13,7 +13,7 @@ use crate::setting::sql::apply;
 use crate::workload::{EXTRACTED, is_name};
 use crate::{
     ChosenSetting, Count, Parameter, RowCount, SessionValue, SqlStatement, SqlTransaction, SqlWorkload,
-    TemplatePiece,
+    TemplatePiece, template_pieces,
 };
 
 /// The most transactions: operation kinds are numbered with 16 bits.
@@ -199,10 +199,23 @@ fn read_statement(
         table.reject("sql", error.hint("take it from data: `{users.password}`"));
     }
     let mut at = 0;
-    for piece in statement.pieces() {
-        let length = piece.to_string().len();
-        check_piece(table, piece, at..at + length, (parameters, &mut *data));
-        at += length;
+    for (written, piece) in template_pieces(&statement.sql).into_iter().zip(statement.pieces()) {
+        let span = at..at + piece.to_string().len();
+        at = span.end;
+        let is_known = match written {
+            TemplatePiece::Text(_) => false,
+            TemplatePiece::Parameter { name, .. } => parameters.iter().any(|known| known.name == name),
+            TemplatePiece::Session(SessionValue::Column { data: name, .. }) => {
+                data.iter().any(|known| known.name == name)
+            }
+            TemplatePiece::Session(SessionValue::Extracted(_)) => false,
+        };
+        if is_known && written != piece {
+            let error = ValueError::new(format!("`{written}` within quotes is text, and not the value"));
+            table.reject("sql", error.hint(format!("write `{written}` without quotes")).at(span));
+            continue;
+        }
+        check_piece(table, piece, span, (parameters, &mut *data));
     }
     Some(statement)
 }
@@ -344,7 +357,7 @@ mod tests {
         let found = [
             problem("WHERE id = {id}", "WHERE id = {ip}"),
             problem("WHERE id = {id}", "WHERE id = {id:5}"),
-            problem("WHERE id = {id}", "WHERE id = '{id}' AND 1 = {id:x}"),
+            problem("WHERE id = {id}", "WHERE id = '{id}'"),
             problem("name = {users.name}", "name = {user.name}"),
             problem("name = {users.name}", "name = {extract.name}"),
             problem("name = {users.name}", "name = 'a'"),
