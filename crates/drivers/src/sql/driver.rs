@@ -69,7 +69,17 @@ impl<S: SqlServer> SessionContext<S> {
             transaction: transaction.name.clone(),
             number: index + 1,
             line: transaction.statements[index].line,
-            text: failure::describe(&failure.operation(), message),
+            text: self.with_remedy(&failure.operation(), failure::describe(&failure.operation(), message)),
+        }
+    }
+
+    /// Adds what helps where a session was not allowed to change the database.
+    fn with_remedy(&self, failure: &OperationFailure, text: String) -> String {
+        let is_read_only =
+            failure.outcome == Outcome::WrongStatus && failure.detail == SqlStateCode::READ_ONLY.number();
+        match is_read_only && !self.allows_writes {
+            true => format!("{text}; `--allow-writes` lets it change the database"),
+            false => text,
         }
     }
 
@@ -90,13 +100,7 @@ impl<S: SqlServer> SessionContext<S> {
             let rows = other_rows(statement.rows, n_rows);
             return format!("statement {} (line {}): {rows}", index + 1, statement.line);
         }
-        let text = self.server.describe(&self.refusals, failure);
-        let is_read_only =
-            failure.outcome == Outcome::WrongStatus && failure.detail == SqlStateCode::READ_ONLY.number();
-        match is_read_only && !self.allows_writes {
-            true => format!("{text}; `--allow-writes` lets it change the database"),
-            false => text,
-        }
+        self.with_remedy(failure, self.server.describe(&self.refusals, failure))
     }
 }
 

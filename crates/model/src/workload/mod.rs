@@ -165,6 +165,7 @@ impl Workload {
     pub fn mode_text(&self) -> Option<String> {
         match self {
             Workload::OrderEntry(orders) => Some(orders.mode_text()),
+            Workload::Sql(sql) => Some(sql.mode_text().to_owned()),
             _ => None,
         }
     }

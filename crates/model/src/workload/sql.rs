@@ -133,6 +133,11 @@ impl SqlWorkload {
         }
     }
 
+    /// Describes what sessions may do.
+    pub fn mode_text(&self) -> &'static str {
+        if self.allows_writes { "sessions that may change the database" } else { "read-only sessions" }
+    }
+
     /// Returns whether what a user does next depends on what was before: the rows of data.
     pub fn has_user_state(&self) -> bool {
         !self.data.is_empty()
