@@ -165,7 +165,7 @@ pub(crate) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlF
 /// Waits for the result of a request, and polls its connection meanwhile.
 ///
 /// A request goes on by what its connection does, and by nothing else. So only the connection wakes this task: a request
-/// that did so too would have the task of the user polled twice more for each reply, 0.5 µs in all.
+/// that did so too would have the task of the user polled once more for each reply.
 pub(crate) async fn drive<T>(
     connection: &mut Connection<MeteredStream, NoTlsStream>,
     request: impl Future<Output = Result<T, Error>>,
