@@ -280,6 +280,9 @@ impl Wire {
             if is_whole.map_err(|_| SqlFailure::malformed(OTHER_BYTES))? {
                 return if self.packet.is_empty() { Err(SqlFailure::malformed(OTHER_BYTES)) } else { Ok(()) };
             }
+            if self.received.capacity() == 0 {
+                self.received = self.known.take_arrivals();
+            }
             self.received.reserve(RECEIVED_BYTES);
             if self.stream.read_buf(&mut self.received).await.map_err(SqlFailure::of_io)? == 0 {
                 return Err(SqlFailure::ended(self.received.is_empty()));
@@ -314,6 +317,9 @@ impl Wire {
                 _ => self.rows::<F>(&mut results).await?,
             };
             if !status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS) {
+                if self.received.is_empty() {
+                    self.known.keep_arrivals(std::mem::take(&mut self.received));
+                }
                 return Ok(results);
             }
         }
