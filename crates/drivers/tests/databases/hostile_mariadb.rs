@@ -156,7 +156,11 @@ fn peers_that_are_no_database_are_named_as_such() {
             [hello()].into_iter().chain((0..20).map(|index| native(2 + 2 * index))).collect(),
             authentication,
         ),
-        ("other parameters", vec![hello(), done(2), prepared(5)], other),
+        (
+            "other parameters",
+            vec![hello(), done(2), prepared(5)],
+            "the database finds other parameters in the statement than those in braces",
+        ),
         ("a file of ours", vec![hello(), done(2), packet(1, b"\xfb/etc/passwd")], other),
         (
             "half an answer",
