@@ -160,10 +160,13 @@ fn a_server_that_becomes_read_only_refuses_changes_until_it_is_no_longer() {
     for product in PRODUCTS {
         let mut database = Database::empty(product);
         if product == DatabaseProduct::MariaDb {
-            // The user of the recipe may change data nevertheless.
+            // The user of the recipe may change data nevertheless, and may not grant privileges.
             database.query_outside(
                 "CREATE USER 'terminal'@'127.0.0.1' IDENTIFIED BY 'terminal'; \
-                 GRANT ALL ON plimsoll_orderentry.* TO 'terminal'@'127.0.0.1'",
+                 INSERT INTO mysql.db (Host, Db, User, Select_priv, Insert_priv, Update_priv, Delete_priv, \
+                 Create_priv, Drop_priv, Index_priv, Alter_priv, Lock_tables_priv, Create_routine_priv, \
+                 Alter_routine_priv, Execute_priv) VALUES ('127.0.0.1', 'plimsoll_orderentry', 'terminal', \
+                 'Y', 'Y', 'Y', 'Y', 'Y', 'Y', 'Y', 'Y', 'Y', 'Y', 'Y', 'Y'); FLUSH PRIVILEGES",
             );
             database.server.user = "terminal".to_owned();
             database.server.password = Some(DatabasePassword::new("terminal"));
@@ -197,8 +200,8 @@ const SLOW_WRITES: u64 = 100;
 /// How often the server is asked what its sessions wait for.
 const ACCOUNTS: usize = 40;
 
-/// Goal: sessions that wait for the log, or for locks of those that do, are seen as such, and nothing else happens to
-/// them.
+/// Goal: sessions that wait for the log are seen, of PostgreSQL with those that they hold back, and nothing else happens
+/// to them.
 #[test]
 fn sessions_on_a_slow_disk_wait_for_the_log() {
     let folder = Path::new("/var/tmp");
@@ -231,8 +234,12 @@ fn sessions_on_a_slow_disk_wait_for_the_log() {
         let [active, at_lock, at_log] =
             [sum(|one| one.active), sum(|one| one.at_lock), sum(|one| one.at_log)];
         let text = format!("{product}: of {active} sessions {at_log} at the log, {at_lock} at locks");
-        // One of them at least at most times, and half of all with those that it holds back.
-        assert!(ACCOUNTS as u64 / 2 <= at_log && active <= 2 * (at_log + at_lock), "{text}");
+        // One of them at least on average.
+        assert!(ACCOUNTS as u64 <= at_log, "{text}");
+        // MariaDB shows only a part of them as committing.
+        if product == DatabaseProduct::PostgreSql {
+            assert!(active <= 2 * (at_log + at_lock), "{text}");
+        }
         check_orders(&fresh(), &after, &context.counts());
     }
 }
