@@ -101,15 +101,37 @@ impl MeteredStream {
             Some(_) => SqlFailure::of_io(error),
             None => SqlFailure::tls(),
         })?;
-        Ok(MeteredStream { socket: Socket::Tls(Box::new(stream)), bytes: self.bytes })
+        Ok(MeteredStream { socket: Socket::Tls(Box::new(ClosingTls(stream))), bytes: self.bytes })
     }
 }
 
 #[derive(Debug)]
 enum Socket {
     Tcp(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<ClosingTls>),
     Unix(UnixStream),
+}
+
+/// A TLS stream that says `close_notify` when it is dropped, as far as the socket takes it without waiting.
+///
+/// OpenSSL remembers an end without it as an error of the thread that has met it. Where threads of a pool serve many
+/// sessions, as MariaDB's do, that error then ends another client's session.
+#[derive(Debug)]
+struct ClosingTls(TlsStream<TcpStream>);
+
+impl Drop for ClosingTls {
+    fn drop(&mut self) {
+        let (socket, session) = self.0.get_mut();
+        session.send_close_notify();
+        let mut bytes = Vec::new();
+        while session.wants_write() {
+            if session.write_tls(&mut bytes).is_err() {
+                return;
+            }
+        }
+        // Who has left before does not hear it.
+        let _ = socket.try_write(&bytes);
+    }
 }
 
 impl AsyncRead for MeteredStream {
@@ -121,7 +143,7 @@ impl AsyncRead for MeteredStream {
         let before = buffer.filled().len();
         let read = match &mut self.socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
-            Socket::Tls(stream) => Pin::new(stream).poll_read(context, buffer),
+            Socket::Tls(stream) => Pin::new(&mut stream.0).poll_read(context, buffer),
             Socket::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
         };
         let n_read = buffer.filled().len() - before;
@@ -134,7 +156,7 @@ impl AsyncWrite for MeteredStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         let written = match &mut self.socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
-            Socket::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
+            Socket::Tls(stream) => Pin::new(&mut stream.0).poll_write(context, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
         };
         if let Poll::Ready(Ok(n_written)) = &written {
@@ -146,7 +168,7 @@ impl AsyncWrite for MeteredStream {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         match &mut self.socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_flush(context),
-            Socket::Tls(stream) => Pin::new(stream).poll_flush(context),
+            Socket::Tls(stream) => Pin::new(&mut stream.0).poll_flush(context),
             Socket::Unix(stream) => Pin::new(stream).poll_flush(context),
         }
     }
@@ -154,7 +176,7 @@ impl AsyncWrite for MeteredStream {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         match &mut self.socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
-            Socket::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::Tls(stream) => Pin::new(&mut stream.0).poll_shutdown(context),
             Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }
