@@ -273,7 +273,10 @@ fn check_deferred(fixture: &Fixture, run: &str) {
         assert!(0 < queued && counts["deferred deliveries within 80 s"] == queued, "{counts}");
         let delivery = kind(point, "delivery");
         assert_eq!(delivery["round_trips"]["mean"], 0.0, "{delivery}");
-        assert!(delivery["response_s"]["mean"].as_f64().unwrap() < 0.001, "{delivery}");
+        // Most are queued at once. Some wait for a CPU, which the users of an embedded database share with it.
+        let median = &delivery["response"]["percentiles"][0];
+        assert_eq!(median["q"], 0.5, "{delivery}");
+        assert!(median["value_s"].as_f64().unwrap() < 0.001, "{delivery}");
     }
 }
 
