@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use super::{DefinitionKey, Setting, SettingAccess, SettingKind, SettingValue};
+use super::{DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
 use crate::{ChosenSetting, Definition, Workload};
 
 /// The part of a benchmark that settings change, as it is defined or as a run has it.
@@ -46,3 +46,28 @@ pub(super) const TIME_LIMIT: Setting = Setting {
         },
     },
 };
+
+/// The name of the setting of those that connect to a database.
+pub(crate) const TLS: &str = "tls";
+
+const DATABASE_ENCRYPTION: &[SettingChoice] = &[
+    SettingChoice::new("off", "None"),
+    SettingChoice::new("on", "TLS 1.2 or 1.3, and the server proves who it is by its certificate"),
+];
+
+/// Returns that setting of a family, whose workloads have it in this way.
+pub(super) const fn database_encryption(about: &'static str, access: SettingAccess) -> Setting {
+    Setting {
+        name: TLS,
+        title: "TLS",
+        about,
+        kind: SettingKind::Choice(DATABASE_ENCRYPTION),
+        key: DefinitionKey::Optional("off"),
+        access,
+    }
+}
+
+/// Returns the value of the setting where connections are encrypted, or are not.
+pub(super) fn encryption_text(is_encrypted: bool) -> String {
+    if is_encrypted { "on" } else { "off" }.to_owned()
+}

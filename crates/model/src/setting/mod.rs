@@ -188,7 +188,7 @@ impl Setting {
     pub const ORDER_DATABASE: &'static str = order_entry::DATABASE;
 
     /// The name of the setting for the encryption of connections to a database.
-    pub const DATABASE_TLS: &'static str = order_entry::TLS;
+    pub const DATABASE_TLS: &'static str = configuration::TLS;
 
     /// The name of the setting by which a user's own statements may change the database, and the value that allows it.
     pub const SQL_WRITES: (&'static str, &'static str) = (sql::WRITES, sql::ALLOWED);

@@ -3,7 +3,7 @@
 use languages::Named;
 use orders::{DataScale, WAREHOUSES_MAX};
 
-use super::configuration::TIME_LIMIT;
+use super::configuration::{TIME_LIMIT, TLS, database_encryption, encryption_text};
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
 use crate::{
     DatabaseMode, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Workload,
@@ -18,7 +18,6 @@ const MIX: &str = "mix";
 const DELIVERY: &str = "delivery";
 pub(crate) const DATABASE: &str = "database";
 pub(crate) const SQL: &str = "sql";
-pub(crate) const TLS: &str = "tls";
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
@@ -169,22 +168,13 @@ pub(super) const SETTINGS: &[Setting] = &[
             apply: |configuration, value| apply_to(configuration, SQL, value),
         },
     },
-    Setting {
-        name: TLS,
-        title: "TLS",
-        about: "encryption of the connections to a database",
-        kind: SettingKind::Choice(&[
-            SettingChoice::new("off", "None"),
-            SettingChoice::new("on", "TLS 1.2 or 1.3, and the server proves who it is by its certificate"),
-        ]),
-        key: DefinitionKey::Optional("off"),
-        access: SettingAccess::Whole {
-            text: |configuration| {
-                Some(if orders(configuration)?.is_encrypted { "on" } else { "off" }.to_owned())
-            },
+    database_encryption(
+        "encryption of the connections to a database",
+        SettingAccess::Whole {
+            text: |configuration| Some(encryption_text(orders(configuration)?.is_encrypted)),
             apply: |configuration, value| apply_to(configuration, TLS, value),
         },
-    },
+    ),
     TIME_LIMIT,
 ];
 

@@ -1,7 +1,6 @@
 //! The settings of a user's own statements.
 
-use super::configuration::TIME_LIMIT;
-use super::order_entry::TLS;
+use super::configuration::{TIME_LIMIT, TLS, database_encryption, encryption_text};
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
 use crate::{SqlWorkload, Workload};
 
@@ -30,22 +29,13 @@ pub(super) const SETTINGS: &[Setting] = &[
             apply: |configuration, value| apply_to(configuration, WRITES, value),
         },
     },
-    Setting {
-        name: TLS,
-        title: "TLS",
-        about: "encryption of the connections to the database",
-        kind: SettingKind::Choice(&[
-            SettingChoice::new("off", "None"),
-            SettingChoice::new("on", "TLS 1.2 or 1.3, and the server proves who it is by its certificate"),
-        ]),
-        key: DefinitionKey::Optional("off"),
-        access: SettingAccess::Whole {
-            text: |configuration| {
-                Some(if sql(configuration)?.is_encrypted { "on" } else { "off" }.to_owned())
-            },
+    database_encryption(
+        "encryption of the connections to the database",
+        SettingAccess::Whole {
+            text: |configuration| Some(encryption_text(sql(configuration)?.is_encrypted)),
             apply: |configuration, value| apply_to(configuration, TLS, value),
         },
-    },
+    ),
     TIME_LIMIT,
 ];
 
