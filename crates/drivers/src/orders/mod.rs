@@ -50,7 +50,7 @@ pub use deferred::{
 };
 pub use embedded::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
 pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData};
-pub use sql::load::LoadMethod;
+pub use sql::load::{LOADING_ORDER, LoadMethod};
 pub use sql::schema::{ORDER_SCHEMA, contents_of};
 
 use crate::net::{

@@ -34,7 +34,7 @@ const ROWS_PER_LOOK: u64 = 1024;
 
 /// The tables in the order in which connections take them: the largest first, so that none is left alone with one at
 /// the end.
-const TABLES: [OrderTable; 9] = [
+pub const LOADING_ORDER: [OrderTable; 9] = [
     OrderTable::Stock,
     OrderTable::OrderLine,
     OrderTable::Customer,
@@ -92,7 +92,7 @@ pub(crate) fn load<D: SqlDialect>(
     let server = sessions()?;
     let method = run(create_schema(&server))?;
     let state = Progress {
-        tables: Mutex::new(TABLES.into()),
+        tables: Mutex::new(LOADING_ORDER.into()),
         method,
         n_rows: AtomicU64::new(0),
         stop,

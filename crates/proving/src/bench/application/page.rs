@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::loads::BYTES;
 use super::turns::{CpuCost, FEW, MANY, MEMORY_THREADS, TURNS, TurnCosts, TurnName};
-use crate::bench::figures::word;
+use crate::bench::figures::{self, median, word};
 use crate::bench::{CaseOptions, LOAD_CPU, SERVER_CPU, machine};
 
 /// Maximum memory of an additional session, in KiB.
@@ -59,34 +59,14 @@ const COMPARISONS: [Comparison; 4] = [
     },
 ];
 
-/// The costs of the turns of a round, in any order.
-#[derive(Default)]
-pub(super) struct Round {
-    turns: Vec<(TurnName, TurnCosts)>,
-}
+/// The costs of the turns of a round.
+pub(super) type Round = figures::Round<TurnName, TurnCosts>;
 
-impl Round {
-    /// Adds those of a turn.
-    pub(super) fn add(&mut self, turn: TurnName, costs: TurnCosts) {
-        self.turns.push((turn, costs));
-    }
-
-    /// Returns the costs of a turn, if it was taken.
-    fn of(&self, turn: TurnName) -> Option<&TurnCosts> {
-        self.turns.iter().find(|(name, _)| *name == turn).map(|(_, costs)| costs)
-    }
-
-    /// Returns the memory of an additional session, in KiB.
-    fn memory_of_session(&self) -> Option<f64> {
-        let rss_kib = |turn| self.of(turn).map(|costs| costs.rss_kib);
-        let more = rss_kib(TurnName::NetworkMany)? - rss_kib(TurnName::NetworkFew)?;
-        Some(more / f64::from(MANY - FEW))
-    }
-}
-
-/// Returns the median of a value over the rounds that have it; `None` if none has.
-fn median(rounds: &[Round], value: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
-    stats::median(&rounds.iter().filter_map(value).collect::<Vec<_>>())
+/// Returns the memory of an additional session, in KiB.
+fn memory_of_session(round: &Round) -> Option<f64> {
+    let rss_kib = |turn| round.of(turn).map(|costs| costs.rss_kib);
+    let more = rss_kib(TurnName::NetworkMany)? - rss_kib(TurnName::NetworkFew)?;
+    Some(more / f64::from(MANY - FEW))
 }
 
 impl Comparison {
@@ -151,7 +131,7 @@ fn cpu(rounds: &[Round]) -> String {
 fn memory(rounds: &[Round]) -> Option<String> {
     let rss_kib = |turn| median(rounds, |round| Some(round.of(turn)?.rss_kib));
     let (few, many) = (rss_kib(TurnName::NetworkFew)?, rss_kib(TurnName::NetworkMany)?);
-    let each = median(rounds, Round::memory_of_session)?;
+    let each = median(rounds, memory_of_session)?;
     Some(format!(
         "## Memory per session\n\n\
         Maximum resident memory (KiB) of the generator until near the end of the load, with the suite NET on a \

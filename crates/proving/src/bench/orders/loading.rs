@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use drivers::orders::{ORDER_SCHEMA, row_statements, schema_statements};
+use drivers::orders::{LOADING_ORDER, ORDER_SCHEMA, row_statements, schema_statements};
 use model::DatabaseProduct;
 use orders::{DataScale, OrderTable, Population};
 use tempfile::TempDir;
@@ -24,19 +24,6 @@ use super::databases::{CONNECTIONS, Database, SqlClient};
 /// The size of the data: 138 MB of rows.
 const WAREHOUSES: u32 = 20;
 const DIVISOR: u32 = 10;
-
-/// The tables in the order in which connections take them, as in our loading: the largest first.
-const TABLES: [OrderTable; 9] = [
-    OrderTable::Stock,
-    OrderTable::OrderLine,
-    OrderTable::Customer,
-    OrderTable::Orders,
-    OrderTable::History,
-    OrderTable::NewOrder,
-    OrderTable::Item,
-    OrderTable::District,
-    OrderTable::Warehouse,
-];
 
 /// A server or file that rows are loaded into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +133,7 @@ fn timed(loading: &impl Loading, work: impl FnOnce() -> Result<()>) -> Result<(f
 
 /// Returns a query for the number of rows of all tables.
 fn count_all() -> String {
-    let counts = TABLES.map(|table| format!("(SELECT COUNT(*) FROM {})", table.schema().name));
+    let counts = LOADING_ORDER.map(|table| format!("(SELECT COUNT(*) FROM {})", table.schema().name));
     format!("SELECT {}", counts.join(" + "))
 }
 
@@ -170,7 +157,7 @@ impl ServerLoading {
         database.load(&population()?)?;
         let (client, folder) = (database.client(), database.shared_folder()?);
         let files = RowFiles { product, client, folder };
-        TABLES.into_iter().try_for_each(|table| files.export(table))?;
+        LOADING_ORDER.into_iter().try_for_each(|table| files.export(table))?;
         Ok(ServerLoading { database, files })
     }
 }
@@ -206,7 +193,7 @@ impl RowFiles {
 
     /// Loads the rows of all tables by several connections, each of which takes the next table.
     fn load_all(&self) -> Result<()> {
-        let tables = Mutex::new(VecDeque::from(TABLES));
+        let tables = Mutex::new(VecDeque::from(LOADING_ORDER));
         let next = || tables.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         thread::scope(|scope| {
             let work = || -> Result<()> {
@@ -276,7 +263,7 @@ impl SqliteLoading {
             let (name, file) = (table.schema().name, loading.file(table));
             format!(".output {}\nSELECT * FROM {name};\n", file.display())
         };
-        let exports: String = TABLES.into_iter().map(export).collect();
+        let exports: String = LOADING_ORDER.into_iter().map(export).collect();
         loading.shell(&format!(".mode tabs\n{exports}"))?;
         // A strict table refuses the empty texts that `.import` has for null.
         loading.tables = loading.statements("table")?.replace(" STRICT, ", " ").replace(" STRICT", "");
@@ -325,7 +312,7 @@ impl Loading for SqliteLoading {
             let (name, file) = (table.schema().name, self.file(table));
             format!(".import {} {name}\n", file.display())
         };
-        let imports: String = TABLES.into_iter().map(import).collect();
+        let imports: String = LOADING_ORDER.into_iter().map(import).collect();
         // The settings of our own loading.
         self.shell(&format!(
             "PRAGMA locking_mode = EXCLUSIVE;\nPRAGMA journal_mode = OFF;\nPRAGMA synchronous = OFF;\n\
@@ -353,7 +340,7 @@ mod tests {
 
     #[test]
     fn all_tables_are_loaded_and_counted() {
-        assert!(OrderTable::ALL.into_iter().all(|table| TABLES.contains(&table)));
+        assert!(OrderTable::ALL.into_iter().all(|table| LOADING_ORDER.contains(&table)));
         let count = count_all();
         assert!(count.starts_with("SELECT (SELECT COUNT(*) FROM stock) + (SELECT"), "{count}");
         let (n_rows, bytes) = amount().unwrap();

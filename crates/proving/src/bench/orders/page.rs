@@ -6,7 +6,7 @@ use model::DatabaseProduct;
 use super::loading::{LoadTarget, LoadTimes, amount};
 use super::loads::{EXCHANGES, THINK_SECONDS, USERS};
 use super::turns::{FEW, MANY, MOST, MemoryServer, TURNS, TurnCosts, TurnName};
-use crate::bench::figures::word;
+use crate::bench::figures::{self, median, word};
 use crate::bench::{CaseOptions, LOAD_CPU, SERVER_CPU, machine};
 
 /// Maximum CPU time of the load generator for a transaction of twelve exchanges, in ms.
@@ -64,28 +64,8 @@ const MEMORIES: [(&str, MemoryServer, u32, u32); 3] = [
 /// The times of loading, by target.
 pub(super) type LoadRounds = Vec<(LoadTarget, Vec<LoadTimes>)>;
 
-/// The costs of the turns of a round, in any order.
-#[derive(Default)]
-pub(super) struct Round {
-    turns: Vec<(TurnName, TurnCosts)>,
-}
-
-impl Round {
-    /// Adds those of a turn.
-    pub(super) fn add(&mut self, turn: TurnName, costs: TurnCosts) {
-        self.turns.push((turn, costs));
-    }
-
-    /// Returns the costs of a turn, if it was taken.
-    fn of(&self, turn: TurnName) -> Option<&TurnCosts> {
-        self.turns.iter().find(|(name, _)| *name == turn).map(|(_, costs)| costs)
-    }
-}
-
-/// Returns the median of a value over the rounds that have it; `None` if none has.
-fn median(rounds: &[Round], value: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
-    stats::median(&rounds.iter().filter_map(value).collect::<Vec<_>>())
-}
+/// The costs of the turns of a round.
+pub(super) type Round = figures::Round<TurnName, TurnCosts>;
 
 /// Returns the median of a value of a turn.
 fn of_turn(rounds: &[Round], turn: TurnName, value: impl Fn(&TurnCosts) -> f64) -> Option<f64> {
