@@ -36,20 +36,13 @@ impl Sink for Totals {
     fn interval(&mut self, record: IntervalRecord) {
         self.n_ok += record.flow.ok;
         if record.phase == Phase::Steady {
-            self.resident = resident();
+            self.resident = testkit::resident_bytes();
         }
     }
 
     fn example(&mut self, example: Example) {
         panic!("{example:?}");
     }
-}
-
-/// Returns the resident memory of this process in bytes.
-fn resident() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
-    pages * 4096
 }
 
 fn server(stub: &PostgresStub) -> DatabaseServer {
@@ -108,7 +101,7 @@ fn two_thousand_terminals_take_little_memory() {
     let mut totals = Totals::default();
     let probe = || LoadThreadUse { cpu: thread_cpu(), ..LoadThreadUse::default() };
     let meters = ThreadMeters { clock, probe: Box::new(probe) };
-    let before = resident();
+    let before = testkit::resident_bytes();
     let start = clock.now() + Nanos::from_secs(3);
     let (mix, stop) = (OrderTerminals::new(&workload, 1), AtomicBool::new(false));
     let driver = |_| DatabaseDriver::new(&context);

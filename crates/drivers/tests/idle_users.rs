@@ -103,20 +103,13 @@ impl Sink for Seconds {
             let length = (record.end - record.start).as_secs_f64();
             self.busy.push(record.health.cpu.as_secs_f64() / length);
             self.n_ok += record.flow.ok;
-            self.resident = resident();
+            self.resident = testkit::resident_bytes();
         }
     }
 
     fn example(&mut self, example: Example) {
         panic!("{example:?}");
     }
-}
-
-/// Returns the resident memory of this process in bytes.
-fn resident() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
-    pages * 4096
 }
 
 #[test]
@@ -138,7 +131,7 @@ fn a_hundred_thousand_idle_users_cost_little() {
         seed: 1,
         time_limit: s(60),
     };
-    let before = resident();
+    let before = testkit::resident_bytes();
     let mut seconds = Seconds::default();
     let meters = ThreadMeters {
         clock,

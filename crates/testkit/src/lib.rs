@@ -16,6 +16,8 @@
 //!
 //! For many sessions over sockets there is [`PostgresStub`], which speaks a database's protocol (`postgres`).
 //!
+//! [`resident_bytes`] measures what they take (`memory`).
+//!
 //! Besides, [`schema_faults`] validates JSON against the published schemas, [`keys_read`] and [`keys_named`] compare a
 //! schema with its language, and [`consistency`] checks a report for contradictions.
 
@@ -27,6 +29,7 @@ mod family;
 pub mod golden;
 mod json_schema;
 mod law;
+mod memory;
 mod plan;
 mod postgres;
 mod queues;
@@ -40,6 +43,7 @@ mod stall;
 pub use conservation::assert_conserved;
 pub use json_schema::{closed, schema_faults};
 pub use law::Law;
+pub use memory::resident_bytes;
 pub use plan::{benchmark_plan, closed_plan, one_object, open_plan, phases, with_workload};
 pub use postgres::PostgresStub;
 pub use queues::{mg1_response, mm1_response, mm1_response_quantile, mmc_response};

@@ -176,7 +176,7 @@ fn a_server_that_becomes_read_only_refuses_changes_until_it_is_no_longer() {
 /// The writes per second of a slow disk.
 const SLOW_WRITES: u64 = 100;
 
-/// How often the server is asked what its sessions wait for.
+/// The interval at which the server is asked what its sessions wait for.
 const ACCOUNTS: usize = 40;
 
 /// Goal: sessions that wait for the log are seen, of PostgreSQL with those that they hold back, and nothing else happens
