@@ -3,13 +3,27 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{FleetError, Monitoring, RunRequest, ServerChoice};
-use model::{Ending, Notes, Plan, Secrets};
+use model::{Ending, Notes, Overrides, Plan, Secrets};
 use testbed::WorkDir;
+use units::Nanos;
 
 use crate::exit::{Exit, Failure};
 use crate::paths;
 use crate::progress::Progress;
 use crate::results::Results;
+
+/// Returns the overrides of a brief run, whose load points have these phases alone, at levels that nothing limits.
+pub(super) fn brief_overrides(settle: Nanos, steady: Nanos, overrides: Overrides) -> Overrides {
+    Overrides {
+        max_load: None,
+        limits: Vec::new(),
+        ramp_up: Some(Nanos::ZERO),
+        settle: Some(settle),
+        steady: Some(steady),
+        ramp_down: Some(Nanos::ZERO),
+        ..overrides
+    }
+}
 
 /// A run of a plan whose results are read and not kept.
 pub(super) struct BriefRun<'a> {

@@ -9,7 +9,7 @@ use fleet::{Monitoring, ServerChoice};
 use model::{CpuQuota, Load, Overrides, Plan, Secrets};
 use units::Nanos;
 
-use super::brief_run::BriefRun;
+use super::brief_run::{BriefRun, brief_overrides};
 use super::candidate_plan::{candidate_overrides, candidate_plan, planned};
 use super::run::RunContext;
 use crate::arguments::RunArguments;
@@ -99,18 +99,8 @@ fn highest_load(plan: &Plan, overrides: Overrides) -> Overrides {
         Some(Load::Users(users)) => (Some(vec![users]), None),
         Some(Load::Rate { per_second, .. }) => (None, Some(vec![per_second])),
     };
-    Overrides {
-        load,
-        rates,
-        max_load: None,
-        limits: Vec::new(),
-        ramp_up: Some(Nanos::ZERO),
-        settle: Some(SETTLE),
-        steady: Some(STEADY),
-        ramp_down: Some(Nanos::ZERO),
-        drain: Some(Nanos::ZERO),
-        ..overrides
-    }
+    let brief = brief_overrides(SETTLE, STEADY, overrides);
+    Overrides { load, rates, drain: Some(Nanos::ZERO), ..brief }
 }
 
 /// Returns whether the load threads of a trial are enough.

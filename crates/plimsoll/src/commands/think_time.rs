@@ -10,7 +10,7 @@ use fleet::Monitoring;
 use model::{CpuQuota, Family, Load, Overrides, Plan};
 use units::Nanos;
 
-use super::brief_run::BriefRun;
+use super::brief_run::{BriefRun, brief_overrides};
 use super::candidate_plan::{candidate_overrides, candidate_plan, planned};
 use super::run::RunContext;
 use crate::arguments::RunArguments;
@@ -115,20 +115,10 @@ fn capacity(
     context: &RunContext<'_>,
 ) -> Result<Capacity, Failure> {
     let overrides = candidate_overrides(arguments, context.chosen, candidate, plan.load_threads)?;
-    let mut settings = overrides.settings;
-    settings.retain(|one| one.name() != PACING);
-    settings.push(Family::OrderEntry.choose_setting(PACING, "flat").map_err(Failure::usage)?);
-    let overrides = Overrides {
-        settings,
-        load: Some(vec![users]),
-        max_load: None,
-        limits: Vec::new(),
-        ramp_up: Some(Nanos::ZERO),
-        settle: Some(SETTLE),
-        steady: Some(STEADY),
-        ramp_down: Some(Nanos::ZERO),
-        ..overrides
-    };
+    let mut overrides = Overrides { load: Some(vec![users]), ..brief_overrides(SETTLE, STEADY, overrides) };
+    overrides.settings.retain(|one| one.name() != PACING);
+    let flat = Family::OrderEntry.choose_setting(PACING, "flat").map_err(Failure::usage)?;
+    overrides.settings.push(flat);
     let trial = planned(context.chosen, candidate, &overrides)?;
     let server = candidate.server(&context.chosen.name, &trial, context.trust)?;
     let trial = BriefRun {
