@@ -4,10 +4,11 @@
 //! - `stream`: the bytes of a connection, counted
 //! - `connection`: a connection with prepared statements, and the values that go over it
 //! - `failure`: failures by their SQLSTATE; `error`: those of work beside the users
-//! - `transaction`: what all transactions have in common
+//! - `transaction`: what all transactions have in common; `driver`: the driver of a user
 //! - `postgres`, `mariadb`: the products
 
 pub(crate) mod connection;
+pub(crate) mod driver;
 pub(crate) mod each;
 pub(crate) mod error;
 pub(crate) mod failure;

@@ -12,9 +12,10 @@ use units::{Nanos, RealClock};
 
 use super::count::OrderCounts;
 use super::sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, SqlControl, SqlDialect};
-use super::sql::driver::{SqlContext, SqlDriver};
+use super::sql::driver::SqlContext;
 use super::sql::load::{LoadMethod, load};
 use super::sql::schema::ORDER_SCHEMA;
+use crate::database::driver::{DatabaseSessions, SessionDriver};
 use crate::database::each::{Each, each};
 use crate::database::error::DatabaseError;
 use crate::database::mariadb::MariaDbSessions;
@@ -56,7 +57,9 @@ impl DatabaseContext {
 }
 
 /// A driver of one terminal; owns the terminal's session.
-pub struct DatabaseDriver(Each<SqlDriver<PostgresSessions>, SqlDriver<MariaDbSessions>>);
+pub struct DatabaseDriver(
+    Each<SessionDriver<SqlContext<PostgresSessions>>, SessionDriver<SqlContext<MariaDbSessions>>>,
+);
 
 impl DatabaseDriver {
     /// Creates the driver of a terminal, without a session.
@@ -71,8 +74,8 @@ impl DatabaseDriver {
 
     fn with(context: &DatabaseContext, changes: Changes) -> DatabaseDriver {
         DatabaseDriver(match &context.0 {
-            Each::PostgreSql(context) => Each::PostgreSql(SqlDriver::new(Rc::clone(context), changes)),
-            Each::MariaDb(context) => Each::MariaDb(SqlDriver::new(Rc::clone(context), changes)),
+            Each::PostgreSql(context) => Each::PostgreSql(SessionDriver::new(Rc::clone(context), changes)),
+            Each::MariaDb(context) => Each::MariaDb(SessionDriver::new(Rc::clone(context), changes)),
         })
     }
 }
@@ -107,8 +110,8 @@ impl DatabaseControl {
     /// There is no connection.
     pub async fn open(context: &DatabaseContext) -> Result<DatabaseControl, DatabaseError> {
         Ok(DatabaseControl(match &context.0 {
-            Each::PostgreSql(context) => Each::PostgreSql(SqlControl::open(&context.server).await?),
-            Each::MariaDb(context) => Each::MariaDb(SqlControl::open(&context.server).await?),
+            Each::PostgreSql(context) => Each::PostgreSql(SqlControl::open(&context.shared().server).await?),
+            Each::MariaDb(context) => Each::MariaDb(SqlControl::open(&context.shared().server).await?),
         }))
     }
 

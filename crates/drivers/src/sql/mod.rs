@@ -3,7 +3,7 @@
 //!
 //! - `prepared`: transactions as they are sent, with the sources of their values
 //! - `session`: a connection with its prepared statements, and transactions on it
-//! - `driver`: a session for each user
+//! - `driver`: what users of a load thread share
 
 mod driver;
 mod prepared;
@@ -18,13 +18,14 @@ use model::{DataTable, DatabaseProduct, Reply, SqlRequest, SqlWorkload};
 use thiserror::Error;
 use units::{Nanos, RealClock};
 
+use crate::database::driver::SessionDriver;
 use crate::database::each::{Each, each};
 use crate::database::error::DatabaseError;
 use crate::database::mariadb::MariaDbSessions;
 use crate::database::postgres::PostgresSessions;
 use crate::database::server::{DatabaseServer, DatabaseSetupError};
 use crate::database::transaction::Changes;
-use driver::{SessionContext, SessionDriver};
+use driver::SessionContext;
 pub use session::StatementRefusal;
 
 /// A reason why statements cannot be sent.
@@ -79,7 +80,9 @@ impl SqlSessions {
 }
 
 /// A driver of one user; owns the user's session.
-pub struct SqlDriver(Each<SessionDriver<PostgresSessions>, SessionDriver<MariaDbSessions>>);
+pub struct SqlDriver(
+    Each<SessionDriver<SessionContext<PostgresSessions>>, SessionDriver<SessionContext<MariaDbSessions>>>,
+);
 
 impl SqlDriver {
     /// Creates the driver of a user, without a session.

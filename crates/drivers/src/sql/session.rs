@@ -1,11 +1,13 @@
 //! A user's session: its connection with all prepared statements, and transactions on it.
 
-use model::{RowCount, SqlRequest};
+use model::{Outcome, RowCount, SqlRequest};
 
 use super::prepared::PreparedTransactions;
 use crate::database::connection::SqlConnection;
-use crate::database::failure::SqlFailure;
+use crate::database::driver::{DatabaseSession, SessionFailure};
+use crate::database::failure::{RefusalTexts, SqlFailure};
 use crate::database::transaction::{Changes, RETRIES_MAX};
+use crate::net::OperationFailure;
 
 /// A statement that a server does not prepare.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,12 +61,23 @@ impl From<SqlFailure> for TransactionFailure {
     }
 }
 
-impl TransactionFailure {
-    /// Returns whether the session is of no use any more.
-    pub(super) fn ends_session(&self) -> bool {
+impl SessionFailure for TransactionFailure {
+    fn ends_session(&self) -> bool {
         matches!(self, TransactionFailure::Statement(failure) if failure.ends_session())
     }
 
+    fn noted(&self, refusals: &RefusalTexts) -> (OperationFailure, u32) {
+        match self {
+            TransactionFailure::Statement(failure) => failure.noted(refusals),
+            TransactionFailure::OtherRows(wrong) => {
+                let code = u32::try_from(wrong.statement + 1).unwrap_or(u32::MAX);
+                (OperationFailure::new(Outcome::WrongBytes, wrong.detail()), code)
+            }
+        }
+    }
+}
+
+impl TransactionFailure {
     fn is_conflict(&self) -> bool {
         matches!(self, TransactionFailure::Statement(failure) if failure.is_conflict())
     }
@@ -84,6 +97,18 @@ pub(super) struct Session<C: SqlConnection> {
     connection: C,
     /// For each transaction, its statements.
     statements: Vec<Vec<C::Statement>>,
+}
+
+impl<C: SqlConnection> DatabaseSession for Session<C> {
+    type Connection = C;
+
+    fn connection(&self) -> &C {
+        &self.connection
+    }
+
+    fn into_connection(self) -> C {
+        self.connection
+    }
 }
 
 impl<C: SqlConnection> Session<C> {
@@ -113,17 +138,6 @@ impl<C: SqlConnection> Session<C> {
             statements.push(prepared);
         }
         Ok(Session { connection, statements })
-    }
-
-    /// Returns the number of requests so far, and the bytes sent and received.
-    pub(super) fn totals(&self) -> [u64; 3] {
-        let (sent, received) = self.connection.bytes();
-        [self.connection.n_round_trips(), sent, received]
-    }
-
-    /// Returns the connection, without its statements.
-    pub(super) fn into_connection(self) -> C {
-        self.connection
     }
 
     /// Performs a transaction. It is begun again with the same values where another one was in its way, unless some of its

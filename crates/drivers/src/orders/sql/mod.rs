@@ -5,7 +5,7 @@
 //! - `schema`, `rows`, `load`: the tables, their rows, loading them by several connections
 //! - `control`: the data as the schema describes them, and their consistency
 //! - `session`: a transaction from its begin to its end, again where another one was in the way
-//! - `driver`: a session for each terminal
+//! - `driver`: what terminals of a load thread share
 
 pub(crate) mod client;
 pub(crate) mod columns;

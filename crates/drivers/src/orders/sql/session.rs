@@ -6,6 +6,7 @@ use units::WallTime;
 
 use super::output::End;
 use crate::database::connection::SqlConnection;
+use crate::database::driver::DatabaseSession;
 use crate::database::failure::SqlFailure;
 use crate::database::transaction::{Changes, RETRIES_MAX};
 use crate::orders::count::{Counters, OpenTransaction};
@@ -43,6 +44,18 @@ pub(crate) struct Session<F: SqlForms> {
     forms: F,
 }
 
+impl<F: SqlForms> DatabaseSession for Session<F> {
+    type Connection = F::Connection;
+
+    fn connection(&self) -> &F::Connection {
+        &self.connection
+    }
+
+    fn into_connection(self) -> F::Connection {
+        self.connection
+    }
+}
+
 impl<F: SqlForms> Session<F> {
     /// Prepares the statements on a new connection.
     pub(crate) async fn open(
@@ -51,17 +64,6 @@ impl<F: SqlForms> Session<F> {
     ) -> Result<Session<F>, SqlFailure> {
         let forms = F::prepare(form, &mut connection).await?;
         Ok(Session { connection, forms })
-    }
-
-    /// Returns the number of requests so far, and the bytes sent and received.
-    pub(crate) fn totals(&self) -> [u64; 3] {
-        let (sent, received) = self.connection.bytes();
-        [self.connection.n_round_trips(), sent, received]
-    }
-
-    /// Returns the connection, without its statements.
-    pub(crate) fn into_connection(self) -> F::Connection {
-        self.connection
     }
 
     /// Performs a transaction and returns the number of retries; what it writes bears the time `now`.

@@ -1,0 +1,226 @@
+//! A driver of a user of a database, whatever the user executes: its session, which is opened again where it is lost.
+
+use std::rc::Rc;
+
+use engine::Driver;
+use model::{Kinded, MeasuredValues, Outcome, Reply};
+use units::{Clock, Nanos, RealClock};
+
+use super::connection::SqlConnection;
+use super::failure::{self, RefusalTexts, SqlFailure};
+use super::server::SqlServer;
+use super::transaction::Changes;
+use crate::net::OperationFailure;
+
+/// A server as the sessions of a load thread with it share it.
+#[derive(Debug)]
+pub(crate) struct SharedServer<S> {
+    pub(crate) server: S,
+    clock: RealClock,
+    refusals: RefusalTexts,
+}
+
+impl<S: SqlServer> SharedServer<S> {
+    /// Shares a server, with sessions that take their times from this clock.
+    pub(crate) fn new(server: S, clock: RealClock) -> SharedServer<S> {
+        SharedServer { server, clock, refusals: RefusalTexts::default() }
+    }
+
+    /// Describes the failure of an operation with the server's own texts.
+    pub(crate) fn describe(&self, failure: &OperationFailure) -> String {
+        self.server.describe(&self.refusals, failure)
+    }
+}
+
+/// A connection with its prepared statements.
+pub(crate) trait DatabaseSession {
+    /// The connection.
+    type Connection: SqlConnection;
+
+    /// Returns the connection.
+    fn connection(&self) -> &Self::Connection;
+
+    /// Returns the connection, without its statements.
+    fn into_connection(self) -> Self::Connection;
+}
+
+/// A failure of an operation.
+pub(crate) trait SessionFailure: From<SqlFailure> {
+    /// Returns whether the session is of no use any more.
+    fn ends_session(&self) -> bool;
+
+    /// Returns the failure for the reply, with its code; notes the server's text.
+    fn noted(&self, refusals: &RefusalTexts) -> (OperationFailure, u32);
+}
+
+impl SessionFailure for SqlFailure {
+    fn ends_session(&self) -> bool {
+        self.ends_session()
+    }
+
+    fn noted(&self, refusals: &RefusalTexts) -> (OperationFailure, u32) {
+        refusals.note(self);
+        let failure = self.operation();
+        (failure, failure::code(&failure))
+    }
+}
+
+/// What the sessions of a load thread with one server share, and what they perform.
+pub(crate) trait DatabaseSessions: 'static {
+    /// The server.
+    type Server: SqlServer;
+    /// A session with it.
+    type Session: DatabaseSession<Connection = <Self::Server as SqlServer>::Connection>;
+    /// The operation that a session performs.
+    type Operation: Kinded;
+    /// The result of an operation.
+    type Performed;
+    /// The failure of one.
+    type Failure: SessionFailure;
+
+    /// Returns the server.
+    fn shared(&self) -> &SharedServer<Self::Server>;
+
+    /// Connects and prepares the statements.
+    async fn open(&self) -> Result<Box<Self::Session>, SqlFailure>;
+
+    /// Performs an operation.
+    async fn perform(
+        &self,
+        session: &mut Self::Session,
+        operation: &Self::Operation,
+        changes: Changes,
+    ) -> Result<Self::Performed, Self::Failure>;
+
+    /// Returns the measures of an operation, from its result and the number of its requests and bytes.
+    fn measured(
+        &self,
+        operation: &Self::Operation,
+        performed: Self::Performed,
+        exchanged: Exchanged,
+    ) -> MeasuredValues;
+
+    /// Returns the name of an operation's kind.
+    fn kind_name<'a>(&'a self, operation: &'a Self::Operation) -> &'a str;
+
+    /// Describes the failure of an operation for people.
+    fn describe(&self, operation: &Self::Operation, failure: &OperationFailure) -> String {
+        let _ = operation;
+        self.shared().describe(failure)
+    }
+}
+
+/// The number of requests of a connection, and the bytes sent and received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exchanged {
+    pub(crate) round_trips: u64,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl Exchanged {
+    /// Returns those of a connection so far.
+    fn by(connection: &impl SqlConnection) -> Exchanged {
+        let (sent, received) = connection.bytes();
+        Exchanged { round_trips: connection.n_round_trips(), sent, received }
+    }
+
+    /// Returns those after an earlier moment.
+    fn since(self, before: Exchanged) -> Exchanged {
+        Exchanged {
+            round_trips: self.round_trips - before.round_trips,
+            sent: self.sent - before.sent,
+            received: self.received - before.received,
+        }
+    }
+}
+
+/// A driver of one user; owns the user's session.
+pub(crate) struct SessionDriver<C: DatabaseSessions> {
+    context: Rc<C>,
+    changes: Changes,
+    session: Option<Box<C::Session>>,
+}
+
+impl<C: DatabaseSessions> SessionDriver<C> {
+    /// Creates the driver of a user, without a session.
+    pub(crate) fn new(context: Rc<C>, changes: Changes) -> SessionDriver<C> {
+        SessionDriver { context, changes, session: None }
+    }
+
+    /// Performs an operation; returns its measures.
+    async fn transact(&mut self, operation: &C::Operation) -> Result<(Nanos, MeasuredValues), C::Failure> {
+        let context = Rc::clone(&self.context);
+        let session = match &mut self.session {
+            Some(session) => session,
+            none => none.insert(context.open().await?),
+        };
+        let before = Exchanged::by(session.connection());
+        let performed = context.perform(session, operation, self.changes).await;
+        let done = context.shared().clock.now();
+        match performed {
+            Ok(performed) => {
+                let exchanged = Exchanged::by(session.connection()).since(before);
+                Ok((done, context.measured(operation, performed, exchanged)))
+            }
+            Err(failure) => {
+                if failure.ends_session() {
+                    self.session = None;
+                }
+                Err(failure)
+            }
+        }
+    }
+}
+
+impl<C: DatabaseSessions> Driver for SessionDriver<C> {
+    type Operation = C::Operation;
+
+    /// Opens the session and prepares its statements, so that no transaction waits for it.
+    async fn open(&mut self) -> Result<(), String> {
+        let context = Rc::clone(&self.context);
+        match Box::pin(context.open()).await {
+            Ok(session) => {
+                self.session = Some(session);
+                Ok(())
+            }
+            Err(failure) => {
+                let shared = context.shared();
+                shared.refusals.note(&failure);
+                let text = shared.describe(&failure.operation());
+                Err(format!("the session could not be opened: {text}"))
+            }
+        }
+    }
+
+    async fn perform(&mut self, operation: &C::Operation, sent: Nanos) -> Reply {
+        // Boxed, so that the task of a user who thinks is small.
+        match Box::pin(self.transact(operation)).await {
+            Ok((done, values)) => OperationFailure::NONE.into_reply(sent, done, values),
+            Err(failure) => {
+                let shared = self.context.shared();
+                let done = shared.clock.now();
+                let (failure, code) = failure.noted(&shared.refusals);
+                let reply = failure.into_reply(sent, done, MeasuredValues::default());
+                Reply { code, ..reply }
+            }
+        }
+    }
+
+    /// Has the server cancel the transaction, and closes the session.
+    fn give_up(&mut self) {
+        let Some(session) = self.session.take() else { return };
+        let context = Rc::clone(&self.context);
+        tokio::task::spawn_local(async move {
+            context.shared().server.cancel(session.into_connection()).await;
+        });
+    }
+
+    fn describe(&self, operation: &C::Operation, reply: &Reply) -> String {
+        let text = match reply.outcome {
+            Outcome::TimedOut => format!("no complete reply after {}", reply.done - reply.sent),
+            outcome => self.context.describe(operation, &OperationFailure::new(outcome, reply.detail)),
+        };
+        format!("{}: {text}", self.context.kind_name(operation))
+    }
+}
