@@ -89,9 +89,9 @@ pub use words::{Noun, Words, capitalized};
 pub use workload::{
     APP_APPENDED_BYTES_MAX, APP_BLOCK_BYTES, APP_RANGE_BYTES_MIN, AppFileIo, AppPayload, AppProtocol,
     AppRequest, AppSuite, AppTransaction, AppWorkload, AutoRange, BUFFERED_BODY_MAX, BodyEncoding,
-    CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataSet, DataTable, DatabaseMode,
-    DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
-    FileSetError, HttpVersion, JsonCheck, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
+    CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError, DataReset, DataSet, DataTable,
+    DatabaseMode, DatabaseProduct, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX,
+    FileSet, FileSetError, HttpVersion, JsonCheck, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
     OrderRequest, OrderSql, Page, Parameter, ParameterError, PathPattern, PathPatternError, PathValue, Pick,
     PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request, RowCount, RowPick, RowsEnd, STREAMS_MAX,
     Sampler, SessionValue, SetFile, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece,

@@ -7,9 +7,9 @@ use drivers::web::Target;
 use drivers::{TargetPolicy, Trust};
 use fleet::{ExternalDatabase, ExternalServer, FleetError, ServerChoice};
 use model::{
-    AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, DatabaseMode, DatabaseProduct, Family, FileSet,
-    Gateway, GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting, SettingValue, Tls,
-    Workload,
+    AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, DataReset, DatabaseMode, DatabaseProduct,
+    Family, FileSet, Gateway, GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting,
+    SettingValue, Tls, Workload,
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
@@ -308,6 +308,9 @@ fn settle_database(one: &mut Candidate, arguments: &SutArguments) -> Result<(), 
         ChosenServer::Recipe(recipe) => recipe.database(),
         ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded => None,
     };
+    if database.is_none() || !matches!(one.server, ChosenServer::External(_)) {
+        refuse_unreset(one)?;
+    }
     // A socket of this machine needs no encryption.
     let is_remote = match &one.server {
         ChosenServer::External(ExternalServer::Database(database)) => database.host.is_some(),
@@ -330,6 +333,21 @@ fn settle_socket(one: &mut Candidate) -> Result<(), Failure> {
             settle(one, Family::Sql, Setting::DATABASE_TLS, &["off"])
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses to leave the data of a server as they are which is not a database that was there already.
+fn refuse_unreset(one: &Candidate) -> Result<(), Failure> {
+    match one.has_choice(Setting::ORDER_RESET, DataReset::Never.name()) {
+        true => Err(Failure::usage(format!(
+            "`reset=none` is for a PostgreSQL or MariaDB that was there already, not for {}",
+            one.title
+        ))
+        .hint(
+            "name the database by `--target postgres://USER@HOST:PORT/DATABASE` or `--target mysql://USER@HOST:PORT`, or \
+             omit `--set reset=none`",
+        )),
+        false => Ok(()),
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use drivers::Trust;
 use drivers::database::{DatabaseEncryption, DatabaseError, DatabasePassword, DatabasePlace, DatabaseServer};
@@ -18,7 +19,8 @@ use drivers::orders::{
 };
 use languages::host_and_port;
 use model::{
-    CheckMoment, ConsistencyCheck, DatabaseProduct, Family, LoadPoint, OrderEntryWorkload, OrderSql, Plan,
+    CheckMoment, ConsistencyCheck, DataReset, DatabaseProduct, Family, LoadPoint, OrderEntryWorkload,
+    OrderSql, Plan,
 };
 use observe::available_cpus;
 use orders::wire::ConditionResult;
@@ -28,7 +30,7 @@ use units::{RealClock, wall};
 
 use super::deferred;
 use super::order_entry::{
-    CheckedRow, ConditionSource, checked_conditions, named, probe_of, recorded, workload,
+    CheckedRow, ConditionSource, OrdersBefore, checked_conditions, named, probe_of, recorded, workload,
 };
 use super::{SetupError, host_of, unless_stopped};
 use crate::counts::Counts;
@@ -200,6 +202,8 @@ pub(crate) struct DatabaseTarget {
     /// Its address; of a socket of this machine, that of its port there.
     pub(super) address: SocketAddr,
     pub(super) server: DatabaseServer,
+    /// The orders that were found before the load point, where the data are not reset.
+    found_before: Arc<Mutex<Option<OrderTotals>>>,
 }
 
 impl DatabaseTarget {
@@ -244,6 +248,15 @@ impl DatabaseTarget {
                 password: database.password.clone(),
                 database: database.database.clone(),
             },
+            found_before: Arc::default(),
+        }
+    }
+
+    /// Returns the orders before a load point of a workload.
+    fn orders_before(&self, workload: &OrderEntryWorkload) -> OrdersBefore {
+        match workload.reset {
+            DataReset::Restored => OrdersBefore::AsLoaded,
+            DataReset::Never => OrdersBefore::AsFound(Arc::clone(&self.found_before)),
         }
     }
 
@@ -322,15 +335,21 @@ pub(super) fn load(
     Ok(())
 }
 
-/// Loads the data of a plan anew into a database that was there already; what other runs have left in our schema goes.
+/// Loads the data of a plan anew into a database that was there already, unless they are not to be reset; what other runs
+/// have left in our schema goes then. Returns what is to be said of it.
 pub(super) fn reload(
     plan: &Plan,
     target: &DatabaseTarget,
     clock: RealClock,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
-) -> Result<(), FleetError> {
-    let (_, context) = target.context(plan, clock).map_err(VerifyError::from)?;
+) -> Result<&'static str, FleetError> {
+    let (workload, context) = target.context(plan, clock).map_err(VerifyError::from)?;
+    if workload.reset == DataReset::Never {
+        return Ok(
+            "the data are as they were left; the server was not restarted, and its caches are as they were",
+        );
+    }
     unless_stopped(stop, async {
         let refused = |error: DatabaseError| target.unusable(error);
         let mut control = DatabaseControl::open(&context).await.map_err(refused)?;
@@ -341,7 +360,8 @@ pub(super) fn reload(
         has_room(plan, target, &mut control).await?;
         control.drop_schema().await.map_err(refused)
     })?;
-    load(plan, target, observer, stop)
+    load(plan, target, observer, stop)?;
+    Ok("the data were loaded anew; the server was not restarted, and its caches are as the loading left them")
 }
 
 /// Checks that the server has a connection for each user.
@@ -402,7 +422,10 @@ fn other_rows(workload: &OrderEntryWorkload, data: &DatabaseData) -> Option<Stri
             Some(format!("expected {}, found {}", contents_of(&expected), contents_of(found)))
         }
         DatabaseData::Unusable(found) => Some(format!("found {found}")),
-        DatabaseData::None => Some("found none".to_owned()),
+        DatabaseData::None => Some(
+            "found none, and `reset=none` loads none: run once without it, with the same warehouses"
+                .to_owned(),
+        ),
     }
 }
 
@@ -432,22 +455,27 @@ pub(super) fn check(
     stop: &AtomicBool,
 ) -> Result<Vec<ConsistencyCheck>, VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    recorded((point, moment), found_conditions(&workload.scale, &context, moment, counts), stop)
+    let before = target.orders_before(workload);
+    recorded((point, moment), found_conditions(workload, &context, (moment, counts), &before), stop)
 }
 
 /// Checks the conditions in SQL, with a row about the data before a load point.
 async fn found_conditions(
-    scale: &DataScale,
+    workload: &OrderEntryWorkload,
     context: &DatabaseContext,
-    moment: CheckMoment,
-    counts: &Counts,
+    (moment, counts): (CheckMoment, &Counts),
+    before: &OrdersBefore,
 ) -> Result<Vec<CheckedRow>, DatabaseError> {
     let mut control = DatabaseControl::open(context).await?;
     let mut found = Vec::new();
     if moment == CheckMoment::Before {
-        found.push(("data restored".to_owned(), true, control.description().await?));
+        let name = match workload.reset {
+            DataReset::Restored => "data restored",
+            DataReset::Never => "data as they were left",
+        };
+        found.push((name.to_owned(), true, control.description().await?));
     }
-    found.extend(checked_conditions(scale, &mut control, moment, counts).await?);
+    found.extend(checked_conditions(&workload.scale, &mut control, (moment, counts), before).await?);
     Ok(found)
 }
 

@@ -21,8 +21,8 @@ use servers::orders::{OrderData, OrderOptions, OrderServerError};
 use units::{Nanos, RealClock};
 
 use super::order_entry::{
-    CheckedRow, ConditionSource, check_room, checked_conditions, data_row, named, probe_of, recorded,
-    workload,
+    CheckedRow, ConditionSource, OrdersBefore, check_room, checked_conditions, data_row, named, probe_of,
+    recorded, workload,
 };
 use super::{SetupError, deferred, unless_stopped};
 use crate::counts::Counts;
@@ -193,7 +193,8 @@ async fn found_conditions(
     let mut database = target.database()?;
     let described = target.shared.data.description().filter(|_| moment == CheckMoment::Before);
     let mut found: Vec<CheckedRow> = described.iter().map(data_row).collect();
-    found.extend(checked_conditions(&workload.scale, &mut database, moment, counts).await?);
+    let before = OrdersBefore::AsLoaded;
+    found.extend(checked_conditions(&workload.scale, &mut database, (moment, counts), &before).await?);
     Ok(found)
 }
 

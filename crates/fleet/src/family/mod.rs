@@ -367,11 +367,7 @@ impl ResolvedTarget {
     ) -> Result<Option<&'static str>, FleetError> {
         match self {
             ResolvedTarget::Database(target) => {
-                database::reload(plan, target, clock, observer, stop)?;
-                Ok(Some(
-                    "the data were loaded anew; the server was not restarted, and its caches are as the loading \
-                     left them",
-                ))
+                database::reload(plan, target, clock, observer, stop).map(Some)
             }
             _ => Ok(None),
         }

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use benchmarks::orderentry::OrderTerminals;
 use drivers::orders::{
@@ -252,29 +253,72 @@ async fn found_conditions(
     let mut control = OrderControl::open(context).await?;
     let mut found: Vec<_> =
         (moment == CheckMoment::Before).then(|| data_row(&control.data)).into_iter().collect();
-    found.extend(checked_conditions(scale, &mut control, moment, counts).await?);
+    let before = OrdersBefore::AsLoaded;
+    found.extend(checked_conditions(scale, &mut control, (moment, counts), &before).await?);
     Ok(found)
+}
+
+/// The orders before a load point, with which those after it are compared.
+#[derive(Debug)]
+pub(super) enum OrdersBefore {
+    /// As many as were loaded.
+    AsLoaded,
+    /// As many as were found then; `None` before that.
+    AsFound(Arc<Mutex<Option<OrderTotals>>>),
+}
+
+impl OrdersBefore {
+    /// Returns whether nothing has been done to the data since they were loaded.
+    fn are_fresh(&self) -> bool {
+        matches!(self, OrdersBefore::AsLoaded)
+    }
+
+    /// Notes the orders before a load point, and returns the row about them.
+    fn note(&self, scale: &DataScale, found: &OrderTotals) -> CheckedRow {
+        match self {
+            OrdersBefore::AsLoaded => fresh_row(scale, found),
+            OrdersBefore::AsFound(before) => {
+                *locked(before) = Some(*found);
+                ("orders before the load point".to_owned(), true, totals_text(found))
+            }
+        }
+    }
+
+    /// Returns them after the load point. Where they could not be found, the load point is invalid already.
+    fn totals(&self, scale: &DataScale) -> OrderTotals {
+        match self {
+            OrdersBefore::AsLoaded => fresh_totals(scale),
+            OrdersBefore::AsFound(before) => locked(before).take().unwrap_or_else(|| fresh_totals(scale)),
+        }
+    }
+}
+
+fn locked(totals: &Mutex<Option<OrderTotals>>) -> MutexGuard<'_, Option<OrderTotals>> {
+    // Nothing that is done with the lock panics.
+    totals.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Checks the conditions one after another.
 pub(super) async fn checked_conditions<S: ConditionSource>(
     scale: &DataScale,
     source: &mut S,
-    moment: CheckMoment,
-    counts: &Counts,
+    (moment, counts): (CheckMoment, &Counts),
+    before: &OrdersBefore,
 ) -> Result<Vec<CheckedRow>, S::Error> {
     let mut found = Vec::new();
     for condition in ConsistencyCondition::ALL {
         // Deliveries end the eleventh, in whose place the totals are compared.
-        if moment == CheckMoment::Before || condition.holds_after_deliveries() {
+        let is_fresh = moment == CheckMoment::Before && before.are_fresh();
+        if is_fresh || condition.holds_after_deliveries() {
             found.push(condition_row(condition, &source.violations(condition, scale).await?));
         }
     }
     let totals = source.totals().await?;
     found.extend(match moment {
-        CheckMoment::Before => vec![fresh_row(scale, &totals)],
+        CheckMoment::Before => vec![before.note(scale, &totals)],
         CheckMoment::After => {
-            total_rows(scale, &totals, counts).into_iter().chain(deferred_row(counts)).collect()
+            let rows = total_rows(scale, (&before.totals(scale), &totals), counts);
+            rows.into_iter().chain(deferred_row(counts)).collect()
         }
     });
     Ok(found)
@@ -308,20 +352,29 @@ fn fresh_totals(scale: &DataScale) -> OrderTotals {
     }
 }
 
-fn fresh_row(scale: &DataScale, found: &OrderTotals) -> (String, bool, String) {
-    let expected = fresh_totals(scale);
-    let text = |totals: &OrderTotals| {
-        let OrderTotals { orders, new_orders, next_orders } = totals;
-        format!("{orders} orders, {new_orders} of them new, and {next_orders} as the sum of the next ones")
-    };
-    let holds = *found == expected;
-    let found = if holds { text(found) } else { format!("{}, expected {}", text(found), text(&expected)) };
-    ("orders as loaded".to_owned(), holds, found)
+fn totals_text(totals: &OrderTotals) -> String {
+    let OrderTotals { orders, new_orders, next_orders } = totals;
+    format!("{orders} orders, {new_orders} of them new, and {next_orders} as the sum of the next ones")
 }
 
-/// Compares the orders that the database has placed and delivered since it was restored with those that the terminals
+fn fresh_row(scale: &DataScale, found: &OrderTotals) -> (String, bool, String) {
+    let expected = fresh_totals(scale);
+    let holds = *found == expected;
+    let text = match holds {
+        true => totals_text(found),
+        false => format!("{}, expected {}", totals_text(found), totals_text(&expected)),
+    };
+    ("orders as loaded".to_owned(), holds, text)
+}
+
+/// Compares the orders that the database has placed and delivered since a load point began with those that the terminals
 /// counted: committed ≤ found ≤ committed + in doubt.
-fn total_rows(scale: &DataScale, found: &OrderTotals, counts: &Counts) -> [(String, bool, String); 2] {
+fn total_rows(
+    scale: &DataScale,
+    (before, found): (&OrderTotals, &OrderTotals),
+    counts: &Counts,
+) -> [(String, bool, String); 2] {
+    let n_delivered = |totals: &OrderTotals| totals.delivered_since_load(scale);
     let row = |name: &str, n: i64, committed: &'static str, in_doubt: &'static str| {
         let [committed, in_doubt] = [committed, in_doubt].map(|name| counts.get(name));
         let fits = u64::try_from(n).is_ok_and(|n| committed <= n && n <= committed.saturating_add(in_doubt));
@@ -332,8 +385,8 @@ fn total_rows(scale: &DataScale, found: &OrderTotals, counts: &Counts) -> [(Stri
         )
     };
     [
-        row("orders placed", found.placed_since(&fresh_totals(scale)), PLACED, PLACED_IN_DOUBT),
-        row("orders delivered", found.delivered_since_load(scale), DELIVERED, DELIVERED_IN_DOUBT),
+        row("orders placed", found.placed_since(before), PLACED, PLACED_IN_DOUBT),
+        row("orders delivered", n_delivered(found) - n_delivered(before), DELIVERED, DELIVERED_IN_DOUBT),
     ]
 }
 
@@ -425,14 +478,32 @@ mod tests {
         let found = OrderTotals { orders: 605, new_orders: 182, next_orders: 625 };
         let holds = |placed, placed_in_doubt, delivered| {
             let counts = OrderCounts { placed, placed_in_doubt, delivered, ..OrderCounts::default() };
-            total_rows(&scale, &found, &named(&counts)).map(|row| row.1)
+            total_rows(&scale, (&fresh_totals(&scale), &found), &named(&counts)).map(|row| row.1)
         };
         assert_eq!(holds(5, 0, 3), [true, true]);
         assert_eq!(holds(4, 0, 2), [false, false], "more than the users know of");
         assert_eq!(holds(4, 1, 3), [true, true]);
         assert_eq!(holds(6, 9, 4), [false, false], "some were lost");
-        let text = total_rows(&scale, &found, &Counts::default())[0].2.clone();
+        let text = total_rows(&scale, (&fresh_totals(&scale), &found), &Counts::default())[0].2.clone();
         assert_eq!(text, "5 by the database, 0 by the users and 0 in doubt");
+    }
+
+    /// Data that are not reset: 605 orders with 182 new ones are the beginning of the second load point, at whose end 2 more
+    /// are placed, and 4 delivered.
+    #[test]
+    fn orders_of_data_that_are_not_reset_count_from_those_found_before() {
+        let scale = DataScale::new(2, 100).unwrap();
+        let found = OrderTotals { orders: 605, new_orders: 182, next_orders: 625 };
+        let after = OrderTotals { orders: 607, new_orders: 180, next_orders: 627 };
+        let before = OrdersBefore::AsFound(Arc::default());
+        let (name, holds, text) = before.note(&scale, &found);
+        assert_eq!((name.as_str(), holds), ("orders before the load point", true));
+        assert_eq!(text, "605 orders, 182 of them new, and 625 as the sum of the next ones");
+        let counts = named(&OrderCounts { placed: 2, delivered: 4, ..OrderCounts::default() });
+        let rows = total_rows(&scale, (&before.totals(&scale), &after), &counts);
+        assert_eq!(rows.map(|row| row.1), [true, true]);
+        assert!(!before.are_fresh());
+        assert_eq!(before.totals(&scale), fresh_totals(&scale), "each load point finds its own");
     }
 
     #[test]

@@ -187,6 +187,9 @@ impl Setting {
     /// The name of the setting of order-entry benchmarks for the process in which the database runs.
     pub const ORDER_DATABASE: &'static str = order_entry::DATABASE;
 
+    /// The name of the setting of order-entry benchmarks for the state of the data before a load point.
+    pub const ORDER_RESET: &'static str = order_entry::RESET;
+
     /// The name of the setting for the encryption of connections to a database.
     pub const DATABASE_TLS: &'static str = configuration::TLS;
 

@@ -6,7 +6,8 @@ use orders::{DataScale, WAREHOUSES_MAX};
 use super::configuration::{TIME_LIMIT, TLS, database_encryption, encryption_text};
 use super::{Configuration, DefinitionKey, Setting, SettingAccess, SettingChoice, SettingKind, SettingValue};
 use crate::{
-    DatabaseMode, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart, Workload,
+    DataReset, DatabaseMode, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderSql, PauseStart,
+    Workload,
 };
 
 const WAREHOUSES: &str = "warehouses";
@@ -17,6 +18,7 @@ const THINK_FROM: &str = "think-from";
 const MIX: &str = "mix";
 const DELIVERY: &str = "delivery";
 pub(crate) const DATABASE: &str = "database";
+pub(crate) const RESET: &str = "reset";
 pub(crate) const SQL: &str = "sql";
 
 pub(super) const SETTINGS: &[Setting] = &[
@@ -153,6 +155,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        name: RESET,
+        title: "reset of the data",
+        about: "state of the data before a load point",
+        kind: SettingKind::Choice(&[
+            SettingChoice::new("restore", "Their first one: they are restored from a copy, or loaded anew"),
+            SettingChoice::new("none", "That in which they were left, in a database that was there already"),
+        ]),
+        // A definition does not say which server is loaded.
+        key: DefinitionKey::None,
+        access: SettingAccess::Whole {
+            text: |configuration| Some(orders(configuration)?.reset.name().to_owned()),
+            apply: |configuration, value| apply_to(configuration, RESET, value),
+        },
+    },
+    Setting {
         name: SQL,
         title: "form of SQL",
         about: "form in which transactions reach the database; it follows from the server where it can have one only",
@@ -206,6 +223,9 @@ pub(crate) fn apply(workload: &mut OrderEntryWorkload, name: &str, value: &Setti
         (DATABASE, SettingValue::Choice(name, _)) => {
             workload.database = DatabaseMode::named(name).unwrap_or(workload.database);
         }
+        (RESET, SettingValue::Choice(name, _)) => {
+            workload.reset = DataReset::named(name).unwrap_or(workload.reset);
+        }
         (SQL, SettingValue::Choice(name, _)) => {
             workload.sql = OrderSql::named(name).unwrap_or(workload.sql);
         }
@@ -246,6 +266,7 @@ mod tests {
         assert_eq!(choices(MIX), OrderMix::ALL.map(OrderMix::name));
         assert_eq!(choices(DELIVERY), OrderDelivery::ALL.map(OrderDelivery::name));
         assert_eq!(choices(DATABASE), DatabaseMode::ALL.map(DatabaseMode::name));
+        assert_eq!(choices(RESET), DataReset::ALL.map(DataReset::name));
         assert_eq!(choices(SQL), OrderSql::ALL.map(OrderSql::name));
         assert_eq!(choices(DIVISOR), orders::DIVISORS.map(|divisor| divisor.to_string()));
     }
@@ -265,6 +286,7 @@ mod tests {
         assert_eq!(applied("mix", "deck").mix, OrderMix::Deck);
         assert_eq!(applied("delivery", "deferred").delivery, OrderDelivery::Deferred);
         assert_eq!(applied("database", "embedded").database, DatabaseMode::Embedded);
+        assert_eq!(applied("reset", "none").reset, DataReset::Never);
         assert_eq!(applied("sql", "stored").sql, OrderSql::Stored);
         assert!(applied("tls", "on").is_encrypted && !applied("tls", "off").is_encrypted);
         let error = Family::OrderEntry.choose_setting("warehouses", "0").unwrap_err();

@@ -24,8 +24,8 @@ pub use app::{
 #[cfg(feature = "echo")]
 pub use echo::{EchoMessage, EchoMessageKind, EchoWorkload, echo_measure};
 pub use order_entry::{
-    DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest,
-    OrderSql, order_measure,
+    DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
+    OrderRequest, OrderSql, order_measure,
 };
 pub use sql::{RowCount, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, sql_measure};
 pub use think::Think;

@@ -120,6 +120,18 @@ names! {
 }
 
 names! {
+    /// The state of the data before a load point.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum DataReset {
+        /// Their first one: they are restored from a copy, or loaded anew.
+        #[default]
+        Restored = "restore",
+        /// That in which they were left.
+        Never = "none",
+    }
+}
+
+names! {
     /// A database that speaks SQL over a protocol of its own.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum DatabaseProduct {
@@ -182,6 +194,9 @@ pub struct OrderEntryWorkload {
     /// The process in which the database runs.
     #[serde(default)]
     pub database: DatabaseMode,
+    /// The state of its data before a load point.
+    #[serde(default)]
+    pub reset: DataReset,
     /// The form in which they reach the database, where it is a server.
     pub sql: OrderSql,
     /// Whether connections to the database are encrypted.
@@ -201,6 +216,7 @@ impl Default for OrderEntryWorkload {
             mix: OrderMix::Standard,
             delivery: OrderDelivery::Standard,
             database: DatabaseMode::Server,
+            reset: DataReset::Restored,
             sql: OrderSql::Request,
             is_encrypted: false,
         }
@@ -310,7 +326,11 @@ impl OrderEntryWorkload {
                 "SQLite in one process with the load generator, so that no network is in the response time; prepared statements"
             }
         };
-        format!("{database}{tls}; pacing {pacing}, {mix}, deliveries {deliveries}")
+        let data = match self.reset {
+            DataReset::Restored => "",
+            DataReset::Never => ", data as they were left",
+        };
+        format!("{database}{tls}; pacing {pacing}, {mix}, deliveries {deliveries}{data}")
     }
 
     /// Returns what a run of the workload counts and measures.

@@ -393,6 +393,16 @@ fn check_database_there(
     for text in [&ended.stdout, &ended.stderr, &html, &run] {
         assert!(!text.contains(sut.password()), "the password is disclosed");
     }
+    let unreset = [&arguments[..6], &["--set", "reset=none", "--out", "again.plim"]].concat();
+    let mut command = fixture.command(&[&unreset[..], &SHORT, &["off"]].concat());
+    set_password(&fixture, &mut command);
+    fixture.end(command).expect_run();
+    check_unreset(&fixture, "again.plim");
+    let other =
+        [&arguments[..6], &["--set", "reset=none", "--set", "divisor=50", "--out", "other.plim"]].concat();
+    let mut command = fixture.command(&[&other[..], &SHORT, &["off"]].concat());
+    set_password(&fixture, &mut command);
+    fixture.end(command).expect(4).expect_stderr("warehouses 2, divisor 50, ").expect_stderr("divisor 100, ");
     let many = ["run", "orderentry", "--target", target, "--out", "x.plim", "--quick", "--load", "200"];
     let mut command = fixture.command(&[&many[..], &["--monitor", "off"]].concat());
     set_password(&fixture, &mut command);
@@ -401,6 +411,43 @@ fn check_database_there(
         .expect(4)
         .expect_stderr("has too few connections: its `max_connections` of 1")
         .expect_stderr("hint: raise `max_connections` of the server, or load it with fewer users (`--load`)");
+}
+
+/// Checks a run on data as an earlier run has left them: all checks that make sense with them hold, and it is modified.
+fn check_unreset(fixture: &Fixture, run: &str) {
+    fixture.run(&["audit", run]).expect(0).expect_stdout("no differences found");
+    let report = fixture.report(&fixture.path(run));
+    for point in report["load_points"].as_array().unwrap() {
+        assert_eq!(point["total"]["errors"], 0, "{point}");
+        let before = checks(point, "before");
+        assert_eq!((before.len(), checks(point, "after").len()), (13, 13));
+        assert!(!before.contains(&"condition 11") && before.contains(&"orders before the load point"));
+        let orders = point["checks"].as_array().unwrap().iter();
+        let orders = orders.filter(|check| check["name"] == "orders before the load point");
+        let text = orders.map(|check| check["found"].as_str().unwrap()).next().unwrap();
+        assert!(!text.starts_with("600 orders, "), "nothing was loaded anew: {text}");
+        assert!(0 < point["counts"]["orders placed"].as_u64().unwrap());
+    }
+    let html = std::fs::read_to_string(fixture.path(&run.replace(".plim", ".html"))).unwrap();
+    assert!(html.contains("data as they were left"));
+}
+
+/// Only a database that was there already has data to be left.
+#[test]
+fn data_of_other_servers_are_always_reset() {
+    let fixture = Fixture::new();
+    let arguments = ["run", "orderentry", "--set", "reset=none", "--out", "x.plim"];
+    for (more, title) in [
+        (&[][..], "built-in"),
+        (&["--sut", "postgresql"], "postgresql"),
+        (&["--set", "database=embedded"], "embedded SQLite"),
+        (&["--target", "orders://127.0.0.1:1"], "orders://127.0.0.1:1"),
+    ] {
+        fixture.run(&[&arguments[..], more].concat()).expect(2).expect_stderr(&format!(
+            "`reset=none` is for a PostgreSQL or MariaDB that was there already, not for {title}\n\
+             hint: name the database by `--target postgres://"
+        ));
+    }
 }
 
 /// A folder of databases, which their accounts may enter.
