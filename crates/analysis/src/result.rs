@@ -123,8 +123,8 @@ pub struct LoadPointResult {
     pub little_gap: Option<f64>,
     /// The pauses of users as drawn, per kind, in the order of the catalog; of no times in an open loop.
     pub pauses: Vec<PauseResult>,
-    /// Bytes that successful operations transferred, in 2²⁰ bits per second.
-    pub throughput_mbit: f64,
+    /// Bytes that successful operations transferred, in 2²⁰ bits per second; `None` where nothing goes over a network.
+    pub throughput_mbit: Option<f64>,
     /// Throughput while an operation is under way: 8·Σb / (Σr·2²⁰), in 2²⁰ bits per second.
     pub client_throughput_mbit: Option<f64>,
     /// Complete units (pages) per minute: 60·P / T; `None` where the benchmark counts none, and in an open loop.
@@ -181,8 +181,8 @@ pub struct LoadPointResult {
 
 impl LoadPointResult {
     /// Returns the number of T1 lines that the throughput would fill, by the rule of thumb of the Apple report.
-    pub fn t1_lines(&self) -> f64 {
-        stats::t1_lines(self.throughput_mbit)
+    pub fn t1_lines(&self) -> Option<f64> {
+        self.throughput_mbit.map(stats::t1_lines)
     }
 
     /// Returns successful and failed operations that completed in the steady phase.

@@ -21,7 +21,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
     let thinking_mean = per_second(totals.thinking_ns as f64 / 1e9);
     let response = response(fold);
     let total = kinds::total(plan, load, totals, &response);
-    let bits = 8.0 * total.transferred as f64;
+    let bits = (!plan.catalog.transferred.is_empty()).then_some(8.0 * total.transferred as f64);
     let (cpu, run_queue, thread_seconds) = generator(totals);
     let sut_cpus = figures.sut_cpus;
     let score_seconds = score::seconds(&plan.catalog.score, fold);
@@ -50,8 +50,8 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         thinking_mean,
         little_gap: load.is_closed().then(|| closed_gap(plan, load.level(), figures.rate, totals)),
         pauses: pauses(plan, totals),
-        throughput_mbit: per_second(bits / MBIT),
-        client_throughput_mbit: (0.0 < sum_response).then(|| bits / MBIT / sum_response),
+        throughput_mbit: bits.map(|bits| per_second(bits / MBIT)),
+        client_throughput_mbit: bits.filter(|_| 0.0 < sum_response).map(|bits| bits / MBIT / sum_response),
         units_per_minute: total.units_ok.map(|units| 60.0 * per_second(units as f64)),
         service: summary(totals.service.clone()),
         lateness: lateness(totals, load.is_closed()),

@@ -103,11 +103,11 @@ fn webstones_throughputs_in_2_to_the_20_bits() {
     let point = only(&analysis);
     let web = point.total.web.unwrap();
     assert_eq!((web.body, web.head, point.total.transferred), (13_750, 1_800, 15_550));
-    near(point.throughput_mbit, 124_400.0 / (4.0 * MBIT));
+    near(point.throughput_mbit.unwrap(), 124_400.0 / (4.0 * MBIT));
     near(point.client_throughput_mbit.unwrap(), 124_400.0 / (6.5 * MBIT));
     // WebBench counts bodies in KB of 1024 B.
     near(point.web.as_ref().unwrap().body_throughput_kb, 13_750.0 / (4.0 * 1024.0));
-    near(point.t1_lines(), point.throughput_mbit / 1.4);
+    near(point.t1_lines().unwrap(), point.throughput_mbit.unwrap() / 1.4);
 }
 
 /// Response: E\[r²\] = (7 · 0.25 + 2 · 2.25) ÷ 9 = 0.694444, mean² = 0.521605, deviation √0.172840 = 0.415740.

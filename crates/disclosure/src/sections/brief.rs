@@ -14,7 +14,7 @@ pub(super) fn brief(report: &Report) -> Vec<(String, Text)> {
     let main = report.main_point();
     let answers = [
         ("Bottleneck", bottleneck(report)),
-        ("Throughput", main.map(|point| throughput(report, point))),
+        ("Throughput", main.and_then(|point| throughput(report, point))),
         ("Errors", main.map(|_| errors(report))),
         ("What to do next", Some(next(report)).filter(|text| !text.is_empty())),
     ];
@@ -26,10 +26,10 @@ fn bottleneck(report: &Report) -> Option<Text> {
     Some(Text::default().sentence(&format!("{said}.")))
 }
 
-fn throughput(report: &Report, point: &LoadPointResult) -> Text {
-    let megabits = format!("{} Mbit/s", numbers::megabits(point.throughput_mbit));
+fn throughput(report: &Report, point: &LoadPointResult) -> Option<Text> {
+    let megabits = format!("{} Mbit/s", numbers::megabits(point.throughput_mbit?));
     let load = report.terms().load_text(point.load);
-    Text::default().strong(megabits).plain(format!(" (10⁶ bit/s) at {load}."))
+    Some(Text::default().strong(megabits).plain(format!(" (10⁶ bit/s) at {load}.")))
 }
 
 fn errors(report: &Report) -> Text {

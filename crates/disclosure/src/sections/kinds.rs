@@ -29,7 +29,8 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
         Column::numbers("p50", ""),
         Column::numbers("p99", ""),
     ];
-    columns.extend(measure_columns(catalog));
+    let measures = shown_measures(catalog, &point.total);
+    columns.extend(measure_columns(catalog, &measures));
     let completed = point.completed();
     let p99 = |kind: &KindResult| kind.percentiles.percentile(0.99).map(|one| one.value.as_secs_f64());
     let kinds = point.kinds.iter().chain([&point.total]);
@@ -48,7 +49,7 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
             unit.seconds(percentile(0.5)),
             unit.seconds(percentile(0.99)),
         ];
-        Row::plain(cells.into_iter().chain(measure_cells(catalog, kind, unit)))
+        Row::plain(cells.into_iter().chain(measure_cells(catalog, &measures, kind, unit)))
     };
     let mut rows: Vec<Row> =
         point.kinds.iter().zip(&catalog.kinds).map(|(result, kind)| row(result, kind.share)).collect();
@@ -60,26 +61,42 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
     ))
 }
 
-/// Returns the columns of the measures. What parts of the response time leave of it follows the last of them.
-fn measure_columns(catalog: &Catalog) -> Vec<Column> {
+/// Returns the indexes of the measures that a load point has: one that only some operations have may be that of none.
+fn shown_measures(catalog: &Catalog, total: &KindResult) -> Vec<usize> {
+    let is_shown = |index: &usize| {
+        catalog.measures[*index].is_always
+            || total.measures.get(*index).is_some_and(|statistics| statistics.mean.is_some())
+    };
+    (0..catalog.measures.len()).filter(is_shown).collect()
+}
+
+/// Returns the place behind the last part of the response time, for what these leave of it.
+fn rest_place(catalog: &Catalog, measures: &[usize]) -> Option<usize> {
+    let last = catalog.response_parts.iter().max()?;
+    Some(measures.iter().position(|measure| measure == last)? + 1)
+}
+
+/// Returns the columns of measures. What parts of the response time leave of it follows the last of them.
+fn measure_columns(catalog: &Catalog, measures: &[usize]) -> Vec<Column> {
     let heading =
         |measure: &Measure| Column::numbers(format!("Mean {}", measure.name), column_unit(measure.unit));
-    let mut columns: Vec<Column> = catalog.measures.iter().map(heading).collect();
-    if let Some(last) = catalog.response_parts.iter().max() {
-        columns.insert(last + 1, Column::numbers("Mean network and client", ""));
+    let mut columns: Vec<Column> = measures.iter().map(|index| heading(&catalog.measures[*index])).collect();
+    if let Some(place) = rest_place(catalog, measures) {
+        columns.insert(place, Column::numbers("Mean network and client", ""));
     }
     columns
 }
 
 /// Returns the cells of these columns.
-fn measure_cells(catalog: &Catalog, kind: &KindResult, unit: TimeUnit) -> Vec<String> {
-    let cell = |(measure, statistics): (&Measure, &SummaryStatistics)| match measure.unit {
+fn measure_cells(catalog: &Catalog, measures: &[usize], kind: &KindResult, unit: TimeUnit) -> Vec<String> {
+    let cell = |measure: &Measure, statistics: &SummaryStatistics| match measure.unit {
         MeasureUnit::Nanoseconds => unit.seconds(statistics.mean),
         MeasureUnit::Bytes | MeasureUnit::Count => numbers::figure(statistics.mean),
     };
-    let mut cells: Vec<String> = catalog.measures.iter().zip(&kind.measures).map(cell).collect();
-    if let Some(last) = catalog.response_parts.iter().max() {
-        cells.insert(last + 1, unit.seconds(kind.rest_mean));
+    let mut cells: Vec<String> =
+        measures.iter().map(|index| cell(&catalog.measures[*index], &kind.measures[*index])).collect();
+    if let Some(place) = rest_place(catalog, measures) {
+        cells.insert(place, unit.seconds(kind.rest_mean));
     }
     cells
 }

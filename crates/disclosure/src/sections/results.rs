@@ -27,12 +27,15 @@ pub fn results_table(analysis: &Analysis) -> Table {
 fn table(analysis: &Analysis, intervals: bool) -> Table {
     let terms = Terms::of(analysis);
     let points = &analysis.load_points;
-    let units = points.iter().any(|point| point.units_per_minute.is_some());
+    let shown = OptionalColumns {
+        throughput: points.iter().any(|point| point.throughput_mbit.is_some()),
+        units: points.iter().any(|point| point.units_per_minute.is_some()),
+    };
     let best = analysis.headline.as_ref().map(|headline| headline.load_point);
     let times = points.iter().flat_map(|point| [point.response.mean, p99_seconds(point)]).flatten();
     let unit = numbers::TimeUnit::of(times);
     let rows = points.iter().enumerate().map(|(index, point)| {
-        let row = Row { cells: cells(terms, point, unit, units, intervals), style: RowStyle::Plain };
+        let row = Row { cells: cells(terms, point, unit, shown, intervals), style: RowStyle::Plain };
         match (is_doubtful(point), best == Some(index)) {
             (true, _) => row.style(RowStyle::Invalid),
             (false, true) => row.style(RowStyle::Best),
@@ -41,17 +44,25 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
     });
     let rows = rows.collect();
     let counted = match points.iter().any(|point| point.web.is_some()) {
-        true => "heads and bodies",
-        false => "the bytes that operations transfer",
+        true => "; throughput counts heads and bodies",
+        false if shown.throughput => "; throughput counts the bytes that operations transfer",
+        false => "",
     };
     let small = if intervals { " In smaller type: 95 % intervals." } else { "" };
-    Table::new("Results per load point", columns(terms, units), rows).note(format!(
-        "Rates count operations that completed in the steady phase; throughput counts {counted}. Little’s Law is \
-         the mean number of operations in progress. Formulas: see Method.{small}"
+    Table::new("Results per load point", columns(terms, shown), rows).note(format!(
+        "Rates count operations that completed in the steady phase{counted}. Little’s Law is the \
+         mean number of operations in progress. Formulas: see Method.{small}"
     ))
 }
 
-fn columns(terms: Terms, units: bool) -> Vec<Column> {
+/// The columns that not every benchmark has.
+#[derive(Clone, Copy)]
+struct OptionalColumns {
+    throughput: bool,
+    units: bool,
+}
+
+fn columns(terms: Terms, shown: OptionalColumns) -> Vec<Column> {
     let mut columns = vec![Column::numbers(terms.load(), ""), Column::numbers(terms.score_heading, "")];
     if !terms.is_operation_rate {
         columns.push(Column::numbers(terms.rate_heading(), ""));
@@ -60,11 +71,12 @@ fn columns(terms: Terms, units: bool) -> Vec<Column> {
         Column::numbers("Errors/second", ""),
         Column::numbers(terms.response_heading, ""),
         Column::numbers("Little’s Law", ""),
-        Column::numbers("Throughput", "Mbit/s"),
-        Column::numbers("p99", ""),
-        Column::numbers("Error level", "%"),
     ]);
-    if units {
+    if shown.throughput {
+        columns.push(Column::numbers("Throughput", "Mbit/s"));
+    }
+    columns.extend([Column::numbers("p99", ""), Column::numbers("Error level", "%")]);
+    if shown.units {
         columns.push(Column::numbers(terms.unit_rate_heading(), ""));
     }
     columns.push(Column::words("Verdict"));
@@ -79,7 +91,7 @@ fn cells(
     terms: Terms,
     point: &LoadPointResult,
     time: numbers::TimeUnit,
-    units: bool,
+    shown: OptionalColumns,
     intervals: bool,
 ) -> Vec<Cell> {
     let p99 = point.response.percentile(0.99);
@@ -99,14 +111,18 @@ fn cells(
             detail(time.seconds_interval(point.response.mean_interval)),
         ),
         numbers::figure(point.load_factor).into(),
-        numbers::megabits(point.throughput_mbit).into(),
+    ]);
+    if shown.throughput {
+        cells.push(numbers::megabits(point.throughput_mbit).into());
+    }
+    cells.extend([
         Cell::with(
             time.time(p99.map(|p99| p99.value)),
             detail(time.time_interval(p99.and_then(|p99| p99.interval))),
         ),
         numbers::figure(point.error_level.map(|level| level * 100.0)).into(),
     ]);
-    if units {
+    if shown.units {
         cells.push(numbers::figure(point.units_per_minute).into());
     }
     cells.push(state_text(point.verdict.state).into());

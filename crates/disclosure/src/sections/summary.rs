@@ -36,11 +36,13 @@ fn tiles(report: &Report) -> Vec<Tile> {
     let terms = report.terms();
     let at = format!("at {}", terms.load_text(point.load));
     let tile = |name: &str, value: String, note: String| Tile { name: name.to_owned(), value, note };
-    let mut tiles = vec![
-        tile("Rate", terms.short_score_text(point.score), at.clone()),
-        tile("Throughput", format!("{} Mbit/s", numbers::megabits(point.throughput_mbit)), at.clone()),
-        tile("Mean response time", numbers::seconds(point.response.mean), at.clone()),
-    ];
+    let mut tiles = vec![tile("Rate", terms.short_score_text(point.score), at.clone())];
+    tiles.extend(
+        point.throughput_mbit.map(|megabits| {
+            tile("Throughput", format!("{} Mbit/s", numbers::megabits(megabits)), at.clone())
+        }),
+    );
+    tiles.push(tile("Mean response time", numbers::seconds(point.response.mean), at.clone()));
     if let Some(p99) = point.response.percentile(0.99) {
         let note = match p99.interval {
             Some((low, high)) => format!("95 % interval {}", numbers::time_range(low, high)),

@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use engine::{BlockingDriver, Driver};
-use model::{MeasuredValues, OrderRequest, OrderSql, Outcome, Reply, order_measure};
+use model::{MeasuredValues, OrderEntryWorkload, OrderRequest, Outcome, Reply};
 use orders::TransactionType;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -54,15 +54,16 @@ pub struct BackgroundDeliveries {
     is_over: oneshot::Receiver<()>,
 }
 
-/// Makes the queue of a load thread, for terminals that use this form of SQL; the last is sent when its users have ended.
-pub fn delivery_queue(sql: OrderSql) -> (DeliveryQueue, BackgroundDeliveries, oneshot::Sender<()>) {
+/// Makes the queue of a load thread, for terminals of this workload; the last is sent when its users have ended.
+pub fn delivery_queue(
+    workload: &OrderEntryWorkload,
+) -> (DeliveryQueue, BackgroundDeliveries, oneshot::Sender<()>) {
     let ((sender, queue), (over, is_over)) = (channel(QUEUE_MAX), oneshot::channel());
-    use order_measure::{QUEUE, RECEIVED_BYTES, RETRIES, ROUND_TRIPS, SENT_BYTES, SERVICE};
-    let all = [ROUND_TRIPS, RETRIES, SENT_BYTES, RECEIVED_BYTES, QUEUE, SERVICE];
-    // A database does not state the last two.
-    let known = if sql.has_server_times() { &all[..] } else { &all[..4] };
+    // Those that all transactions have; to queue a delivery takes none of them.
     let mut measured = MeasuredValues::default();
-    known.iter().for_each(|measure| measured.set(*measure, 0));
+    let measures = workload.catalog().measures;
+    let always = measures.iter().enumerate().filter(|(_, measure)| measure.is_always);
+    always.for_each(|(index, _)| measured.set(index, 0));
     (DeliveryQueue { sender, measured }, BackgroundDeliveries { queue, is_over }, over)
 }
 
@@ -242,6 +243,7 @@ impl Drop for OpenDelivery<'_> {
 
 #[cfg(test)]
 mod tests {
+    use model::{OrderSql, order_measure};
     use orders::{DeliveryInput, StockLevelInput, TransactionInput};
 
     use super::*;
@@ -266,6 +268,10 @@ mod tests {
         }
     }
 
+    fn stored() -> OrderEntryWorkload {
+        OrderEntryWorkload { sql: OrderSql::Stored, ..OrderEntryWorkload::default() }
+    }
+
     fn delivery(carrier: u32) -> OrderRequest {
         OrderRequest { input: TransactionInput::Delivery(DeliveryInput { warehouse: 1, carrier }) }
     }
@@ -277,7 +283,7 @@ mod tests {
     #[test]
     fn a_delivery_is_queued_at_once_and_made_when_the_users_have_ended() {
         let clock = RealClock::start();
-        let (queue, background, over) = delivery_queue(OrderSql::Stored);
+        let (queue, background, over) = delivery_queue(&stored());
         let database = || SlowDatabase(Duration::from_millis(30), clock);
         let mut driver = DeferringDriver::new(database(), queue, clock);
         run(async {
@@ -306,7 +312,7 @@ mod tests {
     #[test]
     fn what_is_not_made_is_counted_and_other_phases_are_not() {
         let clock = RealClock::start();
-        let (queue, background, _over) = delivery_queue(OrderSql::Stored);
+        let (queue, background, _over) = delivery_queue(&stored());
         let mut driver = DeferringDriver::new(SlowDatabase(Duration::ZERO, clock), queue, clock);
         run(async {
             for _ in 0..10 {
@@ -316,7 +322,7 @@ mod tests {
         let endless = || SlowDatabase(Duration::from_secs(3600), clock);
         let counts = background.perform(endless, &|_| true, clock, std::future::ready(())).unwrap();
         assert_eq!(counts, DeferredCounts { queued: 10, in_time: 0 });
-        let (queue, background, over) = delivery_queue(OrderSql::Stored);
+        let (queue, background, over) = delivery_queue(&stored());
         let mut driver = DeferringDriver::new(SlowDatabase(Duration::ZERO, clock), queue, clock);
         run(async { driver.perform(&delivery(1), clock.now()).await });
         drop((driver, over));

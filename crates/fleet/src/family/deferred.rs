@@ -96,7 +96,7 @@ fn run_beside(
         users(work, mix, None)?;
         return Ok(Counts::default());
     }
-    let (queue, deliveries, over) = delivery_queue(workload.sql);
+    let (queue, deliveries, over) = delivery_queue(workload);
     let (clock, origin) = (work.clock, Arc::clone(&work.start.began));
     let of_background = Background { deliveries, phases: &work.plan.phases, origin, clock, stop: work.stop };
     std::thread::scope(|scope| {

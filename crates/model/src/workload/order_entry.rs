@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog. Transactions in SQL do
-/// without the last two.
+/// without the last two; those on an embedded database without round trips and bytes.
 pub mod order_measure {
     /// The requests that were sent for it and answered.
     pub const ROUND_TRIPS: usize = 0;
@@ -340,8 +340,11 @@ impl OrderEntryWorkload {
             kinds: shares.map(|(kind, share)| operation_kind(kind, share)).collect(),
             units: Vec::new(),
             pauses: self.pauses(),
-            measures: measures(self.sql),
-            transferred: vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
+            measures: measures(self.database, self.sql),
+            transferred: match self.database {
+                DatabaseMode::Server => vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
+                DatabaseMode::Embedded => Vec::new(),
+            },
             response_parts: match self.sql.has_server_times() {
                 true => vec![order_measure::QUEUE, order_measure::SERVICE],
                 false => Vec::new(),
@@ -418,18 +421,20 @@ impl OrderEntryWorkload {
 /// The kinds that the score counts: a new order that is rolled back is completed, too.
 const NEW_ORDERS: [TransactionKind; 2] = [TransactionKind::NewOrder, TransactionKind::NewOrderRolledBack];
 
-/// Returns the measures in the order of [`order_measure`].
-fn measures(sql: OrderSql) -> Vec<Measure> {
+/// Returns the measures in the order of [`order_measure`]. Nothing goes over a network to an embedded database.
+fn measures(database: DatabaseMode, sql: OrderSql) -> Vec<Measure> {
     let always = Measure::always;
+    let of_server =
+        |name, unit| Measure { is_always: database == DatabaseMode::Server, ..always(name, unit) };
     let time = |name| Measure { has_spread: true, ..always(name, MeasureUnit::Nanoseconds) };
     let lines = |name, part_of| Measure { is_always: false, part_of, ..always(name, MeasureUnit::Count) };
     let mut measures = vec![
-        always("round trips", MeasureUnit::Count),
+        of_server("round trips", MeasureUnit::Count),
         always("retries", MeasureUnit::Count),
         lines("order lines", None),
         lines("remote lines", Some(order_measure::LINES)),
-        always("sent bytes", MeasureUnit::Bytes),
-        always("received bytes", MeasureUnit::Bytes),
+        of_server("sent bytes", MeasureUnit::Bytes),
+        of_server("received bytes", MeasureUnit::Bytes),
     ];
     if sql.has_server_times() {
         measures.extend([time("queue"), time("service")]);
@@ -615,12 +620,20 @@ mod tests {
         }
     }
 
-    /// An embedded database has the measures of the built-in server, and its plan says in which process it was.
+    /// An embedded database has the measures of the built-in server but for those of a network, and its plan says in which
+    /// process it was.
     #[test]
     fn an_embedded_database_is_told_from_a_server() {
         let embedded =
             OrderEntryWorkload { database: DatabaseMode::Embedded, ..OrderEntryWorkload::default() };
-        assert_eq!(embedded.catalog(), OrderEntryWorkload::default().catalog());
+        let (catalog, served) = (embedded.catalog(), OrderEntryWorkload::default().catalog());
+        assert_eq!((catalog.check(), catalog.transferred.len()), (Ok(()), 0));
+        let measures = catalog.measures.iter().zip(&served.measures).enumerate();
+        let absent = measures.filter(|(_, (one, other))| one.is_always != other.is_always);
+        assert_eq!(
+            absent.map(|(index, _)| index).collect::<Vec<_>>(),
+            [order_measure::ROUND_TRIPS, order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES]
+        );
         assert!(embedded.mode_text().starts_with("SQLite in one process with the load generator"));
         let mut stored = serde_json::to_value(embedded).unwrap();
         assert_eq!(stored["database"], "embedded");

@@ -133,16 +133,13 @@ impl EmbeddedDriver {
     }
 }
 
-/// Returns the measures of a transaction that succeeded. Nothing went over a connection of the network.
+/// Returns the measures of a transaction that succeeded. Nothing went over a network.
 fn measured(input: &TransactionInput, queue: Nanos, service: Nanos, n_retries: u32) -> MeasuredValues {
     let mut values = MeasuredValues::default();
     for (measure, value) in [
         (order_measure::QUEUE, queue.0),
         (order_measure::SERVICE, service.0),
-        (order_measure::ROUND_TRIPS, 0),
         (order_measure::RETRIES, n_retries.into()),
-        (order_measure::SENT_BYTES, 0),
-        (order_measure::RECEIVED_BYTES, 0),
     ] {
         values.set(measure, value);
     }
