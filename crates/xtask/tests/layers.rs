@@ -50,6 +50,7 @@ const LABORATORY: [&str; 19] = [
     "libsqlite3-sys",
     "model",
     "plimsoll",
+    "postgres-protocol",
     "published",
     "ratatui",
     "runfile",
@@ -58,7 +59,6 @@ const LABORATORY: [&str; 19] = [
     "stats",
     "telemetry",
     "testbed",
-    "tokio-postgres",
 ];
 
 /// Uses reserved for those crates.

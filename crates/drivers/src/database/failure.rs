@@ -131,7 +131,7 @@ impl SqlFailure {
     }
 
     /// The failure of a server whose bytes are not of the protocol.
-    pub(crate) fn malformed(code: u64) -> SqlFailure {
+    pub(crate) const fn malformed(code: u64) -> SqlFailure {
         SqlFailure::Lost(OperationFailure::new(Outcome::MalformedHead, code))
     }
 
@@ -224,7 +224,7 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
         }
         Outcome::WrongBytes if detail == WRONG_ROWS => "a row that the data must have is missing".to_owned(),
         Outcome::WrongBytes if detail == WRONG_PARAMETERS => {
-            "the database finds other parameters in the statement than those in braces".to_owned()
+            "the database finds other parameters in the statement than it is given".to_owned()
         }
         Outcome::WrongBytes => format!("the output does not fit the input (code {detail})"),
         _ => io::Error::from_raw_os_error(detail as i32).to_string(),

@@ -1,7 +1,7 @@
 //! Streams to a database server, over TCP, TLS or a Unix socket, which count the bytes of its protocol.
 
 use std::cell::Cell;
-use std::io::Result;
+use std::io::{Result, Write as _};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use rustix::io::Errno;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -67,7 +67,7 @@ impl ServerSocket {
                 Socket::Unix(UnixStream::connect(path).await.map_err(SqlFailure::of_io)?)
             }
         };
-        Ok(MeteredStream { socket, bytes: Rc::default() })
+        Ok(MeteredStream { socket, bytes: Rc::default(), farewell: &[] })
     }
 }
 
@@ -86,22 +86,55 @@ impl StreamBytes {
 }
 
 /// A stream that counts its bytes: with TLS, those within it.
+///
+/// It says farewell when it is dropped, as far as the socket takes it without waiting: servers log and count sessions that
+/// end without it.
 #[derive(Debug)]
 pub(crate) struct MeteredStream {
     socket: Socket,
     pub(crate) bytes: Rc<StreamBytes>,
+    /// The last request of a session; nothing before there is one.
+    pub(crate) farewell: &'static [u8],
+}
+
+impl Drop for MeteredStream {
+    fn drop(&mut self) {
+        // Who has left before does not hear it.
+        let _ = match &mut self.socket {
+            _ if self.farewell.is_empty() => return,
+            Socket::Tcp(stream) => stream.try_write(self.farewell),
+            Socket::Unix(stream) => stream.try_write(self.farewell),
+            Socket::Tls(stream) => stream.0.get_mut().1.writer().write(self.farewell),
+            Socket::HandedOver => return,
+        };
+    }
 }
 
 impl MeteredStream {
+    /// Sends a request, as a whole: TLS keeps what the socket does not take at once until it is flushed. Where the caller does
+    /// not wait for the end, the stream says no farewell, which would complete the request.
+    pub(crate) async fn send(&mut self, request: &[u8]) -> std::result::Result<(), SqlFailure> {
+        let farewell = std::mem::take(&mut self.farewell);
+        self.write_all(request).await.map_err(SqlFailure::of_io)?;
+        self.flush().await.map_err(SqlFailure::of_io)?;
+        self.farewell = farewell;
+        Ok(())
+    }
+
     /// Goes on over TLS, to which the server has agreed.
-    pub(crate) async fn encrypted(self, tls: &ClientTls) -> std::result::Result<MeteredStream, SqlFailure> {
-        let Socket::Tcp(stream) = self.socket else { return Err(SqlFailure::tls()) };
+    pub(crate) async fn encrypted(
+        mut self,
+        tls: &ClientTls,
+    ) -> std::result::Result<MeteredStream, SqlFailure> {
+        let socket = std::mem::replace(&mut self.socket, Socket::HandedOver);
+        let Socket::Tcp(stream) = socket else { return Err(SqlFailure::tls()) };
         let connecting = TlsConnector::from(Arc::clone(&tls.config)).connect(tls.name.clone(), stream);
         let stream = connecting.await.map_err(|error| match Errno::from_io_error(&error) {
             Some(_) => SqlFailure::of_io(error),
             None => SqlFailure::tls(),
         })?;
-        Ok(MeteredStream { socket: Socket::Tls(Box::new(ClosingTls(stream))), bytes: self.bytes })
+        self.socket = Socket::Tls(Box::new(ClosingTls(stream)));
+        Ok(self)
     }
 }
 
@@ -110,6 +143,8 @@ enum Socket {
     Tcp(TcpStream),
     Tls(Box<ClosingTls>),
     Unix(UnixStream),
+    /// None: the handshake of TLS has it.
+    HandedOver,
 }
 
 /// A TLS stream that says `close_notify` when it is dropped, as far as the socket takes it without waiting.
@@ -145,6 +180,7 @@ impl AsyncRead for MeteredStream {
             Socket::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
             Socket::Tls(stream) => Pin::new(&mut stream.0).poll_read(context, buffer),
             Socket::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
+            Socket::HandedOver => Poll::Ready(Ok(())),
         };
         let n_read = buffer.filled().len() - before;
         self.bytes.received.set(self.bytes.received.get() + n_read as u64);
@@ -158,6 +194,7 @@ impl AsyncWrite for MeteredStream {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
             Socket::Tls(stream) => Pin::new(&mut stream.0).poll_write(context, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+            Socket::HandedOver => Poll::Ready(Ok(0)),
         };
         if let Poll::Ready(Ok(n_written)) = &written {
             self.bytes.sent.set(self.bytes.sent.get() + *n_written as u64);
@@ -170,6 +207,7 @@ impl AsyncWrite for MeteredStream {
             Socket::Tcp(stream) => Pin::new(stream).poll_flush(context),
             Socket::Tls(stream) => Pin::new(&mut stream.0).poll_flush(context),
             Socket::Unix(stream) => Pin::new(stream).poll_flush(context),
+            Socket::HandedOver => Poll::Ready(Ok(())),
         }
     }
 
@@ -178,6 +216,7 @@ impl AsyncWrite for MeteredStream {
             Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
             Socket::Tls(stream) => Pin::new(&mut stream.0).poll_shutdown(context),
             Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Socket::HandedOver => Poll::Ready(Ok(())),
         }
     }
 }

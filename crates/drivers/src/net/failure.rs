@@ -16,7 +16,7 @@ impl OperationFailure {
     /// No failure: the operation succeeded.
     pub(crate) const NONE: OperationFailure = OperationFailure { outcome: Outcome::Ok, detail: 0 };
 
-    pub(crate) fn new(outcome: Outcome, detail: u64) -> OperationFailure {
+    pub(crate) const fn new(outcome: Outcome, detail: u64) -> OperationFailure {
         OperationFailure { outcome, detail }
     }
 

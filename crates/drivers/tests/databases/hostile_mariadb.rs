@@ -159,7 +159,7 @@ fn peers_that_are_no_database_are_named_as_such() {
         (
             "other parameters",
             vec![hello(), done(2), prepared(5)],
-            "the database finds other parameters in the statement than those in braces",
+            "the database finds other parameters in the statement than it is given",
         ),
         ("a file of ours", vec![hello(), done(2), packet(1, b"\xfb/etc/passwd")], other),
         (

@@ -1,20 +1,27 @@
 //! A peer that speaks some of PostgreSQL's protocol, and then something else: each has an outcome, and nothing hangs.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
 use drivers::orders::{DatabaseContext, DatabaseDriver};
 use engine::Driver;
-use model::{DatabaseProduct, OrderSql};
-use units::RealClock;
+use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply};
+use orders::{DistrictKey, NewOrderInput, OrderedItem, OrderedItems, StockLevelInput, TransactionInput};
+use units::{Clock, Purpose, RealClock, Rng};
 
 use crate::common::block_on;
 use crate::fixture::workload;
 
 /// The longest that a session takes to be refused.
 const REFUSED_MAX: Duration = Duration::from_secs(20);
+
+/// The time after which a peer closes the connection where nothing arrives.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The parameters of the procedures, in the order in which their calls are prepared.
+const PARAMETERS: [u16; 5] = [7, 9, 4, 3, 4];
 
 /// Makes a message of the server: its type, its length with that of the length itself, its content.
 fn message(kind: u8, content: &[u8]) -> Vec<u8> {
@@ -24,29 +31,54 @@ fn message(kind: u8, content: &[u8]) -> Vec<u8> {
 
 /// The messages up to the first request: the client is who it says, the key for its cancellation, ready.
 fn greeting() -> Vec<u8> {
-    [message(b'R', &0u32.to_be_bytes()), message(b'K', &[0; 8]), message(b'Z', b"I")].concat()
+    [message(b'R', &0u32.to_be_bytes()), message(b'K', &[0; 8]), ready()].concat()
 }
 
-/// Serves one client: after its first message it sends some bytes, and after its second one others, `n` times over.
-fn serve(first: Vec<u8>, then: Vec<u8>, n: usize) -> SocketAddr {
+fn ready() -> Vec<u8> {
+    message(b'Z', b"I")
+}
+
+/// The reply to a statement that is prepared: parameters of 32 bits, and a column of 64.
+fn prepared(n_parameters: u16) -> Vec<u8> {
+    let types = [23u32.to_be_bytes()].repeat(n_parameters.into()).concat();
+    let parameters = [&n_parameters.to_be_bytes()[..], &types].concat();
+    let column = b"\0\x01n\0\0\0\0\0\0\0\0\0\0\x14\0\x08\xff\xff\xff\xff\0\0";
+    [message(b'1', b""), message(b't', &parameters), message(b'T', column), ready()].concat()
+}
+
+/// The reply to a call, with this row.
+fn result(row: &[u8]) -> Vec<u8> {
+    [message(b'2', b""), message(b'D', row), message(b'C', b"SELECT 1\0"), ready()].concat()
+}
+
+/// A row of one number: three.
+const ROW: &[u8] = b"\0\x01\0\0\0\x08\0\0\0\0\0\0\0\x03";
+
+/// All that a server says to a terminal that looks at a stock, with this reply to the call.
+fn script(reply: Vec<u8>) -> Vec<Vec<u8>> {
+    [greeting()].into_iter().chain(PARAMETERS.map(prepared)).chain([reply]).collect()
+}
+
+/// Serves one client: sends the bytes of each step after something has arrived. Closes the connection where nothing does
+/// for some time.
+fn serve(steps: Vec<Vec<u8>>, patience: Duration) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         let Ok((mut client, _)) = listener.accept() else { return };
+        let _ = client.set_read_timeout(Some(patience));
         let mut buffer = [0; 4096];
-        let mut answer = |client: &mut TcpStream, bytes: &[u8], n: usize| {
-            let is_open = client.read(&mut buffer).is_ok_and(|read| 0 < read);
-            is_open && (0..n).all(|_| client.write_all(bytes).is_ok())
-        };
-        if answer(&mut client, &first, 1) && !then.is_empty() {
-            answer(&mut client, &then, n);
+        for step in steps {
+            if !client.read(&mut buffer).is_ok_and(|read| 0 < read) || client.write_all(&step).is_err() {
+                return;
+            }
         }
+        let _ = client.read(&mut buffer);
     });
     address
 }
 
-/// Returns the reason why no session can be opened.
-fn refusal(address: SocketAddr) -> String {
+fn context(address: SocketAddr) -> std::rc::Rc<DatabaseContext> {
     let server = DatabaseServer {
         product: DatabaseProduct::PostgreSql,
         place: DatabasePlace::Tcp(address),
@@ -55,44 +87,193 @@ fn refusal(address: SocketAddr) -> String {
         password: Some(DatabasePassword::new("secret")),
         database: "shop".to_owned(),
     };
-    let workload = workload(OrderSql::Stored);
-    let context = DatabaseContext::new(&workload, &server, &[], RealClock::start()).unwrap();
+    DatabaseContext::new(&workload(OrderSql::Stored), &server, &[], RealClock::start()).unwrap()
+}
+
+/// Returns the reason why no session can be opened.
+fn refusal(address: SocketAddr) -> String {
     block_on(async {
-        let mut driver = DatabaseDriver::new(&context);
+        let mut driver = DatabaseDriver::new(&context(address));
         let opened = tokio::time::timeout(REFUSED_MAX, driver.open()).await.expect("it hangs");
         opened.expect_err("it was opened")
+    })
+}
+
+const DISTRICT: DistrictKey = DistrictKey { warehouse: 1, district: 1 };
+
+/// Looks at a stock; returns the reply and its description.
+fn look(address: SocketAddr) -> (Reply, String) {
+    perform(address, TransactionInput::StockLevel(StockLevelInput { district: DISTRICT, threshold: 15 }))
+}
+
+/// Performs a transaction; returns the reply and its description.
+fn perform(address: SocketAddr, input: TransactionInput) -> (Reply, String) {
+    let request = OrderRequest { input };
+    block_on(async {
+        let mut driver = DatabaseDriver::new(&context(address));
+        let work = driver.perform(&request, RealClock::start().now());
+        let reply = tokio::time::timeout(REFUSED_MAX, work).await.expect("it hangs");
+        let description = driver.describe(&request, &reply);
+        (reply, description)
     })
 }
 
 #[test]
 fn peers_that_are_no_database_are_named_as_such() {
     let other = "the reply is not of the database's protocol";
+    let cut = "the connection ended within a reply";
     let password = message(b'R', &3u32.to_be_bytes());
+    let method = |code: u32| message(b'R', &code.to_be_bytes());
     for (what, first, then, expected) in [
         ("it closes", Vec::new(), Vec::new(), "the database closed the session"),
         ("HTTP", b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), Vec::new(), other),
         ("a length below its own", b"R\0\0\0\x03".to_vec(), Vec::new(), other),
+        ("a length that no message has", b"R\x7f\xff\xff\xff".to_vec(), Vec::new(), other),
         ("an unknown message", message(b'?', b"what"), Vec::new(), other),
-        ("a method that nobody has", message(b'R', &99u32.to_be_bytes()), Vec::new(), other),
+        ("a method without a number", message(b'R', b"\0"), Vec::new(), other),
         ("passwords without end", password.clone(), password, other),
+        ("a salt of three bytes", message(b'R', b"\0\0\0\x05abc"), Vec::new(), other),
         ("an error without fields", message(b'E', b"\0"), Vec::new(), other),
-        (
-            "rows that nobody asked for, and the end",
-            greeting(),
-            message(b'D', b"\0\x01\0\0\0\x01x"),
-            "the database closed the session",
-        ),
-        ("half a message", greeting(), b"1\0\0\0\x40".to_vec(), other),
+        ("rows that nobody asked for", greeting(), message(b'D', b"\0\x01\0\0\0\x01x"), other),
+        ("a description cut short", greeting(), message(b't', b"\0\x09\0\0"), other),
+        ("ready without a statement", greeting(), message(b'Z', b"I"), other),
+        ("half a message", greeting(), b"1\0\0\0\x40".to_vec(), cut),
+        ("the beginning of a gigabyte", greeting(), b"t\x40\0\0\0abc".to_vec(), cut),
     ] {
-        let found = refusal(serve(first, then, 1));
+        let found = refusal(serve(vec![first, then], PATIENCE));
         assert!(found.ends_with(expected), "{what}: {found}");
         assert!(!found.contains("secret"), "{what}");
     }
+    for (what, first) in [
+        ("a method that nobody has", method(99)),
+        ("Kerberos", method(7)),
+        ("SASL by what we have not", message(b'R', b"\0\0\0\x0aOTHER\0\0")),
+    ] {
+        let found = refusal(serve(vec![first], PATIENCE));
+        assert!(found.ends_with("a way of authentication that Plimsoll has not"), "{what}: {found}");
+    }
+}
+
+/// The server asks for SCRAM, and then claims to know the password by a nonce that is not ours.
+#[test]
+fn servers_that_do_not_know_the_password_are_refused() {
+    let asked = message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0");
+    let claimed = message(b'R', b"\0\0\0\x0br=somebody else's,s=c2FsdA==,i=4096");
+    let found = refusal(serve(vec![asked, claimed], PATIENCE));
+    assert!(found.ends_with("a way of authentication that Plimsoll has not"), "{found}");
+}
+
+#[test]
+fn what_a_server_refuses_it_says() {
+    let too_many = message(b'E', b"SFATAL\0VFATAL\0C53300\0Msorry, too many clients already\0\0");
+    for (what, first, then) in [
+        ("at once", too_many.clone(), Vec::new()),
+        ("behind the greeting", [greeting(), too_many.clone()].concat(), Vec::new()),
+        ("in place of a reply", greeting(), too_many),
+    ] {
+        let found = refusal(serve(vec![first, then], PATIENCE));
+        let expected = "the database refused it with SQLSTATE 53300: sorry, too many clients already";
+        assert!(found.ends_with(expected), "{what}: {found}");
+    }
+}
+
+/// Replies that arrive byte by byte, with notices and settings between their messages.
+#[test]
+fn replies_in_many_parts_are_put_together() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let slow = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        client.set_nodelay(true).unwrap();
+        let mut buffer = [0; 4096];
+        let notice = message(b'N', b"SNOTICE\0C00000\0Mhello\0\0");
+        let setting = message(b'S', b"TimeZone\0UTC\0");
+        let first = [setting.clone(), greeting(), notice.clone()].concat();
+        let refused = message(b'E', b"SERROR\0VERROR\0C42883\0Mno such function\0\0");
+        let second = [notice, refused, setting, message(b'Z', b"I")].concat();
+        for reply in [first, second] {
+            assert!(0 < client.read(&mut buffer).unwrap());
+            for byte in reply {
+                client.write_all(&[byte]).unwrap();
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        }
+    });
+    let found = refusal(address);
+    assert!(found.ends_with("SQLSTATE 42883: no such function"), "{found}");
+    slow.join().unwrap();
 }
 
 #[test]
 fn notices_without_end_are_ended() {
-    let notice = message(b'N', b"SNOTICE\0C00000\0Mhello\0\0");
-    let found = refusal(serve(greeting(), notice, 100_000));
+    let notices = message(b'N', b"SNOTICE\0C00000\0Mhello\0\0").repeat(100_000);
+    let found = refusal(serve(vec![greeting(), notices], REFUSED_MAX));
     assert!(found.ends_with("the database sends notices without end"), "{found}");
+}
+
+#[test]
+fn results_that_no_call_has_are_named() {
+    let other = "the reply is not of the database's protocol";
+    for (what, row, expected) in [
+        ("no column", &b"\0\0"[..], other),
+        ("two columns", b"\0\x02\0\0\0\x01x\xff\xff\xff\xff", other),
+        ("a value longer than the row", b"\0\x01\x7f\xff\xff\xffx", other),
+        ("a number of three bytes", b"\0\x01\0\0\0\x03abc", "or has a value of another type"),
+        ("no number", b"\0\x01\xff\xff\xff\xff", "or has a value of another type"),
+    ] {
+        let (reply, description) = look(serve(script(result(row)), PATIENCE));
+        assert_ne!(reply.outcome, Outcome::Ok, "{what}");
+        assert!(description.ends_with(expected), "{what}: {description}");
+    }
+    let twice =
+        [message(b'2', b""), message(b'D', ROW), message(b'D', ROW), message(b'C', b"SELECT 2\0"), ready()];
+    let (_, description) = look(serve(script(twice.concat()), PATIENCE));
+    assert!(description.ends_with("a row that the data must have is missing"), "{description}");
+}
+
+/// The server says of all parameters that they are numbers, also of those for which an order has arrays.
+#[test]
+fn parameters_of_other_types_are_named() {
+    let line = OrderedItem { item: 1, supply_warehouse: 1, quantity: 1 };
+    let items = OrderedItems::new(&[line; 5]).unwrap();
+    let order = TransactionInput::NewOrder(NewOrderInput {
+        district: DISTRICT,
+        customer: 1,
+        items,
+        is_rolled_back: false,
+    });
+    let (reply, description) = perform(serve(script(result(ROW)), PATIENCE), order);
+    assert_eq!(reply.outcome, Outcome::WrongBytes);
+    assert!(description.ends_with("other parameters in the statement than it is given"), "{description}");
+}
+
+/// A field of 32 MiB is read, and is not what the column can have.
+#[test]
+fn huge_fields_are_read_to_their_end() {
+    let row = [&b"\0\x01\x02\0\0\0"[..], &vec![b'x'; 32 << 20]].concat();
+    let (_, description) = look(serve(script(result(&row)), REFUSED_MAX));
+    assert!(description.ends_with("or has a value of another type"), "{description}");
+}
+
+/// Goal: whatever bytes a server sends, a transaction has an outcome.
+#[test]
+fn spoilt_replies_have_an_outcome() {
+    let right = || script(result(ROW));
+    assert_eq!(look(serve(right(), REFUSED_MAX)).0.outcome, Outcome::Ok, "what is spoilt below is right");
+    let mut rng = Rng::new(12, Purpose::User, 0);
+    let mut n_failed = 0;
+    for _ in 0..300 {
+        let mut steps = right();
+        let step = rng.index(steps.len());
+        let bytes = &mut steps[step];
+        let at = rng.index(bytes.len());
+        match rng.below(3) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, rng.below(256) as u8),
+            _ => bytes[at] = rng.below(256) as u8,
+        }
+        let (reply, _) = look(serve(steps, Duration::from_millis(30)));
+        n_failed += u32::from(reply.outcome != Outcome::Ok);
+    }
+    assert!(150 < n_failed, "most of what was spoilt is noticed: {n_failed}");
 }

@@ -5,15 +5,15 @@
 //! | start | startup | authentication done, parameters, key, ready | ready |
 //! | start | request for TLS | no | start |
 //! | ready | `Q` query | its rows, or a refusal; ready | ready |
+//! | ready | `Q` query of `COPY` | send rows | copying |
 //! | ready | `P` parse, `D` describe, `B` bind, `C` close | done, with the types | ready |
 //! | ready | `E` execute of a call | its row, or a refusal | ready |
-//! | ready | `E` execute of `COPY` | send rows | copying |
 //! | ready | `P` or `E` that is refused | the refusal | failed |
 //! | ready | `S` sync | ready | ready |
 //! | failed | `S` sync | ready | ready |
 //! | failed | any other | – | failed |
-//! | copying | `d` rows, `S` sync | – | copying |
-//! | copying | `c` end of rows | done | ready |
+//! | copying | `d` rows | – | copying |
+//! | copying | `c` end of rows | done; ready | ready |
 //! | any | `X` terminate | – | closed |
 
 use std::collections::HashMap;
@@ -63,24 +63,17 @@ enum State {
     Closed,
 }
 
-/// A prepared statement.
-#[derive(Clone, Copy)]
-enum Statement {
-    Call(&'static Procedure),
-    /// Rows of the client.
-    Copy,
-}
-
-/// A statement with the values of its parameters, ready to be executed.
+/// A prepared statement with the values of its parameters, ready to be executed.
 struct BoundStatement {
-    statement: Statement,
+    procedure: &'static Procedure,
     parameters: Vec<Vec<u8>>,
 }
 
 /// A session.
 struct Session {
     state: State,
-    statements: HashMap<String, Statement>,
+    /// The prepared statements, all of them calls.
+    statements: HashMap<String, &'static Procedure>,
     bound: Option<BoundStatement>,
     /// Orders that the open transaction has placed; `None` outside of one.
     n_open: Option<u64>,
@@ -132,10 +125,11 @@ impl Session {
                 self.ready(to);
                 Ok(())
             }
-            (State::Failed, _) | (State::Copying, b'd' | b'S') => Ok(()),
+            (State::Failed, _) | (State::Copying, b'd') => Ok(()),
             (State::Copying, b'c') => {
                 self.state = State::Ready;
                 command_complete(to, "COPY 0");
+                self.ready(to);
                 Ok(())
             }
             (State::Ready, b'Q') => self.query(content, data, to),
@@ -177,6 +171,12 @@ impl Session {
     /// Answers a query that is not prepared.
     fn query(&mut self, mut content: Content<'_>, data: &mut StubData, to: &mut Vec<u8>) -> Result<()> {
         let sql = content.text()?;
+        if sql.starts_with("COPY") {
+            self.state = State::Copying;
+            // Binary, and of no columns.
+            message(to, b'G', |to| to.extend([1, 0, 0]));
+            return Ok(());
+        }
         if sql.starts_with("SELECT") {
             match data.rows(sql) {
                 Some(rows) => {
@@ -214,40 +214,30 @@ impl Session {
     fn parse(&mut self, mut content: Content<'_>, to: &mut Vec<u8>) -> Result<()> {
         let (name, sql) = (content.text()?, content.text()?);
         let is_call = |one: &&Procedure| sql.contains(&format!("{}(", one.name));
-        let statement = match PROCEDURES.iter().find(is_call) {
-            Some(procedure) => Statement::Call(procedure),
-            None if sql.starts_with("COPY") => Statement::Copy,
-            None => {
-                self.refuse("0A000", "the stub does not know this statement", to);
-                return Ok(());
+        match PROCEDURES.iter().find(is_call) {
+            Some(procedure) => {
+                self.statements.insert(name.to_owned(), procedure);
+                message(to, b'1', |_| {});
             }
-        };
-        self.statements.insert(name.to_owned(), statement);
-        message(to, b'1', |_| {});
+            None => self.refuse("0A000", "the stub does not know this statement", to),
+        }
         Ok(())
     }
 
     fn describe(&self, mut content: Content<'_>, to: &mut Vec<u8>) -> Result<()> {
         content.bytes(1)?;
-        let statement = self.statements.get(content.text()?).ok_or_else(malformed)?;
-        let (parameters, columns) = match statement {
-            Statement::Call(procedure) => (procedure.parameters, procedure.columns),
-            Statement::Copy => (&[][..], &[][..]),
-        };
+        let procedure = self.statements.get(content.text()?).ok_or_else(malformed)?;
         message(to, b't', |to| {
-            to.extend((parameters.len() as i16).to_be_bytes());
-            parameters.iter().for_each(|kind| to.extend(kind.to_be_bytes()));
+            to.extend((procedure.parameters.len() as i16).to_be_bytes());
+            procedure.parameters.iter().for_each(|kind| to.extend(kind.to_be_bytes()));
         });
-        match columns {
-            [] => message(to, b'n', |_| {}),
-            columns => row_description(to, columns.iter().copied(), true),
-        }
+        row_description(to, procedure.columns.iter().copied(), true);
         Ok(())
     }
 
     fn bind(&mut self, mut content: Content<'_>, to: &mut Vec<u8>) -> Result<()> {
         let _portal = content.text()?;
-        let statement = *self.statements.get(content.text()?).ok_or_else(malformed)?;
+        let procedure = *self.statements.get(content.text()?).ok_or_else(malformed)?;
         // All values are binary.
         for _ in 0..content.int2()? {
             content.int2()?;
@@ -256,22 +246,13 @@ impl Session {
         for _ in 0..content.int2()? {
             parameters.push(content.value()?.ok_or_else(malformed)?.to_vec());
         }
-        self.bound = Some(BoundStatement { statement, parameters });
+        self.bound = Some(BoundStatement { procedure, parameters });
         message(to, b'2', |_| {});
         Ok(())
     }
 
     fn execute(&mut self, data: &mut StubData, to: &mut Vec<u8>) -> Result<()> {
-        let BoundStatement { statement, parameters } = self.bound.take().ok_or_else(malformed)?;
-        let procedure = match statement {
-            Statement::Call(procedure) => procedure,
-            Statement::Copy => {
-                self.state = State::Copying;
-                // Binary, and of no columns.
-                message(to, b'G', |to| to.extend([1, 0, 0]));
-                return Ok(());
-            }
-        };
+        let BoundStatement { procedure, parameters } = self.bound.take().ok_or_else(malformed)?;
         let parameters: Vec<&[u8]> = parameters.iter().map(Vec::as_slice).collect();
         match (procedure.answer)(&parameters, data)? {
             Answer::Row(row, is_placed) => {

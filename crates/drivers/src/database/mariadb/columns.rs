@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use bytes::BytesMut;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::Column;
 
@@ -11,9 +10,6 @@ use crate::database::failure::{OTHER_BYTES, SqlFailure};
 
 /// The most results whose columns are kept. All statements of both forms have fewer.
 const RESULTS_MAX: usize = 64;
-
-/// The most buffers for bytes that arrive which are kept: more requests are seldom under way at once.
-const ARRIVALS_MAX: usize = 64;
 
 /// Columns with the bytes that describe them.
 type DescribedColumns = (Vec<u8>, Arc<[Column]>);
@@ -24,27 +20,12 @@ pub(crate) struct KnownColumns {
     results: RefCell<Vec<DescribedColumns>>,
     /// A buffer for the next description, so that an idle session has none.
     buffer: RefCell<Vec<u8>>,
-    /// Empty buffers for bytes that arrive, of which an idle session has none either.
-    arrivals: RefCell<Vec<BytesMut>>,
 }
 
 impl KnownColumns {
     /// Returns the empty buffer.
     pub(crate) fn take_buffer(&self) -> Vec<u8> {
         self.buffer.take()
-    }
-
-    /// Returns an empty buffer for bytes that arrive.
-    pub(crate) fn take_arrivals(&self) -> BytesMut {
-        self.arrivals.borrow_mut().pop().unwrap_or_default()
-    }
-
-    /// Keeps an empty buffer for bytes that arrive.
-    pub(crate) fn keep_arrivals(&self, buffer: BytesMut) {
-        let kept = &mut *self.arrivals.borrow_mut();
-        if kept.len() < ARRIVALS_MAX {
-            kept.push(buffer);
-        }
     }
 
     /// Returns the columns of a result from their descriptions one after another, and keeps the buffer.

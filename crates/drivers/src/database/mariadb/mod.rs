@@ -1,8 +1,10 @@
 //! MariaDB: connections by the packets of `mysql_common`, over our own streams.
 //!
 //! - `wire`: commands, one at a time, and their results; `text`: statements as MariaDB has them
-//! - `row`: values of parameters and results; `columns`: their descriptions
+//! - `row`: values of parameters and results; `columns`: their descriptions; `buffers`: the memory of commands, which sessions
+//!   share
 
+mod buffers;
 mod columns;
 pub(crate) mod row;
 mod text;
@@ -15,8 +17,7 @@ use super::connection::SqlConnection;
 use super::failure::SqlFailure;
 use super::server::{DatabaseServer, DatabaseSetupError, SqlServer};
 use super::stream::ServerSocket;
-use columns::KnownColumns;
-use wire::{Login, Wire};
+use wire::{Login, SharedState, Wire};
 
 /// The sessions of users with one server.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(crate) struct MariaDbSessions {
     login: Login,
     /// The database whose names need no prefix, if there is one.
     database: Option<String>,
-    columns: Rc<KnownColumns>,
+    shared: Rc<SharedState>,
 }
 
 impl MariaDbSessions {
@@ -40,12 +41,12 @@ impl MariaDbSessions {
         let login = Login { user: server.user.clone(), password: server.password.clone() };
         let database = database.unwrap_or(&server.database);
         let database = Some(database.to_owned()).filter(|database| !database.is_empty());
-        Ok(MariaDbSessions { socket, login, database, columns: Rc::default() })
+        Ok(MariaDbSessions { socket, login, database, shared: Rc::default() })
     }
 
     /// Connects without a database.
     pub(crate) async fn connect_to_none(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.login, None, &self.columns).await
+        Wire::open(&self.socket, &self.login, None, &self.shared).await
     }
 }
 
@@ -57,7 +58,7 @@ impl SqlServer for MariaDbSessions {
     }
 
     async fn connect(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.login, self.database.as_deref(), &self.columns).await
+        Wire::open(&self.socket, &self.login, self.database.as_deref(), &self.shared).await
     }
 
     async fn cancel(&self, wire: Wire) {

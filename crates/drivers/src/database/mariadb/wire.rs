@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bytes::{Buf, BytesMut};
+use bytes::Buf;
 use mysql_common::constants::{CapabilityFlags, Command, StatusFlags};
 use mysql_common::io::ParseBuf;
 use mysql_common::misc::raw::RawInt;
@@ -18,8 +18,9 @@ use mysql_common::proto::codec::PacketCodec;
 use mysql_common::proto::{Binary, MyDeserialize, MySerialize, Text};
 use mysql_common::row::{Row, RowDeserializer};
 use mysql_common::value::{ServerSide, Value};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 
+use super::buffers::{CommandBuffers, SharedBuffers};
 use super::columns::KnownColumns;
 use super::row::{MariaDbRow, value};
 use super::text::{PreparedText, prepared_text};
@@ -32,8 +33,12 @@ use crate::database::server::DatabasePassword;
 use crate::database::stream::{MeteredStream, ServerSocket};
 use crate::net::ClientTls;
 
-/// The largest packet that is read. No row of ours comes near it.
-const PACKET_BYTES_MAX: usize = 1 << 20;
+/// The largest packet that is read: no server sends larger ones.
+const PACKET_BYTES_MAX: usize = 1 << 30;
+
+/// The largest packet before the server knows the client. What another protocol begins with is a longer one, for which
+/// nobody is to wait.
+const LOGIN_BYTES_MAX: usize = 1 << 16;
 
 /// The room for bytes that arrive: most replies fit into it, so that one read takes all of each.
 const RECEIVED_BYTES: usize = 4096;
@@ -41,6 +46,9 @@ const RECEIVED_BYTES: usize = 4096;
 /// The most columns of a result, and the most rows of one.
 const COLUMNS_MAX: u64 = 256;
 const ROWS_MAX: usize = 100_000;
+
+/// The most bytes of the descriptions of a result's columns.
+const DESCRIBED_BYTES_MAX: usize = 1 << 20;
 
 /// The most packets of the server while it finds out who we are.
 const LOGIN_PACKETS_MAX: usize = 8;
@@ -59,6 +67,9 @@ const CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
 
 /// The number of `utf8mb4_general_ci`, which the server takes from the client that asks for TLS.
 const COLLATION: u8 = 45;
+
+/// The last packet of a client: a length of 1, the number 0, and the command `COM_QUIT`.
+const FAREWELL: [u8; 5] = [1, 0, 0, 0, Command::COM_QUIT as u8];
 
 /// A part of the version that the server says first.
 const MARIADB: &[u8] = b"MariaDB";
@@ -97,15 +108,20 @@ pub(crate) struct Login {
     pub(crate) password: Option<DatabasePassword>,
 }
 
+/// What the sessions of a load thread share.
+#[derive(Debug, Default)]
+pub(crate) struct SharedState {
+    columns: KnownColumns,
+    buffers: SharedBuffers,
+}
+
 /// A connection.
 pub(crate) struct Wire {
     stream: MeteredStream,
     codec: PacketCodec,
-    /// Bytes that have arrived, behind the last whole packet.
-    received: BytesMut,
-    packet: Vec<u8>,
-    sent: BytesMut,
-    known: Rc<KnownColumns>,
+    /// Those of the command that is under way; without memory between commands.
+    buffers: CommandBuffers,
+    shared: Rc<SharedState>,
     /// The server's number of the session.
     session: u32,
     n_round_trips: u64,
@@ -139,18 +155,16 @@ impl Wire {
         server: &ServerSocket,
         login: &Login,
         database: Option<&str>,
-        known: &Rc<KnownColumns>,
+        shared: &Rc<SharedState>,
     ) -> Result<Wire, SqlFailure> {
         let stream = server.connect().await?;
         let mut codec = PacketCodec::default();
-        codec.max_allowed_packet = PACKET_BYTES_MAX;
+        codec.max_allowed_packet = LOGIN_BYTES_MAX;
         let wire = Wire {
             stream,
             codec,
-            received: BytesMut::new(),
-            packet: Vec::new(),
-            sent: BytesMut::new(),
-            known: Rc::clone(known),
+            buffers: shared.buffers.take(),
+            shared: Rc::clone(shared),
             session: 0,
             n_round_trips: 0,
         };
@@ -164,10 +178,10 @@ impl Wire {
         database: Option<&str>,
     ) -> Result<Wire, SqlFailure> {
         self.receive().await?;
-        if self.packet.first() == Some(&ERROR) {
-            return Err(refusal(&self.packet));
+        if self.buffers.packet.first() == Some(&ERROR) {
+            return Err(refusal(&self.buffers.packet));
         }
-        let handshake: HandshakePacket<'_> = parsed(&self.packet, ())?;
+        let handshake: HandshakePacket<'_> = parsed(&self.buffers.packet, ())?;
         self.session = handshake.connection_id();
         // Others that speak the protocol, MySQL first of all, have no such status variables and write procedures otherwise.
         if !handshake.server_version_ref().windows(MARIADB.len()).any(|part| part == MARIADB) {
@@ -192,7 +206,7 @@ impl Wire {
             SslRequest::new(capabilities, PACKET_BYTES_MAX as u32, COLLATION).serialize(&mut bytes);
             self.send(&bytes).await?;
             bytes.clear();
-            if !self.received.is_empty() {
+            if !self.buffers.received.is_empty() {
                 return Err(SqlFailure::malformed(OTHER_BYTES));
             }
             self.stream = self.stream.encrypted(tls).await?;
@@ -211,12 +225,17 @@ impl Wire {
         self.send(&bytes).await?;
         for _ in 0..LOGIN_PACKETS_MAX {
             self.receive().await?;
-            match self.packet[..] {
-                [OK, ..] => return Ok(self),
-                [ERROR, ..] => return Err(refusal(&self.packet)),
+            match self.buffers.packet[..] {
+                [OK, ..] => {
+                    self.codec.max_allowed_packet = PACKET_BYTES_MAX;
+                    self.keep_buffers();
+                    self.stream.farewell = &FAREWELL;
+                    return Ok(self);
+                }
+                [ERROR, ..] => return Err(refusal(&self.buffers.packet)),
                 [MORE_DATA, IS_KNOWN] => {}
                 [TERMINATOR, ..] => {
-                    let switch: AuthSwitchRequest<'_> = parsed(&self.packet, ())?;
+                    let switch: AuthSwitchRequest<'_> = parsed(&self.buffers.packet, ())?;
                     let bytes = answer(&switch.auth_plugin(), login, switch.plugin_data())?;
                     self.send(&bytes).await?;
                 }
@@ -232,31 +251,50 @@ impl Wire {
         self.session
     }
 
+    /// Takes buffers of the thread for a command, unless some are left from the one before.
+    fn take_buffers(&mut self) {
+        if self.buffers.received.capacity() == 0 {
+            self.buffers = self.shared.buffers.take();
+        }
+    }
+
+    /// Gives the buffers back, unless bytes have arrived that no command has asked for.
+    fn keep_buffers(&mut self) {
+        if self.buffers.received.is_empty() {
+            self.shared.buffers.keep(std::mem::take(&mut self.buffers));
+        }
+    }
+
     /// Sends a packet that continues an exchange.
     async fn send(&mut self, mut packet: &[u8]) -> Result<(), SqlFailure> {
-        self.sent.clear();
-        self.codec.encode(&mut packet, &mut self.sent).map_err(|_| SqlFailure::malformed(OTHER_BYTES))?;
-        self.stream.write_all(&self.sent).await.map_err(SqlFailure::of_io)
+        self.buffers.sent.clear();
+        self.codec
+            .encode(&mut packet, &mut self.buffers.sent)
+            .map_err(|_| SqlFailure::malformed(OTHER_BYTES))?;
+        self.stream.send(&self.buffers.sent).await
     }
 
     /// Sends a command.
     async fn begin(&mut self, command: Command, body: &[u8]) -> Result<(), SqlFailure> {
         self.n_round_trips += 1;
         self.codec.reset_seq_id();
+        self.take_buffers();
         let head = [command as u8];
         let mut packet = Buf::chain(&head[..], body);
-        self.sent.clear();
-        self.codec.encode(&mut packet, &mut self.sent).map_err(|_| SqlFailure::malformed(OTHER_BYTES))?;
-        self.stream.write_all(&self.sent).await.map_err(SqlFailure::of_io)
+        self.buffers.sent.clear();
+        self.codec
+            .encode(&mut packet, &mut self.buffers.sent)
+            .map_err(|_| SqlFailure::malformed(OTHER_BYTES))?;
+        self.stream.send(&self.buffers.sent).await
     }
 
     /// Executes a statement that reads a file of ours, whose parts follow.
     pub(crate) async fn begin_file(&mut self, sql: &str) -> Result<(), SqlFailure> {
         self.begin(Command::COM_QUERY, sql.as_bytes()).await?;
         self.receive().await?;
-        match self.packet[0] {
+        match self.buffers.packet[0] {
             LOCAL_FILE => Ok(()),
-            ERROR => Err(refusal(&self.packet)),
+            ERROR => Err(refusal(&self.buffers.packet)),
             _ => Err(SqlFailure::malformed(OTHER_BYTES)),
         }
     }
@@ -274,18 +312,19 @@ impl Wire {
 
     /// Receives a packet.
     async fn receive(&mut self) -> Result<(), SqlFailure> {
-        self.packet.clear();
+        self.buffers.packet.clear();
         loop {
-            let is_whole = self.codec.decode(&mut self.received, &mut self.packet);
+            let is_whole = self.codec.decode(&mut self.buffers.received, &mut self.buffers.packet);
             if is_whole.map_err(|_| SqlFailure::malformed(OTHER_BYTES))? {
-                return if self.packet.is_empty() { Err(SqlFailure::malformed(OTHER_BYTES)) } else { Ok(()) };
+                return if self.buffers.packet.is_empty() {
+                    Err(SqlFailure::malformed(OTHER_BYTES))
+                } else {
+                    Ok(())
+                };
             }
-            if self.received.capacity() == 0 {
-                self.received = self.known.take_arrivals();
-            }
-            self.received.reserve(RECEIVED_BYTES);
-            if self.stream.read_buf(&mut self.received).await.map_err(SqlFailure::of_io)? == 0 {
-                return Err(SqlFailure::ended(self.received.is_empty()));
+            self.buffers.received.reserve(RECEIVED_BYTES);
+            if self.stream.read_buf(&mut self.buffers.received).await.map_err(SqlFailure::of_io)? == 0 {
+                return Err(SqlFailure::ended(self.buffers.received.is_empty()));
             }
         }
     }
@@ -299,27 +338,33 @@ impl Wire {
     }
 
     /// Receives the results of a command, and adds them to others.
-    async fn results_into<F>(&mut self, mut results: Results) -> Result<Results, SqlFailure>
+    async fn results_into<F>(&mut self, results: Results) -> Result<Results, SqlFailure>
+    where
+        RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
+    {
+        let results = self.all_results::<F>(results).await;
+        self.keep_buffers();
+        results
+    }
+
+    async fn all_results<F>(&mut self, mut results: Results) -> Result<Results, SqlFailure>
     where
         RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
     {
         loop {
             self.receive().await?;
-            let status = match self.packet[0] {
+            let status = match self.buffers.packet[0] {
                 OK => {
                     let done = self.done::<CommonOkPacket>()?;
                     results.n_changed += done.affected_rows();
                     done.status_flags()
                 }
-                ERROR => return Err(refusal(&self.packet)),
+                ERROR => return Err(refusal(&self.buffers.packet)),
                 // No statement of these reads a file.
                 LOCAL_FILE => return Err(SqlFailure::malformed(OTHER_BYTES)),
                 _ => self.rows::<F>(&mut results).await?,
             };
             if !status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS) {
-                if self.received.is_empty() {
-                    self.known.keep_arrivals(std::mem::take(&mut self.received));
-                }
                 return Ok(results);
             }
         }
@@ -330,13 +375,13 @@ impl Wire {
     where
         RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
     {
-        let n_columns = *parsed::<RawInt<LenEnc>>(&self.packet, ())?;
+        let n_columns = *parsed::<RawInt<LenEnc>>(&self.buffers.packet, ())?;
         let columns = self.columns(n_columns).await?;
         let mut rows = Vec::new();
         loop {
             self.receive().await?;
-            match self.packet[0] {
-                ERROR => return Err(refusal(&self.packet)),
+            match self.buffers.packet[0] {
+                ERROR => return Err(refusal(&self.buffers.packet)),
                 TERMINATOR => {
                     let status = self.done::<ResultSetTerminator>()?.status_flags();
                     results.sets.push(rows);
@@ -344,9 +389,10 @@ impl Wire {
                     return Ok(status);
                 }
                 _ if results.counts_only => results.n_rows += 1,
-                _ if rows.len() == ROWS_MAX => return Err(SqlFailure::WrongResult(WRONG_ROWS)),
+                _ if rows.len() == ROWS_MAX => return Err(SqlFailure::malformed(OTHER_BYTES)),
                 _ => {
-                    let row: RowDeserializer<ServerSide, F> = parsed(&self.packet, Arc::clone(&columns))?;
+                    let row: RowDeserializer<ServerSide, F> =
+                        parsed(&self.buffers.packet, Arc::clone(&columns))?;
                     rows.push(MariaDbRow::of(Row::from(row)));
                 }
             }
@@ -357,16 +403,19 @@ impl Wire {
         if COLUMNS_MAX < n_columns {
             return Err(SqlFailure::malformed(OTHER_BYTES));
         }
-        let mut described = self.known.take_buffer();
+        let mut described = self.shared.columns.take_buffer();
         for _ in 0..n_columns {
             self.receive().await?;
-            described.extend_from_slice(&self.packet);
+            described.extend_from_slice(&self.buffers.packet);
+            if DESCRIBED_BYTES_MAX < described.len() {
+                return Err(SqlFailure::malformed(OTHER_BYTES));
+            }
         }
-        self.known.columns(n_columns, described)
+        self.shared.columns.columns(n_columns, described)
     }
 
     fn done<K: OkPacketKind>(&self) -> Result<OkPacket<'_>, SqlFailure> {
-        parsed::<OkPacketDeserializer<'_, K>>(&self.packet, CAPABILITIES)
+        parsed::<OkPacketDeserializer<'_, K>>(&self.buffers.packet, CAPABILITIES)
             .map(OkPacketDeserializer::into_inner)
     }
 
@@ -396,12 +445,18 @@ impl Wire {
     }
 
     async fn prepare_text(&mut self, text: PreparedText) -> Result<Statement, SqlFailure> {
+        let prepared = self.prepared(text).await;
+        self.keep_buffers();
+        prepared
+    }
+
+    async fn prepared(&mut self, text: PreparedText) -> Result<Statement, SqlFailure> {
         self.begin(Command::COM_STMT_PREPARE, text.sql.as_bytes()).await?;
         self.receive().await?;
-        if self.packet[0] == ERROR {
-            return Err(refusal(&self.packet));
+        if self.buffers.packet[0] == ERROR {
+            return Err(refusal(&self.buffers.packet));
         }
-        let prepared: StmtPacket = parsed(&self.packet, ())?;
+        let prepared: StmtPacket = parsed(&self.buffers.packet, ())?;
         // Those of columns come again with each result, and of parameters they say nothing that we do not know.
         let n_descriptions = u64::from(prepared.num_params()) + u64::from(prepared.num_columns());
         if COLUMNS_MAX < n_descriptions {

@@ -1,50 +1,61 @@
-//! Failures as the library reports them.
+//! The server's refusals.
 
-use std::error::Error as _;
-use std::io;
+use super::message::{Content, MALFORMED};
+use crate::database::failure::{Refusal, SqlFailure, SqlStateCode};
 
-use model::Outcome;
-use rustix::io::Errno;
-use tokio_postgres::Error;
-use tokio_postgres::error::{DbError, Severity};
+// Fields of a refusal. Source: the documentation of PostgreSQL 15, "Error and Notice Message Fields".
+const SEVERITY: u8 = b'V';
+/// The severity in the language of the server.
+const LOCAL_SEVERITY: u8 = b'S';
+const STATE: u8 = b'C';
+const MESSAGE: u8 = b'M';
 
-use crate::database::failure::{
-    NO_PASSWORD, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode,
-};
-use crate::net::OperationFailure;
-
-impl From<Error> for SqlFailure {
-    fn from(error: Error) -> SqlFailure {
-        if let Some(refused) = error.as_db_error() {
-            return SqlFailure::Refused(refusal(refused));
-        }
-        let io = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-        match io.and_then(Errno::from_io_error) {
-            Some(errno) => SqlFailure::Lost(errno.into()),
-            None if error.is_closed() => SqlFailure::closed(),
-            None if io.is_some_and(|io| io.kind() == io::ErrorKind::UnexpectedEof) => {
-                SqlFailure::Lost(OperationFailure::new(Outcome::Truncated, 0))
-            }
-            None => SqlFailure::Lost(OperationFailure::new(Outcome::MalformedHead, malformed(&error))),
+/// Reads a refusal: fields with a letter each, and a zero at the end.
+///
+/// # Errors
+/// It has no severity, state or message, which every refusal has.
+pub(super) fn refusal(content: &[u8]) -> Result<Refusal, SqlFailure> {
+    let mut content = Content(content);
+    let (mut severity, mut local_severity, mut state, mut message) = (None, None, None, None);
+    loop {
+        match content.byte()? {
+            0 => break,
+            SEVERITY => severity = Some(content.text()?),
+            LOCAL_SEVERITY => local_severity = Some(content.text()?),
+            STATE => state = Some(content.text()?),
+            MESSAGE => message = Some(content.text()?),
+            _ => drop(content.text()?),
         }
     }
+    content.end()?;
+    let severity = severity.or(local_severity).ok_or(MALFORMED)?;
+    Ok(Refusal {
+        state: SqlStateCode::of(&state.ok_or(MALFORMED)?),
+        is_fatal: severity != "ERROR",
+        message: message.ok_or(MALFORMED)?,
+    })
 }
 
-/// Returns the code of an error that is none of the connection. The library tells these apart by their texts only.
-fn malformed(error: &Error) -> u64 {
-    let cause = error.source().map(ToString::to_string).unwrap_or_default();
-    match error.to_string() {
-        text if text.contains("password missing") || cause.contains("password missing") => NO_PASSWORD,
-        text if text.starts_with("authentication error") => OTHER_AUTHENTICATION,
-        _ => OTHER_BYTES,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_have_state_and_message() {
+        let found = refusal(b"SFEHLER\0VERROR\0C40001\0Mcannot serialize\0Hretry\0\0").unwrap();
+        assert_eq!(found.state, SqlStateCode::of("40001"));
+        assert_eq!((found.message.as_str(), found.is_fatal), ("cannot serialize", false));
+        // Servers before 9.6 say the severity in their language only.
+        let found = refusal(b"SFATAL\0C57P01\0Mterminating\0\0").unwrap();
+        assert!(found.is_fatal);
     }
-}
 
-fn refusal(refused: &DbError) -> Refusal {
-    let is_fatal = match refused.parsed_severity() {
-        Some(severity) => matches!(severity, Severity::Fatal | Severity::Panic),
-        None => refused.severity() != "ERROR",
-    };
-    let state = SqlStateCode::of(refused.code().code());
-    Refusal { state, is_fatal, message: refused.message().to_owned() }
+    #[test]
+    fn what_every_refusal_has_must_be_there() {
+        for content in
+            [&b"\0"[..], b"", b"SERROR\0C40001\0\0", b"SERROR\0C40001\0Mcut", b"VERROR\0Mno state\0\0"]
+        {
+            assert_eq!(refusal(content), Err(MALFORMED), "{content:?}");
+        }
+    }
 }

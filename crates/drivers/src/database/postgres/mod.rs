@@ -1,45 +1,36 @@
-//! PostgreSQL: connections by `tokio-postgres`, over our own streams.
+//! PostgreSQL: sessions over our own streams, by the messages of its protocol.
 //!
-//! - `wire`: requests, one at a time, and their round trips
-//! - `row`, `failure`: values and failures as the library has them
+//! - `message`: messages of the server; `failure`: its refusals; `row`: values of parameters and results
+//! - `login`: the beginning of a session
+//! - `wire`: requests, one at a time, and their replies; `buffers`: the memory for these, which sessions share
 
+mod buffers;
 mod failure;
+mod login;
+mod message;
 pub(crate) mod row;
 pub(crate) mod wire;
 
 use std::net::IpAddr;
+use std::rc::Rc;
 
-use tokio_postgres::Config;
-use tokio_postgres::config::SslMode;
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+use tokio::io::AsyncWriteExt;
 
 use super::failure::SqlFailure;
 use super::server::{DatabaseServer, DatabaseSetupError, SqlServer};
 use super::stream::ServerSocket;
+use buffers::SharedBuffers;
+use login::Login;
 use wire::Wire;
-
-/// Returns the parameters of connections. Names without a schema are those of `schema`, or of the user's own search path.
-/// Encryption is ours, not the library's.
-fn config(server: &DatabaseServer, schema: Option<&str>) -> Config {
-    let mut config = Config::new();
-    config
-        .user(&server.user)
-        .dbname(&server.database)
-        .application_name("plimsoll")
-        .ssl_mode(SslMode::Disable);
-    if let Some(schema) = schema {
-        config.options(format!("-c search_path={schema}"));
-    }
-    if let Some(password) = &server.password {
-        config.password(password.text());
-    }
-    config
-}
 
 /// The sessions of users with one server.
 #[derive(Debug)]
 pub(crate) struct PostgresSessions {
     socket: ServerSocket,
-    config: Config,
+    login: Login,
+    buffers: Rc<SharedBuffers>,
 }
 
 impl PostgresSessions {
@@ -51,7 +42,7 @@ impl PostgresSessions {
         source_addresses: &[IpAddr],
     ) -> Result<PostgresSessions, DatabaseSetupError> {
         let socket = ServerSocket::of(server, source_addresses)?;
-        Ok(PostgresSessions { socket, config: config(server, schema) })
+        Ok(PostgresSessions { socket, login: Login::new(server, schema), buffers: Rc::default() })
     }
 }
 
@@ -63,13 +54,16 @@ impl SqlServer for PostgresSessions {
     }
 
     async fn connect(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.config).await
+        Wire::open(&self.socket, &self.login, &self.buffers).await
     }
 
     async fn cancel(&self, wire: Wire) {
-        if let Ok(stream) = wire::connect(&self.socket).await {
-            // The server does not say whether it found something to cancel.
-            drop(wire.cancel_token().cancel_query_raw(stream, tokio_postgres::NoTls).await);
+        let Ok(mut stream) = wire::connect(&self.socket).await else { return };
+        let mut request = BytesMut::new();
+        frontend::cancel_request(wire.key().process, wire.key().secret, &mut request);
+        // The server does not say whether it found something to cancel.
+        if stream.send(&request).await.is_ok() {
+            drop(stream.shutdown().await);
         }
     }
 }

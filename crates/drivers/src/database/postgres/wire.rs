@@ -1,63 +1,371 @@
-//! A session's connection: requests, one at a time, and the round trips that they take.
+//! A session's connection: requests, one at a time, and their replies, message by message.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::io;
+use std::ops::ControlFlow;
+use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, ready};
 
-use futures::{TryFutureExt, TryStreamExt};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio_postgres::tls::NoTlsStream;
-use tokio_postgres::{
-    CancelToken, Client, Config, Connection, Error, NoTls, Row, SimpleQueryMessage, Statement,
+use bytes::BytesMut;
+use postgres_protocol::message::backend::{
+    BIND_COMPLETE_TAG, COMMAND_COMPLETE_TAG, COPY_IN_RESPONSE_TAG, DATA_ROW_TAG, EMPTY_QUERY_RESPONSE_TAG,
+    ERROR_RESPONSE_TAG, NO_DATA_TAG, NOTICE_RESPONSE_TAG, NOTIFICATION_RESPONSE_TAG,
+    PARAMETER_DESCRIPTION_TAG, PARAMETER_STATUS_TAG, PARSE_COMPLETE_TAG, READY_FOR_QUERY_TAG,
+    ROW_DESCRIPTION_TAG,
 };
+use postgres_protocol::message::frontend::{self, BindError};
+use postgres_protocol::{IsNull, Oid};
+use postgres_types::{Format, ToSql, Type};
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 
+use super::buffers::SharedBuffers;
+use super::failure::refusal;
+use super::login::{Login, SessionKey};
+use super::message::{
+    Column, MALFORMED, ServerMessage, columns, first_message, n_rows_of_tag, parameter_types,
+};
+use super::row::{PostgresRow, type_of};
 use crate::database::connection::{SqlConnection, SqlValue, TextRow};
-use crate::database::failure::{NO_TLS, OTHER_BYTES, SqlFailure, WRONG_PARAMETERS};
-use crate::database::stream::{MeteredStream, ServerSocket, StreamBytes};
+use crate::database::failure::{NO_TLS, Refusal, SqlFailure, WRONG_PARAMETERS};
+use crate::database::stream::{MeteredStream, ServerSocket};
 
-/// The most notices of the server that one request may bring.
+/// The most messages of the server which say something else, such as notices, in the reply to one request.
 const NOTICES_MAX: u32 = 10_000;
 
-/// The number of notices after which others on this thread have their turn.
-const NOTICES_PER_TURN: u32 = 64;
+/// The letter by which the name of a prepared statement is told from that of a portal.
+const STATEMENT: u8 = b'S';
 
-/// A connection with the client that makes requests on it. It is polled by the task that waits for a reply, and by no
-/// other: between transactions nothing is expected.
+/// The portal that each execution uses anew.
+const PORTAL: &str = "";
+
+/// The format of values in results.
+const BINARY: i16 = 1;
+
+/// The last message of a client.
+const FAREWELL: [u8; 5] = *b"X\0\0\0\x04";
+
+/// A connection.
 pub(crate) struct Wire {
-    client: Client,
-    connection: Box<Connection<MeteredStream, NoTlsStream>>,
-    bytes: Rc<StreamBytes>,
+    stream: MeteredStream,
+    buffers: Rc<SharedBuffers>,
+    /// The beginning of a message whose rest has not arrived, or what came behind a reply.
+    kept: Vec<u8>,
+    n_notices: u32,
+    key: SessionKey,
+    n_statements: u32,
     n_round_trips: u64,
+}
+
+/// A prepared statement.
+pub(crate) struct Statement {
+    name: Box<str>,
+    parameters: Box<[Type]>,
+    columns: Rc<[Oid]>,
 }
 
 impl Wire {
     /// Connects and introduces itself.
-    pub(crate) async fn open(server: &ServerSocket, config: &Config) -> Result<Wire, SqlFailure> {
-        let stream = connect(server).await?;
-        let bytes = Rc::clone(&stream.bytes);
-        let (client, connection) = config.connect_raw(stream, NoTls).await?;
-        Ok(Wire { client, connection: Box::new(connection), bytes, n_round_trips: 0 })
+    pub(super) async fn open(
+        server: &ServerSocket,
+        login: &Login,
+        buffers: &Rc<SharedBuffers>,
+    ) -> Result<Wire, SqlFailure> {
+        let mut wire = Wire {
+            stream: connect(server).await?,
+            buffers: Rc::clone(buffers),
+            kept: Vec::new(),
+            n_notices: 0,
+            key: SessionKey::default(),
+            n_statements: 0,
+            n_round_trips: 0,
+        };
+        wire.key = login.introduce(&mut wire).await?;
+        wire.stream.farewell = &FAREWELL;
+        Ok(wire)
     }
 
     /// Returns what it takes to cancel a request.
-    pub(crate) fn cancel_token(&self) -> CancelToken {
-        self.client.cancel_token()
+    pub(super) fn key(&self) -> SessionKey {
+        self.key
     }
 
-    /// Returns client and connection, for requests that [`drive`] drives.
-    pub(crate) fn parts(&mut self) -> (&Client, &mut Connection<MeteredStream, NoTlsStream>) {
-        (&self.client, &mut self.connection)
+    /// Sends what `write` writes.
+    pub(super) async fn send(
+        &mut self,
+        write: impl FnOnce(&mut BytesMut) -> io::Result<()>,
+    ) -> Result<(), SqlFailure> {
+        let request = self.written(write)?;
+        self.send_written(request).await
     }
+
+    /// Returns what `write` writes.
+    fn written(&self, write: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> Result<BytesMut, SqlFailure> {
+        let mut request = self.buffers.take_sent();
+        match write(&mut request) {
+            Ok(()) => Ok(request),
+            // A text with a zero in it, an array where the server has none, or a request of more than 2 GiB.
+            Err(_) => Err(SqlFailure::WrongResult(WRONG_PARAMETERS)),
+        }
+    }
+
+    async fn send_written(&mut self, request: BytesMut) -> Result<(), SqlFailure> {
+        self.n_notices = 0;
+        let sent = self.stream.send(&request).await;
+        self.buffers.keep_sent(request);
+        sent
+    }
+
+    /// Has messages of the server taken one after another, until `take` has what it waits for. Notices and what else the
+    /// server says by the way are none of them. Where `take` fails, the session is lost: the rest of the reply is.
+    pub(super) async fn receive<T>(
+        &mut self,
+        mut take: impl FnMut(ServerMessage<'_>) -> Result<ControlFlow<T>, SqlFailure>,
+    ) -> Result<T, SqlFailure> {
+        poll_fn(|context| self.poll_receive(context, &mut take)).await
+    }
+
+    fn poll_receive<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        take: &mut impl FnMut(ServerMessage<'_>) -> Result<ControlFlow<T>, SqlFailure>,
+    ) -> Poll<Result<T, SqlFailure>> {
+        let buffers = Rc::clone(&self.buffers);
+        let mut taken = self.take_messages(&[], take)?;
+        while taken.is_none() {
+            let mut room = buffers.received();
+            let mut arrived = ReadBuf::new(&mut room[..]);
+            ready!(Pin::new(&mut self.stream).poll_read(context, &mut arrived)).map_err(SqlFailure::of_io)?;
+            if arrived.filled().is_empty() {
+                return Poll::Ready(Err(SqlFailure::ended(self.kept.is_empty())));
+            }
+            taken = self.take_messages(arrived.filled(), take)?;
+        }
+        Poll::Ready(taken.ok_or(MALFORMED))
+    }
+
+    /// Has the messages taken that are complete with the bytes that have arrived, and keeps the rest.
+    fn take_messages<T>(
+        &mut self,
+        arrived: &[u8],
+        take: &mut impl FnMut(ServerMessage<'_>) -> Result<ControlFlow<T>, SqlFailure>,
+    ) -> Result<Option<T>, SqlFailure> {
+        let mut kept = std::mem::take(&mut self.kept);
+        let bytes = match kept.is_empty() {
+            true => arrived,
+            false => {
+                kept.extend_from_slice(arrived);
+                &kept[..]
+            }
+        };
+        let mut rest = bytes;
+        let mut taken = None;
+        while taken.is_none()
+            && let Some(message) = first_message(rest)?
+        {
+            rest = &rest[message.length()..];
+            match message.kind {
+                NOTICE_RESPONSE_TAG | PARAMETER_STATUS_TAG | NOTIFICATION_RESPONSE_TAG => {
+                    self.n_notices += 1;
+                    if NOTICES_MAX < self.n_notices {
+                        return Err(SqlFailure::notices());
+                    }
+                }
+                _ => taken = take(message)?.break_value(),
+            }
+        }
+        // One that arrives in many parts is not copied with each.
+        self.kept = if rest.len() == kept.len() { kept } else { rest.to_vec() };
+        Ok(taken)
+    }
+
+    /// Receives the reply to a request up to its end, or until `take` breaks; it is given all but the server's refusal.
+    async fn reply(
+        &mut self,
+        mut take: impl FnMut(ServerMessage<'_>) -> Result<ControlFlow<()>, SqlFailure>,
+    ) -> Result<(), SqlFailure> {
+        let mut refused: Option<Refusal> = None;
+        let ended = self
+            .receive(|message| match message.kind {
+                READY_FOR_QUERY_TAG => Ok(ControlFlow::Break(())),
+                ERROR_RESPONSE_TAG => {
+                    let refusal = refusal(message.content)?;
+                    let is_last = refusal.is_fatal;
+                    refused.get_or_insert(refusal);
+                    Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                }
+                _ => take(message),
+            })
+            .await;
+        match (ended, refused) {
+            (ended, None) => ended,
+            (Ok(()), Some(refusal)) => Err(SqlFailure::Refused(refusal)),
+            (Err(_), Some(refusal)) => Err(SqlFailure::Refused(Refusal { is_fatal: true, ..refusal })),
+        }
+    }
+
+    /// Makes a request and receives the reply, as [`Wire::reply`] does.
+    async fn exchange(
+        &mut self,
+        write: impl FnOnce(&mut BytesMut) -> io::Result<()>,
+        take: impl FnMut(ServerMessage<'_>) -> Result<ControlFlow<()>, SqlFailure>,
+    ) -> Result<(), SqlFailure> {
+        self.n_round_trips += 1;
+        let request = self.written(write)?;
+        match self.send_written(request).await {
+            Ok(()) => self.reply(take).await,
+            Err(lost) => Err(self.reason_of(lost).await),
+        }
+    }
+
+    /// Returns why the server has ended the session, which it may have said before.
+    async fn reason_of(&mut self, lost: SqlFailure) -> SqlFailure {
+        match self.reply(|_| Ok(ControlFlow::Continue(()))).await {
+            Err(refused @ SqlFailure::Refused(_)) => refused,
+            _ => lost,
+        }
+    }
+
+    /// Executes a prepared statement, and has its rows taken. Returns the number of rows that the server has counted.
+    async fn execute_statement(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+        mut take_row: impl FnMut(&[u8]) -> Result<(), SqlFailure>,
+    ) -> Result<u64, SqlFailure> {
+        if parameters.len() != statement.parameters.len() {
+            return Err(SqlFailure::WrongResult(WRONG_PARAMETERS));
+        }
+        let mut n_rows = None;
+        self.exchange(
+            |to| {
+                bind(statement, parameters, to)?;
+                frontend::execute(PORTAL, 0, to)?;
+                frontend::sync(to);
+                Ok(())
+            },
+            |message| {
+                match message.kind {
+                    BIND_COMPLETE_TAG => {}
+                    DATA_ROW_TAG => take_row(message.content)?,
+                    COMMAND_COMPLETE_TAG => n_rows = Some(n_rows_of_tag(message.content)),
+                    EMPTY_QUERY_RESPONSE_TAG => n_rows = Some(0),
+                    _ => return Err(MALFORMED),
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )
+        .await?;
+        n_rows.ok_or(MALFORMED)
+    }
+
+    /// Executes a statement that reads rows from us, which follow.
+    pub(crate) async fn begin_copy(&mut self, sql: &str) -> Result<(), SqlFailure> {
+        let mut is_begun = false;
+        self.exchange(
+            |to| frontend::query(sql, to),
+            |message| match message.kind {
+                COPY_IN_RESPONSE_TAG => {
+                    is_begun = true;
+                    Ok(ControlFlow::Break(()))
+                }
+                _ => Err(MALFORMED),
+            },
+        )
+        .await?;
+        if is_begun { Ok(()) } else { Err(MALFORMED) }
+    }
+
+    /// Sends messages with rows. The server may have refused those before.
+    pub(crate) async fn send_copy(&mut self, messages: &[u8]) -> Result<(), SqlFailure> {
+        if let Err(lost) = self.stream.send(messages).await {
+            return Err(self.reason_of(lost).await);
+        }
+        let mut take = |message: ServerMessage<'_>| match message.kind {
+            ERROR_RESPONSE_TAG => Ok(ControlFlow::Break(refusal(message.content)?)),
+            _ => Err(MALFORMED),
+        };
+        poll_fn(|context| {
+            Poll::Ready(match self.poll_receive(context, &mut take) {
+                Poll::Pending => Ok(()),
+                Poll::Ready(Ok(refusal)) => Err(SqlFailure::Refused(Refusal { is_fatal: true, ..refusal })),
+                Poll::Ready(Err(failure)) => Err(failure),
+            })
+        })
+        .await
+    }
+
+    /// Sends the last messages, and waits until all rows are in the table.
+    pub(crate) async fn end_copy(&mut self, messages: &[u8]) -> Result<(), SqlFailure> {
+        if let Err(lost) = self.stream.send(messages).await {
+            return Err(self.reason_of(lost).await);
+        }
+        self.reply(|message| match message.kind {
+            COMMAND_COMPLETE_TAG => Ok(ControlFlow::Continue(())),
+            _ => Err(MALFORMED),
+        })
+        .await
+    }
+}
+
+/// Writes a request for an execution with these values.
+fn bind(statement: &Statement, parameters: &[SqlValue<'_>], to: &mut BytesMut) -> io::Result<()> {
+    let typed = || parameters.iter().zip(&statement.parameters);
+    let format = |(value, kind): (&SqlValue<'_>, &Type)| match value.encode_format(kind) {
+        Format::Text => 0,
+        Format::Binary => BINARY,
+    };
+    let written = frontend::bind(
+        PORTAL,
+        &statement.name,
+        typed().map(format),
+        typed(),
+        |(value, kind), to| {
+            Ok(match value.to_sql(kind, to)? {
+                postgres_types::IsNull::Yes => IsNull::Yes,
+                postgres_types::IsNull::No => IsNull::No,
+            })
+        },
+        [BINARY],
+        to,
+    );
+    written.map_err(|error| match error {
+        BindError::Conversion(error) => io::Error::other(error),
+        BindError::Serialization(error) => error,
+    })
 }
 
 impl SqlConnection for Wire {
     type Statement = Statement;
-    type Row = Row;
+    type Row = PostgresRow;
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {
-        self.n_round_trips += 1;
-        drive(&mut self.connection, self.client.prepare(sql)).await
+        self.n_statements += 1;
+        let name = format!("s{}", self.n_statements);
+        let (mut parameters, mut described) = (None, None);
+        self.exchange(
+            |to| {
+                frontend::parse(&name, sql, [], to)?;
+                frontend::describe(STATEMENT, &name, to)?;
+                frontend::sync(to);
+                Ok(())
+            },
+            |message| {
+                match message.kind {
+                    PARSE_COMPLETE_TAG => {}
+                    PARAMETER_DESCRIPTION_TAG => parameters = Some(parameter_types(message.content)?),
+                    ROW_DESCRIPTION_TAG => described = Some(columns(message.content)?),
+                    NO_DATA_TAG => described = Some(Vec::new()),
+                    _ => return Err(MALFORMED),
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )
+        .await?;
+        let (parameters, columns) = parameters.zip(described).ok_or(MALFORMED)?;
+        let parameters = parameters.into_iter().map(type_of).collect();
+        let columns = columns.iter().map(|column| column.kind).collect();
+        Ok(Statement { name: name.into(), parameters, columns })
     }
 
     fn parameter_name(n: usize) -> String {
@@ -68,7 +376,7 @@ impl SqlConnection for Wire {
 
     async fn prepare_as_written(&mut self, sql: &str, n_parameters: usize) -> Result<Statement, SqlFailure> {
         let statement = self.prepare(sql).await?;
-        match statement.params().len() == n_parameters {
+        match statement.parameters.len() == n_parameters {
             true => Ok(statement),
             false => Err(SqlFailure::WrongResult(WRONG_PARAMETERS)),
         }
@@ -79,28 +387,29 @@ impl SqlConnection for Wire {
         statement: &Statement,
         parameters: &[SqlValue<'_>],
     ) -> Result<u64, SqlFailure> {
-        self.n_round_trips += 1;
-        let rows = self.client.query_raw(statement, parameters.iter().copied());
-        let counted = async {
-            let mut rows = pin!(rows.await?);
-            let mut n_returned = 0;
-            while rows.as_mut().try_next().await?.is_some() {
+        let mut n_returned = 0;
+        let n_counted = self
+            .execute_statement(statement, parameters, |_| {
                 n_returned += 1;
-            }
-            Ok::<u64, Error>(rows.rows_affected().unwrap_or(n_returned))
-        };
-        drive(&mut self.connection, counted).await
+                Ok(())
+            })
+            .await?;
+        // Those of a statement such as `SHOW` the server does not count.
+        Ok(n_counted.max(n_returned))
     }
 
     async fn rows(
         &mut self,
         statement: &Statement,
         parameters: &[SqlValue<'_>],
-    ) -> Result<Vec<Row>, SqlFailure> {
-        self.n_round_trips += 1;
-        let rows =
-            self.client.query_raw(statement, parameters.iter().copied()).and_then(|rows| rows.try_collect());
-        drive(&mut self.connection, rows).await
+    ) -> Result<Vec<PostgresRow>, SqlFailure> {
+        let mut rows = Vec::new();
+        self.execute_statement(statement, parameters, |content| {
+            rows.push(PostgresRow::read(&statement.columns, content)?);
+            Ok(())
+        })
+        .await?;
+        Ok(rows)
     }
 
     async fn execute(
@@ -108,28 +417,38 @@ impl SqlConnection for Wire {
         statement: &Statement,
         parameters: &[SqlValue<'_>],
     ) -> Result<u64, SqlFailure> {
-        self.n_round_trips += 1;
-        drive(&mut self.connection, self.client.execute_raw(statement, parameters.iter().copied())).await
+        self.execute_statement(statement, parameters, |_| Ok(())).await
     }
 
     async fn command(&mut self, sql: &str) -> Result<(), SqlFailure> {
-        self.n_round_trips += 1;
-        drive(&mut self.connection, self.client.batch_execute(sql)).await
+        self.exchange(
+            |to| frontend::query(sql, to),
+            |message| match message.kind {
+                COMMAND_COMPLETE_TAG | EMPTY_QUERY_RESPONSE_TAG | ROW_DESCRIPTION_TAG | DATA_ROW_TAG => {
+                    Ok(ControlFlow::Continue(()))
+                }
+                _ => Err(MALFORMED),
+            },
+        )
+        .await
     }
 
     async fn texts(&mut self, sql: &str) -> Result<Vec<TextRow>, SqlFailure> {
-        self.n_round_trips += 1;
-        let messages = drive(&mut self.connection, self.client.simple_query(sql)).await?;
-        let rows = messages.iter().filter_map(|message| match message {
-            SimpleQueryMessage::Row(row) => Some(row),
-            _ => None,
-        });
-        let values = rows.map(|row| {
-            let names = row.columns().iter().map(|column| column.name().to_owned());
-            let text = |index| row.try_get(index).ok().flatten().map(str::to_owned);
-            names.enumerate().map(|(index, name)| (name, text(index))).collect()
-        });
-        Ok(values.collect())
+        let (mut described, mut rows) = (Vec::new(), Vec::new());
+        self.exchange(
+            |to| frontend::query(sql, to),
+            |message| {
+                match message.kind {
+                    ROW_DESCRIPTION_TAG => described = columns(message.content)?,
+                    DATA_ROW_TAG => rows.push(text_row(&described, message.content)?),
+                    COMMAND_COMPLETE_TAG | EMPTY_QUERY_RESPONSE_TAG => {}
+                    _ => return Err(MALFORMED),
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )
+        .await?;
+        Ok(rows)
     }
 
     fn n_round_trips(&self) -> u64 {
@@ -137,19 +456,26 @@ impl SqlConnection for Wire {
     }
 
     fn bytes(&self) -> (u64, u64) {
-        self.bytes.get()
+        self.stream.bytes.get()
     }
 }
 
-/// The request for TLS: its length and a code. Source: the documentation of PostgreSQL 15, "Message Formats",
-/// `SSLRequest`.
-const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+/// Returns a row of a query that is not prepared, whose values are texts.
+fn text_row(columns: &[Column], content: &[u8]) -> Result<TextRow, SqlFailure> {
+    let texts = columns.iter().map(|_| Type::TEXT.oid()).collect();
+    let row = PostgresRow::read(&texts, content)?;
+    // A text that is not UTF-8 is none.
+    let value = |(index, column): (usize, &Column)| (column.name.clone(), row.value(index).unwrap_or(None));
+    Ok(columns.iter().enumerate().map(value).collect())
+}
 
 /// Connects, over TLS where the server is to be asked for it.
-pub(crate) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlFailure> {
+pub(super) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlFailure> {
     let mut stream = server.connect().await?;
     let Some(tls) = &server.tls else { return Ok(stream) };
-    stream.write_all(&TLS_REQUEST).await.map_err(SqlFailure::of_io)?;
+    let mut request = BytesMut::new();
+    frontend::ssl_request(&mut request);
+    stream.send(&request).await?;
     let mut answer = [0];
     // No more than this byte: what follows is encrypted, or somebody else's.
     if stream.read(&mut answer).await.map_err(SqlFailure::of_io)? == 0 {
@@ -158,55 +484,6 @@ pub(crate) async fn connect(server: &ServerSocket) -> Result<MeteredStream, SqlF
     match answer {
         [b'S'] => stream.encrypted(tls).await,
         [b'N'] => Err(SqlFailure::malformed(NO_TLS)),
-        _ => Err(SqlFailure::malformed(OTHER_BYTES)),
+        _ => Err(MALFORMED),
     }
-}
-
-/// Waits for the result of a request, and polls its connection meanwhile.
-///
-/// A request goes on by what its connection does, and by nothing else. So only the connection wakes this task: a request
-/// that did so too would have the task of the user polled once more for each reply.
-pub(crate) async fn drive<T>(
-    connection: &mut Connection<MeteredStream, NoTlsStream>,
-    request: impl Future<Output = Result<T, Error>>,
-) -> Result<T, SqlFailure> {
-    let mut request = pin!(request);
-    let mut n_notices = 0;
-    poll_fn(|context| {
-        let mut unwoken = Context::from_waker(Waker::noop());
-        loop {
-            if let Poll::Ready(result) = request.as_mut().poll(&mut unwoken) {
-                return Poll::Ready(result.map_err(SqlFailure::from));
-            }
-            let failure = match connection.poll_message(context) {
-                // The reply may have arrived with it.
-                Poll::Pending => return request.as_mut().poll(&mut unwoken).map_err(SqlFailure::from),
-                // A notice. We listen to no channel.
-                Poll::Ready(Some(Ok(_))) => {
-                    n_notices += 1;
-                    if NOTICES_MAX < n_notices {
-                        return Poll::Ready(Err(SqlFailure::notices()));
-                    }
-                    if n_notices % NOTICES_PER_TURN == 0 {
-                        context.waker().wake_by_ref();
-                        return Poll::Pending;
-                    }
-                    continue;
-                }
-                Poll::Ready(Some(Err(error))) => SqlFailure::from(error),
-                Poll::Ready(None) => SqlFailure::closed(),
-            };
-            // The reply, or the reason of the end, may have arrived just before it.
-            let last = match request.as_mut().poll(&mut unwoken) {
-                Poll::Ready(Ok(done)) => return Poll::Ready(Ok(done)),
-                Poll::Ready(Err(error)) => SqlFailure::from(error),
-                Poll::Pending => return Poll::Ready(Err(failure)),
-            };
-            return Poll::Ready(Err(match last {
-                SqlFailure::Refused(_) => last,
-                _ => failure,
-            }));
-        }
-    })
-    .await
 }

@@ -19,7 +19,8 @@ use units::WallTime;
 
 use crate::database::connection::{SqlConnection, statements, values};
 use crate::database::failure::{SqlFailure, WRONG_COLUMN, WRONG_ROWS};
-use crate::database::postgres::wire::Wire;
+use crate::database::postgres::row::PostgresRow;
+use crate::database::postgres::wire::{Statement, Wire};
 use crate::orders::sql::client::{enter, enter_history, name_and_address, payment_output};
 use crate::orders::sql::columns::Columns;
 use crate::orders::sql::output::{
@@ -27,7 +28,7 @@ use crate::orders::sql::output::{
 };
 
 /// The statements as they are prepared here.
-type Statements = BatchedStatements<tokio_postgres::Statement>;
+type Statements = BatchedStatements<Statement>;
 
 statements! {
     /// The statements of all transactions but `OrderStatus`.
@@ -317,7 +318,7 @@ async fn oldest(wire: &mut Wire, sql: &Statements, warehouse: u32) -> Result<[Op
 }
 
 /// Reads rows of two numbers.
-fn pairs(rows: &[tokio_postgres::Row]) -> Result<BTreeMap<i64, i64>, SqlFailure> {
+fn pairs(rows: &[PostgresRow]) -> Result<BTreeMap<i64, i64>, SqlFailure> {
     let pair = |row| {
         let mut columns = Columns::of(row);
         Ok((columns.number()?, columns.number()?))

@@ -1,15 +1,15 @@
 //! Columns of types that only PostgreSQL has.
 
-use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
+use postgres_types::FromSql;
 
-use crate::database::failure::{SqlFailure, WRONG_VALUE};
+use crate::database::failure::SqlFailure;
+use crate::database::postgres::row::PostgresRow;
 use crate::orders::sql::columns::Columns;
 
-impl<'r> Columns<'r, Row> {
+impl<'r> Columns<'r, PostgresRow> {
     /// Returns a value of another type, such as an array.
     pub(super) fn value<T: FromSql<'r>>(&mut self) -> Result<T, SqlFailure> {
         let (row, index) = self.advance();
-        row.try_get(index).map_err(|_| WRONG_VALUE)
+        row.value(index)
     }
 }

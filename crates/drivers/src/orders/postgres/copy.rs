@@ -1,9 +1,11 @@
-//! Rows in the binary form of `COPY`.
+//! Rows in the binary form of `COPY`, in messages.
 //!
 //! A stream is a head, rows and an end; a row is its number of columns and for each its length in bytes with the bytes,
-//! all numbers in network order. Times are microseconds since 2000. Source: the documentation of PostgreSQL 15, `COPY`.
+//! all numbers in network order. Times are microseconds since 2000. It is cut into messages anywhere: a letter, the length
+//! with that of the length itself, bytes of the stream. Source: the documentation of PostgreSQL 15, `COPY` and "Message
+//! Formats".
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{BufMut, BytesMut};
 use units::WallTime;
 
 use crate::orders::sql::rows::RowWriter;
@@ -21,32 +23,54 @@ const NULL: i32 = -1;
 const EPOCH_MS: i64 = 10_957 * 24 * 3600 * 1000;
 
 /// The bytes that are collected before they are sent.
-const CHUNK_BYTES: usize = 64 * 1024;
+const MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Rows on their way.
+/// The letter of a message with rows, and the whole message behind the last of them.
+const ROWS: u8 = b'd';
+const DONE: &[u8] = b"c\0\0\0\x04";
+
+/// The bytes before those of the stream in a message.
+const MESSAGE_HEAD_BYTES: usize = 5;
+
+/// Rows on their way: the next message, whose length is not known yet.
 #[derive(Debug)]
 pub(crate) struct CopyBuffer(BytesMut);
 
 impl CopyBuffer {
     /// Begins a stream.
     pub(super) fn new() -> CopyBuffer {
-        CopyBuffer(BytesMut::from(HEAD))
+        let mut buffer = CopyBuffer(BytesMut::with_capacity(MESSAGE_BYTES + MESSAGE_BYTES / 4));
+        buffer.begin_message();
+        buffer.0.put_slice(HEAD);
+        buffer
+    }
+
+    /// Begins the next message.
+    pub(super) fn begin_message(&mut self) {
+        self.0.clear();
+        self.0.put_u8(ROWS);
+        self.0.put_u32(0);
     }
 
     /// Returns whether it is enough to be sent.
     pub(super) fn is_full(&self) -> bool {
-        CHUNK_BYTES <= self.0.len()
+        MESSAGE_BYTES <= self.0.len()
     }
 
-    /// Takes the bytes so far.
-    pub(super) fn take(&mut self) -> Bytes {
-        self.0.split().freeze()
+    /// Returns the message with the rows so far.
+    pub(super) fn message(&mut self) -> &[u8] {
+        // Rows are sent when there are 64 KiB of them, and none is much longer than the longest text of 500 bytes.
+        let length = (self.0.len() - 1) as u32;
+        self.0[1..MESSAGE_HEAD_BYTES].copy_from_slice(&length.to_be_bytes());
+        &self.0
     }
 
-    /// Ends the stream, and returns the rest.
-    pub(super) fn end(mut self) -> Bytes {
+    /// Ends the stream, and returns the messages that are left.
+    pub(super) fn last_messages(&mut self) -> &[u8] {
         self.0.put_i16(END);
-        self.0.freeze()
+        self.message();
+        self.0.put_slice(DONE);
+        &self.0
     }
 }
 
@@ -90,7 +114,7 @@ mod tests {
     fn columns_of(row: &impl CopiedRow) -> usize {
         let mut buffer = CopyBuffer::new();
         row.write(&mut buffer);
-        let mut bytes = &buffer.0[HEAD.len()..];
+        let mut bytes = &buffer.0[MESSAGE_HEAD_BYTES + HEAD.len()..];
         let stated = i16::from_be_bytes(bytes[..2].try_into().unwrap());
         bytes = &bytes[2..];
         let mut n_columns = 0;
@@ -121,15 +145,16 @@ mod tests {
         assert_eq!(found, OrderTable::ALL.map(|table| table.schema().columns.len()));
     }
 
-    /// A new order by hand: three integers of four bytes.
+    /// A new order by hand: 26 bytes with three integers, between a head of 19 and an end of 2; the length counts its own
+    /// 4, too.
     #[test]
     fn a_stream_is_a_head_rows_and_an_end() {
         let mut buffer = CopyBuffer::new();
         NewOrderRow { district: DistrictKey { warehouse: 1, district: 2 }, order: 3 }.write(&mut buffer);
         assert!(!buffer.is_full());
-        let expected = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\
-                         \0\x03\0\0\0\x04\0\0\0\x01\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x03\xff\xff";
-        assert_eq!(&buffer.end()[..], expected);
+        let expected = b"d\0\0\0\x33PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\
+                         \0\x03\0\0\0\x04\0\0\0\x01\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x03\xff\xffc\0\0\0\x04";
+        assert_eq!(buffer.last_messages(), expected);
     }
 
     /// 2000-01-01 is 946,684,800 s after 1970.
@@ -138,6 +163,6 @@ mod tests {
         assert_eq!(EPOCH_MS, 946_684_800_000);
         let mut buffer = CopyBuffer::new();
         buffer.time(WallTime(EPOCH_MS + 1));
-        assert_eq!(&buffer.0[HEAD.len()..], b"\0\0\0\x08\0\0\0\0\0\0\x03\xe8");
+        assert_eq!(&buffer.0[MESSAGE_HEAD_BYTES + HEAD.len()..], b"\0\0\0\x08\0\0\0\0\0\0\x03\xe8");
     }
 }

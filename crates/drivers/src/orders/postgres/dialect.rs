@@ -3,20 +3,13 @@
 //! Each table is made, filled, and given its indexes in one transaction, so that the server need not look at its rows
 //! again to know that all can see them.
 
-use std::pin::Pin;
-
-use bytes::Bytes;
-use futures::SinkExt;
 use orders::OrderTable;
-use tokio_postgres::tls::NoTlsStream;
-use tokio_postgres::{Connection, CopyInSink};
 
 use super::copy::CopyBuffer;
 use crate::database::failure::SqlFailure;
 use crate::database::postgres::PostgresSessions;
-use crate::database::postgres::wire::{Wire, drive};
+use crate::database::postgres::wire::Wire;
 use crate::database::server::SqlServer;
-use crate::database::stream::MeteredStream;
 use crate::orders::sql::control::SqlDialect;
 use crate::orders::sql::load::LoadMethod;
 use crate::orders::sql::rows::RowSink;
@@ -95,9 +88,8 @@ impl SqlDialect for PostgresSessions {
         _: LoadMethod,
     ) -> Result<CopySink<'c>, SqlFailure> {
         let statement = format!("COPY {} FROM STDIN (FORMAT binary, FREEZE)", table.schema().name);
-        let (client, connection) = wire.parts();
-        let sink = Box::pin(drive(connection, client.copy_in(&statement)).await?);
-        Ok(CopySink { connection, sink, buffer: CopyBuffer::new() })
+        wire.begin_copy(&statement).await?;
+        Ok(CopySink { wire, buffer: CopyBuffer::new() })
     }
 
     async fn connect_beside(&self) -> Result<Wire, SqlFailure> {
@@ -107,8 +99,7 @@ impl SqlDialect for PostgresSessions {
 
 /// The rows of a `COPY` on their way.
 pub(crate) struct CopySink<'c> {
-    connection: &'c mut Connection<MeteredStream, NoTlsStream>,
-    sink: Pin<Box<CopyInSink<Bytes>>>,
+    wire: &'c mut Wire,
     buffer: CopyBuffer,
 }
 
@@ -124,12 +115,13 @@ impl RowSink for CopySink<'_> {
     }
 
     async fn send(&mut self) -> Result<(), SqlFailure> {
-        drive(self.connection, self.sink.send(self.buffer.take())).await
+        let sent = self.wire.send_copy(self.buffer.message()).await;
+        self.buffer.begin_message();
+        sent
     }
 
     async fn end(mut self) -> Result<(), SqlFailure> {
-        drive(self.connection, self.sink.send(self.buffer.end())).await?;
-        drive(self.connection, self.sink.as_mut().finish()).await.map(drop)
+        self.wire.end_copy(self.buffer.last_messages()).await
     }
 }
 

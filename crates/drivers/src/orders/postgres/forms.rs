@@ -7,14 +7,12 @@ use units::WallTime;
 use super::batched::{self, BatchedStatements};
 use super::stored::{self, StoredStatements};
 use crate::database::failure::SqlFailure;
-use crate::database::postgres::wire::Wire;
+use crate::database::postgres::wire::{Statement, Wire};
 use crate::database::transaction::Changes;
 use crate::orders::sql::client::{self, ClientStatements};
 use crate::orders::sql::output::End;
 use crate::orders::sql::reading::{self, ReadingStatements};
 use crate::orders::sql::session::SqlForms;
-
-type Statement = tokio_postgres::Statement;
 
 /// The prepared statements of a form.
 pub(crate) enum PostgresForms {

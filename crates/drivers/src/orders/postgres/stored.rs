@@ -5,20 +5,19 @@ use orders::{
     OrderedItem, PaymentInput, PricedLine, RECENT_ORDERS, ShortText, StockLevelInput, StockLevelOutput,
     TransactionInput, TransactionOutput,
 };
-use tokio_postgres::Row;
 use units::WallTime;
 
 use crate::database::connection::{SqlConnection, statements, values};
 use crate::database::failure::{SqlFailure, SqlStateCode, WRONG_COLUMN, WRONG_ROWS};
-use crate::database::postgres::row::wall_of;
-use crate::database::postgres::wire::Wire;
+use crate::database::postgres::row::{PostgresRow, wall_of};
+use crate::database::postgres::wire::{Statement, Wire};
 use crate::orders::sql::columns::{Columns, short, small};
 use crate::orders::sql::output::{
     OrderHead, bad_credit_entry, placed, rolled_back, selected_customer, stored_order_status, stored_payment,
 };
 
 /// The statements as they are prepared here.
-type Statements = StoredStatements<tokio_postgres::Statement>;
+type Statements = StoredStatements<Statement>;
 
 statements! {
     /// The calls.
@@ -68,7 +67,7 @@ async fn new_order(
     }
 }
 
-fn placed_order(row: &Row, now: WallTime) -> Result<TransactionOutput, SqlFailure> {
+fn placed_order(row: &PostgresRow, now: WallTime) -> Result<TransactionOutput, SqlFailure> {
     let mut columns = Columns::of(row);
     let head = OrderHead::read(&mut columns)?;
     let (names, stocks): (Vec<&str>, Vec<i64>) = (columns.value()?, columns.value()?);
@@ -134,7 +133,7 @@ async fn order_status(
 }
 
 /// Reads the lines of an order, of which each column is an array; without lines there is none.
-fn lines(columns: &mut Columns<'_, Row>) -> Result<Vec<OrderStatusLine>, SqlFailure> {
+fn lines(columns: &mut Columns<'_, PostgresRow>) -> Result<Vec<OrderStatusLine>, SqlFailure> {
     let items = columns.value::<Option<Vec<i32>>>()?.unwrap_or_default();
     let supplies = columns.value::<Option<Vec<i32>>>()?.unwrap_or_default();
     let pieces = columns.value::<Option<Vec<i64>>>()?.unwrap_or_default();

@@ -1,0 +1,158 @@
+//! The beginning of a session: who the client is, and how it proves that.
+//!
+//! Source: the documentation of PostgreSQL 15, "Message Flow", "SASL Authentication".
+
+use std::ops::ControlFlow;
+
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::message::backend::{
+    AUTHENTICATION_TAG, BACKEND_KEY_DATA_TAG, ERROR_RESPONSE_TAG, READY_FOR_QUERY_TAG,
+};
+use postgres_protocol::message::frontend;
+
+use super::failure::refusal;
+use super::message::{Content, MALFORMED};
+use super::wire::Wire;
+use crate::database::failure::{NO_PASSWORD, OTHER_AUTHENTICATION, Refusal, SqlFailure};
+use crate::database::server::{DatabasePassword, DatabaseServer};
+
+// What the server says or asks for.
+const ACCEPTED: i32 = 0;
+const CLEARTEXT_PASSWORD: i32 = 3;
+const MD5_PASSWORD: i32 = 5;
+const SASL: i32 = 10;
+const SASL_CONTINUE: i32 = 11;
+const SASL_FINAL: i32 = 12;
+
+/// What it takes to cancel a request of a session.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SessionKey {
+    pub(super) process: i32,
+    pub(super) secret: i32,
+}
+
+/// The user and the database of sessions.
+#[derive(Debug)]
+pub(super) struct Login {
+    user: String,
+    database: String,
+    password: Option<DatabasePassword>,
+    /// Settings of the server for the session, as on its command line.
+    options: String,
+}
+
+/// A message of the server about authentication.
+struct AuthenticationStep {
+    code: i32,
+    data: Vec<u8>,
+}
+
+impl Login {
+    /// Makes the login of a server's user. Names without a schema are those of `schema`, or of the user's own search path.
+    pub(super) fn new(server: &DatabaseServer, schema: Option<&str>) -> Login {
+        Login {
+            user: server.user.clone(),
+            database: server.database.clone(),
+            password: server.password.clone(),
+            options: schema.map(|schema| format!("-c search_path={schema}")).unwrap_or_default(),
+        }
+    }
+
+    /// Begins the session; returns its key.
+    pub(super) async fn introduce(&self, wire: &mut Wire) -> Result<SessionKey, SqlFailure> {
+        let parameters = [
+            ("client_encoding", "UTF8"),
+            ("application_name", "plimsoll"),
+            ("user", self.user.as_str()),
+            ("database", self.database.as_str()),
+            ("options", self.options.as_str()),
+        ];
+        let given = parameters.into_iter().filter(|(_, value)| !value.is_empty());
+        wire.send(|to| frontend::startup_message(given, to)).await?;
+        let step = next_step(wire).await?;
+        match step.code {
+            ACCEPTED => return ready(wire).await,
+            CLEARTEXT_PASSWORD => {
+                let password = self.password()?;
+                wire.send(|to| frontend::password_message(password, to)).await?;
+            }
+            MD5_PASSWORD => {
+                let salt = step.data.try_into().map_err(|_| MALFORMED)?;
+                let hash = md5_hash(self.user.as_bytes(), self.password()?, salt);
+                wire.send(|to| frontend::password_message(hash.as_bytes(), to)).await?;
+            }
+            SASL => self.prove(wire, &step.data).await?,
+            _ => return Err(SqlFailure::malformed(OTHER_AUTHENTICATION)),
+        }
+        match next_step(wire).await?.code {
+            ACCEPTED => ready(wire).await,
+            _ => Err(MALFORMED),
+        }
+    }
+
+    fn password(&self) -> Result<&[u8], SqlFailure> {
+        let password = self.password.as_ref().ok_or(SqlFailure::malformed(NO_PASSWORD))?;
+        Ok(password.text().as_bytes())
+    }
+
+    /// Proves by SCRAM that it knows the password, and has the server prove it, too.
+    async fn prove(&self, wire: &mut Wire, mechanisms: &[u8]) -> Result<(), SqlFailure> {
+        let password = self.password()?;
+        let mut known = mechanisms.split(|byte| *byte == 0);
+        if !known.any(|mechanism| mechanism == SCRAM_SHA_256.as_bytes()) {
+            return Err(SqlFailure::malformed(OTHER_AUTHENTICATION));
+        }
+        let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
+        wire.send(|to| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), to)).await?;
+        scram.update(&sasl_data(wire, SASL_CONTINUE).await?).map_err(|_| UNPROVEN)?;
+        wire.send(|to| frontend::sasl_response(scram.message(), to)).await?;
+        scram.finish(&sasl_data(wire, SASL_FINAL).await?).map_err(|_| UNPROVEN)
+    }
+}
+
+/// The failure of a server that does not know the password itself, or proves it in another way.
+const UNPROVEN: SqlFailure = SqlFailure::malformed(OTHER_AUTHENTICATION);
+
+/// Receives the next message about authentication.
+async fn next_step(wire: &mut Wire) -> Result<AuthenticationStep, SqlFailure> {
+    wire.receive(|message| match message.kind {
+        AUTHENTICATION_TAG => {
+            let mut content = Content(message.content);
+            let code = content.int4()?;
+            Ok(ControlFlow::Break(AuthenticationStep { code, data: content.0.to_vec() }))
+        }
+        ERROR_RESPONSE_TAG => refused(message.content),
+        _ => Err(MALFORMED),
+    })
+    .await
+}
+
+/// Receives the data of a message about SASL.
+async fn sasl_data(wire: &mut Wire, expected: i32) -> Result<Vec<u8>, SqlFailure> {
+    let step = next_step(wire).await?;
+    if step.code == expected { Ok(step.data) } else { Err(MALFORMED) }
+}
+
+/// Waits until the server is ready for requests.
+async fn ready(wire: &mut Wire) -> Result<SessionKey, SqlFailure> {
+    // A pooler may have none.
+    let mut key = SessionKey::default();
+    wire.receive(|message| match message.kind {
+        BACKEND_KEY_DATA_TAG => {
+            let mut content = Content(message.content);
+            key = SessionKey { process: content.int4()?, secret: content.int4()? };
+            Ok(ControlFlow::Continue(()))
+        }
+        READY_FOR_QUERY_TAG => Ok(ControlFlow::Break(())),
+        ERROR_RESPONSE_TAG => refused(message.content),
+        _ => Err(MALFORMED),
+    })
+    .await?;
+    Ok(key)
+}
+
+/// Returns the refusal of a session that has not begun.
+fn refused<T>(content: &[u8]) -> Result<T, SqlFailure> {
+    Err(SqlFailure::Refused(Refusal { is_fatal: true, ..refusal(content)? }))
+}
