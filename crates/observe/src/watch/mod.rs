@@ -40,5 +40,5 @@ pub use resolve::WatchError;
 pub(crate) use selector::begins_id;
 pub use selector::{ProcessSelector, ProcessSelectorError};
 pub use sockets::is_listening;
-pub(crate) use sockets::{Listener, parse as parse_listeners};
+pub(crate) use sockets::{Listener, accept_queues, parse as parse_listeners};
 pub(crate) use table::ProcessTable;

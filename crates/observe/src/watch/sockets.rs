@@ -80,8 +80,14 @@ fn listening_part(path: &str) -> Option<String> {
     Some(part.map(|(_, line)| line + "\n").collect())
 }
 
-/// Parses lines `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`.
+/// Parses the listening sockets of a table.
 pub(crate) fn parse(table: &str) -> Vec<Listener> {
+    accept_queues(table).into_iter().map(|(listener, _)| listener).collect()
+}
+
+/// Parses lines `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`: the listening sockets, each
+/// with the number of connections in its accept queue, which is `rx`.
+pub(crate) fn accept_queues(table: &str) -> Vec<(Listener, u64)> {
     let line = |line: &str| {
         let mut fields = line.split_ascii_whitespace();
         let address = parse_address(fields.nth(1)?)?;
@@ -89,8 +95,10 @@ pub(crate) fn parse(table: &str) -> Vec<Listener> {
         if fields.next()? != LISTEN {
             return None;
         }
-        let uid = fields.nth(3)?.parse().ok()?;
-        Some(Listener { address, uid, inode: fields.nth(1)?.parse().ok()? })
+        let (_, waiting) = fields.next()?.split_once(':')?;
+        let waiting = u64::from_str_radix(waiting, 16).ok()?;
+        let uid = fields.nth(2)?.parse().ok()?;
+        Some((Listener { address, uid, inode: fields.nth(1)?.parse().ok()? }, waiting))
     };
     table.lines().filter_map(line).collect()
 }

@@ -37,9 +37,9 @@ use process::Process;
 use programs::Programs;
 pub use shared::{ProcessMeter, WatchedGroups};
 use task::FileRoom;
-pub(super) use task::stat_text;
+pub(super) use task::{channel_name, stat_text};
 use totals::GroupTotals;
-pub(super) use totals::GrowingSum;
+pub(super) use totals::{GrowingSum, WaitChannels};
 
 /// Maximum number of processes whose status is read per reading.
 const STATUS_READS_MAX: usize = 160;

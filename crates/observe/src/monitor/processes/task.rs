@@ -143,7 +143,7 @@ fn channel(path: &str) -> Option<String> {
 }
 
 /// Returns the name without what the compiler appended to it: `do_epoll_wait.isra.0`.
-fn channel_name(text: &str) -> Option<String> {
+pub(in crate::monitor) fn channel_name(text: &str) -> Option<String> {
     let name = text.trim().split('.').next().unwrap_or_default();
     let is_name =
         name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() && name != "0";

@@ -1,6 +1,6 @@
 //! The counters of one group of processes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Counter, Reading};
 use units::Nanos;
@@ -23,9 +23,12 @@ pub(super) struct GroupTotals {
     written: GrowingSum,
     /// Run delay of ended processes.
     ended_delay: Nanos,
-    /// All wait channels seen so far: one in which no thread sleeps now is reported as zero.
-    channels: BTreeSet<String>,
+    channels: WaitChannels,
 }
+
+/// The wait channels of a group seen so far: one in which no thread sleeps now is reported as zero.
+#[derive(Debug, Default)]
+pub(in crate::monitor) struct WaitChannels(BTreeSet<String>);
 
 /// A sum over processes that does not fall when one of them ends. What ended processes leave to their parents is part of
 /// the parents' use.
@@ -110,18 +113,26 @@ impl GroupTotals {
             .map(|(counter, value)| Reading::of(counter, label, value))
             .collect();
         into.extend(new);
-        self.report_channels(label, living, into);
-    }
-
-    fn report_channels(&mut self, label: &str, living: &[&Process], into: &mut Vec<Reading>) {
         let tasks = living.iter().flat_map(|one| &one.tasks);
+        self.channels.report(label, tasks.filter_map(|task| task.channel.as_deref()), into);
+    }
+}
+
+impl WaitChannels {
+    /// Reports how many threads of a group sleep in each channel, from the channel of each thread that does.
+    pub(in crate::monitor) fn report<'a>(
+        &mut self,
+        label: &str,
+        channels: impl Iterator<Item = &'a str>,
+        into: &mut Vec<Reading>,
+    ) {
         let mut rest = 0;
-        let mut counts: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
-        for channel in tasks.filter_map(|task| task.channel.as_deref()) {
-            if !self.channels.contains(channel) && self.channels.len() < CHANNELS_MAX {
-                self.channels.insert(channel.to_owned());
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for channel in channels {
+            if !self.0.contains(channel) && self.0.len() < CHANNELS_MAX {
+                self.0.insert(channel.to_owned());
             }
-            match self.channels.contains(channel) {
+            match self.0.contains(channel) {
                 true => *counts.entry(channel).or_default() += 1,
                 false => rest += 1,
             }
@@ -130,11 +141,11 @@ impl GroupTotals {
             "" => channel.to_owned(),
             label => format!("{label} {channel}"),
         };
-        for channel in &self.channels {
+        for channel in &self.0 {
             let n = counts.get(channel.as_str()).copied().unwrap_or(0);
             into.push(Reading::of(Counter::SutWaitChannel, instance(channel), n));
         }
-        if self.channels.len() == CHANNELS_MAX {
+        if self.0.len() == CHANNELS_MAX {
             into.push(Reading::of(Counter::SutWaitChannel, instance(OTHERS), rest));
         }
     }

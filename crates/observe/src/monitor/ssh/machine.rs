@@ -193,10 +193,12 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
     use std::io::Write;
+    use std::net::TcpStream;
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
     use std::time::Duration;
 
+    use rustix::process::geteuid;
     use units::{Clock, Nanos, RealClock};
 
     use crate::kernel_file;
@@ -262,11 +264,26 @@ mod tests {
         let selectors = [label.parse().unwrap()];
         let connected = || connect_reading(PROC_FILES, HERE, LONG).unwrap();
         let mut machine = connected().watching(&selectors).unwrap();
+        // Nobody accepts them.
+        let address = listener.local_addr().unwrap();
+        let _clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());
         let mut readings = Vec::new();
-        machine.read(&mut readings).unwrap();
+        // The threads are known after the first one.
+        for _ in 0..2 {
+            readings.clear();
+            machine.read(&mut readings).unwrap();
+        }
         let of = |counter| {
             readings.iter().find(|one| one.counter == counter && one.instance == label).unwrap().value
         };
+        let queue = Reading::of(Counter::AcceptQueue, address.port().to_string(), 2);
+        assert!(readings.contains(&queue), "{readings:?}");
+        assert!(1 <= of(Counter::SutThreadsRunning) + of(Counter::SutThreadsWaiting));
+        // The thread that waits for this test sleeps in one.
+        let has_channel = |one: &Reading| {
+            one.counter == Counter::SutWaitChannel && one.instance.starts_with(&label) && 0 < one.value
+        };
+        assert!(!geteuid().is_root() || readings.iter().any(has_channel), "{readings:?}");
         assert!(
             1 <= of(Counter::SutProcesses) && 1 <= of(Counter::SutThreads) && 0 < of(Counter::SutMinorFaults)
         );

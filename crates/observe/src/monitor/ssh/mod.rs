@@ -2,7 +2,8 @@
 //!
 //! - `account`: the account on the other machine
 //! - `script`: the script for its shell, and the format of answers
-//! - `process_view`: processes found there; `processes`: their counters; `limits`: their limits in force
+//! - `process_view`: processes found there; `processes`: their counters; `threads`: states of their threads; `limits`: their
+//!   limits in force
 //! - `ssh_connection`: the running `ssh` process, with time limits
 //! - `machine`: one request per second
 
@@ -13,6 +14,7 @@ mod process_view;
 mod processes;
 mod script;
 mod ssh_connection;
+mod threads;
 
 pub use account::{SshAccount, SshAccountError};
 pub use machine::SshMachine;

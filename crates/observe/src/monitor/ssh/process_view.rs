@@ -77,6 +77,12 @@ impl ProcessView {
         }
     }
 
+    /// Returns the numbers of the sockets that these processes hold.
+    pub(super) fn sockets_of(&self, members: &BTreeSet<u32>) -> BTreeSet<u64> {
+        let is_held = |(_, holders): &(&u64, &BTreeSet<u32>)| !holders.is_disjoint(members);
+        self.holders.iter().filter(is_held).map(|(inode, _)| *inode).collect()
+    }
+
     /// Returns the directories of control groups, and of those above, that hold all of these processes.
     pub(super) fn directories_of(&self, members: &BTreeSet<u32>) -> Vec<GroupDirectory> {
         common_directories(members.iter().filter_map(|pid| self.groups.get(pid)), &self.mounts)
@@ -169,6 +175,8 @@ socket:[4711]
         assert_eq!(select("cgroup=/user.slice"), [20]);
         assert_eq!(select("container=ffff"), [0_u32; 0]);
         assert_eq!(socket("socket:[4800]'"), Some(4800));
+        assert_eq!(view.sockets_of(&[10].into()), [4711, 4800].into());
+        assert_eq!(view.sockets_of(&[20].into()), [].into());
         let directories = |pids: &[u32]| -> Vec<String> {
             let found = view.directories_of(&pids.iter().copied().collect());
             found.iter().map(|one| one.files.directory.display().to_string()).collect()

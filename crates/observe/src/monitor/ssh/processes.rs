@@ -8,12 +8,13 @@ use units::{Clock, Nanos, RealClock};
 
 use super::limits::{FileTexts, RemoteLimits, texts_of};
 use super::process_view::{ProcessView, of_process};
+use super::threads::{RemoteThreads, THREADS_MAX, ThreadKey, ThreadStates};
 use crate::kernel_file::keyed_after_colon;
 use crate::monitor::kernel::text::ticks_to_micros;
 use crate::monitor::processes::GrowingSum;
 use crate::process::{ProcessStat, parse_stat};
 use crate::thread_use;
-use crate::watch::{CpuLists, ProcessSelector};
+use crate::watch::{CpuLists, ProcessSelector, accept_queues};
 
 /// The most processes that are read of all groups together.
 const PROCESSES_MAX: usize = 64;
@@ -33,6 +34,8 @@ pub(super) struct RemoteProcesses {
     groups: Vec<RemoteGroup>,
     /// The files about limits in the last request.
     files: BTreeSet<PathBuf>,
+    /// The last thread whose state was requested.
+    last_thread: ThreadKey,
     clock: RealClock,
     readings: u32,
 }
@@ -42,6 +45,8 @@ pub(super) struct RemoteProcesses {
 struct RemoteGroup {
     selector: ProcessSelector,
     members: BTreeSet<u32>,
+    /// The sockets that they held when they were found; those of a server that opens others later are not seen.
+    sockets: BTreeSet<u64>,
     limits: RemoteLimits,
     cpu: GrowingSum,
     minor_faults: GrowingSum,
@@ -50,7 +55,8 @@ struct RemoteGroup {
     read: GrowingSum,
     written: GrowingSum,
     /// CPU time of the threads, in ns, and when it was read.
-    threads: (Nanos, BTreeMap<String, u64>),
+    threads: (Nanos, BTreeMap<ThreadKey, u64>),
+    states: RemoteThreads,
 }
 
 /// The files of a process in an answer.
@@ -59,7 +65,10 @@ struct ProcessTexts {
     stat: Option<ProcessStat>,
     io: String,
     /// CPU time and run delay of each thread, in ns.
-    threads: BTreeMap<String, (u64, u64)>,
+    threads: BTreeMap<u32, (u64, u64)>,
+    states: ThreadStates,
+    /// The listening sockets near it, as in `/proc/PID/net/tcp`.
+    listeners: String,
     children: BTreeSet<u32>,
     /// The CPUs that each thread may use, if they were requested.
     allowed: Vec<String>,
@@ -71,6 +80,7 @@ impl RemoteProcesses {
         let group = |selector: &ProcessSelector| RemoteGroup {
             selector: selector.clone(),
             members: BTreeSet::new(),
+            sockets: BTreeSet::new(),
             limits: RemoteLimits::Sought(Vec::new()),
             cpu: GrowingSum::default(),
             minor_faults: GrowingSum::default(),
@@ -79,10 +89,12 @@ impl RemoteProcesses {
             read: GrowingSum::default(),
             written: GrowingSum::default(),
             threads: (Nanos::ZERO, BTreeMap::new()),
+            states: RemoteThreads::default(),
         };
         RemoteProcesses {
             groups: selectors.iter().map(group).collect(),
             files: BTreeSet::new(),
+            last_thread: (0, 0),
             clock: RealClock::start(),
             readings: 0,
         }
@@ -104,7 +116,16 @@ impl RemoteProcesses {
         let without_limits = found().filter(|group| group.limits.needs_cpus());
         let cpus = without_limits.flat_map(|group| group.members.iter().take(PROCESSES_MAX));
         let cpus = cpus.map(|pid| format!("={pid}"));
-        let words = pids.chain(cpus).chain(files.iter().map(|path| path.display().to_string()));
+        let near = found().filter(|group| !group.sockets.is_empty());
+        let near = near.filter_map(|group| Some(format!("@{}", group.members.first()?)));
+        let threads = next_threads(found().flat_map(|group| group.threads.1.keys()), self.last_thread);
+        self.last_thread = threads.last().copied().unwrap_or_default();
+        let threads = threads.iter().map(|(pid, number)| format!("{pid}/{number}"));
+        let words = pids
+            .chain(cpus)
+            .chain(near)
+            .chain(threads)
+            .chain(files.iter().map(|path| path.display().to_string()));
         let line = words.collect::<Vec<String>>().join(" ");
         self.files = files;
         line
@@ -115,6 +136,7 @@ impl RemoteProcesses {
         let view = ProcessView::parse(printed);
         for group in self.groups.iter_mut().filter(|group| group.members.is_empty()) {
             group.members = view.select(&group.selector);
+            group.sockets = view.sockets_of(&group.members);
             group.limits = RemoteLimits::Sought(view.directories_of(&group.members));
         }
     }
@@ -158,7 +180,9 @@ impl RemoteGroup {
         let is_complete = self.members.len() <= PROCESSES_MAX;
         let mut read: Vec<ProcessTexts> = Vec::new();
         for pid in &self.members {
-            read.extend(texts.remove(pid).filter(|one| one.stat.is_some()));
+            let Some(mut one) = texts.remove(pid).filter(|one| one.stat.is_some()) else { continue };
+            self.states.take(*pid, &mut one.states);
+            read.push(one);
         }
         let stats: Vec<ProcessStat> = read.iter().filter_map(|one| one.stat).collect();
         let children = read.iter().flat_map(|one| &one.children).copied();
@@ -183,18 +207,44 @@ impl RemoteGroup {
             let allowed = read.iter().flat_map(|one| &one.allowed).map(String::as_str);
             self.limits.read(files, &CpuLists::of(allowed, is_complete), &label, into);
         }
-        self.busiest(&read, now)
+        self.report_accept_queues(&read, into);
+        let busiest = self.busiest(&read, now);
+        self.states.report(&self.threads.1.keys().copied().collect(), &label, into);
+        busiest
+    }
+
+    /// Reports the accept queues of the sockets that the group holds, by port.
+    fn report_accept_queues(&self, read: &[ProcessTexts], into: &mut Vec<Reading>) {
+        let mut ports: BTreeMap<u16, u64> = BTreeMap::new();
+        for (listener, waiting) in read.iter().flat_map(|one| accept_queues(&one.listeners)) {
+            if self.sockets.contains(&listener.inode) {
+                *ports.entry(listener.address.port()).or_default() += waiting;
+            }
+        }
+        let queue =
+            |(port, waiting): (u16, u64)| Reading::of(Counter::AcceptQueue, port.to_string(), waiting);
+        into.extend(ports.into_iter().map(queue));
     }
 
     fn busiest(&mut self, read: &[ProcessTexts], now: Nanos) -> Option<u64> {
-        let threads: BTreeMap<String, u64> =
-            read.iter().flat_map(|one| &one.threads).map(|(path, (cpu, _))| (path.clone(), *cpu)).collect();
+        let of_process = |one: &ProcessTexts| {
+            let pid = one.stat.map_or(0, |stat| stat.pid);
+            one.threads.iter().map(move |(number, (cpu, _))| ((pid, *number), *cpu)).collect::<Vec<_>>()
+        };
+        let threads: BTreeMap<ThreadKey, u64> = read.iter().flat_map(of_process).collect();
         let (before, known) = std::mem::replace(&mut self.threads, (now, threads.clone()));
         let seconds = now.saturating_sub(before).as_secs_f64();
-        let grown = threads.iter().filter_map(|(path, cpu)| Some(cpu.saturating_sub(*known.get(path)?)));
+        let grown = threads.iter().filter_map(|(key, cpu)| Some(cpu.saturating_sub(*known.get(key)?)));
         let most = grown.max().filter(|_| 0.0 < seconds)?;
         Some((most as f64 / 1000.0 / seconds).round() as u64)
     }
+}
+
+/// Returns the threads behind the last one, at most [`THREADS_MAX`], and then the first ones.
+fn next_threads<'a>(known: impl Iterator<Item = &'a ThreadKey>, last: ThreadKey) -> Vec<ThreadKey> {
+    let known: BTreeSet<ThreadKey> = known.copied().collect();
+    let (first, behind): (Vec<ThreadKey>, Vec<ThreadKey>) = known.iter().partition(|key| **key <= last);
+    behind.into_iter().chain(first).take(THREADS_MAX).collect()
 }
 
 /// Returns whether a path is one word of a request.
@@ -207,21 +257,40 @@ fn texts_by_process(printed: &str) -> BTreeMap<u32, ProcessTexts> {
     let mut texts: BTreeMap<u32, ProcessTexts> = BTreeMap::new();
     for (pid, name, text) in printed.lines().filter_map(of_process) {
         let one = texts.entry(pid).or_default();
-        match name.rsplit_once('/').map_or(name, |(_, last)| last) {
-            "stat" => one.stat = parse_stat(text).map(|(_, stat)| stat).filter(|stat| stat.state != 'Z'),
-            "status" => one.allowed.push(text.to_owned()),
-            "io" => one.io.extend([text, "\n"]),
-            "schedstat" => {
-                let used = thread_use::parse(text).map(|used| (used.cpu.0, used.run_queue.0));
-                one.threads.extend(used.map(|used| (format!("{pid}/{name}"), used)));
+        match name.split_once('/') {
+            None if name == "stat" => {
+                one.stat = parse_stat(text).map(|(_, stat)| stat).filter(|stat| stat.state != 'Z');
             }
-            "children" => {
-                one.children.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok()))
+            None if name == "io" => one.io.extend([text, "\n"]),
+            Some(("net", _)) => one.listeners.extend([text, "\n"]),
+            Some(("task", rest)) => {
+                let thread =
+                    rest.split_once('/').and_then(|(number, file)| Some((number.parse().ok()?, file)));
+                thread.into_iter().for_each(|(number, file)| one.take_thread(number, file, text));
             }
             _ => {}
         }
     }
     texts
+}
+
+impl ProcessTexts {
+    /// Takes a line of a file of a thread.
+    fn take_thread(&mut self, number: u32, file: &str, text: &str) {
+        match file {
+            "status" => self.allowed.push(text.to_owned()),
+            "stat" => self.states.take_stat(number, text),
+            "wchan" => self.states.take_channel(number, text),
+            "schedstat" => {
+                let used = thread_use::parse(text).map(|used| (used.cpu.0, used.run_queue.0));
+                self.threads.extend(used.map(|used| (number, used)));
+            }
+            "children" => {
+                self.children.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok()))
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -265,7 +334,7 @@ mod tests {
         ] {
             assert_eq!(of(&readings, counter), Some(value), "{counter}");
         }
-        assert_eq!(remote.question(), "10 11");
+        assert_eq!(remote.question(), "10 11 10/10 10/12");
         readings.clear();
         remote.read(&(stat(10, 10) + &stat(11, 10)), &mut readings);
         assert_eq!(
@@ -281,9 +350,43 @@ mod tests {
         assert_eq!(remote.question(), "11");
     }
 
+    /// By hand: a process that holds one of two listening sockets, with three connections in the accept queue.
+    #[test]
+    fn accept_queues_are_those_of_sockets_that_the_group_holds() {
+        let stat = "/proc/10/stat:10 (nginx) S 1 10 10 0 -1 4 7 0 1 0 1 5 0 0 20 0 1 0 5 5 6 7\n";
+        let row = |port: &str, inode: u32| {
+            format!(
+                "/proc/10/net/tcp:   0: 00000000:{port} 00000000:0000 0A 00000000:00000003 00:00000000 00000000     0 \
+                 0 {inode} 1 0 100 0 0 10 0\n"
+            )
+        };
+        let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap()]);
+        assert_eq!(remote.question(), FIND);
+        remote.find(&format!("{stat}/proc/10/fd:\nsocket:[4711]\n"));
+        assert_eq!(remote.question(), "10 =10 @10 /sys/devices/system/cpu/online");
+        let mut readings = Vec::new();
+        remote.read(&[stat, &row("1F90", 4711), &row("0016", 4712)].concat(), &mut readings);
+        readings.retain(|one| one.counter == Counter::AcceptQueue);
+        assert_eq!(readings, [Reading::of(Counter::AcceptQueue, "8080", 3)]);
+    }
+
+    #[test]
+    fn states_of_many_threads_are_requested_in_rotation() {
+        let known: Vec<ThreadKey> = (1..=200).map(|number| (10, number)).collect();
+        let first = next_threads(known.iter(), (0, 0));
+        assert_eq!((first.len(), first[0], first[127]), (THREADS_MAX, (10, 1), (10, 128)));
+        let second = next_threads(known.iter(), first[127]);
+        assert_eq!(
+            (second.len(), second[0], second[71], second[72]),
+            (THREADS_MAX, (10, 129), (10, 200), (10, 1))
+        );
+        assert_eq!(next_threads(known[..3].iter(), (10, 2)), [(10, 3), (10, 1), (10, 2)]);
+        assert_eq!(next_threads([].iter(), (10, 2)), []);
+    }
+
     proptest! {
         #[test]
-        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|task/1/schedstat|children|status):|socket:\\[|\\PC|\n){0,40}") {
+        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|net/tcp|task/1/(schedstat|children|status|stat|wchan)):|socket:\\[|\\PC|\n){0,40}") {
             let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap(), "port=80".parse().unwrap()]);
             remote.find(&text);
             remote.question();

@@ -20,15 +20,20 @@ pub(super) type Files = [(&'static str, Parse)];
 pub(super) const ANSWERS_MAX: u32 = 100_000;
 
 /// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
-/// threads may use, a path the file. Words of a request are not expanded to paths: a control group may have any name.
+/// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, a path the file. Words of a
+/// request are not expanded to paths: a control group may have any name. Listening sockets are the first of their table, so
+/// that `sed` ends at the first connection.
 const PROCESS_COMMANDS: &str = "\
 set --
 statuses=
+near=
 set -f
 for one in $question; do
 set +f
 case \"$one\" in
 /*) set -- \"$@\" \"$one\" ;;
+@*) near=\"$near ${one#@}\" ;;
+*/*) set -- \"$@\" /proc/${one%/*}/task/${one#*/}/stat /proc/${one%/*}/task/${one#*/}/wchan ;;
 =*) statuses=\"$statuses /proc/${one#=}/task/[0-9]*/status\" ;;
 *) set -- \"$@\" /proc/$one/stat /proc/$one/io /proc/$one/task/[0-9]*/schedstat /proc/$one/task/[0-9]*/children ;;
 esac
@@ -38,6 +43,11 @@ LC_ALL=C grep -s '' \"$@\" /dev/null </dev/null
 case \"$statuses\" in
 ?*) LC_ALL=C grep -s '^Cpus_allowed_list:' $statuses /dev/null </dev/null ;;
 esac
+for one in $near; do
+for table in tcp tcp6; do
+LC_ALL=C sed -n -e 1d -e '/:0000 0A /!q' -e \"s|^|/proc/$one/net/$table:|p\" /proc/$one/net/$table 2>/dev/null </dev/null
+done
+done
 ";
 
 /// Returns the line before an answer; text before it is a greeting.
