@@ -170,7 +170,7 @@ fn memory(rounds: &[Round]) -> String {
         MEMORIES.into_iter().filter_map(row).collect(),
         &format!(
             "## Memory per user\n\n\
-            Maximum resident memory (KiB) of Plimsoll until near the end of the load, with users who think for \
+            Maximum resident memory (KiB) of Plimsoll without its monitor until near the end of the load, with users who think for \
             {THINK_SECONDS} s on average and call a stored procedure for each transaction; medians of all rounds. The \
             additional memory of the additional users, divided by their number, in KB. The stub speaks PostgreSQL's \
             protocol and has no data.\n\n\
@@ -214,10 +214,10 @@ fn details(rounds: &[Round]) -> String {
     for (n, round) in (1..).zip(rounds) {
         for turn in &TURNS {
             let Some(costs) = round.of(turn.name) else { continue };
-            let TurnCosts { transaction_us, exchanges, load_cpus, server_cpus, rss_kib } = costs;
-            let each = costs.exchange_us();
+            let TurnCosts { transaction_us, exchanges, load_cpus, server_cpus: _, rss_kib } = costs;
+            let (each, server) = (costs.exchange_us(), costs.server_text());
             rows += &format!(
-                "| {n} | {} | {transaction_us:.1} | {exchanges:.1} | {each:.2} | {load_cpus:.2} | {server_cpus:.2} | \
+                "| {n} | {} | {transaction_us:.1} | {exchanges:.1} | {each:.2} | {load_cpus:.2} | {server} | \
                  {rss_kib:.0} |\n",
                 turn.title
             );

@@ -105,6 +105,11 @@ impl TurnCosts {
     pub(super) fn exchange_us(&self) -> f64 {
         self.transaction_us / self.exchanges
     }
+
+    /// Returns the CPUs of the server for tables; a dash where they were not seen.
+    pub(super) fn server_text(&self) -> String {
+        if self.server_cpus.is_nan() { "–".to_owned() } else { format!("{:.2}", self.server_cpus) }
+    }
 }
 
 /// Running servers, one of each product, which turns share. The other one is idle during a turn.
@@ -167,7 +172,8 @@ fn busy(site: &Site, database: &Database, arguments: &[&str], seconds: u32) -> R
 fn idle(site: &Site, target: &str, environment: &[(&str, &str)], users: u32) -> Result<TurnCosts> {
     let mut arguments = idle_arguments();
     let (users, duration) = (users.to_string(), format!("{MEMORY_SECONDS} s"));
-    arguments.extend(["--load", &users, "--duration", &duration]);
+    // What is watched of a server that has a process or thread for each session is no part of these.
+    arguments.extend(["--load", &users, "--duration", &duration, "--monitor", "off"]);
     let look_after = MEMORY_SECONDS.into();
     let (ended, result) =
         plimsoll_with(environment, &site.plimsoll, site.folder(), &arguments, target, look_after)?;
@@ -210,12 +216,13 @@ fn peer(site: &Site, database: &Database, product: DatabaseProduct, seconds: u32
 
 impl Display for TurnCosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TurnCosts { transaction_us, exchanges, load_cpus, server_cpus, rss_kib } = self;
+        let TurnCosts { transaction_us, exchanges, load_cpus, server_cpus: _, rss_kib } = self;
         write!(
             f,
             "{transaction_us:.1} µs in {exchanges:.1} exchanges ({:.2} µs each), load {load_cpus:.2} CPUs, server \
-             {server_cpus:.2} CPUs, {rss_kib:.0} KiB",
-            self.exchange_us()
+             {} CPUs, {rss_kib:.0} KiB",
+            self.exchange_us(),
+            self.server_text()
         )
     }
 }
