@@ -71,6 +71,9 @@ macro_rules! values {
 }
 pub(crate) use values;
 
+/// The most rows of a result that are kept. No statement of ours has as many.
+pub(crate) const ROWS_MAX: usize = 100_000;
+
 /// The columns of a row of a query without parameters: name and value as a text.
 pub(crate) type TextRow = Vec<(String, Option<String>)>;
 

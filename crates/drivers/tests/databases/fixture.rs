@@ -311,6 +311,18 @@ fn printed(mut command: Command) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
+/// Spoils what a peer says in one of its steps: cuts it off, or adds or changes a byte.
+pub(crate) fn spoil(steps: &mut [Vec<u8>], rng: &mut Rng) {
+    let step = rng.index(steps.len());
+    let bytes = &mut steps[step];
+    let at = rng.index(bytes.len());
+    match rng.below(3) {
+        0 => bytes.truncate(at),
+        1 => bytes.insert(at, rng.below(256) as u8),
+        _ => bytes[at] = rng.below(256) as u8,
+    }
+}
+
 /// Draws inputs of a terminal.
 pub(crate) struct Inputs {
     generator: InputGenerator,

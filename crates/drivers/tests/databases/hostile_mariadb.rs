@@ -12,7 +12,7 @@ use orders::{DistrictKey, StockLevelInput, TransactionInput};
 use units::{Clock, Purpose, RealClock, Rng};
 
 use crate::common::block_on;
-use crate::fixture::workload;
+use crate::fixture::{spoil, workload};
 
 /// The longest that a session takes to be refused.
 const REFUSED_MAX: Duration = Duration::from_secs(20);
@@ -182,14 +182,7 @@ fn spoilt_replies_have_an_outcome() {
     let mut n_failed = 0;
     for _ in 0..300 {
         let mut steps = script();
-        let step = rng.index(steps.len());
-        let bytes = &mut steps[step];
-        let at = rng.index(bytes.len());
-        match rng.below(3) {
-            0 => bytes.truncate(at),
-            1 => bytes.insert(at, rng.below(256) as u8),
-            _ => bytes[at] = rng.below(256) as u8,
-        }
+        spoil(&mut steps, &mut rng);
         n_failed += u32::from(look(serve(steps, Duration::from_millis(30))).outcome != Outcome::Ok);
     }
     assert!(150 < n_failed, "most of what was spoilt is noticed: {n_failed}");

@@ -12,7 +12,7 @@ use orders::{DistrictKey, NewOrderInput, OrderedItem, OrderedItems, StockLevelIn
 use units::{Clock, Purpose, RealClock, Rng};
 
 use crate::common::block_on;
-use crate::fixture::workload;
+use crate::fixture::{spoil, workload};
 
 /// The longest that a session takes to be refused.
 const REFUSED_MAX: Duration = Duration::from_secs(20);
@@ -255,6 +255,13 @@ fn huge_fields_are_read_to_their_end() {
     assert!(description.ends_with("or has a value of another type"), "{description}");
 }
 
+#[test]
+fn rows_without_end_are_ended() {
+    let rows = [message(b'2', b""), message(b'D', ROW).repeat(200_000)].concat();
+    let (_, description) = look(serve(script(rows), REFUSED_MAX));
+    assert!(description.ends_with("the reply is not of the database's protocol"), "{description}");
+}
+
 /// Goal: whatever bytes a server sends, a transaction has an outcome.
 #[test]
 fn spoilt_replies_have_an_outcome() {
@@ -264,14 +271,7 @@ fn spoilt_replies_have_an_outcome() {
     let mut n_failed = 0;
     for _ in 0..300 {
         let mut steps = right();
-        let step = rng.index(steps.len());
-        let bytes = &mut steps[step];
-        let at = rng.index(bytes.len());
-        match rng.below(3) {
-            0 => bytes.truncate(at),
-            1 => bytes.insert(at, rng.below(256) as u8),
-            _ => bytes[at] = rng.below(256) as u8,
-        }
+        spoil(&mut steps, &mut rng);
         let (reply, _) = look(serve(steps, Duration::from_millis(30)));
         n_failed += u32::from(reply.outcome != Outcome::Ok);
     }

@@ -24,7 +24,7 @@ use super::buffers::{CommandBuffers, SharedBuffers};
 use super::columns::KnownColumns;
 use super::row::{MariaDbRow, value};
 use super::text::{PreparedText, prepared_text};
-use crate::database::connection::{SqlConnection, SqlValue, TextRow};
+use crate::database::connection::{ROWS_MAX, SqlConnection, SqlValue, TextRow};
 use crate::database::failure::{
     NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode,
     WRONG_PARAMETERS, WRONG_ROWS,
@@ -43,9 +43,8 @@ const LOGIN_BYTES_MAX: usize = 1 << 16;
 /// The room for bytes that arrive: most replies fit into it, so that one read takes all of each.
 const RECEIVED_BYTES: usize = 4096;
 
-/// The most columns of a result, and the most rows of one.
+/// The most columns of a result.
 const COLUMNS_MAX: u64 = 256;
-const ROWS_MAX: usize = 100_000;
 
 /// The most bytes of the descriptions of a result's columns.
 const DESCRIBED_BYTES_MAX: usize = 1 << 20;

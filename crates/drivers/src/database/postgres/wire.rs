@@ -26,7 +26,7 @@ use super::message::{
     Column, MALFORMED, ServerMessage, columns, first_message, n_rows_of_tag, parameter_types,
 };
 use super::row::{PostgresRow, type_of};
-use crate::database::connection::{SqlConnection, SqlValue, TextRow};
+use crate::database::connection::{ROWS_MAX, SqlConnection, SqlValue, TextRow};
 use crate::database::failure::{NO_TLS, Refusal, SqlFailure, WRONG_PARAMETERS};
 use crate::database::stream::{MeteredStream, ServerSocket};
 
@@ -405,6 +405,9 @@ impl SqlConnection for Wire {
     ) -> Result<Vec<PostgresRow>, SqlFailure> {
         let mut rows = Vec::new();
         self.execute_statement(statement, parameters, |content| {
+            if rows.len() == ROWS_MAX {
+                return Err(MALFORMED);
+            }
             rows.push(PostgresRow::read(&statement.columns, content)?);
             Ok(())
         })
@@ -440,6 +443,7 @@ impl SqlConnection for Wire {
             |message| {
                 match message.kind {
                     ROW_DESCRIPTION_TAG => described = columns(message.content)?,
+                    DATA_ROW_TAG if rows.len() == ROWS_MAX => return Err(MALFORMED),
                     DATA_ROW_TAG => rows.push(text_row(&described, message.content)?),
                     COMMAND_COMPLETE_TAG | EMPTY_QUERY_RESPONSE_TAG => {}
                     _ => return Err(MALFORMED),
