@@ -91,6 +91,9 @@ impl SqlStateCode {
     /// The state of a statement that would change something where nothing may be changed.
     pub(crate) const READ_ONLY: SqlStateCode = SqlStateCode(*b"25006");
 
+    /// Of prepared statements: there is one of this name, or there is none. The connection is another session's, too.
+    const OF_OTHERS_STATEMENTS: [SqlStateCode; 2] = [SqlStateCode(*b"42P05"), SqlStateCode(*b"26000")];
+
     /// The state by which the stored procedure of `NewOrder` says that an item does not exist.
     pub(crate) const ROLLED_BACK: SqlStateCode = SqlStateCode(*b"OE001");
 
@@ -200,6 +203,10 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
             if let Some(message) = message {
                 let _ = write!(text, ": {}", languages::foreign_text(message));
             }
+            if SqlStateCode::OF_OTHERS_STATEMENTS.contains(&SqlStateCode::of_number(detail)) {
+                text +=
+                    "; a pooler in between must keep a connection for each session (`pool_mode = session`)";
+            }
             text
         }
         Outcome::SessionLost => "the database closed the session".to_owned(),
@@ -273,6 +280,8 @@ mod tests {
         assert_eq!(failure.outcome, Outcome::Busy);
         let expected = "the database refused it with SQLSTATE 53300: too many\\u{1b}";
         assert_eq!(describe(&failure, Some("too many\u{1b}")), expected);
+        let failure = refused("42P05", false).operation();
+        assert!(describe(&failure, None).ends_with("for each session (`pool_mode = session`)"));
         let strange = SqlStateCode::of("4\u{7}0");
         assert_eq!(SqlStateCode::of_number(strange.number()).text(), "40??");
     }

@@ -38,6 +38,11 @@ fn ready() -> Vec<u8> {
     message(b'Z', b"I")
 }
 
+/// The reply to the choice of a schema, which is the first request.
+fn chosen() -> Vec<u8> {
+    [message(b'C', b"SET\0"), ready()].concat()
+}
+
 /// The reply to a statement that is prepared: parameters of 32 bits, and a column of 64.
 fn prepared(n_parameters: u16) -> Vec<u8> {
     let types = [23u32.to_be_bytes()].repeat(n_parameters.into()).concat();
@@ -56,7 +61,7 @@ const ROW: &[u8] = b"\0\x01\0\0\0\x08\0\0\0\0\0\0\0\x03";
 
 /// All that a server says to a terminal that looks at a stock, with this reply to the call.
 fn script(reply: Vec<u8>) -> Vec<Vec<u8>> {
-    [greeting()].into_iter().chain(PARAMETERS.map(prepared)).chain([reply]).collect()
+    [greeting(), chosen()].into_iter().chain(PARAMETERS.map(prepared)).chain([reply]).collect()
 }
 
 /// Serves one client: sends the bytes of each step after something has arrived. Closes the connection where nothing does
@@ -140,7 +145,9 @@ fn peers_that_are_no_database_are_named_as_such() {
         ("half a message", greeting(), b"1\0\0\0\x40".to_vec(), cut),
         ("the beginning of a gigabyte", greeting(), b"t\x40\0\0\0abc".to_vec(), cut),
     ] {
-        let found = refusal(serve(vec![first, then], PATIENCE));
+        let is_greeted = first == greeting();
+        let steps = if is_greeted { vec![first, chosen(), then] } else { vec![first, then] };
+        let found = refusal(serve(steps, PATIENCE));
         assert!(found.ends_with(expected), "{what}: {found}");
         assert!(!found.contains("secret"), "{what}");
     }
@@ -191,7 +198,7 @@ fn replies_in_many_parts_are_put_together() {
         let first = [setting.clone(), greeting(), notice.clone()].concat();
         let refused = message(b'E', b"SERROR\0VERROR\0C42883\0Mno such function\0\0");
         let second = [notice, refused, setting, message(b'Z', b"I")].concat();
-        for reply in [first, second] {
+        for reply in [first, chosen(), second] {
             assert!(0 < client.read(&mut buffer).unwrap());
             for byte in reply {
                 client.write_all(&[byte]).unwrap();
@@ -207,7 +214,7 @@ fn replies_in_many_parts_are_put_together() {
 #[test]
 fn notices_without_end_are_ended() {
     let notices = message(b'N', b"SNOTICE\0C00000\0Mhello\0\0").repeat(100_000);
-    let found = refusal(serve(vec![greeting(), notices], REFUSED_MAX));
+    let found = refusal(serve(vec![greeting(), chosen(), notices], REFUSED_MAX));
     assert!(found.ends_with("the database sends notices without end"), "{found}");
 }
 

@@ -38,8 +38,6 @@ pub(super) struct Login {
     user: String,
     database: String,
     password: Option<DatabasePassword>,
-    /// Settings of the server for the session, as on its command line.
-    options: String,
 }
 
 /// A message of the server about authentication.
@@ -49,13 +47,12 @@ struct AuthenticationStep {
 }
 
 impl Login {
-    /// Makes the login of a server's user. Names without a schema are those of `schema`, or of the user's own search path.
-    pub(super) fn new(server: &DatabaseServer, schema: Option<&str>) -> Login {
+    /// Makes the login of a server's user.
+    pub(super) fn new(server: &DatabaseServer) -> Login {
         Login {
             user: server.user.clone(),
             database: server.database.clone(),
             password: server.password.clone(),
-            options: schema.map(|schema| format!("-c search_path={schema}")).unwrap_or_default(),
         }
     }
 
@@ -66,10 +63,8 @@ impl Login {
             ("application_name", "plimsoll"),
             ("user", self.user.as_str()),
             ("database", self.database.as_str()),
-            ("options", self.options.as_str()),
         ];
-        let given = parameters.into_iter().filter(|(_, value)| !value.is_empty());
-        wire.send(|to| frontend::startup_message(given, to)).await?;
+        wire.send(|to| frontend::startup_message(parameters, to)).await?;
         let step = next_step(wire).await?;
         match step.code {
             ACCEPTED => return ready(wire).await,

@@ -18,6 +18,7 @@ use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 use tokio::io::AsyncWriteExt;
 
+use super::connection::SqlConnection;
 use super::failure::SqlFailure;
 use super::server::{DatabaseServer, DatabaseSetupError, SqlServer};
 use super::stream::ServerSocket;
@@ -30,6 +31,8 @@ use wire::Wire;
 pub(crate) struct PostgresSessions {
     socket: ServerSocket,
     login: Login,
+    /// The statement after which names without a schema are those of ours.
+    choose_schema: Option<String>,
     buffers: Rc<SharedBuffers>,
 }
 
@@ -42,7 +45,8 @@ impl PostgresSessions {
         source_addresses: &[IpAddr],
     ) -> Result<PostgresSessions, DatabaseSetupError> {
         let socket = ServerSocket::of(server, source_addresses)?;
-        Ok(PostgresSessions { socket, login: Login::new(server, schema), buffers: Rc::default() })
+        let choose_schema = schema.map(|schema| format!("SET search_path TO {schema}"));
+        Ok(PostgresSessions { socket, login: Login::new(server), choose_schema, buffers: Rc::default() })
     }
 }
 
@@ -54,7 +58,12 @@ impl SqlServer for PostgresSessions {
     }
 
     async fn connect(&self) -> Result<Wire, SqlFailure> {
-        Wire::open(&self.socket, &self.login, &self.buffers).await
+        let mut wire = Wire::open(&self.socket, &self.login, &self.buffers).await?;
+        // Poolers refuse most of what could be said of it when the session begins.
+        if let Some(statement) = &self.choose_schema {
+            wire.command(statement).await?;
+        }
+        Ok(wire)
     }
 
     async fn cancel(&self, wire: Wire) {
