@@ -65,7 +65,7 @@ impl SessionFailure for SqlFailure {
     }
 }
 
-/// What the sessions of a load thread with one server share, and what they perform.
+/// The sessions of a load thread with one server: the state that they share, and the operations that they perform.
 pub(crate) trait DatabaseSessions: 'static {
     /// The server.
     type Server: SqlServer;

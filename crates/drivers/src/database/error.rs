@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::Outcome;
 use thiserror::Error;
 
-use super::failure::{self, SqlFailure};
+use super::failure::SqlFailure;
 use crate::net::CertificateProblem;
 
 /// The attempt that comes first.
@@ -56,13 +56,7 @@ pub enum DatabaseError {
 impl DatabaseError {
     /// Returns how a failure becomes the error of an attempt.
     pub(crate) fn of(doing: &'static str) -> impl Fn(SqlFailure) -> DatabaseError {
-        move |failure| {
-            let message = match &failure {
-                SqlFailure::Refused(refusal) => Some(refusal.message.as_str()),
-                _ => None,
-            };
-            DatabaseError::Failed { doing, text: failure::describe(&failure.operation(), message) }
-        }
+        move |failure| DatabaseError::Failed { doing, text: failure.describe() }
     }
 }
 

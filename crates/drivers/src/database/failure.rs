@@ -173,6 +173,15 @@ impl SqlFailure {
         }
     }
 
+    /// Describes the failure for people, with the server's own text where it has refused something.
+    pub(crate) fn describe(&self) -> String {
+        let message = match self {
+            SqlFailure::Refused(refusal) => Some(refusal.message.as_str()),
+            _ => None,
+        };
+        describe(&self.operation(), message)
+    }
+
     /// Returns the failure of the transaction.
     pub(crate) fn operation(&self) -> OperationFailure {
         match self {

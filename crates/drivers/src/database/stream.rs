@@ -99,7 +99,7 @@ pub(crate) struct MeteredStream {
 
 impl Drop for MeteredStream {
     fn drop(&mut self) {
-        // Who has left before does not hear it.
+        // A server that has closed the connection before does not receive it.
         let _ = match &mut self.socket {
             _ if self.farewell.is_empty() => return,
             Socket::Tcp(stream) => stream.try_write(self.farewell),
@@ -164,7 +164,7 @@ impl Drop for ClosingTls {
                 return;
             }
         }
-        // Who has left before does not hear it.
+        // A server that has closed the connection before does not receive it.
         let _ = socket.try_write(&bytes);
     }
 }

@@ -197,6 +197,16 @@ fn lines(input: &TransactionInput) -> Option<(u64, u64)> {
     }
 }
 
+/// Returns the values of measures, and those of the lines of an order that was placed.
+fn order_values<const N: usize>(measures: [(usize, u64); N], lines: Option<(u64, u64)>) -> MeasuredValues {
+    let mut values = MeasuredValues::default();
+    let lines = lines
+        .into_iter()
+        .flat_map(|(lines, remote)| [(order_measure::LINES, lines), (order_measure::REMOTE_LINES, remote)]);
+    measures.into_iter().chain(lines).for_each(|(measure, value)| values.set(measure, value));
+    values
+}
+
 /// The measures of a transaction that succeeded.
 struct Measured {
     done: Nanos,
@@ -208,23 +218,16 @@ struct Measured {
 
 impl Measured {
     fn values(&self) -> MeasuredValues {
-        let mut values = MeasuredValues::default();
         let reply = &self.reply;
-        for (measure, value) in [
+        let measures = [
             (order_measure::QUEUE, reply.queue),
             (order_measure::SERVICE, reply.service),
             (order_measure::ROUND_TRIPS, self.n_round_trips),
             (order_measure::RETRIES, reply.result),
             (order_measure::SENT_BYTES, self.sent_bytes),
             (order_measure::RECEIVED_BYTES, reply.bytes),
-        ] {
-            values.set(measure, value);
-        }
-        if let Some((lines, remote)) = self.lines {
-            values.set(order_measure::LINES, lines);
-            values.set(order_measure::REMOTE_LINES, remote);
-        }
-        values
+        ];
+        order_values(measures, self.lines)
     }
 }
 

@@ -14,7 +14,7 @@ use super::session::{
 use crate::database::connection::SqlConnection;
 use crate::database::driver::{DatabaseSessions, Exchanged, SharedServer};
 use crate::database::error::{DatabaseError, unconnected};
-use crate::database::failure::{self, SqlFailure, SqlStateCode};
+use crate::database::failure::{SqlFailure, SqlStateCode};
 use crate::database::server::SqlServer;
 use crate::database::transaction::Changes;
 use crate::net::OperationFailure;
@@ -60,15 +60,11 @@ impl<S: SqlServer> SessionContext<S> {
 
     fn refusal(&self, (kind, index, failure): Refused) -> StatementRefusal {
         let transaction = &self.transactions.kinds[kind];
-        let message = match &failure {
-            SqlFailure::Refused(refusal) => Some(refusal.message.as_str()),
-            _ => None,
-        };
         StatementRefusal {
             transaction: transaction.name.clone(),
             number: index + 1,
             line: transaction.statements[index].line,
-            text: self.with_remedy(&failure.operation(), failure::describe(&failure.operation(), message)),
+            text: self.with_remedy(&failure.operation(), failure.describe()),
         }
     }
 

@@ -9,7 +9,7 @@ pub(super) fn over<Round>(rounds: &[Round], value: impl Fn(&Round) -> f64) -> f6
     stats::median(&values).expect("there are rounds")
 }
 
-/// What was measured in the turns of a round, in any order, by the names of the turns.
+/// The figures of the turns of a round, in any order, by the names of the turns.
 pub(super) struct Round<Name, Costs> {
     turns: Vec<(Name, Costs)>,
 }

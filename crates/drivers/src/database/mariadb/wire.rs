@@ -107,7 +107,7 @@ pub(crate) struct Login {
     pub(crate) password: Option<DatabasePassword>,
 }
 
-/// What the sessions of a load thread share.
+/// The state that the sessions of a load thread share.
 #[derive(Debug, Default)]
 pub(crate) struct SharedState {
     columns: KnownColumns,

@@ -17,7 +17,7 @@ use super::wire::Wire;
 use crate::database::failure::{NO_PASSWORD, OTHER_AUTHENTICATION, Refusal, SqlFailure};
 use crate::database::server::{DatabasePassword, DatabaseServer};
 
-// What the server says or asks for.
+// Codes of the server's messages about authentication.
 const ACCEPTED: i32 = 0;
 const CLEARTEXT_PASSWORD: i32 = 3;
 const MD5_PASSWORD: i32 = 5;
@@ -25,7 +25,7 @@ const SASL: i32 = 10;
 const SASL_CONTINUE: i32 = 11;
 const SASL_FINAL: i32 = 12;
 
-/// What it takes to cancel a request of a session.
+/// The identity of a session, by which another connection cancels its request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SessionKey {
     pub(super) process: i32,

@@ -85,7 +85,7 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Returns what it takes to cancel a request.
+    /// Returns the identity by which a request is cancelled.
     pub(super) fn key(&self) -> SessionKey {
         self.key
     }

@@ -19,7 +19,7 @@ use orderstore::{OrderStore, StoreError};
 use units::{Clock, Nanos, RealClock, wall};
 
 use super::count::{Counters, OpenTransaction, OrderCounts};
-use super::{describe, lines, verify};
+use super::{describe, lines, order_values, verify};
 use crate::net::OperationFailure;
 use pool::{ConnectionPool, PooledConnection};
 
@@ -135,19 +135,12 @@ impl EmbeddedDriver {
 
 /// Returns the measures of a transaction that succeeded. Nothing went over a network.
 fn measured(input: &TransactionInput, queue: Nanos, service: Nanos, n_retries: u32) -> MeasuredValues {
-    let mut values = MeasuredValues::default();
-    for (measure, value) in [
+    let measures = [
         (order_measure::QUEUE, queue.0),
         (order_measure::SERVICE, service.0),
         (order_measure::RETRIES, n_retries.into()),
-    ] {
-        values.set(measure, value);
-    }
-    if let Some((lines, remote)) = lines(input) {
-        values.set(order_measure::LINES, lines);
-        values.set(order_measure::REMOTE_LINES, remote);
-    }
-    values
+    ];
+    order_values(measures, lines(input))
 }
 
 impl Drop for EmbeddedDriver {

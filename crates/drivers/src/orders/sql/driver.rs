@@ -11,6 +11,7 @@ use crate::database::failure::SqlFailure;
 use crate::database::server::SqlServer;
 use crate::database::transaction::Changes;
 use crate::orders::count::{Counters, OrderCounts};
+use crate::orders::{lines, order_values};
 
 /// A database server of terminals.
 pub(crate) trait OrderServer: SqlServer {
@@ -65,20 +66,13 @@ impl<S: OrderServer> DatabaseSessions for SqlContext<S> {
     }
 
     fn measured(&self, request: &OrderRequest, n_retries: u64, exchanged: Exchanged) -> MeasuredValues {
-        let mut values = MeasuredValues::default();
-        for (measure, value) in [
+        let measures = [
             (order_measure::ROUND_TRIPS, exchanged.round_trips),
             (order_measure::RETRIES, n_retries),
             (order_measure::SENT_BYTES, exchanged.sent),
             (order_measure::RECEIVED_BYTES, exchanged.received),
-        ] {
-            values.set(measure, value);
-        }
-        if let Some((lines, remote)) = crate::orders::lines(&request.input) {
-            values.set(order_measure::LINES, lines);
-            values.set(order_measure::REMOTE_LINES, remote);
-        }
-        values
+        ];
+        order_values(measures, lines(&request.input))
     }
 
     fn kind_name<'a>(&'a self, request: &'a OrderRequest) -> &'a str {

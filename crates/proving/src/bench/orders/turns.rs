@@ -172,7 +172,7 @@ fn busy(site: &Site, database: &Database, arguments: &[&str], seconds: u32) -> R
 fn idle(site: &Site, target: &str, environment: &[(&str, &str)], users: u32) -> Result<TurnCosts> {
     let mut arguments = idle_arguments();
     let (users, duration) = (users.to_string(), format!("{MEMORY_SECONDS} s"));
-    // What is watched of a server that has a process or thread for each session is no part of these.
+    // The memory of the monitor grows with a server that has a process or thread for each session, and is no session's.
     arguments.extend(["--load", &users, "--duration", &duration, "--monitor", "off"]);
     let look_after = MEMORY_SECONDS.into();
     let (ended, result) =
