@@ -33,6 +33,7 @@ use crate::watch::{Namespace, ProcessGroup, ProcessSelector, ProcessTable, Sough
 use group_files::GroupFiles;
 use limit_files::LimitFiles;
 pub(super) use limit_files::LimitUses;
+pub(super) use process::OpenFiles;
 use process::Process;
 use programs::Programs;
 pub use shared::{ProcessMeter, WatchedGroups};

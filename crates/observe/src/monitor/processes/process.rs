@@ -1,5 +1,6 @@
 //! A process of the server as last read.
 
+use model::Counter;
 use units::Nanos;
 
 use super::task::{FileRoom, Task, stat_text};
@@ -34,9 +35,28 @@ pub(super) struct DiskBytes {
 
 /// The open files of a process, and their limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OpenFiles {
-    pub(super) open: u64,
-    pub(super) max: u64,
+pub(in crate::monitor) struct OpenFiles {
+    pub(in crate::monitor) open: u64,
+    pub(in crate::monitor) max: u64,
+}
+
+impl OpenFiles {
+    /// Parses the soft limit in lines `Max open files  1024  524288  files`.
+    pub(in crate::monitor) fn max_of(limits: &str) -> Option<u64> {
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+        line.split_ascii_whitespace().next()?.parse().ok()
+    }
+
+    /// Returns those of the process that is closest to its limit.
+    pub(in crate::monitor) fn nearest(all: impl Iterator<Item = OpenFiles>) -> Option<OpenFiles> {
+        let share = |one: &OpenFiles| one.open as f64 / one.max.max(1) as f64;
+        all.max_by(|one, other| share(one).total_cmp(&share(other)))
+    }
+
+    /// Returns the counters of a group whose nearest process has these.
+    pub(in crate::monitor) fn counters(&self) -> [(Counter, u64); 2] {
+        [(Counter::SutOpenFiles, self.open), (Counter::SutOpenFilesMax, self.max)]
+    }
 }
 
 impl Process {
@@ -154,13 +174,7 @@ fn open_files(pid: u32) -> Option<u64> {
 }
 
 fn open_files_max(pid: u32) -> Option<u64> {
-    parse_open_files_max(&kernel_file::read(format!("/proc/{pid}/limits"))?)
-}
-
-/// Parses the soft limit in lines `Max open files  1024  524288  files`.
-fn parse_open_files_max(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
+    OpenFiles::max_of(&kernel_file::read(format!("/proc/{pid}/limits"))?)
 }
 
 #[cfg(test)]
@@ -177,8 +191,8 @@ mod tests {
         let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
                       Max processes             7725                 7725                 processes \n\
                       Max open files            1024                 524288               files     \n";
-        assert_eq!(parse_open_files_max(limits), Some(1024));
-        assert_eq!(parse_open_files_max("Max open files            unlimited\n"), None);
+        assert_eq!(OpenFiles::max_of(limits), Some(1024));
+        assert_eq!(OpenFiles::max_of("Max open files            unlimited\n"), None);
     }
 
     /// By hand: a file more is one more.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Counter, Reading};
 use units::Nanos;
 
-use super::process::Process;
+use super::process::{OpenFiles, Process};
 use super::ticks_to_micros;
 
 /// Maximum number of wait channels with their own series; others are combined as [`OTHERS`].
@@ -95,15 +95,8 @@ impl GroupTotals {
             values.push((Counter::SutReadBytes, self.read.add(disk(|one| Some(one.disk?.read)))));
             values.push((Counter::SutWriteBytes, self.written.add(disk(|one| Some(one.disk?.written)))));
         }
-        let nearest = living.iter().filter_map(|one| one.files).max_by(|one, other| {
-            let share = |open: u64, max: u64| open as f64 / max.max(1) as f64;
-            share(one.open, one.max).total_cmp(&share(other.open, other.max))
-        });
-        values.extend(
-            nearest.iter().flat_map(|files| {
-                [(Counter::SutOpenFiles, files.open), (Counter::SutOpenFilesMax, files.max)]
-            }),
-        );
+        let nearest = OpenFiles::nearest(living.iter().filter_map(|one| one.files));
+        values.extend(nearest.iter().flat_map(OpenFiles::counters));
         let is_new = |(counter, _): &(Counter, u64)| {
             !into.iter().any(|known| known.counter == *counter && known.instance == label)
         };
@@ -158,7 +151,7 @@ fn share_in_state(living: &[&Process], state: char) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::process::{DiskBytes, OpenFiles};
+    use super::super::process::DiskBytes;
     use super::super::testing::process;
     use super::*;
 

@@ -194,6 +194,7 @@ mod tests {
     use std::fs;
     use std::io::Write;
     use std::net::TcpStream;
+    use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
     use std::time::Duration;
@@ -261,6 +262,10 @@ mod tests {
     fn processes_there_are_found_and_counted() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let label = format!("port={}", listener.local_addr().unwrap().port());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("back-end.sock");
+        let _back_end = UnixListener::bind(&path).unwrap();
+        let _waiting = UnixStream::connect(&path).unwrap();
         let selectors = [label.parse().unwrap()];
         let connected = || connect_reading(PROC_FILES, HERE, LONG).unwrap();
         let mut machine = connected().watching(&selectors).unwrap();
@@ -278,6 +283,13 @@ mod tests {
         };
         let queue = Reading::of(Counter::AcceptQueue, address.port().to_string(), 2);
         assert!(readings.contains(&queue), "{readings:?}");
+        for (counter, n) in [(Counter::SutConnections, 2), (Counter::SutAccepted, 0)] {
+            let expected = Reading::of(counter, address.port().to_string(), n);
+            assert!(readings.contains(&expected), "{readings:?}");
+        }
+        assert!(4 <= of(Counter::SutOpenFiles) && of(Counter::SutOpenFiles) < of(Counter::SutOpenFilesMax));
+        let unix = Reading::of(Counter::UnixAcceptQueue, path.display().to_string(), 1);
+        assert!(readings.contains(&unix), "install it with `apt-get install iproute2`: {readings:?}");
         assert!(1 <= of(Counter::SutThreadsRunning) + of(Counter::SutThreadsWaiting));
         // The thread that waits for this test sleeps in one.
         let has_channel = |one: &Reading| {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use model::{Counter, Reading};
 use units::{Clock, Nanos, RealClock};
 
+use super::counts::{CountTexts, RemoteCounts, unix_queues};
 use super::limits::{FileTexts, RemoteLimits, texts_of};
 use super::process_view::{ProcessView, of_process};
 use super::threads::{RemoteThreads, THREADS_MAX, ThreadKey, ThreadStates};
@@ -57,6 +58,7 @@ struct RemoteGroup {
     /// CPU time of the threads, in ns, and when it was read.
     threads: (Nanos, BTreeMap<ThreadKey, u64>),
     states: RemoteThreads,
+    counts: RemoteCounts,
 }
 
 /// The files of a process in an answer.
@@ -67,6 +69,7 @@ struct ProcessTexts {
     /// CPU time and run delay of each thread, in ns.
     threads: BTreeMap<u32, (u64, u64)>,
     states: ThreadStates,
+    counts: CountTexts,
     /// The listening sockets near it, as in `/proc/PID/net/tcp`.
     listeners: String,
     children: BTreeSet<u32>,
@@ -90,6 +93,7 @@ impl RemoteProcesses {
             written: GrowingSum::default(),
             threads: (Nanos::ZERO, BTreeMap::new()),
             states: RemoteThreads::default(),
+            counts: RemoteCounts::default(),
         };
         RemoteProcesses {
             groups: selectors.iter().map(group).collect(),
@@ -108,6 +112,7 @@ impl RemoteProcesses {
         if is_missing && self.readings % FIND_EVERY == 1 {
             return FIND.to_owned();
         }
+        let counts: BTreeSet<String> = self.groups.iter_mut().flat_map(RemoteGroup::counts_due).collect();
         let found = || self.groups.iter().filter(|group| !group.members.is_empty());
         let files = found().flat_map(|group| group.limits.files()).filter(|path| is_word(path));
         let files: BTreeSet<PathBuf> = files.take(FILES_MAX).collect();
@@ -124,6 +129,7 @@ impl RemoteProcesses {
         let words = pids
             .chain(cpus)
             .chain(near)
+            .chain(counts)
             .chain(threads)
             .chain(files.iter().map(|path| path.display().to_string()));
         let line = words.collect::<Vec<String>>().join(" ");
@@ -138,6 +144,7 @@ impl RemoteProcesses {
             group.members = view.select(&group.selector);
             group.sockets = view.sockets_of(&group.members);
             group.limits = RemoteLimits::Sought(view.directories_of(&group.members));
+            group.counts = RemoteCounts::default();
         }
     }
 
@@ -158,10 +165,12 @@ impl RemoteProcesses {
     pub(super) fn read(&mut self, printed: &str, into: &mut Vec<Reading>) {
         let mut texts = texts_by_process(printed);
         let files = texts_of(printed, &self.files);
+        let queues = unix_queues(printed);
         let now = self.clock.now();
         let mut busiest = None;
         for group in &mut self.groups {
             busiest = busiest.max(group.read(&mut texts, &files, now, into));
+            group.counts.report_unix(&queues, &group.sockets, into);
         }
         into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
     }
@@ -182,6 +191,7 @@ impl RemoteGroup {
         for pid in &self.members {
             let Some(mut one) = texts.remove(pid).filter(|one| one.stat.is_some()) else { continue };
             self.states.take(*pid, &mut one.states);
+            self.counts.take(*pid, &one.counts);
             read.push(one);
         }
         let stats: Vec<ProcessStat> = read.iter().filter_map(|one| one.stat).collect();
@@ -207,14 +217,23 @@ impl RemoteGroup {
             let allowed = read.iter().flat_map(|one| &one.allowed).map(String::as_str);
             self.limits.read(files, &CpuLists::of(allowed, is_complete), &label, into);
         }
-        self.report_accept_queues(&read, into);
+        let ports = self.report_accept_queues(&read, into);
+        self.counts.report(&self.members, &ports, &label, into);
         let busiest = self.busiest(&read, now);
         self.states.report(&self.threads.1.keys().copied().collect(), &label, into);
         busiest
     }
 
-    /// Reports the accept queues of the sockets that the group holds, by port.
-    fn report_accept_queues(&self, read: &[ProcessTexts], into: &mut Vec<Reading>) {
+    /// Returns the words of what is due to be counted; none before its processes are found.
+    fn counts_due(&mut self) -> Vec<String> {
+        if self.members.is_empty() {
+            return Vec::new();
+        }
+        self.counts.words(&self.members, !self.sockets.is_empty())
+    }
+
+    /// Reports the accept queues of the sockets that the group holds, by port; returns the ports.
+    fn report_accept_queues(&self, read: &[ProcessTexts], into: &mut Vec<Reading>) -> BTreeSet<u16> {
         let mut ports: BTreeMap<u16, u64> = BTreeMap::new();
         for (listener, waiting) in read.iter().flat_map(|one| accept_queues(&one.listeners)) {
             if self.sockets.contains(&listener.inode) {
@@ -222,8 +241,9 @@ impl RemoteGroup {
             }
         }
         let queue =
-            |(port, waiting): (u16, u64)| Reading::of(Counter::AcceptQueue, port.to_string(), waiting);
-        into.extend(ports.into_iter().map(queue));
+            |(port, waiting): (&u16, &u64)| Reading::of(Counter::AcceptQueue, port.to_string(), *waiting);
+        into.extend(ports.iter().map(queue));
+        ports.into_keys().collect()
     }
 
     fn busiest(&mut self, read: &[ProcessTexts], now: Nanos) -> Option<u64> {
@@ -268,7 +288,7 @@ fn texts_by_process(printed: &str) -> BTreeMap<u32, ProcessTexts> {
                     rest.split_once('/').and_then(|(number, file)| Some((number.parse().ok()?, file)));
                 thread.into_iter().for_each(|(number, file)| one.take_thread(number, file, text));
             }
-            _ => {}
+            _ => one.counts.take(name, text),
         }
     }
     texts
@@ -318,7 +338,7 @@ mod tests {
         assert_eq!(remote.question(), "");
         remote.find(&stat(10, 10));
         assert_eq!(remote.missing(), Ok(()));
-        assert_eq!(remote.question(), "10 =10 /sys/devices/system/cpu/online");
+        assert_eq!(remote.question(), "10 =10 +10 /sys/devices/system/cpu/online");
         let mut readings = Vec::new();
         let more = "/proc/10/io:read_bytes: 4096\n/proc/10/io:write_bytes: 1\n\
                     /proc/10/task/10/schedstat:5000 3000 1\n/proc/10/task/12/schedstat:5000 4000 1\n\
@@ -334,7 +354,7 @@ mod tests {
         ] {
             assert_eq!(of(&readings, counter), Some(value), "{counter}");
         }
-        assert_eq!(remote.question(), "10 11 10/10 10/12");
+        assert_eq!(remote.question(), "10 11 +11 10/10 10/12");
         readings.clear();
         remote.read(&(stat(10, 10) + &stat(11, 10)), &mut readings);
         assert_eq!(
@@ -347,7 +367,7 @@ mod tests {
             (of(&readings, Counter::SutProcesses), of(&readings, Counter::SutCpu)),
             (Some(1), Some(ticks_to_micros(30)))
         );
-        assert_eq!(remote.question(), "11");
+        assert_eq!(remote.question(), "11 +11");
     }
 
     /// By hand: a process that holds one of two listening sockets, with three connections in the accept queue.
@@ -363,7 +383,7 @@ mod tests {
         let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap()]);
         assert_eq!(remote.question(), FIND);
         remote.find(&format!("{stat}/proc/10/fd:\nsocket:[4711]\n"));
-        assert_eq!(remote.question(), "10 =10 @10 /sys/devices/system/cpu/online");
+        assert_eq!(remote.question(), "10 =10 @10 +10 :10 unix /sys/devices/system/cpu/online");
         let mut readings = Vec::new();
         remote.read(&[stat, &row("1F90", 4711), &row("0016", 4712)].concat(), &mut readings);
         readings.retain(|one| one.counter == Counter::AcceptQueue);
@@ -386,7 +406,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|net/tcp|task/1/(schedstat|children|status|stat|wchan)):|socket:\\[|\\PC|\n){0,40}") {
+        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|net/tcp|open|limits|connections|task/1/(schedstat|children|status|stat|wchan)):|socket:\\[|unix:u_str LISTEN |[0-9]{1,3} |\\PC|\n){0,40}") {
             let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap(), "port=80".parse().unwrap()]);
             remote.find(&text);
             remote.question();

@@ -20,19 +20,25 @@ pub(super) type Files = [(&'static str, Parse)];
 pub(super) const ANSWERS_MAX: u32 = 100_000;
 
 /// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
-/// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, a path the file. Words of a
+/// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12` the connections
+/// near it by local port, `unix` listening Unix sockets, a path the file. Words of a
 /// request are not expanded to paths: a control group may have any name. Listening sockets are the first of their table, so
 /// that `sed` ends at the first connection.
 const PROCESS_COMMANDS: &str = "\
 set --
 statuses=
 near=
+opened=
+tables=
 set -f
 for one in $question; do
 set +f
 case \"$one\" in
 /*) set -- \"$@\" \"$one\" ;;
 @*) near=\"$near ${one#@}\" ;;
++*) opened=\"$opened ${one#+}\" ;;
+:*) tables=\"$tables ${one#:}\" ;;
+unix) LC_ALL=C ss -x -l 2>/dev/null </dev/null | LC_ALL=C sed 's/^/unix:/' ;;
 */*) set -- \"$@\" /proc/${one%/*}/task/${one#*/}/stat /proc/${one%/*}/task/${one#*/}/wchan ;;
 =*) statuses=\"$statuses /proc/${one#=}/task/[0-9]*/status\" ;;
 *) set -- \"$@\" /proc/$one/stat /proc/$one/io /proc/$one/task/[0-9]*/schedstat /proc/$one/task/[0-9]*/children ;;
@@ -47,6 +53,18 @@ for one in $near; do
 for table in tcp tcp6; do
 LC_ALL=C sed -n -e 1d -e '/:0000 0A /!q' -e \"s|^|/proc/$one/net/$table:|p\" /proc/$one/net/$table 2>/dev/null </dev/null
 done
+done
+for one in $opened; do
+set -- /proc/$one/fd/*
+[ -L \"$1\" ] && echo \"/proc/$one/open:$#\"
+LC_ALL=C sed -n \"s|^Max open files|/proc/$one/limits:&|p\" /proc/$one/limits 2>/dev/null </dev/null
+done
+for one in $tables; do
+LC_ALL=C cat /proc/$one/net/tcp /proc/$one/net/tcp6 2>/dev/null </dev/null | LC_ALL=C awk -v at=\"/proc/$one/connections:\" '
+{ port = substr($2, length($2) - 3) }
+$4 == \"0A\" { listens[port] = 1 }
+$4 == \"01\" || $4 == \"08\" { all[port]++; accepted[port] += ($10 != 0) }
+END { for (port in listens) print at port, all[port] + 0, accepted[port] + 0; print at \"rows\", NR }' 2>/dev/null
 done
 ";
 
