@@ -176,7 +176,7 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
     let Some(lowest) = lowest else { return Vec::new() };
     pairs()
         .map(|(point, own)| {
-            let (indicators, services) = with_relative(own, point, lowest, points);
+            let (indicators, services) = with_relative(plan, own, point, lowest, points);
             let cause = cause::find_cause(&indicators);
             let (demands, bounds) = demand::demands(plan, point);
             let bottleneck = cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck);

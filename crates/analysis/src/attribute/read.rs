@@ -32,6 +32,10 @@ const BUFFER_READS: [&str; 2] = ["pg_stat_database.blks_read", "Innodb_buffer_po
 /// network and the generator add would count.
 const RESPONSE_MIN: f64 = 0.005;
 
+/// The most that a rate can be of the ideal one. A house rule: one user may find CPUs asleep that many keep awake, but what is
+/// more than twice the ideal shows that operations had to wait at the lowest load, too.
+const OF_IDEAL_MAX: f64 = 2.0;
+
 /// The indicators of a load point by itself, with the values that later ones are compared with.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PointIndicators {
@@ -216,29 +220,16 @@ impl Reader<'_> {
 
     /// Reads what the server's threads wait for, and how much of the response time is known.
     fn waits(&mut self) {
-        let workers = self.uses.sut_sum(Counter::ServiceWorkers);
-        let workers = workers.or(web::workers(self.plan));
         let in_flight = self.point.in_flight_mean;
-        let share_of = |n: Option<f64>, limit: Option<f64>| {
-            let in_progress = limit.unwrap_or(f64::INFINITY).min(in_flight);
-            ratio(n, Some(in_progress)).map(|share| share.min(1.0))
-        };
-        let at_lock = threads_in(self.uses, &LOCK_CHANNELS);
-        let at_lock = at_lock.iter().filter_map(|(group, n)| {
-            // The workers of a back end are fewer than the operations that wait for them.
-            let threads = self.uses.sut_value(Counter::SutThreads, group);
-            share_of(Some(*n), workers.or(threads))
-        });
-        let at_lock = at_lock.max_by(f64::total_cmp);
         let at_socket = threads_in(self.uses, &SOCKET_CHANNELS);
         let at_socket = (!at_socket.is_empty()).then(|| at_socket.values().sum());
-        self.put(Indicator::ThreadsAtSocket, share_of(at_socket, None));
+        self.put(Indicator::ThreadsAtSocket, share_of(at_socket, in_flight));
         self.put(Indicator::AcceptedAtLimit, connections::accepted_at_limit(self.uses));
         let sum = |counter| self.uses.sut_sum(counter);
-        let at_disk = share_of(sum(Counter::SutThreadsBlocked), sum(Counter::SutThreads));
-        self.put(Indicator::ThreadsAtLock, at_lock);
-        self.put(Indicator::SessionsAtLock, share_of(sum(Counter::SessionsAtLock), None));
-        self.put(Indicator::SessionsAtLog, share_of(sum(Counter::SessionsAtLog), None));
+        let threads = sum(Counter::SutThreads).unwrap_or(f64::INFINITY);
+        let at_disk = share_of(sum(Counter::SutThreadsBlocked), threads.min(in_flight));
+        self.put(Indicator::SessionsAtLock, share_of(sum(Counter::SessionsAtLock), in_flight));
+        self.put(Indicator::SessionsAtLog, share_of(sum(Counter::SessionsAtLog), in_flight));
         self.put(Indicator::ThreadsAtDisk, at_disk);
         self.put(Indicator::ResponseUnexplained, self.response_unexplained());
     }
@@ -258,6 +249,7 @@ impl Reader<'_> {
 /// Adds the indicators that follow from a comparison with the lowest load, and with all lower ones; returns them with the
 /// services that they are about.
 pub(super) fn with_relative(
+    plan: &Plan,
     own: &PointIndicators,
     point: &LoadPointResult,
     (lowest, base): (&LoadPointResult, &PointIndicators),
@@ -273,6 +265,7 @@ pub(super) fn with_relative(
     let mut indicators = own.indicators.clone();
     for (indicator, value) in [
         (Indicator::RateOfIdeal, rate_of_ideal(point, lowest)),
+        (Indicator::ThreadsAtLock, threads_at_lock(plan, point, lowest)),
         (Indicator::DiskGrowth, beyond(ratio(own.disk_time, base.disk_time))),
         (Indicator::SwitchGrowth, beyond(ratio(own.switches, base.switches))),
         (Indicator::RateGrowth, growth),
@@ -290,7 +283,8 @@ pub(super) fn with_relative(
 /// Returns the rate of a load point relative to the ideal rate without any waiting: N ÷ (Z + R₁), with Z the measured
 /// think time and R₁ the mean response time at the lowest load; in an open loop relative to the due operations.
 ///
-/// The lowest load can only be its own reference where surely nothing waits there: with one user, or with think times.
+/// The lowest load can only be its own reference where surely nothing waits there: with one user, or with think times. It is
+/// none for others where they go far beyond it: a CPU that is crowded makes one user wait as well.
 fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f64> {
     let Load::Users(users) = point.load else { return point.delivered_ratio };
     let thinks = 0.0 < point.thinking_mean;
@@ -298,7 +292,30 @@ fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f6
         return None;
     }
     let think = point.thinking_mean / point.rate;
-    ratio(Some(point.rate), Some(f64::from(users) / (think + lowest.response.mean?)))
+    let of_ideal = ratio(Some(point.rate), Some(f64::from(users) / (think + lowest.response.mean?)));
+    of_ideal.filter(|share| *share <= OF_IDEAL_MAX)
+}
+
+/// Returns the share of the operations in progress whose threads wait for a lock on a file; `None` where wait channels were
+/// not read, or tell nothing: idle workers may take turns at accepting by such a lock, as the daemons of mod_wsgi do. Then
+/// more of them wait at the lowest load than operations are in progress there.
+fn threads_at_lock(plan: &Plan, point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f64> {
+    let idle = threads_in(&lowest.resources, &LOCK_CHANNELS);
+    let takes_turns = |group: &str| idle.get(group).is_some_and(|n| lowest.in_flight_mean < *n);
+    let uses = &point.resources;
+    let workers = uses.sut_sum(Counter::ServiceWorkers).or(web::workers(plan));
+    let waiting = threads_in(uses, &LOCK_CHANNELS).into_iter().filter(|(group, _)| !takes_turns(group));
+    let shares = waiting.filter_map(|(group, n)| {
+        // The workers of a back end are fewer than the operations that wait for them.
+        let workers = workers.or(uses.sut_value(Counter::SutThreads, group)).unwrap_or(f64::INFINITY);
+        share_of(Some(n), workers.min(point.in_flight_mean))
+    });
+    shares.max_by(f64::total_cmp)
+}
+
+/// Returns `n` ÷ `all`, at most 1; `None` if `n` is not known, or there are none.
+fn share_of(n: Option<f64>, all: f64) -> Option<f64> {
+    ratio(n, Some(all)).map(|share| share.min(1.0))
 }
 
 /// Returns the mean number of threads of each group of the server that sleep in functions with these beginnings; empty where

@@ -212,6 +212,20 @@ fn a_link_shows_at_the_end_that_sends_into_it() {
     assert_eq!(with_two_ends(0, [0, 30]), Bottleneck::Network);
 }
 
+/// The reported case: a CPU that other programs fill makes one user wait too, and 16 users reach several times what he does.
+/// By hand: 60 ms for one user; 8 users at 40 ms reach 1.5 times the ideal, 16 at 10 ms six times, which is none.
+#[test]
+fn a_rate_far_beyond_the_ideal_shows_that_it_is_none() {
+    let shown = Shown { cpu: 0.5, runnable: 1, disk: 0.0 };
+    let analysis = run(&[(1, 60, shown), (8, 40, shown), (16, 10, shown)]);
+    let of_ideal = |index: usize| {
+        let attribution = analysis.load_points[index].attribution.as_ref().unwrap();
+        attribution.indicators.get(&Indicator::RateOfIdeal).copied()
+    };
+    assert!((of_ideal(1).unwrap() - 1.5).abs() < 0.01, "{:?}", of_ideal(1));
+    assert_eq!(of_ideal(2), None);
+}
+
 /// Values per second of totals, or levels, of a counter.
 type CounterValue = (Counter, &'static str, u64);
 
@@ -503,15 +517,16 @@ fn overflows_of_other_listeners_are_not_the_servers() {
 
 /// The connections to a service at 1 user and at 8, with what is seen of the server's threads.
 fn with_service(connections: [u64; 2], shown: &[(Counter, &str, u64)]) -> Attribution {
-    with_services(&[("5432", connections)], 15, shown)
+    let shown: Vec<_> = shown.iter().map(|(counter, name, n)| (*counter, *name, [*n; 2])).collect();
+    with_services(&[("5432", connections)], 15, &shown)
 }
 
 /// The connections to services, by their ports, at 1 user and at 8, where they are counted `n_counts` times, with what is
-/// seen of the server's threads.
+/// seen of the server's threads at each.
 fn with_services(
     services: &[(&str, [u64; 2])],
     n_counts: u64,
-    shown: &[(Counter, &str, u64)],
+    shown: &[(Counter, &str, [u64; 2])],
 ) -> Attribution {
     let mut plan = plan(Load::Users(1), 1, 12);
     plan.sut.quota = None;
@@ -519,8 +534,11 @@ fn with_services(
         (0..).zip([1, 8]).map(|(index, n)| LoadPoint { index, load: Load::Users(n) }).collect();
     let mut analyzer = Analyzer::new(&plan);
     analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
-    let idle =
-        [(Counter::CpuUser, "0", 100_000), (Counter::CpuIdle, "0", 900_000), (Counter::Runnable, "", 0)];
+    let idle = [
+        (Counter::CpuUser, "0", [100_000; 2]),
+        (Counter::CpuIdle, "0", [900_000; 2]),
+        (Counter::Runnable, "", [0; 2]),
+    ];
     let all = || idle.iter().chain(shown);
     for (counter, instance, _) in all() {
         analyzer.series(Series { machine: 0, counter: *counter, instance: (*instance).to_owned() });
@@ -538,9 +556,9 @@ fn with_services(
             analyzer.interval(&interval);
         }
         for second in 0..=14 {
-            let value = |(counter, _, value): &(Counter, &str, u64)| match counter.kind() {
-                CounterKind::Total => value * second,
-                CounterKind::Level => *value,
+            let value = |(counter, _, values): &(Counter, &str, [u64; 2])| match counter.kind() {
+                CounterKind::Total => values[index] * second,
+                CounterKind::Level => values[index],
             };
             let counted = [services.len() as u64].into_iter().chain(services.iter().map(|(_, n)| n[index]));
             // The first second is that of settling.
@@ -587,10 +605,10 @@ fn the_service_that_is_named_is_that_of_the_evidence() {
         (Bottleneck::DownstreamService, Some("port 5432"))
     );
     // Threads that wait for data may wait for either, and the one whose connections follow the load is the likelier.
-    let waiting = [(Counter::SutWaitChannel, "port=80 wait_woken", 6)];
+    let waiting = [(Counter::SutWaitChannel, "port=80 wait_woken", [6; 2])];
     let both = with_services(&[cache, ("5432", [1, 8])], 15, &waiting);
     assert_eq!(both.service.as_deref(), Some("port 5432"));
-    let threads = [(Counter::SutThreads, "port=80", 20)];
+    let threads = [(Counter::SutThreads, "port=80", [20; 2])];
     let pool = with_services(&[cache, ("5432", [1, 4])], 15, &threads);
     assert_eq!((pool.bottleneck, pool.service.as_deref()), (Bottleneck::ConnectionLimit, Some("port 5432")));
 }
@@ -645,21 +663,35 @@ fn a_server_that_accepts_no_more_although_it_could_has_a_connection_limit() {
     assert_eq!(with_threads(4).bottleneck, Bottleneck::WorkerLimit);
 }
 
+/// A back end of 5 threads, of which so many wait for a lock on a file at 1 user and at 8, and an accept queue at 8 users.
+fn with_lock_waiters(waiting: [u64; 2]) -> Attribution {
+    let shown = [
+        (Counter::SutThreads, "port=80", [100; 2]),
+        (Counter::SutThreads, "socket=/run/fpm.sock", [5; 2]),
+        (Counter::SutWaitChannel, "port=80 ep_poll", [100; 2]),
+        (Counter::SutWaitChannel, "socket=/run/fpm.sock flock_lock_inode_wait", waiting),
+        (Counter::UnixAcceptQueue, "/run/fpm.sock", [0, 4]),
+    ];
+    with_services(&[("5432", [1, 4])], 15, &shown)
+}
+
 /// By hand: of 5 threads of a back end 3 wait for one lock; those of the server in front of it do not count.
 #[test]
 fn a_lock_in_a_back_end_is_seen_among_its_own_threads() {
-    let attribution = with_service(
-        [1, 4],
-        &[
-            (Counter::SutThreads, "port=80", 100),
-            (Counter::SutThreads, "socket=/run/fpm.sock", 5),
-            (Counter::SutWaitChannel, "port=80 ep_poll", 100),
-            (Counter::SutWaitChannel, "socket=/run/fpm.sock flock_lock_inode_wait", 3),
-            (Counter::UnixAcceptQueue, "/run/fpm.sock", 4),
-        ],
-    );
-    check(&attribution, &[(Indicator::ThreadsAtLock, 0.6)]);
-    assert_eq!(attribution.bottleneck, Bottleneck::Waiting);
+    for at_lowest in [0, 1] {
+        let attribution = with_lock_waiters([at_lowest, 3]);
+        check(&attribution, &[(Indicator::ThreadsAtLock, 0.6)]);
+        assert_eq!(attribution.bottleneck, Bottleneck::Waiting);
+    }
+}
+
+/// The reported case: idle daemons of mod_wsgi take turns at accepting by a lock on a file. By hand: 3 of 5 wait for it while
+/// one operation is in progress.
+#[test]
+fn idle_workers_that_take_turns_at_accepting_wait_for_no_lock() {
+    let attribution = with_lock_waiters([3, 3]);
+    check(&attribution, &[(Indicator::ThreadsAtLock, 0.0)]);
+    assert_eq!(attribution.bottleneck, Bottleneck::WorkerLimit);
 }
 
 /// A counter with its instance, and its value at each second.
