@@ -7,8 +7,11 @@ use model::{Counter, Reading};
 
 use crate::monitor::processes::OpenFiles;
 
-/// The number of open files or rows that may be read per second: a shell and `awk` take 1 to 3 ms of CPU time for so many.
+/// The number of open files or rows that may be read per second: a shell and `awk` take 1 to 3 ms of CPU time for that many.
 const READ_PER_SECOND: u64 = 1000;
+
+/// The longest pause after a request without an answer, in readings.
+const PAUSE_MAX: u64 = 60;
 
 /// The beginning of lines about Unix sockets.
 const UNIX_LINE: &str = "unix:";
@@ -32,16 +35,47 @@ struct PortConnections {
     accepted: u64,
 }
 
+/// A count that pauses the longer the more there was to count. Where an answer stays out, because it took too long or there is
+/// no such program there, the pause doubles.
+#[derive(Debug, Default)]
+struct PacedCount {
+    /// The readings from one count to the next, and those that are left.
+    pause: u64,
+    left: u64,
+}
+
+impl PacedCount {
+    /// Returns whether the count is due, and expects no answer in the first place.
+    fn begin(&mut self) -> bool {
+        let is_due = self.left == 0;
+        if is_due {
+            self.pause = self.pause.saturating_mul(2).clamp(1, PAUSE_MAX);
+            self.left = self.pause;
+        } else {
+            self.left -= 1;
+        }
+        is_due
+    }
+
+    /// Pauses after an answer with so many.
+    fn end(&mut self, n: u64) {
+        self.pause = n / READ_PER_SECOND;
+        self.left = self.pause;
+    }
+}
+
 /// What was last counted of a group.
 #[derive(Debug, Default)]
 pub(super) struct RemoteCounts {
     files: BTreeMap<u32, OpenFiles>,
     /// The process whose files were counted last.
     last_process: u32,
-    files_pause: u64,
+    file_count: PacedCount,
+    /// Those of this reading: counts of an earlier one would look constant.
     connections: BTreeMap<u16, PortConnections>,
-    connections_pause: u64,
-    /// Whether the group holds no listening Unix socket, or they cannot be read there.
+    connection_count: PacedCount,
+    unix_count: PacedCount,
+    /// Whether the group holds no listening Unix socket.
     lacks_unix: bool,
 }
 
@@ -59,17 +93,22 @@ impl CountTexts {
 
 impl RemoteCounts {
     /// Returns the words of the next request: of the process in turn its open files, of the group's network its connections,
-    /// as far as they are due.
-    pub(super) fn words(&mut self, members: &BTreeSet<u32>, has_sockets: bool) -> Vec<String> {
+    /// if the group has its turn, and Unix sockets, as far as they are due.
+    pub(super) fn words(
+        &mut self,
+        members: &BTreeSet<u32>,
+        has_sockets: bool,
+        has_turn: bool,
+    ) -> Vec<String> {
         let mut words = Vec::new();
         let next = members.range(self.last_process.saturating_add(1)..).next().or(members.first());
-        if let Some(pid) = next.filter(|_| is_due(&mut self.files_pause)) {
+        if let Some(pid) = next.filter(|_| self.file_count.begin()) {
             self.last_process = *pid;
             words.push(format!("+{pid}"));
         }
         if let Some(pid) = members.first().filter(|_| has_sockets) {
-            words.extend(is_due(&mut self.connections_pause).then(|| format!(":{pid}")));
-            words.extend((!self.lacks_unix).then(|| "unix".to_owned()));
+            words.extend((has_turn && self.connection_count.begin()).then(|| format!(":{pid}")));
+            words.extend((!self.lacks_unix && self.unix_count.begin()).then(|| "unix".to_owned()));
         }
         words
     }
@@ -78,18 +117,14 @@ impl RemoteCounts {
     pub(super) fn take(&mut self, pid: u32, texts: &CountTexts) {
         if let Some((open, max)) = texts.open.zip(OpenFiles::max_of(&texts.limits)) {
             self.files.insert(pid, OpenFiles { open, max });
-            self.files_pause = open / READ_PER_SECOND;
+            self.file_count.end(open);
         }
-        if texts.connections.is_empty() {
-            return;
-        }
-        self.connections.clear();
         for line in texts.connections.lines() {
             let mut fields = line.split_ascii_whitespace();
             let (port, numbers) = (fields.next().unwrap_or_default(), fields);
             let numbers: Vec<u64> = numbers.filter_map(|field| field.parse().ok()).collect();
             match (port, &numbers[..]) {
-                ("rows", [rows]) => self.connections_pause = rows / READ_PER_SECOND,
+                ("rows", [rows]) => self.connection_count.end(*rows),
                 (port, [all, accepted]) => {
                     let n = PortConnections { all: *all, accepted: *accepted };
                     self.connections.extend(u16::from_str_radix(port, 16).ok().map(|port| (port, n)));
@@ -99,8 +134,8 @@ impl RemoteCounts {
         }
     }
 
-    /// Reports the open files of the process that is closest to its limit, and the connections to these ports, as last
-    /// counted.
+    /// Reports the open files of the process that is closest to its limit, as last counted, and the connections to these ports,
+    /// if they were counted now.
     pub(super) fn report(
         &mut self,
         living: &BTreeSet<u32>,
@@ -113,21 +148,27 @@ impl RemoteCounts {
         for (counter, value) in nearest.iter().flat_map(OpenFiles::counters) {
             into.push(Reading::of(counter, label, value));
         }
-        for (port, n) in self.connections.iter().filter(|(port, _)| ports.contains(port)) {
+        let connections = std::mem::take(&mut self.connections);
+        for (port, n) in connections.iter().filter(|(port, _)| ports.contains(port)) {
             into.push(Reading::of(Counter::SutConnections, port.to_string(), n.all));
             into.push(Reading::of(Counter::SutAccepted, port.to_string(), n.accepted));
         }
     }
 
-    /// Reports the accept queues of the Unix sockets that the group holds, which are requested again only if there are any.
+    /// Reports the accept queues of the Unix sockets that the group holds. If there were some, but none of the group, they are
+    /// not requested again.
     pub(super) fn report_unix(
         &mut self,
         queues: &[UnixQueue],
         held: &BTreeSet<u64>,
         into: &mut Vec<Reading>,
     ) {
+        if queues.is_empty() {
+            return;
+        }
         let own: Vec<&UnixQueue> = queues.iter().filter(|one| held.contains(&one.inode)).collect();
         self.lacks_unix = own.is_empty();
+        self.unix_count.end(queues.len() as u64);
         let mut paths: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
         for one in own {
             let sums = paths.entry(&one.path).or_default();
@@ -140,13 +181,6 @@ impl RemoteCounts {
     }
 }
 
-/// Returns whether a pause is over, and otherwise shortens it by a reading.
-fn is_due(pause: &mut u64) -> bool {
-    let is_over = *pause == 0;
-    *pause = pause.saturating_sub(1);
-    is_over
-}
-
 /// The accept queue of a Unix socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnixQueue {
@@ -156,14 +190,19 @@ pub(super) struct UnixQueue {
     waiting_max: u64,
 }
 
-/// Returns the accept queues that `ss` printed: `u_str LISTEN 0 511 /run/php.sock 4711 * 0`. Other lines are left out.
+/// Returns the accept queues that `ss` printed: `u_str LISTEN 0 511 /run/php.sock 4711 * 0`. Other lines are left out, as are
+/// queues without room: those of a kernel that does not report them.
 pub(super) fn unix_queues(printed: &str) -> Vec<UnixQueue> {
     let queue = |line: &str| {
-        let mut fields = line.strip_prefix(UNIX_LINE)?.split_ascii_whitespace();
-        let is_listening = fields.next()?.starts_with("u_") && fields.next()? == "LISTEN";
-        let (waiting, waiting_max) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-        let (path, inode) = (fields.next()?.to_owned(), fields.next()?.parse().ok()?);
-        is_listening.then_some(UnixQueue { inode, path, waiting, waiting_max })
+        let fields: Vec<&str> = line.strip_prefix(UNIX_LINE)?.split_ascii_whitespace().collect();
+        let [kind, "LISTEN", waiting, waiting_max, path @ .., inode, _, _] = &fields[..] else { return None };
+        let queue = UnixQueue {
+            inode: inode.parse().ok()?,
+            path: path.join(" "),
+            waiting: waiting.parse().ok()?,
+            waiting_max: waiting_max.parse().ok()?,
+        };
+        (kind.starts_with("u_") && 0 < queue.waiting_max).then_some(queue)
     };
     printed.lines().filter_map(queue).collect()
 }
@@ -178,34 +217,49 @@ mod tests {
         texts
     }
 
+    const LIMITS: &str = "Max open files            1024                 524288               files     ";
+
     /// By hand: 2,500 open files are counted again after a pause of 2 readings; processes have their turns.
     #[test]
     fn much_is_counted_rarely_and_all_processes_have_their_turn() {
         let mut counts = RemoteCounts::default();
         let members: BTreeSet<u32> = [10, 11].into();
-        assert_eq!(counts.words(&members, false), ["+10"]);
-        let limits = "Max open files            1024                 524288               files     ";
-        counts.take(10, &texts(&[("open", "2500"), ("limits", limits)]));
-        assert_eq!(counts.words(&members, false), [""; 0]);
-        assert_eq!(counts.words(&members, true), [":10", "unix"]);
-        assert_eq!(counts.words(&members, false), ["+11"]);
-        counts.take(11, &texts(&[("open", "5"), ("limits", limits)]));
-        assert_eq!(counts.words(&members, false), ["+10"]);
+        assert_eq!(counts.words(&members, false, true), ["+10"]);
+        counts.take(10, &texts(&[("open", "2500"), ("limits", LIMITS)]));
+        assert_eq!(counts.words(&members, true, false), ["unix"]);
+        assert_eq!(counts.words(&members, true, true), [":10"]);
         counts.take(10, &texts(&[("connections", "1F90 5 3"), ("connections", "rows 3100")]));
-        assert_eq!(counts.words(&members, true), ["+11", "unix"]);
-        let mut readings = Vec::new();
-        counts.report(&members, &[8080].into(), "port=8080", &mut readings);
-        let expected = [
-            Reading::of(Counter::SutOpenFiles, "port=8080", 2500),
-            Reading::of(Counter::SutOpenFilesMax, "port=8080", 1024),
-            Reading::of(Counter::SutConnections, "8080", 5),
-            Reading::of(Counter::SutAccepted, "8080", 3),
-        ];
-        assert_eq!(readings, expected);
-        readings.clear();
-        counts.report(&[11].into(), &[].into(), "port=8080", &mut readings);
-        assert_eq!(readings[0], Reading::of(Counter::SutOpenFiles, "port=8080", 5));
-        assert_eq!(readings.len(), 2);
+        let report = |living: &[u32], counts: &mut RemoteCounts| {
+            let mut readings = Vec::new();
+            counts.report(&living.iter().copied().collect(), &[8080].into(), "port=8080", &mut readings);
+            readings
+        };
+        let files = |n| {
+            [
+                Reading::of(Counter::SutOpenFiles, "port=8080", n),
+                Reading::of(Counter::SutOpenFilesMax, "port=8080", 1024),
+            ]
+        };
+        let connections =
+            [Reading::of(Counter::SutConnections, "8080", 5), Reading::of(Counter::SutAccepted, "8080", 3)];
+        assert_eq!(report(&[10, 11], &mut counts), [&files(2500)[..], &connections].concat());
+        assert_eq!(counts.words(&members, false, true), ["+11"]);
+        counts.take(11, &texts(&[("open", "5"), ("limits", LIMITS)]));
+        assert_eq!(report(&[10, 11], &mut counts), files(2500), "connections were counted before");
+        assert_eq!(counts.words(&members, false, true), ["+10"]);
+        assert_eq!(report(&[11], &mut counts), files(5));
+    }
+
+    /// Goal: a count that takes too long does not make all answers late. By hand: pauses of 1, 2, 4 and 8 readings.
+    #[test]
+    fn a_count_without_an_answer_is_requested_ever_more_rarely() {
+        let mut count = PacedCount::default();
+        let due: Vec<usize> = (0..20).filter(|_| count.begin()).collect();
+        assert_eq!(due, [0, 2, 5, 10, 19]);
+        assert!((0..1000).filter(|_| count.begin()).count() < 30);
+        assert_eq!(count.pause, PAUSE_MAX);
+        count.end(5);
+        assert!(count.begin());
     }
 
     /// Recorded from `ss` of iproute2 6.1.
@@ -213,9 +267,11 @@ mod tests {
     fn accept_queues_of_unix_sockets_are_requested_where_the_group_holds_one() {
         let printed = "unix:Netid State  Recv-Q Send-Q                  Local Address:Port  Peer Address:Port\n\
                        unix:u_str LISTEN 3      511               /run/php/php8.2-fpm.sock 4711            * 0          \n\
-                       unix:u_seq LISTEN 0      4096                      /run/udev/control 1150             * 0          \n";
+                       unix:u_seq LISTEN 0      4096                      /run/udev/control 1150             * 0          \n\
+                       unix:u_str LISTEN 0      0                                /run/unknown 1151             * 0          \n\
+                       unix:u_str LISTEN 0      5                             /tmp/with space 1152             * 0          \n";
         let queues = unix_queues(printed);
-        assert_eq!(queues.len(), 2);
+        assert_eq!((queues.len(), queues[2].path.as_str()), (3, "/tmp/with space"));
         let mut counts = RemoteCounts::default();
         let mut readings = Vec::new();
         counts.report_unix(&queues, &[4711].into(), &mut readings);
@@ -226,6 +282,8 @@ mod tests {
         ];
         assert_eq!(readings, expected);
         assert!(!counts.lacks_unix);
+        counts.report_unix(&[], &[1].into(), &mut readings);
+        assert!(!counts.lacks_unix, "nothing was printed");
         counts.report_unix(&queues, &[1].into(), &mut readings);
         assert!(counts.lacks_unix && readings.len() == 2);
     }

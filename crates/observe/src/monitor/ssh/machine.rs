@@ -272,12 +272,11 @@ mod tests {
         // Nobody accepts them.
         let address = listener.local_addr().unwrap();
         let _clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());
-        let mut readings = Vec::new();
+        let mut first = Vec::new();
+        machine.read(&mut first).unwrap();
         // The threads are known after the first one.
-        for _ in 0..2 {
-            readings.clear();
-            machine.read(&mut readings).unwrap();
-        }
+        let mut readings = Vec::new();
+        machine.read(&mut readings).unwrap();
         let of = |counter| {
             readings.iter().find(|one| one.counter == counter && one.instance == label).unwrap().value
         };
@@ -285,7 +284,10 @@ mod tests {
         assert!(readings.contains(&queue), "{readings:?}");
         for (counter, n) in [(Counter::SutConnections, 2), (Counter::SutAccepted, 0)] {
             let expected = Reading::of(counter, address.port().to_string(), n);
-            assert!(readings.contains(&expected), "{readings:?}");
+            assert!(
+                first.contains(&expected),
+                "a machine with many sockets counts them later again: {first:?}"
+            );
         }
         assert!(4 <= of(Counter::SutOpenFiles) && of(Counter::SutOpenFiles) < of(Counter::SutOpenFilesMax));
         let unix = Reading::of(Counter::UnixAcceptQueue, path.display().to_string(), 1);

@@ -112,7 +112,11 @@ impl RemoteProcesses {
         if is_missing && self.readings % FIND_EVERY == 1 {
             return FIND.to_owned();
         }
-        let counts: BTreeSet<String> = self.groups.iter_mut().flat_map(RemoteGroup::counts_due).collect();
+        // Each group counts the connections of its whole network, so that they take turns.
+        let turn = self.readings as usize % self.groups.len().max(1);
+        let groups = self.groups.iter_mut().enumerate();
+        let counts = groups.flat_map(|(index, group)| group.counts_due(index == turn));
+        let counts: BTreeSet<String> = counts.collect();
         let found = || self.groups.iter().filter(|group| !group.members.is_empty());
         let files = found().flat_map(|group| group.limits.files()).filter(|path| is_word(path));
         let files: BTreeSet<PathBuf> = files.take(FILES_MAX).collect();
@@ -189,10 +193,12 @@ impl RemoteGroup {
         let is_complete = self.members.len() <= PROCESSES_MAX;
         let mut read: Vec<ProcessTexts> = Vec::new();
         for pid in &self.members {
-            let Some(mut one) = texts.remove(pid).filter(|one| one.stat.is_some()) else { continue };
-            self.states.take(*pid, &mut one.states);
+            let Some(mut one) = texts.remove(pid) else { continue };
             self.counts.take(*pid, &one.counts);
-            read.push(one);
+            if one.stat.is_some() {
+                self.states.take(*pid, &mut one.states);
+                read.push(one);
+            }
         }
         let stats: Vec<ProcessStat> = read.iter().filter_map(|one| one.stat).collect();
         let children = read.iter().flat_map(|one| &one.children).copied();
@@ -225,11 +231,11 @@ impl RemoteGroup {
     }
 
     /// Returns the words of what is due to be counted; none before its processes are found.
-    fn counts_due(&mut self) -> Vec<String> {
+    fn counts_due(&mut self, has_turn: bool) -> Vec<String> {
         if self.members.is_empty() {
             return Vec::new();
         }
-        self.counts.words(&self.members, !self.sockets.is_empty())
+        self.counts.words(&self.members, !self.sockets.is_empty(), has_turn)
     }
 
     /// Reports the accept queues of the sockets that the group holds, by port; returns the ports.
@@ -354,7 +360,7 @@ mod tests {
         ] {
             assert_eq!(of(&readings, counter), Some(value), "{counter}");
         }
-        assert_eq!(remote.question(), "10 11 +11 10/10 10/12");
+        assert_eq!(remote.question(), "10 11 10/10 10/12");
         readings.clear();
         remote.read(&(stat(10, 10) + &stat(11, 10)), &mut readings);
         assert_eq!(

@@ -20,10 +20,11 @@ pub(super) type Files = [(&'static str, Parse)];
 pub(super) const ANSWERS_MAX: u32 = 100_000;
 
 /// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
-/// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12` the connections
-/// near it by local port, `unix` listening Unix sockets, a path the file. Words of a
-/// request are not expanded to paths: a control group may have any name. Listening sockets are the first of their table, so
-/// that `sed` ends at the first connection.
+/// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12`
+/// the connections near it by local port, `unix` listening Unix sockets, a path the file. Words of a request are not expanded
+/// to paths: a control group may have any name. Listening sockets are the first of their table, so that `sed` ends at the
+/// first connection. The size of the folder of open files is their number since Linux 6.2, for every user; before, its
+/// entries are counted.
 const PROCESS_COMMANDS: &str = "\
 set --
 statuses=
@@ -55,8 +56,11 @@ LC_ALL=C sed -n -e 1d -e '/:0000 0A /!q' -e \"s|^|/proc/$one/net/$table:|p\" /pr
 done
 done
 for one in $opened; do
-set -- /proc/$one/fd/*
-[ -L \"$1\" ] && echo \"/proc/$one/open:$#\"
+set -- $(LC_ALL=C ls -nd /proc/$one/fd 2>/dev/null </dev/null)
+case \"$5\" in
+''|0) set -- /proc/$one/fd/*; [ -L \"$1\" ] && echo \"/proc/$one/open:$#\" ;;
+*) echo \"/proc/$one/open:$5\" ;;
+esac
 LC_ALL=C sed -n \"s|^Max open files|/proc/$one/limits:&|p\" /proc/$one/limits 2>/dev/null </dev/null
 done
 for one in $tables; do
