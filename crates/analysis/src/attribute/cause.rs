@@ -192,6 +192,16 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Indicator::CpuBusy, 0.95), at_least(Indicator::RunDelay, 0.50)],
         WANTS_CPUS,
     ),
+    // On such CPUs one user waits, too: what many reach beside him can be several times the ideal rate.
+    cause(
+        Bottleneck::Processor,
+        &[
+            at_least(Indicator::CpuBusy, 0.95),
+            at_least(Indicator::RunDelay, 0.50),
+            at_least(Indicator::RateOfIdeal, 2.0),
+        ],
+        &[below(Indicator::DiskBusy, 0.60), at_least(Indicator::CpuDemand, 0.40)],
+    ),
     cause(
         Bottleneck::Processor,
         &[at_least(Indicator::ProcessorUse, 0.90), at_least(Indicator::CpuPressure, 0.20)],
@@ -528,6 +538,11 @@ mod tests {
         // Two CPUs that other programs keep busy.
         let crowded = [(ProcessorUse, 0.3), (CpuBusy, 1.0), (RunDelay, 0.7), (RateGrowth, 1.0), slow];
         assert_eq!(named(&crowded), Bottleneck::Processor);
+        // The reported case: one user waited for the crowded CPU, too, and 16 reached four times what he promised.
+        let of_ideal =
+            |share| named(&[(CpuBusy, 1.0), (RunDelay, 0.9), (CpuDemand, 0.97), (RateOfIdeal, share)]);
+        assert_eq!(of_ideal(4.2), Bottleneck::Processor);
+        assert_eq!(of_ideal(1.2), Bottleneck::None);
         // A limit on reads: no disk is busy, and all threads wait for one.
         let reads = [(ProcessorUse, 0.1), (DiskBusy, 0.05), (ThreadsAtDisk, 0.9), slow];
         assert_eq!(named(&reads), Bottleneck::DiskOperations);

@@ -32,10 +32,6 @@ const BUFFER_READS: [&str; 2] = ["pg_stat_database.blks_read", "Innodb_buffer_po
 /// network and the generator add would count.
 const RESPONSE_MIN: f64 = 0.005;
 
-/// The most that a rate can be of the ideal one. A house rule: one user may find CPUs asleep that many keep awake, but what is
-/// more than twice the ideal shows that operations had to wait at the lowest load, too.
-const OF_IDEAL_MAX: f64 = 2.0;
-
 /// The indicators of a load point by itself, with the values that later ones are compared with.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PointIndicators {
@@ -283,8 +279,7 @@ pub(super) fn with_relative(
 /// Returns the rate of a load point relative to the ideal rate without any waiting: N ÷ (Z + R₁), with Z the measured
 /// think time and R₁ the mean response time at the lowest load; in an open loop relative to the due operations.
 ///
-/// The lowest load can only be its own reference where surely nothing waits there: with one user, or with think times. It is
-/// none for others where they go far beyond it: a CPU that is crowded makes one user wait as well.
+/// The lowest load can only be its own reference where surely nothing waits there: with one user, or with think times.
 fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f64> {
     let Load::Users(users) = point.load else { return point.delivered_ratio };
     let thinks = 0.0 < point.thinking_mean;
@@ -292,16 +287,15 @@ fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f6
         return None;
     }
     let think = point.thinking_mean / point.rate;
-    let of_ideal = ratio(Some(point.rate), Some(f64::from(users) / (think + lowest.response.mean?)));
-    of_ideal.filter(|share| *share <= OF_IDEAL_MAX)
+    ratio(Some(point.rate), Some(f64::from(users) / (think + lowest.response.mean?)))
 }
 
 /// Returns the share of the operations in progress whose threads wait for a lock on a file; `None` where wait channels were
-/// not read, or tell nothing: idle workers may take turns at accepting by such a lock, as the daemons of mod_wsgi do. Then
-/// more of them wait at the lowest load than operations are in progress there.
+/// not read. Idle workers may take turns at accepting by such a lock, as the daemons of mod_wsgi do: where several more wait at
+/// the lowest load than operations are in progress, the waits of their group tell nothing.
 fn threads_at_lock(plan: &Plan, point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f64> {
     let idle = threads_in(&lowest.resources, &LOCK_CHANNELS);
-    let takes_turns = |group: &str| idle.get(group).is_some_and(|n| lowest.in_flight_mean < *n);
+    let takes_turns = |group: &str| idle.get(group).is_some_and(|n| lowest.in_flight_mean + 1.0 < *n);
     let uses = &point.resources;
     let workers = uses.sut_sum(Counter::ServiceWorkers).or(web::workers(plan));
     let waiting = threads_in(uses, &LOCK_CHANNELS).into_iter().filter(|(group, _)| !takes_turns(group));

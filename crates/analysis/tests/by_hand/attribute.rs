@@ -212,20 +212,6 @@ fn a_link_shows_at_the_end_that_sends_into_it() {
     assert_eq!(with_two_ends(0, [0, 30]), Bottleneck::Network);
 }
 
-/// The reported case: a CPU that other programs fill makes one user wait too, and 16 users reach several times what he does.
-/// By hand: 60 ms for one user; 8 users at 40 ms reach 1.5 times the ideal, 16 at 10 ms six times, which is none.
-#[test]
-fn a_rate_far_beyond_the_ideal_shows_that_it_is_none() {
-    let shown = Shown { cpu: 0.5, runnable: 1, disk: 0.0 };
-    let analysis = run(&[(1, 60, shown), (8, 40, shown), (16, 10, shown)]);
-    let of_ideal = |index: usize| {
-        let attribution = analysis.load_points[index].attribution.as_ref().unwrap();
-        attribution.indicators.get(&Indicator::RateOfIdeal).copied()
-    };
-    assert!((of_ideal(1).unwrap() - 1.5).abs() < 0.01, "{:?}", of_ideal(1));
-    assert_eq!(of_ideal(2), None);
-}
-
 /// Values per second of totals, or levels, of a counter.
 type CounterValue = (Counter, &'static str, u64);
 
