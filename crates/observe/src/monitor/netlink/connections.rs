@@ -27,10 +27,18 @@ pub(super) struct Connections {
 
 /// The established connections to a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct PortConnections {
-    all: u64,
+pub(in crate::monitor) struct PortConnections {
+    pub(in crate::monitor) all: u64,
     /// Those that do not wait to be accepted.
-    accepted: u64,
+    pub(in crate::monitor) accepted: u64,
+}
+
+impl PortConnections {
+    /// Reports those to this port.
+    pub(in crate::monitor) fn report(self, port: u16, into: &mut Vec<Reading>) {
+        into.push(Reading::of(Counter::SutConnections, port.to_string(), self.all));
+        into.push(Reading::of(Counter::SutAccepted, port.to_string(), self.accepted));
+    }
 }
 
 impl Connections {
@@ -48,8 +56,7 @@ impl Connections {
             self.counts = self.pace.measure(|| ports().map(count).collect())?;
         }
         for (port, n) in &self.counts {
-            into.push(Reading::of(Counter::SutConnections, port.to_string(), n.all));
-            into.push(Reading::of(Counter::SutAccepted, port.to_string(), n.accepted));
+            n.report(*port, into);
         }
         Ok(())
     }

@@ -25,8 +25,10 @@ use rustix::net::netlink::SOCK_DIAG;
 use crate::in_network::in_network_of;
 use crate::netlink::Socket;
 use connections::Connections;
+pub(super) use connections::PortConnections;
 pub(super) use services::Service;
 use services::ServiceConnections;
+pub(super) use unix_listeners::UnixAcceptQueue;
 
 /// `NETLINK_ROUTE`, whose number is 0.
 const ROUTE: Option<Protocol> = None;
@@ -92,7 +94,7 @@ impl Netlink {
             listeners::report(&queues, choice, into);
             let ListenerChoice::Of { ports, owned } = choice else { return Ok(()) };
             let unix_queues = unix_listeners::dump(socket)?;
-            unix_listeners::report(&unix_queues, owned, into);
+            UnixAcceptQueue::report(&unix_queues, owned, into);
             let is_own =
                 |one: &&listeners::AcceptQueue| owned.contains(&one.inode) || ports.contains(&one.port);
             let ports = queues.iter().filter(is_own).map(|one| one.port).collect();

@@ -13,11 +13,11 @@ const QUEUE: u16 = 4;
 
 /// The accept queue of one socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct UnixAcceptQueue {
-    pub(super) inode: u64,
-    pub(super) path: String,
-    waiting: u32,
-    waiting_max: u32,
+pub(in crate::monitor) struct UnixAcceptQueue {
+    pub(in crate::monitor) inode: u64,
+    pub(in crate::monitor) path: String,
+    pub(in crate::monitor) waiting: u32,
+    pub(in crate::monitor) waiting_max: u32,
 }
 
 /// Returns the accept queues of all listening sockets.
@@ -27,17 +27,23 @@ pub(super) fn dump(socket: &mut Socket) -> io::Result<Vec<UnixAcceptQueue>> {
     Ok(queues)
 }
 
-/// Reports the accept queues of the server's own sockets by path.
-pub(super) fn report(queues: &[UnixAcceptQueue], owned: &BTreeSet<u64>, into: &mut Vec<Reading>) {
-    let mut paths: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for one in queues.iter().filter(|one| owned.contains(&one.inode)) {
-        let sum = paths.entry(&one.path).or_default();
-        sum.0 += u64::from(one.waiting);
-        sum.1 += u64::from(one.waiting_max);
-    }
-    for (path, (waiting, waiting_max)) in paths {
-        into.push(Reading::of(Counter::UnixAcceptQueue, path, waiting));
-        into.push(Reading::of(Counter::UnixAcceptQueueMax, path, waiting_max));
+impl UnixAcceptQueue {
+    /// Reports the accept queues of the server's own sockets by path.
+    pub(in crate::monitor) fn report(
+        queues: &[UnixAcceptQueue],
+        owned: &BTreeSet<u64>,
+        into: &mut Vec<Reading>,
+    ) {
+        let mut paths: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for one in queues.iter().filter(|one| owned.contains(&one.inode)) {
+            let sum = paths.entry(&one.path).or_default();
+            sum.0 += u64::from(one.waiting);
+            sum.1 += u64::from(one.waiting_max);
+        }
+        for (path, (waiting, waiting_max)) in paths {
+            into.push(Reading::of(Counter::UnixAcceptQueue, path, waiting));
+            into.push(Reading::of(Counter::UnixAcceptQueueMax, path, waiting_max));
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Counter, Reading};
+use model::Reading;
 
+use crate::monitor::netlink::{PortConnections, UnixAcceptQueue};
 use crate::monitor::processes::OpenFiles;
 
 /// The number of open files or rows that may be read per second: a shell and `awk` take 1 to 3 ms of CPU time for that many.
@@ -25,14 +26,6 @@ pub(super) struct CountTexts {
     /// A line for each port, with the connections and those of them that were accepted, and the number of rows: `1F90 5 3`,
     /// `rows 120`.
     connections: String,
-}
-
-/// The connections to a port that the server still holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct PortConnections {
-    all: u64,
-    /// Those that do not wait to be accepted.
-    accepted: u64,
 }
 
 /// A count that pauses the longer the more there was to count. Where an answer stays out, because it took too long or there is
@@ -64,7 +57,7 @@ impl PacedCount {
     }
 }
 
-/// What was last counted of a group.
+/// The counts of a group, each as it was last taken.
 #[derive(Debug, Default)]
 pub(super) struct RemoteCounts {
     files: BTreeMap<u32, OpenFiles>,
@@ -149,9 +142,8 @@ impl RemoteCounts {
             into.push(Reading::of(counter, label, value));
         }
         let connections = std::mem::take(&mut self.connections);
-        for (port, n) in connections.iter().filter(|(port, _)| ports.contains(port)) {
-            into.push(Reading::of(Counter::SutConnections, port.to_string(), n.all));
-            into.push(Reading::of(Counter::SutAccepted, port.to_string(), n.accepted));
+        for (port, n) in connections.into_iter().filter(|(port, _)| ports.contains(port)) {
+            n.report(port, into);
         }
     }
 
@@ -159,44 +151,26 @@ impl RemoteCounts {
     /// not requested again.
     pub(super) fn report_unix(
         &mut self,
-        queues: &[UnixQueue],
+        queues: &[UnixAcceptQueue],
         held: &BTreeSet<u64>,
         into: &mut Vec<Reading>,
     ) {
         if queues.is_empty() {
             return;
         }
-        let own: Vec<&UnixQueue> = queues.iter().filter(|one| held.contains(&one.inode)).collect();
-        self.lacks_unix = own.is_empty();
+        self.lacks_unix = !queues.iter().any(|one| held.contains(&one.inode));
         self.unix_count.end(queues.len() as u64);
-        let mut paths: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-        for one in own {
-            let sums = paths.entry(&one.path).or_default();
-            *sums = [sums[0].saturating_add(one.waiting), sums[1].saturating_add(one.waiting_max)];
-        }
-        for (path, [waiting, waiting_max]) in paths {
-            into.push(Reading::of(Counter::UnixAcceptQueue, path, waiting));
-            into.push(Reading::of(Counter::UnixAcceptQueueMax, path, waiting_max));
-        }
+        UnixAcceptQueue::report(queues, held, into);
     }
-}
-
-/// The accept queue of a Unix socket.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct UnixQueue {
-    inode: u64,
-    path: String,
-    waiting: u64,
-    waiting_max: u64,
 }
 
 /// Returns the accept queues that `ss` printed: `u_str LISTEN 0 511 /run/php.sock 4711 * 0`. Other lines are left out, as are
 /// queues without room: those of a kernel that does not report them.
-pub(super) fn unix_queues(printed: &str) -> Vec<UnixQueue> {
+pub(super) fn unix_queues(printed: &str) -> Vec<UnixAcceptQueue> {
     let queue = |line: &str| {
         let fields: Vec<&str> = line.strip_prefix(UNIX_LINE)?.split_ascii_whitespace().collect();
         let [kind, "LISTEN", waiting, waiting_max, path @ .., inode, _, _] = &fields[..] else { return None };
-        let queue = UnixQueue {
+        let queue = UnixAcceptQueue {
             inode: inode.parse().ok()?,
             path: path.join(" "),
             waiting: waiting.parse().ok()?,
@@ -209,6 +183,8 @@ pub(super) fn unix_queues(printed: &str) -> Vec<UnixQueue> {
 
 #[cfg(test)]
 mod tests {
+    use model::Counter;
+
     use super::*;
 
     fn texts(lines: &[(&str, &str)]) -> CountTexts {
