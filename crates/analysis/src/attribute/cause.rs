@@ -192,15 +192,17 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Indicator::CpuBusy, 0.95), at_least(Indicator::RunDelay, 0.50)],
         WANTS_CPUS,
     ),
-    // On such CPUs one user waits, too: what many reach beside him can be several times the ideal rate.
+    // On such CPUs one user waits, too, so that the ideal rate tells nothing: of users who never think, it is enough that
+    // operations do nothing else.
     cause(
         Bottleneck::Processor,
         &[
             at_least(Indicator::CpuBusy, 0.95),
             at_least(Indicator::RunDelay, 0.50),
-            at_least(Indicator::RateOfIdeal, 2.0),
+            at_least(Indicator::CpuDemand, 0.90),
+            below(Indicator::UsersThinking, 0.05),
         ],
-        &[below(Indicator::DiskBusy, 0.60), at_least(Indicator::CpuDemand, 0.40)],
+        DISK_FREE,
     ),
     cause(
         Bottleneck::Processor,
@@ -538,11 +540,14 @@ mod tests {
         // Two CPUs that other programs keep busy.
         let crowded = [(ProcessorUse, 0.3), (CpuBusy, 1.0), (RunDelay, 0.7), (RateGrowth, 1.0), slow];
         assert_eq!(named(&crowded), Bottleneck::Processor);
-        // The reported case: one user waited for the crowded CPU, too, and 16 reached four times what he promised.
-        let of_ideal =
-            |share| named(&[(CpuBusy, 1.0), (RunDelay, 0.9), (CpuDemand, 0.97), (RateOfIdeal, share)]);
-        assert_eq!(of_ideal(4.2), Bottleneck::Processor);
-        assert_eq!(of_ideal(1.2), Bottleneck::None);
+        // The reported case: one user waited for the crowded CPU, too, and 16 reached up to four times what he promised.
+        let with = |demand, thinking, of_ideal| {
+            let crowded = [(CpuBusy, 1.0), (RunDelay, 0.9), (RateOfIdeal, of_ideal)];
+            named(&[&crowded[..], &[(CpuDemand, demand), (UsersThinking, thinking)]].concat())
+        };
+        assert_eq!([1.0, 1.67, 4.2].map(|of_ideal| with(0.97, 0.0, of_ideal)), [Bottleneck::Processor; 3]);
+        assert_eq!(with(0.97, 0.6, 1.0), Bottleneck::None, "users who think, and are served in time");
+        assert_eq!(with(0.5, 0.0, 1.0), Bottleneck::None, "a server that mostly sleeps");
         // A limit on reads: no disk is busy, and all threads wait for one.
         let reads = [(ProcessorUse, 0.1), (DiskBusy, 0.05), (ThreadsAtDisk, 0.9), slow];
         assert_eq!(named(&reads), Bottleneck::DiskOperations);

@@ -93,6 +93,7 @@ indicators! {
     InFlightPerWorker "operations in progress per worker" Count "Operations in progress on average ÷ workers that make pages.";
     ResponseUnexplained "response time unexplained" Share "Part of the response time in which the server neither used nor waited for a CPU; of users who never think, from 5 ms on.";
     SwitchGrowth "context switch growth" Factor "Context switches per operation ÷ the same at the lowest load.";
+    UsersThinking "users thinking" Share "Part of their time in which the users of a closed loop think.";
     RateOfIdeal "rate of the ideal" Share "Rate ÷ what the users would reach if nothing had to wait, N ÷ (Z + R at the lowest load).";
     RateGrowth "rate growth" Factor "Rate ÷ the highest rate at a lower load.";
     RateOfLoadGrowth "rate growth of load growth" Share "What the rate grew by ÷ what the load grew by, since the lower load with the highest rate.";

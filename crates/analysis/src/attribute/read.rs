@@ -227,7 +227,16 @@ impl Reader<'_> {
         self.put(Indicator::SessionsAtLock, share_of(sum(Counter::SessionsAtLock), in_flight));
         self.put(Indicator::SessionsAtLog, share_of(sum(Counter::SessionsAtLog), in_flight));
         self.put(Indicator::ThreadsAtDisk, at_disk);
+        self.put(Indicator::UsersThinking, self.users_thinking());
         self.put(Indicator::ResponseUnexplained, self.response_unexplained());
+    }
+
+    /// Returns the users that think on average ÷ all users; `None` for an open loop, which has none.
+    fn users_thinking(&self) -> Option<f64> {
+        match self.point.load {
+            Load::Users(users) => ratio(Some(self.point.thinking_mean), Some(f64::from(users))),
+            Load::Rate { .. } => None,
+        }
     }
 
     /// Returns 1 − (C + W) ÷ R, at least 0, with C the server's CPU time per operation, W its threads' wait for a CPU per
