@@ -72,9 +72,7 @@ impl Writer {
     ///
     /// A file of this name exists, the file cannot be made, or the disk is full.
     pub fn create(path: &Path, header: &Header) -> Result<Writer, RunFileError> {
-        if fs::symlink_metadata(path).is_ok() {
-            return Err(RunFileError::Exists { path: path.to_owned() });
-        }
+        Writer::check_unused(path)?;
         let new = path.with_added_extension("new");
         let made = make(&new, header);
         let published = made
@@ -95,6 +93,18 @@ impl Writer {
         })
     }
 
+    /// Checks that a name is not taken: by a file, or by what is left of a run whose file is gone. The database would take a
+    /// `-wal` file for a part of the new run.
+    ///
+    /// # Errors
+    /// [`RunFileError::Exists`] with the file that is there.
+    pub fn check_unused(path: &Path) -> Result<(), RunFileError> {
+        match files_of(path).into_iter().find(|file| fs::symlink_metadata(file).is_ok()) {
+            Some(path) => Err(RunFileError::Exists { path }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the path of the run file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -105,9 +115,7 @@ impl Writer {
         let Writer { path, database, .. } = self;
         drop(database);
         // What cannot be removed is a run file without load points.
-        for name in ["", "-wal", "-shm"] {
-            let mut file = path.clone().into_os_string();
-            file.push(name);
+        for file in files_of(&path) {
             drop(fs::remove_file(file));
         }
     }
@@ -314,6 +322,15 @@ fn make(new: &Path, header: &Header) -> rusqlite::Result<Hash> {
     transaction.commit()?;
     database.close().map_err(|(_, why)| why)?;
     Ok(hash)
+}
+
+/// Returns the paths of a run file and of those that stand beside it while a run is recorded.
+fn files_of(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| {
+        let mut file = path.to_owned().into_os_string();
+        file.push(ending);
+        file.into()
+    })
 }
 
 /// Gives a finished file its name, unless the name is taken.

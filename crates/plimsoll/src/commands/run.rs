@@ -8,7 +8,7 @@ use drivers::Trust;
 use fleet::{Monitoring, RunRequest};
 use model::{Notes, Plan, ReplyBody, Request, Secrets};
 use observe::{CheckState, examine};
-use runfile::RunFileError;
+use runfile::Writer;
 use serde_json::json;
 use testbed::probe_quota;
 use units::{Nanos, wall};
@@ -165,10 +165,8 @@ fn run_files(
     let folder = arguments.out.clone().unwrap_or_else(|| paths::campaign(&plan.benchmark.id, wall()));
     make_folder(&folder)?;
     let files: Vec<PathBuf> = candidates.iter().map(|candidate| folder.join(file_name(candidate))).collect();
-    match files.iter().find(|path| path.exists()) {
-        Some(path) => Err(RunFileError::Exists { path: path.clone() }.into()),
-        None => Ok(files),
-    }
+    files.iter().try_for_each(|path| Writer::check_unused(path))?;
+    Ok(files)
 }
 
 fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
@@ -179,9 +177,7 @@ fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
         let error = format!("expected a run file name that ends in `.plim`, found `{}`", path.display());
         return Err(Failure::usage(error).hint(format!("write `--out {}`", named.display())));
     }
-    if path.exists() {
-        return Err(RunFileError::Exists { path }.into());
-    }
+    Writer::check_unused(&path)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         make_folder(folder)?;
     }
