@@ -118,6 +118,9 @@ pub(crate) trait SqlConnection {
     /// The statement after which the server refuses to change anything in this session.
     const READ_ONLY: &'static str;
 
+    /// Whether a transaction may still be open when its commit has failed, or a procedure that begins and ends it.
+    const LEAVES_OPEN: bool;
+
     /// Prepares a statement as it is written, in the server's own words, with so many parameters.
     ///
     /// # Errors
@@ -176,6 +179,43 @@ pub(crate) trait SqlConnection {
 
     /// Returns the bytes sent and received so far.
     fn bytes(&self) -> (u64, u64);
+
+    /// Undoes the open transaction.
+    ///
+    /// # Errors
+    /// The connection is lost, or the server refuses even that: what is open then is not known, and the session ends.
+    async fn roll_back(&mut self) -> Result<(), SqlFailure> {
+        self.command("ROLLBACK").await.map_err(SqlFailure::ending_session)
+    }
+
+    /// Commits the open transaction. Nothing is open afterwards.
+    ///
+    /// # Errors
+    /// The connection is lost, or the server refuses it.
+    async fn commit(&mut self) -> Result<(), SqlFailure> {
+        match self.command("COMMIT").await {
+            Ok(()) => Ok(()),
+            Err(failure) => Err(self.ended(failure).await),
+        }
+    }
+
+    /// Undoes what is left of a transaction whose own end has failed, and returns the failure.
+    async fn ended(&mut self, failure: SqlFailure) -> SqlFailure {
+        if Self::LEAVES_OPEN { self.undone(failure).await } else { failure }
+    }
+
+    /// Undoes the open transaction after this failure, and returns it. It ends the session if the transaction cannot be
+    /// undone: the next one would commit what is left of it.
+    async fn undone(&mut self, failure: SqlFailure) -> SqlFailure {
+        if failure.ends_session() {
+            return failure;
+        }
+        match (self.roll_back().await, failure) {
+            (Ok(()), failure) => failure,
+            (Err(_), failure @ SqlFailure::Refused(_)) => failure.ending_session(),
+            (Err(failure), _) => failure,
+        }
+    }
 
     /// Returns the row of a statement that has one at most.
     ///

@@ -71,7 +71,7 @@ pub(crate) enum SqlFailure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) state: SqlStateCode,
-    /// Whether the server ends the session.
+    /// Whether the session ends with it.
     pub(crate) is_fatal: bool,
     pub(crate) message: String,
 }
@@ -161,7 +161,20 @@ impl SqlFailure {
 
     /// Returns whether another transaction was in the way, so that this one can be begun again with the same input.
     pub(crate) fn is_conflict(&self) -> bool {
-        matches!(self, SqlFailure::Refused(refusal) if SqlStateCode::CONFLICTS.contains(&refusal.state))
+        match self {
+            SqlFailure::Refused(refusal) => {
+                !refusal.is_fatal && SqlStateCode::CONFLICTS.contains(&refusal.state)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the failure as one after which a session is of no use, where the server has refused something.
+    pub(crate) fn ending_session(self) -> SqlFailure {
+        match self {
+            SqlFailure::Refused(refusal) => SqlFailure::Refused(Refusal { is_fatal: true, ..refusal }),
+            failure => failure,
+        }
     }
 
     /// Returns whether the session is of no use any more.

@@ -174,14 +174,15 @@ impl<C: SqlConnection> Session<C> {
         self.connection.command("BEGIN").await?;
         match self.statements(transactions, request).await {
             Ok(n_rows) => {
-                let end = if changes == Changes::Kept { "COMMIT" } else { "ROLLBACK" };
-                self.connection.command(end).await?;
+                match changes {
+                    Changes::Undone => self.connection.roll_back().await?,
+                    Changes::Kept => self.connection.commit().await?,
+                }
                 Ok(n_rows)
             }
+            Err(TransactionFailure::Statement(failure)) => Err(self.connection.undone(failure).await.into()),
             Err(failure) => {
-                if !failure.ends_session() {
-                    self.connection.command("ROLLBACK").await?;
-                }
+                self.connection.roll_back().await?;
                 Err(failure)
             }
         }

@@ -71,7 +71,7 @@ pub(crate) struct Database {
     pub(crate) product: DatabaseProduct,
     pub(crate) server: DatabaseServer,
     pub(crate) sut: RunningSut,
-    _base: TempDir,
+    _bases: [TempDir; 2],
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -87,7 +87,8 @@ impl Database {
         Database::start_within(Path::new("/dev/shm"), ResourceLimits::default(), product, variant)
     }
 
-    /// Starts a server without data whose files are in a new folder of another one, within limits.
+    /// Starts a server without data whose data directory is in a new folder of another one, within limits. Its other files
+    /// are in memory.
     pub(crate) fn start_within(
         parent: &Path,
         limits: ResourceLimits,
@@ -96,12 +97,10 @@ impl Database {
     ) -> Database {
         static RUNNING: Mutex<()> = Mutex::new(());
         let alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let base = passable_folder(parent);
-        let private = |name: &str| {
-            let folder = base.path().join(name);
-            std::fs::create_dir_all(&folder).unwrap();
-            make_private_folder(&private_folder_in(&folder)).unwrap_or_else(|error| panic!("{error}"))
-        };
+        let bases = [Path::new("/dev/shm"), parent].map(passable_folder);
+        let [work_dir, data_dir] = [&bases[0], &bases[1]].map(|base| {
+            make_private_folder(&private_folder_in(base.path())).unwrap_or_else(|error| panic!("{error}"))
+        });
         let (recipe, database) = match product {
             DatabaseProduct::PostgreSql => ("postgresql", "plimsoll"),
             DatabaseProduct::MariaDb => ("mariadb", ""),
@@ -109,8 +108,8 @@ impl Database {
         let files = model::FileSet { content_seed: 1, files: Vec::new() };
         let request = SutRequest {
             server: Server::Recipe(Box::new(Recipe::load(recipe).unwrap())),
-            work_dir: private("work"),
-            data_dir: private("data"),
+            work_dir,
+            data_dir,
             files: &files,
             root: None,
             limits,
@@ -131,7 +130,7 @@ impl Database {
             password: Some(DatabasePassword::new(sut.password())),
             database: database.to_owned(),
         };
-        Database { product, server, sut, _base: base, _alone: alone }
+        Database { product, server, sut, _bases: bases, _alone: alone }
     }
 
     /// Starts a server with the data.
@@ -205,6 +204,27 @@ impl Database {
     pub(crate) async fn execute_meanwhile(&self, statement: &str) {
         let client = self.client(false, statement);
         tokio::task::spawn_blocking(|| printed(client)).await.unwrap();
+    }
+
+    /// Executes a statement of MariaDB's as `root`, whose account the recipe locks, over the server's socket.
+    pub(crate) fn execute_as_root(&self, statement: &str) {
+        self.query_outside("ALTER USER 'root'@'localhost' ACCOUNT UNLOCK");
+        printed(self.client_of_root(statement));
+    }
+
+    /// The same, while the terminals of this thread go on.
+    pub(crate) async fn execute_as_root_meanwhile(&self, statement: &str) {
+        let client = self.client_of_root(statement);
+        tokio::task::spawn_blocking(|| printed(client)).await.unwrap();
+    }
+
+    fn client_of_root(&self, statement: &str) -> Command {
+        let socket = self.query_outside("SELECT @@socket");
+        let mut client = Command::new("mariadb");
+        client
+            .args(["--no-defaults", "--user=root", "-BN", "-e", statement])
+            .arg(format!("--socket={socket}"));
+        client
     }
 
     /// Begins a statement that needs no schema of ours, and goes on.

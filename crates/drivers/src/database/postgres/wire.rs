@@ -374,6 +374,9 @@ impl SqlConnection for Wire {
 
     const READ_ONLY: &'static str = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
 
+    // A transaction that fails is over.
+    const LEAVES_OPEN: bool = false;
+
     async fn prepare_as_written(&mut self, sql: &str, n_parameters: usize) -> Result<Statement, SqlFailure> {
         let statement = self.prepare(sql).await?;
         match statement.parameters.len() == n_parameters {

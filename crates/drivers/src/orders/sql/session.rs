@@ -98,21 +98,24 @@ impl<F: SqlForms> Session<F> {
         }
         if self.forms.is_one_statement(input) {
             let open = OpenTransaction::begin(counts, input);
-            let ended = self.body(input, now, changes).await;
-            return settle(open, input, ended.map(output_of));
+            let ended = match self.body(input, now, changes).await {
+                Ok(end) => Ok(output_of(end)),
+                Err(failure) => Err(self.connection.ended(failure).await),
+            };
+            return settle(open, input, ended);
         }
         self.connection.command(F::begin(input)).await?;
         match self.body(input, now, changes).await {
             Ok(End::Commit(output)) => {
                 let open = OpenTransaction::begin(counts, input);
-                let committed = self.connection.command("COMMIT").await;
+                let committed = self.connection.commit().await;
                 settle(open, input, committed.map(|()| output))
             }
             Ok(End::Rollback(output)) => {
-                self.connection.command("ROLLBACK").await?;
+                self.connection.roll_back().await?;
                 checked(input, output)
             }
-            Err(failure) => self.undo(failure).await,
+            Err(failure) => Err(self.connection.undone(failure).await),
         }
     }
 
@@ -125,19 +128,11 @@ impl<F: SqlForms> Session<F> {
         self.connection.command("BEGIN").await?;
         match self.body(input, now, Changes::Undone).await {
             Ok(end) => {
-                self.connection.command("ROLLBACK").await?;
+                self.connection.roll_back().await?;
                 checked(input, output_of(end))
             }
-            Err(failure) => self.undo(failure).await,
+            Err(failure) => Err(self.connection.undone(failure).await),
         }
-    }
-
-    /// Ends a transaction that has failed.
-    async fn undo(&mut self, failure: SqlFailure) -> Result<TransactionOutput, SqlFailure> {
-        if !failure.ends_session() {
-            self.connection.command("ROLLBACK").await?;
-        }
-        Err(failure)
     }
 
     async fn body(
