@@ -47,9 +47,10 @@ commands:
   throttles        servers and generators that are throttled on purpose, and the bottleneck that Plimsoll reports
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
                    --sample: 120 cases, most with servers that Plimsoll did not start, each with a proof; those that
-                   are not recorded yet  [PART OF A NAME]… [--part K/N] [--minutes 60]
-                   [--record target/throttle-sample.jsonl] [--binary PLIMSOLL]  [--write]  (--write: only writes the
-                   record to docs/recorded/throttle-sample.md)  [--kept]  (only those that the test command tries)
+                   are not recorded yet  [PART OF A NAME]… [--seed 18] [--part K/N] [--minutes 60]
+                   [--record target/throttle-sample-18.jsonl] [--binary PLIMSOLL]  [--write]  (--write: only writes
+                   the record to docs/recorded/throttle-sample-18.md)  [--kept]  (only those that the test command
+                   tries)
   published-changes  changes every cell of the published reports like a misprint: which share is detected
   fuzz             every parser, or one, against arbitrary bytes  [TARGET] [--seconds 20]";
 

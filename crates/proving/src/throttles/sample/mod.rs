@@ -34,7 +34,7 @@ use crate::noise::RaisedPriority;
 use crate::options::number;
 use crate::packages::{self, NEEDED};
 use crate::shell::{root, write_page};
-use case::{N_CASES, SampleCase, sample};
+use case::{N_CASES, SEED, SampleCase, sample};
 pub(super) use kept::try_kept;
 use order::{RunAim, try_case};
 use proof::CaseProof;
@@ -46,10 +46,12 @@ const MINUTES: u32 = 60;
 /// Options of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SampleOptions {
+    seed: u64,
     /// The part, from 1, and the number of parts.
     part: (u32, u32),
     minutes: u32,
-    record: PathBuf,
+    /// Where results are recorded; `None`: in the build's folder, by the seed.
+    record: Option<PathBuf>,
     binary: Option<PathBuf>,
     write: bool,
     kept: bool,
@@ -64,9 +66,10 @@ impl SampleOptions {
     /// Unknown options, and missing or invalid values.
     pub fn parse(arguments: &[&str]) -> Result<SampleOptions> {
         let mut options = SampleOptions {
+            seed: SEED,
             part: (1, 1),
             minutes: MINUTES,
-            record: root().join("target/throttle-sample.jsonl"),
+            record: None,
             binary: None,
             write: false,
             kept: false,
@@ -77,9 +80,10 @@ impl SampleOptions {
             let mut value =
                 || rest.next().copied().with_context(|| format!("expected a value after `{name}`"));
             match *name {
+                "--seed" => options.seed = number(name, value()?)?.into(),
                 "--part" => options.part = part(value()?)?,
                 "--minutes" => options.minutes = number(name, value()?)?,
-                "--record" => options.record = value()?.into(),
+                "--record" => options.record = Some(value()?.into()),
                 "--binary" => options.binary = Some(value()?.into()),
                 "--write" => options.write = true,
                 "--kept" => options.kept = true,
@@ -90,10 +94,16 @@ impl SampleOptions {
         Ok(options)
     }
 
+    /// Returns the file of results.
+    fn record(&self) -> PathBuf {
+        let of_seed = || root().join(format!("target/throttle-sample-{}.jsonl", self.seed));
+        self.record.clone().unwrap_or_else(of_seed)
+    }
+
     /// Returns the cases to try: those that are named, or all of this part that are not recorded yet.
     fn cases(&self) -> Result<Vec<SampleCase>> {
-        let sample = sample();
-        let recorded = record::read(&self.record, &sample)?;
+        let sample = sample(self.seed);
+        let recorded = record::read(&self.record(), &sample)?;
         let (part, parts) = (self.part.0 as usize, self.part.1 as usize);
         let is_in_part = |index: usize| index * parts / N_CASES == part - 1;
         let is_named =
@@ -125,11 +135,11 @@ pub fn perform(options: &SampleOptions) -> Result<()> {
     if !options.write {
         try_cases(options)?;
     }
-    let sample = sample();
-    let results = record::read(&options.record, &sample)?;
-    let page = page::page(&sample, &results)?;
+    let sample = sample(options.seed);
+    let results = record::read(&options.record(), &sample)?;
+    let page = page::page(options.seed, &sample, &results)?;
     if options.write {
-        return write_page("docs/recorded/throttle-sample.md", &page);
+        return write_page(&format!("docs/recorded/throttle-sample-{}.md", options.seed), &page);
     }
     println!("\n{page}");
     Ok(())
@@ -145,8 +155,8 @@ fn try_cases(options: &SampleOptions) -> Result<()> {
         "one CPU is the server's and one the load generator's: this machine has only one"
     );
     let plimsoll = prepare(options)?;
-    let cases = options.cases()?;
-    ensure!(!cases.is_empty(), "no case is left to try in {}", options.record.display());
+    let (cases, record) = (options.cases()?, options.record());
+    ensure!(!cases.is_empty(), "no case is left to try in {}", record.display());
     let _precedence = RaisedPriority::take();
     let clock = RealClock::start();
     for (index, case) in cases.iter().enumerate() {
@@ -156,7 +166,7 @@ fn try_cases(options: &SampleOptions) -> Result<()> {
         }
         let tried = try_with_proof(case, &plimsoll);
         say(case, &tried);
-        record::append(&options.record, &record::line_of(case, &tried))?;
+        record::append(&record, &record::line_of(case, &tried))?;
     }
     Ok(())
 }
@@ -213,7 +223,7 @@ mod tests {
         let cases =
             |text| SampleOptions::parse(&["--record", record, "--part", text]).unwrap().cases().unwrap();
         let all: Vec<SampleCase> = ["1/3", "2/3", "3/3"].into_iter().flat_map(cases).collect();
-        assert_eq!(all, sample());
+        assert_eq!(all, sample(SEED));
         let named = SampleOptions::parse(&["--record", record, "lock"]).unwrap().cases().unwrap();
         assert!((6..=7).contains(&named.len()));
     }

@@ -73,6 +73,7 @@ fn others(case: &SampleCase, setting: &Setting) -> Vec<ThrottleKind> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::case::{SEED, sample};
     use super::*;
 
     #[test]
@@ -93,8 +94,8 @@ mod tests {
 
     /// Goal: no case is called proven because nothing of it was relaxed.
     #[test]
-    fn every_case_of_the_sample_has_something_to_relax_and_something_else() {
-        for case in super::super::case::sample() {
+    fn every_case_of_a_sample_has_something_to_relax_and_something_else() {
+        for case in (SEED..SEED + 10).flat_map(sample) {
             let setting = Setting::of(&case);
             assert!(setting.relaxed(case.kind).is_some(), "{case}");
             let others = others(&case, &setting);

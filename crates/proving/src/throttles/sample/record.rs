@@ -82,7 +82,7 @@ fn result_of(line: &Value) -> CaseResult {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::sample;
+    use super::super::case::{SEED, sample};
     use super::super::kind::ThrottleKind;
     use super::*;
 
@@ -90,7 +90,7 @@ mod tests {
     fn the_last_line_of_a_case_counts_and_errors_are_unproven() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/record.jsonl");
-        let sample = sample();
+        let sample = sample(SEED);
         assert_eq!(read(&path, &sample).unwrap(), vec![None; sample.len()]);
         append(&path, &line_of(&sample[0], &Err(anyhow::anyhow!("no disk")))).unwrap();
         append(&path, &json!({ "case": "007 of another sample" })).unwrap();
