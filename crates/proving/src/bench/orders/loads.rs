@@ -19,6 +19,9 @@ pub(super) const USERS: u32 = 16;
 /// The mean think time of users whose memory is measured: each makes some transactions, and is idle most of the time.
 pub(super) const THINK_SECONDS: u32 = 2;
 
+/// The time within which users whose memory is measured begin, in s: those who all begin at once are not idle at once.
+pub(super) const RAMP_UP_SECONDS: u32 = 5;
+
 /// Number of exchanges of the fixed transaction: its begin, queries by primary key, and its end.
 pub(super) const EXCHANGES: u32 = 12;
 
@@ -77,27 +80,28 @@ pub(super) fn idle_arguments() -> Vec<&'static str> {
 }
 
 fn busy() -> String {
-    definition("flat", &format!("warehouses = {WAREHOUSES_BUSY}\n"))
+    definition("flat", &format!("warehouses = {WAREHOUSES_BUSY}\n"), 0)
 }
 
 fn idle() -> String {
-    definition("bf", &format!("warehouses = {WAREHOUSES_IDLE}\nthink-time = \"{THINK_SECONDS} s\"\n"))
+    let protocol = format!("warehouses = {WAREHOUSES_IDLE}\nthink-time = \"{THINK_SECONDS} s\"\n");
+    definition("bf", &protocol, RAMP_UP_SECONDS)
 }
 
-/// Returns the end of all definitions.
-fn load() -> String {
+/// Returns the end of a definition, with the time within which users begin, in s.
+fn load(ramp_up: u32) -> String {
     format!(
         "time-limit = \"60 s\"\n[load]\nusers = \"{USERS}\"\n\
-         [phases]\nsettle = \"500 ms\"\nsteady = \"5 s\"\ndrain = \"10 s\"\n"
+         [phases]\nramp-up = \"{ramp_up} s\"\nsettle = \"500 ms\"\nsteady = \"5 s\"\ndrain = \"10 s\"\n"
     )
 }
 
-fn definition(pacing: &str, protocol: &str) -> String {
+fn definition(pacing: &str, protocol: &str, ramp_up: u32) -> String {
     format!(
         "format = 1\nid = \"orders\"\nversion = 1\ntitle = \"Orders\"\nsummary = \"Transactions of order entry.\"\n\
          family = \"order-entry\"\nheadline = \"new-order-rate\"\n[workload]\n[protocol]\npacing = \"{pacing}\"\n\
          {protocol}{}",
-        load()
+        load(ramp_up)
     )
 }
 
@@ -109,7 +113,7 @@ fn own() -> String {
         "format = 1\nid = \"statements\"\nversion = 1\ntitle = \"Statements\"\nsummary = \"A fixed transaction.\"\n\
          family = \"sql\"\nheadline = \"operation-rate\"\n[[workload.transactions]]\nname = \"fixed\"\nweight = 1\n\
          atomic = true\nstatements = [\n{statements}]\n[protocol]\n{}",
-        load()
+        load(0)
     )
 }
 
