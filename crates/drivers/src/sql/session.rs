@@ -169,7 +169,13 @@ impl<C: SqlConnection> Session<C> {
     ) -> Result<u64, TransactionFailure> {
         let is_one = transactions.kind(request).is_atomic || changes == Changes::Undone;
         if !is_one {
-            return self.statements(transactions, request).await;
+            // A procedure of the user's may leave a transaction open, too.
+            return match self.statements(transactions, request).await {
+                Err(TransactionFailure::Statement(failure)) => {
+                    Err(self.connection.ended(failure).await.into())
+                }
+                ended => ended,
+            };
         }
         self.connection.command("BEGIN").await?;
         match self.statements(transactions, request).await {
