@@ -288,13 +288,15 @@ fn fitted(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> Res
 /// Returns what the kernel is to hold the server to.
 fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     let sut = &request.plan.sut;
+    let family = request.plan.workload.family();
+    let directory = family::directory_in_use(family, &request.files_dir, &request.data_dir);
     ResourceLimits {
         cpus: sut.cpus.clone(),
         quota: sut.quota.filter(|_| !limits_itself(&request.server)),
         memory: sut.memory,
         disk: sut.disk.map(|share| DiskLimits {
             // One that is not found is said where limits are set that do not hold.
-            device: disk_of(&request.files_dir).unwrap_or_default(),
+            device: disk_of(directory).unwrap_or_default(),
             read_bytes: share.read_bytes,
             write_bytes: share.write_bytes,
             reads: share.reads,

@@ -180,6 +180,14 @@ pub(crate) fn checked_things(family: Family) -> &'static str {
     }
 }
 
+/// Returns the directory whose disk a server reads and writes: that of the files it serves, or that of its own data.
+pub(crate) fn directory_in_use<'a>(family: Family, files: &'a Path, data: &'a Path) -> &'a Path {
+    match family {
+        Family::Web => files,
+        _ => data,
+    }
+}
+
 /// Returns the files that users have on a server that a run starts, below a directory; `None` where operations use none.
 pub(crate) fn disk_use(plan: &Plan, directory: &Path) -> Option<DiskUse> {
     match &plan.workload {
