@@ -108,6 +108,10 @@ pub const SESSIONS_AT_LOG_MIN: f64 = 0.50;
 /// part of a page. A house rule.
 pub const BUFFER_READS_MIN: f64 = 1.0;
 
+/// The least part of a response time that the server does not explain, for its users to wait for something else: without that
+/// part, users who never think would bring twice the rate. A house rule.
+pub const RESPONSE_UNEXPLAINED_MIN: f64 = 0.50;
+
 /// Sessions of a database wait for its log.
 const AT_LOG: Condition = at_least(Indicator::SessionsAtLog, SESSIONS_AT_LOG_MIN);
 
@@ -192,8 +196,8 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Indicator::CpuBusy, 0.95), at_least(Indicator::RunDelay, 0.50)],
         WANTS_CPUS,
     ),
-    // On such CPUs one user waits, too, so that the ideal rate tells nothing: of users who never think, it is enough that
-    // operations do nothing else.
+    // On such CPUs one user waits, too, so that the ideal rate tells nothing: of users who never think, it is enough that a
+    // thread or their operations do nothing else, unless those are seen to wait for a service or a lock.
     cause(
         Bottleneck::Processor,
         &[
@@ -202,7 +206,12 @@ pub const CAUSES: &[Cause] = &[
             at_least(Indicator::CpuDemand, 0.90),
             below(Indicator::UsersThinking, 0.05),
         ],
-        DISK_FREE,
+        &[
+            below(Indicator::DiskBusy, 0.60),
+            below(Indicator::HeldByService, 0.60),
+            below(Indicator::ThreadsAtLock, 0.50),
+            below(Indicator::SessionsAtLock, 0.50),
+        ],
     ),
     cause(
         Bottleneck::Processor,
@@ -300,7 +309,10 @@ pub const CAUSES: &[Cause] = &[
     // A lossy way is as slow for one user as for many, so that the rate follows the load.
     indirect(
         Bottleneck::Network,
-        &[at_least(Indicator::Retransmits, 0.01), at_least(Indicator::ResponseUnexplained, 0.80)],
+        &[
+            at_least(Indicator::Retransmits, 0.01),
+            at_least(Indicator::ResponseUnexplained, RESPONSE_UNEXPLAINED_MIN),
+        ],
         CPU_FREE,
     ),
     // A thread that is nearly fully used makes others wait before it is fully used on average.
@@ -316,7 +328,10 @@ pub const CAUSES: &[Cause] = &[
     ),
     indirect(
         Bottleneck::DownstreamService,
-        &[at_least(Indicator::HeldByService, 0.60), at_least(Indicator::ResponseUnexplained, 0.80)],
+        &[
+            at_least(Indicator::HeldByService, 0.60),
+            at_least(Indicator::ResponseUnexplained, RESPONSE_UNEXPLAINED_MIN),
+        ],
         SEEN_AND_FREE,
     ),
     indirect(
@@ -330,7 +345,11 @@ pub const CAUSES: &[Cause] = &[
         SEEN_AND_FREE,
     ),
     // Without think times, more users bring more: but each waits for something that is neither a CPU nor a disk.
-    indirect(Bottleneck::Waiting, &[at_least(Indicator::ResponseUnexplained, 0.80)], SEEN_AND_COUNTED),
+    indirect(
+        Bottleneck::Waiting,
+        &[at_least(Indicator::ResponseUnexplained, RESPONSE_UNEXPLAINED_MIN)],
+        SEEN_AND_COUNTED,
+    ),
     cause(
         Bottleneck::None,
         &[at_least(Indicator::RateOfIdeal, 0.95)],
@@ -548,6 +567,11 @@ mod tests {
         assert_eq!([1.0, 1.67, 4.2].map(|of_ideal| with(0.97, 0.0, of_ideal)), [Bottleneck::Processor; 3]);
         assert_eq!(with(0.97, 0.6, 1.0), Bottleneck::None, "users who think, and are served in time");
         assert_eq!(with(0.5, 0.0, 1.0), Bottleneck::None, "a server that mostly sleeps");
+        for elsewhere in [HeldByService, ThreadsAtLock, SessionsAtLock] {
+            let crowded = [(CpuBusy, 1.0), (RunDelay, 0.9), (CpuDemand, 1.0), (UsersThinking, 0.0)];
+            let waits = [&crowded[..], &[(RateOfIdeal, 1.0), (elsewhere, 0.9)]].concat();
+            assert_ne!(named(&waits), Bottleneck::Processor, "{elsewhere:?}");
+        }
         // A limit on reads: no disk is busy, and all threads wait for one.
         let reads = [(ProcessorUse, 0.1), (DiskBusy, 0.05), (ThreadsAtDisk, 0.9), slow];
         assert_eq!(named(&reads), Bottleneck::DiskOperations);
@@ -695,6 +719,8 @@ mod tests {
         let grows = [(ProcessorUse, 0.1), (RateOfIdeal, 1.0), (RateGrowth, 2.0)];
         let with = |unexplained| [&grows[..], &[(ResponseUnexplained, unexplained)]].concat();
         assert_eq!(named(&with(0.97)), Bottleneck::Waiting);
+        // A service that takes 20 ms of 30, behind a server that computes for the rest.
+        assert_eq!(named(&with(0.66)), Bottleneck::Waiting);
         assert_eq!(named(&with(0.4)), Bottleneck::None);
         assert_eq!(named(&grows), Bottleneck::None);
     }
