@@ -188,17 +188,6 @@ pub(crate) trait SqlConnection {
         self.command("ROLLBACK").await.map_err(SqlFailure::ending_session)
     }
 
-    /// Commits the open transaction. Nothing is open afterwards.
-    ///
-    /// # Errors
-    /// The connection is lost, or the server refuses it.
-    async fn commit(&mut self) -> Result<(), SqlFailure> {
-        match self.command("COMMIT").await {
-            Ok(()) => Ok(()),
-            Err(failure) => Err(self.ended(failure).await),
-        }
-    }
-
     /// Undoes what is left of a transaction whose own end has failed, and returns the failure.
     async fn ended(&mut self, failure: SqlFailure) -> SqlFailure {
         if Self::LEAVES_OPEN { self.undone(failure).await } else { failure }

@@ -291,6 +291,8 @@ mod tests {
     fn conflicts_are_begun_again_and_keep_the_session() {
         for (state, is_conflict) in [("40001", true), ("40P01", true), ("40002", false), ("23505", false)] {
             assert_eq!(refused(state, false).is_conflict(), is_conflict, "{state}");
+            let over = refused(state, false).ending_session();
+            assert!(!over.is_conflict() && over.ends_session(), "{state}");
         }
         assert!(!refused("40P01", false).ends_session());
         assert!(refused("57P01", true).ends_session() && SqlFailure::closed().ends_session());

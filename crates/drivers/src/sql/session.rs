@@ -179,13 +179,14 @@ impl<C: SqlConnection> Session<C> {
         }
         self.connection.command("BEGIN").await?;
         match self.statements(transactions, request).await {
-            Ok(n_rows) => {
-                match changes {
-                    Changes::Undone => self.connection.roll_back().await?,
-                    Changes::Kept => self.connection.commit().await?,
-                }
+            Ok(n_rows) if changes == Changes::Undone => {
+                self.connection.roll_back().await?;
                 Ok(n_rows)
             }
+            Ok(n_rows) => match self.connection.command("COMMIT").await {
+                Ok(()) => Ok(n_rows),
+                Err(failure) => Err(self.connection.ended(failure).await.into()),
+            },
             Err(TransactionFailure::Statement(failure)) => Err(self.connection.undone(failure).await.into()),
             Err(failure) => {
                 self.connection.roll_back().await?;

@@ -209,22 +209,14 @@ impl Database {
     /// Executes a statement of MariaDB's as `root`, whose account the recipe locks, over the server's socket.
     pub(crate) fn execute_as_root(&self, statement: &str) {
         self.query_outside("ALTER USER 'root'@'localhost' ACCOUNT UNLOCK");
-        printed(self.client_of_root(statement));
+        printed(client_of_root(&self.query_outside(SOCKET), statement));
     }
 
     /// The same, while the terminals of this thread go on.
     pub(crate) async fn execute_as_root_meanwhile(&self, statement: &str) {
-        let client = self.client_of_root(statement);
-        tokio::task::spawn_blocking(|| printed(client)).await.unwrap();
-    }
-
-    fn client_of_root(&self, statement: &str) -> Command {
-        let socket = self.query_outside("SELECT @@socket");
-        let mut client = Command::new("mariadb");
-        client
-            .args(["--no-defaults", "--user=root", "-BN", "-e", statement])
-            .arg(format!("--socket={socket}"));
-        client
+        let (socket, statement) = (self.client(false, SOCKET), statement.to_owned());
+        let execute = move || printed(client_of_root(&printed(socket), &statement));
+        tokio::task::spawn_blocking(execute).await.unwrap();
     }
 
     /// Begins a statement that needs no schema of ours, and goes on.
@@ -312,6 +304,16 @@ impl Database {
         }
         control.totals().await.unwrap()
     }
+}
+
+/// The query for the Unix socket of MariaDB's server.
+const SOCKET: &str = "SELECT @@socket";
+
+/// Returns the command of MariaDB's client that executes a statement as `root`, who needs no password there.
+fn client_of_root(socket: &str, statement: &str) -> Command {
+    let mut client = Command::new("mariadb");
+    client.args(["--no-defaults", "--user=root", "-BN", "-e", statement]).arg(format!("--socket={socket}"));
+    client
 }
 
 /// Makes a folder in another one which the servers' accounts may enter.

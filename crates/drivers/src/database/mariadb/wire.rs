@@ -477,7 +477,7 @@ impl SqlConnection for Wire {
 
     const READ_ONLY: &'static str = "SET SESSION TRANSACTION READ ONLY";
 
-    // An error that the server takes as fatal, such as a full disk, ends a procedure without its handlers.
+    // An error that the server treats as fatal, such as a full disk, ends a procedure without its handlers.
     const LEAVES_OPEN: bool = true;
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {

@@ -98,24 +98,35 @@ impl<F: SqlForms> Session<F> {
         }
         if self.forms.is_one_statement(input) {
             let open = OpenTransaction::begin(counts, input);
-            let ended = match self.body(input, now, changes).await {
-                Ok(end) => Ok(output_of(end)),
-                Err(failure) => Err(self.connection.ended(failure).await),
-            };
-            return settle(open, input, ended);
+            let ended = self.body(input, now, changes).await;
+            let settled = settle(open, input, ended.map(output_of));
+            return self.closed(settled).await;
         }
         self.connection.command(F::begin(input)).await?;
         match self.body(input, now, changes).await {
             Ok(End::Commit(output)) => {
                 let open = OpenTransaction::begin(counts, input);
-                let committed = self.connection.commit().await;
-                settle(open, input, committed.map(|()| output))
+                let committed = self.connection.command("COMMIT").await;
+                let settled = settle(open, input, committed.map(|()| output));
+                self.closed(settled).await
             }
             Ok(End::Rollback(output)) => {
                 self.connection.roll_back().await?;
                 checked(input, output)
             }
             Err(failure) => Err(self.connection.undone(failure).await),
+        }
+    }
+
+    /// Undoes what may be left of a transaction whose end has failed. What became of it has been counted before: this may be
+    /// given up.
+    async fn closed(
+        &mut self,
+        settled: Result<TransactionOutput, SqlFailure>,
+    ) -> Result<TransactionOutput, SqlFailure> {
+        match settled {
+            Ok(output) => Ok(output),
+            Err(failure) => Err(self.connection.ended(failure).await),
         }
     }
 
