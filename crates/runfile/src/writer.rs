@@ -94,7 +94,7 @@ impl Writer {
     }
 
     /// Checks that a name is not taken: by a file, or by what is left of a run whose file is gone. The database would take a
-    /// `-wal` file for a part of the new run.
+    /// `-wal` or `-journal` file for a part of the new run.
     ///
     /// # Errors
     /// [`RunFileError::Exists`] with the file that is there.
@@ -325,8 +325,8 @@ fn make(new: &Path, header: &Header) -> rusqlite::Result<Hash> {
 }
 
 /// Returns the paths of a run file and of those that stand beside it while a run is recorded.
-fn files_of(path: &Path) -> [PathBuf; 3] {
-    ["", "-wal", "-shm"].map(|ending| {
+fn files_of(path: &Path) -> [PathBuf; 4] {
+    ["", "-wal", "-shm", "-journal"].map(|ending| {
         let mut file = path.to_owned().into_os_string();
         file.push(ending);
         file.into()

@@ -189,13 +189,15 @@ fn a_run_is_never_overwritten() {
 /// The reported case: somebody deleted the file of a run that was killed, and the `-wal` file stayed.
 #[test]
 fn what_is_left_of_another_run_does_not_become_a_part_of_this_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, left) = (folder.path().join("run.plim"), folder.path().join("run.plim-wal"));
-    std::fs::write(&left, "others").unwrap();
-    let refused = Writer::create(&path, &header(1)).err().expect("the name is taken");
-    assert!(matches!(&refused, RunFileError::Exists { path } if *path == left), "{refused}");
-    assert_eq!(std::fs::read(&left).unwrap(), b"others");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    for ending in ["-wal", "-shm", "-journal"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, left) = (folder.path().join("run.plim"), folder.path().join(format!("run.plim{ending}")));
+        std::fs::write(&left, "others").unwrap();
+        let refused = Writer::create(&path, &header(1)).err().expect("the name is taken");
+        assert!(matches!(&refused, RunFileError::Exists { path } if *path == left), "{refused}");
+        assert_eq!(std::fs::read(&left).unwrap(), b"others");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }
 
 #[test]
