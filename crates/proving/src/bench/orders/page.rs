@@ -5,7 +5,7 @@ use model::DatabaseProduct;
 
 use super::loading::{LoadTarget, LoadTimes, amount};
 use super::loads::{EXCHANGES, RAMP_UP_SECONDS, THINK_SECONDS, USERS};
-use super::turns::{FEW, MANY, MOST, MemoryServer, TURNS, TurnCosts, TurnName};
+use super::turns::{FEW, MANY, MEMORY_SECONDS, MOST, MemoryServer, TURNS, TurnCosts, TurnName};
 use crate::bench::figures::{self, median, word};
 use crate::bench::{CaseOptions, LOAD_CPU, SERVER_CPU, machine};
 
@@ -170,7 +170,7 @@ fn memory(rounds: &[Round]) -> String {
         MEMORIES.into_iter().filter_map(row).collect(),
         &format!(
             "## Memory per user\n\n\
-            Maximum resident memory (KiB) of Plimsoll without its monitor until near the end of the load, with users who begin \
+            Maximum resident memory (KiB) of Plimsoll without its monitor until {MEMORY_SECONDS} s after its start, with users who begin \
             within {RAMP_UP_SECONDS} s, think for {THINK_SECONDS} s on average and call a stored procedure for each transaction; medians of all rounds. The \
             additional memory of the additional users, divided by their number, in KB. The stub speaks PostgreSQL's \
             protocol and has no data.\n\n\

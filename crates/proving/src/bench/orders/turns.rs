@@ -30,7 +30,8 @@ pub(super) const FEW: u32 = 100;
 pub(super) const MANY: u32 = 1_000;
 pub(super) const MOST: u32 = 10_000;
 
-/// The length of a turn that measures memory, in s: most of it after the sessions have been opened.
+/// The steady phase of a turn that measures memory, and when memory is read after its start, in s: most of that is after the
+/// sessions have been opened.
 pub(super) const MEMORY_SECONDS: u32 = 16;
 
 /// A name of a turn.
@@ -96,7 +97,7 @@ pub(super) struct TurnCosts {
     pub(super) load_cpus: f64,
     /// CPUs that the server has used, of one; NaN where they were not seen.
     pub(super) server_cpus: f64,
-    /// Maximum resident memory of Plimsoll until near the end of the load, in KiB; of other generators 0.
+    /// Maximum resident memory of Plimsoll until [`MEMORY_SECONDS`] after its start, in KiB; of other generators 0.
     pub(super) rss_kib: f64,
 }
 

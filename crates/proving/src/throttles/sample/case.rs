@@ -9,7 +9,7 @@ use super::kind::ThrottleKind;
 /// The number of cases.
 pub(super) const N_CASES: usize = 120;
 
-/// The seed of the standard sample, which the rules have been mended by.
+/// The seed of the standard sample, on which the rules were tuned.
 pub(super) const SEED: u64 = 18;
 
 /// The strength of a throttle.
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(names.join("\n") + "\n", include_str!("sample.txt"));
     }
 
-    /// Goal: a sample that the rules have not been mended by. By hand: of the product's cases, few are in both.
+    /// Goal: a held-out sample. By hand: of the product's cases, few are in both.
     #[test]
     fn another_seed_draws_other_cases() {
         let numbered = |case: SampleCase| SampleCase { number: 0, ..case };
