@@ -110,7 +110,7 @@ pub const BUFFER_READS_MIN: f64 = 1.0;
 
 /// The least part of a response time that the server does not explain, for its users to wait for something else: without that
 /// part, users who never think would bring twice the rate. A house rule.
-pub const RESPONSE_UNEXPLAINED_MIN: f64 = 0.50;
+const RESPONSE_UNEXPLAINED_MIN: f64 = 0.50;
 
 /// Sessions of a database wait for its log.
 const AT_LOG: Condition = at_least(Indicator::SessionsAtLog, SESSIONS_AT_LOG_MIN);
