@@ -188,9 +188,12 @@ pub(crate) trait SqlConnection {
         self.command("ROLLBACK").await.map_err(SqlFailure::ending_session)
     }
 
-    /// Undoes what is left of a transaction whose own end has failed, and returns the failure.
-    async fn ended(&mut self, failure: SqlFailure) -> SqlFailure {
-        if Self::LEAVES_OPEN { self.undone(failure).await } else { failure }
+    /// Returns the result of a transaction's own end. Of one that has failed, what may be left of it is undone.
+    async fn closed<T>(&mut self, result: Result<T, SqlFailure>) -> Result<T, SqlFailure> {
+        match result {
+            Err(failure) if Self::LEAVES_OPEN => Err(self.undone(failure).await),
+            result => result,
+        }
     }
 
     /// Undoes the open transaction after this failure, and returns it. It ends the session if the transaction cannot be

@@ -172,7 +172,7 @@ impl<C: SqlConnection> Session<C> {
             // A procedure of the user's may leave a transaction open, too.
             return match self.statements(transactions, request).await {
                 Err(TransactionFailure::Statement(failure)) => {
-                    Err(self.connection.ended(failure).await.into())
+                    Ok(self.connection.closed(Err(failure)).await?)
                 }
                 ended => ended,
             };
@@ -183,10 +183,11 @@ impl<C: SqlConnection> Session<C> {
                 self.connection.roll_back().await?;
                 Ok(n_rows)
             }
-            Ok(n_rows) => match self.connection.command("COMMIT").await {
-                Ok(()) => Ok(n_rows),
-                Err(failure) => Err(self.connection.ended(failure).await.into()),
-            },
+            Ok(n_rows) => {
+                let committed = self.connection.command("COMMIT").await;
+                self.connection.closed(committed).await?;
+                Ok(n_rows)
+            }
             Err(TransactionFailure::Statement(failure)) => Err(self.connection.undone(failure).await.into()),
             Err(failure) => {
                 self.connection.roll_back().await?;

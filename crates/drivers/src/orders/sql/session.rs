@@ -99,8 +99,9 @@ impl<F: SqlForms> Session<F> {
         if self.forms.is_one_statement(input) {
             let open = OpenTransaction::begin(counts, input);
             let ended = self.body(input, now, changes).await;
+            // What became of it is counted first: this may be given up.
             let settled = settle(open, input, ended.map(output_of));
-            return self.closed(settled).await;
+            return self.connection.closed(settled).await;
         }
         self.connection.command(F::begin(input)).await?;
         match self.body(input, now, changes).await {
@@ -108,25 +109,13 @@ impl<F: SqlForms> Session<F> {
                 let open = OpenTransaction::begin(counts, input);
                 let committed = self.connection.command("COMMIT").await;
                 let settled = settle(open, input, committed.map(|()| output));
-                self.closed(settled).await
+                self.connection.closed(settled).await
             }
             Ok(End::Rollback(output)) => {
                 self.connection.roll_back().await?;
                 checked(input, output)
             }
             Err(failure) => Err(self.connection.undone(failure).await),
-        }
-    }
-
-    /// Undoes what may be left of a transaction whose end has failed. What became of it has been counted before: this may be
-    /// given up.
-    async fn closed(
-        &mut self,
-        settled: Result<TransactionOutput, SqlFailure>,
-    ) -> Result<TransactionOutput, SqlFailure> {
-        match settled {
-            Ok(output) => Ok(output),
-            Err(failure) => Err(self.connection.ended(failure).await),
         }
     }
 
