@@ -6,17 +6,17 @@
 //! and SQLite opens the result: the same recovery as SQLite's, but without writing to the file or
 //! the disk. Source of the layouts: SQLite's "Database File Format", sections 1.3 and 4.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use crate::RunFileError;
 use crate::schema::{APPLICATION_ID, FORMAT};
+use crate::side_files::{WAL, beside};
 
 /// The most attempts to read a file that is being recorded into: it changes once a second.
 const TRIES: u32 = 5;
@@ -146,9 +146,7 @@ fn in_memory(path: &Path, image: Vec<u8>) -> Result<Connection, RunFileError> {
 /// The run may still be in progress. Pages of the `-wal` file may already be in the file, but not the other way
 /// round; so if the `-wal` file was the same before and after, nothing is missing and nothing is torn.
 fn read_with_wal(path: &Path) -> Result<Vec<u8>, RunFileError> {
-    let mut wal_path = OsString::from(path);
-    wal_path.push("-wal");
-    let wal_path = PathBuf::from(wal_path);
+    let wal_path = beside(path, WAL);
     let io = |why| RunFileError::io(path, "opening", why);
     for _ in 0..TRIES {
         let wal = read_if_there(&wal_path).map_err(io)?;

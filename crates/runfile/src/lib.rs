@@ -16,6 +16,7 @@ mod rows;
 mod run;
 mod schema;
 mod seal;
+mod side_files;
 mod summary;
 mod verify;
 mod writer;

@@ -32,6 +32,7 @@ use crate::rows::{
     insert_example, insert_facts, insert_limit, insert_machine, insert_resource, insert_series,
 };
 use crate::schema::{APPLICATION_ID, CREATE, FORMAT, HASHED_TABLES};
+use crate::side_files::with_side_files;
 use crate::{Header, RunFileError};
 
 /// The longest recorded time that is not yet in the file itself.
@@ -99,7 +100,7 @@ impl Writer {
     /// # Errors
     /// [`RunFileError::Exists`] with the file that is there.
     pub fn check_unused(path: &Path) -> Result<(), RunFileError> {
-        match files_of(path).into_iter().find(|file| fs::symlink_metadata(file).is_ok()) {
+        match with_side_files(path).into_iter().find(|file| fs::symlink_metadata(file).is_ok()) {
             Some(path) => Err(RunFileError::Exists { path }),
             None => Ok(()),
         }
@@ -115,7 +116,7 @@ impl Writer {
         let Writer { path, database, .. } = self;
         drop(database);
         // What cannot be removed is a run file without load points.
-        for file in files_of(&path) {
+        for file in with_side_files(&path) {
             drop(fs::remove_file(file));
         }
     }
@@ -322,15 +323,6 @@ fn make(new: &Path, header: &Header) -> rusqlite::Result<Hash> {
     transaction.commit()?;
     database.close().map_err(|(_, why)| why)?;
     Ok(hash)
-}
-
-/// Returns the paths of a run file and of those that stand beside it while a run is recorded.
-fn files_of(path: &Path) -> [PathBuf; 4] {
-    ["", "-wal", "-shm", "-journal"].map(|ending| {
-        let mut file = path.to_owned().into_os_string();
-        file.push(ending);
-        file.into()
-    })
 }
 
 /// Gives a finished file its name, unless the name is taken.
