@@ -44,13 +44,12 @@ pub(crate) fn perform() -> Result<()> {
 /// Creates the PDF of a short run. Its verdict does not matter here: a busy machine may spoil it.
 fn report(plimsoll: &Path) -> Result<PathBuf> {
     let folder = root().join("target/pdf");
+    // A run that was killed leaves more than its file.
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
     fs::create_dir_all(&folder)?;
     let (file, pdf) = (folder.join("run.plim"), folder.join("report.pdf"));
-    for old in [&file, &pdf] {
-        if old.exists() {
-            fs::remove_file(old)?;
-        }
-    }
     let mut short = Command::new(plimsoll);
     short
         .args(["run", "one-object", "--load", "1,2,4", "--settle", "0", "--duration", "2", "--out"])
