@@ -170,10 +170,10 @@ fn memory(rounds: &[Round]) -> String {
         MEMORIES.into_iter().filter_map(row).collect(),
         &format!(
             "## Memory per user\n\n\
-            Maximum resident memory (KiB) of Plimsoll without its monitor until {MEMORY_SECONDS} s after its start, with users who begin \
-            within {RAMP_UP_SECONDS} s, think for {THINK_SECONDS} s on average and call a stored procedure for each transaction; medians of all rounds. The \
-            additional memory of the additional users, divided by their number, in KB. The stub speaks PostgreSQL's \
-            protocol and has no data.\n\n\
+            Maximum resident memory (KiB) of Plimsoll without its monitor until {MEMORY_SECONDS} s after its start, with \
+            users who begin within {RAMP_UP_SECONDS} s, think for {THINK_SECONDS} s on average and call a stored procedure \
+            for each transaction; medians of all rounds. The additional memory of the additional users, divided by their \
+            number, in KB. The stub speaks PostgreSQL's protocol and has no data.\n\n\
             | | users | KiB | users | KiB | KB per user | bar | |\n|---|---:|---:|---:|---:|---:|---:|---|\n"
         ),
     )

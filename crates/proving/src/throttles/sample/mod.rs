@@ -50,7 +50,7 @@ pub struct SampleOptions {
     /// The part, from 1, and the number of parts.
     part: (u32, u32),
     minutes: u32,
-    /// Where results are recorded; `None`: in the build's folder, by the seed.
+    /// The file of results; `None`: one in the build's folder, named by the seed.
     record: Option<PathBuf>,
     binary: Option<PathBuf>,
     write: bool,
