@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::shell::line;
 
@@ -22,6 +22,8 @@ pub(super) struct Attempt {
     pub named: String,
     /// The evidence for it; all known indicators if there is none.
     pub evidence: String,
+    /// All known indicators of the last load point, by their names.
+    pub indicators: Map<String, Value>,
     /// Whether the last load point is valid.
     pub is_valid: bool,
     /// The rules that its load points broke.
@@ -39,22 +41,10 @@ impl Attempt {
         let output = command.output().with_context(|| format!("cannot start `{}`", line(command)))?;
         let said = String::from_utf8_lossy(&output.stderr);
         if said.contains("server not limited") || said.contains("cannot enforce the") {
-            return Ok(Attempt {
-                named: LEFT_OUT.to_owned(),
-                evidence: said.into_owned(),
-                is_valid: false,
-                rules: Vec::new(),
-                rate: 0.0,
-            });
+            return Ok(Attempt::without_run(LEFT_OUT, said.into_owned()));
         }
         if let Some((named, why)) = refusal(&said) {
-            return Ok(Attempt {
-                named: named.to_owned(),
-                evidence: format!("refused: {why}"),
-                is_valid: false,
-                rules: Vec::new(),
-                rate: 0.0,
-            });
+            return Ok(Attempt::without_run(named, format!("refused: {why}")));
         }
         // A server that is not throttled has no bottleneck to report; that is a different error from a wrong
         // result.
@@ -62,6 +52,18 @@ impl Attempt {
         let printed: Value = serde_json::from_slice(&output.stdout)
             .with_context(|| format!("`{}` printed no JSON: {said}", line(command)))?;
         Attempt::read(&printed)
+    }
+
+    /// Makes the result of a run whose load did not begin.
+    pub(super) fn without_run(named: &str, evidence: String) -> Attempt {
+        Attempt {
+            named: named.to_owned(),
+            evidence,
+            indicators: Map::new(),
+            is_valid: false,
+            rules: Vec::new(),
+            rate: 0.0,
+        }
     }
 
     fn read(printed: &Value) -> Result<Attempt> {
@@ -72,6 +74,7 @@ impl Attempt {
         Ok(Attempt {
             named: last["bottleneck"]["name"].as_str().unwrap_or("not watched").to_owned(),
             evidence: evidence(&last["bottleneck"]),
+            indicators: last["bottleneck"]["signs"].as_object().cloned().unwrap_or_default(),
             is_valid: last["verdict"]["state"] == "valid",
             rules: rules_of(run),
             rate: last["rate_per_s"].as_f64().unwrap_or(0.0),

@@ -236,11 +236,8 @@ mod tests {
     #[test]
     fn the_evidence_is_the_expected_one() {
         let attempt = |evidence: &str| Attempt {
-            named: "disk operations".into(),
-            evidence: evidence.into(),
             is_valid: true,
-            rules: vec![],
-            rate: 1.0,
+            ..Attempt::without_run("disk operations", evidence.into())
         };
         let log = THROTTLES.iter().find(|one| one.evidence == "sessions at the log").unwrap();
         assert!(is_right(log, &attempt("disk requests of its share 0.980, sessions at the log 0.912")));
@@ -250,13 +247,8 @@ mod tests {
     /// Goal: a throttle that this machine does not enforce never counts as correct.
     #[test]
     fn a_throttle_that_was_left_out_is_not_correct() {
-        let attempts = |named: &str, is_valid| Attempt {
-            named: named.into(),
-            evidence: String::new(),
-            is_valid,
-            rules: vec![],
-            rate: 0.0,
-        };
+        let attempts =
+            |named: &str, is_valid| Attempt { is_valid, ..Attempt::without_run(named, String::new()) };
         let generator = THROTTLES.iter().find(|one| one.bottleneck == "generator").unwrap();
         assert!(is_right(&THROTTLES[0], &attempts("processor", true)));
         assert!(!is_right(&THROTTLES[0], &attempts(LEFT_OUT, true)));

@@ -124,7 +124,8 @@ fn part(text: &str) -> Result<(u32, u32)> {
     Ok((part, parts))
 }
 
-/// Tries cases, records them, and says what the record says so far; with `--write`, writes its page only.
+/// Tries cases, records them, and says what the record says so far; with `--write`, writes its page and
+/// a copy of the record only.
 ///
 /// # Errors
 /// The record cannot be written, or a bar is not met.
@@ -139,7 +140,9 @@ pub fn perform(options: &SampleOptions) -> Result<()> {
     let results = record::read(&options.record(), &sample)?;
     let page = page::page(options.seed, &sample, &results)?;
     if options.write {
-        return write_page(&format!("docs/recorded/throttle-sample-{}.md", options.seed), &page);
+        let name = format!("docs/recorded/throttle-sample-{}", options.seed);
+        record::copy_last_lines(&options.record(), &root().join(format!("{name}.jsonl")), &sample)?;
+        return write_page(&format!("{name}.md"), &page);
     }
     println!("\n{page}");
     Ok(())

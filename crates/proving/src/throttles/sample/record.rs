@@ -33,8 +33,10 @@ pub(super) fn line_of(case: &SampleCase, tried: &Result<(Attempt, CaseProof)>) -
             "case": case.to_string(),
             "named": attempt.named,
             "right": case.is_right(&attempt.named),
+            "right_names": case.kind.right_names(),
             "valid": attempt.is_valid,
             "evidence": attempt.evidence,
+            "indicators": attempt.indicators,
             "proof": proof.json(),
         }),
         Err(error) => json!({ "case": case.to_string(), "error": format!("{error:#}") }),
@@ -50,8 +52,26 @@ pub(super) fn append(path: &Path, line: &Value) -> Result<()> {
     writeln!(file, "{line}").with_context(|| path.display().to_string())
 }
 
-/// Reads the results of cases, each with the last of its lines; lines of other samples do not count.
+/// Reads the results of cases, each with the last of its lines.
+///
+/// # Errors
+/// The file cannot be read, or holds something else than JSON lines.
 pub(super) fn read(path: &Path, sample: &[SampleCase]) -> Result<Vec<Option<CaseResult>>> {
+    Ok(last_lines(path, sample)?.iter().map(|line| line.as_ref().map(result_of)).collect())
+}
+
+/// Copies the last line of each case that was tried, in the order of the sample.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub(super) fn copy_last_lines(from: &Path, to: &Path, sample: &[SampleCase]) -> Result<()> {
+    let lines = last_lines(from, sample)?;
+    let text: String = lines.iter().flatten().map(|line| format!("{line}\n")).collect();
+    fs::write(to, text).with_context(|| to.display().to_string())
+}
+
+/// Reads the last line of each case; lines of other samples do not count.
+fn last_lines(path: &Path, sample: &[SampleCase]) -> Result<Vec<Option<Value>>> {
     let mut found = vec![None; sample.len()];
     if !path.exists() {
         return Ok(found);
@@ -60,7 +80,7 @@ pub(super) fn read(path: &Path, sample: &[SampleCase]) -> Result<Vec<Option<Case
     for text in fs::read_to_string(path)?.lines() {
         let line: Value = serde_json::from_str(text).with_context(|| path.display().to_string())?;
         if let Some(place) = names.iter().position(|name| line["case"] == name.as_str()) {
-            found[place] = Some(result_of(&line));
+            found[place] = Some(line);
         }
     }
     Ok(found)
@@ -96,13 +116,9 @@ mod tests {
         append(&path, &json!({ "case": "007 of another sample" })).unwrap();
         let first = read(&path, &sample).unwrap()[0].clone().unwrap();
         assert_eq!((first.is_proven, first.named.as_str(), first.evidence.as_str()), (false, "", "no disk"));
-        let attempt = Attempt {
-            named: "processor".into(),
-            evidence: "processor use 1.0".into(),
-            is_valid: true,
-            rules: vec![],
-            rate: 10.0,
-        };
+        let indicators = json!({ "processor use": 1.0 }).as_object().unwrap().clone();
+        let attempt =
+            Attempt { indicators, ..Attempt::without_run("processor", "processor use 1.0".to_owned()) };
         let proof = CaseProof { rate: 10.0, relaxed: 20.0, others: vec![(ThrottleKind::WorkerPool, 10.5)] };
         append(&path, &line_of(&sample[0], &Ok((attempt, proof)))).unwrap();
         let results = read(&path, &sample).unwrap();
@@ -110,5 +126,10 @@ mod tests {
         assert!(first.is_proven);
         assert_eq!((first.rates, first.other_rate, first.named.as_str()), ([10.0, 20.0], 10.5, "processor"));
         assert!(results[1..].iter().all(Option::is_none));
+        let copy = folder.path().join("copy.jsonl");
+        copy_last_lines(&path, &copy, &sample).unwrap();
+        let copied: Value = serde_json::from_str(&fs::read_to_string(&copy).unwrap()).unwrap();
+        assert_eq!(copied["case"], sample[0].to_string());
+        assert_eq!(copied["indicators"]["processor use"], 1.0);
     }
 }
