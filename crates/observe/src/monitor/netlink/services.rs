@@ -15,7 +15,7 @@ use crate::sock_diag::{
 use crate::watch::sockets_held_by;
 
 /// The most services with their own series; the others are left out.
-const SERVICES_MAX: usize = 16;
+pub(in crate::monitor) const SERVICES_MAX: usize = 16;
 
 /// `SOCK_STREAM`.
 const STREAM: u8 = 1;
@@ -99,17 +99,20 @@ impl ServiceConnections {
                 self.counts.insert(service, n);
             }
         }
-        let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
-        for (service, n) in &self.counts {
-            *by_name.entry(service.name()).or_default() += n;
-        }
-        // Read at each count, also where nothing is connected: its readings tell how often connections were counted.
-        into.push(Reading::of(Counter::SutServices, "", by_name.len() as u64));
-        into.extend(
-            by_name.into_iter().map(|(name, n)| Reading::of(Counter::SutServiceConnections, name, n)),
-        );
+        report(self.counts.iter().map(|(service, n)| (service.name(), *n)), into);
         Ok(())
     }
+}
+
+/// Reports the connections to services, those of one name together; called at each count, also where nothing is connected:
+/// its readings tell how often connections were counted.
+pub(in crate::monitor) fn report(counts: impl Iterator<Item = (String, u64)>, into: &mut Vec<Reading>) {
+    let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+    for (name, n) in counts {
+        *by_name.entry(name).or_default() += n;
+    }
+    into.push(Reading::of(Counter::SutServices, "", by_name.len() as u64));
+    into.extend(by_name.into_iter().map(|(name, n)| Reading::of(Counter::SutServiceConnections, name, n)));
 }
 
 fn count(
@@ -152,7 +155,7 @@ fn services_of(own: &[OwnSockets], tcp: &[TcpSocket], unix: &[UnixConnection]) -
 }
 
 /// Returns whether a socket is one of the system's own, for logs and messages.
-fn is_of_system(path: &str) -> bool {
+pub(in crate::monitor) fn is_of_system(path: &str) -> bool {
     const OF_SYSTEM: [&str; 4] = ["/run/systemd/", "/run/dbus/", "/var/run/dbus/", "/dev/"];
     OF_SYSTEM.iter().any(|prefix| path.starts_with(prefix))
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::Reading;
 
-use crate::monitor::netlink::{PortConnections, UnixAcceptQueue};
+use super::processes::PROCESSES_MAX;
+use crate::monitor::netlink::{PortConnections, SERVICES_MAX, UnixAcceptQueue, is_of_system};
 use crate::monitor::processes::OpenFiles;
 
 /// The number of open files or rows that may be read per second: a shell and `awk` take 1 to 3 ms of CPU time for that many.
@@ -26,6 +27,9 @@ pub(super) struct CountTexts {
     /// A line for each port, with the connections and those of them that were accepted, and the number of rows: `1F90 5 3`,
     /// `rows 120`.
     connections: String,
+    /// A line for each service with the connections to it, by port or path, and the number of rows: `5 1538`,
+    /// `2 /run/php.sock`, `rows 120`.
+    services: String,
 }
 
 /// A count that pauses the longer the more there was to count. Where an answer stays out, because it took too long or there is
@@ -67,6 +71,11 @@ pub(super) struct RemoteCounts {
     /// Those of this reading: counts of an earlier one would look constant.
     connections: BTreeMap<u16, PortConnections>,
     connection_count: PacedCount,
+    /// The connections to services, by the port or the path of the service.
+    services: BTreeMap<String, u64>,
+    service_count: PacedCount,
+    /// Whether they were counted in this reading.
+    has_new_services: bool,
     unix_count: PacedCount,
     /// Whether the group holds no listening Unix socket.
     lacks_unix: bool,
@@ -79,14 +88,15 @@ impl CountTexts {
             "open" => self.open = text.trim().parse().ok(),
             "limits" => self.limits.extend([text, "\n"]),
             "connections" => self.connections.extend([text, "\n"]),
+            "services" => self.services.extend([text, "\n"]),
             _ => {}
         }
     }
 }
 
 impl RemoteCounts {
-    /// Returns the words of the next request: of the process in turn its open files, of the group's network its connections,
-    /// if the group has its turn, and Unix sockets, as far as they are due.
+    /// Returns the words of the next request: of the process in turn its open files, if the group has its turn the connections
+    /// of its network and its own to services, and Unix sockets, as far as they are due.
     pub(super) fn words(
         &mut self,
         members: &BTreeSet<u32>,
@@ -98,6 +108,10 @@ impl RemoteCounts {
         if let Some(pid) = next.filter(|_| self.file_count.begin()) {
             self.last_process = *pid;
             words.push(format!("+{pid}"));
+        }
+        if has_turn && !members.is_empty() && self.service_count.begin() {
+            let pids: Vec<String> = members.iter().take(PROCESSES_MAX).map(u32::to_string).collect();
+            words.push(format!(">{}", pids.join(",")));
         }
         if let Some(pid) = members.first().filter(|_| has_sockets) {
             words.extend((has_turn && self.connection_count.begin()).then(|| format!(":{pid}")));
@@ -125,6 +139,35 @@ impl RemoteCounts {
                 _ => {}
             }
         }
+        self.take_services(&texts.services);
+    }
+
+    /// Takes the connections to services; one that nothing is connected to any more has none.
+    fn take_services(&mut self, printed: &str) {
+        // The number of rows comes last: without it, the count was cut off.
+        let Some((counts, rows)) = printed.trim_end().rsplit_once("rows ") else { return };
+        let Ok(rows) = rows.parse() else { return };
+        self.service_count.end(rows);
+        self.has_new_services = true;
+        self.services.values_mut().for_each(|n| *n = 0);
+        for (n, name) in counts.lines().filter_map(|line| line.split_once(' ')) {
+            let port = u16::from_str_radix(name, 16).map(|port| port.to_string());
+            let name = port.unwrap_or_else(|_| name.to_owned());
+            let has_room = self.services.len() < SERVICES_MAX || self.services.contains_key(&name);
+            if let Some(n) = n.parse().ok().filter(|_| has_room && !is_of_system(&name)) {
+                self.services.insert(name, n);
+            }
+        }
+    }
+
+    /// Returns whether the connections to services were counted since the last call.
+    pub(super) fn take_new_services(&mut self) -> bool {
+        std::mem::take(&mut self.has_new_services)
+    }
+
+    /// Returns the connections to services, as last counted.
+    pub(super) fn services(&self) -> impl Iterator<Item = (String, u64)> {
+        self.services.iter().map(|(name, n)| (name.clone(), *n))
     }
 
     /// Reports the open files of the process that is closest to its limit, as last counted, and the connections to these ports,
@@ -200,8 +243,8 @@ mod tests {
     fn much_is_counted_rarely_and_all_processes_have_their_turn() {
         let mut counts = RemoteCounts::default();
         let members: BTreeSet<u32> = [10, 11].into();
-        assert_eq!(counts.words(&members, false, true), ["+10"]);
-        counts.take(10, &texts(&[("open", "2500"), ("limits", LIMITS)]));
+        assert_eq!(counts.words(&members, false, true), ["+10", ">10,11"]);
+        counts.take(10, &texts(&[("open", "2500"), ("limits", LIMITS), ("services", "rows 6100")]));
         assert_eq!(counts.words(&members, true, false), ["unix"]);
         assert_eq!(counts.words(&members, true, true), [":10"]);
         counts.take(10, &texts(&[("connections", "1F90 5 3"), ("connections", "rows 3100")]));
@@ -236,6 +279,25 @@ mod tests {
         assert_eq!(count.pause, PAUSE_MAX);
         count.end(5);
         assert!(count.begin());
+    }
+
+    /// By hand: five connections to PostgreSQL and two to PHP, which end later; one to the system's log does not count.
+    #[test]
+    fn connections_to_services_are_taken_as_a_whole() {
+        let mut counts = RemoteCounts::default();
+        let mut take = |lines: &[&str]| {
+            let lines: Vec<(&str, &str)> = lines.iter().map(|line| ("services", *line)).collect();
+            counts.take(10, &texts(&lines));
+            (counts.take_new_services(), counts.services().collect::<Vec<_>>())
+        };
+        let path = "/run/php/php8.2 fpm.sock";
+        let named = |database, php| vec![(path.to_owned(), php), ("5432".to_owned(), database)];
+        let log = "1 /run/systemd/journal/stdout";
+        assert_eq!(take(&["5 1538", "2 /run/php/php8.2 fpm.sock", log, "rows 2100"]), (true, named(5, 2)));
+        assert_eq!(take(&["4 1538"]), (false, named(5, 2)), "cut off");
+        assert_eq!(take(&[]), (false, named(5, 2)));
+        assert_eq!(take(&["1 1538", "rows 3"]), (true, named(1, 0)));
+        assert_eq!(counts.service_count.pause, 0);
     }
 
     /// Recorded from `ss` of iproute2 6.1.

@@ -193,7 +193,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
     use std::io::Write;
-    use std::net::TcpStream;
+    use std::net::{TcpListener, TcpStream};
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
@@ -260,12 +260,21 @@ mod tests {
     /// Goal: the processes behind a port of the other machine are found and counted by what its shell prints.
     #[test]
     fn processes_there_are_found_and_counted() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let label = format!("port={}", listener.local_addr().unwrap().port());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("back-end.sock");
         let _back_end = UnixListener::bind(&path).unwrap();
         let _waiting = UnixStream::connect(&path).unwrap();
+        // Listeners that are closed are not this process's own, so that these connections are those to services.
+        let (service, service_path) =
+            (TcpListener::bind("127.0.0.1:0").unwrap(), folder.path().join("a service"));
+        let unix_service = UnixListener::bind(&service_path).unwrap();
+        let service_port = service.local_addr().unwrap().port();
+        let _calls = [(); 3].map(|()| TcpStream::connect(("127.0.0.1", service_port)).unwrap());
+        let _call = UnixStream::connect(&service_path).unwrap();
+        let _accepted = ([(); 3].map(|()| service.accept().unwrap()), unix_service.accept().unwrap());
+        drop((service, unix_service));
         let selectors = [label.parse().unwrap()];
         let connected = || connect_reading(PROC_FILES, HERE, LONG).unwrap();
         let mut machine = connected().watching(&selectors).unwrap();
@@ -288,6 +297,10 @@ mod tests {
                 first.contains(&expected),
                 "a machine with many sockets counts them later again: {first:?}"
             );
+        }
+        for (name, n) in [(service_port.to_string(), 3), (service_path.display().to_string(), 1)] {
+            let expected = Reading::of(Counter::SutServiceConnections, name, n);
+            assert!(first.contains(&expected), "{expected:?} in {first:?}");
         }
         assert!(4 <= of(Counter::SutOpenFiles) && of(Counter::SutOpenFiles) < of(Counter::SutOpenFilesMax));
         let unix = Reading::of(Counter::UnixAcceptQueue, path.display().to_string(), 1);

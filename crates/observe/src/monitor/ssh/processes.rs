@@ -12,13 +12,14 @@ use super::process_view::{ProcessView, of_process};
 use super::threads::{RemoteThreads, THREADS_MAX, ThreadKey, ThreadStates};
 use crate::kernel_file::keyed_after_colon;
 use crate::monitor::kernel::text::ticks_to_micros;
+use crate::monitor::netlink::report_services;
 use crate::monitor::processes::GrowingSum;
 use crate::process::{ProcessStat, parse_stat};
 use crate::thread_use;
 use crate::watch::{CpuLists, ProcessSelector, accept_queues};
 
 /// The most processes that are read of all groups together.
-const PROCESSES_MAX: usize = 64;
+pub(super) const PROCESSES_MAX: usize = 64;
 
 /// The most files about limits that are read of all groups together.
 const FILES_MAX: usize = 256;
@@ -177,6 +178,12 @@ impl RemoteProcesses {
             group.counts.report_unix(&queues, &group.sockets, into);
         }
         into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
+        // Groups take turns: what another one had when it was counted last belongs to the sum.
+        let counted: Vec<bool> =
+            self.groups.iter_mut().map(|group| group.counts.take_new_services()).collect();
+        if counted.contains(&true) {
+            report_services(self.groups.iter().flat_map(|group| group.counts.services()), into);
+        }
     }
 }
 
@@ -344,7 +351,7 @@ mod tests {
         assert_eq!(remote.question(), "");
         remote.find(&stat(10, 10));
         assert_eq!(remote.missing(), Ok(()));
-        assert_eq!(remote.question(), "10 =10 +10 /sys/devices/system/cpu/online");
+        assert_eq!(remote.question(), "10 =10 +10 >10 /sys/devices/system/cpu/online");
         let mut readings = Vec::new();
         let more = "/proc/10/io:read_bytes: 4096\n/proc/10/io:write_bytes: 1\n\
                     /proc/10/task/10/schedstat:5000 3000 1\n/proc/10/task/12/schedstat:5000 4000 1\n\
@@ -373,7 +380,7 @@ mod tests {
             (of(&readings, Counter::SutProcesses), of(&readings, Counter::SutCpu)),
             (Some(1), Some(ticks_to_micros(30)))
         );
-        assert_eq!(remote.question(), "11 +11");
+        assert_eq!(remote.question(), "11 +11 >11");
     }
 
     /// By hand: a process that holds one of two listening sockets, with three connections in the accept queue.
@@ -389,7 +396,7 @@ mod tests {
         let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap()]);
         assert_eq!(remote.question(), FIND);
         remote.find(&format!("{stat}/proc/10/fd:\nsocket:[4711]\n"));
-        assert_eq!(remote.question(), "10 =10 @10 +10 :10 unix /sys/devices/system/cpu/online");
+        assert_eq!(remote.question(), "10 =10 @10 +10 :10 >10 unix /sys/devices/system/cpu/online");
         let mut readings = Vec::new();
         remote.read(&[stat, &row("1F90", 4711), &row("0016", 4712)].concat(), &mut readings);
         readings.retain(|one| one.counter == Counter::AcceptQueue);
@@ -412,7 +419,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|net/tcp|open|limits|connections|task/1/(schedstat|children|status|stat|wchan)):|socket:\\[|unix:u_str LISTEN |[0-9]{1,3} |\\PC|\n){0,40}") {
+        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|net/tcp|open|limits|connections|services|task/1/(schedstat|children|status|stat|wchan)):|socket:\\[|unix:u_str LISTEN |[0-9]{1,3} |\\PC|\n){0,40}") {
             let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap(), "port=80".parse().unwrap()]);
             remote.find(&text);
             remote.question();

@@ -21,16 +21,18 @@ pub(super) const ANSWERS_MAX: u32 = 100_000;
 
 /// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
 /// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12`
-/// the connections near it by local port, `unix` listening Unix sockets, a path the file. Words of a request are not expanded
-/// to paths: a control group may have any name. Listening sockets are the first of their table, so that `sed` ends at the
-/// first connection. The size of the folder of open files is their number since Linux 6.2, for every user; before, its
-/// entries are counted.
+/// the connections near it by local port, `>12,13` the connections of a group of processes to services outside of it, `unix`
+/// listening Unix sockets, a path the file. Words of a request are not expanded to paths: a control group may have any name.
+/// Listening sockets are the first of their table, so that `sed` ends at the first connection. The size of the folder of open
+/// files is their number since Linux 6.2, for every user; before, its entries are counted. Of a Unix connection, the end that
+/// was accepted has the path, and the other one has `*`.
 const PROCESS_COMMANDS: &str = "\
 set --
 statuses=
 near=
 opened=
 tables=
+callers=
 set -f
 for one in $question; do
 set +f
@@ -39,6 +41,7 @@ case \"$one\" in
 @*) near=\"$near ${one#@}\" ;;
 +*) opened=\"$opened ${one#+}\" ;;
 :*) tables=\"$tables ${one#:}\" ;;
+\\>*) callers=\"$callers ${one#?}\" ;;
 unix) LC_ALL=C ss -x -l 2>/dev/null </dev/null | LC_ALL=C sed 's/^/unix:/' ;;
 */*) set -- \"$@\" /proc/${one%/*}/task/${one#*/}/stat /proc/${one%/*}/task/${one#*/}/wchan ;;
 =*) statuses=\"$statuses /proc/${one#=}/task/[0-9]*/status\" ;;
@@ -69,6 +72,36 @@ LC_ALL=C cat /proc/$one/net/tcp /proc/$one/net/tcp6 2>/dev/null </dev/null | LC_
 $4 == \"0A\" { listens[port] = 1 }
 $4 == \"01\" || $4 == \"08\" { all[port]++; accepted[port] += ($10 != 0) }
 END { for (port in listens) print at port, all[port] + 0, accepted[port] + 0; print at \"rows\", NR }' 2>/dev/null
+done
+for one in $callers; do
+IFS=,
+set -- $one
+unset IFS
+{ LC_ALL=C ls -l $(printf '/proc/%s/fd ' \"$@\") 2>/dev/null </dev/null | LC_ALL=C sed -n 's/.*socket:\\[\\([0-9]*\\)\\].*/held \\1/p'
+LC_ALL=C ss -x -a 2>/dev/null </dev/null
+LC_ALL=C cat /proc/$1/net/tcp /proc/$1/net/tcp6 2>/dev/null </dev/null
+} | LC_ALL=C awk -v at=\"/proc/$1/services:\" '
+$1 == \"held\" { held[$2] = 1; next }
+$1 ~ /^u_/ {
+path = $5
+for (i = 6; i < NF - 2; i++) path = path \" \" $i
+if ($2 == \"LISTEN\") { if ($(NF - 2) in held) own[path] = 1 }
+else if (path != \"*\") name[$(NF - 2)] = path
+else if ($(NF - 2) in held) peer[$(NF - 2)] = $NF
+next }
+!($10 in held) { next }
+{ port = substr($2, length($2) - 3) }
+$4 == \"0A\" { own[port] = 1 }
+$4 == \"01\" || $4 == \"08\" { local[$10] = $2; remote[$10] = $3 }
+END {
+for (inode in remote) {
+split(local[inode], l, \":\"); split(remote[inode], r, \":\")
+if (!(l[2] in own) && !(l[1] == r[1] && r[2] in own)) n[r[2]]++ }
+for (inode in peer) {
+path = name[peer[inode]]
+if (path != \"\" && !(path in own)) n[path]++ }
+for (service in n) print at n[service], service
+print at \"rows\", NR }' 2>/dev/null
 done
 ";
 
