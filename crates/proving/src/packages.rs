@@ -20,7 +20,7 @@ pub type Needed = (&'static str, &'static str);
 
 /// Requirements of the tests: servers by recipe, their page programs, accelerators, Python as another kind of
 /// server, Node and Go for application servers and the cache test suite, slow networks.
-pub const NEEDED: [Needed; 30] = [
+pub const NEEDED: [Needed; 31] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -43,6 +43,7 @@ pub const NEEDED: [Needed; 30] = [
     ("nft", "nftables"),
     ("/usr/lib/postgresql/15/bin/postgres", "postgresql-15"),
     ("psql", "postgresql-client-15"),
+    ("pgbouncer", "pgbouncer"),
     ("mariadbd", "mariadb-server"),
     ("mariadb", "mariadb-client"),
     ("smbd", "samba"),

@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
@@ -74,20 +76,30 @@ fn script() -> Vec<Vec<u8>> {
 /// Serves one client: sends the first bytes, and the others each after something has arrived. Closes the connection
 /// where nothing does for some time.
 fn serve(steps: Vec<Vec<u8>>, patience: Duration) -> SocketAddr {
+    serve_each(vec![steps], patience).0
+}
+
+/// The same for clients that come one after another, each with steps of its own; counts those that have come.
+fn serve_each(clients: Vec<Vec<Vec<u8>>>, patience: Duration) -> (SocketAddr, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
+    let n_clients = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&n_clients);
     std::thread::spawn(move || {
-        let Ok((mut client, _)) = listener.accept() else { return };
-        let _ = client.set_read_timeout(Some(patience));
-        let mut buffer = [0; 4096];
-        for step in steps {
-            let is_sent = client.write_all(&step).is_ok();
-            if !is_sent || !client.read(&mut buffer).is_ok_and(|read| 0 < read) {
-                return;
+        for steps in clients {
+            let Ok((mut client, _)) = listener.accept() else { return };
+            counted.fetch_add(1, Ordering::SeqCst);
+            let _ = client.set_read_timeout(Some(patience));
+            let mut buffer = [0; 4096];
+            for step in steps {
+                let is_sent = client.write_all(&step).is_ok();
+                if !is_sent || !client.read(&mut buffer).is_ok_and(|read| 0 < read) {
+                    break;
+                }
             }
         }
     });
-    address
+    (address, n_clients)
 }
 
 fn context(address: SocketAddr) -> std::rc::Rc<DatabaseContext> {
@@ -113,13 +125,23 @@ fn refusal(address: SocketAddr) -> String {
 
 /// Looks at a stock.
 fn look(address: SocketAddr) -> Reply {
+    let [reply] = looks(address);
+    reply
+}
+
+/// Looks at a stock several times, as one terminal.
+fn looks<const N: usize>(address: SocketAddr) -> [Reply; N] {
     let district = DistrictKey { warehouse: 1, district: 1 };
     let request =
         OrderRequest { input: TransactionInput::StockLevel(StockLevelInput { district, threshold: 15 }) };
     block_on(async {
         let mut driver = DatabaseDriver::new(&context(address));
-        let work = driver.perform(&request, RealClock::start().now());
-        tokio::time::timeout(REFUSED_MAX, work).await.expect("it hangs")
+        let mut replies = Vec::new();
+        for _ in 0..N {
+            let work = driver.perform(&request, RealClock::start().now());
+            replies.push(tokio::time::timeout(REFUSED_MAX, work).await.expect("it hangs"));
+        }
+        replies.try_into().expect("one reply each")
     })
 }
 
@@ -171,6 +193,25 @@ fn peers_that_are_no_database_are_named_as_such() {
         let found = refusal(serve(steps, Duration::from_millis(200)));
         assert!(found.ends_with(expected), "{what}: {found}");
         assert!(!found.contains("secret"), "{what}");
+    }
+}
+
+/// Goal: a transaction that a refused call has left open is undone, and the session goes on; where the server refuses even
+/// that, the next transaction has a session of its own.
+#[test]
+fn a_session_ends_where_its_transaction_cannot_be_undone() {
+    // Error 1114 ends a procedure past all its handlers.
+    let full = || packet(1, b"\xff\x5a\x04#HY000The table 'stock' is full");
+    let refused: Vec<Vec<u8>> = script().into_iter().take(7).chain([full()]).collect();
+    let with = |more: [Vec<u8>; 2]| [&refused[..], &more].concat();
+    for (what, clients, n_expected) in [
+        ("it is undone", vec![with([done(1), result()])], 1),
+        ("it is not", vec![with([full(), result()]), script()], 2),
+    ] {
+        let (address, n_clients) = serve_each(clients, REFUSED_MAX);
+        let outcomes = looks::<2>(address).map(|reply| reply.outcome);
+        assert_eq!(outcomes, [Outcome::Busy, Outcome::Ok], "{what}");
+        assert_eq!(n_clients.load(Ordering::SeqCst), n_expected, "{what}");
     }
 }
 

@@ -17,7 +17,7 @@ use crate::fixture::{Database, EndedSessions, PRODUCTS, Sessions, workload};
 const FREE_MAX: Duration = Duration::from_secs(20);
 
 /// A payment to the first warehouse, by its fifth customer.
-fn payment() -> OrderRequest {
+pub(crate) fn payment() -> OrderRequest {
     payment_by(CustomerSelector::Number(5))
 }
 
@@ -29,7 +29,7 @@ fn payment_by(customer: CustomerSelector) -> OrderRequest {
 
 /// Holds the lock of the first warehouse in a session of its own, for some seconds or until it is ended; then executes
 /// statements and commits.
-fn lock_warehouse(database: &Database, seconds: f64, then: &str) -> Child {
+pub(crate) fn lock_warehouse(database: &Database, seconds: f64, then: &str) -> Child {
     let sleep = match database.product {
         DatabaseProduct::PostgreSql => "pg_sleep",
         DatabaseProduct::MariaDb => "SLEEP",
@@ -50,7 +50,7 @@ fn lock_warehouse(database: &Database, seconds: f64, then: &str) -> Child {
 }
 
 /// Ends the session that holds the lock: without its client the server would go on with it.
-fn release(database: &Database, mut holder: Child) {
+pub(crate) fn release(database: &Database, mut holder: Child) {
     database.end_sessions(EndedSessions::Asleep);
     let _ = holder.wait();
 }

@@ -10,6 +10,7 @@ mod hostile_mariadb;
 mod hostile_postgres;
 mod interference;
 mod loading;
+mod poolers;
 mod recovery;
 mod terminals;
 mod tls;

@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
-use tokio::io::AsyncWriteExt;
+use tokio::io::AsyncReadExt;
 
 use super::connection::SqlConnection;
 use super::failure::SqlFailure;
@@ -70,9 +70,11 @@ impl SqlServer for PostgresSessions {
         let Ok(mut stream) = wire::connect(&self.socket).await else { return };
         let mut request = BytesMut::new();
         frontend::cancel_request(wire.key().process, wire.key().secret, &mut request);
-        // The server does not say whether it found something to cancel.
+        // The server ends the connection when it is done, and does not say whether it found something to cancel. A pooler
+        // forgets the request where either connection ends before that.
         if stream.send(&request).await.is_ok() {
-            drop(stream.shutdown().await);
+            drop(stream.read(&mut [0]).await);
         }
+        drop(wire);
     }
 }
