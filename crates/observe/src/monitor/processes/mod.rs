@@ -86,12 +86,14 @@ struct Group {
     files: GroupFiles,
     limits: LimitFiles,
     totals: GroupTotals,
+    /// Whether its processes were sampled.
+    is_sampled: bool,
 }
 
 impl Group {
     fn new(processes: ProcessGroup) -> Group {
         let (files, limits) = (GroupFiles::default(), LimitFiles::default());
-        let mut group = Group { processes, files, limits, totals: GroupTotals::default() };
+        let mut group = Group { processes, files, limits, totals: GroupTotals::default(), is_sampled: false };
         group.open();
         group
     }
@@ -254,9 +256,14 @@ impl WatchedProcesses {
         self.sample_tasks(now);
         let turn = next_batch(pids, self.last_files, FILES_READS_MAX);
         self.last_files = turn.last().copied().unwrap_or_default();
+        // In a new group all have a turn: what a process moved before its first one would count as traffic of then.
+        let is_first = |(_, group): &(&u32, &usize)| !self.groups[**group].is_sampled;
+        let first = members.iter().filter(is_first).map(|(pid, _)| *pid);
+        let turn: BTreeSet<u32> = first.chain(turn).collect();
         for pid in &turn {
             self.known.get_mut(pid).into_iter().for_each(Process::examine_files);
         }
+        members.values().for_each(|group| self.groups[*group].is_sampled = true);
     }
 
     fn sample_status(&mut self, pid: u32, group: usize) {
@@ -361,6 +368,24 @@ mod tests {
         assert!(0 < of(Counter::SutMinorFaults) && of(Counter::SutOpenFiles) < of(Counter::SutOpenFilesMax));
         drop(_sender);
         assert!(thread.join().unwrap());
+    }
+
+    /// Goal: what processes did before they are watched is no traffic of the run, however many they are.
+    #[test]
+    fn all_processes_of_a_new_group_are_examined() {
+        use std::process::{Command, Stdio};
+        let start = |_| Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+        let mut children: Vec<_> = (0..FILES_READS_MAX + 8).map(start).collect();
+        let mut processes = watching(children.iter().map(std::process::Child::id).collect());
+        let n_examined = |processes: &mut WatchedProcesses| {
+            processes.read(&mut Vec::new(), &mut Vec::new());
+            processes.known.values().filter(|one| one.disk.is_some()).count()
+        };
+        assert_eq!(n_examined(&mut processes), children.len());
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
     }
 
     /// A server with one busy process, and one with a busy thread among several.

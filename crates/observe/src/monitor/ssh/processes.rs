@@ -18,7 +18,7 @@ use crate::process::{ProcessStat, parse_stat};
 use crate::thread_use;
 use crate::watch::{CpuLists, ProcessSelector, accept_queues};
 
-/// The most processes that are read of all groups together.
+/// The most processes that are read of all groups together; each group has the same part of them.
 pub(super) const PROCESSES_MAX: usize = 64;
 
 /// The most files about limits that are read of all groups together.
@@ -121,10 +121,12 @@ impl RemoteProcesses {
         let found = || self.groups.iter().filter(|group| !group.members.is_empty());
         let files = found().flat_map(|group| group.limits.files()).filter(|path| is_word(path));
         let files: BTreeSet<PathBuf> = files.take(FILES_MAX).collect();
-        let pids: BTreeSet<u32> = found().flat_map(|group| &group.members).copied().collect();
-        let pids = pids.iter().take(PROCESSES_MAX).map(u32::to_string);
+        let each = self.of_each();
+        let pids: BTreeSet<u32> =
+            found().flat_map(|group| group.members.iter().take(each)).copied().collect();
+        let pids = pids.iter().map(u32::to_string);
         let without_limits = found().filter(|group| group.limits.needs_cpus());
-        let cpus = without_limits.flat_map(|group| group.members.iter().take(PROCESSES_MAX));
+        let cpus = without_limits.flat_map(|group| group.members.iter().take(each));
         let cpus = cpus.map(|pid| format!("={pid}"));
         let near = found().filter(|group| !group.sockets.is_empty());
         let near = near.filter_map(|group| Some(format!("@{}", group.members.first()?)));
@@ -140,6 +142,11 @@ impl RemoteProcesses {
         let line = words.collect::<Vec<String>>().join(" ");
         self.files = files;
         line
+    }
+
+    /// Returns the most processes of a group that are read.
+    fn of_each(&self) -> usize {
+        (PROCESSES_MAX / self.groups.len().max(1)).max(1)
     }
 
     /// Takes the answer to [`FIND`].
@@ -172,9 +179,10 @@ impl RemoteProcesses {
         let files = texts_of(printed, &self.files);
         let queues = unix_queues(printed);
         let now = self.clock.now();
+        let each = self.of_each();
         let mut busiest = None;
         for group in &mut self.groups {
-            busiest = busiest.max(group.read(&mut texts, &files, now, into));
+            busiest = busiest.max(group.read(&mut texts, &files, each, now, into));
             group.counts.report_unix(&queues, &group.sockets, into);
         }
         into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
@@ -188,16 +196,19 @@ impl RemoteProcesses {
 }
 
 impl RemoteGroup {
-    /// Reports the group; returns the CPU time of its busiest thread, in µs per second. A process belongs to the first
-    /// group that has it.
+    /// Reports the group, of which at most `most` processes were requested; returns the CPU time of its busiest thread, in µs
+    /// per second. A process belongs to the first group that has it.
     fn read(
         &mut self,
         texts: &mut BTreeMap<u32, ProcessTexts>,
         files: &FileTexts,
+        most: usize,
         now: Nanos,
         into: &mut Vec<Reading>,
     ) -> Option<u64> {
-        let is_complete = self.members.len() <= PROCESSES_MAX;
+        let is_complete = self.members.len() <= most;
+        // Those behind the last that was requested may be there still.
+        let rest: Vec<u32> = self.members.iter().skip(most).copied().collect();
         let mut read: Vec<ProcessTexts> = Vec::new();
         for pid in &self.members {
             let Some(mut one) = texts.remove(pid) else { continue };
@@ -209,7 +220,7 @@ impl RemoteGroup {
         }
         let stats: Vec<ProcessStat> = read.iter().filter_map(|one| one.stat).collect();
         let children = read.iter().flat_map(|one| &one.children).copied();
-        self.members = stats.iter().map(|stat| stat.pid).chain(children).collect();
+        self.members = stats.iter().map(|stat| stat.pid).chain(children).chain(rest).collect();
         let sum = |of: fn(&ProcessStat) -> u64| stats.iter().map(of).fold(0, u64::saturating_add);
         let delays = read.iter().flat_map(|one| one.threads.values()).map(|(_, delay)| *delay);
         let mut values = vec![
@@ -381,6 +392,42 @@ mod tests {
             (Some(1), Some(ticks_to_micros(30)))
         );
         assert_eq!(remote.question(), "11 +11 >11");
+    }
+
+    /// Goal: a group of many processes takes no other group's place, and forgets none of its own.
+    #[test]
+    fn many_processes_of_one_group_leave_room_for_another() {
+        let stat = |pid: u32, group: u32| {
+            format!(
+                "/proc/{pid}/stat:{pid} (x) S 1 {group} {group} 0 -1 4 7 0 1 0 10 5 0 0 20 0 2 0 5 5 6 7\n\
+                 /proc/{pid}/cgroup:0::/{group}\n"
+            )
+        };
+        let selectors = ["cgroup=/1".parse().unwrap(), "cgroup=/2".parse().unwrap()];
+        let mut remote = RemoteProcesses::new(&selectors);
+        let web: Vec<String> = (100..180).map(|pid| stat(pid, 1)).collect();
+        let database: Vec<String> = (200..203).map(|pid| stat(pid, 2)).collect();
+        assert_eq!(remote.question(), FIND);
+        remote.find(&[web.concat(), database.concat()].concat());
+        for _ in 0..3 {
+            let question = remote.question();
+            let words: BTreeSet<&str> = question.split(' ').collect();
+            let requested = |stats: &[String], first: usize| -> Vec<String> {
+                let is_requested =
+                    |(index, _): &(usize, &String)| words.contains(&*(first + index).to_string());
+                stats.iter().enumerate().filter(is_requested).map(|(_, text)| text.clone()).collect()
+            };
+            let (of_web, of_database) = (requested(&web, 100), requested(&database, 200));
+            assert_eq!((of_web.len(), of_database.len()), (PROCESSES_MAX / 2, 3));
+            let mut readings = Vec::new();
+            remote.read(&[of_web.concat(), of_database.concat()].concat(), &mut readings);
+            assert_eq!(remote.groups[0].members.len(), 80);
+            let n = |label: &str| {
+                let of = |one: &&Reading| one.counter == Counter::SutProcesses && one.instance == label;
+                readings.iter().find(of).map(|one| one.value)
+            };
+            assert_eq!((n("cgroup=/1"), n("cgroup=/2")), (Some(PROCESSES_MAX as u64 / 2), Some(3)));
+        }
     }
 
     /// By hand: a process that holds one of two listening sockets, with three connections in the accept queue.
