@@ -174,8 +174,8 @@ impl Analyzer {
     }
 
     fn status_of(&self, fold: &PointFold, stage: Stage) -> LoadPointStatus {
-        let (plan, figures) = (&self.plan, &PointFigures::of(&self.plan, fold));
         let resources = &used(self.resources.get(&fold.point.index), &self.machines, &self.series);
+        let (plan, figures) = (&self.plan, &PointFigures::of(&self.plan, fold, resources));
         LoadPointStatus::of(&Evidence { plan, fold, figures, resources, stage })
     }
 
@@ -195,7 +195,7 @@ fn used(fold: Option<&Resources>, machines: &[Machine], series: &[Series]) -> Re
 }
 
 fn result_of(plan: &Plan, fold: &PointFold, stage: Stage, resources: ResourceUsage) -> LoadPointResult {
-    let figures = PointFigures::of(plan, fold);
+    let figures = PointFigures::of(plan, fold, &resources);
     let evidence = Evidence { plan, fold, figures: &figures, resources: &resources, stage };
     let verdict = judge_load_point(&evidence);
     LoadPointResult { verdict, resources, ..measure(plan, fold, figures) }

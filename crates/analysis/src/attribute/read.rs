@@ -241,8 +241,11 @@ impl Reader<'_> {
 
     /// Returns 1 − (C + W) ÷ R, at least 0, with C the server's CPU time per operation, W its threads' wait for a CPU per
     /// operation, R the mean response time. `None` where the pace is set by think times or a schedule, where R is short,
-    /// and where C is not known.
+    /// where C is not known, and of a server on another machine, where R includes the time of the network.
     fn response_unexplained(&self) -> Option<f64> {
+        if cpu_role(self.uses) == Some(MachineRole::Sut) {
+            return None;
+        }
         let is_driven = matches!(self.point.load, Load::Users(_)) && self.point.thinking_mean <= 0.0;
         let response = self.point.response.mean.filter(|mean| is_driven && RESPONSE_MIN <= *mean)?;
         let waited = self.per_operation(self.uses.sut_share(Counter::SutRunDelay)).unwrap_or(0.0);

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use model::{Outcome, Plan};
+use model::{Counter, Outcome, Plan};
 use units::Nanos;
 
 use super::{ratio, score, steady};
+use crate::ResourceUsage;
 use crate::SteadyState;
 use crate::fold::{PointFold, SteadyTotals};
 
@@ -30,7 +31,7 @@ pub(crate) struct PointFigures {
     pub(crate) in_flight_at_end: u64,
     /// The summed time that those had been in flight by then.
     pub(crate) in_flight_age: Nanos,
-    /// CPUs that the SUT used; `None` unless it was seen in every interval.
+    /// CPUs that the SUT used; `None` if that is not known.
     pub(crate) sut_cpus: Option<f64>,
     /// Use of the SUT's allowance; `None` if either is not known.
     pub(crate) sut_busy: Option<f64>,
@@ -42,9 +43,9 @@ pub(crate) struct PointFigures {
 
 impl PointFigures {
     /// Makes the figures of a load point.
-    pub(crate) fn of(plan: &Plan, fold: &PointFold) -> PointFigures {
+    pub(crate) fn of(plan: &Plan, fold: &PointFold, resources: &ResourceUsage) -> PointFigures {
         let totals = &fold.steady;
-        let sut_cpus = sut_cpus(totals);
+        let sut_cpus = sut_cpus(totals, resources);
         let is_open = !fold.point.load.is_closed();
         PointFigures {
             length: totals.length,
@@ -80,8 +81,12 @@ fn failures(totals: &SteadyTotals) -> Vec<(Outcome, u64)> {
     failures
 }
 
-/// Returns the CPUs that the SUT used; `None` unless it was seen in every interval.
-fn sut_cpus(totals: &SteadyTotals) -> Option<f64> {
+/// Returns the CPUs that the SUT used. Where it runs on this machine, it must have been seen in every interval; on another
+/// one, its processes are those that are watched there.
+fn sut_cpus(totals: &SteadyTotals, resources: &ResourceUsage) -> Option<f64> {
+    if totals.sut_length == Nanos::ZERO {
+        return resources.sut_share(Counter::SutCpu);
+    }
     let seen = Nanos::ZERO < totals.length && totals.length <= totals.sut_length;
     seen.then(|| totals.sut_cpu.as_secs_f64() / totals.length.as_secs_f64())
 }

@@ -341,6 +341,26 @@ fn waits_of_a_server_that_plimsoll_did_not_start_are_read() {
     check(&attribution, &expected);
 }
 
+/// By hand: a server on another machine, whose processes are watched there, used 0.1 CPUs and waited for them for 0.3 s per
+/// second. Its response time includes the network's, which nobody measures.
+#[test]
+fn processes_on_another_machine_are_the_servers() {
+    let shown: &[Shows] = &[
+        (Counter::CpuUser, "0", |second| 1_000_000 * second),
+        (Counter::CpuIdle, "0", |_| 0),
+        (Counter::SutCpu, "port=80", |second| 60_000 * second),
+        (Counter::SutCpu, "port=5432", |second| 40_000 * second),
+        (Counter::SutRunDelay, "port=80", |second| 300_000 * second),
+        (Counter::SutBusiestThread, "", |_| 50_000),
+    ];
+    let attribution = watched_on(MachineRole::Sut, None, shown);
+    check(&attribution, &[(Indicator::ServerCpus, 0.1), (Indicator::RunDelay, 0.75)]);
+    assert!(attribution.indicators.contains_key(&Indicator::CpuDemand));
+    for unknown in [Indicator::ResponseUnexplained, Indicator::ServerUnseen] {
+        assert!(!attribution.indicators.contains_key(&unknown), "{unknown:?}");
+    }
+}
+
 /// By hand: the server used 0.1 CPUs of a quota of 0.3 that it shares with others, who used 0.195.
 #[test]
 fn a_quota_that_others_share_is_used_up_all_the_same() {
@@ -685,15 +705,21 @@ type Shows = (Counter, &'static str, fn(u64) -> u64);
 
 /// Runs 4 users at 60 ms for 12 s, on CPU 0, against a server on the same machine, which used 0.1 CPUs.
 fn watched(shown: &[Shows]) -> Attribution {
+    let used = model::SutUse { cpu: ms(100), throttled: Nanos::ZERO };
+    watched_on(MachineRole::Both, Some(used), shown)
+}
+
+/// The same against a server on a machine of some role, with what is seen of it each second beside that machine's counters.
+fn watched_on(role: MachineRole, used: Option<model::SutUse>, shown: &[Shows]) -> Attribution {
     let mut plan = plan(Load::Users(4), 1, 12);
     (plan.sut.quota, plan.load_cpus) = (None, vec![0]);
     let mut analyzer = Analyzer::new(&plan);
-    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    analyzer.machine(Machine { name: "the server's".to_owned(), role });
     for (counter, instance, _) in shown {
         analyzer.series(Series { machine: 0, counter: *counter, instance: (*instance).to_owned() });
     }
     for mut interval in records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(60), Nanos::ZERO)) {
-        interval.sut = Some(model::SutUse { cpu: ms(100), throttled: Nanos::ZERO });
+        interval.sut = used;
         analyzer.interval(&interval);
     }
     for second in 0..=14 {
