@@ -84,6 +84,9 @@ impl SqlStateCode {
     /// A serialization failure, and a deadlock: the transaction can be begun again.
     const CONFLICTS: [SqlStateCode; 2] = [SqlStateCode(*b"40001"), SqlStateCode(*b"40P01")];
 
+    /// It is not known whether the statement was completed, and the statement was interrupted.
+    const IN_DOUBT: [SqlStateCode; 2] = [SqlStateCode(*b"40003"), SqlStateCode(*b"70100")];
+
     /// The server has no connection left. PostgreSQL says so by a state of class 53, insufficient resources: too many
     /// connections, a full disk, no memory.
     const REJECTED: SqlStateCode = SqlStateCode(*b"08004");
@@ -124,6 +127,15 @@ impl SqlStateCode {
 
     pub(crate) fn text(self) -> String {
         self.0.iter().map(|byte| char::from(*byte)).filter(char::is_ascii_graphic).collect()
+    }
+}
+
+impl Refusal {
+    /// Returns whether a transaction whose end was refused in this way may be committed all the same: the session or its
+    /// connection ended meanwhile, of a pooler that to its server (class 08), or the server was interrupted, which MariaDB also
+    /// says of a procedure that has committed.
+    pub(crate) fn leaves_doubt(&self) -> bool {
+        self.is_fatal || self.state.class() == 8 || SqlStateCode::IN_DOUBT.contains(&self.state)
     }
 }
 

@@ -10,11 +10,11 @@ use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
 use drivers::orders::{DatabaseContext, DatabaseDriver};
 use engine::Driver;
 use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply};
-use orders::{DistrictKey, StockLevelInput, TransactionInput};
+use orders::{DistrictKey, StockLevelInput, TransactionInput, TransactionType};
 use units::{Clock, Purpose, RealClock, Rng};
 
 use crate::common::block_on;
-use crate::fixture::{spoil, workload};
+use crate::fixture::{Inputs, spoil, workload};
 
 /// The longest that a session takes to be refused.
 const REFUSED_MAX: Duration = Duration::from_secs(20);
@@ -212,6 +212,29 @@ fn a_session_ends_where_its_transaction_cannot_be_undone() {
         let outcomes = looks::<2>(address).map(|reply| reply.outcome);
         assert_eq!(outcomes, [Outcome::Busy, Outcome::Ok], "{what}");
         assert_eq!(n_clients.load(Ordering::SeqCst), n_expected, "{what}");
+    }
+}
+
+/// Goal: an order that may be committed is in doubt, whatever the server says. A procedure may be interrupted when it has
+/// committed, and a connection end between a proxy and its server.
+#[test]
+fn a_refusal_that_does_not_say_what_was_committed_leaves_the_order_in_doubt() {
+    for (refusal, n_in_doubt) in [
+        (&b"\xff\x5a\x04#HY000The table 'stock' is full"[..], 0),
+        (b"\xff\x25\x05#70100Query execution was interrupted", 1),
+        (b"\xff\xdd\x07#08S01Lost connection to backend server", 1),
+    ] {
+        let steps = script().into_iter().take(7).chain([packet(1, refusal), done(1)]).collect();
+        let context = context(serve(steps, REFUSED_MAX));
+        block_on(async {
+            let mut driver = DatabaseDriver::new(&context);
+            let request = Inputs::of(1).next(TransactionType::NewOrder);
+            let work = driver.perform(&request, RealClock::start().now());
+            let reply = tokio::time::timeout(REFUSED_MAX, work).await.expect("it hangs");
+            assert_ne!(reply.outcome, Outcome::Ok);
+        });
+        let counts = context.counts();
+        assert_eq!((counts.placed, counts.placed_in_doubt), (0, n_in_doubt), "{}", refusal.escape_ascii());
     }
 }
 

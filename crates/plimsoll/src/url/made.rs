@@ -136,7 +136,8 @@ fn surveyed(
     let replies = surveyed.map_err(|error| Failure::of_run(error, true))?;
     let mut checks = Vec::new();
     for (index, ((page, _), replies)) in draft.pages.iter().zip(&replies).enumerate() {
-        let surveyed = SurveyedPage { target: draft.target, page, parts: draft.parts, replies };
+        let surveyed =
+            SurveyedPage { target: draft.target, page, parts: draft.parts, secrets: &secrets, replies };
         let check = surveyed.check()?;
         eprint(foreign_text(&format!("{}: {}", draft.name(index), described(&check))));
         checks.push(check);

@@ -1,12 +1,17 @@
 //! The survey: what a server answers to each URL, and the check of later replies that follows from it.
 
 use drivers::web::{FetchedReply, Target};
+use languages::{REDACTED, without_credentials};
+use model::Secrets;
 use units::Bytes;
 
 use super::page::PageUrl;
-use super::request::RequestParts;
+use super::request::{RequestParts, UrlBody};
 use super::value::quoted;
 use crate::exit::{Exit, Failure};
+
+/// The shortest value of a field that is looked for in a reply, in bytes: shorter ones occur in any path.
+const SENT_BYTES_MIN: usize = 4;
 
 /// The check of a page's replies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +32,8 @@ pub(super) struct SurveyedPage<'a> {
     pub page: &'a PageUrl,
     /// What all requests have in common.
     pub parts: &'a RequestParts,
+    /// The values in the request that are stored nowhere.
+    pub secrets: &'a Secrets,
     /// The replies; not empty.
     pub replies: &'a [FetchedReply],
 }
@@ -89,8 +96,9 @@ impl SurveyedPage<'_> {
     fn refusal(&self, reply: &FetchedReply) -> Failure {
         let status = reply.status;
         if let (300..400, Some(location)) = (status, &reply.location) {
+            let location = self.shown_location(location);
             let error = format!("{} is redirected ({status}) to `{location}`", self.request());
-            return Failure::new(Exit::Testbed, error).hint(self.redirect_hint(location));
+            return Failure::new(Exit::Testbed, error).hint(self.redirect_hint(&location));
         }
         let failure = Failure::new(Exit::Testbed, format!("{} has status {status}", self.request()));
         let hint = match status {
@@ -111,6 +119,23 @@ impl SurveyedPage<'_> {
         failure.hint(hint)
     }
 
+    /// Returns where a redirect leads, without its parameters, which may name a session, and without what the request sent.
+    fn shown_location(&self, location: &str) -> String {
+        let parameters = location.find([';', '?', '#']).unwrap_or(location.len());
+        let (place, parameters) = location.split_at(parameters);
+        let mut place = without_credentials(&self.secrets.redact_from(place));
+        if let Some(UrlBody::Data(data)) = &self.parts.body {
+            let fields = data.split('&').filter_map(|field| field.split_once('='));
+            for (_, value) in fields.filter(|(_, value)| SENT_BYTES_MIN <= value.len()) {
+                place = place.replace(value, REDACTED);
+            }
+        }
+        match parameters.chars().next() {
+            Some(mark) => format!("{place}{mark}…"),
+            None => place,
+        }
+    }
+
     fn redirect_hint(&self, location: &str) -> String {
         let is_path = location.starts_with('/') && !location.starts_with("//");
         let url = if is_path { format!("{}{}", self.target, &location[1..]) } else { location.to_owned() };
@@ -129,7 +154,9 @@ mod tests {
         let target: Target = "http://h:8080/".parse().unwrap();
         let page = PageUrl { target: target.clone(), path: "/docs?a=1".to_owned(), values: Vec::new() };
         let parts = RequestParts { method: "GET".to_owned(), headers: Vec::new(), body: None };
-        let surveyed = SurveyedPage { target: &target, page: &page, parts: &parts, replies };
+        let secrets = Secrets::default();
+        let surveyed =
+            SurveyedPage { target: &target, page: &page, parts: &parts, secrets: &secrets, replies };
         surveyed.check().map_err(|failure| failure.message().to_owned())
     }
 
@@ -158,6 +185,27 @@ mod tests {
         assert_eq!(check_of(&[reply(201, None, 1)]).unwrap().status, 201);
         let encoded = FetchedReply { is_encoded: true, ..html(1) };
         assert_eq!(reply_of(&[encoded.clone(), encoded]), "{ content-type = \"text/html\" }");
+    }
+
+    /// Goal: what the request sent, and the session that the server gave, are not printed where it repeats them.
+    #[test]
+    fn a_redirect_is_shown_without_values() {
+        let target: Target = "http://h:8080/".parse().unwrap();
+        let page = PageUrl { target: target.clone(), path: "/".to_owned(), values: Vec::new() };
+        let body = Some(UrlBody::Data("user=me&pin=4711".to_owned()));
+        let parts = RequestParts { method: "POST".to_owned(), headers: Vec::new(), body };
+        let secrets = Secrets::default();
+        let surveyed =
+            SurveyedPage { target: &target, page: &page, parts: &parts, secrets: &secrets, replies: &[] };
+        for (location, expected) in [
+            ("/docs/", "/docs/"),
+            ("/done?pin=4711", "/done?…"),
+            ("/done;jsessionid=8F2A?a=1", "/done;…"),
+            ("/pins/4711/", "/pins/[redacted]/"),
+            ("https://me:word@h/login#x", "https://[redacted]@h/login#…"),
+        ] {
+            assert_eq!(surveyed.shown_location(location), expected);
+        }
     }
 
     #[test]

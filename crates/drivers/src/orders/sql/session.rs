@@ -164,7 +164,7 @@ fn settle(
             open.end(&output);
             Ok(output)
         }
-        Err(SqlFailure::Refused(refusal)) => {
+        Err(SqlFailure::Refused(refusal)) if !refusal.leaves_doubt() => {
             open.end_without_changes();
             Err(SqlFailure::Refused(refusal))
         }
