@@ -12,6 +12,9 @@ use crate::net::CertificateProblem;
 /// The attempt that comes first.
 pub(crate) const CONNECTING: &str = "connecting";
 
+/// The longest that a connection may take to be made.
+pub(crate) const CONNECT_MAX: Duration = Duration::from_secs(20);
+
 /// A reason why the data cannot be loaded, used or checked.
 #[derive(Debug, Error)]
 pub enum DatabaseError {
@@ -58,6 +61,18 @@ impl DatabaseError {
     pub(crate) fn of(doing: &'static str) -> impl Fn(SqlFailure) -> DatabaseError {
         move |failure| DatabaseError::Failed { doing, text: failure.describe() }
     }
+}
+
+/// Waits for an attempt, at most for a time.
+///
+/// # Errors
+/// It took longer.
+pub(crate) async fn within<T>(
+    doing: &'static str,
+    waited: Duration,
+    attempt: impl Future<Output = T>,
+) -> Result<T, DatabaseError> {
+    tokio::time::timeout(waited, attempt).await.map_err(|_| DatabaseError::Slow { doing, waited })
 }
 
 /// Returns the error of an attempt to connect.

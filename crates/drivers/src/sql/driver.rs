@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{DataTable, MeasuredValues, Outcome, SqlRequest, SqlWorkload, sql_measure};
 use units::RealClock;
@@ -13,7 +14,7 @@ use super::session::{
 };
 use crate::database::connection::SqlConnection;
 use crate::database::driver::{DatabaseSessions, Exchanged, SharedServer};
-use crate::database::error::{DatabaseError, unconnected};
+use crate::database::error::{CONNECT_MAX, CONNECTING, DatabaseError, unconnected, within};
 use crate::database::failure::{SqlFailure, SqlStateCode};
 use crate::database::server::SqlServer;
 use crate::database::transaction::Changes;
@@ -26,6 +27,10 @@ pub(super) struct SessionContext<S> {
     transactions: PreparedTransactions,
     allows_writes: bool,
 }
+
+/// The attempt to have all statements prepared, and the longest that it may take.
+const PREPARING: &str = "preparing the statements";
+const PREPARE_MAX: Duration = Duration::from_secs(60);
 
 /// A statement that was refused when a session was opened, by the indexes of transaction and statement.
 type Refused = (usize, usize, SqlFailure);
@@ -46,15 +51,15 @@ impl<S: SqlServer> SessionContext<S> {
     /// Prepares every statement in a session that ends then; returns what the server refuses.
     pub(super) async fn refusals(&self) -> Result<Vec<StatementRefusal>, DatabaseError> {
         let problem = || self.shared.server.socket().certificate_problem();
-        let connection =
-            self.shared.server.connect().await.map_err(|failure| unconnected(failure, problem()))?;
+        let connected = within(CONNECTING, CONNECT_MAX, self.shared.server.connect()).await?;
+        let connection = connected.map_err(|failure| unconnected(failure, problem()))?;
         let mut refused: Vec<Refused> = Vec::new();
         let note = |kind, index, failure| {
             refused.push((kind, index, failure));
             Ok(())
         };
-        let opened = Session::open(connection, &self.transactions, self.allows_writes, note).await;
-        opened.map_err(DatabaseError::of("preparing the statements"))?;
+        let opened = Session::open(connection, &self.transactions, self.allows_writes, note);
+        within(PREPARING, PREPARE_MAX, opened).await?.map_err(DatabaseError::of(PREPARING))?;
         Ok(refused.into_iter().map(|one| self.refusal(one)).collect())
     }
 

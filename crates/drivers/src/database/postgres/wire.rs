@@ -41,6 +41,7 @@ const PORTAL: &str = "";
 
 /// The format of values in results.
 const BINARY: i16 = 1;
+const TEXT: i16 = 0;
 
 /// The last message of a client.
 const FAREWELL: [u8; 5] = *b"X\0\0\0\x04";
@@ -226,11 +227,13 @@ impl Wire {
         }
     }
 
-    /// Executes a prepared statement, and has its rows taken. Returns the number of rows that the server has counted.
+    /// Executes a prepared statement, and has its rows taken in a format. Returns the number of rows that the server has
+    /// counted.
     async fn execute_statement(
         &mut self,
         statement: &Statement,
         parameters: &[SqlValue<'_>],
+        format: i16,
         mut take_row: impl FnMut(&[u8]) -> Result<(), SqlFailure>,
     ) -> Result<u64, SqlFailure> {
         if parameters.len() != statement.parameters.len() {
@@ -239,7 +242,7 @@ impl Wire {
         let mut n_rows = None;
         self.exchange(
             |to| {
-                bind(statement, parameters, to)?;
+                bind(statement, parameters, format, to)?;
                 frontend::execute(PORTAL, 0, to)?;
                 frontend::sync(to);
                 Ok(())
@@ -308,11 +311,16 @@ impl Wire {
     }
 }
 
-/// Writes a request for an execution with these values.
-fn bind(statement: &Statement, parameters: &[SqlValue<'_>], to: &mut BytesMut) -> io::Result<()> {
+/// Writes a request for an execution with these values, whose results have a format.
+fn bind(
+    statement: &Statement,
+    parameters: &[SqlValue<'_>],
+    results: i16,
+    to: &mut BytesMut,
+) -> io::Result<()> {
     let typed = || parameters.iter().zip(&statement.parameters);
     let format = |(value, kind): (&SqlValue<'_>, &Type)| match value.encode_format(kind) {
-        Format::Text => 0,
+        Format::Text => TEXT,
         Format::Binary => BINARY,
     };
     let written = frontend::bind(
@@ -326,7 +334,7 @@ fn bind(statement: &Statement, parameters: &[SqlValue<'_>], to: &mut BytesMut) -
                 postgres_types::IsNull::No => IsNull::No,
             })
         },
-        [BINARY],
+        [results],
         to,
     );
     written.map_err(|error| match error {
@@ -391,8 +399,9 @@ impl SqlConnection for Wire {
         parameters: &[SqlValue<'_>],
     ) -> Result<u64, SqlFailure> {
         let mut n_returned = 0;
+        // Some types have no binary format, and nobody reads the values.
         let n_counted = self
-            .execute_statement(statement, parameters, |_| {
+            .execute_statement(statement, parameters, TEXT, |_| {
                 n_returned += 1;
                 Ok(())
             })
@@ -407,7 +416,7 @@ impl SqlConnection for Wire {
         parameters: &[SqlValue<'_>],
     ) -> Result<Vec<PostgresRow>, SqlFailure> {
         let mut rows = Vec::new();
-        self.execute_statement(statement, parameters, |content| {
+        self.execute_statement(statement, parameters, BINARY, |content| {
             if rows.len() == ROWS_MAX {
                 return Err(MALFORMED);
             }
@@ -423,7 +432,7 @@ impl SqlConnection for Wire {
         statement: &Statement,
         parameters: &[SqlValue<'_>],
     ) -> Result<u64, SqlFailure> {
-        self.execute_statement(statement, parameters, |_| Ok(())).await
+        self.execute_statement(statement, parameters, BINARY, |_| Ok(())).await
     }
 
     async fn command(&mut self, sql: &str) -> Result<(), SqlFailure> {

@@ -39,8 +39,9 @@ impl SqlDialect for PostgresSessions {
         current_setting('full_page_writes') AS full_page_writes, \
         current_setting('shared_buffers') AS shared_buffers";
 
+    // Version 17 writes some names in another way.
     const SESSIONS: &'static str = "SELECT COUNT(*), COUNT(*) FILTER (WHERE wait_event_type = 'Lock'), \
-        COUNT(*) FILTER (WHERE wait_event IN ('WALInsert', 'WALSync', 'WALWrite')) FROM pg_stat_activity \
+        COUNT(*) FILTER (WHERE lower(wait_event) IN ('walinsert', 'walsync', 'walwrite')) FROM pg_stat_activity \
         WHERE state = 'active' AND datname = current_database() AND pid <> pg_backend_pid()";
     const COUNTERS: &'static [(&'static str, &'static str)] = &[
         ("pg_stat_database.blks_hit", "blks_hit"),
@@ -53,8 +54,9 @@ impl SqlDialect for PostgresSessions {
         ("pg_stat_wal.wal_bytes", "wal_bytes"),
         ("pg_stat_wal.wal_fpi", "wal_fpi"),
         ("pg_stat_wal.wal_records", "wal_records"),
-        ("pg_stat_wal.wal_sync", "wal_sync"),
-        ("pg_stat_wal.wal_write", "wal_write"),
+        // Up to PostgreSQL 17.
+        ("pg_stat_wal.wal_sync", "to_jsonb(pg_stat_wal) ->> 'wal_sync'"),
+        ("pg_stat_wal.wal_write", "to_jsonb(pg_stat_wal) ->> 'wal_write'"),
     ];
     const COUNTERS_FROM: &'static str =
         "pg_stat_database CROSS JOIN pg_stat_wal WHERE datname = current_database()";

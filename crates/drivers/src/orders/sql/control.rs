@@ -12,15 +12,12 @@ use super::load::LoadMethod;
 use super::rows::RowSink;
 use super::schema::{COMPLETE_FACT, FORMAT, FORMAT_FACT, ORDER_SCHEMA, facts};
 use crate::database::connection::{SqlConnection, TextRow};
-use crate::database::error::{CONNECTING, DatabaseError, unconnected};
+use crate::database::error::{CONNECT_MAX, CONNECTING, DatabaseError, unconnected, within};
 use crate::database::failure::SqlFailure;
 use crate::database::server::SqlServer;
 
 /// The longest that a query may take which reads all data.
 const QUERY_MAX: Duration = Duration::from_secs(600);
-
-/// The longest that a connection may take to be made.
-const CONNECT_MAX: Duration = Duration::from_secs(20);
 
 /// The attempt that most errors are about.
 const READING: &str = "reading the data";
@@ -100,10 +97,9 @@ pub(crate) trait SqlDialect: OrderServer {
 
 /// Connects for work beside the terminals.
 pub(crate) async fn connect<D: SqlDialect>(server: &D) -> Result<ConnectionOf<D>, DatabaseError> {
-    match tokio::time::timeout(CONNECT_MAX, server.connect_beside()).await {
-        Ok(opened) => opened.map_err(|failure| unconnected(failure, server.socket().certificate_problem())),
-        Err(_) => Err(DatabaseError::Slow { doing: CONNECTING, waited: CONNECT_MAX }),
-    }
+    within(CONNECTING, CONNECT_MAX, server.connect_beside())
+        .await?
+        .map_err(|failure| unconnected(failure, server.socket().certificate_problem()))
 }
 
 /// The data in our schema, as it describes them.
@@ -208,7 +204,13 @@ impl<D: SqlDialect> SqlControl<D> {
         let columns: Vec<&str> = D::COUNTERS.iter().map(|(_, expression)| *expression).collect();
         let rows = self.texts(&format!("SELECT {} FROM {}", columns.join(", "), D::COUNTERS_FROM)).await?;
         let count = |(index, (name, _)): (usize, &(&'static str, _))| Ok((*name, number(&rows, index)?));
-        let counters = D::COUNTERS.iter().enumerate().map(count).collect::<Result<_, DatabaseError>>()?;
+        // Not every version has all of them.
+        let is_null = |index: usize| {
+            let column = rows.first().and_then(|row| row.get(index));
+            column.is_some_and(|(_, value)| value.is_none())
+        };
+        let known = D::COUNTERS.iter().enumerate().filter(|(index, _)| !is_null(*index));
+        let counters = known.map(count).collect::<Result<_, DatabaseError>>()?;
         Ok(DatabaseAccount { active, at_lock, at_log, counters })
     }
 
@@ -239,10 +241,7 @@ impl<D: SqlDialect> SqlControl<D> {
     }
 
     async fn texts(&mut self, sql: &str) -> Result<Vec<TextRow>, DatabaseError> {
-        match tokio::time::timeout(QUERY_MAX, self.connection.texts(sql)).await {
-            Ok(rows) => rows.map_err(DatabaseError::of(READING)),
-            Err(_) => Err(DatabaseError::Slow { doing: READING, waited: QUERY_MAX }),
-        }
+        within(READING, QUERY_MAX, self.connection.texts(sql)).await?.map_err(DatabaseError::of(READING))
     }
 }
 
