@@ -10,7 +10,7 @@ use std::time::Duration;
 use engine::{BlockingDriver, Driver};
 use model::{MeasuredValues, OrderEntryWorkload, OrderRequest, Outcome, Reply};
 use orders::TransactionType;
-use tokio::runtime::{Builder, LocalOptions};
+use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{Mutex, oneshot};
 use units::{Clock, Nanos, RealClock};
@@ -29,6 +29,9 @@ pub const DEFERRED_MAX: Nanos = Nanos::from_secs(80);
 
 /// The longest that sessions go on when no terminal queues any more.
 const DRAIN_MAX: Duration = Duration::from_secs(90);
+
+/// The longest that requests to cancel deliveries may take at the end.
+const CANCEL_MAX: Duration = Duration::from_secs(1);
 
 /// A delivery that waits.
 #[derive(Debug, Clone, Copy)]
@@ -194,8 +197,9 @@ impl BackgroundDeliveries {
                 () = drained(is_over) => {}
                 () = stopped => {}
             }
-            // Deliveries that were under way are not done, and their sessions are of no use.
+            // Deliveries that were under way are not done, and their sessions are of no use. Tasks have them cancelled.
             drivers.iter_mut().for_each(Driver::give_up);
+            let _ = tokio::time::timeout(CANCEL_MAX, ended_tasks()).await;
             while let Ok(left) = queue.lock().await.try_recv() {
                 tally.count(&left, false);
             }
@@ -211,6 +215,13 @@ async fn drained(is_over: oneshot::Receiver<()>) {
     tokio::time::sleep(DRAIN_MAX).await;
 }
 
+/// Returns when no task of this runtime is left.
+async fn ended_tasks() {
+    while 0 < Handle::current().metrics().num_alive_tasks() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
 /// Makes deliveries one after another, until no terminal can queue one and none is left.
 async fn work<D: Driver<Operation = OrderRequest>>(
     driver: &mut D,
@@ -223,8 +234,14 @@ async fn work<D: Driver<Operation = OrderRequest>>(
     loop {
         let Some(delivery) = queue.lock().await.recv().await else { return };
         let mut open = OpenDelivery { delivery: &delivery, tally, in_time: false };
-        let reply = driver.perform(&delivery.request, clock.now()).await;
-        open.in_time = reply.outcome == Outcome::Ok && reply.done <= delivery.queued + DEFERRED_MAX;
+        let performed = driver.perform(&delivery.request, clock.now());
+        match tokio::time::timeout(Duration::from_nanos(DEFERRED_MAX.0), performed).await {
+            Ok(reply) => {
+                open.in_time = reply.outcome == Outcome::Ok && reply.done <= delivery.queued + DEFERRED_MAX;
+            }
+            // It keeps locks for which others may wait.
+            Err(_) => driver.give_up(),
+        }
     }
 }
 
@@ -251,6 +268,12 @@ mod tests {
     /// A database in which every transaction takes some time, and fails where the carrier is 10.
     struct SlowDatabase(Duration, RealClock);
 
+    /// The number of transactions that slow databases were asked to cancel in the calling thread, which takes them a moment.
+    fn n_cancelled() -> &'static std::thread::LocalKey<Cell<u32>> {
+        thread_local!(static CANCELLED: Cell<u32> = const { Cell::new(0) });
+        &CANCELLED
+    }
+
     impl Driver for SlowDatabase {
         type Operation = OrderRequest;
 
@@ -261,7 +284,12 @@ mod tests {
             OperationFailure::new(outcome, 0).into_reply(sent, self.1.now(), MeasuredValues::default())
         }
 
-        fn give_up(&mut self) {}
+        fn give_up(&mut self) {
+            tokio::task::spawn_local(async {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                n_cancelled().set(n_cancelled().get() + 1);
+            });
+        }
 
         fn describe(&self, _: &OrderRequest, _: &Reply) -> String {
             "slow".to_owned()
@@ -322,6 +350,7 @@ mod tests {
         let endless = || SlowDatabase(Duration::from_secs(3600), clock);
         let counts = background.perform(endless, &|_| true, clock, std::future::ready(())).unwrap();
         assert_eq!(counts, DeferredCounts { queued: 10, in_time: 0 });
+        assert_eq!(n_cancelled().get() as usize, BACKGROUND_SESSIONS, "before the thread ends");
         let (queue, background, over) = delivery_queue(&stored());
         let mut driver = DeferringDriver::new(SlowDatabase(Duration::ZERO, clock), queue, clock);
         run(async { driver.perform(&delivery(1), clock.now()).await });
