@@ -106,6 +106,23 @@ fn method_and_headers_are_sent_and_the_status_is_checked() {
     assert_eq!(answers[1], (Outcome::WrongStatus, "POST /make: status 200, expected 201".to_owned()));
 }
 
+#[test]
+fn each_of_several_statuses_is_right() {
+    let request = Request {
+        status: 200,
+        other_statuses: vec![201, 404],
+        reply: ReplyBody::Empty,
+        ..Request::file("/cart", 0)
+    };
+    let statuses = ["200 OK", "404 Not Found", "201 Created", "202 Accepted"];
+    let replies = statuses.map(|status| format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").into());
+    let all = [WebRequest::first(0); 4];
+    let (_, answers) = exchange(&protocol(KEEP_ALIVE), &asking(request), &all, replies.into());
+    let outcomes: Vec<Outcome> = answers.iter().map(|(outcome, _)| *outcome).collect();
+    assert_eq!(outcomes, [Outcome::Ok, Outcome::Ok, Outcome::Ok, Outcome::WrongStatus]);
+    assert!(answers[3].1.contains("status 202, expected 200 or 201 or 404"), "{}", answers[3].1);
+}
+
 /// Method: the body ends like a head, which is what the peer waits for.
 #[test]
 fn a_request_body_is_sent_with_the_head() {
