@@ -3,7 +3,8 @@
 use languages::without_credentials;
 use model::{CertificateCheck, Fact, FactSection, Plan, Privacy, Testbed};
 use observe::{
-    InventoryInput, Redactor, format_cpu_list, inventory, open_files_max, redactor, unknown_server,
+    InventoryInput, Redactor, RemoteGroupSize, format_cpu_list, inventory, open_files_max, redactor,
+    unknown_server,
 };
 use testbed::RunningSut;
 
@@ -120,8 +121,25 @@ fn watched(watchers: &Watchers) -> Option<FactSection> {
             unseen.map(|one| Fact::found(&format!("{label}, not seen: {}", one.name()), one.rules_out())),
         );
     }
+    for watcher in &watchers.all {
+        let there = watcher.groups_there().into_iter();
+        facts.extend(there.map(|group| {
+            // The name of the machine is nobody's business.
+            let name = format!("{} on another machine", group.label);
+            Fact::found(&name, &size_text(&group)).from("ssh")
+        }));
+    }
     let title = "Watched processes".to_owned();
     (!facts.is_empty()).then_some(FactSection { title, facts })
+}
+
+/// Says how many processes there are, and how many are counted if not all are.
+fn size_text(group: &RemoteGroupSize) -> String {
+    let processes = if group.processes == 1 { "process" } else { "processes" };
+    match group.read == group.processes {
+        true => format!("{} {processes}", group.processes),
+        false => format!("{} {processes}, {} of which are counted", group.processes, group.read),
+    }
 }
 
 /// Says what this run changed on the machine, and what it left alone.
@@ -154,6 +172,14 @@ mod tests {
 
     use super::*;
     use crate::family::WebTarget;
+
+    #[test]
+    fn processes_that_are_not_counted_are_told() {
+        let text =
+            |processes, read| size_text(&RemoteGroupSize { label: "port=80".to_owned(), processes, read });
+        assert_eq!([text(1, 1), text(3, 3)], ["1 process", "3 processes"]);
+        assert_eq!(text(80, 64), "80 processes, 64 of which are counted");
+    }
 
     #[test]
     fn what_names_a_machine_is_left_out_of_what_is_said_about_a_server_elsewhere() {

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use languages::{FOREIGN_CHARS_MAX, foreign_text, is_terminal_control, without_credentials};
 use model::{Machine, MachineRole, Reading};
 use observe::{
-    LocalMachine, MonitorError, NetworkMachine, ProcessMeter, ResourceMonitor, ServiceStatus, THIS_MACHINE,
-    WatchError, WatchedGroups, WatchedTargets, is_here,
+    LocalMachine, MonitorError, NetworkMachine, ProcessMeter, RemoteGroupSize, ResourceMonitor,
+    ServiceStatus, THIS_MACHINE, WatchError, WatchedGroups, WatchedTargets, is_here,
 };
 use testbed::{RunningSut, start_program};
 use units::{Clock, Nanos, RealClock};
@@ -33,6 +33,11 @@ pub(crate) type MonitorReading = Result<Vec<Reading>, MonitorError>;
 impl Watcher {
     fn new(name: &str, role: MachineRole, watch: Box<dyn ResourceMonitor>) -> Watcher {
         Watcher { machine: Machine { name: without_credentials(name), role }, watch }
+    }
+
+    /// Returns the groups of processes that were found on another machine.
+    pub(crate) fn groups_there(&self) -> Vec<RemoteGroupSize> {
+        self.watch.groups_there()
     }
 
     /// Reads once.

@@ -52,6 +52,22 @@ pub trait ResourceMonitor: Send {
     /// # Errors
     /// Nothing could be read; the next reading may succeed.
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError>;
+
+    /// Returns the groups of processes that were found on another machine.
+    fn groups_there(&self) -> Vec<RemoteGroupSize> {
+        Vec::new()
+    }
+}
+
+/// A group of processes on another machine, with its size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteGroupSize {
+    /// The selector: `port=8080`.
+    pub label: String,
+    /// The processes of the group.
+    pub processes: usize,
+    /// Those of them that are read.
+    pub read: usize,
 }
 
 /// The reason why nothing could be read: `http://sut:9100/metrics: it closed the connection`.

@@ -14,7 +14,7 @@ use super::account::SshAccount;
 use super::processes::{FIND, RemoteProcesses};
 use super::script::{ANSWERS_MAX, Files, answer_in, end_line, read_answer, script};
 use super::ssh_connection::{SshConnection, SshOptions};
-use crate::monitor::{MonitorError, PROC_FILES, ResourceMonitor};
+use crate::monitor::{MonitorError, PROC_FILES, RemoteGroupSize, ResourceMonitor};
 use crate::program::StartProgram;
 use crate::watch::ProcessSelector;
 
@@ -172,6 +172,10 @@ impl ResourceMonitor for SshMachine {
         self.ask_or_reconnect(into)
             .map_err(|reason| MonitorError { watched: self.account.to_string(), reason })
     }
+
+    fn groups_there(&self) -> Vec<RemoteGroupSize> {
+        self.processes.sizes()
+    }
 }
 
 /// Starts `ssh` and sends the script; does not wait for an answer.
@@ -278,6 +282,8 @@ mod tests {
         let selectors = [label.parse().unwrap()];
         let connected = || connect_reading(PROC_FILES, HERE, LONG).unwrap();
         let mut machine = connected().watching(&selectors).unwrap();
+        let sizes = machine.groups_there();
+        assert!(sizes.len() == 1 && sizes[0].label == label && 1 <= sizes[0].read, "{sizes:?}");
         // Nobody accepts them.
         let address = listener.local_addr().unwrap();
         let _clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());

@@ -11,6 +11,7 @@ use super::limits::{FileTexts, RemoteLimits, texts_of};
 use super::process_view::{ProcessView, of_process};
 use super::threads::{RemoteThreads, THREADS_MAX, ThreadKey, ThreadStates};
 use crate::kernel_file::keyed_after_colon;
+use crate::monitor::RemoteGroupSize;
 use crate::monitor::kernel::text::ticks_to_micros;
 use crate::monitor::netlink::report_services;
 use crate::monitor::processes::GrowingSum;
@@ -158,6 +159,19 @@ impl RemoteProcesses {
             group.limits = RemoteLimits::Sought(view.directories_of(&group.members));
             group.counts = RemoteCounts::default();
         }
+    }
+
+    /// Returns the groups with their sizes.
+    pub(super) fn sizes(&self) -> Vec<RemoteGroupSize> {
+        let size = |group: &RemoteGroup| {
+            let processes = group.members.len();
+            RemoteGroupSize {
+                label: group.selector.to_string(),
+                processes,
+                read: processes.min(self.of_each()),
+            }
+        };
+        self.groups.iter().map(size).collect()
     }
 
     /// Returns whether every group has processes.
@@ -421,7 +435,9 @@ mod tests {
             assert_eq!((of_web.len(), of_database.len()), (PROCESSES_MAX / 2, 3));
             let mut readings = Vec::new();
             remote.read(&[of_web.concat(), of_database.concat()].concat(), &mut readings);
-            assert_eq!(remote.groups[0].members.len(), 80);
+            let sizes: Vec<(usize, usize)> =
+                remote.sizes().iter().map(|one| (one.processes, one.read)).collect();
+            assert_eq!(sizes, [(80, PROCESSES_MAX / 2), (3, 3)]);
             let n = |label: &str| {
                 let of = |one: &&Reading| one.counter == Counter::SutProcesses && one.instance == label;
                 readings.iter().find(of).map(|one| one.value)
