@@ -88,13 +88,17 @@ fn kinds(tried: &[Tried]) -> Result<String> {
     let mut text =
         String::from("\n| kind | right names | named right | proven | tried |\n|---|---|---|---|---|\n");
     for kind in ThrottleKind::all() {
-        let CaseCounts { tried, scored, right } = count(tried, |case| case.kind == kind);
-        writeln!(
-            text,
-            "| {} | {} | {right} | {scored} | {tried} |",
-            kind.name(),
-            kind.right_names().join(", ")
-        )?;
+        let CaseCounts { tried: n_tried, scored, right } = count(tried, |case| case.kind == kind);
+        let names = kind.right_names();
+        // Where several names are right, how often each was given.
+        let of_name = |name: &&str| {
+            let is_named =
+                |(case, result): &&Tried| case.kind == kind && result.is_proven && result.named == *name;
+            format!("{} {name}", tried.iter().filter(is_named).count())
+        };
+        let each: Vec<String> = names.iter().map(of_name).collect();
+        let each = if names.len() == 1 { String::new() } else { format!(" ({})", each.join(", ")) };
+        writeln!(text, "| {} | {} | {right}{each} | {scored} | {n_tried} |", kind.name(), names.join(", "))?;
     }
     Ok(text)
 }
