@@ -71,7 +71,9 @@ impl<'s, S: FrameService> Requests<'s, S> {
         let request = self.shared.queue.next(self.lane, self.has_taken)?;
         self.has_taken = true;
         // A pause before the start is a part of the wait.
-        self.settle();
+        if let Some(throttle) = &mut self.throttle {
+            throttle.begin();
+        }
         self.started = self.shared.clock.now();
         let is_measured = (S::PROTOCOL.is_measured)(request.header.operation);
         self.fault = is_measured.then(|| self.shared.faults.next()).flatten();
