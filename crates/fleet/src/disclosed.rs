@@ -124,7 +124,7 @@ fn watched(watchers: &Watchers) -> Option<FactSection> {
     for watcher in &watchers.all {
         let there = watcher.groups_there().into_iter();
         facts.extend(there.map(|group| {
-            // The name of the machine is nobody's business.
+            // Machines are not named unless that is wanted.
             let name = format!("{} on another machine", group.label);
             Fact::found(&name, &size_text(&group)).from("ssh")
         }));

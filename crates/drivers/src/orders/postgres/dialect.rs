@@ -30,8 +30,9 @@ impl SqlDialect for PostgresSessions {
     const FLUSH: &'static [&'static str] = &["CHECKPOINT"];
     const CONNECTIONS: &'static str = "SELECT current_setting('max_connections'), \
         (SELECT COUNT(*) - 1 FROM pg_stat_activity WHERE backend_type = 'client backend'), \
-        CASE WHEN current_setting('is_superuser') = 'on' THEN '0' \
-        ELSE current_setting('superuser_reserved_connections') END";
+        CASE WHEN current_setting('is_superuser') = 'on' THEN 0 \
+        ELSE current_setting('superuser_reserved_connections')::int \
+        + COALESCE(current_setting('reserved_connections', true), '0')::int END";
     const MAY_CREATE: &'static str = "SELECT 1 WHERE has_database_privilege(current_database(), 'CREATE')";
     const SETTINGS: &'static str = "SELECT pg_size_pretty(pg_database_size(current_database())), \
         current_setting('server_version'), current_setting('fsync') AS fsync, \
