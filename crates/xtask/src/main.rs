@@ -49,7 +49,7 @@ commands:
                    --sample: 120 cases, most with servers that Plimsoll did not start, each with a proof; those that
                    are not recorded yet  [PART OF A NAME]… [--seed 18] [--part K/N] [--minutes 60]
                    [--record target/throttle-sample-18.jsonl] [--binary PLIMSOLL]  [--write]  (--write: only writes
-                   the record to docs/recorded/throttle-sample-18.md)  [--kept]  (only those that the test command
+                   docs/recorded/throttle-sample-18.md and the record beside it)  [--kept]  (only those that the test command
                    tries)
   published-changes  changes every cell of the published reports like a misprint: which share is detected
   fuzz             every parser, or one, against arbitrary bytes  [TARGET] [--seconds 20]";
