@@ -90,7 +90,7 @@ fn kinds(tried: &[Tried]) -> Result<String> {
     for kind in ThrottleKind::all() {
         let CaseCounts { tried: n_tried, scored, right } = count(tried, |case| case.kind == kind);
         let names = kind.right_names();
-        // Where several names are right, how often each was given.
+        // The counts of each name, where several are right.
         let of_name = |name: &&str| {
             let is_named =
                 |(case, result): &&Tried| case.kind == kind && result.is_proven && result.named == *name;
