@@ -134,6 +134,7 @@ fn peers_that_are_no_database_are_named_as_such() {
         ("HTTP", b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), Vec::new(), other),
         ("a length below its own", b"R\0\0\0\x03".to_vec(), Vec::new(), other),
         ("a length that no message has", b"R\x7f\xff\xff\xff".to_vec(), Vec::new(), other),
+        ("a login of 16 MiB", b"R\x01\0\0\0abc".to_vec(), Vec::new(), other),
         ("an unknown message", message(b'?', b"what"), Vec::new(), other),
         ("a method without a number", message(b'R', b"\0"), Vec::new(), other),
         ("passwords without end", password.clone(), password, other),

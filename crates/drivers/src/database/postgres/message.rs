@@ -10,8 +10,11 @@ use crate::database::failure::{OTHER_BYTES, SqlFailure};
 /// The bytes before the content: the kind, and the length with that of the length itself.
 const HEAD_BYTES: usize = 5;
 
-/// The longest message that is read. PostgreSQL makes none of 1 GiB or more.
-const LENGTH_MAX: usize = 1 << 30;
+/// The longest message that is read in a session. PostgreSQL makes none of 1 GiB or more.
+pub(super) const LENGTH_MAX: usize = 1 << 30;
+
+/// The longest one that is read before, when the server has not proved yet that it is one.
+pub(super) const LOGIN_LENGTH_MAX: usize = 1 << 16;
 
 /// The failure of a server that sends something else.
 pub(super) const MALFORMED: SqlFailure = SqlFailure::malformed(OTHER_BYTES);
@@ -34,11 +37,14 @@ impl ServerMessage<'_> {
 /// Returns the message at the beginning of the bytes; `None` if it is not complete.
 ///
 /// # Errors
-/// No message has this length.
-pub(super) fn first_message(bytes: &[u8]) -> Result<Option<ServerMessage<'_>>, SqlFailure> {
+/// It is longer than `length_max`, or shorter than any.
+pub(super) fn first_message(
+    bytes: &[u8],
+    length_max: usize,
+) -> Result<Option<ServerMessage<'_>>, SqlFailure> {
     let Some((&[kind, a, b, c, d], rest)) = bytes.split_first_chunk::<HEAD_BYTES>() else { return Ok(None) };
     let length = u32::from_be_bytes([a, b, c, d]) as usize;
-    if !(4..=LENGTH_MAX).contains(&length) {
+    if !(4..=length_max).contains(&length) {
         return Err(MALFORMED);
     }
     Ok(rest.get(..length - 4).map(|content| ServerMessage { kind, content }))
@@ -143,20 +149,21 @@ mod tests {
     fn messages_are_taken_when_they_are_complete() {
         let bytes = b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
         for end in 0..14 {
-            assert_eq!(first_message(&bytes[..end]), Ok(None), "{end}");
+            assert_eq!(first_message(&bytes[..end], LENGTH_MAX), Ok(None), "{end}");
         }
-        let message = first_message(bytes).unwrap().unwrap();
+        let message = first_message(bytes, LENGTH_MAX).unwrap().unwrap();
         assert_eq!((message.kind, message.content, message.length()), (b'C', &b"SELECT 1\0"[..], 14));
-        let message = first_message(&bytes[14..]).unwrap().unwrap();
+        let message = first_message(&bytes[14..], LENGTH_MAX).unwrap().unwrap();
         assert_eq!((message.kind, message.content), (b'Z', &b"I"[..]));
     }
 
     #[test]
     fn lengths_that_no_message_has_are_refused() {
         for bytes in [b"Z\0\0\0\x03", b"Z\x40\0\0\x01", b"Z\xff\xff\xff\xff"] {
-            assert_eq!(first_message(bytes), Err(MALFORMED), "{bytes:?}");
+            assert_eq!(first_message(bytes, LENGTH_MAX), Err(MALFORMED), "{bytes:?}");
         }
-        assert_eq!(first_message(b"Z\x40\0\0\0"), Ok(None), "the rest may come");
+        assert_eq!(first_message(b"Z\x40\0\0\0", LENGTH_MAX), Ok(None), "the rest may come");
+        assert_eq!(first_message(b"R\0\x01\0\x01", LOGIN_LENGTH_MAX), Err(MALFORMED));
     }
 
     #[test]

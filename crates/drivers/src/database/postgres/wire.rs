@@ -23,7 +23,8 @@ use super::buffers::SharedBuffers;
 use super::failure::refusal;
 use super::login::{Login, SessionKey};
 use super::message::{
-    Column, MALFORMED, ServerMessage, columns, first_message, n_rows_of_tag, parameter_types,
+    Column, LENGTH_MAX, LOGIN_LENGTH_MAX, MALFORMED, ServerMessage, columns, first_message, n_rows_of_tag,
+    parameter_types,
 };
 use super::row::{PostgresRow, type_of};
 use crate::database::connection::{ROWS_MAX, SqlConnection, SqlValue, TextRow};
@@ -52,6 +53,8 @@ pub(crate) struct Wire {
     buffers: Rc<SharedBuffers>,
     /// The beginning of a message whose rest has not arrived, or what came behind a reply.
     kept: Vec<u8>,
+    /// The longest message that is read.
+    length_max: usize,
     n_notices: u32,
     key: SessionKey,
     n_statements: u32,
@@ -76,12 +79,14 @@ impl Wire {
             stream: connect(server).await?,
             buffers: Rc::clone(buffers),
             kept: Vec::new(),
+            length_max: LOGIN_LENGTH_MAX,
             n_notices: 0,
             key: SessionKey::default(),
             n_statements: 0,
             n_round_trips: 0,
         };
         wire.key = login.introduce(&mut wire).await?;
+        wire.length_max = LENGTH_MAX;
         wire.stream.farewell = &FAREWELL;
         Ok(wire)
     }
@@ -162,7 +167,7 @@ impl Wire {
         let mut rest = bytes;
         let mut taken = None;
         while taken.is_none()
-            && let Some(message) = first_message(rest)?
+            && let Some(message) = first_message(rest, self.length_max)?
         {
             rest = &rest[message.length()..];
             match message.kind {
