@@ -1,9 +1,12 @@
 //! A driver of a user of a database, whatever the user executes: its session, which is opened again where it is lost.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use engine::Driver;
 use model::{Kinded, MeasuredValues, Outcome, Reply};
+use tokio::task::AbortHandle;
 use units::{Clock, Nanos, RealClock};
 
 use super::connection::SqlConnection;
@@ -18,17 +21,45 @@ pub(crate) struct SharedServer<S> {
     pub(crate) server: S,
     clock: RealClock,
     refusals: RefusalTexts,
+    cancellations: Cancellations,
 }
 
 impl<S: SqlServer> SharedServer<S> {
     /// Shares a server, with sessions that take their times from this clock.
     pub(crate) fn new(server: S, clock: RealClock) -> SharedServer<S> {
-        SharedServer { server, clock, refusals: RefusalTexts::default() }
+        SharedServer {
+            server,
+            clock,
+            refusals: RefusalTexts::default(),
+            cancellations: Cancellations::default(),
+        }
     }
 
     /// Describes the failure of an operation with the server's own texts.
     pub(crate) fn describe(&self, failure: &OperationFailure) -> String {
         self.server.describe(&self.refusals, failure)
+    }
+}
+
+/// The most requests to cancel that a load thread waits for.
+const CANCELLATIONS_MAX: usize = 256;
+
+/// Requests to cancel that servers have not answered yet, the oldest first. Each keeps two connections open. A server that
+/// answers none would get ever more of them, so the oldest is given up where there are too many.
+#[derive(Debug, Default)]
+struct Cancellations(RefCell<VecDeque<AbortHandle>>);
+
+impl Cancellations {
+    /// Has a request made beside the users.
+    fn begin(&self, request: impl Future<Output = ()> + 'static) {
+        let mut open = self.0.borrow_mut();
+        open.retain(|request| !request.is_finished());
+        if CANCELLATIONS_MAX <= open.len()
+            && let Some(oldest) = open.pop_front()
+        {
+            oldest.abort();
+        }
+        open.push_back(tokio::task::spawn_local(request).abort_handle());
     }
 }
 
@@ -210,9 +241,9 @@ impl<C: DatabaseSessions> Driver for SessionDriver<C> {
     /// Has the server cancel the transaction, and closes the session.
     fn give_up(&mut self) {
         let Some(session) = self.session.take() else { return };
-        let context = Rc::clone(&self.context);
-        tokio::task::spawn_local(async move {
-            context.shared().server.cancel(session.into_connection()).await;
+        let cancelling = Rc::clone(&self.context);
+        self.context.shared().cancellations.begin(async move {
+            cancelling.shared().server.cancel(session.into_connection()).await;
         });
     }
 
@@ -222,5 +253,57 @@ impl<C: DatabaseSessions> Driver for SessionDriver<C> {
             outcome => self.context.describe(operation, &OperationFailure::new(outcome, reply.detail)),
         };
         format!("{}: {text}", self.context.kind_name(operation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use tokio::runtime::{Builder, LocalOptions};
+
+    use super::*;
+
+    /// Connections that are open; one less when this value is dropped.
+    struct Open(Rc<Cell<usize>>);
+
+    impl Open {
+        fn one_of(all: &Rc<Cell<usize>>) -> Open {
+            all.set(all.get() + 1);
+            Open(Rc::clone(all))
+        }
+    }
+
+    impl Drop for Open {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() - 1);
+        }
+    }
+
+    #[test]
+    fn a_server_that_answers_no_request_to_cancel_gets_a_limited_number() {
+        let runtime = Builder::new_current_thread().build_local(LocalOptions::default()).unwrap();
+        let (cancellations, n_open) = (Cancellations::default(), Rc::new(Cell::new(0)));
+        runtime.block_on(async {
+            let begin = |is_answered: bool| {
+                let open = Open::one_of(&n_open);
+                cancellations.begin(async move {
+                    let _open = open;
+                    if !is_answered {
+                        std::future::pending::<()>().await;
+                    }
+                });
+            };
+            for _ in 0..10 {
+                begin(true);
+            }
+            tokio::task::yield_now().await;
+            assert_eq!(n_open.get(), 0, "those that were answered");
+            for _ in 0..CANCELLATIONS_MAX + 10 {
+                begin(false);
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(n_open.get(), CANCELLATIONS_MAX);
+        });
     }
 }
