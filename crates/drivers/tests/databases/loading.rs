@@ -1,11 +1,14 @@
 //! Loading, and what the schema says of itself.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::database::DatabaseError;
 use drivers::orders::{DatabaseControl, DatabaseData, DatabaseLoad, LoadMethod, load_database};
 use model::{DatabaseProduct, OrderSql};
-use orders::{ConsistencyCondition, OrderTable};
+use observe::process::family_of;
+use orders::{ConsistencyCondition, DataScale, OrderTable, Population};
+use rustix::process::{Pid, Signal, kill_process};
+use units::{Clock, Nanos, RealClock, wall};
 
 use crate::common::block_on;
 use crate::fixture::{Database, PRODUCTS, population, scale};
@@ -136,6 +139,51 @@ fn a_loading_that_was_stopped_leaves_a_schema_that_is_ours_and_of_no_use() {
             assert_eq!(control.data().await.unwrap(), DatabaseData::None);
         });
         database.load().unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+/// Processes that do nothing until this value is dropped.
+struct Halted(Vec<Pid>);
+
+impl Halted {
+    fn server_of(database: &Database) -> Halted {
+        let family = family_of(&database.sut.watched().leaders);
+        let pids = family.iter().map(|process| Pid::from_raw(process.pid.cast_signed()).unwrap());
+        let halted = Halted(pids.collect());
+        halted.signal(Signal::STOP);
+        halted
+    }
+
+    fn signal(&self, signal: Signal) {
+        for pid in &self.0 {
+            let _ = kill_process(*pid, signal);
+        }
+    }
+}
+
+impl Drop for Halted {
+    fn drop(&mut self) {
+        self.signal(Signal::CONT);
+    }
+}
+
+/// Goal: who stops a loading does not wait for a server that answers nobody.
+#[test]
+fn a_loading_into_a_server_that_hangs_can_be_stopped() {
+    // It takes longer than the first look at its progress.
+    let large = Population::new(1, DataScale::new(100, 100).unwrap(), wall());
+    for product in PRODUCTS {
+        let database = Database::empty(product);
+        let load = DatabaseLoad { server: &database.server, population: large, n_connections: 2 };
+        let (stop, clock) = (AtomicBool::new(false), RealClock::start());
+        let mut halted = None;
+        let stopped = load_database(&load, &stop, |_| match &halted {
+            None => halted = Some(Halted::server_of(&database)),
+            Some(_) => stop.store(true, Ordering::Relaxed),
+        });
+        assert!(halted.is_some(), "{product}: loaded before the server could be halted");
+        assert!(matches!(stopped, Err(DatabaseError::Stopped)), "{product}: {stopped:?}");
+        assert!(clock.now() < Nanos::from_secs(10), "{product}: {}", clock.now());
     }
 }
 

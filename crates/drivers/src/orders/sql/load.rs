@@ -12,7 +12,7 @@ use super::control::{ConnectionOf, SqlDialect, connect};
 use super::rows::{CopiedRow, RowSink};
 use super::schema::{COMPLETE_FACT, FORMAT, FORMAT_FACT, METADATA, ORDER_SCHEMA, facts, quoted, rows_fact};
 use crate::database::connection::SqlConnection;
-use crate::database::error::DatabaseError;
+use crate::database::error::{DatabaseError, within};
 use crate::database::failure::SqlFailure;
 
 /// A way to load rows.
@@ -28,6 +28,10 @@ pub enum LoadMethod {
 
 /// The interval at which the rows loaded so far are told.
 const PROGRESS_STEP: Duration = Duration::from_millis(100);
+
+/// The first attempt, and the longest that it may take.
+const MAKING: &str = "making the schema";
+const MAKE_MAX: Duration = Duration::from_secs(60);
 
 /// Rows between two looks whether to go on.
 const ROWS_PER_LOOK: u64 = 1024;
@@ -90,7 +94,9 @@ pub(crate) fn load<D: SqlDialect>(
     mut progress: impl FnMut(u64),
 ) -> Result<LoadMethod, DatabaseError> {
     let server = sessions()?;
-    let method = run(create_schema(&server))?;
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    // Not stopped: without its metadata nobody would know that the schema is ours.
+    let method = run(|| false, async { within(MAKING, MAKE_MAX, create_schema(&server)).await? })?;
     let state = Progress {
         tables: Mutex::new(LOADING_ORDER.into()),
         method,
@@ -101,7 +107,8 @@ pub(crate) fn load<D: SqlDialect>(
     };
     let rows = std::thread::scope(|scope| {
         let work = || {
-            let loaded = sessions().and_then(|server| run(load_tables(&server, population, &state)));
+            let of_tables = |server: D| run(|| state.is_over(), load_tables(&server, population, &state));
+            let loaded = sessions().and_then(of_tables);
             loaded.unwrap_or_else(|error| {
                 state.fail(error);
                 Vec::new()
@@ -118,19 +125,32 @@ pub(crate) fn load<D: SqlDialect>(
         };
         threads.into_iter().flat_map(join).collect::<Vec<(OrderTable, u64)>>()
     });
-    if stop.load(Ordering::Relaxed) {
+    if is_stopped() {
         return Err(DatabaseError::Stopped);
     }
     match state.failure.into_inner() {
         Ok(Some(error)) => Err(error),
-        _ => run(complete(&server, population, &rows)).map(|()| method),
+        _ => run(is_stopped, complete(&server, population, &rows)).map(|()| method),
     }
 }
 
-/// Runs work with a connection on this thread.
-fn run<T>(work: impl Future<Output = Result<T, DatabaseError>>) -> Result<T, DatabaseError> {
+/// Runs work with a connection on this thread, until it is done or all is over: a server may never answer.
+fn run<T>(
+    is_over: impl Fn() -> bool,
+    work: impl Future<Output = Result<T, DatabaseError>>,
+) -> Result<T, DatabaseError> {
+    let over = async {
+        while !is_over() {
+            tokio::time::sleep(PROGRESS_STEP).await;
+        }
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-    runtime.map_err(DatabaseError::System)?.block_on(work)
+    runtime.map_err(DatabaseError::System)?.block_on(async {
+        tokio::select! {
+            result = work => result,
+            () = over => Err(DatabaseError::Stopped),
+        }
+    })
 }
 
 /// Executes statements.
@@ -153,7 +173,7 @@ async fn create_schema<D: SqlDialect>(server: &D) -> Result<LoadMethod, Database
         execute(&mut connection, [METADATA, &mark]).await?;
         D::load_method(&mut connection).await
     };
-    made.await.map_err(DatabaseError::of("making the schema"))
+    made.await.map_err(DatabaseError::of(MAKING))
 }
 
 /// Loads tables until none is left. Returns the number of rows of each.
