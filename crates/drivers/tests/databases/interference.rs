@@ -30,14 +30,17 @@ fn payment_by(customer: CustomerSelector) -> OrderRequest {
 /// Holds the lock of the first warehouse in a session of its own, for some seconds or until it is ended; then executes
 /// statements and commits.
 pub(crate) fn lock_warehouse(database: &Database, seconds: f64, then: &str) -> Child {
+    let lock = "BEGIN; UPDATE plimsoll_orderentry.warehouse SET w_ytd = w_ytd WHERE w_id = 1;";
+    hold(database, lock, seconds, then)
+}
+
+/// Holds what statements lock, likewise.
+fn hold(database: &Database, lock: &str, seconds: f64, then: &str) -> Child {
     let sleep = match database.product {
         DatabaseProduct::PostgreSql => "pg_sleep",
         DatabaseProduct::MariaDb => "SLEEP",
     };
-    let child = database.spawn_outside(&format!(
-        "BEGIN; UPDATE plimsoll_orderentry.warehouse SET w_ytd = w_ytd WHERE w_id = 1; SELECT {sleep}({seconds}); \
-         {then} COMMIT"
-    ));
+    let child = database.spawn_outside(&format!("{lock} SELECT {sleep}({seconds}); {then} COMMIT"));
     let is_held = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         database.is_asleep()
@@ -95,6 +98,42 @@ fn a_transaction_in_conflict_is_begun_again() {
             let after: i64 = database.query(balance).parse().unwrap();
             assert_eq!(before - after, 100, "{product} {form}: paid once");
         }
+    }
+}
+
+/// Goal: PostgreSQL's victim of a deadlock (SQLSTATE 40P01) is begun again, too; MariaDB's is one of those above.
+#[test]
+fn the_victim_of_a_deadlock_is_begun_again() {
+    let database = Database::loaded(DatabaseProduct::PostgreSql);
+    // Whoever looks for a deadlock ends his own transaction. Ours looks once, when the other waits already.
+    database.query("ALTER ROLE plimsoll SET deadlock_timeout TO '4s'");
+    let n_deadlocks = || -> u32 {
+        let count = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        database.query(count).parse().unwrap()
+    };
+    // The other way round: a payment has the warehouse last.
+    let lock = "BEGIN; SET LOCAL deadlock_timeout TO '60s'; \
+                UPDATE plimsoll_orderentry.warehouse SET w_ytd = w_ytd WHERE w_id = 1;";
+    let then =
+        "UPDATE plimsoll_orderentry.customer SET c_phone = c_phone WHERE (c_w_id, c_d_id, c_id) = (1, 1, 5);";
+    for form in database.product.forms().iter().copied() {
+        let before = n_deadlocks();
+        let holder = hold(&database, lock, 2.0, then);
+        block_on(async {
+            let mut driver = DatabaseDriver::new(&database.context(form));
+            let request = payment();
+            let work = driver.perform(&request, RealClock::start().now());
+            let reply = tokio::time::timeout(FREE_MAX, work).await.unwrap();
+            assert_eq!(reply.outcome, Outcome::Ok, "{form}: {}", driver.describe(&request, &reply));
+            assert_eq!(reply.measured.get(order_measure::RETRIES), Some(1), "{form}");
+        });
+        release(&database, holder);
+        // Counts of a session are there when it has ended, or a little later.
+        let is_counted = (0..100).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            before < n_deadlocks()
+        });
+        assert!(is_counted, "{form}: the server has found no deadlock");
     }
 }
 
