@@ -82,11 +82,13 @@ pub enum VerifyError {
         refused: Vec<StatementRefusal>,
     },
     /// A database has no connection for each user.
-    #[error("{target} has too few connections: its `max_connections` of {most} leaves {free} for {wanted}")]
+    #[error("{target} has too few connections: its {limit} of {most} leaves {free} for {wanted}")]
     TooFewConnections {
         /// The server as given.
         target: String,
-        /// The server's setting.
+        /// The limit that leaves the fewest: `` `max_connections` ``.
+        limit: String,
+        /// Its value.
         most: u64,
         /// The number of connections that the plan can have.
         free: u64,

@@ -185,7 +185,7 @@ impl From<FleetError> for Failure {
                 failure(Exit::Testbed).hint(data_hint(target))
             }
             FleetError::Verify(VerifyError::TooFewConnections { .. }) => failure(Exit::Testbed)
-                .hint("raise `max_connections` of the server, or load it with fewer users (`--load`)"),
+                .hint("raise that limit, or load the server with fewer users (`--load`)"),
             // A profile or gateway that the recipe lacks; the message lists those that it has.
             FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),

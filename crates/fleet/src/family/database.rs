@@ -383,6 +383,7 @@ async fn has_room(
         };
         return Err(VerifyError::TooFewConnections {
             target: target.name.clone(),
+            limit: connections.limit,
             most: connections.most,
             free: connections.free,
             wanted: format!("the {n_users} users of the plan{background}"),

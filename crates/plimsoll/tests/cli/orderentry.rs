@@ -413,7 +413,7 @@ fn check_database_there(
         .end(command)
         .expect(4)
         .expect_stderr("has too few connections: its `max_connections` of 1")
-        .expect_stderr("hint: raise `max_connections` of the server, or load it with fewer users (`--load`)");
+        .expect_stderr("hint: raise that limit, or load the server with fewer users (`--load`)");
 }
 
 /// Checks a run on data as an earlier run has left them: all checks that make sense with them hold, and it is modified.

@@ -42,7 +42,8 @@ pub(crate) trait SqlDialect: OrderServer {
     /// The statements that make our schema, and go to it.
     const CREATE: &'static [&'static str];
 
-    /// A query of three numbers: the most connections, those of others, those that this user cannot have.
+    /// A query with a row for each limit on connections that holds for this user: its name in a sentence after "its", its
+    /// value, the connections of others that it counts, and those that this user cannot have.
     const CONNECTIONS: &'static str;
 
     /// A query with a row where the user may make our schema.
@@ -114,9 +115,11 @@ pub enum DatabaseData {
 }
 
 /// The connections that a server has for a user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseConnections {
-    /// Its setting `max_connections`.
+    /// The limit that leaves the fewest: `` `max_connections` ``.
+    pub limit: String,
+    /// Its value.
     pub most: u64,
     /// Those of them that this user can have beside the others that are there.
     pub free: u64,
@@ -175,8 +178,14 @@ impl<D: SqlDialect> SqlControl<D> {
     /// Returns the connections that the server has for the user of the session, whose own counts as free.
     pub(crate) async fn connections(&mut self) -> Result<DatabaseConnections, DatabaseError> {
         let rows = self.texts(D::CONNECTIONS).await?;
-        let [most, used, reserved] = [number(&rows, 0)?, number(&rows, 1)?, number(&rows, 2)?];
-        Ok(DatabaseConnections { most, free: most.saturating_sub(used).saturating_sub(reserved) })
+        let of_limit = |row: &TextRow| {
+            let [most, used, reserved] = [column(row, 1)?, column(row, 2)?, column(row, 3)?];
+            let limit = row.first().and_then(|(_, name)| name.clone()).unwrap_or_default();
+            Ok(DatabaseConnections { limit, most, free: most.saturating_sub(used).saturating_sub(reserved) })
+        };
+        let limits = rows.iter().map(of_limit).collect::<Result<Vec<_>, DatabaseError>>()?;
+        let none = || DatabaseError::Failed { doing: READING, text: "a limit is missing".to_owned() };
+        limits.into_iter().min_by_key(|limit| limit.free).ok_or_else(none)
     }
 
     /// Returns whether the user of the session may make our schema.
@@ -273,7 +282,12 @@ fn population(found: &[(String, i64)]) -> Result<Population, String> {
 
 /// Returns a column of the only row as a number.
 fn number(rows: &[TextRow], index: usize) -> Result<u64, DatabaseError> {
-    let value = rows.first().and_then(|row| row.get(index)).and_then(|(_, value)| value.as_deref());
+    column(rows.first().map(Vec::as_slice).unwrap_or_default(), index)
+}
+
+/// Returns a column of a row as a number.
+fn column(row: &[(String, Option<String>)], index: usize) -> Result<u64, DatabaseError> {
+    let value = row.get(index).and_then(|(_, value)| value.as_deref());
     value.and_then(|value| value.parse().ok()).ok_or_else(|| DatabaseError::Failed {
         doing: READING,
         text: format!("expected a number, found {:?}", value.map(foreign_text)),
