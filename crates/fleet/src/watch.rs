@@ -111,11 +111,8 @@ impl Watchers {
     ) -> Result<Watchers, FleetError> {
         let Monitoring::On { others, watched } = monitoring else { return Ok(Watchers::default()) };
         let mut targets = WatchedTargets::select(watched)?;
-        let external = target.address().filter(|_| sut.is_none());
-        let unseen = match external.filter(|address| is_here(address.ip())) {
-            Some(address) => targets.add_target(address).err(),
-            None => None,
-        };
+        let external = target.address().filter(|address| sut.is_none() && is_here(address.ip()));
+        let unseen = external.and_then(|address| targets.add_target(address).err());
         let groups = WatchedGroups::default();
         let mut all = here(sut, target, &targets, &groups);
         all.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
@@ -130,7 +127,8 @@ impl Watchers {
         }
         all.extend(behind.into_iter().map(of_network));
         all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
-        let meter = external.filter(|_| !targets.is_empty()).map(|_| groups.meter());
+        let is_metered = external.is_some_and(|address| targets.has_server(address));
+        let meter = is_metered.then(|| groups.meter());
         let labels = groups.processes().into_iter().map(|(label, _)| label).collect();
         Ok(Watchers { all, targets, groups, labels, meter, unseen })
     }

@@ -40,6 +40,13 @@ impl ProcessStat {
     }
 }
 
+/// Returns the effective user of a process; `None` if it does not exist.
+pub(crate) fn user_of(pid: u32) -> Option<u32> {
+    let status = kernel_file::read(format!("/proc/{pid}/status"))?;
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    users.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// Parses the text of `/proc/PID/stat`, or of a thread: the name, which may contain blanks and parentheses,
 /// and the used fields.
 ///

@@ -8,7 +8,9 @@ use super::group::ProcessGroup;
 use super::limits::memory_limit_of;
 use super::resolve::{Sought, WatchError};
 use super::selector::ProcessSelector;
+use super::sockets::listeners_near;
 use super::table::ProcessTable;
+use crate::process::user_of;
 
 /// The processes to watch that this run did not start, group by group.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +45,20 @@ impl WatchedTargets {
         }
         self.loaded = Some(selected.unwrap_or_else(|| sought.to_string()));
         Ok(())
+    }
+
+    /// Returns whether the server at an address is among the processes: the load goes to one of the groups, or, where nobody
+    /// may say who listens there, one of the selected processes belongs to the user whose socket it is. A database behind a
+    /// server that is not seen is none of these.
+    pub fn has_server(&self, target: SocketAddr) -> bool {
+        if self.loaded.is_some() || self.sought.is_empty() {
+            return self.loaded.is_some();
+        }
+        let listening = listeners_near(std::process::id()).into_iter().filter(|one| one.accepts(target));
+        let owners: BTreeSet<u32> = listening.map(|listener| listener.uid).collect();
+        // Connections to it may be passed on to another place, which the user knows.
+        let is_owner = |pid: &u32| user_of(*pid).is_some_and(|user| owners.contains(&user));
+        owners.is_empty() || self.updated().iter().flat_map(ProcessGroup::members).any(is_owner)
     }
 
     /// Returns the label of the group that the load goes to; `None` before it was added.
@@ -87,8 +103,35 @@ impl WatchedTargets {
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
 
     use super::*;
+
+    /// Goal: the CPU time of a database is not taken for that of the server before it, which another user has started.
+    #[test]
+    fn processes_of_another_user_than_the_listeners_are_not_the_server() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let is_server = |user: u32| {
+            let mut command = Command::new("sleep");
+            let mut child = command.arg("60").uid(user).spawn().unwrap();
+            let targets = WatchedTargets::select(&[ProcessSelector::Pid(child.id())]).unwrap();
+            let found = targets.has_server(address);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            found
+        };
+        let own = user_of(std::process::id()).unwrap();
+        assert!(is_server(own));
+        if own == 0 {
+            assert!(!is_server(65_534));
+        }
+        let mut targets = WatchedTargets::default();
+        assert!(!targets.has_server(address), "nobody is watched");
+        targets.add_target(address).unwrap();
+        assert!(targets.has_server(address));
+    }
 
     #[test]
     fn a_target_that_is_selected_already_is_watched_once() {
