@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::Reading;
+use model::{Counter, Reading};
 
 use super::processes::PROCESSES_MAX;
 use crate::monitor::netlink::{PortConnections, SERVICES_MAX, UnixAcceptQueue, is_of_system};
@@ -15,8 +15,9 @@ const READ_PER_SECOND: u64 = 1000;
 /// The longest pause after a request without an answer, in readings.
 const PAUSE_MAX: u64 = 60;
 
-/// The beginning of lines about Unix sockets.
+/// The beginnings of lines about listening sockets.
 const UNIX_LINE: &str = "unix:";
+const TCP_LINE: &str = "tcp:";
 
 /// The texts of a process about what it has open, in an answer.
 #[derive(Debug, Default)]
@@ -84,6 +85,16 @@ pub(super) struct RemoteCounts {
     unix_count: PacedCount,
     /// Whether the group holds no listening Unix socket.
     lacks_unix: bool,
+    room_count: PacedCount,
+}
+
+/// The room in the accept queue of a listening TCP socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AcceptRoom {
+    inode: u64,
+    port: u16,
+    /// The connections that may wait.
+    waiting_max: u64,
 }
 
 impl CountTexts {
@@ -123,6 +134,7 @@ impl RemoteCounts {
         if let Some(pid) = members.first().filter(|_| has_sockets) {
             words.extend((has_turn && self.connection_count.begin()).then(|| format!(":{pid}")));
             words.extend((!self.lacks_unix && self.unix_count.begin()).then(|| "unix".to_owned()));
+            words.extend(self.room_count.begin().then(|| "tcp".to_owned()));
         }
         words
     }
@@ -198,6 +210,26 @@ impl RemoteCounts {
         }
     }
 
+    /// Reports the room in the accept queues of the TCP sockets that the group holds, by port.
+    pub(super) fn report_rooms(
+        &mut self,
+        rooms: &[AcceptRoom],
+        held: &BTreeSet<u64>,
+        into: &mut Vec<Reading>,
+    ) {
+        if rooms.is_empty() {
+            return;
+        }
+        self.room_count.end(rooms.len() as u64);
+        let mut ports: BTreeMap<u16, u64> = BTreeMap::new();
+        for room in rooms.iter().filter(|room| held.contains(&room.inode)) {
+            let sum = ports.entry(room.port).or_default();
+            *sum = sum.saturating_add(room.waiting_max);
+        }
+        let reading = |(port, most): (u16, u64)| Reading::of(Counter::AcceptQueueMax, port.to_string(), most);
+        into.extend(ports.into_iter().map(reading));
+    }
+
     /// Reports the accept queues of the Unix sockets that the group holds. If there were some, but none of the group, they are
     /// not requested again.
     pub(super) fn report_unix(
@@ -213,6 +245,19 @@ impl RemoteCounts {
         self.unix_count.end(queues.len() as u64);
         UnixAcceptQueue::report(queues, held, into);
     }
+}
+
+/// Returns the room in accept queues that `ss` printed:
+/// `LISTEN 0 511 0.0.0.0:8080 0.0.0.0:* uid:33 ino:4711 sk:1`. Other lines are left out.
+pub(super) fn accept_rooms(printed: &str) -> Vec<AcceptRoom> {
+    let room = |line: &str| {
+        let mut fields = line.strip_prefix(TCP_LINE)?.split_ascii_whitespace();
+        let waiting_max = fields.nth(2).filter(|_| line.starts_with("tcp:LISTEN"))?.parse().ok()?;
+        let (_, port) = fields.next()?.rsplit_once(':')?;
+        let inode = fields.find_map(|field| field.strip_prefix("ino:"))?.parse().ok()?;
+        Some(AcceptRoom { inode, port: port.parse().ok()?, waiting_max })
+    };
+    printed.lines().filter_map(room).collect()
 }
 
 /// Returns the accept queues that `ss` printed: `u_str LISTEN 0 511 /run/php.sock 4711 * 0`. Other lines are left out, as are
@@ -234,8 +279,6 @@ pub(super) fn unix_queues(printed: &str) -> Vec<UnixAcceptQueue> {
 
 #[cfg(test)]
 mod tests {
-    use model::Counter;
-
     use super::*;
 
     fn texts(lines: &[(&str, &str)]) -> CountTexts {
@@ -253,7 +296,7 @@ mod tests {
         let members: BTreeSet<u32> = [10, 11].into();
         assert_eq!(counts.words(&members, false, true), ["+10", ">10,11"]);
         counts.take(10, &texts(&[("open", "2500"), ("limits", LIMITS), ("services", "rows 6100")]));
-        assert_eq!(counts.words(&members, true, false), ["unix"]);
+        assert_eq!(counts.words(&members, true, false), ["unix", "tcp"]);
         assert_eq!(counts.words(&members, true, true), [":10"]);
         counts.take(10, &texts(&[("connections", "1F90 5 3"), ("connections", "rows 3100")]));
         let report = |living: &[u32], counts: &mut RemoteCounts| {
@@ -319,6 +362,22 @@ mod tests {
         };
         assert_eq!([true; 4].map(&mut is_counted), [true, false, true, false]);
         assert_eq!([true, false, true, false].map(&mut is_counted), [true, false, true, false]);
+    }
+
+    /// Recorded from `ss` of iproute2 6.1; two sockets share a port, as with a socket per worker.
+    #[test]
+    fn the_room_in_accept_queues_is_that_of_sockets_that_the_group_holds() {
+        let printed = "tcp:State  Recv-Q Send-Q Local Address:Port  Peer Address:PortProcess                            \n\
+                       tcp:LISTEN 0      511          0.0.0.0:8080       0.0.0.0:*    uid:33 ino:11 sk:c01e cgroup:/ <->\n\
+                       tcp:LISTEN 0      511             [::]:8080          [::]:*    ino:12 sk:bff8 cgroup:/ v6only:1 <->\n\
+                       tcp:LISTEN 0      128          0.0.0.0:22         0.0.0.0:*    ino:13 sk:1 cgroup:/ <->          \n\
+                       tcp:ESTAB  0      4000       127.0.0.1:8080     127.0.0.1:1    ino:11 sk:2\n";
+        let rooms = accept_rooms(printed);
+        assert_eq!(rooms.len(), 3);
+        let (mut counts, mut readings) = (RemoteCounts::default(), Vec::new());
+        counts.report_rooms(&rooms, &[11, 12].into(), &mut readings);
+        counts.report_rooms(&[], &[11, 12].into(), &mut readings);
+        assert_eq!(readings, [Reading::of(Counter::AcceptQueueMax, "8080", 1022)]);
     }
 
     /// Recorded from `ss` of iproute2 6.1.

@@ -311,6 +311,12 @@ mod tests {
         assert!(4 <= of(Counter::SutOpenFiles) && of(Counter::SutOpenFiles) < of(Counter::SutOpenFilesMax));
         let unix = Reading::of(Counter::UnixAcceptQueue, path.display().to_string(), 1);
         assert!(readings.contains(&unix), "install it with `apt-get install iproute2`: {readings:?}");
+        let has_room = |one: &Reading| {
+            one.counter == Counter::AcceptQueueMax
+                && one.instance == address.port().to_string()
+                && 2 < one.value
+        };
+        assert!(first.iter().any(has_room), "{first:?}");
         assert!(1 <= of(Counter::SutThreadsRunning) + of(Counter::SutThreadsWaiting));
         // The thread that waits for this test sleeps in one.
         let has_channel = |one: &Reading| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use model::{Counter, Reading};
 use units::{Clock, Nanos, RealClock};
 
-use super::counts::{CountTexts, RemoteCounts, unix_queues};
+use super::counts::{CountTexts, RemoteCounts, accept_rooms, unix_queues};
 use super::limits::{FileTexts, RemoteLimits, texts_of};
 use super::process_view::{ProcessView, of_process};
 use super::threads::{RemoteThreads, THREADS_MAX, ThreadKey, ThreadStates};
@@ -191,13 +191,14 @@ impl RemoteProcesses {
     pub(super) fn read(&mut self, printed: &str, into: &mut Vec<Reading>) {
         let mut texts = texts_by_process(printed);
         let files = texts_of(printed, &self.files);
-        let queues = unix_queues(printed);
+        let (queues, rooms) = (unix_queues(printed), accept_rooms(printed));
         let now = self.clock.now();
         let each = self.of_each();
         let mut busiest = None;
         for group in &mut self.groups {
             busiest = busiest.max(group.read(&mut texts, &files, each, now, into));
             group.counts.report_unix(&queues, &group.sockets, into);
+            group.counts.report_rooms(&rooms, &group.sockets, into);
         }
         into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
         // Groups take turns: what another one had when it was counted last belongs to the sum.
@@ -459,7 +460,7 @@ mod tests {
         let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap()]);
         assert_eq!(remote.question(), FIND);
         remote.find(&format!("{stat}/proc/10/fd:\nsocket:[4711]\n"));
-        assert_eq!(remote.question(), "10 =10 @10 +10 :10 >10 unix /sys/devices/system/cpu/online");
+        assert_eq!(remote.question(), "10 =10 @10 +10 :10 >10 tcp unix /sys/devices/system/cpu/online");
         let mut readings = Vec::new();
         remote.read(&[stat, &row("1F90", 4711), &row("0016", 4712)].concat(), &mut readings);
         readings.retain(|one| one.counter == Counter::AcceptQueue);

@@ -22,7 +22,7 @@ pub(super) const ANSWERS_MAX: u32 = 100_000;
 /// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
 /// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12`
 /// the connections near it by local port, `>12,13` the connections of a group of processes to services outside of it, `unix`
-/// listening Unix sockets, a path the file. Words of a request are not expanded to paths: a control group may have any name.
+/// and `tcp` listening sockets with the room in their accept queues, a path the file. Words of a request are not expanded to paths: a control group may have any name.
 /// Listening sockets are the first of their table, so that `sed` ends at the first connection. The size of the folder of open
 /// files is their number since Linux 6.2, for every user; before, its entries are counted. Of a Unix connection, the end that
 /// was accepted has the path, and the other one has `*`.
@@ -43,6 +43,7 @@ case \"$one\" in
 :*) tables=\"$tables ${one#:}\" ;;
 \\>*) callers=\"$callers ${one#?}\" ;;
 unix) LC_ALL=C ss -x -l 2>/dev/null </dev/null | LC_ALL=C sed 's/^/unix:/' ;;
+tcp) LC_ALL=C ss -t -l -n -e 2>/dev/null </dev/null | LC_ALL=C sed 's/^/tcp:/' ;;
 */*) set -- \"$@\" /proc/${one%/*}/task/${one#*/}/stat /proc/${one%/*}/task/${one#*/}/wchan ;;
 =*) statuses=\"$statuses /proc/${one#=}/task/[0-9]*/status\" ;;
 *) set -- \"$@\" /proc/$one/stat /proc/$one/io /proc/$one/task/[0-9]*/schedstat /proc/$one/task/[0-9]*/children ;;
