@@ -50,7 +50,10 @@ pub(crate) fn found_text(judged: &JudgedBound) -> String {
     let Some(change) = &judged.change else { return absent_text(judged).to_owned() };
     match (change.single_interval, judged.outcome) {
         (None, _) => {
-            format!("{}, and the runs are too short for an interval", signed_percent(change.ratio))
+            format!(
+                "{}, and the runs are too short for an interval: three per side have one",
+                signed_percent(change.ratio)
+            )
         }
         (Some(interval), BoundOutcome::Undecided) => {
             format!(
