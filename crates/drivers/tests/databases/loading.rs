@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivers::database::DatabaseError;
+use drivers::database::{DatabaseError, DatabasePassword, DatabaseServer};
 use drivers::orders::{DatabaseControl, DatabaseData, DatabaseLoad, LoadMethod, load_database};
 use model::{DatabaseProduct, OrderSql};
 use observe::process::family_of;
@@ -230,5 +230,50 @@ fn the_account_of_a_database_is_in_its_own_terms() {
         };
         assert_eq!(names, account.counters.len().to_string(), "{product}: {account:?}");
         assert!(100_000 < log.unwrap(), "{product}: {account:?}");
+    }
+}
+
+/// Goal: a user who may have fewer connections than the server is told by which limit. One session of another holds one.
+#[test]
+fn the_limit_that_leaves_the_fewest_connections_is_known() {
+    for product in PRODUCTS {
+        let database = Database::empty(product);
+        let (own, expected) = match product {
+            DatabaseProduct::PostgreSql => (
+                "CREATE ROLE small LOGIN PASSWORD 'small' CONNECTION LIMIT 3; \
+                 GRANT CONNECT ON DATABASE plimsoll TO small",
+                "role’s `CONNECTION LIMIT`",
+            ),
+            DatabaseProduct::MariaDb => (
+                "CREATE USER small IDENTIFIED BY 'small' WITH MAX_USER_CONNECTIONS 3",
+                "`max_user_connections`",
+            ),
+        };
+        database.query_outside(own);
+        let small = DatabaseServer {
+            user: "small".to_owned(),
+            password: Some(DatabasePassword::new("small")),
+            ..database.server.clone()
+        };
+        let connections = |server: &DatabaseServer, expected: &str, most: u64, free: u64| {
+            block_on(async {
+                let other = DatabaseControl::connect(server).await.unwrap();
+                let mut control = DatabaseControl::connect(server).await.unwrap();
+                let found = control.connections().await.unwrap();
+                assert_eq!((&*found.limit, found.most, found.free), (expected, most, free), "{product}");
+                drop(other);
+            });
+        };
+        connections(&small, expected, 3, 2);
+        if product == DatabaseProduct::PostgreSql {
+            database.query_outside("ALTER DATABASE plimsoll CONNECTION LIMIT 2");
+            connections(&small, "database’s `CONNECTION LIMIT`", 2, 1);
+        }
+        block_on(async {
+            let mut control = DatabaseControl::connect(&database.server).await.unwrap();
+            let found = control.connections().await.unwrap();
+            assert_eq!(found.limit, "`max_connections`", "{product}: its own user has no other limit");
+            assert!(50 < found.free && found.free <= found.most, "{product}: {found:?}");
+        });
     }
 }
