@@ -2,50 +2,25 @@
 
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 
+use crate::counts::StoreCounts;
+
 /// Length of the log, in pages, from which on each commit tries a checkpoint: SQLite's own default.
 const LOG_PAGES: c_int = 1000;
 
-/// The checkpoints that connections have made.
-#[derive(Debug, Default)]
-pub struct CheckpointCounts {
-    checkpoints: AtomicU64,
-    pages: AtomicU64,
-}
-
-impl CheckpointCounts {
-    /// Returns the number of checkpoints that have written pages.
-    pub fn checkpoints(&self) -> u64 {
-        self.checkpoints.load(Ordering::Relaxed)
-    }
-
-    /// Returns the number of pages that they have written into the file.
-    pub fn pages(&self) -> u64 {
-        self.pages.load(Ordering::Relaxed)
-    }
-
-    fn add(&self, n_pages: u64) {
-        if 0 < n_pages {
-            self.checkpoints.fetch_add(1, Ordering::Relaxed);
-            self.pages.fetch_add(n_pages, Ordering::Relaxed);
-        }
-    }
-}
-
 /// Has a connection count the checkpoints that its commits make.
-pub(crate) fn count(database: &mut Connection, counts: Arc<CheckpointCounts>) -> rusqlite::Result<()> {
+pub(crate) fn count(database: &mut Connection, counts: Arc<StoreCounts>) -> rusqlite::Result<()> {
     let mut log = LogProgress::default();
     database.wal_hook(Some(move |wal: &mut Wal, pages: c_int| {
         log.committed(pages);
         if LOG_PAGES <= pages {
             // After a checkpoint that fails the next commit tries again, as SQLite does by itself.
             if let Ok((_, done)) = wal.checkpoint_v2(CheckpointMode::PASSIVE) {
-                counts.add(log.checkpointed(done));
+                counts.add_checkpoint(log.checkpointed(done));
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 //! - `schema`: the statements that make the tables
 //! - `load`: a new file with the rows before the first transaction
 //! - `store`: the file as it is opened, what it says of itself, the checks
-//! - `checkpoints`: counts of what the write-ahead log costs
+//! - `counts`: counts of what connections meet; `checkpoints`: those of the write-ahead log, as they are made
 //! - `session`: the transactions on a connection, with prepared statements and bounded waits for locks
 //!
 //! The file is in WAL mode: readers see the last commit and never wait, writers take turns. A transaction begins with the
@@ -12,6 +12,7 @@
 
 mod checkpoints;
 mod columns;
+mod counts;
 mod error;
 mod load;
 mod schema;
@@ -19,7 +20,7 @@ mod session;
 mod store;
 mod transaction;
 
-pub use checkpoints::CheckpointCounts;
+pub use counts::StoreCounts;
 pub use error::StoreError;
 pub use load::{create, log_of, remove};
 pub use session::{Performed, Session};

@@ -8,6 +8,7 @@ use orders::{TransactionInput, TransactionOutput};
 use rusqlite::{CachedStatement, Connection};
 use units::WallTime;
 
+use crate::counts::StoreCounts;
 use crate::error::StoreError;
 use crate::transaction::{Delivery, End, NewOrder, OrderStatus, Payment, StockLevel, failed};
 
@@ -38,9 +39,9 @@ pub struct Performed {
 }
 
 impl<'c> Session<'c> {
-    pub(crate) fn new(database: &'c Connection) -> rusqlite::Result<Session<'c>> {
+    pub(crate) fn new(database: &'c Connection, counts: &'c StoreCounts) -> rusqlite::Result<Session<'c>> {
         Ok(Session {
-            control: Control::new(database)?,
+            control: Control::new(database, counts)?,
             new_order: NewOrder::new(database)?,
             payment: Payment::new(database)?,
             order_status: OrderStatus::new(database)?,
@@ -70,10 +71,11 @@ impl<'c> Session<'c> {
 /// Performs a transaction by statements that the connection keeps prepared.
 pub(crate) fn perform(
     database: &Connection,
+    counts: &StoreCounts,
     input: &TransactionInput,
     now: WallTime,
 ) -> Result<Performed, StoreError> {
-    let mut control = Control::new(database).map_err(failed)?;
+    let mut control = Control::new(database, counts).map_err(failed)?;
     control.perform(Lock::of(input), || match input {
         TransactionInput::NewOrder(input) => NewOrder::new(database).map_err(failed)?.perform(input, now),
         TransactionInput::Payment(input) => Payment::new(database).map_err(failed)?.perform(input, now),
@@ -105,16 +107,18 @@ struct Control<'c> {
     rollback: CachedStatement<'c>,
     /// See [`WAITS_MAX`].
     waits_max: u32,
+    counts: &'c StoreCounts,
 }
 
 impl<'c> Control<'c> {
-    fn new(database: &'c Connection) -> rusqlite::Result<Control<'c>> {
+    fn new(database: &'c Connection, counts: &'c StoreCounts) -> rusqlite::Result<Control<'c>> {
         Ok(Control {
             begin: database.prepare_cached("BEGIN")?,
             begin_write: database.prepare_cached("BEGIN IMMEDIATE")?,
             commit: database.prepare_cached("COMMIT")?,
             rollback: database.prepare_cached("ROLLBACK")?,
             waits_max: WAITS_MAX,
+            counts,
         })
     }
 
@@ -128,6 +132,7 @@ impl<'c> Control<'c> {
         loop {
             match self.once(lock, &mut body) {
                 Err(why) if why.is_lock() && n_waits < self.waits_max => {
+                    self.counts.add_lock_wait();
                     thread::sleep(wait);
                     (n_waits, wait) = (n_waits + 1, WAIT_MAX.min(2 * wait));
                 }
@@ -179,7 +184,8 @@ mod tests {
     fn a_transaction_that_meets_a_lock_is_begun_again_and_counted() {
         let database = Connection::open_in_memory().unwrap();
         database.execute_batch("CREATE TABLE entry (number INTEGER)").unwrap();
-        let mut control = Control::new(&database).unwrap();
+        let counts = StoreCounts::default();
+        let mut control = Control::new(&database, &counts).unwrap();
         let mut n_locked = 3;
         let performed = control.perform(Lock::Write, || {
             database.execute("INSERT INTO entry VALUES (1)", []).map_err(failed)?;
@@ -187,23 +193,27 @@ mod tests {
             if n_locked < 0 { Ok(End::Commit(output())) } else { Err(locked()) }
         });
         assert_eq!(performed.unwrap(), Performed { output: output(), n_retries: 3 });
+        assert_eq!(counts.lock_waits(), 3);
         assert_eq!(n_rows(&database), 1);
     }
 
     #[test]
     fn waits_for_a_lock_are_bounded() {
         let database = Connection::open_in_memory().unwrap();
-        let mut control = Control::new(&database).unwrap();
+        let counts = StoreCounts::default();
+        let mut control = Control::new(&database, &counts).unwrap();
         control.waits_max = 2;
         let performed = control.perform(Lock::Write, || Err(locked()));
         assert!(matches!(performed, Err(StoreError::Busy { n_waits: 2 })), "{performed:?}");
+        assert_eq!(counts.lock_waits(), 2);
     }
 
     #[test]
     fn other_errors_and_rollbacks_undo_and_are_not_repeated() {
         let database = Connection::open_in_memory().unwrap();
         database.execute_batch("CREATE TABLE entry (number INTEGER)").unwrap();
-        let mut control = Control::new(&database).unwrap();
+        let counts = StoreCounts::default();
+        let mut control = Control::new(&database, &counts).unwrap();
         let missing = control.perform(Lock::Write, || {
             database.execute("INSERT INTO entry VALUES (1)", []).map_err(failed)?;
             Err(StoreError::Missing { row: "one".into() })

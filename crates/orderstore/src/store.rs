@@ -10,7 +10,8 @@ use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Populatio
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use units::WallTime;
 
-use crate::checkpoints::{self, CheckpointCounts};
+use crate::checkpoints;
+use crate::counts::StoreCounts;
 use crate::error::StoreError;
 use crate::schema::rows_fact;
 use crate::session::{self, Performed, Session};
@@ -67,6 +68,7 @@ pub fn database_name() -> String {
 pub struct OrderStore {
     database: Connection,
     population: Population,
+    counts: Arc<StoreCounts>,
 }
 
 impl OrderStore {
@@ -89,14 +91,15 @@ impl OrderStore {
         database.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         // Sessions count their waits, so SQLite does not wait in them.
         database.busy_timeout(Duration::ZERO).map_err(&failed)?;
-        Ok(OrderStore { database, population })
+        Ok(OrderStore { database, population, counts: Arc::default() })
     }
 
-    /// Has the checkpoints that commits of this connection make be counted.
+    /// Has the waits of this connection and the checkpoints that its commits make be counted beside those of others.
     ///
     /// # Errors
     /// SQLite refuses.
-    pub fn count_checkpoints(&mut self, counts: Arc<CheckpointCounts>) -> Result<(), StoreError> {
+    pub fn count_in(&mut self, counts: Arc<StoreCounts>) -> Result<(), StoreError> {
+        self.counts = Arc::clone(&counts);
         checkpoints::count(&mut self.database, counts).map_err(StoreError::database("counting checkpoints"))
     }
 
@@ -120,7 +123,7 @@ impl OrderStore {
     /// # Errors
     /// The tables are not those of the workload.
     pub fn session(&self) -> Result<Session<'_>, StoreError> {
-        Session::new(&self.database).map_err(StoreError::database("preparing statements"))
+        Session::new(&self.database, &self.counts).map_err(StoreError::database("preparing statements"))
     }
 
     /// Performs a transaction by statements that the connection keeps prepared; what it writes bears the time `now`. For
@@ -129,7 +132,7 @@ impl OrderStore {
     /// # Errors
     /// As of [`Session::perform`].
     pub fn perform(&self, input: &TransactionInput, now: WallTime) -> Result<Performed, StoreError> {
-        session::perform(&self.database, input, now)
+        session::perform(&self.database, &self.counts, input, now)
     }
 
     /// Finds the rows that violate a condition; at most `n_examples` of them are returned.

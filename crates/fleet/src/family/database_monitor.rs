@@ -1,5 +1,7 @@
-//! A monitor of the account that a database gives of itself, over a session of its own.
+//! Monitors of the account that a database gives of itself: over a session of its own, or of what SQLite counts in this
+//! process.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use drivers::database::DatabaseServer;
 use drivers::orders::{DatabaseAccount, DatabaseControl};
 use model::{Counter, Reading};
 use observe::{MonitorError, ResourceMonitor};
+use orderstore::StoreCounts;
 
 use super::database::DatabaseTarget;
 
@@ -91,5 +94,16 @@ impl ResourceMonitor for DatabaseMonitor {
             Err(reason) if self.has_told => Err(MonitorError { watched: self.name.clone(), reason }),
             Err(_) => Ok(()),
         }
+    }
+}
+
+/// A monitor of a database within this process.
+pub(super) struct EmbeddedMonitor(pub(super) Arc<StoreCounts>);
+
+impl ResourceMonitor for EmbeddedMonitor {
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
+        let counts = self.0.named().into_iter();
+        into.extend(counts.map(|(name, n)| Reading::of(Counter::DatabaseCount, name.to_owned(), n)));
+        Ok(())
     }
 }

@@ -16,7 +16,7 @@ use model::{
 };
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
-use orderstore::{OrderStore, StoreError};
+use orderstore::{OrderStore, StoreCounts, StoreError};
 use servers::orders::{OrderData, OrderOptions, OrderServerError};
 use units::{Nanos, RealClock};
 
@@ -100,6 +100,11 @@ impl EmbeddedTarget {
     fn open(&self) -> MutexGuard<'_, Option<Arc<EmbeddedDatabase>>> {
         // A load thread that panics there ends the run.
         self.shared.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the counts of all connections.
+    pub(super) fn counts(&self) -> Arc<StoreCounts> {
+        Arc::clone(self.shared.data.counts())
     }
 
     /// Sets up what all terminals of a thread share.

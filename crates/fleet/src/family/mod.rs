@@ -36,7 +36,7 @@ pub(crate) use app::AppTarget;
 pub use app::ApplicationServer;
 use database::DatabaseTarget;
 pub use database::ExternalDatabase;
-use database_monitor::DatabaseMonitor;
+use database_monitor::{DatabaseMonitor, EmbeddedMonitor};
 #[cfg(feature = "echo")]
 pub use echo::EchoServer;
 #[cfg(feature = "echo")]
@@ -431,6 +431,7 @@ impl ResolvedTarget {
         match self {
             ResolvedTarget::Database(target) => Some(Box::new(DatabaseMonitor::start(target))),
             ResolvedTarget::Sql(target) => Some(Box::new(DatabaseMonitor::start(&target.database))),
+            ResolvedTarget::Embedded(target) => Some(Box::new(EmbeddedMonitor(target.counts()))),
             _ => None,
         }
     }

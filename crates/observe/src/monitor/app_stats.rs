@@ -38,9 +38,18 @@ struct StatsDialect {
     operation: u8,
     /// Length of the answer.
     bytes: usize,
-    read: fn(&[u8]) -> Option<AppServerStats>,
+    read: fn(&[u8]) -> Option<ServerStats>,
     /// The meaning of a status.
     describe: fn(u16) -> Option<&'static str>,
+}
+
+/// The answer of a server.
+#[derive(Debug)]
+struct ServerStats {
+    /// The load that all servers have.
+    load: AppServerStats,
+    /// The counts of its database, by name.
+    database: Vec<(&'static str, u64)>,
 }
 
 /// Application servers.
@@ -48,7 +57,7 @@ static APPLICATION: StatsDialect = StatsDialect {
     format: FORMAT,
     operation: AppOperation::Stats as u8,
     bytes: STATS_BYTES,
-    read: AppServerStats::read,
+    read: |payload| Some(ServerStats { load: AppServerStats::read(payload)?, database: Vec::new() }),
     describe: |status| AppStatus::from_number(status).map(AppStatus::describe),
 };
 
@@ -61,12 +70,15 @@ static ORDER_ENTRY: StatsDialect = StatsDialect {
     describe: |status| OrderEntryStatus::from_number(status).map(OrderEntryStatus::describe),
 };
 
-/// Reads the part of the load of a server of order-entry data that all servers have.
-fn order_stats(payload: &[u8]) -> Option<AppServerStats> {
+/// Reads the load of a server of order-entry data.
+fn order_stats(payload: &[u8]) -> Option<ServerStats> {
+    let stats = OrderServerStats::read(payload).ok()?;
+    let database = stats.sqlite_counts().into();
     let OrderServerStats {
         threads, busy_threads, queued, queue_max, connections, performed, refused, ..
-    } = OrderServerStats::read(payload).ok()?;
-    Some(AppServerStats { threads, busy_threads, queued, queue_max, connections, performed, refused })
+    } = stats;
+    let load = AppServerStats { threads, busy_threads, queued, queue_max, connections, performed, refused };
+    Some(ServerStats { load, database })
 }
 
 /// Reads `HOST:PORT`.
@@ -116,7 +128,7 @@ impl AppServerMonitor {
     }
 
     /// Asks for the load, on the kept session or, if that has ended, on a new one.
-    fn ask(&mut self) -> Result<AppServerStats, String> {
+    fn ask(&mut self) -> Result<ServerStats, String> {
         let deadline = Deadline::start();
         if let Some(session) = self.session.take()
             && let Ok(stats) = self.ask_on(session, &deadline)
@@ -145,7 +157,7 @@ impl AppServerMonitor {
     }
 
     /// Asks on a session, which is kept if it answers.
-    fn ask_on(&mut self, mut session: TcpStream, deadline: &Deadline) -> Result<AppServerStats, String> {
+    fn ask_on(&mut self, mut session: TcpStream, deadline: &Deadline) -> Result<ServerStats, String> {
         self.number += 1;
         let &StatsDialect { format, operation, bytes, read, describe } = self.dialect;
         let request = RequestHeader {
@@ -183,7 +195,8 @@ impl AppServerMonitor {
 
 impl ResourceMonitor for AppServerMonitor {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
-        let stats = self.ask().map_err(|reason| MonitorError { watched: self.address.0.clone(), reason })?;
+        let ServerStats { load: stats, database } =
+            self.ask().map_err(|reason| MonitorError { watched: self.address.0.clone(), reason })?;
         let levels = [
             (Counter::ServiceWorkers, stats.threads),
             (Counter::ServiceBusy, stats.busy_threads),
@@ -195,6 +208,8 @@ impl ResourceMonitor for AppServerMonitor {
         into.extend(levels.map(|(counter, value)| Reading::new(counter, value.into())));
         into.push(Reading::new(Counter::ServiceRequests, stats.performed));
         into.push(Reading::new(Counter::ServiceRefused, stats.refused));
+        let database = database.into_iter();
+        into.extend(database.map(|(name, n)| Reading::of(Counter::DatabaseCount, name.to_owned(), n)));
         Ok(())
     }
 }
@@ -306,6 +321,25 @@ mod tests {
             assert_eq!(readings, expected.map(|(counter, value)| Reading::new(counter, value)));
         }
         server.join().unwrap();
+    }
+
+    /// Goal: what SQLite counts in the built-in server is a count of the database, as those of other databases are.
+    #[test]
+    fn the_load_of_a_server_of_orders_has_the_counts_of_its_database() {
+        let stats = OrderServerStats {
+            threads: 3,
+            lock_waits: 7,
+            checkpoints: 2,
+            checkpoint_pages: 2010,
+            ..OrderServerStats::default()
+        };
+        let mut payload = Vec::new();
+        stats.write(&mut payload);
+        let read = order_stats(&payload).unwrap();
+        assert_eq!(read.load.threads, 3);
+        let expected = [("SQLITE_BUSY", 7), ("wal_checkpoints", 2), ("wal_checkpoint_pages", 2010)];
+        assert_eq!(read.database, expected);
+        assert!(order_stats(&payload[1..]).is_none());
     }
 
     #[test]

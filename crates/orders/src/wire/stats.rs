@@ -19,6 +19,9 @@ use super::bytes::{Reader, WireError, Writer};
 /// Length of the payload.
 pub const STATS_BYTES: usize = 64;
 
+/// The names of the counts of SQLite: that of its result code, and those of its write-ahead log.
+pub const SQLITE_COUNTS: [&str; 3] = ["SQLITE_BUSY", "wal_checkpoints", "wal_checkpoint_pages"];
+
 /// The load of an order-entry server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OrderServerStats {
@@ -38,7 +41,7 @@ pub struct OrderServerStats {
     pub performed: u64,
     /// Requests that were answered with `busy` since the start.
     pub refused: u64,
-    /// Times that a transaction waited for a lock of the database.
+    /// Times that a transaction waited for a lock of the database: SQLite was busy.
     pub lock_waits: u64,
     /// Checkpoints of the write-ahead log.
     pub checkpoints: u64,
@@ -47,6 +50,12 @@ pub struct OrderServerStats {
 }
 
 impl OrderServerStats {
+    /// Returns the counts of the database with their names.
+    pub fn sqlite_counts(&self) -> [(&'static str, u64); 3] {
+        let [busy, checkpoints, pages] = SQLITE_COUNTS;
+        [(busy, self.lock_waits), (checkpoints, self.checkpoints), (pages, self.checkpoint_pages)]
+    }
+
     /// Appends the load to a payload.
     pub fn write(&self, payload: &mut Vec<u8>) {
         let mut writer = Writer::new(payload);

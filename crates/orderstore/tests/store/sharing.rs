@@ -7,7 +7,7 @@ use orders::{
     Cents, CustomerSelector, DeliveryInput, DistrictKey, OrderStatusInput, TransactionInput,
     TransactionOutput,
 };
-use orderstore::{CheckpointCounts, OrderStore, Synchronous};
+use orderstore::{OrderStore, StoreCounts, Synchronous};
 use rusqlite::Connection;
 
 use crate::fixture::{Counts, Fixture, NOW, User, violated};
@@ -65,9 +65,9 @@ fn readers_do_not_wait_for_a_writer_and_writers_do() {
 #[test]
 fn checkpoints_of_a_writer_are_counted() {
     let fixture = Fixture::new(1);
-    let counts = Arc::new(CheckpointCounts::default());
+    let counts = Arc::new(StoreCounts::default());
     let mut store = fixture.open();
-    store.count_checkpoints(Arc::clone(&counts)).unwrap();
+    store.count_in(Arc::clone(&counts)).unwrap();
     let mut session = store.session().unwrap();
     let mut user = User::new(0, store.population());
     let mut n_transactions = 0;
@@ -76,7 +76,7 @@ fn checkpoints_of_a_writer_are_counted() {
         n_transactions += 23;
     }
     assert!(2 <= counts.checkpoints(), "no two checkpoints in {n_transactions} transactions");
-    assert!(2_000 <= counts.pages(), "{counts:?}");
+    assert!(2_000 <= counts.checkpoint_pages(), "{counts:?}");
     assert_eq!(violated(&store), [11]);
 }
 

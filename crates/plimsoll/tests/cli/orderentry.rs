@@ -126,6 +126,8 @@ fn an_embedded_database_needs_no_server_and_is_audited() {
     assert_eq!(fact("connections"), "1 for transactions that write, 2 for those that read");
     let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
     for text in [
+        "SQLITE_BUSY",
+        "wal_checkpoint_pages",
         "SQLite in one process with the load generator, so that no network is in the response time",
         "a database in the process of the load generator",
         "there is no network in the response time",

@@ -18,7 +18,7 @@ use std::sync::{Arc, RwLock, RwLockReadGuard};
 
 use orders::wire::DataDescription;
 use orders::{DataScale, OrderTable, Population, ShortText};
-use orderstore::{CheckpointCounts, OrderStore, StoreError, Synchronous};
+use orderstore::{OrderStore, StoreCounts, StoreError, Synchronous};
 use units::wall;
 
 use super::options::{OrderOptions, OrderServerError};
@@ -39,7 +39,7 @@ pub struct OrderData {
     /// Locked for reading as long as a request uses the data, and for writing while they are loaded.
     current: RwLock<CurrentData>,
     is_untouched: AtomicBool,
-    checkpoints: Arc<CheckpointCounts>,
+    counts: Arc<StoreCounts>,
     /// Dropped last, with the data.
     directory: DataDirectory,
 }
@@ -78,7 +78,7 @@ impl OrderData {
             parent,
             current: RwLock::default(),
             is_untouched: AtomicBool::new(true),
-            checkpoints: Arc::default(),
+            counts: Arc::default(),
             directory,
         };
         data.load(false, progress)?;
@@ -90,9 +90,9 @@ impl OrderData {
         &self.scale
     }
 
-    /// Returns the counts of checkpoints.
-    pub(super) fn checkpoints(&self) -> &CheckpointCounts {
-        &self.checkpoints
+    /// Returns the counts of all connections, since the start.
+    pub fn counts(&self) -> &Arc<StoreCounts> {
+        &self.counts
     }
 
     /// Locks the data as they are: they are not loaded anew before the guard is dropped.
@@ -119,7 +119,7 @@ impl OrderData {
             || StoreError::NoData { path: self.golden.clone(), found: "loading them has failed".to_owned() };
         let (path, _) = current.file.as_ref().ok_or_else(none)?;
         let mut store = OrderStore::open(path, self.synchronous)?;
-        store.count_checkpoints(Arc::clone(&self.checkpoints))?;
+        store.count_in(Arc::clone(&self.counts))?;
         Ok(store)
     }
 

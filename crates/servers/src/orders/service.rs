@@ -1,7 +1,6 @@
 //! The service of the order-entry server: what its threads do with requests.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use frame::FrameFormat;
 use orders::wire::{
@@ -9,7 +8,7 @@ use orders::wire::{
     OrderServerStats, PAYLOAD_MAX, VERSION, write_output, write_totals,
 };
 use orders::{ConsistencyCondition, TransactionInput, TransactionType};
-use orderstore::{OrderStore, Session, StoreError};
+use orderstore::{OrderStore, Session};
 use units::wall;
 
 use super::action::Action;
@@ -24,8 +23,6 @@ const READERS: usize = 1;
 /// The service of an order-entry server.
 pub(super) struct OrderService {
     terminals_max: u32,
-    /// Times that a transaction waited for a lock.
-    lock_waits: AtomicU64,
     data: OrderData,
 }
 
@@ -75,6 +72,7 @@ impl FrameService for OrderService {
     }
 
     fn write_load(&self, load: &ServerLoad, payload: &mut Vec<u8>) {
+        let counts = self.data.counts();
         let stats = OrderServerStats {
             threads: load.threads,
             busy_threads: load.busy_threads,
@@ -84,9 +82,9 @@ impl FrameService for OrderService {
             queued_writes: load.queued_in_first,
             performed: load.performed,
             refused: load.refused,
-            lock_waits: self.lock_waits.load(Ordering::Relaxed),
-            checkpoints: self.data.checkpoints().checkpoints(),
-            checkpoint_pages: self.data.checkpoints().pages(),
+            lock_waits: counts.lock_waits(),
+            checkpoints: counts.checkpoints(),
+            checkpoint_pages: counts.checkpoint_pages(),
         };
         stats.write(payload);
     }
@@ -95,7 +93,7 @@ impl FrameService for OrderService {
 impl OrderService {
     /// Creates the service of data.
     pub(super) fn new(data: OrderData, terminals_max: u32) -> OrderService {
-        OrderService { terminals_max, lock_waits: AtomicU64::new(0), data }
+        OrderService { terminals_max, data }
     }
 
     /// Performs requests, the pending one first, as long as the data are those of a load.
@@ -238,14 +236,7 @@ impl Opened<'_, '_> {
         if input.kind().transaction_type().writes() {
             self.service.data.touch();
         }
-        let performed = self.session.perform(input, wall());
-        let n_waits = match &performed {
-            Ok(performed) => performed.n_retries,
-            Err(StoreError::Busy { n_waits }) => *n_waits,
-            Err(_) => 0,
-        };
-        self.service.lock_waits.fetch_add(n_waits.into(), Ordering::Relaxed);
-        let performed = performed.map_err(|why| why.status())?;
+        let performed = self.session.perform(input, wall()).map_err(|why| why.status())?;
         write_output(&performed.output, reply);
         Ok(performed.n_retries.into())
     }
