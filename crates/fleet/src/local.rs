@@ -79,6 +79,8 @@ impl LocalLab {
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
         let disk_use = sut.as_ref().and_then(|_| family::disk_use(&plan, &request.data_dir));
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
+        let remarks: Vec<String> = sut.as_ref().and_then(RunningSut::buffer_warning).into_iter().collect();
+        remarks.iter().for_each(|remark| observer.event(Event::Warning(remark.clone())));
         let plan = Arc::new(plan);
         let load = LoadThreads::new(Arc::clone(&plan), clock);
         Ok(LocalLab {
@@ -89,7 +91,7 @@ impl LocalLab {
             disk_use,
             target,
             watchers: Watchers::default(),
-            remarks: Vec::new(),
+            remarks,
             load,
             messages: None,
             origin: Nanos::ZERO,
@@ -262,7 +264,7 @@ fn start_server(
         program: request.executable.clone(),
     };
     let contents = family::contents(&plan.workload);
-    let mut sut = RunningSut::start_with(sut_request, contents.as_deref())?;
+    let mut sut = RunningSut::start_with(sut_request, contents.as_ref())?;
     sut.wait_ready_unless(family::ready_max(plan.workload.family()), stop)?;
     go_on_unless(stop)?;
     if sut.lacks_contents() {

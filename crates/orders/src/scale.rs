@@ -113,6 +113,14 @@ impl DataScale {
         OrderTable::ALL.into_iter().map(|table| self.rows(table) * table.schema().row_bytes).sum()
     }
 
+    /// Returns the expected size of the data in PostgreSQL or MariaDB, with keys, indexes and overhead, in bytes.
+    ///
+    /// Formula: 5/3 · [`DataScale::raw_bytes`]. Measured for 800 warehouses with divisor 100: 1.62 in PostgreSQL 15, 1.47
+    /// in MariaDB 10.11.
+    pub fn loaded_bytes(&self) -> u64 {
+        self.raw_bytes().saturating_mul(5) / 3
+    }
+
     /// Returns the free disk that making the data needs, in bytes: for rows, indexes, a golden copy, and the rows of a
     /// run.
     ///
@@ -171,7 +179,7 @@ mod tests {
     #[test]
     fn divided_data_have_divided_ranges() {
         let scale = DataScale::new(800, 100).unwrap();
-        assert_eq!(scale.raw_bytes() >> 20, 524);
+        assert_eq!([scale.raw_bytes(), scale.loaded_bytes()].map(|bytes| bytes >> 20), [524, 874]);
         assert_eq!(scale.customers(3), NuRand { a: 7, c: 3, first: 1, last: 30 });
         assert_eq!(scale.items_ordered(60), NuRand { a: 63, c: 60, first: 1, last: 1000 });
         assert_eq!(scale.last_names(0), NuRand { a: 7, c: 0, first: 0, last: 29 });

@@ -27,7 +27,7 @@ pub use recipe::{
     ServerFamily, StopSignal, WebVariant,
 };
 pub use sut::{
-    Acceleration, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server, SutDied,
-    SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WebParts, WorkDir, accelerators, clean_stale,
-    suts, suts_of,
+    Acceleration, DataContents, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server,
+    SutDied, SutError, SutListing, SutLookUp, SutRequest, WarmthProof, WebParts, WorkDir, accelerators,
+    clean_stale, suts, suts_of,
 };

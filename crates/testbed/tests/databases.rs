@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fixture::{READY_MAX, directory_in, files, request, value};
 use observe::process::family_of;
-use testbed::{Recipe, RunningSut, Server, SutError};
+use testbed::{DataContents, Recipe, RunningSut, Server, SutError};
 use units::{Clock, Nanos, RealClock};
 
 /// Data in memory: the tests are not about disks, and write gigabytes.
@@ -133,7 +133,8 @@ fn contents_are_loaded_once_and_restored() {
     let (base, files) = (directory_in(MEMORY), files());
     let start = |contents: &str| {
         let server = Server::Recipe(Box::new(Recipe::load("postgresql").unwrap()));
-        let started = RunningSut::start_with(request(server, base.path(), &files), Some(contents));
+        let contents = DataContents { identity: contents.to_owned(), bytes: None };
+        let started = RunningSut::start_with(request(server, base.path(), &files), Some(&contents));
         let mut sut = started.unwrap_or_else(|error| panic!("{error}"));
         sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
         sut

@@ -25,7 +25,7 @@ use model::{
 use observe::available_cpus;
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
-use testbed::RunningSut;
+use testbed::{DataContents, RunningSut};
 use units::{RealClock, wall};
 
 use super::deferred;
@@ -309,8 +309,11 @@ fn population(workload: &OrderEntryWorkload) -> Population {
 }
 
 /// Returns what is loaded into the data of a server that a run starts; `None` of a server that does so itself.
-pub(super) fn contents(workload: &OrderEntryWorkload) -> Option<String> {
-    (workload.sql != OrderSql::Request).then(|| contents_of(&population(workload)))
+pub(super) fn contents(workload: &OrderEntryWorkload) -> Option<DataContents> {
+    (workload.sql != OrderSql::Request).then(|| DataContents {
+        identity: contents_of(&population(workload)),
+        bytes: Some(workload.scale.loaded_bytes()),
+    })
 }
 
 /// Loads the data of a plan into a database in which our schema does not exist.
@@ -569,8 +572,10 @@ mod tests {
     #[test]
     fn only_databases_that_speak_sql_are_loaded_by_the_run() {
         let contents = |sql| contents(&OrderEntryWorkload { sql, ..OrderEntryWorkload::default() });
-        assert_eq!(contents(OrderSql::Request), None);
-        assert_eq!(contents(OrderSql::Client), contents(OrderSql::Stored));
-        assert!(contents(OrderSql::Stored).unwrap().contains("warehouses 800, divisor 100"));
+        assert!(contents(OrderSql::Request).is_none());
+        let [client, stored] = [OrderSql::Client, OrderSql::Stored].map(|sql| contents(sql).unwrap());
+        assert_eq!(client.identity, stored.identity);
+        assert!(stored.identity.contains("warehouses 800, divisor 100"));
+        assert_eq!(stored.bytes, Some(OrderEntryWorkload::default().scale.loaded_bytes()));
     }
 }

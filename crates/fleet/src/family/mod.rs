@@ -28,7 +28,7 @@ use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
 use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
 use observe::ResourceMonitor;
 use orderstore::StoreError;
-use testbed::{RunningSut, ServerFamily};
+use testbed::{DataContents, RunningSut, ServerFamily};
 use thiserror::Error;
 use units::RealClock;
 
@@ -207,9 +207,9 @@ pub(crate) fn check_room_for_data(plan: &Plan, directory: &Path) -> Result<(), F
     }
 }
 
-/// Returns what a run loads into the data of a server that it starts, as a text by which golden copies are told; `None`
-/// where the server makes its data itself, or has none.
-pub(crate) fn contents(workload: &Workload) -> Option<String> {
+/// Returns what a run loads into the data of a server that it starts; `None` where the server makes its data itself, or
+/// has none.
+pub(crate) fn contents(workload: &Workload) -> Option<DataContents> {
     match workload {
         Workload::OrderEntry(workload) => database::contents(workload),
         _ => None,

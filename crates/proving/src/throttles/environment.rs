@@ -96,3 +96,26 @@ fn changed_recipe(name: &str, changes: &[(&str, &str)]) -> Result<String> {
         Ok(text.replace(from, to))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use testbed::Recipe;
+
+    use super::super::table::THROTTLES;
+    use super::*;
+
+    /// Goal: a recipe that is changed no longer leaves a throttle without effect, unnoticed until it is measured.
+    #[test]
+    fn changes_of_recipes_fit_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut n_changed = 0;
+        for throttle in THROTTLES {
+            let EnvironmentKind::Recipe { name, changes } = throttle.environment else { continue };
+            let path = folder.path().join("changed.toml");
+            std::fs::write(&path, changed_recipe(name, changes).unwrap()).unwrap();
+            Recipe::load(&path.display().to_string()).unwrap();
+            n_changed += 1;
+        }
+        assert!(0 < n_changed);
+    }
+}

@@ -206,10 +206,13 @@ pub(super) const THROTTLES: &[Throttle] = &[
         environment: EnvironmentKind::Recipe {
             name: "mariadb",
             changes: &[
-                ("innodb_buffer_pool_size = 1G", "innodb_buffer_pool_size = 8M\ninnodb_lru_scan_depth = 100"),
-                ("innodb_log_file_size = 1G", "innodb_log_file_size = 64M"),
-                (r#""buffer pool" = "1 GiB""#, r#""buffer pool" = "8 MiB""#),
-                (r#""log" = "1 GiB""#, r#""log" = "64 MiB""#),
+                (
+                    "innodb_buffer_pool_size = {buffer_mib}M",
+                    "innodb_buffer_pool_size = 8M\ninnodb_lru_scan_depth = 100",
+                ),
+                ("innodb_log_file_size = {log_mib}M", "innodb_log_file_size = 64M"),
+                (r#""buffer pool" = "{buffer_mib} MiB""#, r#""buffer pool" = "8 MiB""#),
+                (r#""log" = "{log_mib} MiB""#, r#""log" = "64 MiB""#),
             ],
         },
     },

@@ -33,6 +33,8 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "gateway_dir",
     "cgi_program",
     "plimsoll",
+    "buffer_mib",
+    "log_mib",
     "origin",
     "origin_host",
     "origin_port",

@@ -3,7 +3,7 @@
 //! - `choice`: selection from a recipe
 //! - `data_directory`: the data of a server; `golden`: copies of them that are kept between runs; `file_tree`: copying;
 //!   `step`: programs that make them; `warmth`: proof that they are in memory
-//! - `values`, `account`: values of placeholders
+//! - `values`, `account`, `buffer_sizes`: values of placeholders
 //! - `work_dir`: the private directory of a run, and cleanup after killed runs
 //! - `certificate`: the certificate of one run
 //! - `prepare`: files and programs for a request, ready to start
@@ -19,6 +19,7 @@
 //! - `rendered`: tests of what is given to the servers of all built-in recipes
 
 mod account;
+mod buffer_sizes;
 mod certificate;
 mod choice;
 mod data_directory;
@@ -60,6 +61,7 @@ use crate::recipe::{
 };
 use values::Origin;
 
+pub use buffer_sizes::DataContents;
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts, suts_of};
 pub use memory_limit::MemoryLimitProof;
 pub use prepare::SutLookUp;

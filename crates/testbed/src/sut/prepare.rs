@@ -10,6 +10,7 @@ use observe::{available_cpus, open_files_max, user_name};
 use rustix::process::{getegid, geteuid};
 
 use super::account::Account;
+use super::buffer_sizes::{BufferSizes, DataContents, machine_memory};
 use super::certificate::Certificate;
 use super::choice::Choice;
 use super::data_directory::DataDirectory;
@@ -56,9 +57,9 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Finds all programs, then creates the directory with all files. `contents` tells what is loaded into the data
+    /// Finds all programs, then creates the directory with all files. `contents` are loaded into the data
     /// when the server runs: a golden copy of data with other contents is another one, and none is made before.
-    pub(super) fn make(request: SutRequest, contents: Option<&str>) -> Result<Prepared, SutError> {
+    pub(super) fn make(request: SutRequest, contents: Option<&DataContents>) -> Result<Prepared, SutError> {
         let origin = request.server.origin();
         let recipe = request.server.into_recipe();
         let proxy_setup = request.web.accelerator.map(|accelerator| {
@@ -78,6 +79,7 @@ impl Prepared {
         });
         let data_folder = data_folder.transpose()?;
         let limits = &request.limits;
+        let memory = limits.memory.map_or_else(machine_memory, |limit| limit.min(machine_memory()));
         let n_cpus = if limits.cpus.is_empty() { available_cpus().len() } else { limits.cpus.len() };
         let root = request.root.as_ref().map(|populated| populated.directory.clone());
         let (address, port) = place(&recipe, proxy_setup.is_some(), request.port)?;
@@ -99,6 +101,7 @@ impl Prepared {
             gateway_workers: request.web.gateway.map_or(0, |gateway| gateway.workers),
             gateway_port: if choice.companions.is_empty() { 0 } else { free_port(Ipv4Addr::LOCALHOST, 0)? },
             plimsoll: request.program,
+            sizes: BufferSizes::of(contents.and_then(|contents| contents.bytes), memory),
             origin,
         };
         values.parts = parts(&choice, &values);
@@ -117,7 +120,8 @@ impl Prepared {
         let golden = match (recipe.reset, &data_folder) {
             (Reset::Restore, Some(_)) => {
                 let program = (programs.server.as_path(), version.as_deref());
-                let key = golden_key(&recipe, &choice, &values, program).with_contents(contents);
+                let key = golden_key(&recipe, &choice, &values, program)
+                    .with_contents(contents.map(|contents| contents.identity.as_str()));
                 Some((golden::look_up(&request.data_dir, key)?, contents.is_some()))
             }
             _ => None,

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use model::{Gateway, GatewayKind};
 
 use super::account::Account;
+use super::buffer_sizes::BufferSizes;
 use super::choice::Choice;
 use super::line_diff::common_lengths;
 use super::managed_process::ManagedProcess;
@@ -133,6 +134,7 @@ fn values(recipe: &Recipe, work_dir: &Path, origin: Option<Origin>) -> Values {
         gateway_workers: 3,
         gateway_port: 9001,
         plimsoll: PathBuf::from("/usr/bin/plimsoll"),
+        sizes: BufferSizes::of(Some(874 << 20), 1 << 40),
         origin,
     }
 }

@@ -11,6 +11,7 @@ use observe::process::{family_of, read_from_disk};
 use observe::{MonitoredSut, PageUrl, StatusKind, StatusSource, memory_limit_of};
 use units::{Clock, Nanos, RealClock};
 
+use super::buffer_sizes::DataContents;
 use super::certificate::Certificate;
 use super::choice::Choice;
 use super::data_directory::DataDirectory;
@@ -90,13 +91,13 @@ impl RunningSut {
         RunningSut::start_with(request, None)
     }
 
-    /// Does the same for a server into whose data something is loaded while it runs, as `contents` tells: data with the
-    /// same contents are the same. Where [`RunningSut::lacks_contents`] says so, the caller loads them into the server
-    /// that is ready, and calls [`RunningSut::keep_contents`].
+    /// Does the same for a server into whose data `contents` are loaded while it runs: data with the same identity are
+    /// the same, and its buffers follow from their size. Where [`RunningSut::lacks_contents`] says so, the caller loads
+    /// them into the server that is ready, and calls [`RunningSut::keep_contents`].
     ///
     /// # Errors
     /// As for [`RunningSut::start`].
-    pub fn start_with(request: SutRequest, contents: Option<&str>) -> Result<RunningSut, SutError> {
+    pub fn start_with(request: SutRequest, contents: Option<&DataContents>) -> Result<RunningSut, SutError> {
         let (asked, files) = (request.limits.clone(), request.files);
         let prepared = Prepared::make(request, contents)?;
         let Prepared {
@@ -375,6 +376,13 @@ impl RunningSut {
         let mut all: Vec<u32> = family_of(&known).iter().map(|process| process.pid).collect();
         all.sort_unstable();
         all
+    }
+
+    /// Returns the warning that its buffers have no room for its data; `None` where they have, or its recipe leaves them
+    /// as they are.
+    pub fn buffer_warning(&self) -> Option<String> {
+        let uses = |text: &String| text.contains("{buffer_mib}");
+        self.values.sizes.warning().filter(|_| self.choice.config_text.as_ref().is_some_and(uses))
     }
 
     /// Returns whether the server keeps data.

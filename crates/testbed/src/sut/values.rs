@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::account::Account;
+use super::buffer_sizes::BufferSizes;
 use crate::recipe::placeholder::{placeholders, port_placeholder};
 
 /// Accept backlog of a server; the kernel limits it to `net.core.somaxconn`.
@@ -51,6 +52,8 @@ pub(crate) struct Values {
     pub gateway_port: u16,
     /// The path of Plimsoll itself.
     pub plimsoll: PathBuf,
+    /// Sizes of the buffers and the log of a database.
+    pub sizes: BufferSizes,
     /// For an accelerator: its origin server, and the maximum size of its cache in bytes.
     pub origin: Option<Origin>,
 }
@@ -179,6 +182,8 @@ impl Values {
             "gateway_dir" => path(self.gateway_dir()),
             "cgi_program" => path(self.cgi_program()),
             "plimsoll" => path(self.plimsoll.clone()),
+            "buffer_mib" => self.sizes.buffer_mib.to_string(),
+            "log_mib" => self.sizes.log_mib.to_string(),
             "origin" => of_origin(|origin| origin.address.to_string()),
             "origin_host" => of_origin(|origin| origin.address.ip().to_string()),
             "origin_port" => of_origin(|origin| origin.address.port().to_string()),
@@ -225,6 +230,7 @@ mod tests {
             gateway_workers: 0,
             gateway_port: 0,
             plimsoll: PathBuf::new(),
+            sizes: BufferSizes::of(None, 1 << 40),
             origin: None,
         }
     }
