@@ -152,6 +152,11 @@ impl Laboratory for FakeLab {
         self.add("quiet");
     }
 
+    fn check_golden(&mut self, _: &mut dyn Observer, _: &AtomicBool) -> Result<(), FleetError> {
+        self.add("check golden");
+        Ok(())
+    }
+
     fn warm(&mut self, _: &mut dyn Observer, _: &AtomicBool) -> Result<(), FleetError> {
         self.add("warm");
         Ok(())

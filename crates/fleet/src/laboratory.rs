@@ -44,6 +44,13 @@ pub(crate) trait Laboratory {
     /// Waits for the phase `quiet`, or until `stop` is set.
     fn quiet(&mut self, stop: &AtomicBool);
 
+    /// Checks the golden copy from which the data of each load point are restored, once; `check` returns what was found before
+    /// each of them. Does nothing where there is no such copy.
+    ///
+    /// # Errors
+    /// If it cannot be checked, or `stop` was set.
+    fn check_golden(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError>;
+
     /// Fills the caches of the system under test that a load point must find full.
     ///
     /// # Errors

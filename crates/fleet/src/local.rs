@@ -10,9 +10,10 @@ use model::{
     CheckMoment, ConsistencyCheck, Family, LimitInForce, LoadPoint, Machine, Plan, Secrets, ServerLimit,
 };
 use observe::disk_of;
-use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, clean_stale};
+use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, ServerFamily, SutRequest, clean_stale};
 use units::{Clock, Nanos, RealClock};
 
+use crate::checked::{GoldenCheck, recorded};
 use crate::collect::{BegunPoint, WatchedServer, collect_load_point};
 use crate::counts::Counts;
 use crate::disclosed::{Disclosed, disclosed};
@@ -43,6 +44,9 @@ pub(crate) struct LocalLab {
     watchers: Watchers,
     /// Findings about limits that are not recorded yet.
     remarks: Vec<String>,
+    /// Whether the data of each load point are restored from a golden copy, and its check, once it is made.
+    has_golden: bool,
+    golden_check: Option<GoldenCheck>,
     load: LoadThreads,
     /// The channel by which the load side sends what it records of the load point that was prepared.
     messages: Option<(Sender<Message>, Receiver<Message>)>,
@@ -87,11 +91,13 @@ impl LocalLab {
             plan,
             limits,
             clock,
-            sut,
             disk_use,
             target,
             watchers: Watchers::default(),
             remarks,
+            has_golden: has_golden(request, sut.as_ref()),
+            golden_check: None,
+            sut,
             load,
             messages: None,
             origin: Nanos::ZERO,
@@ -129,6 +135,16 @@ impl Laboratory for LocalLab {
         wait_until(self.clock.now() + self.plan.phases.quiet, self.clock, stop);
     }
 
+    fn check_golden(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
+        if self.has_golden && self.golden_check.is_none() {
+            observer.event(Event::Preparing("checking the golden copy of the data"));
+            let (moment, counts) = (CheckMoment::Before, Counts::default());
+            let rows = self.target.check(&self.plan, self.clock, moment, &counts, stop)?;
+            self.golden_check = Some(GoldenCheck::new(rows));
+        }
+        Ok(())
+    }
+
     fn warm(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError> {
         let Some(sut) = &mut self.sut else {
             // Here, because another run may have used a server that was there since this run began.
@@ -149,7 +165,13 @@ impl Laboratory for LocalLab {
         counts: &Counts,
         stop: &AtomicBool,
     ) -> Result<Vec<ConsistencyCheck>, FleetError> {
-        Ok(self.target.check(&self.plan, self.clock, (point, moment), counts, stop)?)
+        match (moment, &self.golden_check) {
+            (CheckMoment::Before, Some(golden)) => Ok(golden.before(point)),
+            _ => {
+                let rows = self.target.check(&self.plan, self.clock, moment, counts, stop)?;
+                Ok(recorded(rows, point, moment))
+            }
+        }
     }
 
     fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError> {
@@ -273,6 +295,17 @@ fn start_server(
         sut.keep_contents()?;
     }
     Ok(Some(sut))
+}
+
+/// Returns whether the data of each load point are restored from a golden copy that this run has made or found.
+fn has_golden(request: &RunRequest<'_>, sut: Option<&RunningSut>) -> bool {
+    match &request.server {
+        ServerChoice::Embedded(_) => true,
+        ServerChoice::Start(Server::BuiltIn { family, .. }, _) => *family == ServerFamily::OrderEntry,
+        ServerChoice::Start(..) => sut.and_then(RunningSut::has_kept_data).is_some(),
+        // Its data are restored by others, or loaded anew.
+        ServerChoice::External(_) => false,
+    }
 }
 
 /// Returns the plan with the sizes that follow from the memory limit of the server, as it is in force now.

@@ -9,6 +9,8 @@ pub(crate) enum SetupStep {
     Quiet,
     /// The system under test is put into its first state and is ready again. Left out where it is in that state.
     Reset,
+    /// The golden copy of its data, from which it is put into its first state, is checked. Left out where that was done.
+    CheckGolden,
     /// Its caches are filled.
     Warm,
     /// An operation of every kind is checked.
@@ -49,11 +51,12 @@ impl StepOrder {
         after: &[],
     };
 
-    /// Systems whose data operations change: each load point has its own data, warm caches, probe and checks. The pause
-    /// comes last, because all of that is work for the system.
+    /// Systems whose data operations change: each load point has its own data, warm caches, probe and checks; golden copies
+    /// are checked before caches are filled, because that reads all data. The pause comes last, because all of that is work
+    /// for the system.
     pub(crate) const STATEFUL: StepOrder = StepOrder {
         once: &[],
-        before: &[SetupStep::Reset, SetupStep::Warm, SetupStep::Probe],
+        before: &[SetupStep::Reset, SetupStep::CheckGolden, SetupStep::Warm, SetupStep::Probe],
         begun: &[PointStep::Check(CheckMoment::Before), PointStep::Prepare, PointStep::Quiet],
         after: &[PointStep::Check(CheckMoment::After)],
     };

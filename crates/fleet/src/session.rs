@@ -187,6 +187,7 @@ fn set_up(
         SetupStep::Quiet => lab.quiet(stop),
         SetupStep::Reset if is_fresh => {}
         SetupStep::Reset => lab.reset(observer, stop)?,
+        SetupStep::CheckGolden => lab.check_golden(observer, stop)?,
         SetupStep::Warm => lab.warm(observer, stop)?,
         SetupStep::Probe => {
             let things = checked_things(lab.plan().workload.family());

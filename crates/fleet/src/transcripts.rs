@@ -561,6 +561,7 @@ fn systems_with_data_are_reset_warmed_probed_and_checked_for_each_load_point() {
           watch
           ready: a fake
         turn of run 0
+          check golden
           warm
           probe
           load point 0 at 1
@@ -573,6 +574,7 @@ fn systems_with_data_are_reset_warmed_probed_and_checked_for_each_load_point() {
           judged
         turn of run 0
           reset
+          check golden
           warm
           probe
           load point 1 at 2
@@ -608,6 +610,7 @@ fn systems_with_data_that_must_be_alone_are_prepared_after_their_rest() {
           ready: a fake
         turn of run 0
           reset
+          check golden
           warm
           probe
           load point 0 at 1
@@ -620,6 +623,7 @@ fn systems_with_data_that_must_be_alone_are_prepared_after_their_rest() {
           judged
           rest
         turn of run 1
+          check golden
           warm
           probe
           load point 0 at 1
@@ -650,6 +654,7 @@ fn a_system_with_data_that_answers_wrongly_leaves_no_run_file() {
           watch
           ready: a fake
         turn of run 0
+          check golden
           warm
           probe
           stop
@@ -670,6 +675,7 @@ fn an_interrupted_load_point_is_not_checked_afterwards() {
           watch
           ready: a fake
         turn of run 0
+          check golden
           warm
           probe
           load point 0 at 1
@@ -698,6 +704,7 @@ fn a_condition_that_does_not_hold_is_recorded_and_the_run_goes_on() {
           watch
           ready: a fake
         turn of run 0
+          check golden
           warm
           probe
           load point 0 at 1
@@ -710,6 +717,7 @@ fn a_condition_that_does_not_hold_is_recorded_and_the_run_goes_on() {
           judged
         turn of run 0
           reset
+          check golden
           warm
           probe
           load point 1 at 2

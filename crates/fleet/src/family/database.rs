@@ -18,10 +18,7 @@ use drivers::orders::{
     LoadMethod, contents_of, load_database,
 };
 use languages::host_and_port;
-use model::{
-    CheckMoment, ConsistencyCheck, DataReset, DatabaseProduct, Family, LoadPoint, OrderEntryWorkload,
-    OrderSql, Plan,
-};
+use model::{CheckMoment, DataReset, DatabaseProduct, Family, OrderEntryWorkload, OrderSql, Plan};
 use observe::available_cpus;
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Population};
@@ -30,9 +27,10 @@ use units::{RealClock, wall};
 
 use super::deferred;
 use super::order_entry::{
-    CheckedRow, ConditionSource, OrdersBefore, checked_conditions, named, probe_of, recorded, workload,
+    ConditionSource, OrdersBefore, checked, checked_conditions, named, probe_of, workload,
 };
 use super::{SetupError, host_of, unless_stopped};
+use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
@@ -454,13 +452,13 @@ pub(super) fn check(
     plan: &Plan,
     target: &DatabaseTarget,
     clock: RealClock,
-    (point, moment): (LoadPoint, CheckMoment),
+    moment: CheckMoment,
     counts: &Counts,
     stop: &AtomicBool,
-) -> Result<Vec<ConsistencyCheck>, VerifyError> {
+) -> Result<Vec<CheckedRow>, VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
     let before = target.orders_before(workload);
-    recorded((point, moment), found_conditions(workload, &context, (moment, counts), &before), stop)
+    checked(found_conditions(workload, &context, (moment, counts), &before), stop)
 }
 
 /// Checks the conditions in SQL, with a row about the data before a load point.

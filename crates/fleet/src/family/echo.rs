@@ -8,11 +8,12 @@ use std::sync::atomic::AtomicBool;
 
 use benchmarks::echo::Messages;
 use drivers::echo::{EchoContext, EchoDriver};
-use model::{CheckMoment, ConsistencyCheck, EchoMessage, EchoWorkload, Family, LoadPoint, Plan, Workload};
+use model::{EchoMessage, EchoWorkload, Family, Plan, Workload};
 use units::RealClock;
 
 use super::probe::Probe;
 use super::{SetupError, unless_stopped};
+use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -88,9 +89,8 @@ pub(super) fn check(
     plan: &Plan,
     target: &EchoTarget,
     clock: RealClock,
-    (point, moment): (LoadPoint, CheckMoment),
     stop: &AtomicBool,
-) -> Result<Vec<ConsistencyCheck>, VerifyError> {
+) -> Result<Vec<CheckedRow>, VerifyError> {
     let (holds, found) = match probe(plan, target, clock, stop) {
         Ok(()) => (true, "messages of all kinds came back".to_owned()),
         Err(error @ (VerifyError::Wrong { .. } | VerifyError::Unreachable { .. })) => {
@@ -98,8 +98,7 @@ pub(super) fn check(
         }
         Err(error) => return Err(error),
     };
-    let name = "messages come back".to_owned();
-    Ok(vec![ConsistencyCheck { load_point: point.index, moment, name, holds, found }])
+    Ok(vec![("messages come back".to_owned(), holds, found)])
 }
 
 /// Runs the users of a load thread.

@@ -10,10 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use drivers::orders::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
 use engine::Driver;
-use model::{
-    CheckMoment, ConsistencyCheck, Fact, FactSection, LoadPoint, OrderEntryWorkload, OrderRequest, Plan,
-    Reply,
-};
+use model::{CheckMoment, Fact, FactSection, OrderEntryWorkload, OrderRequest, Plan, Reply};
 use orders::wire::ConditionResult;
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
 use orderstore::{OrderStore, StoreCounts, StoreError};
@@ -21,10 +18,11 @@ use servers::orders::{OrderData, OrderOptions, OrderServerError};
 use units::{Nanos, RealClock};
 
 use super::order_entry::{
-    CheckedRow, ConditionSource, OrdersBefore, check_room, checked_conditions, data_row, named, probe_of,
-    recorded, workload,
+    ConditionSource, OrdersBefore, check_room, checked, checked_conditions, data_row, named, probe_of,
+    workload,
 };
 use super::{SetupError, deferred, unless_stopped};
+use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
@@ -180,12 +178,12 @@ impl ConditionSource for Arc<EmbeddedDatabase> {
 pub(super) fn check(
     plan: &Plan,
     target: &EmbeddedTarget,
-    (point, moment): (LoadPoint, CheckMoment),
+    moment: CheckMoment,
     counts: &Counts,
     stop: &AtomicBool,
-) -> Result<Vec<ConsistencyCheck>, VerifyError> {
+) -> Result<Vec<CheckedRow>, VerifyError> {
     let workload = workload(plan)?;
-    recorded((point, moment), found_conditions(workload, target, moment, counts), stop)
+    checked(found_conditions(workload, target, moment, counts), stop)
 }
 
 /// Checks the conditions, with a row about the data before a load point.

@@ -25,7 +25,7 @@ use drivers::database::DatabaseSetupError;
 use drivers::sql::SqlSetupError;
 use drivers::web::{Target, WebSetupError};
 use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
-use model::{CheckMoment, ConsistencyCheck, Family, LoadPoint, Plan, Secrets, Workload};
+use model::{CheckMoment, Family, Plan, Secrets, Workload};
 use observe::ResourceMonitor;
 use orderstore::StoreError;
 use testbed::{DataContents, RunningSut, ServerFamily};
@@ -47,6 +47,7 @@ pub(crate) use order_entry::OrderTarget;
 pub(crate) use sql::SqlTarget;
 pub(crate) use web::WebTarget;
 
+use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
@@ -398,8 +399,8 @@ impl ResolvedTarget {
         }
     }
 
-    /// Checks the conditions that the benchmark sets on the server before or after a load point; returns what is to be
-    /// recorded. `counts` are those of the load point after it.
+    /// Checks the conditions that the benchmark sets on the server before or after a load point; returns what was found.
+    /// `counts` are those of the load point after it.
     ///
     /// # Errors
     /// `stop` is set before all of them were checked, or the system refused a socket.
@@ -407,22 +408,24 @@ impl ResolvedTarget {
         &self,
         plan: &Plan,
         clock: RealClock,
-        when: (LoadPoint, CheckMoment),
+        moment: CheckMoment,
         counts: &Counts,
         stop: &AtomicBool,
-    ) -> Result<Vec<ConsistencyCheck>, VerifyError> {
+    ) -> Result<Vec<CheckedRow>, VerifyError> {
         match self {
             // Every operation checks all that a web server can be asked.
             ResolvedTarget::Web(_) => Ok(Vec::new()),
             // Every read checks the number of its block.
             ResolvedTarget::App(_) => Ok(Vec::new()),
-            ResolvedTarget::OrderEntry(target) => order_entry::check(plan, target, clock, when, counts, stop),
-            ResolvedTarget::Database(target) => database::check(plan, target, clock, when, counts, stop),
+            ResolvedTarget::OrderEntry(target) => {
+                order_entry::check(plan, target, clock, moment, counts, stop)
+            }
+            ResolvedTarget::Database(target) => database::check(plan, target, clock, moment, counts, stop),
             // What its data must be, only the user knows.
             ResolvedTarget::Sql(_) => Ok(Vec::new()),
-            ResolvedTarget::Embedded(target) => embedded::check(plan, target, when, counts, stop),
+            ResolvedTarget::Embedded(target) => embedded::check(plan, target, moment, counts, stop),
             #[cfg(feature = "echo")]
-            ResolvedTarget::Echo(target) => echo::check(plan, target, clock, when, stop),
+            ResolvedTarget::Echo(target) => echo::check(plan, target, clock, stop),
         }
     }
 

@@ -17,9 +17,7 @@ use drivers::orders::{
     DEFERRED_MAX, DeferredCounts, OrderCallError, OrderContext, OrderControl, OrderCounts, OrderDriver,
 };
 use languages::foreign_text;
-use model::{
-    CheckMoment, ConsistencyCheck, Family, LoadPoint, OrderEntryWorkload, OrderRequest, Plan, Workload,
-};
+use model::{CheckMoment, Family, OrderEntryWorkload, OrderRequest, Plan, Workload};
 use observe::free_bytes;
 use orders::wire::{ConditionResult, DataDescription};
 use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals};
@@ -28,6 +26,7 @@ use units::{Bytes, RealClock};
 use super::deferred;
 use super::probe::Probe;
 use super::{SetupError, host_and_port, host_of, unless_stopped};
+use crate::checked::CheckedRow;
 use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::thread::{ThreadFailure, ThreadWork};
@@ -180,35 +179,24 @@ pub(super) fn check(
     plan: &Plan,
     target: &OrderTarget,
     clock: RealClock,
-    (point, moment): (LoadPoint, CheckMoment),
+    moment: CheckMoment,
     counts: &Counts,
     stop: &AtomicBool,
-) -> Result<Vec<ConsistencyCheck>, VerifyError> {
+) -> Result<Vec<CheckedRow>, VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
-    recorded((point, moment), found_conditions(&workload.scale, context, moment, counts), stop)
+    checked(found_conditions(&workload.scale, context, moment, counts), stop)
 }
 
-/// A row of what was checked: name, whether it holds, what was found.
-pub(super) type CheckedRow = (String, bool, String);
-
-/// Checks until it is done or `stop` is set, and returns what is recorded; of a check that failed, that.
-pub(super) fn recorded<E: fmt::Display>(
-    (point, moment): (LoadPoint, CheckMoment),
+/// Checks until it is done or `stop` is set, and returns what was found; of a check that failed, that.
+pub(super) fn checked<E: fmt::Display>(
     checking: impl Future<Output = Result<Vec<CheckedRow>, E>>,
     stop: &AtomicBool,
-) -> Result<Vec<ConsistencyCheck>, VerifyError> {
-    let row = |(name, holds, found): CheckedRow| ConsistencyCheck {
-        load_point: point.index,
-        moment,
-        name,
-        holds,
-        found,
-    };
-    let found = unless_stopped(stop, async { Ok(checking.await) })?.unwrap_or_else(|error| {
+) -> Result<Vec<CheckedRow>, VerifyError> {
+    let found = unless_stopped(stop, async { Ok(checking.await) })?;
+    Ok(found.unwrap_or_else(|error| {
         let text = foreign_text(&error.to_string());
         vec![("consistency conditions".to_owned(), false, format!("they cannot be checked: {text}"))]
-    });
-    Ok(found.into_iter().map(row).collect())
+    }))
 }
 
 /// A session in which the consistency of the data is checked.

@@ -36,6 +36,15 @@ fn checks<'a>(point: &'a Value, moment: &str) -> Vec<&'a str> {
     checks.map(name).collect()
 }
 
+/// Checks that what was found before a load point was found in the golden copy of the data, or that none of it was.
+fn check_golden(point: &Value, is_golden: bool) {
+    let all = point["checks"].as_array().unwrap().iter();
+    for check in all.filter(|check| check["moment"] == "before") {
+        let found = check["found"].as_str().unwrap();
+        assert_eq!(found.starts_with("in the golden copy: "), is_golden, "{check}");
+    }
+}
+
 /// Checks a run on SQLite: its audit, and of each load point score, conditions and counts. `trips` is the number of round
 /// trips of a transaction.
 fn check_sqlite(fixture: &Fixture, run: &str, trips: Option<f64>) {
@@ -44,6 +53,7 @@ fn check_sqlite(fixture: &Fixture, run: &str, trips: Option<f64>) {
     for point in report["load_points"].as_array().unwrap() {
         assert_eq!(point["total"]["errors"], 0);
         check_score(point, trips);
+        check_golden(point, true);
         let conditions: Vec<String> = (1..=12).map(|number| format!("condition {number}")).collect();
         let before = conditions.iter().map(String::as_str).chain(["orders as loaded"]);
         assert_eq!(checks(point, "before"), ["data restored"].into_iter().chain(before).collect::<Vec<_>>());
@@ -236,12 +246,18 @@ fn settings_are_modifications() {
 }
 
 /// Checks a run on a database: no failures, all conditions hold, and what is known of its form of SQL.
-fn check_database(fixture: &Fixture, product: &str, run: &str, (text, trips): (&str, f64)) {
+fn check_database(
+    fixture: &Fixture,
+    (product, is_golden): (&str, bool),
+    run: &str,
+    (text, trips): (&str, f64),
+) {
     fixture.run(&["audit", run]).expect(0).expect_stdout("no differences found");
     let report = fixture.report(&fixture.path(run));
     for point in report["load_points"].as_array().unwrap() {
         assert_eq!(point["total"]["errors"], 0, "{point}");
         assert_eq!((checks(point, "before").len(), checks(point, "after").len()), (14, 13));
+        check_golden(point, is_golden);
         let database = point["checks"][0]["found"].as_str().unwrap();
         assert!(database.contains(&format!(" in {product} ")), "{database}");
         assert_eq!(point["counts"]["new orders in doubt"], 0, "{point}");
@@ -304,7 +320,7 @@ fn check_recipe(
             .run(&[&arguments[..], &[run.as_str()], sql, &SHORT[..SHORT.len() - 1]].concat())
             .expect_run();
         assert!(ended.stdout.contains("NOPM"), "{}", ended.stdout);
-        check_database(fixture, product, &run, known);
+        check_database(fixture, (product, true), &run, known);
         // Its own account, with a line for each of its counters.
         let html = std::fs::read_to_string(fixture.path(&run.replace(".plim", ".html"))).unwrap();
         for text in ["Sessions of a database that wait for a lock", counter] {
@@ -390,7 +406,7 @@ fn check_database_there(
     let mut command = fixture.command(&arguments);
     set_password(&fixture, &mut command);
     let ended = fixture.end(command).expect_run();
-    check_database(&fixture, product, "run.plim", CLIENT);
+    check_database(&fixture, (product, false), "run.plim", CLIENT);
     let run = std::fs::read(fixture.path("run.plim")).unwrap();
     let run = String::from_utf8_lossy(&run).into_owned();
     let html = std::fs::read_to_string(fixture.path("run.html")).unwrap();
@@ -426,6 +442,7 @@ fn check_unreset(fixture: &Fixture, run: &str) {
         assert_eq!(point["total"]["errors"], 0, "{point}");
         let before = checks(point, "before");
         assert_eq!((before.len(), checks(point, "after").len()), (13, 13));
+        check_golden(point, false);
         assert!(!before.contains(&"condition 11") && before.contains(&"orders before the load point"));
         let orders = point["checks"].as_array().unwrap().iter();
         let orders = orders.filter(|check| check["name"] == "orders before the load point");
