@@ -35,7 +35,7 @@ commands:
                    [--rounds 9] [--seconds 4] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
                    docs/bench-application.md)
   bench-orders     CPU per exchange of terminals on PostgreSQL and MariaDB, beside pgbench and sysbench; memory per
-                   user; loading compared with that of files
+                   user; loading compared with that of files, and with restoring
                    [--rounds 5] [--seconds 5] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
                    docs/bench-orders.md)
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte

@@ -2,19 +2,21 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
 use drivers::database::{DatabasePassword, DatabasePlace, DatabaseServer};
-use drivers::orders::{DatabaseLoad, ORDER_SCHEMA, load_database};
+use drivers::orders::{DatabaseLoad, ORDER_SCHEMA, contents_of, load_database};
 use model::{DatabaseProduct, FileSet};
 use observe::private_folder::private_folder_in;
 use orders::Population;
 use tempfile::TempDir;
-use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, make_private_folder};
+use testbed::{
+    DataContents, Recipe, ResourceLimits, RunningSut, Server, SutRequest, WebParts, make_private_folder,
+};
 use units::{Clock, RealClock};
 
 use crate::packages::Needed;
@@ -56,9 +58,30 @@ pub(super) struct Database {
 impl Database {
     /// Starts a server without data of ours, on these CPUs; on all of them if none is named.
     pub(super) fn start(product: DatabaseProduct, cpus: Vec<u32>) -> Result<Database> {
+        Database::start_in(Path::new("/dev/shm"), product, cpus, None)
+    }
+
+    /// Starts a server in a folder on a disk, loads rows into it, and makes the golden copy of its data, as a run does.
+    pub(super) fn start_with_golden(product: DatabaseProduct, population: &Population) -> Result<Database> {
+        let contents = DataContents {
+            identity: contents_of(population),
+            bytes: Some(population.scale().loaded_bytes()),
+        };
+        let mut database = Database::start_in(Path::new("/var/tmp"), product, Vec::new(), Some(&contents))?;
+        database.load(population)?;
+        database.sut.keep_contents()?;
+        Ok(database)
+    }
+
+    fn start_in(
+        parent: &Path,
+        product: DatabaseProduct,
+        cpus: Vec<u32>,
+        contents: Option<&DataContents>,
+    ) -> Result<Database> {
         // The server's own account has to reach its data, and the files that it reads.
         let open = Permissions::from_mode(0o755);
-        let folder = tempfile::Builder::new().permissions(open).tempdir_in("/dev/shm")?;
+        let folder = tempfile::Builder::new().permissions(open).tempdir_in(parent)?;
         let private = |name: &str| -> Result<PathBuf> {
             let path = folder.path().join(name);
             fs::create_dir(&path)?;
@@ -79,7 +102,7 @@ impl Database {
             web: WebParts::default(),
             program: PathBuf::new(),
         };
-        let mut sut = RunningSut::start(request)?;
+        let mut sut = RunningSut::start_with(request, contents)?;
         sut.wait_ready(READY_MAX)?;
         Ok(Database { product, sut, folder, started: RealClock::start() })
     }
@@ -124,6 +147,26 @@ impl Database {
         let load =
             DatabaseLoad { server: &self.server(), population: *population, n_connections: CONNECTIONS };
         load_database(&load, &AtomicBool::new(false), |_| {})?;
+        Ok(())
+    }
+
+    /// Restores the data from their golden copy, as before a load point: the server is stopped meanwhile.
+    pub(super) fn restore(&mut self) -> Result<()> {
+        Ok(self.sut.reset()?)
+    }
+
+    /// Drops our schema, and has PostgreSQL write what it has in memory only; MariaDB does so in its own time.
+    pub(super) fn clear(&self) -> Result<()> {
+        let client = self.client();
+        match self.product {
+            DatabaseProduct::PostgreSql => {
+                client.execute_outside(&format!("DROP SCHEMA IF EXISTS {ORDER_SCHEMA} CASCADE"))?;
+                client.execute_outside("CHECKPOINT")?;
+            }
+            DatabaseProduct::MariaDb => {
+                client.execute_outside(&format!("DROP DATABASE IF EXISTS {ORDER_SCHEMA}"))?;
+            }
+        }
         Ok(())
     }
 

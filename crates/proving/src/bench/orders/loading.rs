@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use drivers::orders::{LOADING_ORDER, ORDER_SCHEMA, row_statements, schema_statements};
+use drivers::orders::{LOADING_ORDER, row_statements, schema_statements};
 use model::DatabaseProduct;
 use orders::{DataScale, OrderTable, Population};
 use tempfile::TempDir;
@@ -58,6 +58,15 @@ impl LoadTimes {
 }
 
 impl LoadTarget {
+    /// Returns the name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            LoadTarget::Server(DatabaseProduct::PostgreSql) => "PostgreSQL",
+            LoadTarget::Server(DatabaseProduct::MariaDb) => "MariaDB",
+            LoadTarget::Sqlite => "SQLite",
+        }
+    }
+
     /// Returns the name, with the statement that loads files.
     pub(super) fn title(self) -> &'static str {
         match self {
@@ -83,11 +92,11 @@ pub(super) fn amount() -> Result<(u64, u64)> {
     Ok((OrderTable::ALL.into_iter().map(|table| scale.rows(table)).sum(), scale.raw_bytes()))
 }
 
-fn scale() -> Result<DataScale> {
+pub(super) fn scale() -> Result<DataScale> {
     Ok(DataScale::new(WAREHOUSES, DIVISOR)?)
 }
 
-fn population() -> Result<Population> {
+pub(super) fn population() -> Result<Population> {
     Ok(Population::new(1, scale()?, wall()))
 }
 
@@ -132,7 +141,7 @@ fn timed(loading: &impl Loading, work: impl FnOnce() -> Result<()>) -> Result<(f
 }
 
 /// Returns a query for the number of rows of all tables.
-fn count_all() -> String {
+pub(super) fn count_all() -> String {
     let counts = LOADING_ORDER.map(|table| format!("(SELECT COUNT(*) FROM {})", table.schema().name));
     format!("SELECT {}", counts.join(" + "))
 }
@@ -222,12 +231,7 @@ impl RowFiles {
 
 impl Loading for ServerLoading {
     fn clear(&self) -> Result<()> {
-        let statement = match self.files.product {
-            DatabaseProduct::PostgreSql => format!("DROP SCHEMA IF EXISTS {ORDER_SCHEMA} CASCADE"),
-            DatabaseProduct::MariaDb => format!("DROP DATABASE IF EXISTS {ORDER_SCHEMA}"),
-        };
-        self.files.client.execute_outside(&statement)?;
-        self.files.flush()
+        self.database.clear()
     }
 
     fn load(&self) -> Result<()> {

@@ -1,27 +1,30 @@
 //! `bench-orders`: the CPU time and the memory of terminals of order entry on PostgreSQL and MariaDB, beside the products'
-//! own load generators, and the loading of rows compared with that of files.
+//! own load generators, the loading of rows compared with that of files, and their restoring.
 //!
-//! In turns, the server has CPU 0 and the load generator CPU 1; loading has both.
+//! In turns, the server has CPU 0 and the load generator CPU 1; loading and restoring have both.
 //!
 //! - `databases`: the servers
 //! - `loads`: definitions and statements of the loads
 //! - `peers`: pgbench and sysbench
 //! - `turns`: the loads on their servers, and their costs
-//! - `loading`: rows that we generate, and rows from files
-//! - `page`: the tables
+//! - `loading`: rows that we generate, and rows from files; `restoring`: rows from a golden copy
+//! - `page`, `page_restoring`: the tables
 
 mod databases;
 mod loading;
 mod loads;
 mod page;
+mod page_restoring;
 mod peers;
+mod restoring;
 mod turns;
 
 use anyhow::{Context, Result};
 
 use self::databases::{NEEDED, POSTGRES_SERVER};
-use self::loading::TARGETS;
-use self::page::{LoadRounds, Round};
+use self::loading::{LoadTimes, TARGETS};
+use self::page::{DataRounds, Round, RoundsOf};
+use self::restoring::RestoreTimes;
 use self::turns::{CLIENT, Databases, MEMORY, PEERS, TURNS, Turn};
 use super::CaseOptions;
 use super::machine;
@@ -30,11 +33,12 @@ use crate::build::release_binary;
 use crate::packages::install;
 use crate::shell::write_page;
 
-/// The name of the case that has no turns.
+/// The names of the cases that have no turns.
 const LOADING: &str = "loading";
+const RESTORING: &str = "restoring";
 
 /// Names of the cases.
-const CASES: [&str; 4] = [CLIENT, PEERS, MEMORY, LOADING];
+const CASES: [&str; 5] = [CLIENT, PEERS, MEMORY, LOADING, RESTORING];
 
 /// Parses the command line: five rounds, with turns of five seconds, unless it says otherwise.
 ///
@@ -56,8 +60,11 @@ pub fn perform(options: &CaseOptions) -> Result<()> {
     loads::write_files(&site)?;
     let head = page::head(options, &programs()?)?;
     let rounds = take_turns(options, &site)?;
-    let loaded = if options.wants(LOADING) { load(options.rounds)? } else { LoadRounds::new() };
-    let text = head + &page::tables(&rounds, &loaded);
+    let data = DataRounds {
+        loaded: if options.wants(LOADING) { load(options.rounds)? } else { Vec::new() },
+        restored: if options.wants(RESTORING) { restore(options.rounds)? } else { Vec::new() },
+    };
+    let text = head + &page::tables(&rounds, &data);
     println!("\n{text}");
     if options.write {
         write_page("docs/bench-orders.md", &text)?;
@@ -99,10 +106,19 @@ fn take_turns(options: &CaseOptions, site: &Site) -> Result<Vec<Round>> {
 }
 
 /// Loads rows into all targets.
-fn load(rounds: usize) -> Result<LoadRounds> {
+fn load(rounds: usize) -> Result<RoundsOf<LoadTimes>> {
     let measure = |target: loading::LoadTarget| {
         println!("loading: {}", target.title());
         Ok((target, target.measure(rounds).with_context(|| target.title())?))
+    };
+    TARGETS.into_iter().map(measure).collect()
+}
+
+/// Restores the rows of all targets.
+fn restore(rounds: usize) -> Result<RoundsOf<RestoreTimes>> {
+    let measure = |target: loading::LoadTarget| {
+        println!("restoring: {}", target.name());
+        Ok((target, target.measure_restoring(rounds).with_context(|| target.name())?))
     };
     TARGETS.into_iter().map(measure).collect()
 }
@@ -112,10 +128,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_but_loading_has_turns() {
+    fn every_case_but_those_of_data_has_turns() {
         for case in CASES {
             let n_turns = TURNS.iter().filter(|turn| turn.cases.contains(&case)).count();
-            assert_eq!(n_turns == 0, case == LOADING, "{case}");
+            assert_eq!(n_turns == 0, [LOADING, RESTORING].contains(&case), "{case}");
         }
         for turn in &TURNS {
             let is_known = turn.cases.iter().all(|case| CASES.contains(case));

@@ -5,6 +5,8 @@ use model::DatabaseProduct;
 
 use super::loading::{LoadTarget, LoadTimes, amount};
 use super::loads::{EXCHANGES, RAMP_UP_SECONDS, THINK_SECONDS, USERS};
+use super::page_restoring;
+use super::restoring::RestoreTimes;
 use super::turns::{FEW, MANY, MEMORY_SECONDS, MOST, MemoryServer, TURNS, TurnCosts, TurnName};
 use crate::bench::figures::{self, median, word};
 use crate::bench::{CaseOptions, LOAD_CPU, SERVER_CPU, machine};
@@ -61,8 +63,17 @@ const MEMORIES: [(&str, MemoryServer, u32, u32); 3] = [
     ("MariaDB", MemoryServer::OfProduct(DatabaseProduct::MariaDb), FEW, MANY),
 ];
 
-/// The times of loading, by target.
-pub(super) type LoadRounds = Vec<(LoadTarget, Vec<LoadTimes>)>;
+/// The times of all rounds, by target.
+pub(super) type RoundsOf<T> = Vec<(LoadTarget, Vec<T>)>;
+
+/// The times of what is done with data.
+#[derive(Debug, Default)]
+pub(super) struct DataRounds {
+    /// Those of loading.
+    pub(super) loaded: RoundsOf<LoadTimes>,
+    /// Those of restoring.
+    pub(super) restored: RoundsOf<RestoreTimes>,
+}
 
 /// The costs of the turns of a round.
 pub(super) type Round = figures::Round<TurnName, TurnCosts>;
@@ -88,8 +99,11 @@ pub(super) fn head(options: &CaseOptions, programs: &str) -> Result<String> {
 }
 
 /// Returns the tables of what was measured.
-pub(super) fn tables(rounds: &[Round], loaded: &LoadRounds) -> String {
-    [client(rounds), peers(rounds), memory(rounds), loading(loaded), details(rounds), loads(loaded)].concat()
+pub(super) fn tables(rounds: &[Round], DataRounds { loaded, restored }: &DataRounds) -> String {
+    let tables =
+        [client(rounds), peers(rounds), memory(rounds), loading(loaded), page_restoring::table(restored)];
+    let rounds = [details(rounds), loads(loaded), page_restoring::rounds(restored)];
+    tables.concat() + &rounds.concat()
 }
 
 fn client(rounds: &[Round]) -> String {
@@ -179,7 +193,7 @@ fn memory(rounds: &[Round]) -> String {
     )
 }
 
-fn loading(loaded: &LoadRounds) -> String {
+fn loading(loaded: &RoundsOf<LoadTimes>) -> String {
     let row = |(target, times): &(LoadTarget, Vec<LoadTimes>)| {
         let of = |value: fn(&LoadTimes) -> f64| stats::median(&times.iter().map(value).collect::<Vec<_>>());
         let (ours, from_files) = (of(|one| one.ours)?, of(|one| one.from_files)?);
@@ -205,7 +219,7 @@ fn loading(loaded: &LoadRounds) -> String {
 }
 
 /// Returns the head of a section and its rows; nothing without rows.
-fn section(rows: String, head: &str) -> String {
+pub(super) fn section(rows: String, head: &str) -> String {
     if rows.is_empty() { rows } else { format!("{head}{rows}\n") }
 }
 
@@ -231,7 +245,7 @@ fn details(rounds: &[Round]) -> String {
     )
 }
 
-fn loads(loaded: &LoadRounds) -> String {
+fn loads(loaded: &RoundsOf<LoadTimes>) -> String {
     let mut rows = String::new();
     for (target, times) in loaded {
         for (n, times) in (1..).zip(times) {
@@ -272,7 +286,7 @@ mod tests {
     /// By hand: the median of 8, 7 and 9 µs is 8 µs, and 12 of them are 0.096 ms; 0.8 of pgbench's 10 µs.
     #[test]
     fn rows_show_the_medians_of_the_rounds() {
-        let text = tables(&[speed(8.0), speed(7.0), speed(9.0)], &LoadRounds::new());
+        let text = tables(&[speed(8.0), speed(7.0), speed(9.0)], &DataRounds::default());
         for row in [
             "| order entry, PostgreSQL | 25.0 | 8.00 | 0.40 | 0.99 | 0.0960 | ≤ 0.1 | met |",
             "| fixed transaction, PostgreSQL | 12.0 | 8.00 | 0.40 | 0.99 | 0.0960 | ≤ 0.1 | met |",
@@ -302,7 +316,7 @@ mod tests {
     fn loading_is_compared_by_rates() {
         let times = |ours, from_files| LoadTimes { ours, from_files };
         let loaded = vec![(LoadTarget::Sqlite, vec![times(4.0, 3.0), times(4.0, 2.0), times(4.0, 4.0)])];
-        let text = tables(&[], &loaded);
+        let text = tables(&[], &DataRounds { loaded, ..DataRounds::default() });
         assert!(text.contains("| SQLite, `.import` | 4.00 | 3.00 | 0.75 | ≥ 0.7 | met |"), "{text}");
         assert!(text.contains("| 2 | SQLite, `.import` | 4.00 | 2.00 | 0.50 |"), "{text}");
     }
