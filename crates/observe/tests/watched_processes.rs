@@ -176,6 +176,31 @@ fn throttling_is_counted_where_a_control_group_holds_the_processes_alone() {
     }
 }
 
+/// Goal: a limit that somebody changes while it is watched is read as it is then, and its use with it.
+#[test]
+fn limits_in_force_are_read_again() {
+    let name = format!("plimsoll-test-changed-{}", std::process::id());
+    let Some(mut group) = CpuGroup::limited(&name) else { return };
+    group.occupy();
+    let label = format!("pid={}", group.process.as_ref().unwrap().0.id());
+    let mut machine = watching(&label);
+    let set = |[version_1, version_2]: [&str; 2]| {
+        let old =
+            group.directories.iter().any(|one| fs::write(one.join("cpu.cfs_quota_us"), version_1).is_ok());
+        assert!(old || fs::write(group.directories[0].join("cpu.max"), version_2).is_ok());
+    };
+    let quota = |machine: &mut LocalMachine| read(machine, Counter::SutQuota, &label);
+    assert_eq!(quota(&mut machine), Some(100_000));
+    set(["-1", "max 20000"]);
+    assert_eq!(quota(&mut machine), None);
+    // 6 ms of 20 ms.
+    set(["6000", "6000 20000"]);
+    assert_eq!(quota(&mut machine), Some(300_000));
+    wait_for("the quota is used up", || {
+        read(&mut machine, Counter::SutThrottledPeriods, &label).is_some_and(|periods| 0 < periods)
+    });
+}
+
 /// Goal: a quota of a group above that of the processes, which others share, is their limit in force, and it is seen to be
 /// used up by whoever used it. Only those who may make groups can check it.
 #[test]

@@ -99,22 +99,36 @@ impl CgroupLimit {
         least
     }
 
+    /// Returns the files from which the limits that these directories set are read: those that reading asks for where none can
+    /// be read.
+    pub(crate) fn files(directories: &[GroupDirectory]) -> BTreeSet<PathBuf> {
+        asked_for(|unread| {
+            CgroupLimit::least(directories, unread);
+        })
+    }
+
     /// Returns the path of a file of the group that sets the limit.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.set_by.files.directory.join(name)
     }
 }
 
-/// Returns the files from which the limits that these directories set are read: those that reading asks for where none can
-/// be read.
+/// Returns the files from which the limits that these directories set are read, and with them the group that restricts the CPUs.
 pub(crate) fn limit_files(directories: &[GroupDirectory]) -> BTreeSet<PathBuf> {
+    let mut files = CgroupLimit::files(directories);
+    files.extend(asked_for(|unread| {
+        group_with_cpus(directories, "", unread);
+    }));
+    files
+}
+
+/// Returns the files that a reader asks for where none can be read.
+fn asked_for(read_all: impl FnOnce(ReadFile<'_>)) -> BTreeSet<PathBuf> {
     let files = RefCell::new(BTreeSet::new());
-    let unread = |path: &Path| {
+    read_all(&|path: &Path| {
         files.borrow_mut().insert(path.to_owned());
         None
-    };
-    CgroupLimit::least(directories, &unread);
-    group_with_cpus(directories, "", &unread);
+    });
     files.into_inner()
 }
 

@@ -8,8 +8,8 @@ use super::resolve::{FoundProcesses, Sought};
 use super::table::ProcessTable;
 use crate::cgroup::{CgroupMembership, CgroupMount, Controller, ControllerFiles, all_members, members};
 
-/// The number of readings after which it is checked again that control groups hold the group alone, and after which
-/// processes that have all ended are looked for again.
+/// The number of readings after which it is checked again that control groups hold the group alone and which CPUs it may use,
+/// and after which processes that have all ended are looked for again.
 const CHECKED_EVERY: u32 = 4;
 
 /// A group of processes.
@@ -110,7 +110,7 @@ impl ProcessGroup {
         &self.alone
     }
 
-    /// Returns the limits in force, as they were when it was found; none of processes that this run started.
+    /// Returns the limits in force, as last updated; none of processes that this run started.
     pub(crate) fn limits(&self) -> &GroupLimits {
         static NONE: GroupLimits = GroupLimits::NONE;
         self.limits.as_ref().unwrap_or(&NONE)
@@ -142,11 +142,21 @@ impl ProcessGroup {
         }
         self.members.retain(|pid| !taken.contains(pid));
         self.readings = self.readings.wrapping_add(1);
-        let has_limits = self.limits.is_none() && !self.members.is_empty();
-        if has_limits {
-            self.limits = Some(GroupLimits::of(&self.members));
+        let has_other_limits = self.update_limits(is_due);
+        is_due && self.check_alone() || has_other_limits
+    }
+
+    /// Reads the limits in force, which somebody may change at any time; returns whether they have changed.
+    fn update_limits(&mut self, is_due: bool) -> bool {
+        match &mut self.limits {
+            // What has ended is held back by nothing.
+            _ if self.members.is_empty() => false,
+            Some(limits) => limits.update(Some(&self.members[..]).filter(|_| is_due)),
+            None => {
+                self.limits = Some(GroupLimits::of(&self.members));
+                true
+            }
         }
-        is_due && self.check_alone() || has_limits
     }
 
     fn follow(&mut self, table: &ProcessTable) {

@@ -24,8 +24,8 @@ pub(crate) struct GroupLimits {
     pub(crate) of_cgroups: Vec<CgroupLimit>,
     /// The CPUs that it may use; `None` if these are all of the machine, or not known.
     pub(crate) cpus: Option<AllowedCpus>,
-    /// The directories that account for CPU time, of all control groups that it is in.
-    pub(crate) accounts: Vec<GroupDirectory>,
+    /// The directories of all control groups that it is in, and of those above.
+    pub(crate) directories: Vec<GroupDirectory>,
 }
 
 /// The CPUs that a group of processes may use.
@@ -47,11 +47,32 @@ pub fn memory_limit_of(pids: &[u32]) -> Option<u64> {
 impl GroupLimits {
     /// No limits.
     pub(crate) const NONE: GroupLimits =
-        GroupLimits { of_cgroups: Vec::new(), cpus: None, accounts: Vec::new() };
+        GroupLimits { of_cgroups: Vec::new(), cpus: None, directories: Vec::new() };
 
     /// Reads the limits of these processes. A limit of some of them alone is left out.
     pub(crate) fn of(pids: &[u32]) -> GroupLimits {
         GroupLimits::found(directories_of(pids), &cpu_lists(pids), &read_here)
+    }
+
+    /// Reads again the limits that its control groups set, and, of these processes, the CPUs that they may use: both may be
+    /// changed at any time. Returns whether they have changed.
+    pub(crate) fn update(&mut self, cpus_of: Option<&[u32]>) -> bool {
+        let next = match cpus_of {
+            Some(pids) => GroupLimits::found(self.directories.clone(), &cpu_lists(pids), &read_here),
+            None => {
+                let mut next = self.clone();
+                next.read_again(&read_here);
+                next
+            }
+        };
+        let has_changed = next != *self;
+        *self = next;
+        has_changed
+    }
+
+    /// Reads again the limits that its control groups set.
+    pub(crate) fn read_again(&mut self, read: ReadFile<'_>) {
+        self.of_cgroups = CgroupLimit::least(&self.directories, read);
     }
 
     /// Reads the limits that these directories set, and that of the CPUs that threads may use, from the files of a machine.
@@ -67,12 +88,7 @@ impl GroupLimits {
             let set_by = group_with_cpus(&directories, &format_cpu_list(&cpus), read);
             AllowedCpus { set_by: set_by.map(|group| group.path.clone()), cpus }
         });
-        let of_cgroups = CgroupLimit::least(&directories, read);
-        let accounts = directories
-            .into_iter()
-            .filter(|one| one.files.controllers.contains(&Controller::Cpuacct))
-            .collect();
-        GroupLimits { of_cgroups, cpus, accounts }
+        GroupLimits { of_cgroups: CgroupLimit::least(&directories, read), cpus, directories }
     }
 
     /// Returns the directory that accounts for the CPU time of the control group that sets a limit.
@@ -80,7 +96,9 @@ impl GroupLimits {
         let is_same = |one: &&GroupDirectory| {
             one.path == limit.set_by.path && one.files.version == limit.set_by.files.version
         };
-        self.accounts.iter().find(is_same)
+        let accounts =
+            self.directories.iter().filter(|one| one.files.controllers.contains(&Controller::Cpuacct));
+        accounts.into_iter().find(is_same)
     }
 }
 

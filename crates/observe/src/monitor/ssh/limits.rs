@@ -4,14 +4,14 @@
 //! | state | the next request has | then |
 //! |---|---|---|
 //! | sought | the files with limits, and the CPUs of the threads | known |
-//! | known | the files that tell their use | known, until other processes are found |
+//! | known | the files with limits, which may change, and those that tell their use | known, until other processes are found |
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use model::Reading;
 
-use crate::cgroup::{GroupDirectory, limit_files};
+use crate::cgroup::{CgroupLimit, GroupDirectory, limit_files};
 use crate::monitor::processes::LimitUses;
 use crate::watch::{CpuLists, GroupLimits, ONLINE_CPUS};
 
@@ -23,8 +23,8 @@ pub(super) type FileTexts = BTreeMap<PathBuf, String>;
 pub(super) enum RemoteLimits {
     /// They are to be read: those that these directories of control groups set.
     Sought(Vec<GroupDirectory>),
-    /// They were read.
-    Known(LimitUses),
+    /// They were read, as they are now, and their uses.
+    Known(GroupLimits, LimitUses),
 }
 
 impl RemoteLimits {
@@ -41,23 +41,32 @@ impl RemoteLimits {
                 files.insert(ONLINE_CPUS.into());
                 files
             }
-            RemoteLimits::Known(uses) => uses.paths().cloned().collect(),
+            RemoteLimits::Known(limits, uses) => {
+                let mut files = CgroupLimit::files(&limits.directories);
+                files.extend(uses.paths().cloned());
+                files
+            }
         }
     }
 
     /// Takes the files that were requested, and the CPUs of the threads if they were; reports the limits and their use as
     /// those of the group named `label`.
     pub(super) fn read(&mut self, texts: &FileTexts, cpus: &CpuLists, label: &str, into: &mut Vec<Reading>) {
-        if let RemoteLimits::Sought(directories) = self {
-            let found =
-                GroupLimits::found(std::mem::take(directories), cpus, &|path| texts.get(path).cloned());
-            *self = RemoteLimits::Known(LimitUses::of(&found, false));
-        }
-        let RemoteLimits::Known(uses) = self else { return };
+        let text = |path: &Path| texts.get(path).cloned();
+        let limits = match self {
+            RemoteLimits::Sought(directories) => GroupLimits::found(std::mem::take(directories), cpus, &text),
+            RemoteLimits::Known(limits, _) => {
+                let mut limits = std::mem::take(limits);
+                limits.read_again(&text);
+                limits
+            }
+        };
+        let uses = LimitUses::of(&limits, false);
         uses.report(label, into);
         for (path, text) in texts {
             uses.report_use(path, text, label, into);
         }
+        *self = RemoteLimits::Known(limits, uses);
     }
 }
 
@@ -82,6 +91,8 @@ mod tests {
     use super::*;
     use crate::cgroup::{CgroupVersion, Controller, ControllerFiles};
 
+    const CPU_MAX: &str = "/sys/fs/cgroup/web.slice/web.service/cpu.max";
+
     fn group(path: &str) -> GroupDirectory {
         let directory = format!("/sys/fs/cgroup{path}").into();
         let (version, controllers) = (CgroupVersion::V2, Controller::ALL.to_vec());
@@ -90,7 +101,7 @@ mod tests {
 
     /// Recorded: a service of systemd with a quota of its own, in a slice with less memory. By hand: 30 ms of 100 ms.
     #[test]
-    fn limits_are_read_once_and_their_use_from_then_on() {
+    fn limits_are_read_with_their_use_and_again_when_they_change() {
         let mut limits = RemoteLimits::Sought(vec![group("/web.slice/web.service"), group("/web.slice")]);
         assert!(limits.needs_cpus());
         let files = limits.files();
@@ -114,8 +125,11 @@ mod tests {
         ];
         assert_eq!(readings, known);
         let files = limits.files();
-        assert!(!limits.needs_cpus() && !files.iter().any(|path| path.ends_with("cpu.max")), "{files:?}");
-        let printed = "/sys/fs/cgroup/web.slice/web.service/cpu.stat:usage_usec 9000\n\
+        assert!(!limits.needs_cpus() && files.contains(&PathBuf::from(CPU_MAX)), "{files:?}");
+        assert!(!files.iter().any(|path| path.ends_with("cpuset.cpus.effective")), "{files:?}");
+        let printed = "/sys/fs/cgroup/web.slice/web.service/cpu.max:30000 100000\n\
+                       /sys/fs/cgroup/web.slice/memory.max:134217728\n\
+                       /sys/fs/cgroup/web.slice/web.service/cpu.stat:usage_usec 9000\n\
                        /sys/fs/cgroup/web.slice/web.service/cpu.stat:nr_periods 10\n\
                        /sys/fs/cgroup/web.slice/web.service/cpu.stat:nr_throttled 3\n\
                        /sys/fs/cgroup/web.slice/memory.current:130000000\n";
@@ -128,5 +142,12 @@ mod tests {
             limit(Counter::SutThrottledPeriods, "port=80", 3),
         ];
         assert_eq!(readings, [&known[..], &uses].concat());
+        // Somebody lifts the limit on memory and halves the quota; the CPUs are those that were found.
+        let printed = format!("{CPU_MAX}:15000 100000\n/sys/fs/cgroup/web.slice/memory.max:max\n");
+        readings.clear();
+        limits.read(&texts_of(&printed, &files), &CpuLists::default(), "port=80", &mut readings);
+        let changed = [limit(Counter::SutQuota, "port=80", 150_000), known[2].clone(), known[3].clone()];
+        assert_eq!(readings, changed);
+        assert!(!limits.files().iter().any(|path| path.ends_with("memory.current")));
     }
 }
