@@ -24,7 +24,25 @@ pub(super) fn apply(
     if version == CgroupVersion::V1 && controller == Controller::Blkio {
         count_all_disks(directory);
     }
-    settings(version, controller, directory, limits).iter().try_for_each(|(file, text)| {
+    write(directory, &settings(version, controller, directory, limits))
+}
+
+/// Changes a group's limits, as far as one controller is concerned: lifts those that it had and sets the next ones.
+///
+/// # Errors
+/// The first file that could not be written, and the error.
+pub(super) fn change(
+    version: CgroupVersion,
+    controller: Controller,
+    directory: &Path,
+    [before, next]: [&ResourceLimits; 2],
+) -> Result<(), String> {
+    write(directory, &lifted(version, controller, before))?;
+    write(directory, &settings(version, controller, directory, next))
+}
+
+fn write(directory: &Path, settings: &[Setting]) -> Result<(), String> {
+    settings.iter().try_for_each(|(file, text)| {
         let path = directory.join(file);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
     })
@@ -73,6 +91,27 @@ fn settings(
         (Controller::Cpuset, CgroupVersion::V1) => cpus_and_nodes(directory, &limits.cpus),
         (Controller::Cpuset, CgroupVersion::V2) if limits.cpus.is_empty() => Vec::new(),
         (Controller::Cpuset, CgroupVersion::V2) => vec![("cpuset.cpus", format_cpu_list(&limits.cpus))],
+    }
+}
+
+/// Returns what lifts the limits, except to CPUs in version 1, where a group that is not limited has those of its parent.
+fn lifted(version: CgroupVersion, controller: Controller, limits: &ResourceLimits) -> Vec<Setting> {
+    let has = is_limited(controller, limits);
+    let disk = limits.disk.iter().flat_map(|disk| disk.numbers().map(|number| (&disk.device, number)));
+    match (controller, version) {
+        (Controller::Cpuacct, _) | (Controller::Cpuset, CgroupVersion::V1) => Vec::new(),
+        (Controller::Blkio, CgroupVersion::V1) => {
+            disk.map(|(device, (file, _, _))| (file, format!("{device} 0"))).collect()
+        }
+        (Controller::Blkio, CgroupVersion::V2) => {
+            disk.map(|(device, (_, key, _))| ("io.max", format!("{device} {key}=max"))).collect()
+        }
+        _ if !has => Vec::new(),
+        (Controller::Cpuset, CgroupVersion::V2) => vec![("cpuset.cpus", "\n".to_owned())],
+        (Controller::Cpu, CgroupVersion::V1) => vec![("cpu.cfs_quota_us", "-1".to_owned())],
+        (Controller::Cpu, CgroupVersion::V2) => vec![("cpu.max", "max".to_owned())],
+        (Controller::Memory, CgroupVersion::V1) => vec![("memory.limit_in_bytes", "-1".to_owned())],
+        (Controller::Memory, CgroupVersion::V2) => vec![("memory.max", "max".to_owned())],
     }
 }
 
@@ -181,10 +220,37 @@ mod tests {
         assert!(error.starts_with("/nowhere/cpu.max: "), "{error}");
     }
 
+    /// Goal: what was limited is free, and what is limited next is limited; an ordinary directory shows the last text of a file.
+    #[test]
+    fn limits_are_lifted_and_others_set() {
+        let directory = tempfile::tempdir().unwrap();
+        let next = ResourceLimits { quota: Some(0.5), ..ResourceLimits::default() };
+        let none = ResourceLimits::default();
+        for (version, controller, after, file, text) in [
+            (V1, Cpu, &none, "cpu.cfs_quota_us", "-1"),
+            (V1, Cpu, &next, "cpu.cfs_quota_us", "5000"),
+            (V1, Memory, &next, "memory.limit_in_bytes", "-1"),
+            (V1, Blkio, &next, "blkio.throttle.read_bps_device", "254:0 0"),
+            (V1, Blkio, &next, "blkio.throttle.write_iops_device", "254:0 0"),
+            (V2, Cpu, &none, "cpu.max", "max"),
+            (V2, Cpu, &next, "cpu.max", "5000 10000"),
+            (V2, Memory, &next, "memory.max", "max"),
+            (V2, Cpuset, &next, "cpuset.cpus", "\n"),
+            (V2, Blkio, &next, "io.max", "254:0 wiops=max"),
+        ] {
+            change(version, controller, directory.path(), [&limits(), after]).unwrap();
+            let found = fs::read_to_string(directory.path().join(file)).unwrap();
+            assert_eq!(found, text, "{version:?} {file}");
+        }
+    }
+
     #[test]
     fn without_a_limit_nothing_is_written() {
         for controller in Controller::ALL {
             assert!(!is_limited(controller, &ResourceLimits::default()));
+            assert!(
+                [V1, V2].iter().all(|one| lifted(*one, controller, &ResourceLimits::default()).is_empty())
+            );
             for version in [V1, V2].into_iter().filter(|version| (*version, controller) != (V1, Cpuset)) {
                 assert_eq!(
                     settings(version, controller, Path::new("/nowhere"), &ResourceLimits::default()),

@@ -99,6 +99,25 @@ impl ControlGroup {
         enter(self.nodes.iter().map(|node| node.files.directory.as_path()), program)
     }
 
+    /// Changes the limits while its processes run.
+    ///
+    /// # Errors
+    /// A limit is not enforced: the reason. The group has the limits that were changed before it.
+    pub fn change_limits(&mut self, limits: &ResourceLimits) -> Result<(), ControlGroupError> {
+        for ControllerFiles { version, controllers, directory } in self.nodes.iter().map(|node| &node.files) {
+            for controller in controllers {
+                controls::change(*version, *controller, directory, [&self.limits, limits])
+                    .map_err(ControlGroupError)?;
+            }
+        }
+        self.limits = limits.clone();
+        self.record_uncontrolled_limits();
+        match self.unheld.first() {
+            Some((_, why)) => Err(ControlGroupError(why.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Opens the CPU accounting.
     pub(crate) fn account(&self) -> Option<CpuAccount> {
         let directory = |controller| Some(self.directory(controller)?.to_owned());
@@ -223,6 +242,24 @@ mod tests {
         drop(group);
         assert!(!collector.join().unwrap().success());
         assert!(directories.iter().all(|directory| !directory.exists()));
+    }
+
+    /// Without sufficient rights there is no group.
+    #[test]
+    fn limits_are_changed_while_the_group_is_in_use() {
+        let of = |quota| ResourceLimits { quota, ..ResourceLimits::default() };
+        let Ok(mut group) = ControlGroup::create(&of(Some(0.5))) else { return };
+        for (next, text) in [
+            (of(Some(0.25)), "0.25 CPUs, enforced by cgroup v"),
+            (ResourceLimits { memory: Some(1 << 26), ..of(None) }, "none; "),
+            (of(Some(0.3)), "0.3 CPUs, enforced by cgroup v"),
+        ] {
+            group.change_limits(&next).unwrap();
+            assert_eq!(group.enforced_limits(), next);
+            assert!(group.quota_text().starts_with(text), "{}", group.quota_text());
+        }
+        let disk = DiskLimits { device: "4095:7".into(), reads: Some(1), ..DiskLimits::default() };
+        assert!(group.change_limits(&ResourceLimits { disk: Some(disk), ..of(None) }).is_err());
     }
 
     /// The kernel has no device with this number, so no group can limit it; other limits are enforced.
