@@ -50,7 +50,8 @@ commands:
                    are not recorded yet  [PART OF A NAME]… [--seed 18] [--part K/N] [--minutes 60]
                    [--record target/throttle-sample-18.jsonl] [--binary PLIMSOLL]  [--write]  (--write: only writes
                    docs/recorded/throttle-sample-18.md and the record beside it)  [--kept]  (only those that the test command
-                   tries)
+                   tries)  [--moving]  (servers whose throttle is replaced while the run goes on, instead of the 120;
+                   to docs/recorded/throttle-moving.md)
   published-changes  changes every cell of the published reports like a misprint: which share is detected
   fuzz             every parser, or one, against arbitrary bytes  [TARGET] [--seconds 20]";
 

@@ -1,6 +1,6 @@
 //! The result of one run of Plimsoll, read from its JSON.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
@@ -15,25 +15,25 @@ pub(super) const LEFT_OUT: &str = "left out, not enforced here";
 const REFUSALS: [(&str, &str); 2] =
     [("error: local ports: ", "generator"), (" has too few connections: ", "connection limit")];
 
-/// The result of one attempt.
+/// The result of one attempt, for a load point.
 #[derive(Debug)]
 pub(super) struct Attempt {
-    /// The bottleneck that was reported for the last load point.
+    /// The bottleneck that was reported.
     pub named: String,
     /// The evidence for it; all known indicators if there is none.
     pub evidence: String,
-    /// All known indicators of the last load point, by their names.
+    /// All known indicators, by their names.
     pub indicators: Map<String, Value>,
-    /// Whether the last load point is valid.
+    /// Whether the load point is valid.
     pub is_valid: bool,
-    /// The rules that its load points broke.
+    /// The rules that the run broke.
     pub rules: Vec<String>,
-    /// The rate of the last load point, in operations per second.
+    /// The rate in operations per second.
     pub rate: f64,
 }
 
 impl Attempt {
-    /// Runs a command of Plimsoll that prints JSON.
+    /// Runs a command of Plimsoll that prints JSON; the last load point counts.
     ///
     /// # Errors
     /// The command cannot be started, prints no result, or its memory limit does not bind.
@@ -46,12 +46,8 @@ impl Attempt {
         if let Some((named, why)) = refusal(&said) {
             return Ok(Attempt::without_run(named, format!("refused: {why}")));
         }
-        // A server that is not throttled has no bottleneck to report; that is a different error from a wrong
-        // result.
-        ensure!(!said.contains("memory does not bind"), "the memory limit does not bind: {said}");
-        let printed: Value = serde_json::from_slice(&output.stdout)
-            .with_context(|| format!("`{}` printed no JSON: {said}", line(command)))?;
-        Attempt::read(&printed)
+        let points = Attempt::of_each_point(&printed_run(command, &output)?)?;
+        points.into_iter().next_back().context("no load point")
     }
 
     /// Makes the result of a run whose load did not begin.
@@ -66,20 +62,34 @@ impl Attempt {
         }
     }
 
-    fn read(printed: &Value) -> Result<Attempt> {
-        // A run that is compared with others is in a list.
-        let run = printed.get("runs").and_then(|runs| runs.get(0)).unwrap_or(printed);
+    /// Reads the results of all load points of a run from its JSON.
+    pub(super) fn of_each_point(run: &Value) -> Result<Vec<Attempt>> {
         let points = run["load_points"].as_array().context("no load points")?;
-        let last = points.last().context("no load point")?;
-        Ok(Attempt {
-            named: last["bottleneck"]["name"].as_str().unwrap_or("not watched").to_owned(),
-            evidence: evidence(&last["bottleneck"]),
-            indicators: last["bottleneck"]["signs"].as_object().cloned().unwrap_or_default(),
-            is_valid: last["verdict"]["state"] == "valid",
-            rules: rules_of(run),
-            rate: last["rate_per_s"].as_f64().unwrap_or(0.0),
-        })
+        let rules = rules_of(run);
+        let of = |point: &Value| Attempt {
+            named: point["bottleneck"]["name"].as_str().unwrap_or("not watched").to_owned(),
+            evidence: evidence(&point["bottleneck"]),
+            indicators: point["bottleneck"]["signs"].as_object().cloned().unwrap_or_default(),
+            is_valid: point["verdict"]["state"] == "valid",
+            rules: rules.clone(),
+            rate: point["rate_per_s"].as_f64().unwrap_or(0.0),
+        };
+        Ok(points.iter().map(of).collect())
     }
+}
+
+/// Returns the JSON of a run that a command has printed; of one that is compared with others, the first.
+///
+/// # Errors
+/// It printed no JSON, or the memory limit did not bind.
+pub(super) fn printed_run(command: &Command, output: &Output) -> Result<Value> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    // A server that is not throttled has no bottleneck to report; that is a different error from a wrong result.
+    ensure!(!said.contains("memory does not bind"), "the memory limit does not bind: {said}");
+    let mut printed: Value = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("`{}` printed no JSON: {said}", line(command)))?;
+    let first = printed.get_mut("runs").and_then(|runs| runs.get_mut(0)).map(Value::take);
+    Ok(first.unwrap_or(printed))
 }
 
 /// Returns the bottleneck by which a run was refused, with the error; `None` of any other run.
@@ -111,7 +121,30 @@ fn evidence(bottleneck: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::process::ExitStatus;
+
     use super::*;
+
+    #[test]
+    fn every_load_point_of_a_run_has_a_result() {
+        let point = |name: &str, state: &str| {
+            let signs = serde_json::json!({ "processor use": 0.5 });
+            serde_json::json!({ "bottleneck": { "name": name, "signs": signs }, "verdict": { "state": state },
+                "rate_per_s": 10.0 })
+        };
+        let points = [point("none", "valid"), point("generator", "invalid")];
+        let run = serde_json::json!({ "load_points": points,
+            "verdict": { "reasons": [{ "rule": "generator-busy" }] } });
+        let stdout = serde_json::json!({ "runs": [run] }).to_string().into_bytes();
+        let output = Output { status: ExitStatus::default(), stdout, stderr: Vec::new() };
+        let read = Attempt::of_each_point(&printed_run(&Command::new("plimsoll"), &output).unwrap()).unwrap();
+        let told: Vec<(&str, bool)> = read.iter().map(|one| (&*one.named, one.is_valid)).collect();
+        assert_eq!(told, [("none", true), ("generator", false)]);
+        assert_eq!((read[1].evidence.as_str(), read[1].rate), ("processor use 0.500", 10.0));
+        assert_eq!(read[0].rules, ["generator-busy"]);
+        let refused = Output { stderr: b"error: memory does not bind".to_vec(), ..output };
+        assert!(printed_run(&Command::new("plimsoll"), &refused).is_err());
+    }
 
     #[test]
     fn refused_runs_name_their_bottleneck() {

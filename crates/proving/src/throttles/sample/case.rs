@@ -128,15 +128,24 @@ impl SampleCase {
     pub(super) fn is_right(&self, named: &str) -> bool {
         self.kind.right_names().contains(&named)
     }
+
+    /// Returns the throttle: `cpu-quota strong`.
+    pub(super) fn throttle_name(&self) -> String {
+        format!("{} {}", self.kind.name(), self.strength.name())
+    }
+
+    /// Returns the server, what Plimsoll is told of it, and whether it has a neighbor: `nginx watch told neighbor`.
+    pub(super) fn way_name(&self) -> String {
+        let more = [(self.is_told, " told"), (self.has_neighbor, " neighbor")];
+        let more = more.into_iter().filter_map(|(is_so, word)| is_so.then_some(word));
+        format!("{} {}{}", self.server.name(), self.mode.name(), more.collect::<String>())
+    }
 }
 
 impl fmt::Display for SampleCase {
     /// Formats the name: `007 cpu-quota strong nginx watch told neighbor`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SampleCase { number, kind, strength, server, mode, .. } = self;
-        write!(f, "{number:03} {} {} {} {}", kind.name(), strength.name(), server.name(), mode.name())?;
-        let more = [(self.is_told, "told"), (self.has_neighbor, "neighbor")];
-        more.into_iter().filter(|(is_so, _)| *is_so).try_for_each(|(_, word)| write!(f, " {word}"))
+        write!(f, "{:03} {} {}", self.number, self.throttle_name(), self.way_name())
     }
 }
 

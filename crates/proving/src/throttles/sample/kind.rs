@@ -81,6 +81,12 @@ impl ThrottleKind {
     pub(super) fn right_names(self) -> &'static [&'static str] {
         KINDS[self as usize].2
     }
+
+    /// Returns whether it is on the way between server and generator, which are linked then.
+    pub(super) fn has_link(self) -> bool {
+        use ThrottleKind::{GeneratorLink, LinkRate, PacketLoss, PacketRate};
+        matches!(self, LinkRate | PacketRate | PacketLoss | GeneratorLink)
+    }
 }
 
 #[cfg(test)]

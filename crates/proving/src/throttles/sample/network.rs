@@ -27,14 +27,14 @@ impl CaseNetwork {
     pub(super) fn make(case: &SampleCase, setting: &Setting) -> Result<CaseNetwork> {
         let mut network =
             CaseNetwork { namespace: None, interface: None, is_shared: true, host: "127.0.0.1".to_owned() };
-        // Of the case, not of its setting: the namespace of a relaxed case is that of the case itself.
-        if is_linked(case) {
+        if setting.is_linked {
             let namespace = NetworkNamespace::make()?;
             match case.mode {
                 RunMode::Recipe => limit("lo", setting.link, Some(&namespace))?,
-                _ => network.link(setting, &namespace)?,
+                _ => network.link(&namespace)?,
             }
             network.namespace = Some(namespace);
+            network.throttle(setting)?;
         } else if let Some(ports) = setting.ports {
             let namespace = NetworkNamespace::make()?;
             let range = format!("net.ipv4.ip_local_port_range=40000 {}", 39_999 + ports);
@@ -54,8 +54,33 @@ impl CaseNetwork {
         command_in(self.namespace.as_ref().filter(|_| self.is_shared), program)
     }
 
-    /// Links the namespace with this machine, with what the case has on the way.
-    fn link(&mut self, setting: &Setting, namespace: &NetworkNamespace) -> Result<()> {
+    /// Replaces what a case has on its way by what it has there next.
+    pub(super) fn switch(&self, before: &Setting, next: &Setting) -> Result<()> {
+        if let Some((interface, namespace)) = self.ends() {
+            lift("eth0", before.link, Some(namespace))?;
+            lift(interface, before.generator_link, None)?;
+            if before.loss.or(before.packets).is_some() {
+                namespace.run(&["nft", "delete table ip throttle"])?;
+            }
+        }
+        self.throttle(next)
+    }
+
+    /// Sets what a case has on the way between its linked ends.
+    fn throttle(&self, setting: &Setting) -> Result<()> {
+        let Some((interface, namespace)) = self.ends() else { return Ok(()) };
+        limit("eth0", setting.link, Some(namespace))?;
+        limit(interface, setting.generator_link, None)?;
+        filter(setting, namespace)
+    }
+
+    /// Returns this machine's end of the link, and the namespace of the other; `None` without a link.
+    fn ends(&self) -> Option<(&str, &NetworkNamespace)> {
+        self.interface.as_deref().zip(self.namespace.as_ref())
+    }
+
+    /// Links the namespace with this machine.
+    fn link(&mut self, namespace: &NetworkNamespace) -> Result<()> {
         // Addresses and names of processes that run at the same time differ.
         let pid = std::process::id();
         let (third, fourth) = ((pid >> 6) & 255, (pid & 63) * 4);
@@ -69,9 +94,6 @@ impl CaseNetwork {
         run(Command::new("ip").args(["link", "set", &interface, "up"]))?;
         namespace.run(&["ip", "addr", "add", &format!("{far}/30"), "dev", "eth0"])?;
         namespace.run(&["ip", "link", "set", "eth0", "up"])?;
-        limit("eth0", setting.link, Some(namespace))?;
-        limit(&interface, setting.generator_link, None)?;
-        filter(setting, namespace)?;
         (self.host, self.is_shared) = (far, false);
         Ok(())
     }
@@ -86,6 +108,17 @@ fn limit(interface: &str, kilobits: Option<u32>, namespace: Option<&NetworkNames
     run(command.args(["qdisc", "add", "dev", interface]).args(discipline))
 }
 
+/// Lifts the limit on what an interface sends, if it has one.
+fn lift(interface: &str, kilobits: Option<u32>, namespace: Option<&NetworkNamespace>) -> Result<()> {
+    match kilobits {
+        None => Ok(()),
+        Some(_) => {
+            let mut command = command_in(namespace, Path::new("tc"));
+            run(command.args(["qdisc", "delete", "dev", interface, "root"]))
+        }
+    }
+}
+
 /// Drops packets to the server: a share of them, or those beyond a rate.
 fn filter(setting: &Setting, namespace: &NetworkNamespace) -> Result<()> {
     let rules = [
@@ -98,12 +131,6 @@ fn filter(setting: &Setting, namespace: &NetworkNamespace) -> Result<()> {
         namespace.run(&["nft", &format!("add rule ip throttle input iifname eth0 {rule}")])?;
     }
     Ok(())
-}
-
-/// Returns whether a case has a link of its own.
-fn is_linked(case: &SampleCase) -> bool {
-    use super::kind::ThrottleKind::{GeneratorLink, LinkRate, PacketLoss, PacketRate};
-    matches!(case.kind, LinkRate | PacketRate | PacketLoss | GeneratorLink)
 }
 
 impl Drop for CaseNetwork {

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::Result;
 
 use super::case::{RunMode, SampleCase};
 use super::scene::CaseScene;
-use super::setting::{Pace, Setting, Work};
+use super::setting::Setting;
+use super::work::{Pace, Work};
 use crate::shell::root;
 use crate::throttles::attempt::Attempt;
 
@@ -16,6 +18,9 @@ const FILES: &str = "crates/proving/src/throttles/files.toml";
 
 /// The most URLs that are given one by one; more are a definition with a parameter.
 const URLS_MAX: u32 = 64;
+
+/// The settle phase of a run whose throttle is replaced: what was queued and lost before is over when it ends.
+const SWITCHED_SETTLE: &str = "2s";
 
 /// The aim of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +31,10 @@ pub(super) enum RunAim {
     NameBriefly,
     /// The rate: many users only, and briefly.
     Rate,
+    /// The bottleneck of two load points with many users each, between which the throttle is replaced.
+    Moves,
+    /// The same, for bottlenecks that are present from the first second.
+    MovesBriefly,
 }
 
 /// Runs Plimsoll once for a case with these numbers.
@@ -36,9 +45,20 @@ pub(super) fn try_case(
     aim: RunAim,
 ) -> Result<Attempt> {
     let scene = CaseScene::begin(case, setting, plimsoll)?;
+    Attempt::of(&mut command(case, setting, &scene, plimsoll, aim)?)
+}
+
+/// Returns the command that runs Plimsoll once in a scene.
+pub(super) fn command(
+    case: &SampleCase,
+    setting: &Setting,
+    scene: &CaseScene,
+    plimsoll: &Path,
+    aim: RunAim,
+) -> Result<Command> {
     let mut arguments = match case.mode {
-        RunMode::Recipe => recipe_arguments(case, setting, &scene)?,
-        _ => target_arguments(setting, &scene)?,
+        RunMode::Recipe => recipe_arguments(case, setting, scene)?,
+        _ => target_arguments(setting, scene)?,
     };
     arguments.extend(load_arguments(setting, aim));
     if case.mode == RunMode::Watch && aim != RunAim::Rate {
@@ -46,7 +66,8 @@ pub(super) fn try_case(
     }
     let mut command = scene.network.generator_command(plimsoll);
     command.args(["--json", "run"]).args(arguments).args(["--progress", "plain"]);
-    Attempt::of(command.arg("--out").arg(scene.path("run.plim")).current_dir(root()))
+    command.arg("--out").arg(scene.path("run.plim")).current_dir(root());
+    Ok(command)
 }
 
 /// Returns load and phases.
@@ -56,13 +77,18 @@ fn load_arguments(setting: &Setting, aim: RunAim) -> Vec<String> {
         _ => ("--load", setting.users),
     };
     let least = if flag == "--rate" { most / 5 } else { 1 };
-    let [load, steady] = match aim {
-        RunAim::Name => [format!("{least},{most}"), "5s".to_owned()],
-        RunAim::NameBriefly => [format!("{least},{most}"), "3s".to_owned()],
+    let rising = format!("{least},{most}");
+    // Load points differ in load.
+    let moving = format!("{least},{},{most}", most - 1);
+    let (load, settle, steady) = match aim {
+        RunAim::Name => (rising, "1s", "5s"),
+        RunAim::NameBriefly => (rising, "1s", "3s"),
         // A generator with fewer ports than users is refused; what it can do is what as many users as ports do.
-        RunAim::Rate => [most.min(setting.ports.unwrap_or(most)).to_string(), "2s".to_owned()],
+        RunAim::Rate => (most.min(setting.ports.unwrap_or(most)).to_string(), "1s", "2s"),
+        RunAim::Moves => (moving, SWITCHED_SETTLE, "5s"),
+        RunAim::MovesBriefly => (moving, SWITCHED_SETTLE, "3s"),
     };
-    let phases = ["--duration", &steady, "--settle", "1s", "--ramp-up", "0s", "--ramp-down", "0s"];
+    let phases = ["--duration", steady, "--settle", settle, "--ramp-up", "0s", "--ramp-down", "0s"];
     let cpus = list(&setting.load_cpus);
     [&[flag, &load, "--load-cpus", &cpus], &phases[..]].concat().into_iter().map(str::to_owned).collect()
 }

@@ -10,26 +10,29 @@ use super::record::CaseResult;
 use crate::bench::machine;
 
 /// The least share that must be named right in every mode, and of every kind.
-const RIGHT_OF_MODE: f64 = 0.95;
+pub(super) const RIGHT_OF_MODE: f64 = 0.95;
 const RIGHT_OF_KIND: f64 = 0.80;
 
 /// The counts of some cases.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct CaseCounts {
-    tried: usize,
+pub(super) struct CaseCounts {
+    /// Those that were tried.
+    pub tried: usize,
     /// Those whose proof held.
-    scored: usize,
-    right: usize,
+    pub scored: usize,
+    /// Those of them that were named right.
+    pub right: usize,
 }
 
 impl CaseCounts {
-    fn meets(self, least: f64) -> bool {
+    /// Returns whether at least this share of the scored ones is right; of none it is not.
+    pub(super) fn meets(self, least: f64) -> bool {
         0 < self.scored && least * self.scored as f64 <= self.right as f64
     }
 }
 
 /// A case with its result.
-type Tried<'a> = (&'a SampleCase, &'a CaseResult);
+pub(super) type Tried<'a> = (&'a SampleCase, &'a CaseResult);
 
 /// Renders the page of the sample of a seed; `results` are those of the sample's cases, as far as they were tried.
 pub(super) fn page(seed: u64, sample: &[SampleCase], results: &[Option<CaseResult>]) -> Result<String> {
@@ -104,7 +107,7 @@ fn kinds(tried: &[Tried]) -> Result<String> {
 }
 
 /// The proven cases with another name.
-fn confusions(tried: &[Tried]) -> Result<String> {
+pub(super) fn confusions(tried: &[Tried]) -> Result<String> {
     let mut text = String::from("\n## Named wrong\n\n| case | named | evidence |\n|---|---|---|\n");
     for (case, result) in tried.iter().filter(|(case, one)| one.is_proven && !case.is_right(&one.named)) {
         writeln!(text, "| {case} | {} | {} |", result.named, result.evidence)?;
@@ -112,7 +115,8 @@ fn confusions(tried: &[Tried]) -> Result<String> {
     Ok(text)
 }
 
-fn unproven(tried: &[Tried]) -> Result<String> {
+/// The cases without proof.
+pub(super) fn unproven(tried: &[Tried]) -> Result<String> {
     let mut text = String::from(
         "\n## Not proven, not scored\n\nRates are in operations per second; *other* is the highest with another \
         resource relaxed.\n\n| case | rate | relaxed | other | named, or why it was not tried |\n|---|---|---|---|---|\n",
@@ -125,7 +129,8 @@ fn unproven(tried: &[Tried]) -> Result<String> {
     Ok(text)
 }
 
-fn first_line(text: &str) -> &str {
+/// Returns the first line of a text.
+pub(super) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::case::SampleCase;
 use super::kind::ThrottleKind;
 use super::order::{RunAim, try_case};
-use super::setting::{Pace, Setting};
+use super::setting::Setting;
+use super::work::Pace;
 
 /// The factor by which the named resource must raise the rate, and which every other one must stay below.
 const RAISED_MIN: f64 = 1.40;
@@ -26,14 +27,13 @@ pub(super) struct CaseProof {
 }
 
 impl CaseProof {
-    /// Measures the rates, each with a server of its own.
-    pub(super) fn measure(case: &SampleCase, plimsoll: &Path) -> Result<CaseProof> {
-        let setting = Setting::of(case);
+    /// Measures the rates of a case with these numbers, each with a server of its own.
+    pub(super) fn measure(case: &SampleCase, setting: &Setting, plimsoll: &Path) -> Result<CaseProof> {
         let rate =
             |setting: &Setting| -> Result<f64> { Ok(try_case(case, setting, plimsoll, RunAim::Rate)?.rate) };
         let relaxed = setting.relaxed(case.kind).context("the case limits nothing")?;
-        let mut proof = CaseProof { rate: rate(&setting)?, relaxed: rate(&relaxed)?, others: Vec::new() };
-        for other in others(case, &setting) {
+        let mut proof = CaseProof { rate: rate(setting)?, relaxed: rate(&relaxed)?, others: Vec::new() };
+        for other in others(case, setting) {
             let Some(relaxed) = setting.relaxed(other) else { continue };
             let of_it = rate(&relaxed).with_context(|| format!("with {} relaxed", other.name()))?;
             proof.others.push((other, of_it));

@@ -1,5 +1,6 @@
 //! The record of tried cases: one line of JSON each, the last of a case counts.
 
+use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -10,6 +11,12 @@ use serde_json::{Value, json};
 use super::case::SampleCase;
 use super::proof::CaseProof;
 use crate::throttles::attempt::Attempt;
+
+/// A case of a set, with a name of its own.
+pub(super) trait RecordedCase: Display {
+    /// Tries the case and its proof; returns the line for the record, which tells an error, too.
+    fn try_for_record(&self, plimsoll: &Path) -> Value;
+}
 
 /// The result of a case, as it is recorded.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,31 +59,45 @@ pub(super) fn append(path: &Path, line: &Value) -> Result<()> {
     writeln!(file, "{line}").with_context(|| path.display().to_string())
 }
 
-/// Reads the results of cases, each with the last of its lines.
-///
-/// # Errors
-/// The file cannot be read, or holds something else than JSON lines.
-pub(super) fn read(path: &Path, sample: &[SampleCase]) -> Result<Vec<Option<CaseResult>>> {
-    Ok(last_lines(path, sample)?.iter().map(|line| line.as_ref().map(result_of)).collect())
+/// Returns the line of a case in words; those of the load points of a moving case stand before its own.
+pub(super) fn said(line: &Value) -> String {
+    let text = |key: &str| line[key].as_str().unwrap_or_default();
+    if line.get("error").is_some() {
+        return format!("{}: not tried: {}", text("case"), text("error"));
+    }
+    let phases = line["phases"].as_array().into_iter().flatten().map(|phase| format!("  {}\n", said(phase)));
+    let word = match (line["proof"]["holds"] == true, line["right"] == true) {
+        (false, _) => "unproven",
+        (true, true) => "right",
+        (true, false) => "WRONG",
+    };
+    let found = match line.get("sentence") {
+        Some(_) => text("sentence").to_owned(),
+        None => format!("{} ({}); {}", text("named"), text("evidence"), line["proof"]),
+    };
+    format!("{}{word}  {}: {found}", phases.collect::<String>(), text("case"))
 }
 
-/// Copies the last line of each case that was tried, in the order of the sample.
+/// Copies the last line of each case that was tried, in the order of the cases.
 ///
 /// # Errors
 /// A file cannot be read or written.
-pub(super) fn copy_last_lines(from: &Path, to: &Path, sample: &[SampleCase]) -> Result<()> {
-    let lines = last_lines(from, sample)?;
+pub(super) fn copy_last_lines(from: &Path, to: &Path, cases: &[impl RecordedCase]) -> Result<()> {
+    let lines = last_lines(from, cases)?;
     let text: String = lines.iter().flatten().map(|line| format!("{line}\n")).collect();
     fs::write(to, text).with_context(|| to.display().to_string())
 }
 
-/// Reads the last line of each case; lines of other samples do not count.
-fn last_lines(path: &Path, sample: &[SampleCase]) -> Result<Vec<Option<Value>>> {
-    let mut found = vec![None; sample.len()];
+/// Reads the last line of each case; lines of other sets do not count.
+///
+/// # Errors
+/// The file cannot be read, or holds something else than JSON lines.
+pub(super) fn last_lines(path: &Path, cases: &[impl RecordedCase]) -> Result<Vec<Option<Value>>> {
+    let mut found = vec![None; cases.len()];
     if !path.exists() {
         return Ok(found);
     }
-    let names: Vec<String> = sample.iter().map(SampleCase::to_string).collect();
+    let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
     for text in fs::read_to_string(path)?.lines() {
         let line: Value = serde_json::from_str(text).with_context(|| path.display().to_string())?;
         if let Some(place) = names.iter().position(|name| line["case"] == name.as_str()) {
@@ -86,17 +107,20 @@ fn last_lines(path: &Path, sample: &[SampleCase]) -> Result<Vec<Option<Value>>> 
     Ok(found)
 }
 
-fn result_of(line: &Value) -> CaseResult {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-    let proof = &line["proof"];
-    let others = proof["others"].as_object().into_iter().flatten().map(|(_, rate)| number(rate));
-    CaseResult {
-        named: text(&line["named"]),
-        evidence: text(line.get("error").unwrap_or(&line["evidence"])),
-        is_proven: proof["holds"] == true,
-        rates: [number(&proof["rate"]), number(&proof["relaxed"])],
-        other_rate: others.fold(0.0, f64::max),
+impl CaseResult {
+    /// Reads the line of a case, or of a load point of a moving case.
+    pub(super) fn of(line: &Value) -> CaseResult {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+        let proof = &line["proof"];
+        let others = proof["others"].as_object().into_iter().flatten().map(|(_, rate)| number(rate));
+        CaseResult {
+            named: text(&line["named"]),
+            evidence: text(line.get("error").unwrap_or(&line["evidence"])),
+            is_proven: proof["holds"] == true,
+            rates: [number(&proof["rate"]), number(&proof["relaxed"])],
+            other_rate: others.fold(0.0, f64::max),
+        }
     }
 }
 
@@ -111,6 +135,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/record.jsonl");
         let sample = sample(SEED);
+        let read = |path: &Path, cases: &[SampleCase]| -> Result<Vec<Option<CaseResult>>> {
+            let lines = last_lines(path, cases)?;
+            Ok(lines.iter().map(|line| line.as_ref().map(CaseResult::of)).collect())
+        };
         assert_eq!(read(&path, &sample).unwrap(), vec![None; sample.len()]);
         append(&path, &line_of(&sample[0], &Err(anyhow::anyhow!("no disk")))).unwrap();
         append(&path, &json!({ "case": "007 of another sample" })).unwrap();
@@ -131,5 +159,25 @@ mod tests {
         let copied: Value = serde_json::from_str(&fs::read_to_string(&copy).unwrap()).unwrap();
         assert_eq!(copied["case"], sample[0].to_string());
         assert_eq!(copied["indicators"]["processor use"], 1.0);
+    }
+
+    #[test]
+    fn lines_are_told_in_words() {
+        let sample = sample(SEED);
+        let proof = |relaxed| CaseProof { rate: 10.0, relaxed, others: vec![] };
+        let line = |named: &str, relaxed| {
+            line_of(&sample[0], &Ok((Attempt::without_run(named, "x 1.0".to_owned()), proof(relaxed))))
+        };
+        let name = sample[0].to_string();
+        assert!(said(&line("network", 20.0)).starts_with(&format!("right  {name}: network (x 1.0); {{")));
+        assert!(said(&line("none", 20.0)).starts_with("WRONG  "));
+        assert!(said(&line("network", 11.0)).starts_with("unproven  "));
+        let failed = line_of(&sample[0], &Err(anyhow::anyhow!("no disk")));
+        assert_eq!(said(&failed), format!("{name}: not tried: no disk"));
+        let phases = [line("network", 20.0)];
+        let moving = json!({ "case": "01 x", "sentence": "network-bound", "right": true, "proof": { "holds": true },
+            "phases": phases });
+        let told = said(&moving);
+        assert!(told.starts_with("  right  0") && told.ends_with("}\nright  01 x: network-bound"), "{told}");
     }
 }

@@ -26,8 +26,10 @@ const NEIGHBOR_CPUS: f64 = 0.15;
 /// A running scene. Fields are dropped in this order: programs before the network and the folder that they use.
 pub(super) struct CaseScene {
     group: Option<ControlGroup>,
-    /// Groups of others: services behind the server, neighbors, and what crowds a CPU.
+    /// Groups of others: services behind the server, and neighbors.
     others: Vec<ControlGroup>,
+    /// The groups that crowd a CPU.
+    crowd: Vec<ControlGroup>,
     children: Vec<Child>,
     /// The network.
     pub network: CaseNetwork,
@@ -48,6 +50,7 @@ impl CaseScene {
         let mut scene = CaseScene {
             group: None,
             others: Vec::new(),
+            crowd: Vec::new(),
             children: Vec::new(),
             network,
             folder,
@@ -57,16 +60,32 @@ impl CaseScene {
         if case.mode != RunMode::Recipe {
             scene.start_server(case, setting, plimsoll)?;
         }
-        for _ in 0..setting.crowd {
-            scene.burn(SERVER_CPU, None)?;
-        }
-        for _ in 0..setting.generator_crowd {
-            scene.burn(LOAD_CPU, None)?;
-        }
+        scene.crowd(setting)?;
         if case.has_neighbor {
-            scene.burn(SERVER_CPU, Some(NEIGHBOR_CPUS))?;
+            let neighbor = scene.burn(SERVER_CPU, Some(NEIGHBOR_CPUS))?;
+            scene.others.push(neighbor);
         }
         Ok(scene)
+    }
+
+    /// Replaces the throttles of a running server: those on its resources, on its network, and on the generator.
+    pub(super) fn switch(&mut self, before: &Setting, next: &Setting) -> Result<()> {
+        self.crowd.clear();
+        let limits = limits(next, self.folder.path())?;
+        self.group.as_mut().context("a server that was started here has a group")?.change_limits(&limits)?;
+        self.network.switch(before, next)?;
+        self.crowd(next)
+    }
+
+    /// Crowds the CPUs of server and generator.
+    fn crowd(&mut self, setting: &Setting) -> Result<()> {
+        for (cpu, n) in [(SERVER_CPU, setting.crowd), (LOAD_CPU, setting.generator_crowd)] {
+            for _ in 0..n {
+                let group = self.burn(cpu, None)?;
+                self.crowd.push(group);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the path of a file in the scene's folder.
@@ -152,19 +171,19 @@ impl CaseScene {
         Ok(())
     }
 
-    /// Runs an endless loop on a CPU, in a group of its own.
-    fn burn(&mut self, cpu: u32, quota: Option<f64>) -> Result<()> {
+    /// Runs an endless loop on a CPU, in a group of its own, with which it ends.
+    fn burn(&mut self, cpu: u32, quota: Option<f64>) -> Result<ControlGroup> {
         let group = group(&ResourceLimits { cpus: vec![cpu], quota, ..ResourceLimits::default() })?;
         let mut command = group.command(Path::new("sh"));
         self.children.push(command.args(["-c", "while :; do :; done"]).stdin(Stdio::null()).spawn()?);
-        self.others.push(group);
-        Ok(())
+        Ok(group)
     }
 }
 
 impl Drop for CaseScene {
     fn drop(&mut self) {
         // Groups end all their processes.
+        self.crowd.clear();
         self.others.clear();
         self.group = None;
         for child in &mut self.children {

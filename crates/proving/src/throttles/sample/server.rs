@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::case::ServerKind;
-use super::setting::{Setting, Work};
+use super::setting::Setting;
+use super::work::Work;
 
 const PAGE_PY: &str = include_str!("programs/page.py");
 const PAGE_PHP: &str = include_str!("programs/page.php");

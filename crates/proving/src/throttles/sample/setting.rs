@@ -2,6 +2,7 @@
 
 use super::case::{RunMode, SampleCase, ServerKind};
 use super::kind::ThrottleKind;
+use super::work::{Pace, Work};
 
 /// The CPU of the server, and that of the load generator. With more CPUs the others are idle.
 pub(super) const SERVER_CPU: u32 = 0;
@@ -12,34 +13,6 @@ const WORKERS_ENOUGH: u32 = 40;
 
 /// Ports that are no limit.
 const PORTS_ENOUGH: u32 = 20_000;
-
-/// The work of one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
-    /// One of `n` files of so many bytes.
-    Files { n: u32, bytes: u32 },
-    /// The same, read from disk every time.
-    DiskReads { n: u32, bytes: u32 },
-    /// So much CPU time, in µs.
-    Compute(u32),
-    /// A wait of so many ms.
-    Wait(u32),
-    /// A lock that is held for so many ms.
-    Lock(u32),
-    /// A call of another service that takes so many ms.
-    Call(u32),
-}
-
-/// The pace of the users.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
-    /// A request follows the reply at once.
-    Closed,
-    /// Users think for so many ms on average.
-    Think(u32),
-    /// Requests fall due at this rate, and at a fifth of it before.
-    Rate(u32),
-}
 
 /// The numbers of a case. `None` is no limit.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +61,8 @@ pub(super) struct Setting {
     pub request_bytes: u32,
     /// Whether every request has a connection of its own.
     pub has_new_connections: bool,
+    /// Whether server and generator are linked: the same for a case that is relaxed.
+    pub is_linked: bool,
 }
 
 impl Setting {
@@ -125,11 +100,13 @@ impl Setting {
             },
             request_bytes: 0,
             has_new_connections: false,
+            is_linked: false,
         }
     }
 
     fn throttle(&mut self, case: &SampleCase) {
         let strength = case.strength;
+        self.is_linked = case.kind.has_link();
         match case.kind {
             ThrottleKind::CpuQuota => self.quota = Some(strength.of([0.4, 0.2, 0.1])),
             ThrottleKind::CrowdedCores => self.crowd = strength.of([2, 4, 8]),
@@ -252,42 +229,5 @@ impl Setting {
             ThrottleKind::Pace => next.pace = self.pace.faster(),
         }
         (next != *self).then_some(next)
-    }
-}
-
-impl Work {
-    /// Returns the same without waiting for others: the time is spent, but by all at once.
-    fn without_lock(self) -> Work {
-        match self {
-            Work::Lock(time) => Work::Wait(time),
-            other => other,
-        }
-    }
-
-    fn with_fast_service(self) -> Work {
-        match self {
-            Work::Call(time) => Work::Call(time / 4),
-            other => other,
-        }
-    }
-
-    /// Returns the path of the pages below the server's root; of files there are several.
-    pub(super) fn paths(self) -> Vec<String> {
-        match self {
-            Work::Files { n, .. } | Work::DiskReads { n, .. } => {
-                (1..=n).map(|number| format!("files/{number}.bin")).collect()
-            }
-            _ => vec!["page".to_owned()],
-        }
-    }
-}
-
-impl Pace {
-    fn faster(self) -> Pace {
-        match self {
-            Pace::Closed => Pace::Closed,
-            Pace::Think(time) => Pace::Think(time / 4),
-            Pace::Rate(rate) => Pace::Rate(2 * rate),
-        }
     }
 }
