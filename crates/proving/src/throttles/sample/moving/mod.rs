@@ -39,18 +39,18 @@ pub(super) struct MovingCase {
     pub work: Work,
 }
 
-/// The definition of a case: the server, what Plimsoll is told of it, whether it has a neighbor, the work of a request, and the
-/// throttles.
-type Draft = (ServerKind, Told, bool, Work, [(ThrottleKind, Strength); 2]);
+/// The definition of a case: the server, the part of it that is watched, whether it has a neighbor, the work of a request, and
+/// the throttles.
+type Draft = (ServerKind, WatchTarget, bool, Work, [(ThrottleKind, Strength); 2]);
 
-/// What Plimsoll is told of a server that it did not start.
+/// The part of a server that `--watch` is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// Its URL alone.
-    Url,
-    /// The same, and one of its processes.
+enum WatchTarget {
+    /// None: Plimsoll is told the URL alone.
+    Nothing,
+    /// One of its processes.
     Process,
-    /// The same, and its control group.
+    /// Its control group.
     Group,
 }
 
@@ -65,19 +65,19 @@ const DRAFTS: &[Draft] = {
     use ServerKind::{Apache, BuiltIn, Fpm, Gunicorn, Nginx, Node};
     use Strength::{Medium, Mild, Strong};
     use ThrottleKind::*;
-    use Told::{Group, Process, Url};
+    use WatchTarget::{Group, Nothing, Process};
     &[
-        (Nginx, Url, false, FILE, [(CpuQuota, Medium), (LinkRate, Medium)]),
+        (Nginx, Nothing, false, FILE, [(CpuQuota, Medium), (LinkRate, Medium)]),
         (Nginx, Group, false, FILE, [(LinkRate, Medium), (CpuQuota, Medium)]),
-        (Apache, Process, false, FILE, [(PacketRate, Medium), (CpuQuota, Strong)]),
+        (Apache, Process, false, FILE, [(PacketLoss, Strong), (CpuQuota, Strong)]),
         (BuiltIn, Process, false, FILE, [(CpuQuota, Strong), (PacketRate, Mild)]),
         (Node, Group, false, FILE, [(PacketLoss, Strong), (CrowdedCores, Medium)]),
-        (Apache, Url, true, FILE, [(CrowdedCores, Medium), (LinkRate, Strong)]),
-        (Nginx, Url, false, FILE, [(LinkRate, Mild), (GeneratorCpu, Medium)]),
+        (Apache, Nothing, true, FILE, [(CrowdedCores, Medium), (LinkRate, Strong)]),
+        (Nginx, Nothing, false, FILE, [(LinkRate, Mild), (GeneratorCpu, Medium)]),
         (BuiltIn, Group, true, FILE, [(GeneratorCpu, Medium), (CpuQuota, Strong)]),
         (Nginx, Group, false, DISK_READS, [(DiskOperations, Strong), (DiskBytes, Medium)]),
         (Gunicorn, Process, false, DISK_READS, [(DiskBytes, Strong), (CpuQuota, Strong)]),
-        (Nginx, Url, false, DISK_READS, [(CpuQuota, Strong), (DiskOperations, Medium)]),
+        (Nginx, Nothing, false, DISK_READS, [(CpuQuota, Strong), (DiskOperations, Medium)]),
         (Nginx, Group, false, MANY_FILES, [(CpuQuota, Strong), (MemoryLimit, Strong)]),
         (Nginx, Process, false, MANY_FILES, [(MemoryLimit, Strong), (CpuQuota, Strong)]),
         (Fpm, Process, false, PAGE, [(CpuQuota, Medium), (GeneratorLink, Strong)]),
@@ -86,12 +86,12 @@ const DRAFTS: &[Draft] = {
 
 /// Returns all cases.
 pub(super) fn cases() -> Vec<MovingCase> {
-    let case = |(index, (server, told, has_neighbor, work, throttles)): (usize, &Draft)| {
+    let case = |(index, (server, watched, has_neighbor, work, throttles)): (usize, &Draft)| {
         let number = index + 1;
-        let (mode, is_told) = match told {
-            Told::Url => (RunMode::Plain, false),
-            Told::Process => (RunMode::Watch, false),
-            Told::Group => (RunMode::Watch, true),
+        let (mode, is_told) = match watched {
+            WatchTarget::Nothing => (RunMode::Plain, false),
+            WatchTarget::Process => (RunMode::Watch, false),
+            WatchTarget::Group => (RunMode::Watch, true),
         };
         let (server, has_neighbor) = (*server, *has_neighbor);
         let phases = throttles.map(|(kind, strength)| SampleCase {
