@@ -7,8 +7,8 @@ use std::path::Path;
 use analysis::attribute::{Bottleneck, CAUSES, Indicator, Indicators};
 use serde_json::Value;
 
-/// The samples with recorded indicators. Source: `cargo xtask throttles --sample --seed N --write`.
-const SAMPLES: [&str; 2] = ["throttle-sample-18.jsonl", "throttle-sample-19.jsonl"];
+/// The samples with recorded indicators. Source: `cargo xtask throttles --sample --seed N --write`, and `--moving`.
+const SAMPLES: [&str; 3] = ["throttle-sample-18.jsonl", "throttle-sample-19.jsonl", "throttle-moving.jsonl"];
 
 /// The least number of cases that say something about the rules.
 const CASES_MIN: usize = 60;
@@ -22,9 +22,17 @@ struct RecordedCase {
 }
 
 impl RecordedCase {
-    /// Reads a line of a record; `None` for a case that says nothing about the rules.
-    fn read(line: &str) -> Option<RecordedCase> {
+    /// Reads a line of a record: a case, or the load points of one whose bottleneck moves, as cases of their own. Those that say
+    /// nothing about the rules are left out.
+    fn read(line: &str) -> Vec<RecordedCase> {
         let line: Value = serde_json::from_str(line).unwrap();
+        match line["phases"].as_array() {
+            Some(phases) => phases.iter().filter_map(RecordedCase::of).collect(),
+            None => RecordedCase::of(&line).into_iter().collect(),
+        }
+    }
+
+    fn of(line: &Value) -> Option<RecordedCase> {
         let found = line["indicators"].as_object().filter(|found| !found.is_empty())?;
         if line["proof"]["holds"] != true {
             return None;
@@ -57,7 +65,7 @@ fn no_recorded_case_loses_its_right_name() {
     let read =
         |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let text: String = SAMPLES.map(read).concat();
-    let cases: Vec<RecordedCase> = text.lines().filter_map(RecordedCase::read).collect();
+    let cases: Vec<RecordedCase> = text.lines().flat_map(RecordedCase::read).collect();
     assert!(CASES_MIN <= cases.len(), "{} cases", cases.len());
     let is_lost =
         |case: &&RecordedCase| case.was_right && !case.right_names.iter().any(|name| name == case.named());
