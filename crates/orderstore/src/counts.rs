@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use orders::wire::SQLITE_COUNTS;
+use orders::wire::sqlite_counts;
 
 /// The counts of connections to the same data.
 #[derive(Debug, Default)]
@@ -30,9 +30,7 @@ impl StoreCounts {
 
     /// Returns all of them with their names.
     pub fn named(&self) -> [(&'static str, u64); 3] {
-        let [busy, checkpoints, pages] = SQLITE_COUNTS;
-        let written = self.checkpoint_pages();
-        [(busy, self.lock_waits()), (checkpoints, self.checkpoints()), (pages, written)]
+        sqlite_counts(self.lock_waits(), self.checkpoints(), self.checkpoint_pages())
     }
 
     pub(crate) fn add_lock_wait(&self) {

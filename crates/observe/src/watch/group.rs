@@ -149,7 +149,7 @@ impl ProcessGroup {
     /// Reads the limits in force, which somebody may change at any time; returns whether they have changed.
     fn update_limits(&mut self, is_due: bool) -> bool {
         match &mut self.limits {
-            // What has ended is held back by nothing.
+            // Limits of a group whose processes have all ended hold nothing back.
             _ if self.members.is_empty() => false,
             Some(limits) => limits.update(Some(&self.members[..]).filter(|_| is_due)),
             None => {

@@ -96,9 +96,8 @@ impl GroupLimits {
         let is_same = |one: &&GroupDirectory| {
             one.path == limit.set_by.path && one.files.version == limit.set_by.files.version
         };
-        let accounts =
-            self.directories.iter().filter(|one| one.files.controllers.contains(&Controller::Cpuacct));
-        accounts.into_iter().find(is_same)
+        let accounts = |one: &&GroupDirectory| one.files.controllers.contains(&Controller::Cpuacct);
+        self.directories.iter().filter(accounts).find(is_same)
     }
 }
 

@@ -51,8 +51,11 @@ impl WatchedTargets {
     /// may say who listens there, one of the selected processes belongs to the user whose socket it is. A database behind a
     /// server that is not seen is none of these.
     pub fn has_server(&self, target: SocketAddr) -> bool {
-        if self.loaded.is_some() || self.sought.is_empty() {
-            return self.loaded.is_some();
+        if self.loaded.is_some() {
+            return true;
+        }
+        if self.sought.is_empty() {
+            return false;
         }
         let listening = listeners_near(std::process::id()).into_iter().filter(|one| one.accepts(target));
         let owners: BTreeSet<u32> = listening.map(|listener| listener.uid).collect();

@@ -29,7 +29,7 @@ pub use data::{DataDescription, ExpectedData, LOAD_ANEW, LOAD_RESTORE};
 pub use input::{read_input, write_input};
 pub use operation::{OrderEntryOperation, OrderEntryStatus};
 pub use output::{read_output, write_output};
-pub use stats::{OrderServerStats, SQLITE_COUNTS, STATS_BYTES};
+pub use stats::{OrderServerStats, STATS_BYTES, sqlite_counts};
 
 /// The first four bytes of every frame, little-endian: `PLOE`.
 pub const MAGIC: u32 = 0x504c_4f45;

@@ -19,8 +19,10 @@ use super::bytes::{Reader, WireError, Writer};
 /// Length of the payload.
 pub const STATS_BYTES: usize = 64;
 
-/// The names of the counts of SQLite: that of its result code, and those of its write-ahead log.
-pub const SQLITE_COUNTS: [&str; 3] = ["SQLITE_BUSY", "wal_checkpoints", "wal_checkpoint_pages"];
+/// Returns the counts of SQLite with their names: that of its result code, and those of its write-ahead log.
+pub fn sqlite_counts(lock_waits: u64, checkpoints: u64, pages: u64) -> [(&'static str, u64); 3] {
+    [("SQLITE_BUSY", lock_waits), ("wal_checkpoints", checkpoints), ("wal_checkpoint_pages", pages)]
+}
 
 /// The load of an order-entry server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -52,8 +54,7 @@ pub struct OrderServerStats {
 impl OrderServerStats {
     /// Returns the counts of the database with their names.
     pub fn sqlite_counts(&self) -> [(&'static str, u64); 3] {
-        let [busy, checkpoints, pages] = SQLITE_COUNTS;
-        [(busy, self.lock_waits), (checkpoints, self.checkpoints), (pages, self.checkpoint_pages)]
+        sqlite_counts(self.lock_waits, self.checkpoints, self.checkpoint_pages)
     }
 
     /// Appends the load to a payload.

@@ -28,8 +28,8 @@ impl SqlDialect for PostgresSessions {
     const CREATE: &'static [&'static str] = &["CREATE SCHEMA plimsoll_orderentry"];
     const DROP: &'static [&'static str] = &["DROP SCHEMA plimsoll_orderentry CASCADE"];
     const FLUSH: &'static [&'static str] = &["CHECKPOINT"];
-    // Who may not see a session of others sees whose it is, but not its type. The limits of roles and databases do not hold
-    // for superusers.
+    // The type of other users' sessions is null for users without the right to see it; their user is not. Limits of roles and
+    // databases do not hold for superusers.
     const CONNECTIONS: &'static str = "WITH clients AS (SELECT usesysid, datid FROM pg_stat_activity \
         WHERE COALESCE(backend_type, 'client backend') = 'client backend' AND usesysid IS NOT NULL \
         AND pid <> pg_backend_pid()) \
