@@ -16,7 +16,9 @@ const MIXED_MIN: f64 = 0.5;
 
 /// Returns a clause about a run's bottleneck, to stand behind a colon, without a full stop: `processor-bound from 4
 /// to 8 clients; mixed from 12 to 40 (CPU 78 %, disk 71 %); probably disk-bound above 40 clients`. `user` is the noun for
-/// users, which the first range and the last one have. `None` if no load point has an attribution.
+/// users, which the first range and the last one have. `None` if no load point has an attribution. Where a disk's limit moves
+/// between operations and bytes, that is told behind the range: `disk-bound above 1 client, by its operations from 2 to 8, by
+/// its bandwidth at 16`.
 ///
 /// Load points by rising load; those without a limit are left out if there are others.
 pub fn bottleneck_text(points: &[LoadPointResult], user: &Noun) -> Option<String> {
@@ -128,8 +130,7 @@ fn clause(range: &LoadRange, all: &[LoadRange], user: Option<&Noun>) -> String {
     let before = all.iter().take_while(|other| !std::ptr::eq(other.points[0], range.points[0])).last();
     let place = match before.and_then(|before| before.points.last()) {
         Some(before) if is_last && 1 < range.points.len() => format!("above {}", load(before.load, user)),
-        _ if first.level() == last.level() => format!("at {}", load(first, user)),
-        _ => format!("from {} to {}", first.level(), load(last, user)),
+        _ => loads(first, last, user),
     };
     match range.bottleneck {
         Bottleneck::Undetermined => {
@@ -138,7 +139,34 @@ fn clause(range: &LoadRange, all: &[LoadRange], user: Option<&Noun>) -> String {
             let word = if 1 < are_used { "mixed" } else { "no single bottleneck found" };
             format!("{word} {place}{}", uses_text(&uses))
         }
-        _ => format!("{} {place}{}", range.adjective(), shared_at_best(&range.points)),
+        _ => format!("{} {place}{}{}", range.adjective(), disk_limits(range), shared_at_best(&range.points)),
+    }
+}
+
+/// Returns which limit of a disk was met at which loads, if operations and bytes both were in one range; else nothing.
+fn disk_limits(range: &LoadRange) -> String {
+    let limit = |point: &&LoadPointResult| match point.attribution.as_ref().map(|one| one.bottleneck) {
+        Some(Bottleneck::DiskOperations) => Some("operations"),
+        Some(Bottleneck::DiskBandwidth) => Some("bandwidth"),
+        _ => None,
+    };
+    let parts: Vec<_> = range.points.chunk_by(|one, other| limit(one) == limit(other)).collect();
+    if parts.len() < 2 {
+        return String::new();
+    }
+    let text = |part: &&[&LoadPointResult]| {
+        let (first, last) = (part[0], part[part.len() - 1]);
+        Some(format!(", by its {} {}", limit(&first)?, loads(first.load, last.load, None)))
+    };
+    parts.iter().filter_map(text).collect()
+}
+
+/// Returns the place of a range: `at 16 clients`, `from 4 to 8 clients`.
+fn loads(first: Load, last: Load, user: Option<&Noun>) -> String {
+    if first.level() == last.level() {
+        format!("at {}", load(first, user))
+    } else {
+        format!("from {} to {}", first.level(), load(last, user))
     }
 }
 

@@ -124,10 +124,11 @@ fn the_text_follows_the_bottleneck_as_it_moves() {
         text_of(&points).unwrap(),
         "processor-bound from 4 to 8 clients; mixed from 12 to 40 (CPU 78 %, disk 71 %); disk-bound above 40 clients"
     );
-    // Requests and bytes are both the disk's.
+    // Requests and bytes are both the disk's, but what relieves one does not relieve the other.
     let mut moved = points;
     moved[6].1 = Bottleneck::DiskBandwidth;
-    assert_eq!(text_of(&moved), text_of(&points));
+    let limits = ", by its operations at 44, by its bandwidth at 60";
+    assert_eq!(text_of(&moved).unwrap(), text_of(&points).unwrap() + limits);
     let idle = [(12, Bottleneck::Undetermined, Certain, [0.3, 0.2])];
     assert_eq!(text_of(&idle).unwrap(), "no single bottleneck found at 12 clients (CPU 30 %, disk 20 %)");
     let network = |certainty| text_of(&[(1, Bottleneck::Network, certainty, [0.1, 0.0])]).unwrap();
@@ -139,6 +140,41 @@ fn the_text_follows_the_bottleneck_as_it_moves() {
         None,
         "it was not monitored"
     );
+}
+
+/// By hand: a quota of 0.1 CPUs at the first load point, 1.5 at the second, none afterwards; memory is the same throughout.
+#[test]
+fn limits_that_changed_during_the_run_are_listed_by_load_point() {
+    let mut fixture = watched();
+    let table = |fixture: &Fixture| {
+        let markdown = render::markdown(&outline(&fixture.report()));
+        markdown.split_once("Limits that changed during the run").map(|(_, rest)| rest.to_owned())
+    };
+    let limit = |counter, instance: &str, value: u64| SeriesUsage {
+        series: Series { machine: 0, counter, instance: instance.to_owned() },
+        readings: 9,
+        resets: 0,
+        value: Some(value as f64),
+        min: value,
+        max: value,
+    };
+    for (place, point) in fixture.analysis.load_points.iter_mut().enumerate() {
+        let quotas = [Some(100_000), Some(1_500_000)];
+        let quota =
+            quotas.get(place).copied().flatten().map(|micros| limit(Counter::SutQuota, "port=80", micros));
+        point.resources.series.extend(quota);
+        point.resources.series.push(limit(Counter::SutMemoryMax, "port=80", 64 << 20));
+    }
+    let changed = table(&fixture).expect("a quota changed");
+    let rows: Vec<&str> = changed.lines().filter(|line| line.starts_with('|')).take(6).collect();
+    assert!(rows[0].contains("port=80: CPU time per second") && !rows[0].contains("memory"), "{rows:?}");
+    for (row, expected) in rows[2..].iter().zip(["0.1", "1.5", "none", "none"]) {
+        assert!(row.contains(expected), "{expected}: {row}");
+    }
+    for point in &mut fixture.analysis.load_points {
+        point.resources.series.retain(|one| one.series.counter != Counter::SutQuota);
+    }
+    assert_eq!(table(&fixture), None, "nothing changed");
 }
 
 #[test]

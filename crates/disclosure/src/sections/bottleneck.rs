@@ -3,6 +3,7 @@
 use analysis::attribute::{Attribution, CAUSES, Cause, Condition, Indicator, IndicatorUnit, Threshold};
 use analysis::{LoadPointResult, VerdictState};
 
+use super::changed_limits::changed_limits;
 use super::{attributed, hollow_note, is_doubtful, load_axis};
 use crate::bottleneck::{bottleneck_name, bottleneck_text};
 use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
@@ -25,6 +26,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let said = bottleneck_text(&report.analysis.load_points, &report.analysis.words.user)?;
     let text = Text::from("Bottleneck: ").strong(said).plain(".");
     let mut blocks = vec![Block::Paragraph(text), Block::Table(table(report))];
+    blocks.extend(changed_limits(report).map(Block::Table));
     blocks.push(Block::Figure(Box::new(figure(report))));
     let known: Vec<(&LoadPointResult, &Attribution)> = attributed(report).collect();
     let mut tables: Vec<Block> =

@@ -2,6 +2,7 @@
 
 mod bottleneck;
 mod brief;
+mod changed_limits;
 mod checks;
 mod classes;
 mod clients;

@@ -3,14 +3,19 @@
 /// Returns whether a sentence tells of each load what its load point is named; `named` has loads in users.
 ///
 /// Each clause begins with the bottleneck and has its loads: `processor-bound at 15 users; network-bound above 15 users`. Loads
-/// without a bottleneck are left out.
+/// without a bottleneck are left out. A clause about a disk that met both of its limits has each with its loads:
+/// `disk-bound from 15 to 16 users, by its operations at 15, by its bandwidth at 16`.
 pub(super) fn agrees(sentence: &str, named: &[(u32, &str)]) -> bool {
     named.iter().all(|(load, name)| {
         let mut clauses = sentence.split("; ");
         match clauses.find(|clause| covers(clause, *load)) {
             None => *name == "none",
-            // Sentences say `disk-bound` of requests and of bytes.
-            Some(clause) => name.split(' ').next().is_some_and(|word| clause.contains(word)),
+            Some(clause) => {
+                let mut limits = clause.split(", by its ").skip(1);
+                let limit = limits.find(|limit| covers(limit, *load));
+                let (resource, kind) = name.split_once(' ').unwrap_or((name, ""));
+                clause.contains(resource) && limit.is_none_or(|limit| limit.starts_with(kind))
+            }
         }
     })
 }
@@ -48,6 +53,16 @@ mod tests {
             ),
             ("disk-bound above 1 user", ["none", "disk operations", "disk bandwidth"], true),
             ("disk-bound above 1 user", ["disk operations", "disk operations", "disk bandwidth"], false),
+            (
+                "disk-bound from 15 to 16 users, by its operations at 15, by its bandwidth at 16",
+                ["none", "disk operations", "disk bandwidth"],
+                true,
+            ),
+            (
+                "disk-bound from 15 to 16 users, by its operations at 15, by its bandwidth at 16",
+                ["none", "disk bandwidth", "disk bandwidth"],
+                false,
+            ),
             ("none was reached at the loads tested", ["none", "none", "none"], true),
             ("none was reached at the loads tested", ["none", "none", "network"], false),
         ] {
