@@ -48,6 +48,11 @@ const fn below(indicator: Indicator, threshold: f64) -> Condition {
 /// The server's CPUs are not fully used.
 const CPU_FREE: &[Condition] = &[below(Indicator::ProcessorUse, 0.90)];
 
+/// The server's CPUs are not fully used, and the rate does not follow the load: what refuses a part of all requests at any
+/// load has no limit that more load meets. A house rule.
+const GOODPUT_FLAT: &[Condition] =
+    &[below(Indicator::ProcessorUse, 0.90), below(Indicator::RateOfLoadGrowth, 0.75)];
+
 /// The server's CPUs are not fully used, and something holds its rate back: a connection that is accepted a little
 /// late but served in time has met no limit.
 const HELD_BACK: &[Condition] = &[below(Indicator::ProcessorUse, 0.90), below(Indicator::RateOfIdeal, 0.95)];
@@ -275,7 +280,7 @@ pub const CAUSES: &[Cause] = &[
     cause(Bottleneck::Network, &[at_least(Indicator::QueueBacklog, 1500.0)], HELD_BACK),
     cause(Bottleneck::Network, &[at_least(Indicator::QueueDrops, 1.0)], HELD_BACK),
     cause(Bottleneck::OpenFiles, &[at_least(Indicator::OpenFilesOfLimit, 0.98)], HELD_BACK),
-    cause(Bottleneck::RateLimit, &[at_least(Indicator::Refused, 0.05)], CPU_FREE),
+    cause(Bottleneck::RateLimit, &[at_least(Indicator::Refused, 0.05)], GOODPUT_FLAT),
     // Sessions of a database say what they wait for.
     indirect(Bottleneck::Waiting, &[at_least(Indicator::SessionsAtLock, 0.50)], SEEN_AND_FREE),
     // Workers that all wait for one lock are busy, but more of them would wait for it too.
@@ -584,7 +589,14 @@ mod tests {
             Bottleneck::DiskBandwidth
         );
         assert_eq!(named(&[(ProcessorUse, 0.2), (OpenFilesOfLimit, 1.0), slow]), Bottleneck::OpenFiles);
+        let refused = |growth| named(&[(ProcessorUse, 0.2), (Refused, 0.4), (RateOfLoadGrowth, growth)]);
         assert_eq!(named(&[(ProcessorUse, 0.2), (Refused, 0.4), (RateGrowth, 1.0)]), Bottleneck::RateLimit);
+        assert_eq!(refused(0.4), Bottleneck::RateLimit);
+        assert_ne!(
+            refused(1.0),
+            Bottleneck::RateLimit,
+            "it refuses the same part of all requests at any load"
+        );
     }
 
     /// Limits of control groups of a server that Plimsoll did not start, read where they are set.
