@@ -89,6 +89,14 @@ const WANTS_CPUS: &[Condition] = &[
     at_least(Indicator::CpuDemand, 0.40),
 ];
 
+/// Operations are not seen to wait for anything but CPUs.
+const NO_OTHER_WAITS: &[Condition] = &[
+    below(Indicator::DiskBusy, 0.60),
+    below(Indicator::HeldByService, 0.60),
+    below(Indicator::ThreadsAtLock, 0.50),
+    below(Indicator::SessionsAtLock, 0.50),
+];
+
 /// The server is seen: from counters of a machine on which its processes were not found, no wait can be concluded.
 const SEEN: &[Condition] = &[below(Indicator::ServerUnseen, 1.0)];
 
@@ -215,12 +223,7 @@ pub const CAUSES: &[Cause] = &[
             at_least(Indicator::CpuDemand, 0.90),
             below(Indicator::UsersThinking, 0.05),
         ],
-        &[
-            below(Indicator::DiskBusy, 0.60),
-            below(Indicator::HeldByService, 0.60),
-            below(Indicator::ThreadsAtLock, 0.50),
-            below(Indicator::SessionsAtLock, 0.50),
-        ],
+        NO_OTHER_WAITS,
     ),
     cause(
         Bottleneck::Processor,
@@ -363,6 +366,16 @@ pub const CAUSES: &[Cause] = &[
         Bottleneck::None,
         &[at_least(Indicator::RateOfIdeal, 0.95)],
         &[below(Indicator::ProcessorUse, 0.95)],
+    ),
+    // Operations that only use CPUs or wait for them leave these idle for moments, as where a few processes wake one another.
+    indirect(
+        Bottleneck::Processor,
+        &[
+            at_least(Indicator::CpuBusy, 0.85),
+            at_least(Indicator::CpuDemand, 0.95),
+            below(Indicator::RateGrowth, 1.05),
+        ],
+        NO_OTHER_WAITS,
     ),
     indirect(
         Bottleneck::Scheduler,
@@ -600,6 +613,30 @@ mod tests {
     }
 
     /// Limits of control groups of a server that Plimsoll did not start, read where they are set.
+    /// The values of nginx beside the load generator on two CPUs, with 100 connections.
+    #[test]
+    fn operations_that_only_use_cpus_or_wait_for_them_are_bound_by_these() {
+        use Indicator::*;
+        let shared = |demand, growth, at_lock| {
+            named(&[
+                (ProcessorUse, 0.89),
+                (CpuBusy, 0.93),
+                (CpuDemand, demand),
+                (RateGrowth, growth),
+                (RateOfIdeal, 0.02),
+                (ThreadsAtLock, at_lock),
+            ])
+        };
+        assert_eq!(shared(1.0, 0.94, 0.0), Bottleneck::Processor);
+        for (demand, growth, at_lock) in [(0.6, 0.94, 0.0), (1.0, 1.4, 0.0), (1.0, 0.94, 0.7)] {
+            assert_eq!(
+                shared(demand, growth, at_lock),
+                Bottleneck::Undetermined,
+                "{demand} {growth} {at_lock}"
+            );
+        }
+    }
+
     #[test]
     fn limits_in_force_are_named_by_their_use() {
         use Indicator::*;
