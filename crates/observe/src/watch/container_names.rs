@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::command_line::{argument, command_line, program};
+use super::selector::begins_id;
 use crate::kernel_file;
 use crate::process::all_pids;
 
@@ -22,11 +23,20 @@ const CONMON: &str = "conmon";
 const ID: &str = "-c";
 const NAME: &str = "-n";
 
+/// Returns whether a user who writes `text` means the container with this id: one of those with that name, whose ids are
+/// `named`, or, where there is none, one whose id begins so.
+pub(crate) fn is_meant(text: &str, named: &BTreeSet<String>, id: &str) -> bool {
+    if named.is_empty() { begins_id(text, id) } else { named.contains(id) }
+}
+
 /// Returns the ids of the containers with this name; empty if there is none, or this user may not read it.
 pub(super) fn ids_of(name: &str) -> BTreeSet<String> {
     let root = Path::new("/");
     let commands = all_pids().into_iter().filter_map(command_line);
-    let supervised = commands.filter_map(|command| supervised_by(&command, name).map(str::to_owned));
+    let id = |command: String| {
+        supervised_by(&command).filter(|(found, _)| *found == name).map(|(_, id)| id.to_owned())
+    };
+    let supervised = commands.filter_map(id);
     of_docker(root, name).into_iter().chain(of_nerdctl(root, name)).chain(supervised).collect()
 }
 
@@ -49,10 +59,10 @@ fn entries(folder: PathBuf) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// Returns the id in the command line of a supervisor of a container with this name.
-fn supervised_by<'a>(command: &'a str, name: &str) -> Option<&'a str> {
-    let is_meant = program(command) == Some(CONMON) && argument(command, NAME) == Some(name);
-    is_meant.then(|| argument(command, ID))?
+/// Returns the name and the id of the container in the command line of a supervisor.
+pub(crate) fn supervised_by(command: &str) -> Option<(&str, &str)> {
+    let names = || argument(command, NAME).zip(argument(command, ID));
+    (program(command) == Some(CONMON)).then(names)?
 }
 
 #[cfg(test)]
@@ -101,11 +111,17 @@ mod tests {
             "/usr/bin/conmon\0--api-version\x001\0-c\0{WEB}\0-u\0{WEB}\0-r\0/usr/bin/crun\0-p\0/run/pidfile\0-n\0web\0\
              --exit-dir\0/run/exits\0"
         );
-        assert_eq!(supervised_by(&line, "web"), Some(WEB));
-        assert_eq!(supervised_by(&line, "we"), None);
-        assert_eq!(supervised_by(&line.replace("conmon", "nginx"), "web"), None);
-        assert_eq!(supervised_by(&line.replace("-c\0", "-x\0"), "web"), None);
-        assert_eq!(supervised_by("", "web"), None);
+        assert_eq!(supervised_by(&line), Some(("web", WEB)));
+        assert_eq!(supervised_by(&line.replace("conmon", "nginx")), None);
+        assert_eq!(supervised_by(&line.replace("-c\0", "-x\0")), None);
+        assert_eq!(supervised_by(""), None);
+    }
+
+    #[test]
+    fn an_id_is_meant_where_no_container_has_the_name() {
+        let (none, named) = (BTreeSet::new(), BTreeSet::from([SHOP.to_owned()]));
+        assert!(is_meant("3f2a9c", &none, WEB) && !is_meant("3f2", &none, WEB));
+        assert!(is_meant("3f2a9c", &named, SHOP) && !is_meant("3f2a9c", &named, WEB));
     }
 
     #[test]

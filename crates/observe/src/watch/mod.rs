@@ -27,6 +27,7 @@ mod selector;
 mod sockets;
 mod table;
 
+pub(crate) use container_names::{is_meant, supervised_by};
 pub use describe::{GroupDescription, LimitDescription, Unseen};
 pub(crate) use group::ProcessGroup;
 pub(crate) use holders::{holders_among, sockets_held_by};
@@ -37,7 +38,6 @@ pub use namespaces::is_here;
 pub use request::WatchedTargets;
 pub(crate) use resolve::Sought;
 pub use resolve::WatchError;
-pub(crate) use selector::begins_id;
 pub use selector::{ProcessSelector, ProcessSelectorError};
 pub use sockets::is_listening;
 pub(crate) use sockets::{Listener, accept_queues, parse as parse_listeners};

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 
 use languages::foreign_text;
 
-use super::container_names::ids_of;
+use super::container_names::{ids_of, is_meant};
 use super::holders::holders_of;
 use super::namespaces::Namespace;
 use super::proxy::published_by;
-use super::selector::{ProcessSelector, begins_id};
+use super::selector::ProcessSelector;
 use super::sockets::{Listener, listeners_near};
 use crate::cgroup::CgroupMembership;
 use crate::kernel_file;
@@ -235,10 +235,7 @@ fn of_group(
 /// Finds the processes of a container by its name, or by the beginning of its id if none has that name.
 fn in_container(name: &str) -> Result<FoundProcesses, String> {
     let named = ids_of(name);
-    match named.is_empty() {
-        true => in_containers(|id| begins_id(name, id)),
-        false => in_containers(|id| named.contains(id)),
-    }
+    in_containers(|id| is_meant(name, &named, id))
 }
 
 fn in_containers(is_meant: impl Fn(&str) -> bool) -> Result<FoundProcesses, String> {

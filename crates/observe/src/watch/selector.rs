@@ -129,7 +129,7 @@ fn cgroup(value: &str) -> Result<String, String> {
 }
 
 /// Returns whether a text is the beginning of a container's id, long enough not to match by chance.
-pub(crate) fn begins_id(text: &str, id: &str) -> bool {
+pub(super) fn begins_id(text: &str, id: &str) -> bool {
     ID_CHARS_MIN <= text.len() && id.starts_with(text)
 }
 

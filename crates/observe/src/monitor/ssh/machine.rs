@@ -11,7 +11,7 @@
 use model::Reading;
 
 use super::account::SshAccount;
-use super::processes::{FIND, RemoteProcesses};
+use super::processes::RemoteProcesses;
 use super::script::{ANSWERS_MAX, Files, answer_in, end_line, read_answer, script};
 use super::ssh_connection::{SshConnection, SshOptions};
 use crate::monitor::{MonitorError, PROC_FILES, RemoteGroupSize, ResourceMonitor};
@@ -158,10 +158,8 @@ impl SshMachine {
         let printed = self.connection.receive(&end_line(self.asked), within)?;
         self.answered = self.asked;
         read_answer(&printed, self.asked, self.files, into);
-        match question.as_str() {
-            "" => {}
-            FIND => self.processes.find(answer_in(&printed, self.asked).unwrap_or_default()),
-            _ => self.processes.read(answer_in(&printed, self.asked).unwrap_or_default(), into),
+        if !question.is_empty() {
+            self.processes.take(answer_in(&printed, self.asked).unwrap_or_default(), into);
         }
         Ok(())
     }

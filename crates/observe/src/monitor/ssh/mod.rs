@@ -2,12 +2,13 @@
 //!
 //! - `account`: the account on the other machine
 //! - `script`: the script for its shell, and the format of answers
-//! - `process_view`: processes found there; `processes`: their counters; `threads`: states of their threads; `counts`: their
+//! - `process_view`: processes found there; `container_names`: names of containers; `processes`: their counters; `threads`: states of their threads; `counts`: their
 //!   open files, connections and Unix sockets; `limits`: their limits in force
 //! - `ssh_connection`: the running `ssh` process, with time limits
 //! - `machine`: one request per second
 
 mod account;
+mod container_names;
 mod counts;
 mod limits;
 mod machine;

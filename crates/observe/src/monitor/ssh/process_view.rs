@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::container_names::ContainerNames;
 use crate::cgroup::{CgroupMembership, CgroupMount, GroupDirectory};
 use crate::process::{ProcessStat, parse_stat};
-use crate::watch::{Listener, ProcessSelector, begins_id, common_directories, parse_listeners};
+use crate::watch::{Listener, ProcessSelector, common_directories, is_meant, parse_listeners};
 
 /// The commands that print what is needed to find processes: status and control groups of all processes, the mounts of
 /// control groups, listening sockets (state `0A`, without a remote port), and the processes that hold sockets.
@@ -25,13 +26,14 @@ pub(super) struct ProcessView {
     stats: BTreeMap<u32, ProcessStat>,
     groups: BTreeMap<u32, CgroupMembership>,
     mounts: Vec<CgroupMount>,
+    names: ContainerNames,
     listeners: Vec<Listener>,
     /// The processes that hold each socket.
     holders: BTreeMap<u64, BTreeSet<u32>>,
 }
 
 impl ProcessView {
-    /// Parses the output of [`FIND_COMMANDS`]; accepts any text.
+    /// Parses the output of the commands above, and of those for names of containers; accepts any text.
     pub(super) fn parse(printed: &str) -> ProcessView {
         let mut view = ProcessView::default();
         let mut cgroups: BTreeMap<u32, String> = BTreeMap::new();
@@ -44,6 +46,7 @@ impl ProcessView {
                 match name {
                     "stat" => view.stats.extend(parse_stat(text).map(|(_, stat)| (pid, stat))),
                     "cgroup" => cgroups.entry(pid).or_default().extend([text, "\n"]),
+                    "cmdline" => view.names.take_command(pid, text),
                     _ => {}
                 }
             } else if let Some(mount) = line.strip_prefix(MOUNTS) {
@@ -52,6 +55,8 @@ impl ProcessView {
                 tables.extend([row, "\n"]);
             } else if let Some((pid, inode)) = folder.zip(socket(line)) {
                 view.holders.entry(inode).or_default().insert(pid);
+            } else {
+                view.names.take_line(line);
             }
         }
         view.groups = cgroups.into_iter().map(|(pid, text)| (pid, CgroupMembership::parse(&text))).collect();
@@ -71,8 +76,9 @@ impl ProcessView {
             ProcessSelector::Pid(pid) => self.family([*pid].into()),
             ProcessSelector::Unit(name) => within(&|groups| groups.unit(name).is_some()),
             ProcessSelector::Cgroup(path) => within(&|groups| groups.is_within(path)),
-            ProcessSelector::Container(id) => {
-                within(&|groups| groups.container().is_some_and(|(_, found)| begins_id(id, found)))
+            ProcessSelector::Container(name) => {
+                let named = self.names.ids_of(name);
+                within(&|groups| groups.container().is_some_and(|(_, id)| is_meant(name, &named, id)))
             }
         }
     }
@@ -175,6 +181,14 @@ socket:[4711]
         assert_eq!(select("cgroup=/user.slice"), [20]);
         assert_eq!(select("container=ffff"), [0_u32; 0]);
         assert_eq!(socket("socket:[4800]'"), Some(4800));
+        let id = "3f2a9c1d5e6b7a8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708";
+        let contained = ProcessView::parse(&format!(
+            "{PRINTED}/proc/21/cgroup:0::/system.slice/docker-{id}.scope\n\
+             /var/lib/docker/containers/{id}/config.v2.json:\"Name\":\"/web\"\n"
+        ));
+        for text in ["container=web", "container=3f2a9c"] {
+            assert_eq!(contained.select(&text.parse().unwrap()), [21].into(), "{text}");
+        }
         assert_eq!(view.sockets_of(&[10].into()), [4711, 4800].into());
         assert_eq!(view.sockets_of(&[20].into()), [].into());
         let directories = |pids: &[u32]| -> Vec<String> {

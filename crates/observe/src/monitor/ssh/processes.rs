@@ -9,6 +9,7 @@ use units::{Clock, Nanos, RealClock};
 use super::counts::{CountTexts, RemoteCounts, accept_rooms, unix_queues};
 use super::limits::{FileTexts, RemoteLimits, texts_of};
 use super::process_view::{ProcessView, of_process};
+use super::script::FOUND_LINE;
 use super::threads::{RemoteThreads, THREADS_MAX, ThreadKey, ThreadStates};
 use crate::kernel_file::keyed_after_colon;
 use crate::monitor::RemoteGroupSize;
@@ -28,8 +29,9 @@ const FILES_MAX: usize = 256;
 /// The number of readings after which processes that have all ended are looked for again.
 const FIND_EVERY: u32 = 5;
 
-/// The request that has processes looked for.
+/// The beginning of a request that has processes looked for, and the word that has names of containers printed, too.
 pub(super) const FIND: &str = "find";
+pub(super) const CONTAINERS: &str = "containers";
 
 /// The groups that are watched on another machine.
 #[derive(Debug)]
@@ -106,14 +108,11 @@ impl RemoteProcesses {
         }
     }
 
-    /// Returns the line of the next request: the processes to read, with files about their limits, or the wish to look
-    /// for them.
+    /// Returns the line of the next request: the wish to look for processes, if some are missing, and those to read, with
+    /// files about their limits.
     pub(super) fn question(&mut self) -> String {
         self.readings = self.readings.wrapping_add(1);
-        let is_missing = self.groups.iter().any(|group| group.members.is_empty());
-        if is_missing && self.readings % FIND_EVERY == 1 {
-            return FIND.to_owned();
-        }
+        let search = self.search();
         // Each group counts the connections of its whole network, so that they take turns.
         let turn = self.readings as usize % self.groups.len().max(1);
         let groups = self.groups.iter_mut().enumerate();
@@ -134,7 +133,9 @@ impl RemoteProcesses {
         let threads = next_threads(found().flat_map(|group| group.threads.1.keys()), self.last_thread);
         self.last_thread = threads.last().copied().unwrap_or_default();
         let threads = threads.iter().map(|(pid, number)| format!("{pid}/{number}"));
-        let words = pids
+        let words = search
+            .into_iter()
+            .chain(pids)
             .chain(cpus)
             .chain(near)
             .chain(counts)
@@ -145,13 +146,33 @@ impl RemoteProcesses {
         line
     }
 
+    /// Returns the words that have processes looked for, if that is due.
+    fn search(&self) -> Vec<String> {
+        let mut missing = self.groups.iter().filter(|group| group.members.is_empty()).peekable();
+        if missing.peek().is_none() || self.readings % FIND_EVERY != 1 {
+            return Vec::new();
+        }
+        let needs_names = missing.any(|group| matches!(group.selector, ProcessSelector::Container(_)));
+        [FIND].into_iter().chain(needs_names.then_some(CONTAINERS)).map(str::to_owned).collect()
+    }
+
     /// Returns the most processes of a group that are read.
     fn of_each(&self) -> usize {
         (PROCESSES_MAX / self.groups.len().max(1)).max(1)
     }
 
-    /// Takes the answer to [`FIND`].
-    pub(super) fn find(&mut self, printed: &str) {
+    /// Takes the answer to a request, and reports what was read. What was found is read from the next request on.
+    pub(super) fn take(&mut self, answer: &str, into: &mut Vec<Reading>) {
+        let (found, read) =
+            answer.split_once(FOUND_LINE).map_or((None, answer), |(found, read)| (Some(found), read));
+        if self.groups.iter().any(|group| !group.members.is_empty()) {
+            self.read(read, into);
+        }
+        found.into_iter().for_each(|printed| self.find(printed));
+    }
+
+    /// Takes what was printed for a search.
+    fn find(&mut self, printed: &str) {
         let view = ProcessView::parse(printed);
         for group in self.groups.iter_mut().filter(|group| group.members.is_empty()) {
             group.members = view.select(&group.selector);
@@ -182,13 +203,14 @@ impl RemoteProcesses {
         let Some(group) = self.groups.iter().find(|group| group.members.is_empty()) else { return Ok(()) };
         Err(format!(
             "no process was found for `{}`, or this account may not see it\nhint: an account sees the sockets of its own \
-             processes only; `pid=`, `unit=` and `cgroup=` need no rights; `container=` takes an id there",
+             processes only; `pid=`, `unit=`, `cgroup=` and `container=` with an id need no rights; names of containers \
+             that docker and nerdctl gave can be read by root alone",
             group.selector
         ))
     }
 
-    /// Takes the answer to a request for processes.
-    pub(super) fn read(&mut self, printed: &str, into: &mut Vec<Reading>) {
+    /// Takes what was printed of the processes that were requested.
+    fn read(&mut self, printed: &str, into: &mut Vec<Reading>) {
         let mut texts = texts_by_process(printed);
         let files = texts_of(printed, &self.files);
         let (queues, rooms) = (unix_queues(printed), accept_rooms(printed));
@@ -409,6 +431,25 @@ mod tests {
         assert_eq!(remote.question(), "11 +11 >11");
     }
 
+    /// Goal: a search for a group leaves no gap in what is read of another one.
+    #[test]
+    fn missing_processes_are_looked_for_while_others_are_read() {
+        let stat = |pid: u32| {
+            format!("/proc/{pid}/stat:{pid} (x) S 1 {pid} {pid} 0 -1 4 7 0 1 0 10 5 0 0 20 0 1 0 5 5 6 7\n")
+        };
+        let selectors = ["pid=10".parse().unwrap(), "container=web".parse().unwrap()];
+        let mut remote = RemoteProcesses::new(&selectors);
+        assert_eq!(remote.question(), "find containers");
+        let mut readings = Vec::new();
+        remote.take(&format!("{}{FOUND_LINE}", stat(10)), &mut readings);
+        assert_eq!(readings, [], "it is read from the next request on");
+        let questions: Vec<String> = (0..5).map(|_| remote.question()).collect();
+        let is_search = |question: &String| question.starts_with("find containers 10 =10");
+        assert_eq!(questions.iter().filter(|one| is_search(one)).count(), 1, "{questions:?}");
+        remote.take(&format!("{}{}{FOUND_LINE}{}", stat(10), stat(11), stat(10)), &mut readings);
+        assert_eq!(of(&readings, Counter::SutProcesses), Some(1));
+    }
+
     /// Goal: a group of many processes takes no other group's place, and forgets none of its own.
     #[test]
     fn many_processes_of_one_group_leave_room_for_another() {
@@ -483,11 +524,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_parsed_without_panic(text in "(/proc/[0-9]{1,2}/(stat|io|fd|cgroup|net/tcp|open|limits|connections|services|task/1/(schedstat|children|status|stat|wchan)):|socket:\\[|unix:u_str LISTEN |[0-9]{1,3} |\\PC|\n){0,40}") {
+        fn any_answer_is_parsed_without_panic(text in "(plimsoll-found\n|/var/lib/(docker|nerdctl)[a-z/]{0,30}:|/proc/[0-9]{1,2}/(stat|cmdline|io|fd|cgroup|net/tcp|open|limits|connections|services|task/1/(schedstat|children|status|stat|wchan)):|socket:\\[|unix:u_str LISTEN |[0-9]{1,3} |\\PC|\n){0,40}") {
             let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap(), "port=80".parse().unwrap()]);
             remote.find(&text);
             remote.question();
-            remote.read(&text, &mut Vec::new());
+            remote.take(&text, &mut Vec::new());
         }
     }
 }

@@ -9,8 +9,9 @@ use std::fmt::Write;
 
 use model::Reading;
 
+use super::container_names::NAME_COMMANDS;
 use super::process_view::FIND_COMMANDS;
-use super::processes::FIND;
+use super::processes::{CONTAINERS, FIND};
 use crate::monitor::Parse;
 
 /// Kernel files and their parsers.
@@ -18,6 +19,9 @@ pub(super) type Files = [(&'static str, Parse)];
 
 /// Maximum number of answers: more than a day of seconds.
 pub(super) const ANSWERS_MAX: u32 = 100_000;
+
+/// The line between what was found and what was read of processes, in an answer.
+pub(super) const FOUND_LINE: &str = "plimsoll-found\n";
 
 /// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
 /// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12`
@@ -38,6 +42,7 @@ set -f
 for one in $question; do
 set +f
 case \"$one\" in
+find|containers) ;;
 /*) set -- \"$@\" \"$one\" ;;
 @*) near=\"$near ${one#@}\" ;;
 +*) opened=\"$opened ${one#+}\" ;;
@@ -129,8 +134,12 @@ pub(super) fn script(files: &Files, answers_max: u32) -> String {
     }
     format!(
         "{{\nn=0\nquestion=\nwhile [ \"$n\" -lt {answers_max} ]; do\nn=$((n+1))\necho \"plimsoll-begin $n\"\n\
-         LC_ALL=C grep -s ''{paths} /dev/null </dev/null\ncase \"$question\" in\n'') ;;\n{FIND})\n{FIND_COMMANDS};;\n\
-         *)\n{PROCESS_COMMANDS};;\nesac\necho \"plimsoll-end $n\"\nread -r question || break\ndone\nexit 0\n}}\n"
+         LC_ALL=C grep -s ''{paths} /dev/null </dev/null\n\
+         case \"$question \" in\n*' {CONTAINERS} '*)\n{NAME_COMMANDS};;\nesac\n\
+         case \"$question\" in\n{FIND}*)\n{FIND_COMMANDS}echo {found};;\nesac\n\
+         case \"${{question#{FIND}}}\" in\n'') ;;\n*)\n{PROCESS_COMMANDS};;\nesac\n\
+         echo \"plimsoll-end $n\"\nread -r question || break\ndone\nexit 0\n}}\n",
+        found = FOUND_LINE.trim_end()
     )
 }
 
