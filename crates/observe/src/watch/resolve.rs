@@ -140,7 +140,7 @@ fn on_socket(path: &str) -> Result<FoundProcesses, String> {
 
 /// Parses lines `address: references protocol flags type state inode path` of listening sockets, whose flag is
 /// `__SO_ACCEPTCON`, and returns their numbers.
-fn unix_listeners<'a>(table: &'a str, path: &'a str) -> impl Iterator<Item = u64> + 'a {
+pub(crate) fn unix_listeners<'a>(table: &'a str, path: &'a str) -> impl Iterator<Item = u64> + 'a {
     const LISTENS: u32 = 1 << 16;
     table.lines().filter_map(move |line| {
         let mut fields = line.split_ascii_whitespace();

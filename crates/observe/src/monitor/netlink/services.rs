@@ -12,7 +12,7 @@ use crate::sock_diag::{
     ESTABLISHED, HELD, SHOW_NAME, SHOW_PEER, TcpRequest, TcpSocket, dump_unix, unix_attribute, unix_inode,
     unix_name,
 };
-use crate::watch::sockets_held_by;
+use crate::watch::{ProcessSelector, Sought, sockets_held_by};
 
 /// The most services with their own series; the others are left out.
 pub(in crate::monitor) const SERVICES_MAX: usize = 16;
@@ -59,8 +59,18 @@ pub(super) struct UnixConnection {
 }
 
 impl Service {
+    /// Returns the processes to look for behind it; `None` if it is on another machine.
+    pub(in crate::monitor) fn back_end(&self) -> Option<Sought> {
+        match self {
+            Service::Port { number, is_here } => {
+                is_here.then_some(Sought::Selected(ProcessSelector::Port(*number)))
+            }
+            Service::Socket(path) => Some(Sought::Socket(path.clone())),
+        }
+    }
+
     /// Returns the name in series: the port, or the path of the socket.
-    fn name(&self) -> String {
+    pub(in crate::monitor) fn name(&self) -> String {
         match self {
             Service::Port { number, .. } => number.to_string(),
             Service::Socket(path) => path.clone(),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Counter, Reading};
 
 use super::processes::PROCESSES_MAX;
-use crate::monitor::netlink::{PortConnections, SERVICES_MAX, UnixAcceptQueue, is_of_system};
+use crate::monitor::netlink::{PortConnections, SERVICES_MAX, Service, UnixAcceptQueue, is_of_system};
 use crate::monitor::processes::OpenFiles;
 
 /// The number of open files or rows that may be read per second: a shell and `awk` take 1 to 3 ms of CPU time for that many.
@@ -28,15 +28,15 @@ pub(super) struct CountTexts {
     /// A line for each port, with the connections and those of them that were accepted, and the number of rows: `1F90 5 3`,
     /// `rows 120`.
     connections: String,
-    /// A line for each service with the connections to it, by port or path, and the number of rows: `5 1538`,
-    /// `2 /run/php.sock`, `rows 120`.
+    /// A line for each service with the connections to it, by port there or elsewhere or by path, and the number of rows:
+    /// `5 here 1538`, `3 port 1F90`, `2 socket /run/php.sock`, `rows 120`.
     services: String,
 }
 
 /// A count that pauses the longer the more there was to count. Where an answer stays out, because it took too long or there is
 /// no such program there, the pause doubles.
 #[derive(Debug, Default)]
-struct PacedCount {
+pub(super) struct PacedCount {
     /// The readings from one count to the next, and those that are left.
     pause: u64,
     left: u64,
@@ -44,7 +44,7 @@ struct PacedCount {
 
 impl PacedCount {
     /// Returns whether the count is due, and expects no answer in the first place.
-    fn begin(&mut self) -> bool {
+    pub(super) fn begin(&mut self) -> bool {
         let is_due = self.left == 0;
         if is_due {
             self.pause = self.pause.saturating_mul(2).clamp(1, PAUSE_MAX);
@@ -61,7 +61,7 @@ impl PacedCount {
     }
 
     /// Pauses after an answer with so many.
-    fn end(&mut self, n: u64) {
+    pub(super) fn end(&mut self, n: u64) {
         self.pause = n / READ_PER_SECOND;
         self.left = self.pause;
     }
@@ -77,8 +77,8 @@ pub(super) struct RemoteCounts {
     /// Those of this reading: counts of an earlier one would look constant.
     connections: BTreeMap<u16, PortConnections>,
     connection_count: PacedCount,
-    /// The connections to services, by the port or the path of the service.
-    services: BTreeMap<String, u64>,
+    /// The connections to services.
+    services: BTreeMap<Service, u64>,
     service_count: PacedCount,
     /// Whether they were counted in this reading.
     has_new_services: bool,
@@ -170,12 +170,9 @@ impl RemoteCounts {
         self.service_count.end(rows.max(READ_PER_SECOND));
         self.has_new_services = true;
         self.services.values_mut().for_each(|n| *n = 0);
-        for (n, name) in counts.lines().filter_map(|line| line.split_once(' ')) {
-            let port = u16::from_str_radix(name, 16).map(|port| port.to_string());
-            let name = port.unwrap_or_else(|_| name.to_owned());
-            let has_room = self.services.len() < SERVICES_MAX || self.services.contains_key(&name);
-            if let Some(n) = n.parse().ok().filter(|_| has_room && !is_of_system(&name)) {
-                self.services.insert(name, n);
+        for (service, n) in counts.lines().filter_map(parse_service) {
+            if self.services.len() < SERVICES_MAX || self.services.contains_key(&service) {
+                self.services.insert(service, n);
             }
         }
     }
@@ -186,8 +183,8 @@ impl RemoteCounts {
     }
 
     /// Returns the connections to services, as last counted.
-    pub(super) fn services(&self) -> impl Iterator<Item = (String, u64)> {
-        self.services.iter().map(|(name, n)| (name.clone(), *n))
+    pub(super) fn services(&self) -> impl Iterator<Item = (&Service, u64)> {
+        self.services.iter().map(|(service, n)| (service, *n))
     }
 
     /// Reports the open files of the process that is closest to its limit, as last counted, and the connections to these ports,
@@ -245,6 +242,20 @@ impl RemoteCounts {
         self.unix_count.end(queues.len() as u64);
         UnixAcceptQueue::report(queues, held, into);
     }
+}
+
+/// Parses `5 here 1538`, `3 port 1F90` or `2 socket /run/php.sock`; `None` of a socket of the system's own, too.
+fn parse_service(line: &str) -> Option<(Service, u64)> {
+    let (n, service) = line.split_once(' ')?;
+    let (kind, name) = service.split_once(' ')?;
+    let port = |is_here| Some(Service::Port { number: u16::from_str_radix(name, 16).ok()?, is_here });
+    let service = match kind {
+        "here" => port(true),
+        "port" => port(false),
+        "socket" => Some(Service::Socket(name.to_owned())).filter(|_| !is_of_system(name)),
+        _ => None,
+    };
+    Some((service?, n.parse().ok()?))
 }
 
 /// Returns the room in accept queues that `ss` printed:
@@ -332,22 +343,30 @@ mod tests {
         assert!(count.begin());
     }
 
-    /// By hand: five connections to PostgreSQL and two to PHP, which end later; one to the system's log does not count.
+    /// By hand: five connections to PostgreSQL and two to PHP, which end later, and three to Redis elsewhere; one to the
+    /// system's log does not count.
     #[test]
     fn connections_to_services_are_taken_as_a_whole() {
         let mut counts = RemoteCounts::default();
         let mut take = |lines: &[&str]| {
             let lines: Vec<(&str, &str)> = lines.iter().map(|line| ("services", *line)).collect();
             counts.take(10, &texts(&lines));
-            (counts.take_new_services(), counts.services().collect::<Vec<_>>())
+            let is_new = counts.take_new_services();
+            let services = counts.services().map(|(service, n)| (service.clone(), n));
+            (is_new, services.collect::<Vec<_>>())
         };
-        let path = "/run/php/php8.2 fpm.sock";
-        let named = |database, php| vec![(path.to_owned(), php), ("5432".to_owned(), database)];
-        let log = "1 /run/systemd/journal/stdout";
-        assert_eq!(take(&["5 1538", "2 /run/php/php8.2 fpm.sock", log, "rows 2100"]), (true, named(5, 2)));
-        assert_eq!(take(&["4 1538"]), (false, named(5, 2)), "cut off");
-        assert_eq!(take(&[]), (false, named(5, 2)));
-        assert_eq!(take(&["1 1538", "rows 3"]), (true, named(1, 0)));
+        let port = |number, is_here| Service::Port { number, is_here };
+        let php = Service::Socket("/run/php/php8.2 fpm.sock".to_owned());
+        let counted = |n_database, n_redis, n_php| {
+            vec![(port(5432, true), n_database), (port(6379, false), n_redis), (php.clone(), n_php)]
+        };
+        let of_php = "2 socket /run/php/php8.2 fpm.sock";
+        let log = "1 socket /run/systemd/journal/stdout";
+        let all = take(&["5 here 1538", "3 port 18EB", of_php, log, "6 1538", "rows 2100"]);
+        assert_eq!(all, (true, counted(5, 3, 2)));
+        assert_eq!(take(&["4 here 1538"]), (false, counted(5, 3, 2)), "cut off");
+        assert_eq!(take(&[]), (false, counted(5, 3, 2)));
+        assert_eq!(take(&["1 here 1538", "rows 3"]), (true, counted(1, 0, 0)));
         assert_eq!(counts.service_count.pause, 1);
     }
 

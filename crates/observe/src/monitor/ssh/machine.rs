@@ -196,6 +196,7 @@ mod tests {
     use std::fs;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
+    use std::os::fd::OwnedFd;
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
@@ -329,6 +330,73 @@ mod tests {
         drop(listener);
         let error = connected().watching(&selectors).unwrap_err().to_string();
         assert!(error.starts_with(&format!("me@sut: no process was found for `{label}`")), "{error}");
+    }
+
+    /// A process that holds sockets and does nothing.
+    struct Holder(Child);
+
+    impl Holder {
+        fn start(input: OwnedFd, output: Stdio) -> Holder {
+            Holder(Command::new("sleep").arg("600").stdin(input).stdout(output).spawn().unwrap())
+        }
+    }
+
+    impl Drop for Holder {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    /// Watches a process that holds a connection to a back end, and returns the readings of both once this is found.
+    fn read_with_back_end(connection: OwnedFd, back_end: &str) -> Vec<Reading> {
+        let server = Holder::start(connection, Stdio::null());
+        let selector = format!("pid={}", server.0.id());
+        let machine = connect_reading(PROC_FILES, HERE, LONG).unwrap();
+        let mut machine = machine.watching(&[selector.parse().unwrap()]).unwrap();
+        let mut readings = Vec::new();
+        // The connections are counted, then the back end is found, then it is read.
+        for n_groups in [1, 2, 2] {
+            readings.clear();
+            machine.read(&mut readings).unwrap();
+            assert_eq!(machine.groups_there().len(), n_groups, "{readings:?}");
+        }
+        let labels: Vec<String> = machine.groups_there().into_iter().map(|one| one.label).collect();
+        assert_eq!(labels, [selector, back_end.to_owned()]);
+        for label in labels {
+            let is_read = |one: &Reading| {
+                one.counter == Counter::SutProcesses && one.instance == label && 1 <= one.value
+            };
+            assert!(readings.iter().any(is_read), "{label}: {readings:?}");
+        }
+        readings
+    }
+
+    /// Goal: a back end is found by what the other machine's shell prints of the connection to its port, and is counted with
+    /// its accept queue, in which the connection waits.
+    #[test]
+    fn a_back_end_on_a_port_there_is_found_and_counted() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _back_end = Holder::start(listener.into(), Stdio::null());
+        let readings = read_with_back_end(connection.into(), &format!("port={port}"));
+        let queue = Reading::of(Counter::AcceptQueue, port.to_string(), 1);
+        assert!(readings.contains(&queue), "{readings:?}");
+    }
+
+    /// Goal: the same on a Unix socket. The end that was accepted has its path.
+    #[test]
+    fn a_back_end_on_a_unix_socket_there_is_found_and_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("back end.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        let connection = UnixStream::connect(&path).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        let _back_end = Holder::start(listener.into(), OwnedFd::from(accepted).into());
+        let readings = read_with_back_end(connection.into(), &format!("socket={}", path.display()));
+        let queue = Reading::of(Counter::UnixAcceptQueue, path.display().to_string(), 0);
+        assert!(readings.contains(&queue), "install it with `apt-get install iproute2`: {readings:?}");
     }
 
     /// A busy process that may use CPU 0 alone, and a tenth of it where this user may make control groups of version 1.

@@ -4,21 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::container_names::ContainerNames;
 use crate::cgroup::{CgroupMembership, CgroupMount, GroupDirectory};
+use crate::monitor::netlink::Service;
 use crate::process::{ProcessStat, parse_stat};
-use crate::watch::{Listener, ProcessSelector, common_directories, is_meant, parse_listeners};
+use crate::watch::{
+    Listener, ProcessSelector, common_directories, is_meant, parse_listeners, unix_listeners,
+};
 
 /// The commands that print what is needed to find processes: status and control groups of all processes, the mounts of
-/// control groups, listening sockets (state `0A`, without a remote port), and the processes that hold sockets.
+/// control groups, listening sockets (TCP: state `0A`, without a remote port; Unix: flag `__SO_ACCEPTCON`), and the processes
+/// that hold sockets.
 /// Connections are left out: a busy machine has tens of thousands.
 pub(super) const FIND_COMMANDS: &str = "\
 LC_ALL=C grep -s '' /proc/[0-9]*/stat /proc/[0-9]*/cgroup /dev/null </dev/null
 LC_ALL=C grep -s ' cgroup' /proc/self/mounts /dev/null </dev/null
 LC_ALL=C grep -s ':0000 0A ' /proc/net/tcp /proc/net/tcp6 /dev/null </dev/null
+LC_ALL=C grep -s ' 00010000 ' /proc/net/unix /dev/null </dev/null
 LC_ALL=C ls -l /proc/[0-9]*/fd 2>/dev/null </dev/null | LC_ALL=C sed -n -e '/^\\/proc\\//p' -e 's/.*socket:/socket:/p'
 ";
 
-/// The beginning of the lines of mounts.
+/// The beginnings of the lines of mounts and of Unix sockets.
 const MOUNTS: &str = "/proc/self/mounts:";
+const UNIX: &str = "/proc/net/unix:";
 
 /// The processes of a machine at one moment.
 #[derive(Debug, Default)]
@@ -28,6 +34,8 @@ pub(super) struct ProcessView {
     mounts: Vec<CgroupMount>,
     names: ContainerNames,
     listeners: Vec<Listener>,
+    /// Listening Unix sockets, as in `/proc/net/unix`.
+    unix: String,
     /// The processes that hold each socket.
     holders: BTreeMap<u64, BTreeSet<u32>>,
 }
@@ -51,6 +59,8 @@ impl ProcessView {
                 }
             } else if let Some(mount) = line.strip_prefix(MOUNTS) {
                 mounts.extend([mount, "\n"]);
+            } else if let Some(row) = line.strip_prefix(UNIX) {
+                view.unix.extend([row, "\n"]);
             } else if let Some(row) = of_table(line) {
                 tables.extend([row, "\n"]);
             } else if let Some((pid, inode)) = folder.zip(socket(line)) {
@@ -72,7 +82,7 @@ impl ProcessView {
             self.groups.iter().filter(|(_, groups)| matches(groups)).map(|(pid, _)| *pid).collect()
         };
         match selector {
-            ProcessSelector::Port(port) => self.on_port(*port),
+            ProcessSelector::Port(port) => self.with_group(self.on_port(&self.listeners, *port)),
             ProcessSelector::Pid(pid) => self.family([*pid].into()),
             ProcessSelector::Unit(name) => within(&|groups| groups.unit(name).is_some()),
             ProcessSelector::Cgroup(path) => within(&|groups| groups.is_within(path)),
@@ -81,6 +91,27 @@ impl ProcessView {
                 within(&|groups| groups.container().is_some_and(|(_, id)| is_meant(name, &named, id)))
             }
         }
+    }
+
+    /// Returns the processes that listen for connections to a service on that machine; `near` are the listening TCP sockets in
+    /// the network of its clients. Unix sockets are those in the network of that account.
+    pub(super) fn listening(&self, service: &Service, near: &[Listener]) -> BTreeSet<u32> {
+        match service {
+            Service::Port { number, .. } => self.on_port(near, *number),
+            Service::Socket(path) => self.holding(unix_listeners(&self.unix, path)),
+        }
+    }
+
+    /// Adds the other processes of the service or container of these ones, and the descendants.
+    pub(super) fn with_group(&self, leaders: BTreeSet<u32>) -> BTreeSet<u32> {
+        let whole = leaders.iter().find_map(|pid| {
+            let groups = self.groups.get(pid)?;
+            groups.container().or_else(|| groups.service()).map(|(path, _)| path)
+        });
+        let of_group =
+            self.groups.iter().filter(|(_, groups)| whole.is_some_and(|path| groups.is_within(path)));
+        let of_group: Vec<u32> = of_group.map(|(pid, _)| *pid).collect();
+        self.family(leaders.into_iter().chain(of_group).collect())
     }
 
     /// Returns the numbers of the sockets that these processes hold.
@@ -94,18 +125,15 @@ impl ProcessView {
         common_directories(members.iter().filter_map(|pid| self.groups.get(pid)), &self.mounts)
     }
 
-    fn on_port(&self, port: u16) -> BTreeSet<u32> {
-        let listening = self.listeners.iter().filter(|listener| listener.address.port() == port);
-        let holders = listening.filter_map(|listener| self.holders.get(&listener.inode)).flatten();
-        let leaders: BTreeSet<u32> = holders.copied().filter(|pid| *pid != 1).collect();
-        let whole = leaders.iter().find_map(|pid| {
-            let groups = self.groups.get(pid)?;
-            groups.container().or_else(|| groups.service()).map(|(path, _)| path)
-        });
-        let of_group =
-            self.groups.iter().filter(|(_, groups)| whole.is_some_and(|path| groups.is_within(path)));
-        let of_group: Vec<u32> = of_group.map(|(pid, _)| *pid).collect();
-        self.family(leaders.into_iter().chain(of_group).collect())
+    fn on_port(&self, listeners: &[Listener], port: u16) -> BTreeSet<u32> {
+        let listening = listeners.iter().filter(|listener| listener.address.port() == port);
+        self.holding(listening.map(|listener| listener.inode))
+    }
+
+    /// Returns the processes that hold one of these sockets. Process 1 holds the sockets of services that it starts.
+    fn holding(&self, sockets: impl Iterator<Item = u64>) -> BTreeSet<u32> {
+        let holders = sockets.filter_map(|inode| self.holders.get(&inode)).flatten();
+        holders.copied().filter(|pid| *pid != 1).collect()
     }
 
     /// Adds the descendants of processes; leaves out those that do not exist.
@@ -160,6 +188,8 @@ mod tests {
 /proc/self/mounts:cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid,nodev,noexec,relatime 0 0
 /proc/net/tcp:  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
 /proc/net/tcp:   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100 0 0 10 0
+/proc/net/unix:0000000000000000: 00000002 00000000 00010000 0001 01 4900 /run/php/php8.2 fpm.sock
+/proc/net/unix:0000000000000000: 00000003 00000000 00000000 0001 03 4901 /run/php/ 00010000 
 /proc/1/fd:
 socket:[4711]
 /proc/10/fd:
@@ -167,6 +197,9 @@ socket:[4711]
 socket:[4800]'
 /proc/11/fd:
 socket:[4711]
+/proc/20/fd:
+socket:[4900]
+socket:[4901]
 ";
 
     #[test]
@@ -181,6 +214,12 @@ socket:[4711]
         assert_eq!(select("cgroup=/user.slice"), [20]);
         assert_eq!(select("container=ffff"), [0_u32; 0]);
         assert_eq!(socket("socket:[4800]'"), Some(4800));
+        let socket = |path: &str| view.listening(&Service::Socket(path.to_owned()), &[]);
+        assert_eq!(socket("/run/php/php8.2 fpm.sock"), [20].into());
+        assert_eq!(socket("/run/php/ 00010000 "), [].into(), "it does not listen");
+        let port = Service::Port { number: 8080, is_here: true };
+        assert_eq!(view.listening(&port, &view.listeners), [10, 11].into());
+        assert_eq!(view.listening(&port, &[]), [].into(), "another network");
         let id = "3f2a9c1d5e6b7a8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708";
         let contained = ProcessView::parse(&format!(
             "{PRINTED}/proc/21/cgroup:0::/system.slice/docker-{id}.scope\n\
@@ -190,7 +229,7 @@ socket:[4711]
             assert_eq!(contained.select(&text.parse().unwrap()), [21].into(), "{text}");
         }
         assert_eq!(view.sockets_of(&[10].into()), [4711, 4800].into());
-        assert_eq!(view.sockets_of(&[20].into()), [].into());
+        assert_eq!(view.sockets_of(&[12].into()), [].into());
         let directories = |pids: &[u32]| -> Vec<String> {
             let found = view.directories_of(&pids.iter().copied().collect());
             found.iter().map(|one| one.files.directory.display().to_string()).collect()

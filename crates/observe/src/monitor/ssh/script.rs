@@ -26,11 +26,13 @@ pub(super) const FOUND_LINE: &str = "plimsoll-found\n";
 /// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
 /// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12`
 /// the connections near it by local port, `>12,13` the connections of a group of processes to services outside of it, `unix`
-/// and `tcp` listening sockets with the room in their accept queues, a path the file. Words of a request are not expanded to
+/// and `tcp` listening sockets with the room in their accept queues, a path the file; those of a search print nothing here.
+/// Words of a request are not expanded to
 /// paths: a control group may have any name.
 /// Listening sockets are the first of their table, so that `sed` ends at the first connection. The size of the folder of open
 /// files is their number since Linux 6.2, for every user; before, its entries are counted. Of a Unix connection, the end that
-/// was accepted has the path, and the other one has `*`.
+/// was accepted has the path, and the other one has `*`. A service is on that machine if both ends have one address, or its
+/// own is in 127.0.0.0/8, as a little-endian kernel prints it.
 const PROCESS_COMMANDS: &str = "\
 set --
 statuses=
@@ -103,10 +105,11 @@ $4 == \"01\" || $4 == \"08\" { local[$10] = $2; remote[$10] = $3 }
 END {
 for (inode in remote) {
 split(local[inode], l, \":\"); split(remote[inode], r, \":\")
-if (!(l[2] in own) && !(l[1] == r[1] && r[2] in own)) n[r[2]]++ }
+here = l[1] == r[1] || r[1] ~ /^(0000000000000000FFFF0000)?......7F$/
+if (!(l[2] in own) && !(here && r[2] in own)) n[(here ? \"here \" : \"port \") r[2]]++ }
 for (inode in peer) {
 path = name[peer[inode]]
-if (path != \"\" && !(path in own)) n[path]++ }
+if (path != \"\" && !(path in own)) n[\"socket \" path]++ }
 for (service in n) print at n[service], service
 print at \"rows\", NR }' 2>/dev/null
 done
