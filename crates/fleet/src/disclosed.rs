@@ -1,6 +1,6 @@
 //! The testbed as the run file describes it before the first second.
 
-use languages::without_credentials;
+use languages::{foreign_text, without_credentials};
 use model::{CertificateCheck, Fact, FactSection, Plan, Privacy, Testbed};
 use observe::{
     InventoryInput, Redactor, RemoteGroupSize, format_cpu_list, inventory, open_files_max, redactor,
@@ -125,7 +125,7 @@ fn watched(watchers: &Watchers) -> Option<FactSection> {
         let there = watcher.groups_there().into_iter();
         facts.extend(there.map(|group| {
             // Machines are not named unless that is wanted.
-            let name = format!("{} on another machine", group.label);
+            let name = format!("{} on another machine", foreign_text(&group.label));
             Fact::found(&name, &size_text(&group)).from("ssh")
         }));
     }

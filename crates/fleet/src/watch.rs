@@ -90,8 +90,8 @@ pub(crate) struct Watchers {
     /// The processes on this machine that this run did not start.
     pub(crate) targets: WatchedTargets,
     groups: WatchedGroups,
-    /// The labels of the groups that are known.
-    labels: BTreeSet<String>,
+    /// The groups that are known: the names of their machines, and their labels.
+    known: BTreeSet<(String, String)>,
     /// The meter of their CPU time, where they are the server.
     pub(crate) meter: Option<ProcessMeter>,
     /// The reason why the server's processes are not watched, although it is on this machine.
@@ -129,15 +129,27 @@ impl Watchers {
         all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
         let is_metered = external.is_some_and(|address| targets.has_server(address));
         let meter = is_metered.then(|| groups.meter());
-        let labels = groups.processes().into_iter().map(|(label, _)| label).collect();
-        Ok(Watchers { all, targets, groups, labels, meter, unseen })
+        let mut watchers = Watchers { all, targets, groups, known: BTreeSet::new(), meter, unseen };
+        watchers.new_back_ends();
+        Ok(watchers)
     }
 
     /// Returns a sentence about each back end that was found since this was last asked.
     pub(crate) fn new_back_ends(&mut self) -> Vec<String> {
-        let groups = self.groups.processes().into_iter();
-        let new = groups.filter(|(label, _)| self.labels.insert(label.clone()));
-        new.map(|(label, pids)| back_end_text(&label, pids.len())).collect()
+        let mut texts = Vec::new();
+        for (label, pids) in self.groups.processes() {
+            if self.known.insert((THIS_MACHINE.to_owned(), label.clone())) {
+                texts.push(back_end_text(&label, "", pids.len()));
+            }
+        }
+        for watcher in &self.all {
+            for group in watcher.groups_there() {
+                if self.known.insert((watcher.machine.name.clone(), group.label.clone())) {
+                    texts.push(back_end_text(&group.label, " on another machine", group.processes));
+                }
+            }
+        }
+        texts
     }
 
     /// Watches this machine and the server's own account of itself anew, after the server was reset.
@@ -154,10 +166,10 @@ fn of_network(network: NetworkMachine) -> Watcher {
     Watcher::new(&network.name(), MachineRole::Sut, Box::new(network))
 }
 
-fn back_end_text(label: &str, n: usize) -> String {
+fn back_end_text(label: &str, place: &str, n: usize) -> String {
     let processes = if n == 1 { "process" } else { "processes" };
     format!(
-        "back end {} ({n} {processes}) was found by the server’s connections to it, and is watched from then on",
+        "back end {}{place} ({n} {processes}) was found by the server’s connections to it, and is watched from then on",
         foreign_text(label)
     )
 }
@@ -210,11 +222,43 @@ mod tests {
     #[test]
     fn back_ends_are_told_in_words() {
         assert_eq!(
-            back_end_text("socket=/run/fpm.sock", 5),
+            back_end_text("socket=/run/fpm.sock", "", 5),
             "back end socket=/run/fpm.sock (5 processes) was found by the server’s connections to it, and is watched from \
              then on"
         );
-        assert!(back_end_text("port=9000", 1).starts_with("back end port=9000 (1 process) was"));
+        assert!(back_end_text("port=9000", "", 1).starts_with("back end port=9000 (1 process) was"));
+    }
+
+    /// A machine on which a back end is found by its second reading.
+    #[derive(Default)]
+    struct Elsewhere {
+        n_readings: u32,
+    }
+
+    impl ResourceMonitor for Elsewhere {
+        fn read(&mut self, _: &mut Vec<Reading>) -> Result<(), MonitorError> {
+            self.n_readings += 1;
+            Ok(())
+        }
+
+        fn groups_there(&self) -> Vec<RemoteGroupSize> {
+            let group = |label: &str| RemoteGroupSize { label: label.to_owned(), processes: 2, read: 2 };
+            let back_end = (1 < self.n_readings).then(|| group("socket=/run/\u{1b}[31m"));
+            [group("port=80")].into_iter().chain(back_end).collect()
+        }
+    }
+
+    #[test]
+    fn back_ends_on_another_machine_are_told_once_and_escaped() {
+        let mut watcher = Watcher::new("me@sut", MachineRole::Sut, Box::<Elsewhere>::default());
+        watcher.read().unwrap();
+        let mut watchers = Watchers { all: vec![watcher], ..Watchers::default() };
+        watchers.new_back_ends();
+        watchers.all[0].read().unwrap();
+        let told = watchers.new_back_ends();
+        let expected = "back end socket=/run/\\u{1b}[31m on another machine (2 processes) was found";
+        assert!(told.len() == 1 && told[0].starts_with(expected), "{told:?}");
+        assert_eq!(watchers.new_back_ends(), [""; 0]);
     }
 
     #[test]
