@@ -70,6 +70,8 @@ impl PacedCount {
 /// The counts of a group, each as it was last taken.
 #[derive(Debug, Default)]
 pub(super) struct RemoteCounts {
+    /// Whether anything was requested: the first counts wait for no turn.
+    has_begun: bool,
     files: BTreeMap<u32, OpenFiles>,
     /// The process whose files were counted last.
     last_process: u32,
@@ -120,6 +122,8 @@ impl RemoteCounts {
         has_turn: bool,
     ) -> Vec<String> {
         let mut words = Vec::new();
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let has_turn = has_turn || is_first;
         let next = members.range(self.last_process.saturating_add(1)..).next().or(members.first());
         if let Some(pid) = next.filter(|_| self.file_count.begin()) {
             self.last_process = *pid;
@@ -379,8 +383,9 @@ mod tests {
             counts.take(10, &texts(if is_due { &[("services", "rows 3")] } else { &[] }));
             is_due
         };
-        assert_eq!([true; 4].map(&mut is_counted), [true, false, true, false]);
-        assert_eq!([true, false, true, false].map(&mut is_counted), [true, false, true, false]);
+        assert!(is_counted(false), "the first count waits for no turn");
+        assert_eq!([true; 4].map(&mut is_counted), [false, true, false, true]);
+        assert_eq!([false, true, false, true].map(&mut is_counted), [false, true, false, true]);
     }
 
     /// Recorded from `ss` of iproute2 6.1; two sockets share a port, as with a socket per worker.
