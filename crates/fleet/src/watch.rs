@@ -127,6 +127,9 @@ impl Watchers {
         }
         all.extend(behind.into_iter().map(of_network));
         all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
+        // The first reading has counted the connections of servers on other machines; the next one looks for their back ends.
+        let mut with_groups = all.iter_mut().filter(|watcher| !watcher.groups_there().is_empty());
+        with_groups.try_for_each(|watcher| watcher.read().map(drop))?;
         let is_metered = external.is_some_and(|address| targets.has_server(address));
         let meter = is_metered.then(|| groups.meter());
         let mut watchers = Watchers { all, targets, groups, known: BTreeSet::new(), meter, unseen };

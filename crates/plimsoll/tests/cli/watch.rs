@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -143,23 +145,29 @@ const ATTEMPTS_MAX: usize = 3;
 /// The number of counts of connections in a load point that are enough to tell what held the operations.
 const READINGS_MIN: u64 = 3;
 
-/// Goal: what a server waits for is found by its connections, watched without being named, and told from a lock.
-#[test]
-fn a_slow_service_behind_the_server_is_found_and_named() {
-    let (fixture, port, behind) = (Fixture::new(), free_port(), free_port());
+/// Starts nginx as a proxy in front of a slow service on port `behind`.
+fn slow_proxy(fixture: &Fixture, port: u16, behind: u16) -> [ByHand; 2] {
     let mut command = Command::new("python3");
     command.arg("-c").arg(SLOW_SERVICE).arg(behind.to_string());
-    let _service = ByHand::start(command, "python3", "python3");
+    let service = ByHand::start(command, "python3", "python3");
     wait_for("the service", || TcpStream::connect(("127.0.0.1", behind)).is_ok());
-    let config = fs::read_to_string(nginx_config(&fixture, &format!("127.0.0.1:{port}"))).unwrap();
+    let config = fs::read_to_string(nginx_config(fixture, &format!("127.0.0.1:{port}"))).unwrap();
     let site = format!("root {}/site;", fixture.path(".").display());
     assert!(config.contains(&site), "{config}");
     let proxy = format!("location / {{ proxy_pass http://127.0.0.1:{behind}; }}");
     let config = fixture.write("proxy.conf", &config.replace(&site, &proxy));
     let mut command = Command::new(program(&["nginx"]));
     command.arg("-c").arg(config);
-    let _server = ByHand::start(command, "nginx", "nginx-light");
+    let server = ByHand::start(command, "nginx", "nginx-light");
     wait_for("nginx", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    [server, service]
+}
+
+/// Goal: what a server waits for is found by its connections, watched without being named, and told from a lock.
+#[test]
+fn a_slow_service_behind_the_server_is_found_and_named() {
+    let (fixture, port, behind) = (Fixture::new(), free_port(), free_port());
+    let _running = slow_proxy(&fixture, port, behind);
     let target = format!("http://127.0.0.1:{port}/");
     // Connections are counted the more rarely the longer the kernel's table is, in which those of other tests stay for a
     // minute after their end (TIME-WAIT).
@@ -188,6 +196,57 @@ fn a_slow_service_behind_the_server_is_found_and_named() {
     assert!(of("tcp.accept_queue_max", &behind.to_string()).is_some());
     assert_eq!(point["bottleneck"]["name"], "slow downstream service", "{}", point["bottleneck"]);
     assert_eq!(point["bottleneck"]["service"], format!("port {behind}").as_str());
+}
+
+/// A shell on this machine in place of `ssh` and another machine.
+const SSH: &str = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done; shift 2; exec \"$@\"\n";
+
+/// Starts a process that holds a socket and does nothing.
+fn holder(socket: OwnedFd) -> ByHand {
+    ByHand(Command::new("sleep").arg("600").stdin(socket).spawn().unwrap())
+}
+
+/// Goal: through ssh, back ends are found and watched as groups of that machine: one to which another process is connected
+/// already, which is listed, and one to which the server is connected during the run, which is told. The server is seen from
+/// here, too.
+#[test]
+fn a_back_end_on_a_machine_of_ssh_is_found_and_told() {
+    let (fixture, port, behind) = (Fixture::new(), free_port(), free_port());
+    let _running = slow_proxy(&fixture, port, behind);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let client = holder(TcpStream::connect(address).unwrap().into());
+    let _connected = holder(listener.into());
+    let ssh = fixture.write("bin/ssh", SSH);
+    fs::set_permissions(ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", fixture.path("bin").display(), std::env::var("PATH").unwrap());
+    let target = format!("http://127.0.0.1:{port}/");
+    let selectors = [format!("sut.invalid/port={port}"), format!("sut.invalid/pid={}", client.0.id())];
+    let (mut out, mut processes, mut report) = (String::new(), None, Value::Null);
+    // As above: connections may be counted rarely.
+    for attempt in 0..ATTEMPTS_MAX {
+        out = format!("run{attempt}.plim");
+        let load = ["run", &target, "--load", "2", "--duration", "8", "--settle", "0", "--out", &out];
+        let watch = ["--watch", &selectors[0], "--watch", &selectors[1]];
+        let monitor = [&["--monitor", "ssh=me@sut.invalid"][..], &watch].concat();
+        let mut command = fixture.command(&[&load[..], &monitor].concat());
+        command.env("PATH", &path);
+        fixture.end(command).expect_measured();
+        report = fixture.report(&fixture.path(&out));
+        processes = value_on(&report, "me@sut.invalid", "sut.processes", &format!("port={behind}"));
+        if processes.is_some() {
+            break;
+        }
+    }
+    assert_eq!(processes, Some(1.0), "{report}");
+    let of = |counter: &str, port: u16| value_on(&report, "me@sut.invalid", counter, &port.to_string());
+    assert!(of("sut.service_connections", behind).is_some_and(|n| 0.0 < n), "{report}");
+    assert!(of("tcp.accept_queue", behind).is_some() && of("tcp.accept_queue", port).is_some());
+    let listed = format!("port={} on another machine", address.port());
+    let fact = fixture.fact(&fixture.path(&out), "Watched processes", &listed);
+    assert_eq!(fact.as_deref(), Some("1 process"));
+    let told = format!("back end port={behind} on another machine (1 process) was found");
+    fixture.run(&["export", &out, "--format", "ndjson"]).expect(0).expect_stdout(&told);
 }
 
 /// A group of CPU time of version 1 that a test made; it goes with the value, after its processes.
