@@ -252,9 +252,9 @@ counters! {
     ServiceRefused "service.refused" Total Count "Requests refused because that many waited.";
 
     // Of databases.
-    SessionsActive "database.sessions_active" Level Count "Sessions of a database that execute a statement.";
-    SessionsAtLock "database.sessions_at_lock" Level Count "Sessions of a database that wait for a lock.";
-    SessionsAtLog "database.sessions_at_log" Level Count "Sessions of a database that wait for its log.";
+    SessionsActive "database.sessions_active" Level Count "Sessions of a database that execute a statement, the mean of ten counts a second.";
+    SessionsAtLock "database.sessions_at_lock" Level Count "Sessions of a database that wait for a lock, the mean of ten counts a second.";
+    SessionsAtLog "database.sessions_at_log" Level Count "Sessions of a database that wait for its log, the mean of ten counts a second.";
     // Instance: the name that the documentation of the database has for it.
     DatabaseCount "database.count" Total Count "A count that the database keeps itself.";
 }

@@ -11,7 +11,9 @@ use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Populatio
 use units::{Nanos, RealClock};
 
 use super::count::OrderCounts;
-use super::sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, SqlControl, SqlDialect};
+use super::sql::control::{
+    DatabaseAccount, DatabaseConnections, DatabaseData, SessionCounts, SqlControl, SqlDialect,
+};
 use super::sql::driver::SqlContext;
 use super::sql::load::{LoadMethod, load};
 use super::sql::schema::ORDER_SCHEMA;
@@ -168,6 +170,14 @@ impl DatabaseControl {
     /// The server refuses to read.
     pub async fn description(&mut self) -> Result<String, DatabaseError> {
         each!(&mut self.0, control => control.description().await)
+    }
+
+    /// Counts the sessions of the server, without its other counters.
+    ///
+    /// # Errors
+    /// The server refuses to read.
+    pub async fn sessions(&mut self) -> Result<SessionCounts, DatabaseError> {
+        each!(&mut self.0, control => control.sessions().await)
     }
 
     /// Returns what the server says of itself.

@@ -13,6 +13,7 @@
 //! - `describe`: failures in words
 //! - `deferred`: deliveries that are queued, and made in the background
 //! - `embedded`: the same transactions in SQLite within this process
+//! - `sampler`: the sessions of a database, counted between its accounts of itself
 //! - `database`: the same transactions in a database that speaks SQL; `sql`: what all of them share; `postgres`,
 //!   `mariadb`: those
 
@@ -26,6 +27,7 @@ mod embedded;
 mod exchange;
 mod mariadb;
 mod postgres;
+mod sampler;
 mod sql;
 mod verify;
 
@@ -49,7 +51,8 @@ pub use deferred::{
     delivery_queue,
 };
 pub use embedded::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
-pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData};
+pub use sampler::{SampledAccount, SessionSampler};
+pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, SessionCounts};
 pub use sql::load::{LOADING_ORDER, LoadMethod};
 pub use sql::schema::{ORDER_SCHEMA, contents_of};
 

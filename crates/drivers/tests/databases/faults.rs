@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use drivers::orders::{DatabaseAccount, DatabaseControl};
+use drivers::orders::{DatabaseControl, SessionCounts};
 use model::{DatabaseProduct, OrderSql, Outcome};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::process::geteuid;
@@ -225,14 +225,14 @@ fn sessions_on_a_slow_disk_wait_for_the_log() {
             let mut control = DatabaseControl::connect(&database.server).await.unwrap();
             let mut accounts = Vec::new();
             for _ in 0..ACCOUNTS {
-                accounts.push(control.account().await.unwrap());
+                accounts.push(control.sessions().await.unwrap());
                 tokio::time::sleep(Duration::from_millis(25)).await;
             }
             let failures = terminals.end().await;
             (accounts, failures, database.consistent_totals(OrderSql::Stored).await)
         });
         assert!(failures.is_empty(), "{product}: {failures:?}");
-        let sum = |of: fn(&DatabaseAccount) -> u64| accounts.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&SessionCounts) -> u64| accounts.iter().map(of).sum::<u64>();
         let [active, at_lock, at_log] =
             [sum(|one| one.active), sum(|one| one.at_lock), sum(|one| one.at_log)];
         let text = format!("{product}: of {active} sessions {at_log} at the log, {at_lock} at locks");

@@ -172,10 +172,10 @@ fn a_transaction_that_is_given_up_is_cancelled_in_the_server() {
                 assert!(tokio::time::timeout(Duration::from_millis(500), work).await.is_err());
                 assert_eq!(database.n_sessions(Sessions::Waiting), 1, "{product} {form}");
                 let mut control = DatabaseControl::connect(&database.server).await.unwrap();
-                let account = control.account().await.unwrap();
-                assert_eq!((account.at_lock, account.at_log), (1, 0), "{product} {form}: {account:?}");
+                let sessions = control.sessions().await.unwrap();
+                assert_eq!((sessions.at_lock, sessions.at_log), (1, 0), "{product} {form}: {sessions:?}");
                 // It and the holder.
-                assert!(2 <= account.active, "{product} {form}: {account:?}");
+                assert!(2 <= sessions.active, "{product} {form}: {sessions:?}");
                 drop(control);
                 driver.give_up();
                 for _ in 0..200 {

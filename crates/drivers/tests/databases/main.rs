@@ -12,5 +12,6 @@ mod interference;
 mod loading;
 mod poolers;
 mod recovery;
+mod sampling;
 mod terminals;
 mod tls;

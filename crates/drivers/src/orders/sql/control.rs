@@ -125,15 +125,22 @@ pub struct DatabaseConnections {
     pub free: u64,
 }
 
-/// The account that a database gives of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatabaseAccount {
-    /// The sessions that execute a statement.
+/// The sessions of a database at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionCounts {
+    /// Those that execute a statement.
     pub active: u64,
     /// Those that wait for a lock.
     pub at_lock: u64,
     /// Those that wait for the log.
     pub at_log: u64,
+}
+
+/// The account that a database gives of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseAccount {
+    /// The sessions.
+    pub sessions: SessionCounts,
     /// Its counters since it started, by the names that its documentation has for it.
     pub counters: Vec<(&'static str, u64)>,
 }
@@ -206,10 +213,16 @@ impl<D: SqlDialect> SqlControl<D> {
         Ok(format!("{} in {} {}{settings}", value(size), D::NAME, value(version)))
     }
 
+    /// Counts the sessions.
+    pub(crate) async fn sessions(&mut self) -> Result<SessionCounts, DatabaseError> {
+        let rows = self.texts(D::SESSIONS).await?;
+        let [active, at_lock, at_log] = [number(&rows, 0)?, number(&rows, 1)?, number(&rows, 2)?];
+        Ok(SessionCounts { active, at_lock, at_log })
+    }
+
     /// Returns what the server says of itself.
     pub(crate) async fn account(&mut self) -> Result<DatabaseAccount, DatabaseError> {
-        let sessions = self.texts(D::SESSIONS).await?;
-        let [active, at_lock, at_log] = [number(&sessions, 0)?, number(&sessions, 1)?, number(&sessions, 2)?];
+        let sessions = self.sessions().await?;
         let columns: Vec<&str> = D::COUNTERS.iter().map(|(_, expression)| *expression).collect();
         let rows = self.texts(&format!("SELECT {} FROM {}", columns.join(", "), D::COUNTERS_FROM)).await?;
         let count = |(index, (name, _)): (usize, &(&'static str, _))| Ok((*name, number(&rows, index)?));
@@ -220,7 +233,7 @@ impl<D: SqlDialect> SqlControl<D> {
         };
         let known = D::COUNTERS.iter().enumerate().filter(|(index, _)| !is_null(*index));
         let counters = known.map(count).collect::<Result<_, DatabaseError>>()?;
-        Ok(DatabaseAccount { active, at_lock, at_log, counters })
+        Ok(DatabaseAccount { sessions, counters })
     }
 
     /// Finds the rows that violate a condition.
