@@ -163,6 +163,7 @@ impl Analyzer {
             benchmark: self.plan.benchmark.clone(),
             score: self.plan.catalog.score.clone(),
             words: self.plan.catalog.words.clone(),
+            sizing: self.plan.catalog.sizing.clone(),
             modifications: self.plan.modifications.clone(),
             curve: curve(&load_points),
             headline: headline(&self.plan, &load_points, found.as_ref()),

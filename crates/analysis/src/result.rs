@@ -2,7 +2,7 @@
 
 use model::{
     BenchmarkId, ConsistencyCheck, Ending, Example, FailureCodes, Load, Modification, NamedCount, Outcome,
-    Phase, Plan, Score, Words,
+    Phase, Plan, Score, SizingRule, Words,
 };
 use stats::{Histogram, Steadiness};
 use units::Nanos;
@@ -23,6 +23,8 @@ pub struct Analysis {
     pub score: Score,
     /// Its words.
     pub words: Words,
+    /// Its sizing rule, if it has one.
+    pub sizing: Option<SizingRule>,
     /// Deviations from the benchmark's definition.
     pub modifications: Vec<Modification>,
     /// The ending of the run.
@@ -88,6 +90,8 @@ pub struct LoadPointResult {
     pub delivered_ratio: Option<f64>,
     /// The benchmark's score, by [`model::Catalog::score`]; `None` if a kind that it needs had no success.
     pub score: Option<f64>,
+    /// The score ÷ the parts of the data, by [`model::Catalog::sizing`]; `None` without such a rule.
+    pub score_per_part: Option<f64>,
     /// 95 % interval for the score by batch means over the seconds of the phase; `None` if too few.
     pub score_interval: Option<(f64, f64)>,
     /// The steady seconds as numerators and denominators: the ratio of their sums is the score.

@@ -6,8 +6,8 @@ use analysis::audit::{CatalogDifference, DifferenceKind, TableDifference};
 use analysis::finding::{
     BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
     FlowLaw, InInterval, IntervalFault, KindMeasure, LittleExplanation, LittlePopulation, MeasureFault,
-    MissingLoad, MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ServerUse, SteadyFigure,
-    TimesExtent, UnequalTotals, UnjudgedBand, ValueMoment,
+    MissingLoad, MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ScoreOfPart, ServerUse,
+    SteadyFigure, TimesExtent, UnequalTotals, UnjudgedBand, ValueMoment,
 };
 use analysis::{Finding, SharedCpus};
 use disclosure::{catalog_difference_text, finding_brief, finding_hint, finding_text, table_difference_text};
@@ -37,7 +37,7 @@ variants!(FINDINGS, finding_name, Finding:
     Stopped, EndingMissing, LoadPointsMissing, UnplannedLoadPoint, SearchUnfinished, SearchWithoutResult, Modified,
     CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
-    ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, Schedule, GeneratorUnmeasured,
+    ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, SizingCeiling, SizingFloor, Schedule, GeneratorUnmeasured,
     GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, Consistency, LeftOpen, Delivered,
     FullSlots, BusyUsers, Mix, InputBand, InputBandsNotJudged, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
@@ -207,7 +207,14 @@ fn of_users() -> Vec<Finding> {
             expected: Nanos::from_millis(90),
         },
         Finding::InteractiveLaw { rate: 333.3, users: 10, think: Nanos::from_millis(90), bound: 111.111 },
+        Finding::SizingCeiling(of_warehouse(14.2, 12.605)),
+        Finding::SizingFloor(of_warehouse(7.1, 9.0)),
     ]
+}
+
+fn of_warehouse(score: f64, bound: f64) -> ScoreOfPart {
+    let (part, unit) = ("warehouse".to_owned(), "new orders per minute".to_owned());
+    ScoreOfPart { part, users: 10, score, unit, bound }
 }
 
 fn of_generator() -> Vec<Finding> {

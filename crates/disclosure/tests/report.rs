@@ -447,3 +447,20 @@ fn a_harmonic_score_has_the_figures_of_its_suite_and_the_rates_beside_it() {
     assert!(!others.contains("rate_of_clients"), "{others}");
     assert!(!render::markdown(&outline(&fixture::throughput().report())).contains("Score of the suite"));
 }
+
+/// By hand: ten parts of the data, so each has a tenth of the score.
+#[test]
+fn the_score_of_a_part_of_the_data_stands_beside_the_score() {
+    let heading = "Conn/second/warehouse";
+    let markdown = render::markdown(&outline(&fixture::sized().report()));
+    let table: Vec<&str> = markdown.lines().skip_while(|line| !line.contains(heading)).collect();
+    let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let (headings, first) = (cells(table[0]), cells(table[2]));
+    let column = headings.iter().position(|one| one == heading).unwrap();
+    assert_eq!(headings[column - 1], "Conn/second");
+    let figure = |cell: &str| cell.split_whitespace().next().unwrap().parse::<f64>().unwrap();
+    assert!((figure(&first[column]) * 10.0 / figure(&first[column - 1]) - 1.0).abs() < 0.01, "{first:?}");
+    let others = render::markdown(&outline(&fixture::quick().report()));
+    assert!(!others.contains("/warehouse"));
+    assert!(render::csv(&fixture::sized().report()).contains("score_per_part"));
+}

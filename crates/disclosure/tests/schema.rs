@@ -71,7 +71,7 @@ fn priced() -> Fixture {
     Fixture { price, ..fixture::quick() }
 }
 
-fn reports() -> [(&'static str, Fixture); 10] {
+fn reports() -> [(&'static str, Fixture); 11] {
     [
         ("priced", priced()),
         ("quick", fixture::quick()),
@@ -83,6 +83,7 @@ fn reports() -> [(&'static str, Fixture); 10] {
         ("clients", fixture::clients()),
         ("throughput", fixture::throughput()),
         ("harmonic", fixture::harmonic()),
+        ("sized", fixture::sized()),
     ]
 }
 
@@ -99,9 +100,10 @@ fn every_report_follows_the_schema_and_has_no_field_that_it_does_not_name() {
 /// Goal: the table of metrics is the one place that says what they mean.
 #[test]
 fn the_schema_has_every_metric_with_the_meaning_that_its_table_gives() {
-    let (schema, web, harmonic) = (schema(), fixture::quick(), fixture::harmonic());
+    let (schema, web) = (schema(), fixture::quick());
+    let others = [fixture::harmonic(), fixture::sized()];
     let of_point = &schema["$defs"]["LoadPoint"]["properties"];
-    let is_in_json = |metric: &&Metric| [&web, &harmonic].iter().any(|run| metric.is_in_json(&run.plan));
+    let is_in_json = |metric: &&Metric| others.iter().chain([&web]).any(|run| metric.is_in_json(&run.plan));
     for metric in METRICS.iter().filter(is_in_json) {
         let (object, key) = metric.json_key(&web.plan.catalog);
         let property = match object {

@@ -84,6 +84,9 @@ fn transactions_succeed_and_are_as_many_as_the_database_has() {
         let is_placed = request.input.kind() == TransactionKind::NewOrder;
         assert_eq!(value(order_measure::LINES).is_some(), is_placed, "{request:?}");
         assert_eq!(value(order_measure::REMOTE_LINES).is_some(), is_placed);
+        let is_payment = request.input.kind() == TransactionKind::Payment;
+        assert_eq!(value(order_measure::REMOTE_PAYMENTS).is_some(), is_payment);
+        assert_eq!(value(order_measure::PAYMENTS_BY_LAST_NAME).is_some(), is_payment);
     }
     let kinds = |kind| requests.iter().filter(|request| request.input.kind() == kind).count() as u64;
     assert!(0 < kinds(TransactionKind::NewOrderRolledBack));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::MEASURES_MAX;
 use crate::workload::PATH_MAX;
-use crate::{Limit, Outcome, Score, Think, Words};
+use crate::{Limit, Outcome, Score, SizingRule, Think, Words};
 
 /// The greatest length of a name in bytes: that of a path.
 const NAME_MAX: usize = PATH_MAX;
@@ -50,6 +50,9 @@ pub struct Catalog {
     /// The ranges in which figures of the inputs must be; empty where the benchmark sets none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bands: Vec<InputBand>,
+    /// The parts of the data to which users belong, with the score of each; `None` where the benchmark has no such rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizing: Option<SizingRule>,
     /// The outcomes that failed operations of the family can have; empty for those of the web, whose plans name none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Outcome>,
@@ -220,8 +223,8 @@ impl Catalog {
         self.pauses.iter().any(|pause| pause.from == PauseStart::Due)
     }
 
-    /// Returns whether another catalog counts and measures the same, whatever its score and words are, and whichever measures
-    /// have histograms.
+    /// Returns whether another catalog counts and measures the same, whatever its score with the sizing rule and its words
+    /// are, and whichever measures have histograms.
     pub fn counts_as(&self, other: &Catalog) -> bool {
         let Catalog {
             kinds,
@@ -231,6 +234,7 @@ impl Catalog {
             transferred,
             response_parts,
             bands,
+            sizing: _,
             outcomes: _,
             score: _,
             words: _,
@@ -288,6 +292,9 @@ impl Catalog {
         }
         if !self.score.fits(self) {
             return Err(CatalogFault::Score);
+        }
+        if self.sizing.as_ref().is_some_and(|rule| !rule.fits(&self.score)) {
+            return Err(CatalogFault::Sizing);
         }
         self.words.fault().map_or(Ok(()), |word| Err(CatalogFault::Word { word }))
     }
@@ -415,6 +422,8 @@ pub enum CatalogFault {
     },
     /// The score is of kinds or measures that do not exist, of one twice, or of weights that do not add up to 1.
     Score,
+    /// The sizing rule is of no parts or users, of no range, or of a score that does not add up over parts.
+    Sizing,
     /// A word is empty, too long or not printable.
     Word {
         /// The thing that it is for: `user`.
@@ -451,6 +460,9 @@ impl fmt::Display for CatalogFault {
             }
             CatalogFault::Score => {
                 f.write_str("the score in the catalog cannot be computed of what it counts")
+            }
+            CatalogFault::Sizing => {
+                f.write_str("the sizing rule in the catalog is none that a score can keep")
             }
             CatalogFault::Word { word } => {
                 write!(f, "the catalog's word for `{word}` is none that can be used")

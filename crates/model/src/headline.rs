@@ -44,7 +44,9 @@ impl Headline {
             // The score that the family states.
             Headline::NewOrderRate => catalog.score.clone(),
         };
-        Catalog { score, words, ..catalog }
+        // It is about the family's score.
+        let sizing = catalog.sizing.filter(|_| self == Headline::NewOrderRate);
+        Catalog { score, words, sizing, ..catalog }
     }
 
     fn words(self, family: &Words) -> Words {

@@ -29,6 +29,7 @@ mod schedule;
 mod score;
 mod secret;
 mod setting;
+mod sizing;
 mod testbed;
 mod user;
 mod with_serde;
@@ -83,6 +84,7 @@ pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
     SettingValue,
 };
+pub use sizing::SizingRule;
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use words::{Noun, Words, capitalized};

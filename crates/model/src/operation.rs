@@ -170,13 +170,13 @@ impl Outcome {
 pub const CODES_MAX: usize = 256;
 
 /// The greatest number of measures of an operation.
-pub const MEASURES_MAX: usize = 8;
+pub const MEASURES_MAX: usize = 10;
 
 /// The values of an operation's measures, by the indexes that the measures have in the catalog.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct MeasuredValues {
     /// A bit per measure that was taken, lowest first.
-    taken: u8,
+    taken: u16,
     values: [u64; MEASURES_MAX],
 }
 
@@ -240,11 +240,11 @@ mod tests {
     fn measures_are_returned_in_order_with_their_values() {
         let mut measured = MeasuredValues::default();
         assert_eq!((measured.iter().count(), measured.get(0)), (0, None));
-        measured.set(7, 70);
+        measured.set(MEASURES_MAX - 1, 70);
         measured.set(0, 5);
         measured.set(3, 0);
         measured.set(0, 6);
-        assert_eq!(measured.iter().collect::<Vec<_>>(), [(0, 6), (3, 0), (7, 70)]);
-        assert_eq!((measured.get(3), measured.get(4), measured.get(8)), (Some(0), None, None));
+        assert_eq!(measured.iter().collect::<Vec<_>>(), [(0, 6), (3, 0), (MEASURES_MAX - 1, 70)]);
+        assert_eq!((measured.get(3), measured.get(4), measured.get(MEASURES_MAX)), (Some(0), None, None));
     }
 }

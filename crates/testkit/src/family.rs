@@ -6,7 +6,6 @@ use model::{
 };
 #[cfg(feature = "echo")]
 use model::{EchoMessage, echo_measure};
-use orders::TransactionInput;
 use units::Nanos;
 
 use crate::server::StatedTimes;
@@ -82,14 +81,11 @@ impl SimOperation for OrderRequest {
             (order_measure::RETRIES, 0),
             (order_measure::SENT_BYTES, sent),
             (order_measure::RECEIVED_BYTES, received),
-        ] {
-            measured.set(measure, value);
-        }
-        if let TransactionInput::NewOrder(order) = &self.input
-            && !order.is_rolled_back
+        ]
+        .into_iter()
+        .chain(order_measure::of_input(&self.input).into_iter().flatten())
         {
-            measured.set(order_measure::LINES, order.items.len() as u64);
-            measured.set(order_measure::REMOTE_LINES, order.n_remote_lines() as u64);
+            measured.set(measure, value);
         }
         measured
     }

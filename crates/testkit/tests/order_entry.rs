@@ -1,5 +1,6 @@
 //! The order-entry benchmark under a virtual clock: capacity, score, mix and the pauses of its pacings.
 
+use analysis::Finding;
 use model::{Load, Overrides, Plan, SutPlan};
 use testkit::{Law, SimServer, Simulation, benchmark_plan};
 use units::Nanos;
@@ -54,8 +55,50 @@ fn the_specified_pacing_has_its_cycle() {
     let plan = plan(&[100], 400, &[("pacing", "spec")]);
     let server = SimServer::new(Law::Fixed(Nanos::from_millis(1)), None);
     let found = Simulation::new(plan, server).analyze();
-    let rate = found.load_points[0].rate;
-    assert!((rate / (100.0 / 20.695_65) - 1.0).abs() < 0.05, "{rate}");
+    let point = &found.load_points[0];
+    assert!((point.rate / (100.0 / 20.695_65) - 1.0).abs() < 0.05, "{}", point.rate);
+    let per_warehouse = point.score_per_part.unwrap();
+    assert!((per_warehouse / 12.605 - 1.0).abs() < 0.05, "{per_warehouse}");
+    let remarks = point.verdict.reasons.iter().chain(&point.verdict.remarks);
+    assert!(remarks.map(|remark| remark.rule()).all(|rule| rule != "sizing"));
+}
+
+/// The same terminals wait for 25 s: 12.605 · 20.7 ÷ 45.7 = 5.7 new orders per minute and warehouse, too few for a server that
+/// carries them, by more than chance (21 %).
+#[test]
+fn a_server_that_does_not_carry_the_terminals_is_named() {
+    let plan = plan(&[100], 400, &[("pacing", "spec")]);
+    let server = SimServer::new(Law::Fixed(Nanos::from_secs(25)), None);
+    let found = Simulation::new(plan, server).analyze();
+    let floors = found.load_points[0].verdict.remarks.iter().filter_map(|remark| match &remark.finding {
+        Finding::SizingFloor(of_part) => Some(of_part),
+        _ => None,
+    });
+    let [floor] = floors.collect::<Vec<_>>()[..] else { panic!("{:?}", found.load_points[0].verdict) };
+    assert_eq!((floor.part.as_str(), floor.users, floor.bound), ("warehouse", 10, 9.0));
+    assert!((floor.score / 5.7 - 1.0).abs() < 0.1, "{}", floor.score);
+}
+
+/// 500/s for 60 s have 12,900 payments of 30,000 transactions: enough to judge how customers are named and where they
+/// belong; by weight 15 % of the payments are remote, with a deviation of √(0.15 · 0.85 ÷ 12,900) = 0.3 %.
+#[test]
+fn payments_are_as_the_benchmark_wants_them() {
+    let plan = plan(&[16], 60, &[("pacing", "flat")]);
+    let measure = |name: &str| plan.catalog.measures.iter().position(|one| one.name == name).unwrap();
+    let measures = ["remote payments", "payments by last name"].map(measure);
+    let server = SimServer::new(Law::Fixed(Nanos::from_millis(2)), Some(1));
+    let found = Simulation::new(plan, server).analyze();
+    let point = &found.load_points[0];
+    assert!(point.verdict.reasons.is_empty(), "{:?}", point.verdict.reasons);
+    let [remote, by_name] = measures.map(|measure| point.kinds[2].measure(measure).mean.unwrap());
+    assert!((remote - 0.15).abs() < 0.01 && (by_name - 0.6).abs() < 0.03, "{remote}, {by_name}");
+    let unjudged = point.verdict.remarks.iter().find_map(|remark| match &remark.finding {
+        Finding::InputBandsNotJudged { bands } => Some(bands),
+        _ => None,
+    });
+    let names: Vec<&str> = unjudged.unwrap().iter().map(|band| band.name.as_str()).collect();
+    assert_eq!(names, ["new orders rolled back", "lines of other warehouses"]);
+    assert!(point.verdict.remarks.iter().all(|one| !matches!(one.finding, Finding::InputBand { .. })));
 }
 
 /// In an open loop a transaction belongs to a user, with its home and its choice.

@@ -157,6 +157,10 @@ pub enum Finding {
         /// The most cycles per second that they can complete.
         bound: f64,
     },
+    /// The users of a part of the data made more than they could if responses took no time.
+    SizingCeiling(ScoreOfPart),
+    /// The users of a part of the data made less than those that a server carries.
+    SizingFloor(ScoreOfPart),
 
     // The generator: fast enough, and undisturbed.
     /// The operations that fell due are not those of the schedule.
@@ -501,6 +505,21 @@ pub enum BoundarySecond {
     Last,
 }
 
+/// The score of the users of a part of the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreOfPart {
+    /// The part: `warehouse`.
+    pub part: String,
+    /// Its users.
+    pub users: u32,
+    /// Their score.
+    pub score: f64,
+    /// The unit of the score: `new orders per minute`.
+    pub unit: String,
+    /// The end of the sizing rule's range beyond which it is.
+    pub bound: f64,
+}
+
 /// A band of inputs that is not judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnjudgedBand {
@@ -544,6 +563,7 @@ impl Finding {
             Finding::LittleGap { .. } | Finding::LittleGapExplained { .. } => "little",
             Finding::ThinkTime { .. } => "think",
             Finding::InteractiveLaw { .. } => "interactive-law",
+            Finding::SizingCeiling(_) | Finding::SizingFloor(_) => "sizing",
             Finding::Schedule { .. } => "schedule",
             Finding::GeneratorUnmeasured { .. } | Finding::GeneratorBusy { .. } => "generator-busy",
             Finding::GeneratorRunQueue { .. } => "generator-run-queue",

@@ -35,6 +35,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         offered_rate: figures.offered_rate,
         delivered_ratio: (!load.is_closed() && 0 < totals.due).then(|| n / totals.due as f64),
         score: figures.score,
+        score_per_part: score_per_part(plan, figures.score),
         score_interval: score::interval(&plan.catalog.score, &score_seconds),
         score_seconds,
         rate_of_clients: score::rate_of_clients(&plan.catalog.score, load, totals),
@@ -78,6 +79,10 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         total,
         response,
     }
+}
+
+fn score_per_part(plan: &Plan, score: Option<f64>) -> Option<f64> {
+    Some(score? / f64::from(plan.catalog.sizing.as_ref()?.n_parts))
 }
 
 /// Returns the pauses of each kind as drawn.

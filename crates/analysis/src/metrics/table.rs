@@ -72,6 +72,8 @@ enum MetricScope {
     OwnScore,
     /// Those whose score is a harmonic one.
     Harmonic,
+    /// Those whose benchmark has a sizing rule.
+    Sized,
 }
 
 /// All metrics, in the order of exports.
@@ -102,6 +104,13 @@ pub const METRICS: &[Metric] = &[
     .stated("score"),
     row("score_interval", "95 % interval for the score.", |point| MetricValue::Interval(point.score_interval))
         .csv(MetricScope::OwnScore),
+    row(
+        "score_per_part",
+        "The score per part of the data to which users belong, by `plan.catalog.sizing`: of order entry, the new orders per \
+         minute and warehouse.",
+        |point| point.score_per_part.into(),
+    )
+    .both(MetricScope::Sized),
     row(
         "rate_of_clients_per_s",
         "Rate of N clients by their own sums, N·Σn ÷ Σt, with n the successful operations of each and t the sum of their \
@@ -285,6 +294,7 @@ impl MetricScope {
             MetricScope::Units => is_web || !catalog.units.is_empty(),
             MetricScope::Transfers => !catalog.transferred.is_empty(),
             MetricScope::OwnScore => !catalog.score.is_operation_rate(),
+            MetricScope::Sized => catalog.sizing.is_some(),
             MetricScope::Harmonic => matches!(catalog.score, Score::Harmonic { .. }),
         }
     }

@@ -22,6 +22,7 @@ mod mix;
 mod other_programs;
 mod sample_size;
 mod severity;
+mod sizing;
 mod steady_length;
 mod steady_state;
 mod think;
@@ -98,6 +99,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Record, Start, consistency::check),
     rule(RuleGroup::Little, TenthOfSteadyPhase, little::check),
     rule(RuleGroup::Little, End, think::check),
+    rule(RuleGroup::Little, End, sizing::check),
     rule(RuleGroup::Generator, End, delivery::schedule),
     rule(RuleGroup::Generator, SteadyPhase, generator::limits),
     rule(RuleGroup::Delivery, End, generator::full_slots),

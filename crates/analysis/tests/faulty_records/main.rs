@@ -18,6 +18,7 @@ mod owing_users;
 mod percentile_is_mean;
 mod phase_boundary_storm;
 mod saturated_generator;
+mod score_out_of_scale;
 mod server_times;
 mod shared_cpus;
 mod shifted_mix;

@@ -19,7 +19,7 @@ mod table;
 use analysis::Finding;
 use analysis::finding::{
     BoundarySecond, CutOffPart, FailedPart, LittleExplanation, LittlePopulation, MissingPercentile,
-    SteadyFigure, UnjudgedBand,
+    ScoreOfPart, SteadyFigure, UnjudgedBand,
 };
 use model::{CLOSE_WAIT_MAX, CODES_MAX, Outcome};
 
@@ -97,6 +97,13 @@ pub fn finding_text(finding: &Finding) -> String {
         Finding::InteractiveLaw { rate, users, think, bound } => format!(
             "users completed {rate:.2} cycles per second; {users} users with a think time of {think} can complete at \
              most {bound:.2}"
+        ),
+        Finding::SizingCeiling(ScoreOfPart { part, users, score, unit, bound }) => format!(
+            "the {users} users of a {part} reached {score:.2} {unit}; they can reach at most {bound:.2}, if responses take \
+             no time"
+        ),
+        Finding::SizingFloor(ScoreOfPart { part, users, score, unit, bound }) => format!(
+            "the {users} users of a {part} reached {score:.2} {unit}; the benchmark wants at least {bound:.2}"
         ),
         Finding::Schedule { due, scheduled } => {
             format!("{due} operations fell due in the steady phase, the schedule has {scheduled}")
@@ -242,6 +249,10 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         Finding::UserTime { .. } => Some("some users did not run, or the generator was too slow to let them"),
         Finding::ThinkTime { .. } => Some("the generator was late, or the steady phase is short"),
         Finding::InteractiveLaw { .. } => Some("users did not think as long as defined"),
+        Finding::SizingCeiling(_) => Some("users did not pause as long as defined"),
+        Finding::SizingFloor(_) => Some(
+            "the server does not carry these users; offer fewer of them, with fewer of these parts of the data",
+        ),
         Finding::Schedule { .. } => Some(
             "the generator lost or repeated operations; repeat the run, and report this if it happens again",
         ),

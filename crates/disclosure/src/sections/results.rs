@@ -28,6 +28,7 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
     let terms = Terms::of(analysis);
     let points = &analysis.load_points;
     let shown = OptionalColumns {
+        part: analysis.sizing.as_ref().map(|rule| rule.part.one.as_str()),
         throughput: points.iter().any(|point| point.throughput_mbit.is_some()),
         units: points.iter().any(|point| point.units_per_minute.is_some()),
     };
@@ -57,13 +58,16 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
 
 /// The columns that not every benchmark has.
 #[derive(Clone, Copy)]
-struct OptionalColumns {
+struct OptionalColumns<'a> {
+    /// The part of the data per which the score is shown, too.
+    part: Option<&'a str>,
     throughput: bool,
     units: bool,
 }
 
-fn columns(terms: Terms, shown: OptionalColumns) -> Vec<Column> {
+fn columns(terms: Terms, shown: OptionalColumns<'_>) -> Vec<Column> {
     let mut columns = vec![Column::numbers(terms.load(), ""), Column::numbers(terms.score_heading, "")];
+    columns.extend(shown.part.map(|part| Column::numbers(format!("{}/{part}", terms.score_heading), "")));
     if !terms.is_operation_rate {
         columns.push(Column::numbers(terms.rate_heading(), ""));
     }
@@ -91,7 +95,7 @@ fn cells(
     terms: Terms,
     point: &LoadPointResult,
     time: numbers::TimeUnit,
-    shown: OptionalColumns,
+    shown: OptionalColumns<'_>,
     intervals: bool,
 ) -> Vec<Cell> {
     let p99 = point.response.percentile(0.99);
@@ -100,6 +104,9 @@ fn cells(
         load_number(point.load).into(),
         Cell::with(numbers::figure(point.score), detail(numbers::figure_interval(point.score_interval))),
     ];
+    if shown.part.is_some() {
+        cells.push(numbers::figure(point.score_per_part).into());
+    }
     if !terms.is_operation_rate {
         let interval = numbers::figure_interval(point.rate_interval);
         cells.push(Cell::with(numbers::figure(point.rate), detail(interval)));

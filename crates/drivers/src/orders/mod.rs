@@ -185,28 +185,24 @@ impl OrderDriver {
         let output = verify::output(input, &reply)?;
         reply.check_times(done.saturating_sub(sent))?;
         open.end(&output);
-        Ok(Measured { done, n_round_trips: 1 + n_opened, lines: lines(input), sent_bytes, reply })
+        Ok(Measured {
+            done,
+            n_round_trips: 1 + n_opened,
+            entered: order_measure::of_input(input),
+            sent_bytes,
+            reply,
+        })
     }
 }
 
-/// Returns the lines of an order that is placed, and those that another warehouse supplies; `None` of other
-/// transactions.
-fn lines(input: &TransactionInput) -> Option<(u64, u64)> {
-    match input {
-        TransactionInput::NewOrder(order) if !order.is_rolled_back => {
-            Some((order.items.len() as u64, order.n_remote_lines() as u64))
-        }
-        _ => None,
-    }
-}
+/// The measures of what was entered ([`order_measure::of_input`]).
+type InputMeasures = Option<[(usize, u64); 2]>;
 
-/// Returns the values of measures, and those of the lines of an order that was placed.
-fn order_values<const N: usize>(measures: [(usize, u64); N], lines: Option<(u64, u64)>) -> MeasuredValues {
+/// Returns the values of measures, and those of what was entered.
+fn order_values<const N: usize>(measures: [(usize, u64); N], entered: InputMeasures) -> MeasuredValues {
     let mut values = MeasuredValues::default();
-    let lines = lines
-        .into_iter()
-        .flat_map(|(lines, remote)| [(order_measure::LINES, lines), (order_measure::REMOTE_LINES, remote)]);
-    measures.into_iter().chain(lines).for_each(|(measure, value)| values.set(measure, value));
+    let all = measures.into_iter().chain(entered.into_iter().flatten());
+    all.for_each(|(measure, value)| values.set(measure, value));
     values
 }
 
@@ -214,7 +210,7 @@ fn order_values<const N: usize>(measures: [(usize, u64); N], lines: Option<(u64,
 struct Measured {
     done: Nanos,
     n_round_trips: u64,
-    lines: Option<(u64, u64)>,
+    entered: InputMeasures,
     sent_bytes: u64,
     reply: OrderReply,
 }
@@ -230,7 +226,7 @@ impl Measured {
             (order_measure::SENT_BYTES, self.sent_bytes),
             (order_measure::RECEIVED_BYTES, reply.bytes),
         ];
-        order_values(measures, self.lines)
+        order_values(measures, self.entered)
     }
 }
 

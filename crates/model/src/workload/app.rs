@@ -324,6 +324,7 @@ impl AppWorkload {
             transferred: vec![app_measure::SENT_BYTES, app_measure::RECEIVED_BYTES],
             response_parts: vec![app_measure::QUEUE, app_measure::SERVICE],
             bands: Vec::new(),
+            sizing: None,
             outcomes: OUTCOMES.iter().chain(of_http).copied().collect(),
             score: Score::default(),
             words: Words::of_rate("transaction", "client"),

@@ -99,6 +99,7 @@ impl EchoWorkload {
             transferred: vec![echo_measure::SENT_BYTES, echo_measure::RECEIVED_BYTES],
             response_parts: Vec::new(),
             bands: Vec::new(),
+            sizing: None,
             outcomes: OUTCOMES.into(),
             score: Score::default(),
             words: Words::of_rate("message", "terminal"),

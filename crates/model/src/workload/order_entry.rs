@@ -5,7 +5,8 @@
 
 use languages::names;
 use orders::{
-    DataScale, OrderTable, Pacing, TransactionInput, TransactionKind, TransactionMix, TransactionType,
+    CustomerSelector, DISTRICTS, DataScale, OrderTable, Pacing, TransactionInput, TransactionKind,
+    TransactionMix, TransactionType,
 };
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
@@ -13,13 +14,16 @@ use units::{Bytes, Nanos};
 use super::Think;
 use super::app::OUTCOMES;
 use crate::{
-    Catalog, ExpectedMeasure, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, OperationKind,
-    Outcome, PauseKind, PauseStart, RateTime, Score, Words, parse_limits, with_serde,
+    Catalog, ExpectedMeasure, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, Noun,
+    OperationKind, Outcome, PauseKind, PauseStart, RateTime, Score, SizingRule, Words, parse_limits,
+    with_serde,
 };
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog. Transactions in SQL do
 /// without the last two; those on an embedded database without round trips and bytes.
 pub mod order_measure {
+    use super::{CustomerSelector, TransactionInput};
+
     /// The requests that were sent for it and answered.
     pub const ROUND_TRIPS: usize = 0;
     /// The number of times that it was begun again with the same input.
@@ -32,10 +36,32 @@ pub mod order_measure {
     pub const SENT_BYTES: usize = 4;
     /// The bytes received.
     pub const RECEIVED_BYTES: usize = 5;
+    /// 1 of a payment whose customer belongs to another warehouse, else 0.
+    pub const REMOTE_PAYMENTS: usize = 6;
+    /// 1 of a payment whose customer is named by last name, else 0.
+    pub const PAYMENTS_BY_LAST_NAME: usize = 7;
     /// The time that the request waited in the server's queue.
-    pub const QUEUE: usize = 6;
+    pub const QUEUE: usize = 8;
     /// The time of its service.
-    pub const SERVICE: usize = 7;
+    pub const SERVICE: usize = 9;
+
+    /// Returns the measures of what was entered, with their values: of an order that is placed and of a payment; `None`
+    /// of other transactions.
+    pub fn of_input(input: &TransactionInput) -> Option<[(usize, u64); 2]> {
+        match input {
+            TransactionInput::NewOrder(order) if !order.is_rolled_back => {
+                Some([(LINES, order.items.len() as u64), (REMOTE_LINES, order.n_remote_lines() as u64)])
+            }
+            TransactionInput::Payment(payment) => {
+                let is_by_name = matches!(payment.customer, CustomerSelector::LastName(_));
+                Some([
+                    (REMOTE_PAYMENTS, payment.is_remote().into()),
+                    (PAYMENTS_BY_LAST_NAME, is_by_name.into()),
+                ])
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The footer of every report. Source: the fair-use rules of the TPC.
@@ -51,6 +77,10 @@ const SHARE_GAP_MAX: f64 = 0.05;
 /// The same of new orders that are rolled back: 0.9 to 1.1 % of all. Source: the audit of TPC-C revision 5.11, clause
 /// 9.
 const ROLLED_BACK_GAP_MAX: f64 = 0.1;
+
+/// The least new orders per minute of a warehouse whose terminals the server carries. Source: TPC-C revision 5.11, clause
+/// 4.2.
+const WAREHOUSE_FLOOR: f64 = 9.0;
 
 names! {
     /// The pauses of users around a transaction.
@@ -202,6 +232,9 @@ pub struct OrderEntryWorkload {
     /// Whether connections to the database are encrypted.
     #[serde(rename = "tls", default)]
     pub is_encrypted: bool,
+    /// Whether remote payments and those by last name are measured: runs of earlier builds did not.
+    #[serde(default)]
+    pub measures_payments: bool,
 }
 
 impl Default for OrderEntryWorkload {
@@ -219,6 +252,7 @@ impl Default for OrderEntryWorkload {
             reset: DataReset::Restored,
             sql: OrderSql::Request,
             is_encrypted: false,
+            measures_payments: true,
         }
     }
 }
@@ -336,20 +370,20 @@ impl OrderEntryWorkload {
     /// Returns what a run of the workload counts and measures.
     pub fn catalog(&self) -> Catalog {
         let shares = TransactionKind::ALL.into_iter().zip(self.transaction_mix().kind_shares());
+        let measures = self.measures();
+        let times = measures.iter().enumerate().filter(|(_, one)| one.unit == MeasureUnit::Nanoseconds);
         Catalog {
             kinds: shares.map(|(kind, share)| operation_kind(kind, share)).collect(),
             units: Vec::new(),
             pauses: self.pauses(),
-            measures: measures(self.database, self.sql),
+            response_parts: times.map(|(index, _)| index).collect(),
+            measures,
             transferred: match self.database {
                 DatabaseMode::Server => vec![order_measure::SENT_BYTES, order_measure::RECEIVED_BYTES],
                 DatabaseMode::Embedded => Vec::new(),
             },
-            response_parts: match self.sql.has_server_times() {
-                true => vec![order_measure::QUEUE, order_measure::SERVICE],
-                false => Vec::new(),
-            },
             bands: self.bands(),
+            sizing: self.sizing(),
             outcomes: OUTCOMES.into_iter().chain(self.is_encrypted.then_some(Outcome::TlsFailed)).collect(),
             score: Score::Rate { kinds: NEW_ORDERS.map(|kind| kind as usize).into(), per: RateTime::Minute },
             words: Words {
@@ -358,6 +392,23 @@ impl OrderEntryWorkload {
                 ..Words::of_rate("transaction", "user")
             },
         }
+    }
+
+    /// Returns the new orders per minute of a warehouse with all of its terminals; `None` of other pauses than those of the
+    /// specification.
+    ///
+    /// At most 60 · terminals · share ÷ cycle, with the share of new orders and the mean cycle (s) of a terminal whose
+    /// transactions take no time. At least [`WAREHOUSE_FLOOR`].
+    fn sizing(&self) -> Option<SizingRule> {
+        let shares = self.transaction_mix().shares();
+        let cycle = self.pacing().mean_cycle(shares);
+        (self.pacing == OrderPacing::Specified).then(|| SizingRule {
+            part: Noun::regular("warehouse"),
+            n_parts: self.scale.warehouses(),
+            users: DISTRICTS,
+            floor: WAREHOUSE_FLOOR,
+            ceiling: RateTime::Minute.seconds() * f64::from(DISTRICTS) * shares[0] / cycle,
+        })
     }
 
     /// Returns the ranges of the figures of inputs, those of the specification's audit, and the minimum shares of the
@@ -381,7 +432,14 @@ impl OrderEntryWorkload {
                 decides: false,
             },
         ];
-        if 1 < self.scale.warehouses() {
+        let payments = |name: &str, measure, band| InputBand {
+            name: name.to_owned(),
+            part: InputCount::Measure(measure),
+            whole: InputCount::Kinds(vec![TransactionKind::Payment as usize]),
+            ..band
+        };
+        let has_others = 1 < self.scale.warehouses();
+        if has_others {
             bands.push(InputBand {
                 name: "lines of other warehouses".to_owned(),
                 part: InputCount::Measure(order_measure::REMOTE_LINES),
@@ -389,9 +447,42 @@ impl OrderEntryWorkload {
                 ..percent_band(1.0, 0.05)
             });
         }
+        if has_others && self.measures_payments {
+            let band = percent_band(15.0, 1.0);
+            bands.push(payments("payments of other warehouses", order_measure::REMOTE_PAYMENTS, band));
+        }
+        if self.measures_payments {
+            let band = percent_band(60.0, 3.0);
+            bands.push(payments("payments by last name", order_measure::PAYMENTS_BY_LAST_NAME, band));
+        }
         let shares = TransactionKind::ALL.into_iter().zip(self.transaction_mix().kind_shares());
         bands.extend(shares.filter_map(|(kind, share)| minimum_share(kind, share)));
         bands
+    }
+
+    /// Returns the measures in the order of [`order_measure`]. Nothing goes over a network to an embedded database.
+    fn measures(&self) -> Vec<Measure> {
+        let always = Measure::always;
+        let of_server =
+            |name, unit| Measure { is_always: self.database == DatabaseMode::Server, ..always(name, unit) };
+        let time = |name| Measure { has_spread: true, ..always(name, MeasureUnit::Nanoseconds) };
+        let of_input =
+            |name, part_of| Measure { is_always: false, part_of, ..always(name, MeasureUnit::Count) };
+        let mut measures = vec![
+            of_server("round trips", MeasureUnit::Count),
+            always("retries", MeasureUnit::Count),
+            of_input("order lines", None),
+            of_input("remote lines", Some(order_measure::LINES)),
+            of_server("sent bytes", MeasureUnit::Bytes),
+            of_server("received bytes", MeasureUnit::Bytes),
+        ];
+        if self.measures_payments {
+            measures.extend([of_input("remote payments", None), of_input("payments by last name", None)]);
+        }
+        if self.sql.has_server_times() {
+            measures.extend([time("queue"), time("service")]);
+        }
+        measures
     }
 
     fn pauses(&self) -> Vec<PauseKind> {
@@ -420,27 +511,6 @@ impl OrderEntryWorkload {
 
 /// The kinds that the score counts: a new order that is rolled back is completed, too.
 const NEW_ORDERS: [TransactionKind; 2] = [TransactionKind::NewOrder, TransactionKind::NewOrderRolledBack];
-
-/// Returns the measures in the order of [`order_measure`]. Nothing goes over a network to an embedded database.
-fn measures(database: DatabaseMode, sql: OrderSql) -> Vec<Measure> {
-    let always = Measure::always;
-    let of_server =
-        |name, unit| Measure { is_always: database == DatabaseMode::Server, ..always(name, unit) };
-    let time = |name| Measure { has_spread: true, ..always(name, MeasureUnit::Nanoseconds) };
-    let lines = |name, part_of| Measure { is_always: false, part_of, ..always(name, MeasureUnit::Count) };
-    let mut measures = vec![
-        of_server("round trips", MeasureUnit::Count),
-        always("retries", MeasureUnit::Count),
-        lines("order lines", None),
-        lines("remote lines", Some(order_measure::LINES)),
-        of_server("sent bytes", MeasureUnit::Bytes),
-        of_server("received bytes", MeasureUnit::Bytes),
-    ];
-    if sql.has_server_times() {
-        measures.extend([time("queue"), time("service")]);
-    }
-    measures
-}
 
 /// Makes the band of a percentage, as far on both sides of it, that leads to a remark; its name and counts are to be
 /// filled in.
@@ -499,7 +569,7 @@ fn limits(kind: TransactionKind) -> Vec<Limit> {
     parse_limits(limit).expect("a limit that makes sense")
 }
 
-/// Returns what is known beforehand: 5 to 15 lines of an order that is placed.
+/// Returns what is known beforehand of each operation: 5 to 15 lines of an order that is placed.
 fn expected(kind: TransactionKind) -> Vec<ExpectedMeasure> {
     if kind != TransactionKind::NewOrder {
         return Vec::new();
@@ -536,7 +606,10 @@ mod stored_scale {
 
 #[cfg(test)]
 mod tests {
+    use orders::{Cents, DistrictKey, NewOrderInput, OrderedItem, OrderedItems, PaymentInput};
+
     use super::*;
+    use crate::{CatalogFault, Headline};
 
     #[test]
     fn catalogs_are_valid_and_have_the_pauses_of_the_pacing() {
@@ -551,8 +624,9 @@ mod tests {
     }
 
     /// By hand: half of the band of lines is 0.5 and their deviation √10: (3 · √10 ÷ 0.5)² = 360. Of rolled-back orders
-    /// it is 0.001, with a variance of 0.0099: 9 · 0.0099 ÷ 10⁻⁶ = 89,100; of remote lines 0.0005: 356,400. The deck
-    /// has 10 payments of 23 cards: 9 · 0.245747 ÷ 0.00478261² = 96,695.
+    /// it is 0.001, with a variance of 0.0099: 9 · 0.0099 ÷ 10⁻⁶ = 89,100; of remote lines 0.0005: 356,400. Of remote
+    /// payments 9 · 0.15 · 0.85 ÷ 0.01² = 11,475; of those by last name 9 · 0.6 · 0.4 ÷ 0.03² = 2,400. The deck has 10
+    /// payments of 23 cards: 9 · 0.245747 ÷ 0.00478261² = 96,695.
     #[test]
     fn bands_are_judged_from_samples_in_which_chance_stays_within() {
         let samples = |mix, warehouses| {
@@ -566,12 +640,16 @@ mod tests {
             ("new orders rolled back", 89_100),
             ("lines per order", 360),
             ("lines of other warehouses", 356_400),
+            ("payments of other warehouses", 11_475),
+            ("payments by last name", 2_400),
         ];
         assert_eq!(weighted, expected.map(|(name, n)| (name.to_owned(), n)));
-        assert_eq!(samples(OrderMix::Weighted, 1), weighted[..2]);
+        // Of one warehouse nothing is remote.
+        let alone = samples(OrderMix::Weighted, 1);
+        assert_eq!(alone, [0, 1, 4].map(|index| weighted[index].clone()));
         let deck = samples(OrderMix::Deck, 10);
-        assert_eq!((deck.len(), deck[3].0.as_str()), (7, "share of payment"));
-        assert!((96_690..=96_700).contains(&deck[3].1), "{deck:?}");
+        assert_eq!((deck.len(), deck[5].0.as_str()), (9, "share of payment"));
+        assert!((96_690..=96_700).contains(&deck[5].1), "{deck:?}");
     }
 
     #[test]
@@ -593,6 +671,46 @@ mod tests {
         );
     }
 
+    /// Golden check 9.5: new orders per minute of the ten terminals of a warehouse.
+    #[test]
+    fn the_terminals_of_a_warehouse_have_a_ceiling() {
+        let sizing = |pacing, mix| {
+            let catalog = OrderEntryWorkload { pacing, mix, ..OrderEntryWorkload::default() }.catalog();
+            assert_eq!(catalog.check(), Ok(()));
+            catalog.sizing
+        };
+        for (mix, ceiling) in [(OrderMix::Standard, 12.60504), (OrderMix::Weighted, 12.86327)] {
+            let rule = sizing(OrderPacing::Specified, mix).unwrap();
+            assert_eq!((rule.part.one.as_str(), rule.n_parts, rule.users), ("warehouse", 800, 10));
+            assert!((rule.ceiling - ceiling).abs() < 5e-6 && rule.floor == 9.0, "{rule:?}");
+        }
+        assert_eq!(sizing(OrderPacing::Exponential, OrderMix::Standard), None);
+        assert_eq!(sizing(OrderPacing::Flat, OrderMix::Standard), None);
+    }
+
+    /// A sizing rule is about the family's score, and its numbers come from a file.
+    #[test]
+    fn scaling_rules_are_checked() {
+        let spec = OrderEntryWorkload { pacing: OrderPacing::Specified, ..OrderEntryWorkload::default() };
+        let catalog = spec.catalog();
+        assert_eq!(Headline::NewOrderRate.applied(catalog.clone()).sizing, catalog.sizing);
+        assert_eq!(Headline::TransactionRate.applied(catalog.clone()).sizing, None);
+        let rule = catalog.sizing.clone().unwrap();
+        let noun = Noun { one: "a\u{1b}[1m".to_owned(), many: "warehouses".to_owned() };
+        for broken in [
+            SizingRule { part: noun, ..rule.clone() },
+            SizingRule { n_parts: 0, ..rule.clone() },
+            SizingRule { users: 0, ..rule.clone() },
+            SizingRule { floor: rule.ceiling, ..rule.clone() },
+            SizingRule { ceiling: f64::INFINITY, ..rule.clone() },
+        ] {
+            let broken = Catalog { sizing: Some(broken), ..catalog.clone() };
+            assert_eq!(broken.check(), Err(CatalogFault::Sizing), "{:?}", broken.sizing);
+        }
+        let score = Score::Throughput { measures: vec![order_measure::SENT_BYTES] };
+        assert_eq!(Catalog { score, ..catalog }.check(), Err(CatalogFault::Sizing));
+    }
+
     /// Golden check 9.5: 20.69565 s from the deck, 20.99 s by weight.
     #[test]
     fn the_standard_mix_follows_the_pacing() {
@@ -610,7 +728,7 @@ mod tests {
     #[test]
     fn a_database_says_nothing_of_its_queue() {
         for sql in OrderSql::ALL {
-            let n_measures = if sql == OrderSql::Request { 8 } else { 6 };
+            let n_measures = if sql == OrderSql::Request { 10 } else { 8 };
             let workload = OrderEntryWorkload { sql, ..OrderEntryWorkload::default() };
             let catalog = workload.catalog();
             assert_eq!(catalog.check(), Ok(()), "{sql}");
@@ -637,12 +755,50 @@ mod tests {
         assert!(embedded.mode_text().starts_with("SQLite in one process with the load generator"));
         let mut stored = serde_json::to_value(embedded).unwrap();
         assert_eq!(stored["database"], "embedded");
-        // Plans of earlier builds do not have it.
+        // Plans of earlier builds may not have it.
         stored.as_object_mut().unwrap().remove("database");
         assert_eq!(
             serde_json::from_value::<OrderEntryWorkload>(stored).unwrap(),
             OrderEntryWorkload::default()
         );
+    }
+
+    /// The catalog of a run of an earlier build is that of its workload, so that its file passes the audit.
+    #[test]
+    fn plans_of_earlier_builds_measure_no_payments() {
+        for sql in [OrderSql::Request, OrderSql::Client] {
+            let workload = OrderEntryWorkload { sql, ..OrderEntryWorkload::default() };
+            let mut stored = serde_json::to_value(workload).unwrap();
+            stored.as_object_mut().unwrap().remove("measures_payments");
+            let catalog = serde_json::from_value::<OrderEntryWorkload>(stored).unwrap().catalog();
+            assert_eq!((catalog.check(), catalog.bands.len()), (Ok(()), 3));
+            let names: Vec<&str> = catalog.measures.iter().map(|measure| measure.name.as_str()).collect();
+            assert_eq!(names[4..6], ["sent bytes", "received bytes"]);
+            let times: Vec<&str> = catalog.response_parts.iter().map(|part| names[*part]).collect();
+            assert_eq!((&names[6..], &times[..]), (&times[..], &names[6..]));
+            assert_eq!(times.len(), if sql == OrderSql::Request { 2 } else { 0 });
+        }
+    }
+
+    /// A payment of another warehouse by last name, one of the own by number, an order that is rolled back.
+    #[test]
+    fn inputs_are_measured_where_their_kind_has_a_band() {
+        let district = DistrictKey { warehouse: 1, district: 1 };
+        let payment = |warehouse, customer| {
+            let customer_district = DistrictKey { warehouse, district: 2 };
+            let input = PaymentInput { district, customer_district, customer, amount: Cents(1) };
+            order_measure::of_input(&TransactionInput::Payment(input)).unwrap().map(|(_, value)| value)
+        };
+        assert_eq!(payment(2, CustomerSelector::LastName(7)), [1, 1]);
+        assert_eq!(payment(1, CustomerSelector::Number(7)), [0, 0]);
+        let item = |supply_warehouse| OrderedItem { item: 1, supply_warehouse, quantity: 1 };
+        let order = |is_rolled_back| {
+            let items = OrderedItems::new(&[item(1), item(2), item(1)]).unwrap();
+            let order = NewOrderInput { district, customer: 1, items, is_rolled_back };
+            order_measure::of_input(&TransactionInput::NewOrder(order))
+        };
+        assert_eq!(order(false), Some([(order_measure::LINES, 3), (order_measure::REMOTE_LINES, 1)]));
+        assert_eq!(order(true), None);
     }
 
     #[test]

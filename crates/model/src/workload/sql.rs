@@ -127,6 +127,7 @@ impl SqlWorkload {
             transferred: vec![sql_measure::SENT_BYTES, sql_measure::RECEIVED_BYTES],
             response_parts: Vec::new(),
             bands: Vec::new(),
+            sizing: None,
             outcomes: OUTCOMES.into_iter().chain(self.is_encrypted.then_some(Outcome::TlsFailed)).collect(),
             score: Score::default(),
             words: Words::of_rate("transaction", "user"),

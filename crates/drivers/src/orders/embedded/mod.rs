@@ -19,7 +19,7 @@ use orderstore::{OrderStore, StoreError};
 use units::{Clock, Nanos, RealClock, wall};
 
 use super::count::{Counters, OpenTransaction, OrderCounts};
-use super::{describe, lines, order_values, verify};
+use super::{describe, order_values, verify};
 use crate::net::OperationFailure;
 use pool::{ConnectionPool, PooledConnection};
 
@@ -140,7 +140,7 @@ fn measured(input: &TransactionInput, queue: Nanos, service: Nanos, n_retries: u
         (order_measure::SERVICE, service.0),
         (order_measure::RETRIES, n_retries.into()),
     ];
-    order_values(measures, lines(input))
+    order_values(measures, order_measure::of_input(input))
 }
 
 impl Drop for EmbeddedDriver {

@@ -11,7 +11,7 @@ use crate::database::failure::SqlFailure;
 use crate::database::server::SqlServer;
 use crate::database::transaction::Changes;
 use crate::orders::count::{Counters, OrderCounts};
-use crate::orders::{lines, order_values};
+use crate::orders::order_values;
 
 /// A database server of terminals.
 pub(crate) trait OrderServer: SqlServer {
@@ -72,7 +72,7 @@ impl<S: OrderServer> DatabaseSessions for SqlContext<S> {
             (order_measure::SENT_BYTES, exchanged.sent),
             (order_measure::RECEIVED_BYTES, exchanged.received),
         ];
-        order_values(measures, lines(&request.input))
+        order_values(measures, order_measure::of_input(&request.input))
     }
 
     fn kind_name<'a>(&'a self, request: &'a OrderRequest) -> &'a str {

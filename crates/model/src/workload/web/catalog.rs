@@ -77,6 +77,7 @@ impl WebWorkload {
             transferred: vec![web_measure::REPLY_BYTES],
             response_parts: Vec::new(),
             bands: Vec::new(),
+            sizing: None,
             outcomes: Vec::new(),
             score: Score::default(),
             words: words(),
@@ -100,7 +101,7 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{CatalogFault, Connection, Cookies, Page, ReplyBody, Think, WebProtocol};
+    use crate::{CatalogFault, Connection, Cookies, MEASURES_MAX, Page, ReplyBody, Think, WebProtocol};
 
     /// A file of two requests in three, a page of unknown length.
     fn workload() -> WebWorkload {
@@ -159,8 +160,9 @@ mod tests {
         assert_eq!(refused(|catalog| catalog.measures[2].name = "\u{1b}[2J".into()), name("measures", 2));
         assert_eq!(refused(|catalog| catalog.measures[1].name = "response".into()), name("measures", 1));
         assert_eq!(refused(|catalog| catalog.units[1] = "x".repeat(2001)), name("units", 1));
-        let many = |catalog: &mut Catalog| catalog.measures = vec![catalog.measures[0].clone(); 9];
-        assert_eq!(refused(many), CatalogFault::TooMany { list: "measures", most: 8 });
+        let many =
+            |catalog: &mut Catalog| catalog.measures = vec![catalog.measures[0].clone(); MEASURES_MAX + 1];
+        assert_eq!(refused(many), CatalogFault::TooMany { list: "measures", most: MEASURES_MAX });
         for part_of in [3, 4, 1] {
             let mut catalog = workload().catalog();
             catalog.measures[3].part_of = Some(part_of);
