@@ -685,6 +685,28 @@ mod tests {
         assert!(!question.contains(FIND) && groups.len() == 3, "{question}");
     }
 
+    /// Goal: a back end that is restarted is found again, on the port that its client is still connected to.
+    #[test]
+    fn a_back_end_that_is_restarted_is_found_again() {
+        let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap()]);
+        remote.groups[0].members = BTreeSet::from([10]);
+        let services = "/proc/10/services:1 here 1538\n/proc/10/services:rows 9\n";
+        let mut readings = Vec::new();
+        remote.take(&[&*process(10), services].concat(), &mut readings);
+        let found = |pid: u32| {
+            let socket = listener("1538", 21);
+            format!("{}/proc/{pid}/fd:\nsocket:[21]\n{FOUND_LINE}{}{socket}", process(pid), process(10))
+        };
+        assert!(remote.question().starts_with(FIND));
+        remote.take(&found(20), &mut readings);
+        assert_eq!(remote.groups[1].members, [20].into());
+        remote.take(&process(10), &mut readings);
+        assert!(remote.groups[1].members.is_empty());
+        let is_search = (0..FIND_EVERY).any(|_| remote.question().starts_with(FIND));
+        remote.take(&found(22), &mut readings);
+        assert!(is_search && remote.groups[1].members == [22].into());
+    }
+
     /// Goal: a machine that says that it is connected to ever more has few searches, and the processes of the server are no
     /// back end of it.
     #[test]
