@@ -2,8 +2,9 @@
 //!
 //! - `account`: the account on the other machine
 //! - `script`: the script for its shell, and the format of answers
-//! - `process_view`: processes found there; `container_names`: names of containers; `processes`: their counters; `threads`: states of their threads; `counts`: their
-//!   open files, connections and Unix sockets; `limits`: their limits in force
+//! - `process_view`: processes found there; `container_names`: names of containers; `processes`: groups of them with their
+//!   back ends, and their counters; `threads`: states of their threads; `counts`: their open files, connections and Unix
+//!   sockets; `limits`: their limits in force
 //! - `ssh_connection`: the running `ssh` process, with time limits
 //! - `machine`: one request per second
 
