@@ -125,10 +125,10 @@ const RECORDINGS: [Recording; 13] = [
         name: "orderentry",
         title: "Order entry on SQLite, PostgreSQL and MariaDB",
         arguments: "orderentry --sut built-in,postgresql,mariadb --load 100,400,1000 \
-            --duration 60 --ramp-down 5",
+            --ramp-up 10 --duration 60 --ramp-down 5",
         out: "runs",
         programs: &DATABASES,
-        minutes: 25,
+        minutes: 22,
     },
     Recording {
         name: "orderentry-postgresql",
