@@ -126,10 +126,12 @@ impl Watchers {
             all.push(Watcher::new(source.machine(), MachineRole::Sut, source.watch(watched, start_program)?));
         }
         all.extend(behind.into_iter().map(of_network));
-        all[n_here..].iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
+        all[n_here..].iter_mut().try_for_each(first_reading)?;
         // The first reading has counted the connections of servers on other machines; the next one looks for their back ends.
-        let mut with_groups = all.iter_mut().filter(|watcher| !watcher.groups_there().is_empty());
-        with_groups.try_for_each(|watcher| watcher.read().map(drop))?;
+        // Those that a busy machine does not find by then are found during the run.
+        for watcher in all.iter_mut().filter(|watcher| !watcher.groups_there().is_empty()) {
+            let _ = first_reading(watcher);
+        }
         let is_metered = external.is_some_and(|address| targets.has_server(address));
         let meter = is_metered.then(|| groups.meter());
         let mut watchers = Watchers { all, targets, groups, known: BTreeSet::new(), meter, unseen };
@@ -167,6 +169,21 @@ impl Watchers {
 
 fn of_network(network: NetworkMachine) -> Watcher {
     Watcher::new(&network.name(), MachineRole::Sut, Box::new(network))
+}
+
+/// The most readings that are asked for before the run, until one is there.
+const FIRST_READINGS_MAX: u32 = 5;
+
+/// Reads a machine before the run. An answer that comes late, as on a busy machine, is not lost: the next reading has it.
+fn first_reading(watcher: &mut Watcher) -> Result<(), MonitorError> {
+    let mut reading = watcher.read();
+    for _ in 1..FIRST_READINGS_MAX {
+        if reading.is_ok() {
+            break;
+        }
+        reading = watcher.read();
+    }
+    reading.map(drop)
 }
 
 fn back_end_text(label: &str, place: &str, n: usize) -> String {
@@ -249,6 +266,29 @@ mod tests {
             let back_end = (1 < self.n_readings).then(|| group("socket=/run/\u{1b}[31m"));
             [group("port=80")].into_iter().chain(back_end).collect()
         }
+    }
+
+    /// A machine whose first answers are late.
+    struct Late {
+        n_late: u32,
+    }
+
+    impl ResourceMonitor for Late {
+        fn read(&mut self, _: &mut Vec<Reading>) -> Result<(), MonitorError> {
+            let Some(left) = self.n_late.checked_sub(1) else { return Ok(()) };
+            self.n_late = left;
+            Err(MonitorError { watched: "me@sut".to_owned(), reason: "no answer".to_owned() })
+        }
+    }
+
+    #[test]
+    fn a_machine_that_answers_late_is_read_and_one_that_never_does_is_an_error() {
+        let reading = |n_late| {
+            let late = Box::new(Late { n_late });
+            first_reading(&mut Watcher::new("me@sut", MachineRole::Sut, late)).map_err(|error| error.reason)
+        };
+        assert_eq!((reading(0), reading(FIRST_READINGS_MAX - 1)), (Ok(()), Ok(())));
+        assert_eq!(reading(FIRST_READINGS_MAX), Err("no answer".to_owned()));
     }
 
     #[test]
