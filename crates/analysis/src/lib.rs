@@ -53,6 +53,7 @@ pub use find_max::{
     LimitMeasurement, Maximum, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
 };
 pub use finding::Finding;
+pub use limits_in_force::allowed_cpus_by_group;
 pub use metrics::{METRICS, Metric, MetricColumn, MetricFormat, MetricValue, ScoreSummary};
 pub use overall::{IntervalFigures, OverallTotals};
 pub use percentiles::values_needed;

@@ -28,7 +28,7 @@ pub(crate) fn processor_share(uses: &ResourceUsage) -> Option<f64> {
         let used = of(Counter::SutQuotaCpu).into_iter().chain(of(Counter::SutCpu)).max_by(f64::total_cmp)?;
         ratio(Some(used), quota.value)
     });
-    let of_cpus = allowed_by_group(uses).into_iter().filter_map(|(group, cpus)| {
+    let of_cpus = allowed_cpus_by_group(uses).into_iter().filter_map(|(group, cpus)| {
         ratio(uses.sut_value(Counter::SutCpu, group), Some(1e6 * cpus.len() as f64))
     });
     of_quota.chain(of_cpus).max_by(f64::total_cmp)
@@ -36,7 +36,7 @@ pub(crate) fn processor_share(uses: &ResourceUsage) -> Option<f64> {
 
 /// Returns the CPUs that the watched processes may use; `None` if some of them may use all.
 pub(crate) fn allowed_cpus(uses: &ResourceUsage) -> Option<BTreeSet<u32>> {
-    let by_group = allowed_by_group(uses);
+    let by_group = allowed_cpus_by_group(uses);
     let is_limited = |group: &str| by_group.contains_key(group);
     let is_known = !by_group.is_empty() && uses.sut_instances(Counter::SutProcesses).all(is_limited);
     is_known.then(|| by_group.into_values().flatten().collect())
@@ -48,7 +48,7 @@ pub(crate) fn allowance(uses: &ResourceUsage) -> Option<f64> {
     let mut groups = uses.sut_instances(Counter::SutProcesses);
     let (Some(group), None) = (groups.next(), groups.next()) else { return None };
     let quota = uses.sut_value(Counter::SutQuota, group).map(|micros| micros / 1e6);
-    let cpus = allowed_by_group(uses).get(group).map(|cpus| cpus.len() as f64);
+    let cpus = allowed_cpus_by_group(uses).get(group).map(|cpus| cpus.len() as f64);
     quota.into_iter().chain(cpus).min_by(f64::total_cmp)
 }
 
@@ -70,9 +70,10 @@ pub(crate) fn disk_share(uses: &ResourceUsage, limits: DiskLimits) -> Option<f64
     shares.max_by(f64::total_cmp)
 }
 
-/// Returns the CPUs of each group that may not use all. The instance is the group, then the CPU.
-fn allowed_by_group(uses: &ResourceUsage) -> BTreeMap<&str, BTreeSet<u32>> {
+/// Returns the CPUs of each group of watched processes that may not use all of them, by the group's label.
+pub fn allowed_cpus_by_group(uses: &ResourceUsage) -> BTreeMap<&str, BTreeSet<u32>> {
     let mut groups: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    // The instance is the group, then the CPU.
     for instance in uses.sut_instances(Counter::SutAllowedCpu) {
         if let Some((group, cpu)) = instance.rsplit_once(' ')
             && let Ok(cpu) = cpu.parse()

@@ -142,7 +142,8 @@ fn the_text_follows_the_bottleneck_as_it_moves() {
     );
 }
 
-/// By hand: a quota of 0.1 CPUs at the first load point, 1.5 at the second, none afterwards; memory is the same throughout.
+/// By hand: a quota of 0.1 CPUs at the first load point, 1.5 at the second, none afterwards; two CPUs at the first alone; memory
+/// is the same throughout.
 #[test]
 fn limits_that_changed_during_the_run_are_listed_by_load_point() {
     let mut fixture = watched();
@@ -164,6 +165,9 @@ fn limits_that_changed_during_the_run_are_listed_by_load_point() {
             quotas.get(place).copied().flatten().map(|micros| limit(Counter::SutQuota, "port=80", micros));
         point.resources.series.extend(quota);
         point.resources.series.push(limit(Counter::SutMemoryMax, "port=80", 64 << 20));
+        // The order of instances is that of texts.
+        let cpus = ["port=80 10", "port=80 2"].into_iter().filter(|_| place == 0);
+        point.resources.series.extend(cpus.map(|cpu| limit(Counter::SutAllowedCpu, cpu, 1)));
     }
     let changed = table(&fixture).expect("a quota changed");
     let rows: Vec<&str> = changed.lines().filter(|line| line.starts_with('|')).take(6).collect();
@@ -171,8 +175,10 @@ fn limits_that_changed_during_the_run_are_listed_by_load_point() {
     for (row, expected) in rows[2..].iter().zip(["0.1", "1.5", "none", "none"]) {
         assert!(row.contains(expected), "{expected}: {row}");
     }
+    assert!(rows[0].contains("port=80: CPUs") && rows[2].contains("2, 10"), "{rows:?}");
+    let is_changed = |counter| [Counter::SutQuota, Counter::SutAllowedCpu].contains(&counter);
     for point in &mut fixture.analysis.load_points {
-        point.resources.series.retain(|one| one.series.counter != Counter::SutQuota);
+        point.resources.series.retain(|one| !is_changed(one.series.counter));
     }
     assert_eq!(table(&fixture), None, "nothing changed");
 }

@@ -141,20 +141,16 @@ impl Watchers {
 
     /// Returns a sentence about each back end that was found since this was last asked.
     pub(crate) fn new_back_ends(&mut self) -> Vec<String> {
-        let mut texts = Vec::new();
-        for (label, pids) in self.groups.processes() {
-            if self.known.insert((THIS_MACHINE.to_owned(), label.clone())) {
-                texts.push(back_end_text(&label, "", pids.len()));
-            }
-        }
-        for watcher in &self.all {
-            for group in watcher.groups_there() {
-                if self.known.insert((watcher.machine.name.clone(), group.label.clone())) {
-                    texts.push(back_end_text(&group.label, " on another machine", group.processes));
-                }
-            }
-        }
-        texts
+        let here = self.groups.processes().into_iter();
+        let here = here.map(|(label, pids)| (THIS_MACHINE.to_owned(), label, "", pids.len()));
+        let there = self.all.iter().flat_map(|watcher| {
+            let groups = watcher.groups_there().into_iter();
+            groups.map(|one| (watcher.machine.name.clone(), one.label, " on another machine", one.processes))
+        });
+        let known = &mut self.known;
+        let new =
+            here.chain(there).filter(|(machine, label, ..)| known.insert((machine.clone(), label.clone())));
+        new.map(|(_, label, place, n)| back_end_text(&label, place, n)).collect()
     }
 
     /// Watches this machine and the server's own account of itself anew, after the server was reset.

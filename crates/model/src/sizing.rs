@@ -1,12 +1,8 @@
 //! Sizing rules: the size of the data follows the score, because users belong to parts of the data.
 
-use languages::is_terminal_control;
 use serde::{Deserialize, Serialize};
 
 use crate::{Noun, Score};
-
-/// The greatest length of a part's noun in bytes.
-const NOUN_MAX: usize = 64;
 
 /// A sizing rule: the parts of the data to which users belong, with the range of the score of one part with all of its
 /// users. It holds of the pauses of users that the benchmark's original has.
@@ -28,11 +24,8 @@ pub struct SizingRule {
 impl SizingRule {
     /// Returns whether it is of parts and users that can be, with a range, and of a score that adds up over parts.
     pub(crate) fn fits(&self, score: &Score) -> bool {
-        let Noun { one, many } = &self.part;
-        let is_noun =
-            |noun: &String| !noun.is_empty() && noun.len() <= NOUN_MAX && !noun.contains(is_terminal_control);
         let is_range = 0.0 <= self.floor && self.floor < self.ceiling && self.ceiling.is_finite();
         let adds_up = matches!(score, Score::Rate { .. });
-        [one, many].into_iter().all(is_noun) && 0 < self.n_parts && 0 < self.users && is_range && adds_up
+        self.part.is_usable() && 0 < self.n_parts && 0 < self.users && is_range && adds_up
     }
 }

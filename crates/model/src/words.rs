@@ -40,6 +40,11 @@ impl Noun {
         Noun { one: one.to_owned(), many: format!("{one}s") }
     }
 
+    /// Returns whether both words can be used.
+    pub(crate) fn is_usable(&self) -> bool {
+        is_word(&self.one) && is_word(&self.many)
+    }
+
     /// Returns the number that fits a count.
     pub fn of(&self, n: u64) -> &str {
         if n == 1 { &self.one } else { &self.many }
@@ -95,10 +100,13 @@ impl Words {
 
     /// Returns the first word, by the thing that it is for, that cannot be used: empty, too long, or not printable.
     pub(crate) fn fault(&self) -> Option<&'static str> {
-        let is_word =
-            |word: &str| !word.is_empty() && word.len() <= WORD_MAX && !word.contains(is_terminal_control);
         self.entries().into_iter().find(|(_, word)| !is_word(word)).map(|(place, _)| place)
     }
+}
+
+/// Returns whether a word can be used: neither empty nor too long, and printable.
+fn is_word(word: &str) -> bool {
+    !word.is_empty() && word.len() <= WORD_MAX && !word.contains(is_terminal_control)
 }
 
 /// Returns a text with its first letter in upper case.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::{LoadPointResult, SeriesUsage};
+use analysis::{LoadPointResult, SeriesUsage, allowed_cpus_by_group};
 use model::Counter;
 
 use crate::report::load_number;
@@ -51,20 +51,14 @@ fn limits(point: &LoadPointResult) -> Limits {
     let name = |one: &SeriesUsage, what: &str| {
         format!("{}: {what}", one.series.instance).trim_start_matches(": ").to_owned()
     };
-    let mut found: Limits = LIMITS
-        .iter()
-        .flat_map(|(counter, what)| {
-            point.resources.of_sut(*counter).map(|one| (name(one, what), range_text(*counter, one)))
-        })
-        .collect();
-    for one in point.resources.of_sut(Counter::SutAllowedCpu) {
-        if let Some((group, cpu)) = one.series.instance.rsplit_once(' ') {
-            let cpus = found.entry(format!("{group}: CPUs")).or_default();
-            cpus.push_str(if cpus.is_empty() { "" } else { ", " });
-            cpus.push_str(cpu);
-        }
-    }
-    found
+    let amounts = LIMITS.iter().flat_map(|(counter, what)| {
+        point.resources.of_sut(*counter).map(|one| (name(one, what), range_text(*counter, one)))
+    });
+    let cpus = allowed_cpus_by_group(&point.resources).into_iter().map(|(group, cpus)| {
+        let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+        (format!("{group}: CPUs"), cpus.join(", "))
+    });
+    amounts.chain(cpus).collect()
 }
 
 /// Writes a limit with its unit, and the range of one that changed at this load point.

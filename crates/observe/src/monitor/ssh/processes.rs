@@ -612,7 +612,7 @@ mod tests {
         assert_eq!((level(&[]), level(&[5, 64])), (PROCESSES_MAX, PROCESSES_MAX - 5));
         assert_eq!((level(&[100, 100]), level(&[100, 10, 40])), (32, 27));
         assert_eq!((level(&[1; 100]), level(&[0, 64])), (1, PROCESSES_MAX));
-        // What was left out once stays out.
+        // Processes that were left out once stay out.
         let mut remote = RemoteProcesses::new(&["pid=10".parse().unwrap(), "pid=20".parse().unwrap()]);
         remote.groups[0].members = (100..180).collect();
         remote.groups[1].members = (200..240).collect();

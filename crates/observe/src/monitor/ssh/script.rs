@@ -27,8 +27,7 @@ pub(super) const FOUND_LINE: &str = "plimsoll-found\n";
 /// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12`
 /// the connections near it by local port, `>12,13` the connections of a group of processes to services outside of it, `unix`
 /// and `tcp` listening sockets with the room in their accept queues, a path the file; those of a search print nothing here.
-/// Words of a request are not expanded to
-/// paths: a control group may have any name.
+/// Words of a request are not expanded to paths: a control group may have any name.
 /// Listening sockets are the first of their table, so that `sed` ends at the first connection. The size of the folder of open
 /// files is their number since Linux 6.2, for every user; before, its entries are counted. Of a Unix connection, the end that
 /// was accepted has the path, and the other one has `*`. A service is on that machine if both ends have one address, or its
