@@ -54,11 +54,13 @@ impl SqlDialect for MariaDbSessions {
         @@innodb_flush_log_at_trx_commit AS innodb_flush_log_at_trx_commit, @@sync_binlog AS sync_binlog, \
         @@innodb_doublewrite AS innodb_doublewrite, @@innodb_buffer_pool_size AS innodb_buffer_pool_size";
 
+    // Other variables need not be written into the table of the result.
     const SESSIONS: &'static str = "SELECT \
         GREATEST(CAST(SUM(IF(VARIABLE_NAME = 'Threads_running', VARIABLE_VALUE, 0)) AS SIGNED) - 1, 0), \
         CAST(SUM(IF(VARIABLE_NAME = 'Innodb_row_lock_current_waits', VARIABLE_VALUE, 0)) AS SIGNED), \
         (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Commit%') \
-        FROM information_schema.GLOBAL_STATUS";
+        FROM information_schema.GLOBAL_STATUS \
+        WHERE VARIABLE_NAME IN ('Threads_running', 'Innodb_row_lock_current_waits')";
     const COUNTERS: &'static [(&'static str, &'static str)] = status![
         "Com_commit",
         "Com_rollback",

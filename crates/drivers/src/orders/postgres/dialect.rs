@@ -51,10 +51,12 @@ impl SqlDialect for PostgresSessions {
         current_setting('full_page_writes') AS full_page_writes, \
         current_setting('shared_buffers') AS shared_buffers";
 
-    // Version 17 writes some names in another way.
+    // What `pg_stat_activity` reads, without the names of users and databases, which cost a third of its time if sessions are
+    // many. Version 17 writes some names in another way.
     const SESSIONS: &'static str = "SELECT COUNT(*), COUNT(*) FILTER (WHERE wait_event_type = 'Lock'), \
-        COUNT(*) FILTER (WHERE lower(wait_event) IN ('walinsert', 'walsync', 'walwrite')) FROM pg_stat_activity \
-        WHERE state = 'active' AND datname = current_database() AND pid <> pg_backend_pid()";
+        COUNT(*) FILTER (WHERE lower(wait_event) IN ('walinsert', 'walsync', 'walwrite')) \
+        FROM pg_stat_get_activity(NULL) WHERE state = 'active' AND pid <> pg_backend_pid() \
+        AND datid = (SELECT oid FROM pg_database WHERE datname = current_database())";
     const COUNTERS: &'static [(&'static str, &'static str)] = &[
         ("pg_stat_database.blks_hit", "blks_hit"),
         ("pg_stat_database.blks_read", "blks_read"),
