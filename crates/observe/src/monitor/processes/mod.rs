@@ -1,12 +1,13 @@
 //! The processes of a server in groups: those that this run started, and those that were there already.
 //!
-//! At most [`STATUS_READS_MAX`] processes are read per reading, and the states of [`TASK_READS_MAX`] threads; beyond that
-//! they are read in rotation, and the last values count until the next turn. The accounting of threads is read each
-//! time, as far as [`KEPT_FILES_MAX`] files can be kept open. The CPU time of a process stays with its program after its
-//! end; only the control group accounts for its use after its last turn, and for processes that came and went between
+//! At most [`STATUS_READS_MAX`] processes are read per reading, and the states of [`TASK_READS_MAX`] threads that have run
+//! since their state was read; beyond that they are read in rotation, and the last values count until the next turn. The
+//! accounting of threads that run is read each time, and that of threads that sleep in rotation where they are many
+//! (`turn`), as far as [`KEPT_FILES_MAX`] files can be kept open. The CPU time of a process stays with its program after
+//! its end; only the control group accounts for its use after its last turn, and for processes that came and went between
 //! two turns.
 //!
-//! - `process`: a process; `task`: its threads
+//! - `process`: a process; `task`: its threads; `turn`: which of them are read
 //! - `programs`: the processes of all groups by the name of their program
 //! - `totals`: the counters of a group; `group_files`: those of its control groups; `limit_files`: its limits in force
 //! - `shared`: what other threads may know of the groups
@@ -18,6 +19,7 @@ mod programs;
 mod shared;
 mod task;
 mod totals;
+mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +43,7 @@ use task::FileRoom;
 pub(super) use task::{channel_name, stat_text};
 use totals::GroupTotals;
 pub(super) use totals::{GrowingSum, WaitChannels};
+use turn::Turn;
 
 /// Maximum number of processes whose status is read per reading.
 const STATUS_READS_MAX: usize = 160;
@@ -49,7 +52,10 @@ const STATUS_READS_MAX: usize = 160;
 const FILES_READS_MAX: usize = 32;
 
 /// Maximum number of threads whose state and wait channel are read per reading.
-const TASK_READS_MAX: usize = 128;
+const TASK_READS_MAX: usize = 64;
+
+/// The same of the first reading of a group, whose threads have all still to be read.
+const FIRST_TASK_READS_MAX: usize = 2048;
 
 /// Maximum number of processes of a group that are searched for listening sockets: workers hold those of their parent.
 const HOLDERS_MAX: usize = 32;
@@ -75,6 +81,7 @@ pub(super) struct WatchedProcesses {
     last_status: u32,
     last_files: u32,
     last_tasks: u32,
+    turn: Turn,
     room: FileRoom,
     clock: RealClock,
 }
@@ -121,6 +128,7 @@ impl WatchedProcesses {
             last_status: 0,
             last_files: 0,
             last_tasks: 0,
+            turn: Turn::default(),
             room: FileRoom(usize::try_from(limit).unwrap_or(usize::MAX).min(KEPT_FILES_MAX)),
             clock: RealClock::start(),
         }
@@ -246,9 +254,11 @@ impl WatchedProcesses {
         }
         let now = self.clock.now();
         for process in self.known.values_mut() {
-            process.account(now, &mut self.room);
+            process.account(now, &mut self.turn, &mut self.room);
         }
-        self.sample_tasks(now);
+        self.turn.next();
+        let is_first = members.values().any(|group| !self.groups[*group].is_sampled);
+        self.sample_tasks(if is_first { FIRST_TASK_READS_MAX } else { TASK_READS_MAX }, now);
         let turn = next_batch(pids, self.last_files, FILES_READS_MAX);
         self.last_files = turn.last().copied().unwrap_or_default();
         // In a new group all have a turn: what a process moved before its first one would count as traffic of then.
@@ -276,13 +286,13 @@ impl WatchedProcesses {
         }
     }
 
-    /// Examines the next threads of processes with several.
-    fn sample_tasks(&mut self, now: Nanos) {
-        let threaded: Vec<u32> =
-            self.known.iter().filter(|(_, process)| 1 < process.tasks.len()).map(|(pid, _)| *pid).collect();
-        let turn = next_batch(&threaded, self.last_tasks, TASK_READS_MAX);
-        let each = (TASK_READS_MAX / turn.len().max(1)).max(1);
-        let mut left = TASK_READS_MAX;
+    /// Examines the next threads that have run, of processes with several; at most `most`.
+    fn sample_tasks(&mut self, most: usize, now: Nanos) {
+        let unseen = self.known.iter().filter(|(_, process)| process.needs_examination());
+        let unseen: Vec<u32> = unseen.map(|(pid, _)| *pid).collect();
+        let turn = next_batch(&unseen, self.last_tasks, most);
+        let each = (most / turn.len().max(1)).max(1);
+        let mut left = most;
         for pid in &turn {
             let Some(process) = self.known.get_mut(pid) else { continue };
             left = left.saturating_sub(process.examine_tasks(each.min(left), now));

@@ -4,6 +4,7 @@ use model::Counter;
 use units::Nanos;
 
 use super::task::{FileRoom, Task, stat_text};
+use super::turn::Turn;
 use crate::kernel_file::{self, keyed_after_colon};
 use crate::process::{ProcessStat, parse_stat};
 
@@ -85,14 +86,16 @@ impl Process {
         parse_stat(&text).map(|(name, stat)| (name.to_owned(), stat))
     }
 
-    /// Reads its threads' accounting, and lists its threads again if their number has changed.
-    pub(super) fn account(&mut self, now: Nanos, room: &mut FileRoom) {
+    /// Reads its threads' accounting where it is their turn, and lists its threads again if their number has changed.
+    pub(super) fn account(&mut self, now: Nanos, turn: &mut Turn, room: &mut FileRoom) {
         let pid = self.stat.pid;
         if self.is_stale || self.tasks.len() != self.stat.threads as usize {
             self.list_tasks(now, room);
         }
         for task in &mut self.tasks {
-            self.is_stale |= !task.account(now);
+            if turn.takes(task.ran) {
+                self.is_stale |= !task.account(now);
+            }
         }
         // The status of a process with one thread is that of the thread.
         if let [only] = self.tasks.as_mut_slice() {
@@ -119,15 +122,25 @@ impl Process {
         self.is_stale = false;
     }
 
-    /// Examines the next threads, at most `most`; returns how many.
+    /// Returns whether it has several threads, and the state of some is not known.
+    pub(super) fn needs_examination(&self) -> bool {
+        1 < self.tasks.len() && self.tasks.iter().any(|task| !task.is_seen())
+    }
+
+    /// Examines the next threads whose state is not known, at most `most`; returns how many.
     pub(super) fn examine_tasks(&mut self, most: usize, now: Nanos) -> usize {
-        if self.tasks.len() < 2 {
-            return 0;
-        }
-        let n = most.min(self.tasks.len());
-        for _ in 0..n {
-            self.next = (self.next + 1) % self.tasks.len();
-            self.is_stale |= !self.tasks[self.next].examine(self.stat.pid, now);
+        let n_tasks = self.tasks.len();
+        let mut n = 0;
+        for _ in 0..n_tasks {
+            if n == most {
+                break;
+            }
+            self.next = (self.next + 1) % n_tasks;
+            let task = &mut self.tasks[self.next];
+            if !task.is_seen() {
+                self.is_stale |= !task.examine(self.stat.pid, now);
+                n += 1;
+            }
         }
         n
     }

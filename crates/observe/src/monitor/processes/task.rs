@@ -27,6 +27,10 @@ pub(super) struct Task {
     /// The kernel function that it sleeps in, where this user may see it.
     pub(super) channel: Option<String>,
     pub(super) used: ThreadUse,
+    /// Whether it has run between its last two readings.
+    pub(super) ran: bool,
+    /// Its usage when its state was read. A thread that has not run since then sleeps where it slept.
+    seen: ThreadUse,
     pub(super) rate: CpuRate,
     /// Its accounting, kept open as far as there is room.
     account: Option<KernelFile>,
@@ -54,6 +58,8 @@ impl Task {
             state: '?',
             channel: None,
             used: ThreadUse::default(),
+            ran: true,
+            seen: ThreadUse::default(),
             rate: CpuRate::default(),
             account,
         };
@@ -68,6 +74,12 @@ impl Task {
     /// Returns whether its accounting is kept open.
     pub(super) fn is_kept(&self) -> bool {
         self.account.is_some()
+    }
+
+    /// Returns whether its state and wait channel are what they were when they were read.
+    pub(super) fn is_seen(&self) -> bool {
+        let is_accounted = self.is_kept() && self.used != ThreadUse::default();
+        is_accounted && self.state != '?' && self.used == self.seen
     }
 
     /// Reads its accounting, if that is kept open. Returns whether the thread still exists, as far as is known.
@@ -95,11 +107,13 @@ impl Task {
         true
     }
 
-    /// Takes a state that is already known, and reads the wait channel.
+    /// Takes a state that is already known, and reads the wait channel if it may have changed.
     pub(super) fn see(&mut self, folder: &str, stat: &ProcessStat, now: Nanos) {
-        self.state = stat.state;
-        let sleeps = matches!(stat.state, 'S' | 'D');
-        self.channel = sleeps.then(|| channel(&format!("{folder}/wchan"))).flatten();
+        if self.state != stat.state || !self.is_seen() {
+            let sleeps = matches!(stat.state, 'S' | 'D');
+            self.channel = sleeps.then(|| channel(&format!("{folder}/wchan"))).flatten();
+        }
+        (self.state, self.seen) = (stat.state, self.used);
         // Without the scheduler's accounting, ticks are all there is.
         if self.used == ThreadUse::default() {
             self.rate.sample(now, super::ticks_to_micros(stat.own_ticks));
@@ -108,6 +122,7 @@ impl Task {
 
     fn take(&mut self, text: Option<&str>, now: Nanos) -> bool {
         let Some(used) = text.and_then(thread_use::parse) else { return false };
+        self.ran = used != self.used;
         self.used = used;
         self.rate.sample(now, used.cpu.0 / 1000);
         true
@@ -181,10 +196,44 @@ mod tests {
         }
     }
 
+    fn own_number() -> u32 {
+        rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Goal: a thread that sleeps is known until it has run, and read again then. The system may take its time.
+    #[test]
+    fn a_thread_that_sleeps_is_read_again_when_it_has_run() {
+        let (wake, woken) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            tell.send(own_number()).unwrap();
+            while woken.recv().is_ok() {}
+        });
+        let mut task = Task::first(std::process::id(), told.recv().unwrap(), Nanos::ZERO, &mut FileRoom(1));
+        assert!(!task.is_seen());
+        let mut until = |is_reached: fn(&mut Task) -> bool| {
+            let reached = (0..1000).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+                assert!(task.account(Nanos::ZERO));
+                is_reached(&mut task)
+            });
+            assert!(reached, "{task:?}");
+        };
+        let sleeps = |task: &mut Task| {
+            let was_seen = task.is_seen();
+            task.examine(std::process::id(), Nanos::ZERO) && task.state == 'S' && was_seen
+        };
+        until(sleeps);
+        wake.send(()).unwrap();
+        until(|task| !task.is_seen());
+        until(sleeps);
+        drop(wake);
+        thread.join().unwrap();
+    }
+
     #[test]
     fn this_thread_is_read_with_and_without_room() {
-        let (pid, number) =
-            (std::process::id(), rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
+        let (pid, number) = (std::process::id(), own_number());
         for room in [1, 0] {
             let mut left = FileRoom(room);
             let mut task = Task::first(pid, number, Nanos::ZERO, &mut left);
