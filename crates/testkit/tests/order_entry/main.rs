@@ -1,4 +1,6 @@
-//! The order-entry benchmark under a virtual clock: capacity, score, mix and the pauses of its pacings.
+//! The order-entry benchmark under a virtual clock: capacity, score, mix, the pauses of its pacings, and scaling.
+
+mod scaling;
 
 use analysis::Finding;
 use model::{Load, Overrides, Plan, SutPlan};
