@@ -45,6 +45,12 @@ impl From<WallTime> for SqlValue<'_> {
     }
 }
 
+impl<'a> From<&'a [i64]> for SqlValue<'a> {
+    fn from(numbers: &'a [i64]) -> Self {
+        SqlValue::Integers(numbers)
+    }
+}
+
 impl<'a> From<&'a Vec<i64>> for SqlValue<'a> {
     fn from(numbers: &'a Vec<i64>) -> Self {
         SqlValue::Integers(numbers)

@@ -21,7 +21,9 @@ async fn perform(driver: &mut DatabaseDriver, request: &OrderRequest) -> Reply {
 }
 
 /// Returns the round trips of a transaction that no other one disturbs, by the tables of the forms.
-fn round_trips(form: OrderSql, input: &TransactionInput) -> u64 {
+fn round_trips(product: DatabaseProduct, form: OrderSql, input: &TransactionInput) -> u64 {
+    // Updates of MariaDB do not return what they have changed.
+    let reads_again = u64::from(product == DatabaseProduct::MariaDb);
     let by_name = |selector| u64::from(matches!(selector, CustomerSelector::LastName(_)));
     match (form, input) {
         (OrderSql::Stored, _) => 1,
@@ -32,9 +34,9 @@ fn round_trips(form: OrderSql, input: &TransactionInput) -> u64 {
         (OrderSql::Client, TransactionInput::Payment(input)) => 9 + by_name(input.customer),
         (OrderSql::Client, TransactionInput::Delivery(_)) => 2 + 7 * 10,
         (OrderSql::Client, TransactionInput::StockLevel(_)) => 4,
-        (OrderSql::Batched, TransactionInput::NewOrder(_)) => 10,
-        (OrderSql::Batched, TransactionInput::Payment(input)) => 6 + by_name(input.customer),
-        (OrderSql::Batched, TransactionInput::Delivery(_)) => 7,
+        (OrderSql::Batched, TransactionInput::NewOrder(_)) => 10 + reads_again,
+        (OrderSql::Batched, TransactionInput::Payment(input)) => 6 + reads_again + by_name(input.customer),
+        (OrderSql::Batched, TransactionInput::Delivery(_)) => 7 + reads_again,
         (OrderSql::Batched, TransactionInput::StockLevel(_)) => 1,
         (_, TransactionInput::OrderStatus(input)) => 5 + by_name(input.customer),
         (OrderSql::Request, _) => panic!("no form of a database"),
@@ -66,7 +68,7 @@ fn every_transaction_takes_the_round_trips_of_its_form() {
                     let value = |measure| measured.get(measure);
                     assert_eq!(
                         value(order_measure::ROUND_TRIPS),
-                        Some(round_trips(form, &request.input)),
+                        Some(round_trips(product, form, &request.input)),
                         "{form} {request:?}"
                     );
                     assert_eq!(value(order_measure::RETRIES), Some(0));

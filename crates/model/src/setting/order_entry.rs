@@ -176,7 +176,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: SettingKind::Choice(&[
             SettingChoice::new("request", "One request of our own protocol for each transaction"),
             SettingChoice::new("client", "Statements one after another, each of one table"),
-            SettingChoice::new("batched", "Statements of several rows, which return what they have changed"),
+            SettingChoice::new("batched", "Statements of several rows each"),
             SettingChoice::new("stored", "One call of a stored procedure for each transaction"),
         ]),
         key: DefinitionKey::Optional("request"),

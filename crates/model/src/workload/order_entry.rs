@@ -173,12 +173,12 @@ names! {
 }
 
 impl DatabaseProduct {
-    /// Returns the forms in which transactions can reach it, the standard one first. Updates of MariaDB do not return what
-    /// they have changed, so there is none between single statements and procedures.
+    /// Returns the forms in which transactions can reach it, the standard one first.
     pub fn forms(self) -> &'static [OrderSql] {
         match self {
-            DatabaseProduct::PostgreSql => &[OrderSql::Stored, OrderSql::Batched, OrderSql::Client],
-            DatabaseProduct::MariaDb => &[OrderSql::Stored, OrderSql::Client],
+            DatabaseProduct::PostgreSql | DatabaseProduct::MariaDb => {
+                &[OrderSql::Stored, OrderSql::Batched, OrderSql::Client]
+            }
         }
     }
 }

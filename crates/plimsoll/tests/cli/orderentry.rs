@@ -360,9 +360,9 @@ fn mariadb_is_loaded_by_recipe_and_audited() {
         (&["--set", "sql=client", "--set", "tls=on"], TLS),
     );
     fixture
-        .run(&["run", "orderentry", "--sut", "mariadb", "--set", "sql=batched", "--out", "x.plim"])
+        .run(&["run", "orderentry", "--sut", "mariadb", "--set", "sql=request", "--out", "x.plim"])
         .expect(2)
-        .expect_stderr("speaks `stored`, `client`, not as in `sql=batched`");
+        .expect_stderr("speaks `stored`, `batched`, `client`, not as in `sql=request`");
 }
 
 /// A database server that was there before any run, without data.

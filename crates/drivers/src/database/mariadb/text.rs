@@ -17,9 +17,14 @@ pub(crate) fn prepared_text(sql: &str) -> PreparedText {
     for part in parts {
         let n_digits = part.bytes().take_while(u8::is_ascii_digit).count();
         let (number, rest) = part.split_at(n_digits);
-        // Our statements have no other use for `$`.
-        order.push(number.parse::<usize>().unwrap_or_default().saturating_sub(1));
-        text.push('?');
+        match number.parse::<usize>() {
+            Ok(number) => {
+                order.push(number.saturating_sub(1));
+                text.push('?');
+            }
+            // The root of a path in JSON.
+            Err(_) => text.push('$'),
+        }
         text.push_str(rest);
     }
     PreparedText { sql: text, order }

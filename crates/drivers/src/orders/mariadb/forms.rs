@@ -1,13 +1,15 @@
-//! The forms of SQL, as MariaDB has them.
+//! The three forms of SQL, as MariaDB has them.
 
 use model::OrderSql;
 use orders::{TransactionInput, TransactionType};
 use units::WallTime;
 
+use super::batched::{self, BatchedStatements};
 use super::stored::{self, StoredStatements};
 use crate::database::failure::SqlFailure;
 use crate::database::mariadb::wire::{Statement, Wire};
 use crate::database::transaction::Changes;
+use crate::orders::sql::batched::{delivery, new_order, stock_level};
 use crate::orders::sql::client::{self, ClientStatements};
 use crate::orders::sql::output::End;
 use crate::orders::sql::reading::{self, ReadingStatements};
@@ -16,6 +18,7 @@ use crate::orders::sql::session::SqlForms;
 /// The prepared statements of a form.
 pub(crate) enum MariaDbForms {
     Client(Box<ClientStatements<Statement>>, Box<ReadingStatements<Statement>>),
+    Batched(Box<BatchedStatements>, Box<ReadingStatements<Statement>>),
     Stored(Box<StoredStatements<Statement>>),
 }
 
@@ -24,9 +27,12 @@ impl SqlForms for MariaDbForms {
 
     async fn prepare(form: OrderSql, wire: &mut Wire) -> Result<MariaDbForms, SqlFailure> {
         Ok(match form {
-            // Its updates do not return what they have changed: there is no form between the two.
-            OrderSql::Client | OrderSql::Batched => MariaDbForms::Client(
+            OrderSql::Client => MariaDbForms::Client(
                 Box::new(ClientStatements::prepare(wire).await?),
+                Box::new(ReadingStatements::prepare(wire).await?),
+            ),
+            OrderSql::Batched => MariaDbForms::Batched(
+                Box::new(BatchedStatements::prepare(wire).await?),
                 Box::new(ReadingStatements::prepare(wire).await?),
             ),
             OrderSql::Stored | OrderSql::Request => {
@@ -35,8 +41,11 @@ impl SqlForms for MariaDbForms {
         })
     }
 
-    fn is_one_statement(&self, _: &TransactionInput) -> bool {
-        matches!(self, MariaDbForms::Stored(_))
+    fn is_one_statement(&self, input: &TransactionInput) -> bool {
+        matches!(
+            (self, input),
+            (MariaDbForms::Stored(_), _) | (MariaDbForms::Batched(..), TransactionInput::StockLevel(_))
+        )
     }
 
     fn begin(input: &TransactionInput) -> &'static str {
@@ -65,7 +74,13 @@ impl SqlForms for MariaDbForms {
             (MariaDbForms::Client(sql, _), Payment(input)) => client::payment(wire, sql, input, now).await,
             (MariaDbForms::Client(sql, _), Delivery(input)) => client::delivery(wire, sql, input, now).await,
             (MariaDbForms::Client(_, sql), StockLevel(input)) => reading::stock_level(wire, sql, input).await,
-            (MariaDbForms::Client(_, sql), OrderStatus(input)) => {
+            (MariaDbForms::Batched(sql, _), NewOrder(input)) => new_order(wire, &**sql, input, now).await,
+            (MariaDbForms::Batched(sql, _), Payment(input)) => batched::payment(wire, sql, input, now).await,
+            (MariaDbForms::Batched(sql, _), Delivery(input)) => delivery(wire, &**sql, input, now).await,
+            (MariaDbForms::Batched(sql, _), StockLevel(input)) => {
+                stock_level(wire, &**sql, input).await.map(End::Commit)
+            }
+            (MariaDbForms::Client(_, sql) | MariaDbForms::Batched(_, sql), OrderStatus(input)) => {
                 reading::order_status(wire, sql, input).await
             }
         }

@@ -1,10 +1,13 @@
-//! Order entry on MariaDB: a connection for each terminal, and transactions in one of two forms of SQL.
+//! Order entry on MariaDB: a connection for each terminal, and transactions in one of three forms of SQL.
 //!
-//! - `forms`: the statements of a session; `stored`: the calls of procedures
+//! - `forms`: the statements of a session; `batched`: those of several rows; `stored`: the calls of procedures;
+//!   `json`: several values as one
 //! - `dialect`: the schema, and its rows as the lines of a file or the values of an `INSERT` (`rows`)
 
+mod batched;
 mod dialect;
 mod forms;
+mod json;
 mod rows;
 mod stored;
 

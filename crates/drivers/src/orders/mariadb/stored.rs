@@ -6,8 +6,9 @@ use orders::{
 };
 use units::WallTime;
 
+use super::json::{from_json, to_json};
 use crate::database::connection::{SqlConnection, statements, values};
-use crate::database::failure::{SqlFailure, WRONG_ROWS, WRONG_VALUE};
+use crate::database::failure::{SqlFailure, WRONG_ROWS};
 use crate::database::mariadb::row::MariaDbRow;
 use crate::database::mariadb::wire::{Statement, Wire};
 use crate::database::transaction::Changes;
@@ -61,7 +62,7 @@ async fn new_order(
     let (warehouse, district) = (input.district.warehouse, input.district.district);
     let lines: Vec<_> =
         input.items.iter().map(|line| (line.item, line.supply_warehouse, line.quantity)).collect();
-    let lines = serde_json::to_string(&lines).map_err(|_| WRONG_VALUE)?;
+    let lines = to_json(&lines)?;
     let parameters = values![warehouse, district, input.customer, lines.as_str(), now, is_kept];
     let row = wire.one(&sql.new_order, parameters).await?;
     let mut columns = Columns::of(&row);
@@ -74,7 +75,7 @@ async fn new_order(
 
 /// Reads the lines of an order, which stand in the order in which their stocks were locked.
 fn priced_lines(text: &str) -> Result<Vec<PricedLine>, SqlFailure> {
-    let mut lines: Vec<Line> = serde_json::from_str(text).map_err(|_| WRONG_VALUE)?;
+    let mut lines: Vec<Line> = from_json(text)?;
     lines.sort_by_key(|(number, ..)| *number);
     let line = |(_, name, in_stock, is_original, price, amount): Line| {
         let (price, amount) = (Cents(price), Cents(amount));
@@ -133,8 +134,7 @@ async fn delivery(
 ) -> Result<TransactionOutput, SqlFailure> {
     let parameters = values![input.warehouse, input.carrier, now, is_kept];
     let row = wire.one(&sql.delivery, parameters).await?;
-    let orders: [Option<u32>; DISTRICTS as usize] =
-        serde_json::from_str(Columns::of(&row).str()?).map_err(|_| WRONG_VALUE)?;
+    let orders: [Option<u32>; DISTRICTS as usize] = from_json(Columns::of(&row).str()?)?;
     Ok(TransactionOutput::Delivery(DeliveryOutput { orders }))
 }
 
@@ -152,6 +152,7 @@ async fn stock_level(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::failure::WRONG_VALUE;
 
     #[test]
     fn lines_stand_as_they_were_entered() {

@@ -9,6 +9,7 @@ use super::stored::{self, StoredStatements};
 use crate::database::failure::SqlFailure;
 use crate::database::postgres::wire::{Statement, Wire};
 use crate::database::transaction::Changes;
+use crate::orders::sql::batched::{delivery, new_order, stock_level};
 use crate::orders::sql::client::{self, ClientStatements};
 use crate::orders::sql::output::End;
 use crate::orders::sql::reading::{self, ReadingStatements};
@@ -17,7 +18,7 @@ use crate::orders::sql::session::SqlForms;
 /// The prepared statements of a form.
 pub(crate) enum PostgresForms {
     Client(Box<ClientStatements<Statement>>, Box<ReadingStatements<Statement>>),
-    Batched(Box<BatchedStatements<Statement>>, Box<ReadingStatements<Statement>>),
+    Batched(Box<BatchedStatements>, Box<ReadingStatements<Statement>>),
     Stored(Box<StoredStatements<Statement>>),
 }
 
@@ -74,15 +75,11 @@ impl SqlForms for PostgresForms {
             (PostgresForms::Client(_, sql), StockLevel(input)) => {
                 reading::stock_level(wire, sql, input).await
             }
-            (PostgresForms::Batched(sql, _), NewOrder(input)) => {
-                batched::new_order(wire, sql, input, now).await
-            }
+            (PostgresForms::Batched(sql, _), NewOrder(input)) => new_order(wire, &**sql, input, now).await,
             (PostgresForms::Batched(sql, _), Payment(input)) => batched::payment(wire, sql, input, now).await,
-            (PostgresForms::Batched(sql, _), Delivery(input)) => {
-                batched::delivery(wire, sql, input, now).await
-            }
+            (PostgresForms::Batched(sql, _), Delivery(input)) => delivery(wire, &**sql, input, now).await,
             (PostgresForms::Batched(sql, _), StockLevel(input)) => {
-                batched::stock_level(wire, sql, input).await.map(End::Commit)
+                stock_level(wire, &**sql, input).await.map(End::Commit)
             }
             (PostgresForms::Client(_, sql) | PostgresForms::Batched(_, sql), OrderStatus(input)) => {
                 reading::order_status(wire, sql, input).await
