@@ -3,7 +3,7 @@
 //! `STRAIGHT_JOIN` reads the array first, so that rows are locked in its order. What an update has changed is read by a
 //! statement of its own, and always as it is now: a snapshot may be older than the lock that was waited for.
 
-use orders::{DeliveryInput, NewOrderInput, PaymentInput};
+use orders::{BasisPoints, DeliveryInput, DistrictKey, PaymentInput};
 use units::WallTime;
 
 use super::json::to_json;
@@ -13,9 +13,7 @@ use crate::database::mariadb::row::MariaDbRow;
 use crate::database::mariadb::wire::{Statement, Wire};
 use crate::orders::sql::batched::{BatchedSql, EnteredLine, LOW, Stock, Stocks, TERMS};
 use crate::orders::sql::columns::Columns;
-use crate::orders::sql::output::{
-    CUSTOMERS_BY_NAME, End, OrderHead, bad_credit_entry, customer_number, stored_payment,
-};
+use crate::orders::sql::output::{CUSTOMERS_BY_NAME, End, bad_credit_entry, customer_number, stored_payment};
 
 /// The statements as they are prepared here.
 pub(super) type BatchedStatements = MariaDbStatements<Statement>;
@@ -92,17 +90,20 @@ impl BatchedSql for BatchedStatements {
         &self.low
     }
 
-    async fn head(&self, wire: &mut Wire, input: &NewOrderInput) -> Result<OrderHead, SqlFailure> {
-        let (warehouse, district) = (input.district.warehouse, input.district.district);
-        let row = wire.one(&self.terms, values![warehouse, district, input.customer]).await?;
+    fn terms(&self) -> &Statement {
+        &self.terms
+    }
+
+    async fn next_order(
+        &self,
+        wire: &mut Wire,
+        district: DistrictKey,
+    ) -> Result<(BasisPoints, u32), SqlFailure> {
+        let row = wire.one(&self.next_order, values![district.warehouse, district.district]).await?;
         let mut columns = Columns::of(&row);
-        let (warehouse_tax, discount) = (columns.rate()?, columns.rate()?);
-        let (customer_last, credit) = (columns.text()?, columns.credit()?);
-        let row = wire.one(&self.next_order, values![warehouse, district]).await?;
-        let mut columns = Columns::of(&row);
-        let (district_tax, order) = (columns.rate()?, columns.key()?);
-        wire.change(1, &self.advance, values![warehouse, district]).await?;
-        Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
+        let next = (columns.rate()?, columns.key()?);
+        wire.change(1, &self.advance, values![district.warehouse, district.district]).await?;
+        Ok(next)
     }
 
     async fn items(&self, wire: &mut Wire, numbers: &[i64]) -> Result<Vec<MariaDbRow>, SqlFailure> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orders::{DeliveryInput, NewOrderInput, PaymentInput};
+use orders::{BasisPoints, DeliveryInput, DistrictKey, PaymentInput};
 use units::WallTime;
 
 use crate::database::connection::{SqlConnection, statements, values};
@@ -12,7 +12,7 @@ use crate::database::postgres::wire::{Statement, Wire};
 use crate::orders::sql::batched::{BatchedSql, EnteredLine, LOW, Stock, Stocks, TERMS};
 use crate::orders::sql::client::{enter_history, name_and_address, payment_output};
 use crate::orders::sql::columns::Columns;
-use crate::orders::sql::output::{CUSTOMERS_BY_NAME, End, OrderHead, bad_credit_entry, customer_number};
+use crate::orders::sql::output::{CUSTOMERS_BY_NAME, End, bad_credit_entry, customer_number};
 
 /// The statements as they are prepared here.
 pub(super) type BatchedStatements = PostgresStatements<Statement>;
@@ -82,16 +82,18 @@ impl BatchedSql for BatchedStatements {
         &self.low
     }
 
-    async fn head(&self, wire: &mut Wire, input: &NewOrderInput) -> Result<OrderHead, SqlFailure> {
-        let (warehouse, district) = (input.district.warehouse, input.district.district);
-        let row = wire.one(&self.terms, values![warehouse, district, input.customer]).await?;
+    fn terms(&self) -> &Statement {
+        &self.terms
+    }
+
+    async fn next_order(
+        &self,
+        wire: &mut Wire,
+        district: DistrictKey,
+    ) -> Result<(BasisPoints, u32), SqlFailure> {
+        let row = wire.one(&self.next_order, values![district.warehouse, district.district]).await?;
         let mut columns = Columns::of(&row);
-        let (warehouse_tax, discount) = (columns.rate()?, columns.rate()?);
-        let (customer_last, credit) = (columns.text()?, columns.credit()?);
-        let row = wire.one(&self.next_order, values![warehouse, district]).await?;
-        let mut columns = Columns::of(&row);
-        let (district_tax, order) = (columns.rate()?, columns.key()?);
-        Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
+        Ok((columns.rate()?, columns.key()?))
     }
 
     async fn items(&self, wire: &mut Wire, numbers: &[i64]) -> Result<Vec<PostgresRow>, SqlFailure> {

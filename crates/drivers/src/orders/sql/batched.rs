@@ -12,8 +12,9 @@
 use std::collections::BTreeMap;
 
 use orders::{
-    Cents, DISTRICTS, DeliveryInput, DeliveryOutput, NewOrderInput, OrderedItem, PricedLine, RECENT_ORDERS,
-    ShortText, StockLevelInput, StockLevelOutput, TransactionOutput, is_original, next_quantity,
+    BasisPoints, Cents, DISTRICTS, DeliveryInput, DeliveryOutput, DistrictKey, NewOrderInput, OrderedItem,
+    PricedLine, RECENT_ORDERS, ShortText, StockLevelInput, StockLevelOutput, TransactionOutput, is_original,
+    next_quantity,
 };
 use units::WallTime;
 
@@ -45,12 +46,15 @@ pub(crate) trait BatchedSql {
     /// The query `LOW`.
     fn low(&self) -> &Statement<Self>;
 
-    /// Reads what the total of an order depends on, and takes a number for it.
-    async fn head(
+    /// The query `TERMS`.
+    fn terms(&self) -> &Statement<Self>;
+
+    /// Takes the next number of an order in a warehouse and district; returns it behind the district's tax.
+    async fn next_order(
         &self,
         connection: &mut Self::Connection,
-        input: &NewOrderInput,
-    ) -> Result<OrderHead, SqlFailure>;
+        district: DistrictKey,
+    ) -> Result<(BasisPoints, u32), SqlFailure>;
 
     /// Reads the items that exist: number, name, price, data.
     async fn items(&self, connection: &mut Self::Connection, numbers: &[i64]) -> Rows<Self>;
@@ -145,7 +149,7 @@ pub(crate) async fn new_order<S: BatchedSql>(
     now: WallTime,
 ) -> Result<End, SqlFailure> {
     let (warehouse, district) = (input.district.warehouse, input.district.district);
-    let head = sql.head(connection, input).await?;
+    let head = head(connection, sql, input).await?;
     enter(connection, sql.order(), input, head.order, now).await?;
     let numbers: Vec<i64> = input.items.iter().map(|line| line.item.into()).collect();
     let items = items(&sql.items(connection, &numbers).await?)?;
@@ -163,6 +167,21 @@ pub(crate) async fn new_order<S: BatchedSql>(
         Some(missing) => End::Rollback(rolled_back(&head, missing.item)),
         None => End::Commit(placed(&head, lines, now)),
     })
+}
+
+/// Reads what the total of an order depends on, and takes a number for it.
+async fn head<S: BatchedSql>(
+    connection: &mut S::Connection,
+    sql: &S,
+    input: &NewOrderInput,
+) -> Result<OrderHead, SqlFailure> {
+    let (warehouse, district) = (input.district.warehouse, input.district.district);
+    let row = connection.one(sql.terms(), values![warehouse, district, input.customer]).await?;
+    let mut columns = Columns::of(&row);
+    let (warehouse_tax, discount) = (columns.rate()?, columns.rate()?);
+    let (customer_last, credit) = (columns.text()?, columns.credit()?);
+    let (district_tax, order) = sql.next_order(connection, input.district).await?;
+    Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
 }
 
 fn items(rows: &[impl SqlRow]) -> Result<Items, SqlFailure> {
