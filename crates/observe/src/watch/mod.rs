@@ -35,6 +35,7 @@ pub use limits::memory_limit_of;
 pub(crate) use limits::{CpuLists, GroupLimits, ONLINE_CPUS, common_directories};
 pub(crate) use namespaces::Namespace;
 pub use namespaces::is_here;
+pub(crate) use proxy::published;
 pub use request::WatchedTargets;
 pub use resolve::WatchError;
 pub(crate) use resolve::{Sought, unix_listeners};

@@ -13,10 +13,11 @@ const PORT: &str = "-container-port";
 
 /// Returns the container's end of a published port if this process is the proxy for it.
 pub(super) fn published_by(pid: u32) -> Option<SocketAddr> {
-    parse(&command_line(pid)?)
+    published(&command_line(pid)?)
 }
 
-fn parse(command: &str) -> Option<SocketAddr> {
+/// Returns the container's end of a published port if this is the command line of the proxy for it.
+pub(crate) fn published(command: &str) -> Option<SocketAddr> {
     let value = |name| argument(command, name);
     let address = || Some(SocketAddr::new(value(ADDRESS)?.parse().ok()?, value(PORT)?.parse().ok()?));
     (program(command) == Some(DOCKER_PROXY)).then(address)?
@@ -31,9 +32,9 @@ mod tests {
     fn the_containers_end_is_read_from_the_command_line() {
         let line = "/usr/bin/docker-proxy\0-proto\0tcp\0-host-ip\x000.0.0.0\0-host-port\08080\0-container-ip\0\
                     172.17.0.2\0-container-port\080\0-use-listen-fd\0";
-        assert_eq!(parse(line), Some("172.17.0.2:80".parse().unwrap()));
-        assert_eq!(parse(&line.replace("docker-proxy", "nginx")), None);
-        assert_eq!(parse(&line.replace("-container-port", "-x")), None);
-        assert_eq!(parse(""), None);
+        assert_eq!(published(line), Some("172.17.0.2:80".parse().unwrap()));
+        assert_eq!(published(&line.replace("docker-proxy", "nginx")), None);
+        assert_eq!(published(&line.replace("-container-port", "-x")), None);
+        assert_eq!(published(""), None);
     }
 }

@@ -82,7 +82,14 @@ impl ProcessView {
             self.groups.iter().filter(|(_, groups)| matches(groups)).map(|(pid, _)| *pid).collect()
         };
         match selector {
-            ProcessSelector::Port(port) => self.with_group(self.on_port(&self.listeners, *port)),
+            ProcessSelector::Port(port) => {
+                let leaders = self.on_port(&self.listeners, *port);
+                match leaders.iter().find_map(|pid| self.names.published_by(*pid)) {
+                    // What listens only stands for a container.
+                    Some(ids) => within(&|groups| groups.container().is_some_and(|(_, id)| ids.contains(id))),
+                    None => self.with_group(leaders),
+                }
+            }
             ProcessSelector::Pid(pid) => self.family([*pid].into()),
             ProcessSelector::Unit(name) => within(&|groups| groups.unit(name).is_some()),
             ProcessSelector::Cgroup(path) => within(&|groups| groups.is_within(path)),
@@ -228,6 +235,17 @@ socket:[4901]
         for text in ["container=web", "container=3f2a9c"] {
             assert_eq!(contained.select(&text.parse().unwrap()), [21].into(), "{text}");
         }
+        // Process 20 is docker's proxy for port 8082, and 21 the server in the container behind it.
+        let proxy = format!(
+            "{PRINTED}/proc/net/tcp:   1: 00000000:1F92 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4901 1 0 100 0 0 10 0\n\
+             /proc/21/cgroup:0::/system.slice/docker-{id}.scope\n\
+             /proc/20/cmdline:/usr/bin/docker-proxy\0-container-ip\0172.17.0.2\0-container-port\080\0\n"
+        );
+        let address =
+            format!("/var/lib/docker/containers/{id}/config.v2.json:\"IPAddress\":\"172.17.0.2\"\n");
+        let behind = |printed: &str| ProcessView::parse(printed).select(&"port=8082".parse().unwrap());
+        assert_eq!(behind(&(proxy.clone() + &address)), [21].into());
+        assert_eq!(behind(&proxy), [].into(), "this account may not see its address");
         assert_eq!(view.sockets_of(&[10].into()), [4711, 4800].into());
         assert_eq!(view.sockets_of(&[12].into()), [].into());
         let directories = |pids: &[u32]| -> Vec<String> {

@@ -281,7 +281,8 @@ impl RemoteProcesses {
         Err(format!(
             "no process was found for `{}`, or this account may not see it\nhint: an account sees the sockets of its own \
              processes only; `pid=`, `unit=`, `cgroup=` and `container=` with an id need no rights; names of containers \
-             that docker and nerdctl gave can be read by root alone",
+             that docker and nerdctl gave, and the container behind a port that docker publishes, can be read by root \
+             alone",
             group.label
         ))
     }

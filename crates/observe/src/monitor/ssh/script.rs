@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use model::Reading;
 
-use super::container_names::NAME_COMMANDS;
+use super::container_names::{NAME_COMMANDS, PROXY_COMMANDS};
 use super::process_view::FIND_COMMANDS;
 use super::processes::{CONTAINERS, FIND};
 use crate::monitor::Parse;
@@ -138,7 +138,7 @@ pub(super) fn script(files: &Files, answers_max: u32) -> String {
         "{{\nn=0\nquestion=\nwhile [ \"$n\" -lt {answers_max} ]; do\nn=$((n+1))\necho \"plimsoll-begin $n\"\n\
          LC_ALL=C grep -s ''{paths} /dev/null </dev/null\n\
          case \"$question \" in\n*' {CONTAINERS} '*)\n{NAME_COMMANDS};;\nesac\n\
-         case \"$question\" in\n{FIND}*)\n{FIND_COMMANDS}echo {found};;\nesac\n\
+         case \"$question\" in\n{FIND}*)\n{FIND_COMMANDS}{PROXY_COMMANDS}echo {found};;\nesac\n\
          case \"${{question#{FIND}}}\" in\n'') ;;\n*)\n{PROCESS_COMMANDS};;\nesac\n\
          echo \"plimsoll-end $n\"\nread -r question || break\ndone\nexit 0\n}}\n",
         found = FOUND_LINE.trim_end()
