@@ -100,10 +100,10 @@ const LEFT_BYTES: u64 = 128 << 10;
 async fn work_on_a_full_disk(database: &Database, disk: &LoopDisk, terminals: Terminals) -> Vec<Failure> {
     terminals.wait_for_successes(5).await;
     if database.product == DatabaseProduct::PostgreSql {
-        // The log gets a new file, with room for what follows: a server that cannot write its log ends. MariaDB's has its
-        // whole size from the beginning.
-        database.execute_meanwhile("SELECT pg_switch_wal()").await;
+        // The log gets a new file, with room for what follows: a server that cannot write its log ends. On a slow disk the
+        // terminals fill one while the checkpoint lasts. MariaDB's log has its whole size from the beginning.
         database.execute_meanwhile("CHECKPOINT").await;
+        database.execute_meanwhile("SELECT pg_switch_wal()").await;
     }
     disk.fill(LEFT_BYTES);
     terminals.wait_for_failures(3).await;
