@@ -147,7 +147,7 @@ mod tests {
     /// As docker writes them; a container that was stopped has no address.
     #[test]
     fn containers_are_found_behind_published_ports() {
-        let proxy = "-proto\0tcp\0-host-ip\x000.0.0.0\0-host-port\08080\0-container-ip\0172.17.0.2\0-container-port\080\0";
+        let proxy = "-proto\0tcp\0-host-ip\x000.0.0.0\0-host-port\08080\0-container-ip\x00172.17.0.2\0-container-port\080\0";
         let names = names_in(&format!(
             "/proc/20/cmdline:/usr/bin/docker-proxy\0{proxy}\n\
              /proc/21/cmdline:/usr/bin/docker-proxy\0{}\n\
