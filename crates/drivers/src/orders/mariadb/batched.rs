@@ -12,6 +12,9 @@ use crate::database::failure::{SqlFailure, WRONG_ROWS};
 use crate::database::mariadb::row::MariaDbRow;
 use crate::database::mariadb::wire::{Statement, Wire};
 use crate::orders::sql::batched::{BatchedSql, EnteredLine, LOW, Stock, Stocks, TERMS};
+use crate::orders::sql::client::{
+    ADVANCE, NEW_ORDER, NEXT_ORDER, ORDER, PAY_DISTRICT, PAY_WAREHOUSE, next_order,
+};
 use crate::orders::sql::columns::Columns;
 use crate::orders::sql::output::{CUSTOMERS_BY_NAME, End, bad_credit_entry, customer_number, stored_payment};
 
@@ -23,10 +26,10 @@ statements! {
     MariaDbStatements {
         by_name: CUSTOMERS_BY_NAME,
         terms: TERMS,
-        next_order: "SELECT d_tax, d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2 FOR UPDATE",
-        advance: "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2",
-        order: "INSERT INTO orders VALUES ($1, $2, $3, $4, $5, NULL, $6, $7)",
-        new_order: "INSERT INTO new_order VALUES ($1, $2, $3)",
+        next_order: NEXT_ORDER,
+        advance: ADVANCE,
+        order: ORDER,
+        new_order: NEW_ORDER,
         items: "SELECT i_id, i_name, i_price, i_data FROM JSON_TABLE($1, '$[*]' COLUMNS (i INT PATH '$')) AS o
             STRAIGHT_JOIN item ON i_id = o.i",
         stocks: "SELECT s_w_id, s_i_id, s_quantity, s_data, CASE CAST($1 AS INTEGER) WHEN 1 THEN s_dist_01
@@ -49,8 +52,8 @@ statements! {
             c_payment_cnt = c_payment_cnt + 1,
             c_data = IF(c_credit = 'BC', LEFT(CONCAT($5, c_data), 500), c_data)
             WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-        pay_district: "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2",
-        pay_warehouse: "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1",
+        pay_district: PAY_DISTRICT,
+        pay_warehouse: PAY_WAREHOUSE,
         history: "INSERT INTO history SELECT $1, $2, $3, $4, $5, $6, $7, CONCAT(w_name, '    ', d_name)
             FROM warehouse JOIN district ON d_w_id = w_id WHERE w_id = $4 AND d_id = $5",
         paid: "SELECT c_id, c_first, c_middle, c_last, c_balance, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone,
@@ -99,11 +102,7 @@ impl BatchedSql for BatchedStatements {
         wire: &mut Wire,
         district: DistrictKey,
     ) -> Result<(BasisPoints, u32), SqlFailure> {
-        let row = wire.one(&self.next_order, values![district.warehouse, district.district]).await?;
-        let mut columns = Columns::of(&row);
-        let next = (columns.rate()?, columns.key()?);
-        wire.change(1, &self.advance, values![district.warehouse, district.district]).await?;
-        Ok(next)
+        next_order(wire, (&self.next_order, &self.advance), district).await
     }
 
     async fn items(&self, wire: &mut Wire, numbers: &[i64]) -> Result<Vec<MariaDbRow>, SqlFailure> {

@@ -10,7 +10,7 @@ use crate::database::failure::{SqlFailure, WRONG_ROWS};
 use crate::database::postgres::row::PostgresRow;
 use crate::database::postgres::wire::{Statement, Wire};
 use crate::orders::sql::batched::{BatchedSql, EnteredLine, LOW, Stock, Stocks, TERMS};
-use crate::orders::sql::client::{enter_history, name_and_address, payment_output};
+use crate::orders::sql::client::{NEW_ORDER, ORDER, enter_history, name_and_address, payment_output};
 use crate::orders::sql::columns::Columns;
 use crate::orders::sql::output::{CUSTOMERS_BY_NAME, End, bad_credit_entry, customer_number};
 
@@ -24,8 +24,8 @@ statements! {
         terms: TERMS,
         next_order: "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2
             RETURNING d_tax, d_next_o_id - 1",
-        order: "INSERT INTO orders VALUES ($1, $2, $3, $4, $5, NULL, $6, $7)",
-        new_order: "INSERT INTO new_order VALUES ($1, $2, $3)",
+        order: ORDER,
+        new_order: NEW_ORDER,
         items: "SELECT i_id, i_name, i_price, i_data FROM item WHERE i_id = ANY($1)",
         stocks: "SELECT s_w_id, s_i_id, s_quantity, s_data, CASE $3::int WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02
             WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06

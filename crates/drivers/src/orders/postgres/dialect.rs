@@ -51,8 +51,8 @@ impl SqlDialect for PostgresSessions {
         current_setting('full_page_writes') AS full_page_writes, \
         current_setting('shared_buffers') AS shared_buffers";
 
-    // What `pg_stat_activity` reads, without the names of users and databases, which cost a third of its time if sessions are
-    // many. Version 17 writes some names in another way.
+    // The function behind `pg_stat_activity`: without the names of users and databases, which cost a third of the view's time
+    // if sessions are many. Version 17 writes some names in another way.
     const SESSIONS: &'static str = "SELECT COUNT(*), COUNT(*) FILTER (WHERE wait_event_type = 'Lock'), \
         COUNT(*) FILTER (WHERE lower(wait_event) IN ('walinsert', 'walsync', 'walwrite')) \
         FROM pg_stat_get_activity(NULL) WHERE state = 'active' AND pid <> pg_backend_pid() \

@@ -20,16 +20,37 @@ use super::output::{CUSTOMERS_BY_NAME, End, OrderHead, customer_number, in_lock_
 use crate::database::connection::{SqlConnection, SqlRow, statements, values};
 use crate::database::failure::SqlFailure;
 
+/// The query for the tax of a district and its next number of an order: warehouse, district.
+pub(crate) const NEXT_ORDER: &str =
+    "SELECT d_tax, d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2 FOR UPDATE";
+
+/// The statement that counts that number on.
+pub(crate) const ADVANCE: &str =
+    "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2";
+
+/// The statement that enters an order.
+pub(crate) const ORDER: &str = "INSERT INTO orders VALUES ($1, $2, $3, $4, $5, NULL, $6, $7)";
+
+/// The statement that enters the delivery to come of an order.
+pub(crate) const NEW_ORDER: &str = "INSERT INTO new_order VALUES ($1, $2, $3)";
+
+/// The statement that adds a payment to a district: warehouse, district, amount.
+pub(crate) const PAY_DISTRICT: &str =
+    "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2";
+
+/// The statement that adds a payment to a warehouse: warehouse, amount.
+pub(crate) const PAY_WAREHOUSE: &str = "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1";
+
 statements! {
     /// The statements of transactions that write.
     ClientStatements {
         by_name: CUSTOMERS_BY_NAME,
         warehouse_tax: "SELECT w_tax FROM warehouse WHERE w_id = $1",
         discount: "SELECT c_discount, c_last, c_credit FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-        next_order: "SELECT d_tax, d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2 FOR UPDATE",
-        advance: "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2",
-        order: "INSERT INTO orders VALUES ($1, $2, $3, $4, $5, NULL, $6, $7)",
-        new_order: "INSERT INTO new_order VALUES ($1, $2, $3)",
+        next_order: NEXT_ORDER,
+        advance: ADVANCE,
+        order: ORDER,
+        new_order: NEW_ORDER,
         item: "SELECT i_name, i_price, i_data FROM item WHERE i_id = $1",
         stock: "SELECT s_quantity, s_data, CASE CAST($3 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03
             WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07
@@ -45,10 +66,10 @@ statements! {
         pay: "UPDATE customer SET c_balance = c_balance - $4, c_ytd_payment = c_ytd_payment + $4,
             c_payment_cnt = c_payment_cnt + 1, c_data = COALESCE($5, c_data)
             WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-        pay_district: "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2",
+        pay_district: PAY_DISTRICT,
         district: "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district
             WHERE d_w_id = $1 AND d_id = $2",
-        pay_warehouse: "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1",
+        pay_warehouse: PAY_WAREHOUSE,
         warehouse: "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse WHERE w_id = $1",
         history: "INSERT INTO history VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         oldest: "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 FOR UPDATE",
@@ -110,11 +131,22 @@ async fn head<C: SqlConnection>(
     let row = connection.one(&sql.discount, values![warehouse, district, input.customer]).await?;
     let mut columns = Columns::of(&row);
     let (discount, customer_last, credit) = (columns.rate()?, columns.text()?, columns.credit()?);
-    let row = connection.one(&sql.next_order, values![warehouse, district]).await?;
-    let mut columns = Columns::of(&row);
-    let (district_tax, order): (BasisPoints, u32) = (columns.rate()?, columns.key()?);
-    connection.change(1, &sql.advance, values![warehouse, district]).await?;
+    let (district_tax, order) =
+        next_order(connection, (&sql.next_order, &sql.advance), input.district).await?;
     Ok(OrderHead { order, customer_last, credit, discount, warehouse_tax, district_tax })
+}
+
+/// Takes the next number of an order in a district, which is locked; returns it behind the district's tax.
+pub(crate) async fn next_order<C: SqlConnection>(
+    connection: &mut C,
+    (next, advance): (&C::Statement, &C::Statement),
+    DistrictKey { warehouse, district }: DistrictKey,
+) -> Result<(BasisPoints, u32), SqlFailure> {
+    let row = connection.one(next, values![warehouse, district]).await?;
+    let mut columns = Columns::of(&row);
+    let taken = (columns.rate()?, columns.key()?);
+    connection.change(1, advance, values![warehouse, district]).await?;
+    Ok(taken)
 }
 
 /// Enters an order without its lines: by the statement for the order, and the one for its delivery to come.
