@@ -78,24 +78,14 @@ impl ProcessView {
     /// Returns the selected processes with their descendants, and the other processes of their service or container;
     /// empty if there are none, or this user may not see them.
     pub(super) fn select(&self, selector: &ProcessSelector) -> BTreeSet<u32> {
-        let within = |matches: &dyn Fn(&CgroupMembership) -> bool| -> BTreeSet<u32> {
-            self.groups.iter().filter(|(_, groups)| matches(groups)).map(|(pid, _)| *pid).collect()
-        };
         match selector {
-            ProcessSelector::Port(port) => {
-                let leaders = self.on_port(&self.listeners, *port);
-                match leaders.iter().find_map(|pid| self.names.published_by(*pid)) {
-                    // What listens only stands for a container.
-                    Some(ids) => within(&|groups| groups.container().is_some_and(|(_, id)| ids.contains(id))),
-                    None => self.with_group(leaders),
-                }
-            }
+            ProcessSelector::Port(port) => self.with_group(self.on_port(&self.listeners, *port)),
             ProcessSelector::Pid(pid) => self.family([*pid].into()),
-            ProcessSelector::Unit(name) => within(&|groups| groups.unit(name).is_some()),
-            ProcessSelector::Cgroup(path) => within(&|groups| groups.is_within(path)),
+            ProcessSelector::Unit(name) => self.within(|groups| groups.unit(name).is_some()),
+            ProcessSelector::Cgroup(path) => self.within(|groups| groups.is_within(path)),
             ProcessSelector::Container(name) => {
                 let named = self.names.ids_of(name);
-                within(&|groups| groups.container().is_some_and(|(_, id)| is_meant(name, &named, id)))
+                self.within(|groups| groups.container().is_some_and(|(_, id)| is_meant(name, &named, id)))
             }
         }
     }
@@ -109,16 +99,23 @@ impl ProcessView {
         }
     }
 
-    /// Adds the other processes of the service or container of these ones, and the descendants.
+    /// Adds the other processes of the service or container of these ones, and the descendants. A proxy for a port that docker
+    /// publishes only stands for the processes of a container.
     pub(super) fn with_group(&self, leaders: BTreeSet<u32>) -> BTreeSet<u32> {
+        if let Some(ids) = leaders.iter().find_map(|pid| self.names.published_by(*pid)) {
+            return self.within(|groups| groups.container().is_some_and(|(_, id)| ids.contains(id)));
+        }
         let whole = leaders.iter().find_map(|pid| {
             let groups = self.groups.get(pid)?;
             groups.container().or_else(|| groups.service()).map(|(path, _)| path)
         });
-        let of_group =
-            self.groups.iter().filter(|(_, groups)| whole.is_some_and(|path| groups.is_within(path)));
-        let of_group: Vec<u32> = of_group.map(|(pid, _)| *pid).collect();
+        let of_group = self.within(|groups| whole.is_some_and(|path| groups.is_within(path)));
         self.family(leaders.into_iter().chain(of_group).collect())
+    }
+
+    /// Returns the processes whose control groups match.
+    fn within(&self, matches: impl Fn(&CgroupMembership) -> bool) -> BTreeSet<u32> {
+        self.groups.iter().filter(|(_, groups)| matches(groups)).map(|(pid, _)| *pid).collect()
     }
 
     /// Returns the numbers of the sockets that these processes hold.
@@ -239,13 +236,15 @@ socket:[4901]
         let proxy = format!(
             "{PRINTED}/proc/net/tcp:   1: 00000000:1F92 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4901 1 0 100 0 0 10 0\n\
              /proc/21/cgroup:0::/system.slice/docker-{id}.scope\n\
-             /proc/20/cmdline:/usr/bin/docker-proxy\0-container-ip\0172.17.0.2\0-container-port\080\0\n"
+             /proc/20/cmdline:/usr/bin/docker-proxy\0-container-ip\x00172.17.0.2\0-container-port\080\0\n"
         );
         let address =
             format!("/var/lib/docker/containers/{id}/config.v2.json:\"IPAddress\":\"172.17.0.2\"\n");
         let behind = |printed: &str| ProcessView::parse(printed).select(&"port=8082".parse().unwrap());
         assert_eq!(behind(&(proxy.clone() + &address)), [21].into());
         assert_eq!(behind(&proxy), [].into(), "this account may not see its address");
+        let proxied = ProcessView::parse(&(proxy + &address));
+        assert_eq!(proxied.with_group([20].into()), [21].into(), "as of a back end");
         assert_eq!(view.sockets_of(&[10].into()), [4711, 4800].into());
         assert_eq!(view.sockets_of(&[12].into()), [].into());
         let directories = |pids: &[u32]| -> Vec<String> {
