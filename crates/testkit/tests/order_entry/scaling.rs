@@ -1,9 +1,8 @@
 //! Passes on 1 to 32 CPUs of a server with a known law: from transactions to the parameters of the fits.
 
-use analysis::Analysis;
-use analysis::VerdictState;
 use analysis::compare::{MismatchPolicy, RunInput, compare};
 use analysis::scaling::Scaling;
+use analysis::{Analysis, VerdictState};
 use model::{Plan, Testbed};
 use stats::{Estimate, FitError};
 use testkit::{Law, SimServer, Simulation, with_seed};

@@ -257,14 +257,13 @@ impl WatchedProcesses {
             process.account(now, &mut self.turn, &mut self.room);
         }
         self.turn.next();
-        let is_first = members.values().any(|group| !self.groups[*group].is_sampled);
-        self.sample_tasks(if is_first { FIRST_TASK_READS_MAX } else { TASK_READS_MAX }, now);
+        let is_first = |(_, group): &(&u32, &usize)| !self.groups[**group].is_sampled;
+        let first: Vec<u32> = members.iter().filter(is_first).map(|(pid, _)| *pid).collect();
+        self.sample_tasks(if first.is_empty() { TASK_READS_MAX } else { FIRST_TASK_READS_MAX }, now);
         let turn = next_batch(pids, self.last_files, FILES_READS_MAX);
         self.last_files = turn.last().copied().unwrap_or_default();
         // In a new group all have a turn: what a process moved before its first one would count as traffic of then.
-        let is_first = |(_, group): &(&u32, &usize)| !self.groups[**group].is_sampled;
-        let first = members.iter().filter(is_first).map(|(pid, _)| *pid);
-        let turn: BTreeSet<u32> = first.chain(turn).collect();
+        let turn: BTreeSet<u32> = first.into_iter().chain(turn).collect();
         for pid in &turn {
             self.known.get_mut(pid).into_iter().for_each(Process::examine_files);
         }

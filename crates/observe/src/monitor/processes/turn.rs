@@ -1,4 +1,4 @@
-//! Which threads' accounting is read this time.
+//! Turns of threads whose accounting is read.
 
 /// Maximum number of accounting files that are read per reading, and of those of threads that ran.
 const ACCOUNT_READS_MAX: usize = 512;
