@@ -166,6 +166,7 @@ counters! {
     SutCpuUser "sut.cpu_user" Total Micros "CPU time of the server's processes in user mode.";
     SutCpuSystem "sut.cpu_system" Total Micros "CPU time of the server's processes in the kernel.";
     SutBusiestThread "sut.busiest_thread" Level Micros "CPU time per second of the server's busiest thread.";
+    SutThreadDemand "sut.thread_demand" Level Micros "Greatest CPU time and run delay per second of one of the server's threads.";
     SutPeriods "sut.periods" Total Count "Enforcement periods of the server's CPU quota.";
     SutThrottledPeriods "sut.throttled_periods" Total Count "Enforcement periods in which the server was throttled.";
     SutThrottled "sut.throttled" Total Micros "Time for which the CPU quota throttled the server.";

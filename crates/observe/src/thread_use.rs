@@ -1,5 +1,6 @@
 //! CPU time and run-queue wait of a thread.
 
+use model::{Counter, Reading};
 use units::Nanos;
 
 use crate::kernel_file::KernelFile;
@@ -11,6 +12,40 @@ pub struct ThreadUse {
     pub cpu: Nanos,
     /// Time runnable without a CPU.
     pub run_queue: Nanos,
+}
+
+/// The most that one of several threads had of the CPUs between two readings, in µs per second; the two numbers may be of
+/// different threads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ThreadPeaks {
+    /// Time on a CPU.
+    pub(crate) cpu: u64,
+    /// Time on a CPU or runnable without one.
+    pub(crate) demand: u64,
+}
+
+impl ThreadUse {
+    /// Returns what the thread had per second since an earlier reading; `None` without time between them.
+    pub(crate) fn per_second(self, earlier: ThreadUse, seconds: f64) -> Option<ThreadPeaks> {
+        let cpu = self.cpu.saturating_sub(earlier.cpu).0;
+        let waited = self.run_queue.saturating_sub(earlier.run_queue).0;
+        let per_second = |nanos: u64| (nanos as f64 / 1000.0 / seconds).round() as u64;
+        let peaks = ThreadPeaks { cpu: per_second(cpu), demand: per_second(cpu.saturating_add(waited)) };
+        (0.0 < seconds).then_some(peaks)
+    }
+}
+
+impl ThreadPeaks {
+    /// Returns the greater of each.
+    pub(crate) fn max(self, other: ThreadPeaks) -> ThreadPeaks {
+        ThreadPeaks { cpu: self.cpu.max(other.cpu), demand: self.demand.max(other.demand) }
+    }
+
+    /// Reports those of all threads of the server.
+    pub(crate) fn report(self, into: &mut Vec<Reading>) {
+        into.push(Reading::new(Counter::SutBusiestThread, self.cpu));
+        into.push(Reading::new(Counter::SutThreadDemand, self.demand));
+    }
 }
 
 /// The kernel's accounting of one thread, kept open for repeated reading.

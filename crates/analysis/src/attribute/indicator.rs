@@ -54,7 +54,7 @@ indicators! {
     BusiestThread "busiest server thread" Share "CPU time of the server's busiest thread, of one CPU.";
     Throttled "quota used up" Share "Periods of the CPU quota that were used up ÷ all periods.";
     RunDelay "wait for a CPU" Share "Time for which the server's runnable threads waited for a CPU ÷ that time and their CPU time.";
-    CpuDemand "demand for CPUs" Share "Part of the time in which the server's busiest thread, or an operation in progress, used or waited for a CPU, whichever is greater.";
+    CpuDemand "demand for CPUs" Share "Part of the time in which one of the server's threads, or an operation in progress, used or waited for a CPU: the greatest.";
     CpuPressure "CPU pressure" Share "Time in which a thread waited for a CPU.";
     RunnablePerCpu "runnable threads per CPU" Factor "Threads that run or wait for a CPU ÷ the machine's CPUs.";
     MemoryPressure "memory pressure" Share "Time in which a thread waited for memory.";

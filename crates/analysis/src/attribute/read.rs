@@ -123,7 +123,7 @@ impl Reader<'_> {
         let wanted = delay.zip(point.sut_cpus).map(|(delay, used)| delay + used);
         let waited = ratio(delay, wanted);
         self.put(Indicator::RunDelay, waited);
-        self.put(Indicator::CpuDemand, self.cpu_demand(thread, wanted, waited));
+        self.put(Indicator::CpuDemand, self.cpu_demand(wanted, waited));
         let shares_machine = cpu_role(uses) == Some(MachineRole::Both);
         self.put(Indicator::ServerUnseen, shares_machine.then_some(f64::from(point.sut_cpus.is_none())));
         self.put(Indicator::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
@@ -131,12 +131,15 @@ impl Reader<'_> {
         self.put(Indicator::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
     }
 
-    /// Returns the part of the time in which the busiest thread, or an operation in progress, used or waited for a CPU:
-    /// b ÷ (1 − w), with b the CPU time of the thread and w the part of the server's wish for CPUs that is waiting; and
-    /// (C + W) ÷ R of an operation. The greater counts, at most 1: workers that take turns are each seldom busy, and
-    /// operations wait for a single thread. `None` where the busiest thread is not seen.
-    fn cpu_demand(&self, thread: Option<f64>, wanted: Option<f64>, waited: Option<f64>) -> Option<f64> {
-        let of_thread = ratio(thread, waited.map(|waited| 1.0 - waited))?;
+    /// Returns the part of the time in which a thread, or an operation in progress, used or waited for a CPU: that of the
+    /// thread with most of both, and (C + W) ÷ R of an operation. The greater counts, at most 1: workers that take turns are
+    /// each seldom busy, and operations wait together for a thread that receives all of them. `None` where threads are not
+    /// seen. Runs from before both were counted by thread have the busiest one's b ÷ (1 − w), with b its CPU time and w the
+    /// waiting part of all threads' demand.
+    fn cpu_demand(&self, wanted: Option<f64>, waited: Option<f64>) -> Option<f64> {
+        let of = |counter| self.uses.sut_sum(counter).map(|micros| micros / 1e6);
+        let of_busiest = || ratio(of(Counter::SutBusiestThread), waited.map(|waited| 1.0 - waited));
+        let of_thread = of(Counter::SutThreadDemand).or_else(of_busiest)?;
         let of_operation = ratio(wanted, Some(self.point.in_flight_mean)).unwrap_or(0.0);
         Some(of_thread.max(of_operation).min(1.0))
     }

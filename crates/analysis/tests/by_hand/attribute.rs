@@ -423,6 +423,30 @@ fn crowded_cpus_hold_back_who_needs_one_most_of_the_time() {
     assert_eq!((needs.bottleneck, sleeps.bottleneck), (Bottleneck::Processor, Bottleneck::WorkerLimit));
 }
 
+/// The reported case: Apache's workers each waited seldom, but the thread that receives all requests used or waited for a CPU
+/// for 0.9 of the time, during which they waited unseen.
+#[test]
+fn operations_that_wait_for_one_thread_on_crowded_cpus_are_held_back_by_these() {
+    let with_demand = |micros: fn(u64) -> u64| {
+        watched(&[
+            (Counter::CpuUser, "0", |second| 1_000_000 * second),
+            (Counter::CpuIdle, "0", |_| 0),
+            (Counter::SutProcesses, "port=80", |_| 3),
+            (Counter::SutCpu, "port=80", |second| 100_000 * second),
+            (Counter::SutRunDelay, "port=80", |second| 900_000 * second),
+            (Counter::SutBusiestThread, "", |_| 10_000),
+            (Counter::SutThreadDemand, "", micros),
+            (Counter::OtherCpu, "rustc", |second| 850_000 * second),
+        ])
+    };
+    let (receives, sleeps) = (with_demand(|_| 900_000), with_demand(|_| 200_000));
+    check(&receives, &[(Indicator::CpuDemand, 0.9), (Indicator::BusiestThread, 0.01)]);
+    // (C + W) ÷ R: 1.0 of 4 operations.
+    check(&sleeps, &[(Indicator::CpuDemand, 0.25)]);
+    assert_eq!(receives.bottleneck, Bottleneck::Processor);
+    assert_ne!(sleeps.bottleneck, Bottleneck::Processor);
+}
+
 /// By hand: 4 users at 60 ms are 66.7/s; 20 refaults a second are 0.3 an operation, in a group whose memory is full.
 #[test]
 fn memory_at_the_limit_of_a_group_above_is_the_bottleneck() {

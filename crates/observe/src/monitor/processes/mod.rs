@@ -30,6 +30,7 @@ use units::{Clock, Nanos, RealClock};
 use super::kernel::text::ticks_to_micros;
 use super::netlink::Service;
 use crate::cgroup::Controller;
+use crate::thread_use::ThreadPeaks;
 use crate::watch::{Namespace, ProcessGroup, ProcessTable, Sought};
 
 use group_files::GroupFiles;
@@ -199,8 +200,8 @@ impl WatchedProcesses {
             into.append(&mut own);
         }
         self.programs.report(self.known.values(), into);
-        let busiest = self.known.values().filter_map(Process::busiest_thread).max();
-        into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
+        let peaks = self.known.values().filter_map(Process::thread_peaks).reduce(ThreadPeaks::max);
+        peaks.into_iter().for_each(|peaks| peaks.report(into));
         pids
     }
 
@@ -334,6 +335,7 @@ mod testing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::thread_use::ThreadUse;
 
     fn watching(leaders: Vec<u32>) -> WatchedProcesses {
         WatchedProcesses::new(vec![ProcessGroup::started(Vec::new(), leaders)], WatchedGroups::default())
@@ -394,25 +396,26 @@ mod tests {
         }
     }
 
-    /// A server with one busy process, and one with a busy thread among several.
+    /// A server with one process that waits for a CPU, and one with a busy thread among several.
     #[test]
-    fn the_busiest_thread_of_all_processes_is_reported() {
+    fn the_most_that_a_thread_of_any_process_had_is_reported() {
         let now = [Nanos::ZERO, Nanos::from_secs(1)];
         let mut processes = watching(Vec::new());
-        for (pid, micros) in [(1, vec![400_000]), (2, vec![90_000, 900_000])] {
+        for (pid, millis) in [(1, vec![(400, 550)]), (2, vec![(90, 0), (900, 10)])] {
             let mut process = testing::process("nginx", 'R', 10);
             let first = process.tasks.remove(0);
             drop(first);
-            for micros in micros {
+            for (cpu, run_queue) in millis {
                 let mut task = testing::process("nginx", 'R', 10).tasks.remove(0);
-                task.rate.sample(now[0], 0);
-                task.rate.sample(now[1], micros);
+                task.rate.sample(now[0], ThreadUse::default());
+                let (cpu, run_queue) = (Nanos::from_millis(cpu), Nanos::from_millis(run_queue));
+                task.rate.sample(now[1], ThreadUse { cpu, run_queue });
                 process.tasks.push(task);
             }
             processes.known.insert(pid, process);
         }
-        let busiest = processes.known.values().filter_map(Process::busiest_thread).max();
-        assert_eq!(busiest, Some(900_000));
+        let peaks = processes.known.values().filter_map(Process::thread_peaks).reduce(ThreadPeaks::max);
+        assert_eq!(peaks, Some(ThreadPeaks { cpu: 900_000, demand: 950_000 }));
     }
 
     /// Goal: a child that is started while its parent is watched joins the group, and its end loses nothing.

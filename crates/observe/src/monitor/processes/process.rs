@@ -7,6 +7,7 @@ use super::task::{FileRoom, Task, stat_text};
 use super::turn::Turn;
 use crate::kernel_file::{self, keyed_after_colon};
 use crate::process::{ProcessStat, parse_stat};
+use crate::thread_use::ThreadPeaks;
 
 /// A process as last read.
 #[derive(Debug)]
@@ -159,9 +160,9 @@ impl Process {
         Nanos(delays.fold(self.ended_delay.0, u64::saturating_add))
     }
 
-    /// Returns the CPU rate of its busiest thread; `None` before the second sample.
-    pub(super) fn busiest_thread(&self) -> Option<u64> {
-        self.tasks.iter().filter_map(|task| task.rate.micros_per_second).max()
+    /// Returns the most that one of its threads had of the CPUs; `None` before the second sample.
+    pub(super) fn thread_peaks(&self) -> Option<ThreadPeaks> {
+        self.tasks.iter().filter_map(|task| task.rate.per_second).reduce(ThreadPeaks::max)
     }
 }
 

@@ -7,7 +7,7 @@ use units::Nanos;
 
 use crate::kernel_file::KernelFile;
 use crate::process::{ProcessStat, parse_stat};
-use crate::thread_use::{self, ThreadUse};
+use crate::thread_use::{self, ThreadPeaks, ThreadUse};
 
 /// Upper bound of a line of `/proc/PID/stat`, about three times the real maximum.
 const STAT_BYTES_MAX: usize = 1024;
@@ -31,18 +31,18 @@ pub(super) struct Task {
     pub(super) ran: bool,
     /// Its usage when its state was read. A thread that has not run since then sleeps where it slept.
     seen: ThreadUse,
-    pub(super) rate: CpuRate,
+    pub(super) rate: ThreadRate,
     /// Its accounting, kept open as far as there is room.
     account: Option<KernelFile>,
 }
 
-/// CPU time per second of a thread, between two samples.
+/// What a thread had of the CPUs per second, between two samples.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct CpuRate {
-    /// Time of the last sample, and its CPU time in µs.
-    last: Option<(Nanos, u64)>,
-    /// In µs per second; `None` before the second sample.
-    pub(super) micros_per_second: Option<u64>,
+pub(super) struct ThreadRate {
+    /// The last sample and its time.
+    last: Option<(Nanos, ThreadUse)>,
+    /// `None` before the second sample.
+    pub(super) per_second: Option<ThreadPeaks>,
 }
 
 /// The number of accounting files that may still be kept open.
@@ -60,7 +60,7 @@ impl Task {
             used: ThreadUse::default(),
             ran: true,
             seen: ThreadUse::default(),
-            rate: CpuRate::default(),
+            rate: ThreadRate::default(),
             account,
         };
         task.account(now);
@@ -116,7 +116,8 @@ impl Task {
         (self.state, self.seen) = (stat.state, self.used);
         // Without the scheduler's accounting, ticks are all there is.
         if self.used == ThreadUse::default() {
-            self.rate.sample(now, super::ticks_to_micros(stat.own_ticks));
+            let cpu = Nanos(super::ticks_to_micros(stat.own_ticks).saturating_mul(1000));
+            self.rate.sample(now, ThreadUse { cpu, ..ThreadUse::default() });
         }
     }
 
@@ -124,22 +125,22 @@ impl Task {
         let Some(used) = text.and_then(thread_use::parse) else { return false };
         self.ran = used != self.used;
         self.used = used;
-        self.rate.sample(now, used.cpu.0 / 1000);
+        self.rate.sample(now, used);
         true
     }
 }
 
-impl CpuRate {
-    /// Adds a sample of the CPU time in µs.
-    pub(super) fn sample(&mut self, now: Nanos, micros: u64) {
+impl ThreadRate {
+    /// Adds a sample.
+    pub(super) fn sample(&mut self, now: Nanos, used: ThreadUse) {
         if let Some((at, before)) = self.last {
             let seconds = now.saturating_sub(at).as_secs_f64();
             if seconds < RATE_INTERVAL_MIN.as_secs_f64() {
                 return;
             }
-            self.micros_per_second = Some((micros.saturating_sub(before) as f64 / seconds).round() as u64);
+            self.per_second = used.per_second(before, seconds);
         }
-        self.last = Some((now, micros));
+        self.last = Some((now, used));
     }
 }
 
@@ -169,17 +170,21 @@ pub(in crate::monitor) fn channel_name(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// By hand: 900 ms of CPU time in a second. A sample too soon changes nothing.
+    /// By hand: 900 ms on a CPU in a second, and 50 ms in wait of one. A sample too soon changes nothing.
     #[test]
     fn a_rate_takes_two_samples() {
-        let mut rate = CpuRate::default();
-        rate.sample(Nanos::from_secs(1), 100_000);
-        assert_eq!(rate.micros_per_second, None);
-        rate.sample(Nanos::from_millis(1100), 100_000);
-        rate.sample(Nanos::from_secs(2), 1_000_000);
-        assert_eq!(rate.micros_per_second, Some(900_000));
-        rate.sample(Nanos::from_secs(4), 1_000_000);
-        assert_eq!(rate.micros_per_second, Some(0));
+        let used = |cpu, run_queue| ThreadUse {
+            cpu: Nanos::from_millis(cpu),
+            run_queue: Nanos::from_millis(run_queue),
+        };
+        let mut rate = ThreadRate::default();
+        rate.sample(Nanos::from_secs(1), used(100, 7));
+        assert_eq!(rate.per_second, None);
+        rate.sample(Nanos::from_millis(1100), used(100, 7));
+        rate.sample(Nanos::from_secs(2), used(1000, 57));
+        assert_eq!(rate.per_second, Some(ThreadPeaks { cpu: 900_000, demand: 950_000 }));
+        rate.sample(Nanos::from_secs(4), used(1000, 57));
+        assert_eq!(rate.per_second, Some(ThreadPeaks::default()));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::monitor::kernel::text::ticks_to_micros;
 use crate::monitor::netlink::{Service, report_services};
 use crate::monitor::processes::{BACK_ENDS_MAX, GrowingSum};
 use crate::process::{ProcessStat, parse_stat};
-use crate::thread_use;
+use crate::thread_use::{self, ThreadPeaks, ThreadUse};
 use crate::watch::{CpuLists, Listener, ProcessSelector, accept_queues};
 
 /// The most processes that are read of all groups together. Small groups leave what they do not need to the others.
@@ -93,7 +93,7 @@ struct RemoteGroup {
     read: GrowingSum,
     written: GrowingSum,
     /// CPU time of the threads, in ns, and when it was read.
-    threads: (Nanos, BTreeMap<ThreadKey, u64>),
+    threads: (Nanos, BTreeMap<ThreadKey, ThreadUse>),
     states: RemoteThreads,
     counts: RemoteCounts,
 }
@@ -104,7 +104,7 @@ struct ProcessTexts {
     stat: Option<ProcessStat>,
     io: String,
     /// CPU time and run delay of each thread, in ns.
-    threads: BTreeMap<u32, (u64, u64)>,
+    threads: BTreeMap<u32, ThreadUse>,
     states: ThreadStates,
     counts: CountTexts,
     /// The listening sockets near it, as in `/proc/PID/net/tcp`.
@@ -293,13 +293,14 @@ impl RemoteProcesses {
         let files = texts_of(printed, &self.files);
         let (queues, rooms) = (unix_queues(printed), accept_rooms(printed));
         let now = self.clock.now();
-        let mut busiest = None;
+        let mut peaks: Vec<ThreadPeaks> = Vec::new();
         for group in &mut self.groups {
-            busiest = busiest.max(group.read(&mut texts, &files, self.most, now, into));
+            peaks.extend(group.read(&mut texts, &files, self.most, now, into));
             group.counts.report_unix(&queues, &group.sockets, into);
             group.counts.report_rooms(&rooms, &group.sockets, into);
         }
-        into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
+        let peaks = peaks.into_iter().reduce(ThreadPeaks::max);
+        peaks.into_iter().for_each(|peaks| peaks.report(into));
         // Groups take turns: what another one had when it was counted last belongs to the sum.
         let counted: Vec<bool> =
             self.groups.iter_mut().map(|group| group.counts.take_new_services()).collect();
@@ -341,8 +342,8 @@ impl RemoteGroup {
         self.members = members;
     }
 
-    /// Reports the group, of which at most `most` processes were requested; returns the CPU time of its busiest thread, in µs
-    /// per second. A process belongs to the first group that has it.
+    /// Reports the group, of which at most `most` processes were requested; returns the most that one of its threads had of the
+    /// CPUs. A process belongs to the first group that has it.
     fn read(
         &mut self,
         texts: &mut BTreeMap<u32, ProcessTexts>,
@@ -350,7 +351,7 @@ impl RemoteGroup {
         most: usize,
         now: Nanos,
         into: &mut Vec<Reading>,
-    ) -> Option<u64> {
+    ) -> Option<ThreadPeaks> {
         let is_complete = self.members.len() <= most;
         // Those behind the last that was requested may be there still.
         let rest: Vec<u32> = self.members.iter().skip(most).copied().collect();
@@ -367,7 +368,7 @@ impl RemoteGroup {
         let children = read.iter().flat_map(|one| &one.children).copied();
         self.members = stats.iter().map(|stat| stat.pid).chain(children).chain(rest).collect();
         let sum = |of: fn(&ProcessStat) -> u64| stats.iter().map(of).fold(0, u64::saturating_add);
-        let delays = read.iter().flat_map(|one| one.threads.values()).map(|(_, delay)| *delay);
+        let delays = read.iter().flat_map(|one| one.threads.values()).map(|used| used.run_queue.0);
         let mut values = vec![
             (Counter::SutProcesses, stats.len() as u64),
             (Counter::SutCpu, ticks_to_micros(self.cpu.add(sum(|one| one.cpu_ticks)))),
@@ -388,9 +389,9 @@ impl RemoteGroup {
         }
         let ports = self.report_accept_queues(&read, into);
         self.counts.report(&self.members, &ports, &label, into);
-        let busiest = self.busiest(&read, now);
+        let peaks = self.thread_peaks(&read, now);
         self.states.report(&self.threads.1.keys().copied().collect(), &label, into);
-        busiest
+        peaks
     }
 
     /// Returns the words of what is due to be counted; none before its processes are found.
@@ -419,17 +420,16 @@ impl RemoteGroup {
         ports.into_keys().collect()
     }
 
-    fn busiest(&mut self, read: &[ProcessTexts], now: Nanos) -> Option<u64> {
+    fn thread_peaks(&mut self, read: &[ProcessTexts], now: Nanos) -> Option<ThreadPeaks> {
         let of_process = |one: &ProcessTexts| {
             let pid = one.stat.map_or(0, |stat| stat.pid);
-            one.threads.iter().map(move |(number, (cpu, _))| ((pid, *number), *cpu)).collect::<Vec<_>>()
+            one.threads.iter().map(move |(number, used)| ((pid, *number), *used)).collect::<Vec<_>>()
         };
-        let threads: BTreeMap<ThreadKey, u64> = read.iter().flat_map(of_process).collect();
+        let threads: BTreeMap<ThreadKey, ThreadUse> = read.iter().flat_map(of_process).collect();
         let (before, known) = std::mem::replace(&mut self.threads, (now, threads.clone()));
         let seconds = now.saturating_sub(before).as_secs_f64();
-        let grown = threads.iter().filter_map(|(key, cpu)| Some(cpu.saturating_sub(*known.get(key)?)));
-        let most = grown.max().filter(|_| 0.0 < seconds)?;
-        Some((most as f64 / 1000.0 / seconds).round() as u64)
+        let each = threads.iter().filter_map(|(key, used)| used.per_second(*known.get(key)?, seconds));
+        each.reduce(ThreadPeaks::max)
     }
 }
 
@@ -482,8 +482,7 @@ impl ProcessTexts {
             "stat" => self.states.take_stat(number, text),
             "wchan" => self.states.take_channel(number, text),
             "schedstat" => {
-                let used = thread_use::parse(text).map(|used| (used.cpu.0, used.run_queue.0));
-                self.threads.extend(used.map(|used| (number, used)));
+                self.threads.extend(thread_use::parse(text).map(|used| (number, used)));
             }
             "children" => {
                 self.children.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok()))
@@ -548,6 +547,25 @@ mod tests {
             (Some(1), Some(ticks_to_micros(30)))
         );
         assert_eq!(remote.question(), "11 +11 >11");
+    }
+
+    /// By hand, within 2 s: a thread that was 1 s on a CPU, one that waited 1.8 s for one, and one that began meanwhile.
+    #[test]
+    fn the_most_that_a_thread_had_of_the_cpus_is_that_since_the_last_answer() {
+        let mut group =
+            RemoteGroup::new("pid=10".to_owned(), GroupSource::Selected("pid=10".parse().unwrap()));
+        let mut peaks = |seconds, schedstats: &[(u32, u64, u64)]| {
+            let line = |(number, cpu, waited): &(u32, u64, u64)| {
+                format!("/proc/10/task/{number}/schedstat:{cpu}000000 {waited}000000 1\n")
+            };
+            let stat = "/proc/10/stat:10 (x) S 1 10 10 0 -1 4 7 0 1 0 10 5 0 0 20 0 2 0 5 5 6 7\n".to_owned();
+            let printed = schedstats.iter().map(line).fold(stat, |printed, line| printed + &line);
+            let read: Vec<ProcessTexts> = texts_by_process(&printed).into_values().collect();
+            group.thread_peaks(&read, Nanos::from_secs(seconds))
+        };
+        assert_eq!(peaks(1, &[(10, 500, 0), (11, 0, 100)]), None);
+        let found = peaks(3, &[(10, 1500, 0), (11, 20, 1900), (12, 5000, 5000)]);
+        assert_eq!(found, Some(ThreadPeaks { cpu: 500_000, demand: 910_000 }));
     }
 
     /// Goal: a search for a group leaves no gap in what is read of another one.
