@@ -18,8 +18,8 @@ const ANSWER_MAX: Duration = Duration::from_millis(200);
 /// Source: Linux, net/netlink/af_netlink.c, `netlink_dump`.
 const DATAGRAM_BYTES_MAX: usize = 32 * 1024;
 
-/// The maximum number of datagrams of one answer: some ten thousand entries.
-const DATAGRAMS_MAX: usize = 64;
+/// The maximum number of datagrams of one answer: some hundred thousand entries, as of as many connections.
+const DATAGRAMS_MAX: usize = 1024;
 
 const HEADER_BYTES: usize = 16;
 

@@ -10,13 +10,12 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::netlink::{Socket, attribute, u32_at, u64_of_u32};
 
-const SOCK_DIAG_BY_FAMILY: u16 = 20;
+/// `TCPDIAG_GETSOCK` and `SOCK_DIAG_BY_FAMILY`.
+const TCP_SOCKETS: u16 = 18;
+const SOCKETS_OF_FAMILY: u16 = 20;
 
-/// `AF_UNIX`; `AF_INET` and `AF_INET6`.
+/// `AF_UNIX`.
 const UNIX: u8 = 1;
-const INET_FAMILIES: [u8; 2] = [2, 10];
-/// `IPPROTO_TCP`.
-const TCP: u8 = 6;
 /// Size of a socket's identity in a request; all zero means any.
 const SOCKET_ID_BYTES: usize = 48;
 
@@ -50,28 +49,25 @@ pub(crate) struct TcpSocket {
     pub(crate) inode: u64,
 }
 
-/// The TCP sockets that are requested: `struct inet_diag_req_v2`.
+/// The TCP sockets that are requested: `struct inet_diag_req`. The kernel describes those of both versions of IP in one walk
+/// of its table; the later `struct inet_diag_req_v2` takes one for each.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TcpRequest<'a> {
+pub(crate) struct TcpRequest {
     /// A set of states.
     pub(crate) states: u32,
     /// The set of attributes that answers have; the bit of an attribute is that of its number minus one.
     pub(crate) extensions: u8,
-    /// Attributes of the request.
-    pub(crate) attributes: &'a [u8],
 }
 
-impl TcpRequest<'_> {
+impl TcpRequest {
     /// Passes `struct inet_diag_msg` and attributes of each of the sockets, of both versions of IP, to `each`.
-    pub(crate) fn dump(self, socket: &mut Socket, mut each: impl FnMut(&[u8])) -> io::Result<()> {
-        for family in INET_FAMILIES {
-            let mut request = vec![family, TCP, self.extensions, 0];
-            request.extend(self.states.to_ne_bytes());
-            request.resize(request.len() + SOCKET_ID_BYTES, 0);
-            request.extend(self.attributes);
-            socket.dump(SOCK_DIAG_BY_FAMILY, &request, &mut each)?;
-        }
-        Ok(())
+    pub(crate) fn dump(self, socket: &mut Socket, each: impl FnMut(&[u8])) -> io::Result<()> {
+        // The family, which the kernel ignores, and two lengths that it does not use.
+        let mut request = vec![0, 0, 0, self.extensions];
+        request.resize(request.len() + SOCKET_ID_BYTES, 0);
+        request.extend(self.states.to_ne_bytes());
+        request.extend(0u32.to_ne_bytes());
+        socket.dump(TCP_SOCKETS, &request, each)
     }
 }
 
@@ -107,7 +103,7 @@ pub(crate) fn dump_unix(
         request.extend(number.to_ne_bytes());
     }
     request.extend([0; 8]);
-    socket.dump(SOCK_DIAG_BY_FAMILY, &request, each)
+    socket.dump(SOCKETS_OF_FAMILY, &request, each)
 }
 
 /// Parses the number of a TCP socket; 0 before a process has accepted the connection.
@@ -152,7 +148,7 @@ mod tests {
         let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
         let mut of = |states| {
             let mut found = Vec::new();
-            let request = TcpRequest { states, extensions: 0, attributes: &[] };
+            let request = TcpRequest { states, extensions: 0 };
             request.dump(&mut socket, |payload| found.extend(TcpSocket::parse(payload))).unwrap();
             found
         };

@@ -55,7 +55,7 @@ fn diagnosed(pid: u32) -> io::Result<Vec<Listener>> {
     let near = Namespace::of(pid);
     let mut socket = if near.is_other() || near.is_hidden() { in_network_of(pid, open)? } else { open()? };
     let mut found = Vec::new();
-    let request = TcpRequest { states: sock_diag::LISTEN, extensions: 0, attributes: &[] };
+    let request = TcpRequest { states: sock_diag::LISTEN, extensions: 0 };
     request.dump(&mut socket, |payload| found.extend(TcpSocket::parse(payload).map(Listener::from)))?;
     Ok(found)
 }

@@ -1,28 +1,25 @@
-//! Established connections by local port, counted less often the more that costs.
+//! Established connections: those to the server's ports, and its own to services. They are counted less often the more that
+//! costs: the kernel walks a table whose size depends on the machine's memory, and all connections in it, including those in
+//! TIME-WAIT.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use model::{Counter, Reading};
 
 use super::pace::Pace;
+use super::services::{self, SERVICES_MAX, Service};
 use crate::netlink::Socket;
-use crate::sock_diag::{HELD, TcpRequest, tcp_inode};
+use crate::sock_diag::{HELD, TcpRequest, TcpSocket};
 
 /// The most ports whose connections are counted.
 const PORTS_MAX: usize = 8;
 
-/// `INET_DIAG_REQ_BYTECODE` and its conditions on the local port: not below, not above.
-const BYTECODE: u16 = 1;
-const PORT_AT_LEAST: u8 = 2;
-const PORT_AT_MOST: u8 = 3;
-const CONDITION_BYTES: u16 = 8;
-
-/// The counts of connections, as last read.
+/// The connections, as last counted.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     pace: Pace,
-    counts: Vec<(u16, PortConnections)>,
+    services: BTreeMap<Service, u64>,
 }
 
 /// The established connections to a port.
@@ -34,6 +31,16 @@ pub(in crate::monitor) struct PortConnections {
 }
 
 impl PortConnections {
+    fn count(tcp: &[TcpSocket], port: u16) -> PortConnections {
+        let mut n = PortConnections::default();
+        for one in tcp.iter().filter(|one| one.local.port() == port) {
+            n.all += 1;
+            // A connection has no socket, and no number, before a process has accepted it.
+            n.accepted += u64::from(one.inode != 0);
+        }
+        n
+    }
+
     /// Reports those to this port.
     pub(in crate::monitor) fn report(self, port: u16, into: &mut Vec<Reading>) {
         into.push(Reading::of(Counter::SutConnections, port.to_string(), self.all));
@@ -42,81 +49,122 @@ impl PortConnections {
 }
 
 impl Connections {
-    /// Reports the connections to these ports, counted again if that is due.
+    /// Returns the services that groups of processes were seen to be connected to.
+    pub(super) fn services(&self) -> impl Iterator<Item = &Service> {
+        self.services.keys()
+    }
+
+    /// Counts the connections to these ports, and those of each group of processes to services outside of it, and reports
+    /// them, if that is due: what was counted before another load is no reading of this one. `listening` returns the listening
+    /// sockets of the namespace by their numbers.
     pub(super) fn read(
         &mut self,
         socket: &mut Socket,
         ports: &BTreeSet<u16>,
+        groups: impl FnOnce() -> Vec<Vec<u32>>,
+        listening: impl FnOnce() -> BTreeMap<u64, Service>,
         into: &mut Vec<Reading>,
     ) -> io::Result<()> {
-        let ports = || ports.iter().take(PORTS_MAX);
-        let is_known = ports().eq(self.counts.iter().map(|(port, _)| port));
-        if !is_known || self.pace.is_due() {
-            let count = |port: &u16| Ok((*port, count(socket, *port)?));
-            self.counts = self.pace.measure(|| ports().map(count).collect())?;
+        if !self.pace.is_due() {
+            return Ok(());
         }
-        for (port, n) in &self.counts {
-            n.report(*port, into);
+        let groups = groups();
+        if groups.is_empty() && ports.is_empty() {
+            return Ok(());
+        }
+        let (tcp, services) = self.pace.measure(|| {
+            let mut tcp = Vec::new();
+            let request = TcpRequest { states: HELD, extensions: 0 };
+            request.dump(socket, |payload| tcp.extend(TcpSocket::parse(payload)))?;
+            let services = match groups.is_empty() {
+                true => BTreeMap::new(),
+                false => services::count(socket, &groups, &listening(), &tcp)?,
+            };
+            Ok((tcp, services))
+        })?;
+        for port in ports.iter().take(PORTS_MAX) {
+            PortConnections::count(&tcp, *port).report(*port, into);
+        }
+        if !groups.is_empty() {
+            self.take_services(services);
+            services::report(self.services.iter().map(|(service, n)| (service.name(), *n)), into);
         }
         Ok(())
     }
-}
 
-fn count(socket: &mut Socket, port: u16) -> io::Result<PortConnections> {
-    let mut n = PortConnections::default();
-    let request = TcpRequest { states: HELD, extensions: 0, attributes: &filter(port) };
-    request.dump(socket, |payload| {
-        n.all += 1;
-        // A connection has no socket, and no number, before a process has accepted it.
-        n.accepted += u64::from(tcp_inode(payload).is_some_and(|inode| inode != 0));
-    })?;
-    Ok(n)
-}
-
-/// Builds a program that the kernel runs for each socket: whether the local port is this one.
-fn filter(port: u16) -> Vec<u8> {
-    let length = 2 * CONDITION_BYTES;
-    let mut filter = (4 + length).to_ne_bytes().to_vec();
-    filter.extend(BYTECODE.to_ne_bytes());
-    for (condition, left) in [(PORT_AT_LEAST, length), (PORT_AT_MOST, length - CONDITION_BYTES)] {
-        // `struct inet_diag_bc_op`: code, the jump if it holds, the jump beyond the end if it does not; then the port.
-        filter.extend([condition, CONDITION_BYTES as u8]);
-        filter.extend((left + 4).to_ne_bytes());
-        filter.extend([0, 0]);
-        filter.extend(port.to_ne_bytes());
+    /// Takes new counts. A service that nothing is connected to now has none.
+    fn take_services(&mut self, counts: BTreeMap<Service, u64>) {
+        self.services.values_mut().for_each(|n| *n = 0);
+        for (service, n) in counts {
+            if self.services.len() < SERVICES_MAX || self.services.contains_key(&service) {
+                self.services.insert(service, n);
+            }
+        }
     }
-    filter
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
+    use std::os::unix::net::{UnixListener, UnixStream};
 
     use rustix::net::netlink::SOCK_DIAG;
 
     use super::*;
 
-    /// Goal: the kernel counts this port's connections alone. Without its module there are none.
+    fn of(readings: &[Reading], counter: Counter, name: &str) -> Option<u64> {
+        readings.iter().find(|one| one.counter == counter && one.instance == name).map(|one| one.value)
+    }
+
+    /// Goal: the kernel tells how many connections each port has, of either version of IP, and how many were accepted. Without
+    /// its module there are none. What is not due is no reading.
     #[test]
     fn connections_are_counted_by_port() {
-        let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-        let ports = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
-        let open = |port: u16| TcpStream::connect(("127.0.0.1", port)).unwrap();
-        let _held = [open(ports[0]), open(ports[0]), open(ports[0]), open(ports[1])];
+        let listeners = ["127.0.0.1:0", "[::1]:0"].map(|address| TcpListener::bind(address).unwrap());
+        let addresses = listeners.each_ref().map(|one| one.local_addr().unwrap());
+        let open = |at: usize| TcpStream::connect(addresses[at]).unwrap();
+        let _held = [open(0), open(0), open(0), open(1)];
         let _accepted = listeners[0].accept().unwrap();
+        let (mut connections, mut readings) = (Connections::default(), Vec::new());
         let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
-        let found = ports.map(|port| count(&mut socket, port).unwrap());
-        let all = found.map(|one| one.all);
-        assert!(all == [3, 1] || all == [0, 0], "{found:?}");
-        assert_eq!(found.map(|one| one.accepted), if all[0] == 3 { [1, 0] } else { [0, 0] });
-        let mut connections = Connections::default();
-        let mut readings = Vec::new();
-        connections.read(&mut socket, &ports.into(), &mut readings).unwrap();
-        let sum = |counter| -> u64 {
-            readings.iter().filter(|one| one.counter == counter).map(|one| one.value).sum()
+        let ports: BTreeSet<u16> = addresses.iter().map(|one| one.port()).collect();
+        let mut read = |readings: &mut Vec<Reading>| {
+            connections.read(&mut socket, &ports, Vec::new, BTreeMap::new, readings).unwrap();
         };
-        assert_eq!(sum(Counter::SutConnections), all.iter().sum::<u64>());
-        assert_eq!(sum(Counter::SutAccepted), found[0].accepted);
-        assert!(!connections.pace.is_due() || all == [0, 0]);
+        read(&mut readings);
+        let found = addresses.map(|one| {
+            let name = one.port().to_string();
+            [Counter::SutConnections, Counter::SutAccepted].map(|counter| of(&readings, counter, &name))
+        });
+        let has_module = found[0][0] != Some(0);
+        let expected = if has_module { [[3, 1], [1, 0]] } else { [[0; 2]; 2] };
+        assert_eq!(found, expected.map(|counts| counts.map(Some)));
+        if has_module {
+            let n = readings.len();
+            read(&mut readings);
+            assert_eq!(readings.len(), n);
+        }
+    }
+
+    /// Goal: the kernel tells this process's connections. Without its modules there are none.
+    #[test]
+    fn connections_of_this_process_to_services_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let (local, remote) = (UnixListener::bind(&path).unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+        let port = remote.local_addr().unwrap().port();
+        let _held = [(); 3].map(|()| TcpStream::connect(("127.0.0.1", port)).unwrap());
+        let _client = UnixStream::connect(&path).unwrap();
+        let _accepted = local.accept().unwrap();
+        let (mut connections, mut readings) = (Connections::default(), Vec::new());
+        let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
+        // As if the listeners were those of another program.
+        let own = || vec![vec![std::process::id()]];
+        connections.read(&mut socket, &BTreeSet::new(), own, BTreeMap::new, &mut readings).unwrap();
+        let of = |name: &str| of(&readings, Counter::SutServiceConnections, name);
+        if of(&port.to_string()).is_some() {
+            assert_eq!((of(&port.to_string()), of(path.to_str().unwrap())), (Some(3), Some(1)));
+            assert!(connections.services().any(|one| *one == Service::Port { number: port, is_here: true }));
+        }
     }
 }

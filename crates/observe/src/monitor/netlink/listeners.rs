@@ -29,7 +29,7 @@ pub(super) struct AcceptQueue {
 
 /// Returns the accept queues of all listening sockets.
 pub(super) fn dump(socket: &mut Socket) -> io::Result<Vec<AcceptQueue>> {
-    let request = TcpRequest { states: LISTEN, extensions: 1 << (SOCKET_MEMORY - 1), attributes: &[] };
+    let request = TcpRequest { states: LISTEN, extensions: 1 << (SOCKET_MEMORY - 1) };
     let mut queues = Vec::new();
     request.dump(socket, |payload| queues.extend(parse(payload)))?;
     Ok(queues)

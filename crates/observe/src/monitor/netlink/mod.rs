@@ -4,8 +4,8 @@
 //! `/proc/net/tcp` contains the accept queues, too, but with a line for every connection.
 //!
 //! - `listeners`: accept queues of listening TCP sockets; `unix_listeners`: of Unix sockets
-//! - `connections`: established connections; `services`: those of the server to services behind it
-//! - `pace`: how often these are counted
+//! - `connections`: established connections; `services`: those of the server to services behind it; `pace`: how often they
+//!   are counted
 //! - `queues`: queueing disciplines
 
 mod connections;
@@ -26,7 +26,6 @@ use crate::in_network::in_network_of;
 use crate::netlink::Socket;
 use connections::Connections;
 pub(super) use connections::PortConnections;
-use services::ServiceConnections;
 pub(super) use services::{SERVICES_MAX, Service, is_of_system, report as report_services};
 pub(super) use unix_listeners::UnixAcceptQueue;
 
@@ -55,7 +54,6 @@ pub(super) struct Netlink {
     diagnosis: Option<Socket>,
     routes: Option<Socket>,
     connections: Connections,
-    services: ServiceConnections,
 }
 
 impl Netlink {
@@ -77,7 +75,7 @@ impl Netlink {
 
     /// Returns the services that groups of processes were seen to be connected to.
     pub(super) fn services(&self) -> impl Iterator<Item = &Service> {
-        self.services.services()
+        self.connections.services()
     }
 
     /// Reads the chosen listeners, the connections to their ports, those of each group of processes to services, and the
@@ -88,7 +86,7 @@ impl Netlink {
         groups: impl FnOnce() -> Vec<Vec<u32>>,
         into: &mut Vec<Reading>,
     ) {
-        let (connections, services) = (&mut self.connections, &mut self.services);
+        let connections = &mut self.connections;
         with_socket(self.within, &mut self.diagnosis, Some(SOCK_DIAG), |socket| {
             let queues = listeners::dump(socket)?;
             listeners::report(&queues, choice, into);
@@ -98,10 +96,9 @@ impl Netlink {
             let is_own =
                 |one: &&listeners::AcceptQueue| owned.contains(&one.inode) || ports.contains(&one.port);
             let ports = queues.iter().filter(is_own).map(|one| one.port).collect();
-            connections.read(socket, &ports, into)?;
             let tcp = queues.iter().map(|one| (one.inode, Service::Port { number: one.port, is_here: true }));
             let unix = unix_queues.into_iter().map(|one| (one.inode, Service::Socket(one.path)));
-            services.read(socket, groups, || tcp.chain(unix).collect(), into)
+            connections.read(socket, &ports, groups, || tcp.chain(unix).collect(), into)
         });
         with_socket(self.within, &mut self.routes, ROUTE, |socket| queues::read(socket, into));
     }

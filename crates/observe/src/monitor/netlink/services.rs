@@ -1,16 +1,13 @@
-//! Established connections of processes to services: databases, applications behind a proxy. They are counted less often the
-//! more that costs.
+//! Established connections of processes to services: databases, applications behind a proxy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use model::{Counter, Reading};
 
-use super::pace::Pace;
 use crate::netlink::{Socket, u32_at};
 use crate::sock_diag::{
-    ESTABLISHED, HELD, SHOW_NAME, SHOW_PEER, TcpRequest, TcpSocket, dump_unix, unix_attribute, unix_inode,
-    unix_name,
+    ESTABLISHED, SHOW_NAME, SHOW_PEER, TcpSocket, dump_unix, unix_attribute, unix_inode, unix_name,
 };
 use crate::watch::{ProcessSelector, Sought, sockets_held_by};
 
@@ -43,13 +40,6 @@ struct OwnSockets {
     paths: BTreeSet<String>,
 }
 
-/// The connections to services, as last read.
-#[derive(Debug, Default)]
-pub(super) struct ServiceConnections {
-    pace: Pace,
-    counts: BTreeMap<Service, u64>,
-}
-
 /// A connected Unix socket; `peer` is 0 if the peer has not accepted yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnixConnection {
@@ -78,42 +68,6 @@ impl Service {
     }
 }
 
-impl ServiceConnections {
-    /// Returns the services, as last read.
-    pub(super) fn services(&self) -> impl Iterator<Item = &Service> {
-        self.counts.keys()
-    }
-
-    /// Counts the connections of each group to services outside of it and reports them, if that is due: what was counted
-    /// before another load is no reading of this one. `listening` returns the listening sockets of the namespace by their
-    /// numbers.
-    pub(super) fn read(
-        &mut self,
-        socket: &mut Socket,
-        groups: impl FnOnce() -> Vec<Vec<u32>>,
-        listening: impl FnOnce() -> BTreeMap<u64, Service>,
-        into: &mut Vec<Reading>,
-    ) -> io::Result<()> {
-        if !self.pace.is_due() {
-            return Ok(());
-        }
-        let groups = groups();
-        if groups.is_empty() {
-            return Ok(());
-        }
-        let counts = self.pace.measure(|| count(socket, &groups, &listening()))?;
-        // A service that nothing is connected to now is reported as zero.
-        self.counts.values_mut().for_each(|n| *n = 0);
-        for (service, n) in counts {
-            if self.counts.len() < SERVICES_MAX || self.counts.contains_key(&service) {
-                self.counts.insert(service, n);
-            }
-        }
-        report(self.counts.iter().map(|(service, n)| (service.name(), *n)), into);
-        Ok(())
-    }
-}
-
 /// Reports the connections to services, those of one name together; called at each count, also where nothing is connected:
 /// its readings tell how often connections were counted.
 pub(in crate::monitor) fn report(counts: impl Iterator<Item = (String, u64)>, into: &mut Vec<Reading>) {
@@ -125,17 +79,18 @@ pub(in crate::monitor) fn report(counts: impl Iterator<Item = (String, u64)>, in
     into.extend(by_name.into_iter().map(|(name, n)| Reading::of(Counter::SutServiceConnections, name, n)));
 }
 
-fn count(
+/// Counts the connections of each group to services outside of it, of all connections over TCP and those of Unix sockets,
+/// which are requested.
+pub(super) fn count(
     socket: &mut Socket,
     groups: &[Vec<u32>],
     listening: &BTreeMap<u64, Service>,
+    tcp: &[TcpSocket],
 ) -> io::Result<BTreeMap<Service, u64>> {
     let own: Vec<OwnSockets> = groups.iter().map(|pids| OwnSockets::of(pids, listening)).collect();
-    let (mut tcp, mut unix) = (Vec::new(), Vec::new());
-    let request = TcpRequest { states: HELD, extensions: 0, attributes: &[] };
-    request.dump(socket, |payload| tcp.extend(TcpSocket::parse(payload)))?;
+    let mut unix = Vec::new();
     dump_unix(socket, ESTABLISHED, SHOW_NAME | SHOW_PEER, |payload| unix.extend(parse_unix(payload)))?;
-    Ok(services_of(&own, &tcp, &unix))
+    Ok(services_of(&own, tcp, &unix))
 }
 
 /// Returns the number of connections to each service from outside of the group that it belongs to.
@@ -194,11 +149,6 @@ pub(super) fn parse_unix(payload: &[u8]) -> Option<UnixConnection> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{TcpListener, TcpStream};
-    use std::os::unix::net::{UnixListener, UnixStream};
-
-    use rustix::net::netlink::SOCK_DIAG;
-
     use super::*;
 
     fn tcp(local: &str, remote: &str, inode: u64) -> TcpSocket {
@@ -245,28 +195,5 @@ mod tests {
             (Service::Socket("/run/php.sock".to_owned()), 1),
         ];
         assert_eq!(found, expected.into());
-    }
-
-    /// Goal: the kernel tells this process's connections. Without its modules there are none.
-    #[test]
-    fn connections_of_this_process_are_counted() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("s");
-        let (local, remote) = (UnixListener::bind(&path).unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
-        let port = remote.local_addr().unwrap().port();
-        let _held = [(); 3].map(|()| TcpStream::connect(("127.0.0.1", port)).unwrap());
-        let _client = UnixStream::connect(&path).unwrap();
-        let _accepted = local.accept().unwrap();
-        let mut connections = ServiceConnections::default();
-        let mut socket = Socket::open(Some(SOCK_DIAG)).unwrap();
-        let mut readings = Vec::new();
-        // As if the listeners were those of another program.
-        let own = || vec![vec![std::process::id()]];
-        connections.read(&mut socket, own, BTreeMap::new, &mut readings).unwrap();
-        let of = |name: &str| readings.iter().find(|one| one.instance == name).map(|one| one.value);
-        if !readings.is_empty() {
-            assert_eq!((of(&port.to_string()), of(path.to_str().unwrap())), (Some(3), Some(1)));
-            assert!(connections.services().any(|one| *one == Service::Port { number: port, is_here: true }));
-        }
     }
 }
