@@ -23,6 +23,30 @@ pub(super) const ANSWERS_MAX: u32 = 100_000;
 /// The line between what was found and what was read of processes, in an answer.
 pub(super) const FOUND_LINE: &str = "plimsoll-found\n";
 
+/// A function that prints the listening and held TCP sockets of the network of a process, in the form of the kernel's table,
+/// and the number of connections in TIME-WAIT. The table itself has a line for each of these, which takes the kernel 3 µs, so
+/// that `ss` has it leave them out, where it is installed and the process is in the shell's own network. Ports are in hexadecimal
+/// then, too, and the colons of addresses dots.
+const SOCKET_COMMANDS: &str = "\
+sockets_near() {
+if [ /proc/$1/ns/net -ef /proc/self/ns/net ] && command -v ss >/dev/null 2>&1; then
+LC_ALL=C ss -t -n -e state established state close-wait state listening 2>/dev/null </dev/null | LC_ALL=C awk '
+function place(address, at) {
+at = match(address, /:[0-9*]+$/)
+host = substr(address, 1, at - 1)
+gsub(/:/, \".\", host)
+return sprintf(\"%s:%04X\", host, substr(address, at + 1)) }
+BEGIN { states[\"ESTAB\"] = \"01\"; states[\"CLOSE-WAIT\"] = \"08\"; states[\"LISTEN\"] = \"0A\" }
+$1 in states {
+inode = 0
+for (i = 6; i <= NF; i++) if ($i ~ /^ino:/) inode = substr($i, 5)
+print \"ss\", place($4), place($5), states[$1], 0, 0, 0, 0, 0, inode }' 2>/dev/null
+LC_ALL=C cat /proc/$1/net/sockstat 2>/dev/null </dev/null
+else
+LC_ALL=C cat /proc/$1/net/tcp /proc/$1/net/tcp6 2>/dev/null </dev/null
+fi; }
+";
+
 /// The commands that print what a request for processes names: `12` the counters of a process, `=12` the CPUs that its
 /// threads may use, `12/34` the state of a thread, `@12` the listening sockets near a process, `+12` its open files, `:12`
 /// the connections near it by local port, `>12,13` the connections of a group of processes to services outside of it, `unix`
@@ -31,7 +55,8 @@ pub(super) const FOUND_LINE: &str = "plimsoll-found\n";
 /// Listening sockets are the first of their table, so that `sed` ends at the first connection. The size of the folder of open
 /// files is their number since Linux 6.2, for every user; before, its entries are counted. Of a Unix connection, the end that
 /// was accepted has the path, and the other one has `*`. A service is on that machine if both ends have one address, or its
-/// own is in 127.0.0.0/8, as a little-endian kernel prints it.
+/// own is in 127.0.0.0/8, as a little-endian kernel or `ss` prints it. Of what takes time, eight connections in TIME-WAIT that
+/// were left out are one row.
 const PROCESS_COMMANDS: &str = "\
 set --
 statuses=
@@ -75,11 +100,12 @@ esac
 LC_ALL=C sed -n \"s|^Max open files|/proc/$one/limits:&|p\" /proc/$one/limits 2>/dev/null </dev/null
 done
 for one in $tables; do
-LC_ALL=C cat /proc/$one/net/tcp /proc/$one/net/tcp6 2>/dev/null </dev/null | LC_ALL=C awk -v at=\"/proc/$one/connections:\" '
+sockets_near $one | LC_ALL=C awk -v at=\"/proc/$one/connections:\" '
+$1 == \"TCP:\" { waiting = $7; next }
 { port = substr($2, length($2) - 3) }
 $4 == \"0A\" { listens[port] = 1 }
 $4 == \"01\" || $4 == \"08\" { all[port]++; accepted[port] += ($10 != 0) }
-END { for (port in listens) print at port, all[port] + 0, accepted[port] + 0; print at \"rows\", NR }' 2>/dev/null
+END { for (port in listens) print at port, all[port] + 0, accepted[port] + 0; print at \"rows\", NR + int(waiting / 8) }' 2>/dev/null
 done
 for one in $callers; do
 IFS=,
@@ -87,8 +113,9 @@ set -- $one
 unset IFS
 { LC_ALL=C ls -l $(printf '/proc/%s/fd ' \"$@\") 2>/dev/null </dev/null | LC_ALL=C sed -n 's/.*socket:\\[\\([0-9]*\\)\\].*/held \\1/p'
 LC_ALL=C ss -x -a 2>/dev/null </dev/null
-LC_ALL=C cat /proc/$1/net/tcp /proc/$1/net/tcp6 2>/dev/null </dev/null
+sockets_near $1
 } | LC_ALL=C awk -v at=\"/proc/$1/services:\" '
+$1 == \"TCP:\" { waiting = $7; next }
 $1 == \"held\" { held[$2] = 1; next }
 $1 ~ /^u_/ {
 path = $5
@@ -104,13 +131,13 @@ $4 == \"01\" || $4 == \"08\" { local[$10] = $2; remote[$10] = $3 }
 END {
 for (inode in remote) {
 split(local[inode], l, \":\"); split(remote[inode], r, \":\")
-here = l[1] == r[1] || r[1] ~ /^(0000000000000000FFFF0000)?......7F$/
+here = l[1] == r[1] || r[1] ~ /^(0000000000000000FFFF0000)?......7F$/ || r[1] ~ /^(\\[..ffff.)?127[.]/
 if (!(l[2] in own) && !(here && r[2] in own)) n[(here ? \"here \" : \"port \") r[2]]++ }
 for (inode in peer) {
 path = name[peer[inode]]
 if (path != \"\" && !(path in own)) n[\"socket \" path]++ }
 for (service in n) print at n[service], service
-print at \"rows\", NR }' 2>/dev/null
+print at \"rows\", NR + int(waiting / 8) }' 2>/dev/null
 done
 ";
 
@@ -135,7 +162,7 @@ pub(super) fn script(files: &Files, answers_max: u32) -> String {
         let _ = write!(paths, " '{path}'");
     }
     format!(
-        "{{\nn=0\nquestion=\nwhile [ \"$n\" -lt {answers_max} ]; do\nn=$((n+1))\necho \"plimsoll-begin $n\"\n\
+        "{{\n{SOCKET_COMMANDS}n=0\nquestion=\nwhile [ \"$n\" -lt {answers_max} ]; do\nn=$((n+1))\necho \"plimsoll-begin $n\"\n\
          LC_ALL=C grep -s ''{paths} /dev/null </dev/null\n\
          case \"$question \" in\n*' {CONTAINERS} '*)\n{NAME_COMMANDS};;\nesac\n\
          case \"$question\" in\n{FIND}*)\n{FIND_COMMANDS}{PROXY_COMMANDS}echo {found};;\nesac\n\
@@ -174,7 +201,10 @@ mod tests {
     use super::*;
     use model::Counter;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
     use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::{AsFd, OwnedFd};
     use std::process::{Command, Stdio};
 
     use crate::monitor::PROC_FILES;
@@ -240,6 +270,55 @@ mod tests {
             let mut readings = Vec::new();
             read_answer(&printed, questions as u64 + 1, &[("/proc/version", lines)], &mut readings);
             assert_eq!(readings, [Reading::new(Counter::Forks, 1)]);
+        }
+    }
+
+    /// Runs the function for this process; with `programs`, the shell finds no others. Returns whether `ss` was run, and ports,
+    /// state and number of each socket.
+    fn sockets_near(programs: Option<&[&str]>) -> (bool, BTreeSet<[String; 4]>) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("/bin/sh");
+        for name in programs.unwrap_or_default() {
+            let path = std::env::var_os("PATH").unwrap();
+            let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|one| one.exists());
+            std::os::unix::fs::symlink(found.unwrap(), folder.path().join(name)).unwrap();
+            command.env("PATH", folder.path());
+        }
+        let output = command.arg("-c").arg(format!("{SOCKET_COMMANDS}sockets_near {}", std::process::id()));
+        let text = String::from_utf8(output.output().unwrap().stdout).unwrap();
+        let port = |field: &str| Some(field.rsplit_once(':')?.1.to_owned());
+        let line = |line: &str| {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            let (local, remote) = (port(fields.get(1)?)?, port(fields.get(2)?)?);
+            Some([local, remote, (*fields.get(3)?).to_owned(), (*fields.get(9)?).to_owned()])
+        };
+        (text.starts_with("ss "), text.lines().filter_map(line).collect())
+    }
+
+    /// Goal: with and without `ss`, listeners and connections of either version of IP have the same ports, states and numbers.
+    #[test]
+    fn sockets_are_printed_alike_with_and_without_ss() {
+        let mut expected = BTreeSet::new();
+        let mut held: Vec<OwnedFd> = Vec::new();
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let listener = TcpListener::bind(address).unwrap();
+            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let ends = [&client.local_addr().unwrap(), &listener.local_addr().unwrap()];
+            let [near, far] = ends.map(|end| format!("{:04X}", end.port()));
+            let number = |socket: &dyn AsFd| rustix::fs::fstat(socket.as_fd()).unwrap().st_ino.to_string();
+            expected.extend([
+                [far.clone(), "0000".to_owned(), "0A".to_owned(), number(&listener)],
+                [near.clone(), far.clone(), "01".to_owned(), number(&client)],
+                // Nobody accepts it.
+                [far, near, "01".to_owned(), "0".to_owned()],
+            ]);
+            held.extend([OwnedFd::from(listener), client.into()]);
+        }
+        for programs in [None, Some(&["cat", "awk"][..])] {
+            let (has_ss, found) = sockets_near(programs);
+            assert_eq!(has_ss, programs.is_none(), "install it with `apt-get install iproute2`");
+            let missing: Vec<_> = expected.difference(&found).collect();
+            assert!(missing.is_empty(), "{missing:?} in {found:?}, {programs:?}");
         }
     }
 
