@@ -47,7 +47,15 @@ fn run(fixture: &Fixture, port: u16, extra: &[&str]) -> Ended {
     fixture.run(&arguments(&format!("http://127.0.0.1:{port}/"), extra))
 }
 
+/// Seconds of a steady phase in which connections are counted, however many the machine has.
+const COUNTED_SECONDS: &str = "5";
+
 fn arguments<'a>(target: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
+    arguments_for("3", target, extra)
+}
+
+/// Returns the arguments of a run with so many seconds of load.
+fn arguments_for<'a>(seconds: &'a str, target: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
     let arguments = [
         "run",
         "one-object",
@@ -56,7 +64,7 @@ fn arguments<'a>(target: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
         "--load",
         "2",
         "--duration",
-        "3",
+        seconds,
         "--settle",
         "0",
         "--out",
@@ -368,7 +376,9 @@ fn a_back_end_on_a_unix_socket_is_watched_beside_the_server() {
     let back_end = ByHand::start(command, "php-fpm", "php-fpm");
     wait_for("php-fpm", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
     let selector = format!("pid={}", back_end.0.id());
-    run(&fixture, port, &["--watch", &selector]).expect_measured();
+    let target = format!("http://127.0.0.1:{port}/");
+    let arguments = arguments_for(COUNTED_SECONDS, &target, &["--watch", &selector]);
+    fixture.run(&arguments).expect_measured();
     let report = fixture.report(&fixture.path("run.plim"));
     let of = |counter: &str, instance: &str| {
         metrics(&report, counter).into_iter().find(|(known, _)| known == instance).map(|(_, value)| value)
