@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
 
 use orders::wire::{OrderEntryOperation, OrderEntryStatus};
 use orders::{TransactionInput, TransactionKind, TransactionOutput, TransactionType};
@@ -11,6 +12,9 @@ use servers::orders::OrderOptions;
 
 use crate::client::{Client, Counts, User, on_disk, options, request, start};
 use crate::data::only_file;
+
+/// How long a test holds a lock for which a transaction waits.
+const LOCKED: Duration = Duration::from_millis(50);
 
 #[test]
 fn every_transaction_is_performed() {
@@ -158,6 +162,8 @@ fn a_full_queue_answers_busy_and_waits_are_counted() {
     // The bound is on all requests that wait.
     let order_status = user.input_of(TransactionType::OrderStatus);
     assert_eq!(clients[2].transact(&order_status), Err(OrderEntryStatus::Busy));
+    // Longer than a thread takes to be scheduled on a busy machine.
+    thread::sleep(LOCKED);
     other.execute_batch("ROLLBACK").unwrap();
     let (header, _) = clients[0].receive();
     let (queue, service) = header.stamps.times().unwrap();
