@@ -57,17 +57,12 @@ const GOODPUT_FLAT: &[Condition] =
 /// late but served in time has met no limit.
 const HELD_BACK: &[Condition] = &[below(Indicator::ProcessorUse, 0.90), below(Indicator::RateOfIdeal, 0.95)];
 
-/// The accept queue is not full for most of the time. Where it is, the server is never without a connection to accept, so that
-/// what empties the queue holds the rate back, and not its length. A house rule: a queue that is too short is mostly empty.
-const NOT_STANDING: Condition = below(Indicator::AcceptQueueOfCapacity, 0.50);
-
 /// The same, and the server's own listeners dropped requests for connections: where they are seen, those of other
 /// listeners, and requests that were lost on their way, are no matter of its accept queue.
 const ITS_LISTENERS: &[Condition] = &[
     below(Indicator::ProcessorUse, 0.90),
     below(Indicator::RateOfIdeal, 0.95),
     at_least(Indicator::ListenerDrops, 1.0),
-    NOT_STANDING,
 ];
 
 /// The same, and the kernel counted an overflow: a listener that defers accepting until data arrive (`TCP_DEFER_ACCEPT`,
@@ -76,7 +71,6 @@ const OVERFLOWED: &[Condition] = &[
     below(Indicator::ProcessorUse, 0.90),
     below(Indicator::RateOfIdeal, 0.95),
     at_least(Indicator::ListenOverflows, 1.0),
-    NOT_STANDING,
 ];
 
 /// The server's CPUs are not fully used, and the disks are busy with its own requests.

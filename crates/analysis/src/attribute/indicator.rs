@@ -78,7 +78,6 @@ indicators! {
     ListenOverflows "listen overflows" PerSecond "Connections refused because an accept queue was full.";
     SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";
     AcceptQueue "accept queue" Count "Connections that waited to be accepted on average, those of Unix sockets included.";
-    AcceptQueueOfCapacity "accept queue of its capacity" Share "Connections that waited to be accepted on average ÷ those that can wait, at the server's listener that dropped most requests.";
     WorkersBusy "workers busy" Share "Workers of the server that serve a request ÷ all it can have.";
     RequestsQueued "requests queued" Count "Requests that waited for a worker of the server on average, as it says.";
     OpenFilesOfLimit "open files of the limit" Share "Open files of the server's process that is closest to its limit ÷ that limit.";

@@ -205,7 +205,6 @@ impl Reader<'_> {
         let queues = [Counter::AcceptQueue, Counter::UnixAcceptQueue];
         let queued: Vec<f64> = queues.into_iter().filter_map(|counter| uses.sum_of_all(counter)).collect();
         self.put(Indicator::AcceptQueue, (!queued.is_empty()).then(|| queued.iter().sum()));
-        self.put(Indicator::AcceptQueueOfCapacity, accept_queue_of_capacity(uses));
     }
 
     fn workers(&mut self) {
@@ -413,16 +412,6 @@ fn retransmits(uses: &ResourceUsage, end: &LoadInterfaces) -> Option<f64> {
     let connects = sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
     let again = sum(Counter::TcpRetransmits).filter(|_| !end.is_only(LOOPBACK))?;
     ratio(Some((again - connects).max(0.0)), sum(Counter::TcpSegmentsSent))
-}
-
-/// Returns the connections that waited ÷ those that can wait, at the listener that dropped most requests; `None` if none did.
-/// One more than the backlog can wait. Source: Linux, include/net/sock.h, `sk_acceptq_is_full`.
-fn accept_queue_of_capacity(uses: &ResourceUsage) -> Option<f64> {
-    let drops = uses.of_all(Counter::ListenerDrops).filter_map(|one| Some((one, one.value?)));
-    let (listener, _) =
-        drops.filter(|(_, dropped)| 0.0 < *dropped).max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let of = |counter| uses.value_beside(listener, counter);
-    ratio(of(Counter::AcceptQueue), of(Counter::AcceptQueueMax).map(|backlog| backlog + 1.0))
 }
 
 /// Returns the overflows of accept queues in the networks in which listeners of the server, or of services behind it, are

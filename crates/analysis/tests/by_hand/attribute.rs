@@ -545,27 +545,6 @@ fn overflows_of_other_listeners_are_not_the_servers() {
     assert_ne!(with_drops(|_| 7).bottleneck, Bottleneck::AcceptBacklog);
 }
 
-/// The reported case: a Python server whose queue of 5 had 4.1 connections on average, at the rate that one user reached: it is
-/// full, and a longer one would be, too. A queue that is too short is mostly empty. 6 connections fit beside a backlog of 5.
-#[test]
-fn a_queue_that_is_full_all_the_time_is_not_too_short() {
-    let with_queue = |waiting: fn(u64) -> u64| {
-        watched(&[
-            (Counter::CpuUser, "0", |second| 700_000 * second),
-            (Counter::CpuIdle, "0", |second| 300_000 * second),
-            (Counter::SutProcesses, "port=80", |_| 1),
-            (Counter::ListenOverflows, "", |second| 50 * second),
-            (Counter::ListenerDrops, "80", |second| 58 * second),
-            (Counter::AcceptQueue, "80", waiting),
-            (Counter::AcceptQueueMax, "80", |_| 5),
-        ])
-    };
-    let (full, short) = (with_queue(|_| 4), with_queue(|second| 3 * (second % 2)));
-    check(&full, &[(Indicator::AcceptQueueOfCapacity, 4.0 / 6.0)]);
-    assert_eq!((full.bottleneck, full.certainty), (Bottleneck::WorkerLimit, Certainty::Probable));
-    assert_eq!((short.bottleneck, short.certainty), (Bottleneck::AcceptBacklog, Certainty::Certain));
-}
-
 /// The connections to a service at 1 user and at 8, with what is seen of the server's threads.
 fn with_service(connections: [u64; 2], shown: &[(Counter, &str, u64)]) -> Attribution {
     let shown: Vec<_> = shown.iter().map(|(counter, name, n)| (*counter, *name, [*n; 2])).collect();
