@@ -8,7 +8,7 @@ use std::io;
 use model::{Counter, Reading};
 
 use super::pace::Pace;
-use super::services::{self, SERVICES_MAX, Service};
+use super::services::{self, Service};
 use crate::netlink::Socket;
 use crate::sock_diag::{HELD, TcpRequest, TcpSocket};
 
@@ -76,30 +76,18 @@ impl Connections {
             let mut tcp = Vec::new();
             let request = TcpRequest { states: HELD, extensions: 0 };
             request.dump(socket, |payload| tcp.extend(TcpSocket::parse(payload)))?;
-            let services = match groups.is_empty() {
-                true => BTreeMap::new(),
-                false => services::count(socket, &groups, &listening(), &tcp)?,
-            };
-            Ok((tcp, services))
+            let has_groups = !groups.is_empty();
+            let services = has_groups.then(|| services::count(socket, &groups, &listening(), &tcp));
+            Ok((tcp, services.transpose()?))
         })?;
         for port in ports.iter().take(PORTS_MAX) {
             PortConnections::count(&tcp, *port).report(*port, into);
         }
-        if !groups.is_empty() {
-            self.take_services(services);
+        if let Some(counts) = services {
+            services::renew(&mut self.services, counts);
             services::report(self.services.iter().map(|(service, n)| (service.name(), *n)), into);
         }
         Ok(())
-    }
-
-    /// Takes new counts. A service that nothing is connected to now has none.
-    fn take_services(&mut self, counts: BTreeMap<Service, u64>) {
-        self.services.values_mut().for_each(|n| *n = 0);
-        for (service, n) in counts {
-            if self.services.len() < SERVICES_MAX || self.services.contains_key(&service) {
-                self.services.insert(service, n);
-            }
-        }
     }
 }
 

@@ -26,7 +26,7 @@ use crate::in_network::in_network_of;
 use crate::netlink::Socket;
 use connections::Connections;
 pub(super) use connections::PortConnections;
-pub(super) use services::{SERVICES_MAX, Service, is_of_system, report as report_services};
+pub(super) use services::{Service, is_of_system, renew as renew_services, report as report_services};
 pub(super) use unix_listeners::UnixAcceptQueue;
 
 /// `NETLINK_ROUTE`, whose number is 0.

@@ -12,7 +12,7 @@ use crate::sock_diag::{
 use crate::watch::{ProcessSelector, Sought, sockets_held_by};
 
 /// The most services with their own series; the others are left out.
-pub(in crate::monitor) const SERVICES_MAX: usize = 16;
+const SERVICES_MAX: usize = 16;
 
 /// `SOCK_STREAM`.
 const STREAM: u8 = 1;
@@ -64,6 +64,20 @@ impl Service {
         match self {
             Service::Port { number, .. } => number.to_string(),
             Service::Socket(path) => path.clone(),
+        }
+    }
+}
+
+/// Takes new counts of connections to services, as far as there is room for further services; one that nothing is connected to
+/// any more has none.
+pub(in crate::monitor) fn renew(
+    known: &mut BTreeMap<Service, u64>,
+    counts: impl IntoIterator<Item = (Service, u64)>,
+) {
+    known.values_mut().for_each(|n| *n = 0);
+    for (service, n) in counts {
+        if known.len() < SERVICES_MAX || known.contains_key(&service) {
+            known.insert(service, n);
         }
     }
 }

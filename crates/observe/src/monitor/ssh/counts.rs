@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Counter, Reading};
 
 use super::processes::PROCESSES_MAX;
-use crate::monitor::netlink::{PortConnections, SERVICES_MAX, Service, UnixAcceptQueue, is_of_system};
+use crate::monitor::netlink::{PortConnections, Service, UnixAcceptQueue, is_of_system, renew_services};
 use crate::monitor::processes::OpenFiles;
 
 /// The number of open files or rows that may be read per second: a shell and `awk` take 1 to 3 ms of CPU time for that many.
@@ -165,7 +165,7 @@ impl RemoteCounts {
         self.take_services(&texts.services);
     }
 
-    /// Takes the connections to services; one that nothing is connected to any more has none.
+    /// Takes the connections to services.
     fn take_services(&mut self, printed: &str) {
         // The number of rows comes last: without it, the count was cut off.
         let Some((counts, rows)) = printed.trim_end().rsplit_once("rows ") else { return };
@@ -173,12 +173,7 @@ impl RemoteCounts {
         // It takes several programs: every other reading at most.
         self.service_count.end(rows.max(READ_PER_SECOND));
         self.has_new_services = true;
-        self.services.values_mut().for_each(|n| *n = 0);
-        for (service, n) in counts.lines().filter_map(parse_service) {
-            if self.services.len() < SERVICES_MAX || self.services.contains_key(&service) {
-                self.services.insert(service, n);
-            }
-        }
+        renew_services(&mut self.services, counts.lines().filter_map(parse_service));
     }
 
     /// Returns whether the connections to services were counted since the last call.
