@@ -401,20 +401,27 @@ fn a_cpu_that_a_neighbor_fills_is_the_servers_processor() {
     assert!((program.cpus - 0.85).abs() < 0.01);
 }
 
+/// A server that used 0.1 CPUs of one that another program fills, with more that is seen of it.
+fn on_a_crowded_cpu(shown: &[Shows]) -> Attribution {
+    let crowded: &[Shows] = &[
+        (Counter::CpuUser, "0", |second| 1_000_000 * second),
+        (Counter::CpuIdle, "0", |_| 0),
+        (Counter::SutProcesses, "port=80", |_| 3),
+        (Counter::SutCpu, "port=80", |second| 100_000 * second),
+        (Counter::OtherCpu, "rustc", |second| 850_000 * second),
+    ];
+    watched(&[crowded, shown].concat())
+}
+
 /// By hand: the busiest thread used 0.1 CPUs, and its part of 7 ÷ 8 of waiting makes 0.8; a thread that used 0.02 of them
 /// makes 0.16, and of 4 operations in progress 0.8 CPUs make 0.2. Then more workers help, and not more CPUs.
 #[test]
 fn crowded_cpus_hold_back_who_needs_one_most_of_the_time() {
     let with_thread = |micros: fn(u64) -> u64| {
-        watched(&[
-            (Counter::CpuUser, "0", |second| 1_000_000 * second),
-            (Counter::CpuIdle, "0", |_| 0),
-            (Counter::SutProcesses, "port=80", |_| 3),
-            (Counter::SutCpu, "port=80", |second| 100_000 * second),
+        on_a_crowded_cpu(&[
             (Counter::SutRunDelay, "port=80", |second| 700_000 * second),
             (Counter::AcceptQueue, "80", |_| 6),
             (Counter::SutBusiestThread, "", micros),
-            (Counter::OtherCpu, "rustc", |second| 850_000 * second),
         ])
     };
     let (needs, sleeps) = (with_thread(|_| 100_000), with_thread(|_| 20_000));
@@ -428,15 +435,10 @@ fn crowded_cpus_hold_back_who_needs_one_most_of_the_time() {
 #[test]
 fn operations_that_wait_for_one_thread_on_crowded_cpus_are_held_back_by_these() {
     let with_demand = |micros: fn(u64) -> u64| {
-        watched(&[
-            (Counter::CpuUser, "0", |second| 1_000_000 * second),
-            (Counter::CpuIdle, "0", |_| 0),
-            (Counter::SutProcesses, "port=80", |_| 3),
-            (Counter::SutCpu, "port=80", |second| 100_000 * second),
+        on_a_crowded_cpu(&[
             (Counter::SutRunDelay, "port=80", |second| 900_000 * second),
             (Counter::SutBusiestThread, "", |_| 10_000),
             (Counter::SutThreadDemand, "", micros),
-            (Counter::OtherCpu, "rustc", |second| 850_000 * second),
         ])
     };
     let (receives, sleeps) = (with_demand(|_| 900_000), with_demand(|_| 200_000));

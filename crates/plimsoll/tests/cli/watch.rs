@@ -153,6 +153,15 @@ const ATTEMPTS_MAX: usize = 3;
 /// The number of connections in TIME-WAIT that are few.
 const FEW_IN_TIME_WAIT: u64 = 2_000;
 
+/// Returns the numbers of attempts; each but the first waits until connections can be counted often.
+fn attempts() -> impl Iterator<Item = usize> {
+    (0..ATTEMPTS_MAX).inspect(|attempt| {
+        if 0 < *attempt {
+            wait_for_few_in_time_wait();
+        }
+    })
+}
+
 /// Waits until few connections are in TIME-WAIT, where they stay for a minute after their end: counts of connections are the
 /// rarer the more of them other tests and the last attempt have left. Those of other tests may go on coming.
 fn wait_for_few_in_time_wait() {
@@ -195,10 +204,7 @@ fn a_slow_service_behind_the_server_is_found_and_named() {
     let _running = slow_proxy(&fixture, port, behind);
     let target = format!("http://127.0.0.1:{port}/");
     let (mut out, mut report) = (String::new(), Value::Null);
-    for attempt in 0..ATTEMPTS_MAX {
-        if 0 < attempt {
-            wait_for_few_in_time_wait();
-        }
+    for attempt in attempts() {
         out = format!("run{attempt}.plim");
         let arguments = ["run", &target, "--load", "1,8", "--duration", "8", "--settle", "2", "--out", &out];
         fixture.run(&arguments).expect_measured();
@@ -249,10 +255,7 @@ fn a_back_end_on_a_machine_of_ssh_is_found_and_told() {
     let target = format!("http://127.0.0.1:{port}/");
     let selectors = [format!("sut.invalid/port={port}"), format!("sut.invalid/pid={}", client.0.id())];
     let (mut out, mut processes, mut report) = (String::new(), None, Value::Null);
-    for attempt in 0..ATTEMPTS_MAX {
-        if 0 < attempt {
-            wait_for_few_in_time_wait();
-        }
+    for attempt in attempts() {
         out = format!("run{attempt}.plim");
         let load = ["run", &target, "--load", "2", "--duration", "8", "--settle", "0", "--out", &out];
         let watch = ["--watch", &selectors[0], "--watch", &selectors[1]];
