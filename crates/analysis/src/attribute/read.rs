@@ -123,7 +123,7 @@ impl Reader<'_> {
         let wanted = delay.zip(point.sut_cpus).map(|(delay, used)| delay + used);
         let waited = ratio(delay, wanted);
         self.put(Indicator::RunDelay, waited);
-        self.put(Indicator::CpuDemand, self.cpu_demand(wanted, waited));
+        self.put(Indicator::CpuDemand, self.cpu_demand(thread, wanted, waited));
         let shares_machine = cpu_role(uses) == Some(MachineRole::Both);
         self.put(Indicator::ServerUnseen, shares_machine.then_some(f64::from(point.sut_cpus.is_none())));
         self.put(Indicator::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
@@ -136,10 +136,10 @@ impl Reader<'_> {
     /// each seldom busy, and operations wait together for a thread that receives all of them. `None` where threads are not
     /// seen. Runs from before both were counted by thread have the busiest one's b ÷ (1 − w), with b its CPU time and w the
     /// waiting part of all threads' demand.
-    fn cpu_demand(&self, wanted: Option<f64>, waited: Option<f64>) -> Option<f64> {
-        let of = |counter| self.uses.sut_sum(counter).map(|micros| micros / 1e6);
-        let of_busiest = || ratio(of(Counter::SutBusiestThread), waited.map(|waited| 1.0 - waited));
-        let of_thread = of(Counter::SutThreadDemand).or_else(of_busiest)?;
+    fn cpu_demand(&self, thread: Option<f64>, wanted: Option<f64>, waited: Option<f64>) -> Option<f64> {
+        let of_busiest = || ratio(thread, waited.map(|waited| 1.0 - waited));
+        let demand = self.uses.sut_sum(Counter::SutThreadDemand).map(|micros| micros / 1e6);
+        let of_thread = demand.or_else(of_busiest)?;
         let of_operation = ratio(wanted, Some(self.point.in_flight_mean)).unwrap_or(0.0);
         Some(of_thread.max(of_operation).min(1.0))
     }

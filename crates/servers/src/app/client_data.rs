@@ -254,7 +254,7 @@ mod tests {
                 // Once after the file was made, and once after a load point that used all of it.
                 for round in 0..2 {
                     let Some(n) = cached_blocks(directory) else { return };
-                    // What lies behind the range may be read ahead.
+                    // Blocks behind the range may be read ahead.
                     let expected = if is_cached { CACHED_BLOCKS..=2 * CACHED_BLOCKS } else { 0..=0 };
                     assert!(expected.contains(&n), "{n} blocks, {io:?}, cold: {is_cold}, round {round}");
                     for block in 0..CACHED_BLOCKS {

@@ -13,7 +13,7 @@ use servers::orders::OrderOptions;
 use crate::client::{Client, Counts, User, on_disk, options, request, start};
 use crate::data::only_file;
 
-/// How long a test holds a lock for which a transaction waits.
+/// The time for which a test holds a lock that a transaction waits for.
 const LOCKED: Duration = Duration::from_millis(50);
 
 #[test]

@@ -36,7 +36,7 @@ pub(super) struct Task {
     account: Option<KernelFile>,
 }
 
-/// What a thread had of the CPUs per second, between two samples.
+/// CPU time and demand of a thread per second, between two samples.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct ThreadRate {
     /// The last sample and its time.
