@@ -96,17 +96,39 @@ fn run(command: &mut Command) -> Result<(), String> {
 /// The bytes that are left to a server whose disk fills up.
 const LEFT_BYTES: u64 = 128 << 10;
 
+/// Counts the files of 16 MiB that PostgreSQL has for its log beyond the one it writes.
+const LOG_FILES_AHEAD: &str = "SELECT COUNT(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$' \
+    AND name > pg_walfile_name(pg_current_wal_insert_lsn())";
+
+/// Has PostgreSQL keep files for its log in advance, more than the terminals fill while the disk is full: a server that
+/// cannot write its log ends. A checkpoint makes them of those that are no longer needed. MariaDB's log has its whole size
+/// from the beginning.
+async fn make_room_for_the_log(database: &Database) {
+    for _ in 0..10 {
+        for _ in 0..4 {
+            database.query_meanwhile("SELECT pg_switch_wal()").await;
+        }
+        database.query_meanwhile("CHECKPOINT").await;
+        if database.query_meanwhile(LOG_FILES_AHEAD).await.parse::<u32>().unwrap() >= 2 {
+            return;
+        }
+    }
+    panic!("PostgreSQL has no files for its log in advance");
+}
+
+/// The longest that the disk is full. MariaDB needs room to roll back some transactions: it asks for it for 5 s, during which
+/// others wait for the rows, and then it ends.
+const FULL_MAX: Duration = Duration::from_secs(3);
+
 /// Fills the disk while terminals work, and makes room again; returns the transactions that failed.
 async fn work_on_a_full_disk(database: &Database, disk: &LoopDisk, terminals: Terminals) -> Vec<Failure> {
     terminals.wait_for_successes(5).await;
     if database.product == DatabaseProduct::PostgreSql {
-        // The log gets a new file, with room for what follows: a server that cannot write its log ends. On a slow disk the
-        // terminals fill one while the checkpoint lasts. MariaDB's log has its whole size from the beginning.
-        database.execute_meanwhile("CHECKPOINT").await;
-        database.execute_meanwhile("SELECT pg_switch_wal()").await;
+        make_room_for_the_log(database).await;
     }
     disk.fill(LEFT_BYTES);
-    terminals.wait_for_failures(3).await;
+    let failures = terminals.wait_for_failures_in_all(3 * TERMINALS as usize);
+    let _ = tokio::time::timeout(FULL_MAX, failures).await;
     disk.clear();
     terminals.wait_for_successes(20).await;
     terminals.end().await
@@ -145,8 +167,8 @@ async fn set_read_only(database: &Database, is_read_only: bool) {
     match database.product {
         DatabaseProduct::PostgreSql => {
             let set = format!("ALTER SYSTEM SET default_transaction_read_only = {value}");
-            database.execute_meanwhile(&set).await;
-            database.execute_meanwhile("SELECT pg_reload_conf()").await;
+            database.query_meanwhile(&set).await;
+            database.query_meanwhile("SELECT pg_reload_conf()").await;
         }
         DatabaseProduct::MariaDb => {
             database.execute_as_root_meanwhile(&format!("SET GLOBAL read_only = {value}")).await;

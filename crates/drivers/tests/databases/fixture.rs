@@ -200,10 +200,10 @@ impl Database {
         printed(self.client(false, statement))
     }
 
-    /// Executes a statement that needs no schema of ours, while the terminals of this thread go on.
-    pub(crate) async fn execute_meanwhile(&self, statement: &str) {
+    /// Executes a statement that needs no schema of ours while the terminals of this thread go on, and returns the rows.
+    pub(crate) async fn query_meanwhile(&self, statement: &str) -> String {
         let client = self.client(false, statement);
-        tokio::task::spawn_blocking(|| printed(client)).await.unwrap();
+        tokio::task::spawn_blocking(|| printed(client)).await.unwrap()
     }
 
     /// Executes a statement of MariaDB's as `root`, whose account the recipe locks, over the server's socket.

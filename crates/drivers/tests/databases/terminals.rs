@@ -68,17 +68,28 @@ impl Terminals {
         self.wait_for(n, "failures", |record| record.failures.borrow().len() as u32).await;
     }
 
+    /// Waits until the terminals have failed with so many more transactions together.
+    pub(crate) async fn wait_for_failures_in_all(&self, n: usize) {
+        let n_failed = || self.records.iter().map(|record| record.failures.borrow().len()).sum::<usize>();
+        let before = n_failed();
+        self.wait_until(|| before + n <= n_failed(), &format!("{n} more failures in all")).await;
+    }
+
     async fn wait_for(&self, n: u32, of: &str, count: impl Fn(&TerminalRecord) -> u32) {
         let counts = || self.records.iter().map(|record| count(record)).collect::<Vec<u32>>();
         let before = counts();
         let is_reached = || before.iter().zip(counts()).all(|(before, now)| before + n <= now);
+        self.wait_until(is_reached, &format!("{n} more {of} each than {before:?}")).await;
+    }
+
+    async fn wait_until(&self, is_reached: impl Fn() -> bool, what: &str) {
         let reached = async {
             while !is_reached() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
         let is_in_time = tokio::time::timeout(WAIT_MAX, reached).await.is_ok();
-        assert!(is_in_time, "not {n} more {of} each: {before:?}, {:?}; {:?}", counts(), self.records);
+        assert!(is_in_time, "not {what}: {:?}", self.records);
     }
 
     /// Ends them, each after its transaction; returns those that failed.
