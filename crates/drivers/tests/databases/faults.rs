@@ -116,19 +116,26 @@ async fn make_room_for_the_log(database: &Database) {
     panic!("PostgreSQL has no files for its log in advance");
 }
 
-/// The longest that the disk is full. MariaDB needs room to roll back some transactions: it asks for it for 5 s, during which
-/// others wait for the rows, and then it ends.
-const FULL_MAX: Duration = Duration::from_secs(3);
+/// The longest that MariaDB has no room after the first failure. It needs room to roll back some transactions: it asks for it
+/// for 5 s, during which others wait for the rows, and then it ends.
+const NO_ROOM_MAX: Duration = Duration::from_secs(2);
 
 /// Fills the disk while terminals work, and makes room again; returns the transactions that failed.
 async fn work_on_a_full_disk(database: &Database, disk: &LoopDisk, terminals: Terminals) -> Vec<Failure> {
     terminals.wait_for_successes(5).await;
-    if database.product == DatabaseProduct::PostgreSql {
-        make_room_for_the_log(database).await;
+    match database.product {
+        DatabaseProduct::PostgreSql => {
+            make_room_for_the_log(database).await;
+            disk.fill(LEFT_BYTES);
+            terminals.wait_for_failures(3).await;
+        }
+        DatabaseProduct::MariaDb => {
+            disk.fill(LEFT_BYTES);
+            terminals.wait_for_a_failure().await;
+            // A terminal that rolls back, or waits for one that does, fails only when there is room again.
+            let _ = tokio::time::timeout(NO_ROOM_MAX, terminals.wait_for_failures(3)).await;
+        }
     }
-    disk.fill(LEFT_BYTES);
-    let failures = terminals.wait_for_failures_in_all(3 * TERMINALS as usize);
-    let _ = tokio::time::timeout(FULL_MAX, failures).await;
     disk.clear();
     terminals.wait_for_successes(20).await;
     terminals.end().await
