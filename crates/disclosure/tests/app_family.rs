@@ -1,11 +1,10 @@
 //! Sections about servers that state their own times.
 
-mod fixture;
-
 use analysis::SummaryStatistics;
 use disclosure::{Block, Table, outline};
-use fixture::Fixture;
 use model::{AppFileIo, AppPayload, AppProtocol, AppSuite, AppWorkload, Think, Workload};
+
+use crate::fixture::{self, Fixture};
 
 /// Five kinds of transactions, each with means of 5 ms in all, 1 ms in the queue and 3 ms in service.
 fn fixture() -> Fixture {

@@ -4,14 +4,14 @@
 //! Needs `chromium` and `pdftotext`. Where they are missing, tests say that nothing was looked at; what can be told without a
 //! browser is in `layout.rs`.
 
-mod fixture;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use disclosure::{CampaignRun, campaign_document, outline, render};
 use serde_json::Value;
+
+use crate::fixture;
 
 /// Measures a page, after unfolding all that is folded, and leaves the result in its title.
 const MEASURE: &str = "<script>

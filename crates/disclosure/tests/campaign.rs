@@ -1,7 +1,5 @@
 //! A campaign: several benchmarks and servers in one document.
 
-mod fixture;
-
 use std::collections::BTreeSet;
 
 use analysis::compare::{MismatchPolicy, RunInput, compare};
@@ -10,8 +8,9 @@ use disclosure::charts::{Palette, standalone};
 use disclosure::{
     Block, CampaignRun, Document, Figure, PriceSheet, campaign_document, comparison_sections, render,
 };
-use fixture::Fixture;
 use model::{Fact, FactSection, PriceList};
+
+use crate::fixture::{self, Fixture};
 
 /// A run with the names that a campaign gives it.
 struct Named {

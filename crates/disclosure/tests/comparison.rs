@@ -1,7 +1,5 @@
 //! Several runs in one document.
 
-mod fixture;
-
 use analysis::compare::{
     Basis, ComparedMetric, Comparison, MismatchPolicy, PlanDifference, RunInput, compare,
 };
@@ -10,8 +8,9 @@ use disclosure::{
     comparison_changes, comparison_document, comparison_overall, comparison_summary, comparison_table,
     comparison_text, configuration_table,
 };
-use fixture::Fixture;
 use stats::ComparisonFinding;
+
+use crate::fixture::{self, Fixture};
 
 /// A server, another that carries a fifth more with one load point that is not valid, and one that carries nothing.
 fn runs() -> [(&'static str, Fixture); 3] {

@@ -1,13 +1,12 @@
 //! One quantity has one value in one document: every report of the fixtures, and mutations that have to be found.
 
-mod fixture;
-
 use std::collections::BTreeMap;
 
 use disclosure::{outline, render};
-use fixture::Fixture;
 use model::{Fact, FactSection};
 use testkit::consistency::{ReportedValue, contradictions, reported_values};
+
+use crate::fixture::{self, Fixture};
 
 fn all() -> Vec<(&'static str, Fixture)> {
     let all = [

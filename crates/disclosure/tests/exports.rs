@@ -1,7 +1,5 @@
 //! Exports for other programs: interval log, NDJSON, CSV of intervals, JUnit.
 
-mod fixture;
-
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -17,6 +15,8 @@ use model::{
 use serde_json::{Value, json};
 use stats::Histogram;
 use units::{Nanos, WallTime};
+
+use crate::fixture;
 
 /// 2026-11-21 16:30:00.250 UTC.
 const BEGIN: WallTime = WallTime(1_795_278_600_250);

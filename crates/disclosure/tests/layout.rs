@@ -1,9 +1,8 @@
 //! Layout of pages, as far as it can be checked without a browser; `browser.rs` checks the rest.
 
-mod fixture;
-
 use disclosure::{Align, Block, Document, Table, outline, render};
-use fixture::Fixture;
+
+use crate::fixture::{self, Fixture};
 
 const STYLE: &str = include_str!("../src/render/style.css");
 

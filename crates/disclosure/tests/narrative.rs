@@ -1,9 +1,8 @@
 //! The sentences of a report.
 
-mod fixture;
-
 use disclosure::{Block, Section, Span, Text, outline};
-use fixture::Fixture;
+
+use crate::fixture::{self, Fixture};
 
 fn section(fixture: &Fixture, id: &str) -> Option<Section> {
     outline(&fixture.report()).sections.into_iter().find(|section| section.id == id)

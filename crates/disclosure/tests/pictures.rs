@@ -1,10 +1,9 @@
 //! Pictures of a run, as they are on paper.
 
-mod fixture;
-
 use disclosure::charts::{Palette, standalone};
 use disclosure::{Block, outline};
-use fixture::Fixture;
+
+use crate::fixture::{self, Fixture};
 
 /// Returns a chart of a run's report as a file of its own, an element per line.
 fn svg_of(fixture: &Fixture, id: &str) -> String {

@@ -1,11 +1,10 @@
 //! Prices in the report: the section as a golden file, and what must hold of it.
 
-mod fixture;
-
 use disclosure::{Document, PriceSheet, outline, price_text, render};
-use fixture::Fixture;
 use model::PriceList;
 use serde_json::Value;
+
+use crate::fixture::{self, Fixture};
 
 /// Bought and rented items, with discounts and maintenance.
 const MIXED: &str = r#"

@@ -1,11 +1,11 @@
 //! Accessibility: contrast, text alternatives, keyboard navigation.
 
-mod fixture;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use disclosure::charts::Palette;
 use disclosure::{outline, render};
+
+use crate::fixture;
 
 const STYLE: &str = include_str!("../src/render/style.css");
 

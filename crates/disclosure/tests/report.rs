@@ -1,13 +1,12 @@
 //! The whole report: golden files, and what must hold for every run.
 
-mod fixture;
-
 use std::collections::BTreeSet;
 
 use analysis::Finding;
 use disclosure::{Block, Document, Section, charts, finding_text, outline, render, results_table};
-use fixture::Fixture;
 use model::Outcome;
+
+use crate::fixture::{self, Fixture};
 
 fn all() -> [(&'static str, Fixture); 9] {
     [

@@ -1,16 +1,15 @@
 //! The published schemas describe the JSON of every report, comparison and campaign, field by field.
 
-mod fixture;
-
 use analysis::compare::{
     BoundDirection, ChangeBound, ComparedMetric, Comparison, MismatchPolicy, RunInput, compare, judge_bounds,
 };
 use analysis::{METRICS, Metric, MetricValue};
 use disclosure::{CampaignRun, PriceSheet, render};
-use fixture::Fixture;
 use model::PriceList;
 use serde_json::Value;
 use testkit::{closed, schema_faults};
+
+use crate::fixture::{self, Fixture};
 
 fn schema() -> Value {
     published("report")
@@ -51,7 +50,7 @@ fn golden() -> Vec<(String, Value)> {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if name.starts_with("report__json") && name.ends_with(".snap") {
+        if name.starts_with("all__report__json") && name.ends_with(".snap") {
             let text = std::fs::read_to_string(&path).unwrap();
             let json = text.split_once("\n---\n").expect("a snapshot has a head").1;
             found.push((name, serde_json::from_str(json).unwrap()));

@@ -1,13 +1,12 @@
 //! Trends in every form.
 
-mod fixture;
-
 use analysis::compare::RunInput;
 use analysis::trend::{Trend, trends};
 use disclosure::{TrendedRun, render, trend_document, trend_json, trend_text};
-use fixture::Fixture;
 use testkit::{closed, schema_faults};
 use units::WallTime;
+
+use crate::fixture::{self, Fixture};
 
 /// Nights of a server that falls by a tenth after the eighth of sixteen, with a scatter of 1 %.
 fn nights(n: usize) -> Vec<Fixture> {

@@ -1,7 +1,5 @@
 //! A run whose machine was watched: bottleneck, demands, counters.
 
-mod fixture;
-
 use analysis::attribute::{
     Attribution, Bottleneck, CAUSES, Certainty, CpuNeighbor, DemandUnit, Indicator, Indicators, RateBounds,
     ResourceDemand,
@@ -9,9 +7,10 @@ use analysis::attribute::{
 use analysis::finding::ProgramCpuUse;
 use analysis::{LoadPointResult, ResourceUsage, SeriesUsage, SharedCpus};
 use disclosure::{Document, bottleneck_text, headline_text, outline, render};
-use fixture::Fixture;
 use model::{Counter, Load, Machine, MachineRole, Noun, Series};
 use testkit::{closed, schema_faults};
+
+use crate::fixture::{self, Fixture};
 
 /// The quick run: not bound with 10 users, then by the processor.
 fn watched() -> Fixture {

@@ -1,9 +1,8 @@
 //! Sections of the web family's benchmarks beyond WebStone's tables.
 
-mod fixture;
-
 use disclosure::{Block, Section, Table, outline, render};
-use fixture::Fixture;
+
+use crate::fixture::{self, Fixture};
 
 fn section(fixture: &Fixture, id: &str) -> Section {
     let document = outline(&fixture.report());

@@ -1,11 +1,8 @@
 //! The driver of the application server family against the built-in server, as it should be and with each of its faults.
 
-mod common;
-
 use std::path::Path;
 use std::time::Duration;
 
-use common::{TRANSACTION_MAX, block_on, perform_all};
 use drivers::app::{AppContext, AppDriver};
 use engine::Driver;
 use model::{
@@ -14,6 +11,8 @@ use model::{
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer, FAULTS};
 use units::{Clock, RealClock};
+
+use crate::common::{TRANSACTION_MAX, block_on, perform_all};
 
 const MESSAGE_BYTES: u32 = 32_768;
 

@@ -1,14 +1,13 @@
 //! The driver of the application server family over HTTP, against scripted peers.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use common::{APP_MESSAGE_BYTES, Peer, TRANSACTION_MAX, app_workload, connection, perform_all};
 use drivers::app::{AppContext, AppDriver};
 use model::{AppRequest, AppSuite, Outcome, Reply, app_measure};
 use units::RealClock;
+
+use crate::common::{APP_MESSAGE_BYTES, Peer, TRANSACTION_MAX, app_workload, connection, perform_all};
 
 /// Opens a session and makes these many transactions of the first kind of a suite; each with its description.
 fn perform(peer: &Peer, suite: AppSuite, n: u64) -> Vec<(Reply, String)> {

@@ -1,14 +1,9 @@
 //! Certificates that are accepted from a server not started by the run, and the problems reported for others.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use common::{
-    Fixture, Peer, SMALL, accept, connection, context, protocol, read_request, right_reply, workload,
-};
 use drivers::web::TlsDriver;
 use drivers::{Authorities, CertificateProblem, Trust};
 use model::{Connection, Outcome, Tls, WebProtocol};
@@ -19,6 +14,10 @@ use rcgen::{
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::common::{
+    Fixture, Peer, SMALL, accept, connection, context, protocol, read_request, right_reply, workload,
+};
 
 /// A server's certificate with its key.
 struct ServerCertificate {

@@ -1,18 +1,17 @@
 //! Lifetime of connections, their counts and timestamps, and the side that closes first.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
-use common::{
-    EMPTY, Fixture, LARGE, Peer, SMALL, connect_time, connection, protocol, read_request, reply_bytes,
-    right_reply, server, workload,
-};
 use model::{Connection, HttpVersion, Outcome, Request, WebProtocol};
 use servers::web::{WebOptions, WebServer};
 use units::Nanos;
+
+use crate::common::{
+    EMPTY, Fixture, LARGE, Peer, SMALL, connect_time, connection, protocol, read_request, reply_bytes,
+    right_reply, server, workload,
+};
 
 /// States of /proc/net/tcp (Linux, include/net/tcp_states.h).
 const SYN_SENT: u8 = 2;

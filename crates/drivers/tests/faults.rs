@@ -1,17 +1,16 @@
 //! Every server fault ends in its own outcome, with a description.
 
-mod common;
-
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use common::{
+use model::{Connection, Outcome};
+
+use crate::common::{
     EMPTY, Fixture, LARGE, Peer, SMALL, body_bytes, connection, content, first_byte_time, read_request,
     reply_bytes, reset, right_reply, send_endlessly, server,
 };
-use model::{Connection, Outcome};
 
 /// Upper bound on the bytes of an endless, unread response held by the kernel and the peers.
 const SOCKET_BUFFERS_MAX: u64 = 32 << 20;

@@ -1,17 +1,11 @@
 //! HTTP/2: streams on shared connections, their creation and replacement, and every way in which they fail.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use common::{
-    Action, EMPTY, Fixture, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, TlsStream, accept, closed,
-    connect_time, connection, content, context, phases, protocol, run_drivers, workload,
-};
 use drivers::Trust;
 use drivers::web::{HandshakeCounts, Http2Driver, WebContext};
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -22,6 +16,11 @@ use model::{
 };
 use rustls::version::TLS13;
 use units::Nanos;
+
+use crate::common::{
+    Action, EMPTY, Fixture, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, TlsStream, accept, closed,
+    connect_time, connection, content, context, phases, protocol, run_drivers, workload,
+};
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 

@@ -1,15 +1,12 @@
 //! The driver of the order-entry family against the built-in server, as it should be and with each of its faults; and the same
 //! transactions in SQLite within this process.
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{TRANSACTION_MAX, block_on, perform_all};
 use drivers::orders::{
     EmbeddedContext, EmbeddedDatabase, EmbeddedDriver, OrderContext, OrderControl, OrderCounts, OrderDriver,
 };
@@ -23,6 +20,8 @@ use rusqlite::Connection;
 use servers::FrameFaultPlan;
 use servers::orders::{FAULTS, OrderData, OrderOptions, OrderServer};
 use units::{Clock, Nanos, Purpose, RealClock, Rng};
+
+use crate::common::{TRANSACTION_MAX, block_on, perform_all};
 
 fn scale() -> DataScale {
     DataScale::new(2, 100).unwrap()

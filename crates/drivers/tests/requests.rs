@@ -1,18 +1,17 @@
 //! Requests are sent as the workload defines them, and replies are checked against its expectations.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
-use common::{Fixture, Peer, SMALL, clock, connection, protocol, read_request, right_reply, workload};
 use drivers::web::{PlainDriver, Target, WebContext, WebContextOptions};
 use drivers::{TargetPolicy, Trust};
 use model::{
     Connection, Count, GeneratedText, HttpVersion, Outcome, Parameter, ReplyBody, Request, Secrets,
     WebProtocol, WebRequest, WebWorkload,
 };
+
+use crate::common::{Fixture, Peer, SMALL, clock, connection, protocol, read_request, right_reply, workload};
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 

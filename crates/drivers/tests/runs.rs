@@ -1,17 +1,16 @@
 //! Short runs of the engine with real sockets: no operation is lost, nothing hangs, everything is on time or
 //! its lateness is recorded. The machine may be busy: only invariants are asserted.
 
-mod common;
-
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-use common::{
-    EMPTY, RoundRobin, SMALL, closed, open, phases, read_request, right_reply, run_drivers, run_point, server,
-};
 use engine::Driver;
 use model::{CLOSE_WAIT_MAX, Connection, Outcome, Reply, WebRequest, web_measure};
 use units::Nanos;
+
+use crate::common::{
+    EMPTY, RoundRobin, SMALL, closed, open, phases, read_request, right_reply, run_drivers, run_point, server,
+};
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 const KEEP_ALIVE_30: Connection = Connection::KeepAlive { requests_max: Some(30) };

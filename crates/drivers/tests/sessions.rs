@@ -1,13 +1,10 @@
 //! Users with sessions: cookies, values taken from replies and redirects, over every transport, and against servers that
 //! mean them ill.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
-use common::{Action, Fixture, Http2Server, Identity, accept, context, protocol, workload};
 use drivers::Trust;
 use drivers::web::{Http2Driver, PlainDriver, SessionDriver, SessionTransport, SessionUser, TlsDriver};
 use http::Response;
@@ -16,6 +13,8 @@ use model::{
     Tls, WebProtocol, WebRequest, WebWorkload, web_measure,
 };
 use rustls::ServerConfig;
+
+use crate::common::{Action, Fixture, Http2Server, Identity, accept, context, protocol, workload};
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 

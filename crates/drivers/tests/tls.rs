@@ -1,23 +1,22 @@
 //! TLS connections: correct replies, resumed sessions, and every way in which they fail.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use common::{
-    EMPTY, Fixture, Identity, LARGE, Peer, SMALL, TlsStream, accept, connect_time, connection, content,
-    context, first_byte_time, protocol, read_request, reply_bytes, right_reply, workload,
-};
 use drivers::Trust;
 use drivers::web::{HandshakeCounts, TlsDriver};
 use model::{Connection, Outcome, Tls, WebProtocol};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 use units::Nanos;
+
+use crate::common::{
+    self, EMPTY, Fixture, Identity, LARGE, Peer, SMALL, TlsStream, accept, connect_time, connection, content,
+    context, first_byte_time, protocol, read_request, reply_bytes, right_reply, workload,
+};
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 

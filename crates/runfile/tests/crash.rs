@@ -1,7 +1,5 @@
 //! A run that is killed at any moment leaves files that open, with everything in them that was finished.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
@@ -13,8 +11,9 @@ use std::process::{Child, Command, Stdio};
 use model::{Ending, Phase};
 use runfile::{ReadExtent, Run, VerifyFinding, Writer};
 use rusqlite::Connection;
-use support::{Synthesis, header, intervals};
 use units::{Purpose, Rng, WallTime};
+
+use crate::support::{Synthesis, header, intervals};
 
 /// The variable that tells this test, started again, where to write until it is killed.
 const FOLDER_VARIABLE: &str = "PLIMSOLL_TEST_WRITE_INTO";
@@ -70,7 +69,7 @@ fn write_until_killed(folder: &Path) -> ! {
 
 /// Returns how many seconds of each run were reported before the kill.
 fn kill_at_random(folder: &Path, rng: &mut Rng) -> BTreeMap<u32, usize> {
-    let name = "a_run_killed_at_any_moment_opens_with_every_finished_second";
+    let name = "crash::a_run_killed_at_any_moment_opens_with_every_finished_second";
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
         .env(FOLDER_VARIABLE, folder)

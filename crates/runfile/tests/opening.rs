@@ -1,14 +1,13 @@
 //! Files that open and files that do not, with their error messages.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
 use model::{Catalog, Ending, Phase, Score};
 use runfile::{Run, RunFileError, VerifyFinding, Writer};
 use rusqlite::Connection;
-use support::{Synthesis, finished_run, header, intervals};
+
+use crate::support::{Synthesis, finished_run, header, intervals};
 
 fn refusal(path: &Path) -> String {
     let why = Run::open(path).unwrap_err();

@@ -1,7 +1,5 @@
 //! Everything that is written is read back.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use model::{
@@ -11,8 +9,9 @@ use model::{
 use runfile::{Record, Run, RunFileError, Writer, summary};
 use rusqlite::Connection;
 use stats::Histogram;
-use support::{Synthesis, finished_run, header, records};
 use units::{Nanos, WallTime};
+
+use crate::support::{self, Synthesis, finished_run, header, records};
 
 #[test]
 fn everything_written_is_read_back() {

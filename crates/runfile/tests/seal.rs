@@ -1,7 +1,5 @@
 //! Seals of run files: the changes they detect.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,9 +7,10 @@ use model::{Ending, Phase};
 use runfile::{Run, Seal, SealFinding, SealKey, Writer};
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use support::{Synthesis, finished_run, header};
 use tempfile::TempDir;
 use units::WallTime;
+
+use crate::support::{Synthesis, finished_run, header};
 
 const AT: WallTime = WallTime(1_800_000_000_000);
 

@@ -1,13 +1,12 @@
 //! The size of a full run.
 
-mod support;
-
 use std::fs;
 
 use model::{Ending, Phase};
 use runfile::Writer;
-use support::{Synthesis, header};
 use units::WallTime;
+
+use crate::support::{Synthesis, header};
 
 /// The budget of a full WebStone 2.0.1 run: 20 load points of 600 s.
 const FULL_RUN_BYTES: f64 = 30e6;

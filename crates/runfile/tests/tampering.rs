@@ -1,14 +1,13 @@
 //! Changes made to a run file after the fact are found.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
 use runfile::{Run, VerifyFinding};
 use rusqlite::Connection;
-use support::finished_run;
+
+use crate::support::finished_run;
 
 /// A finished run of two load points of 15 s.
 static RUN: LazyLock<Vec<u8>> = LazyLock::new(|| {

@@ -1,7 +1,5 @@
 //! The application server on loopback, by a client that writes its frames itself.
 
-mod frames;
-
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -12,10 +10,11 @@ use frame::app::{
     sized_content,
 };
 use frame::{Crc32c, FrameFormat, REPLY_BYTES};
-use frames::{FrameClient, FrameOperation};
 use servers::FrameFaultPlan;
 use servers::app::{AppOptions, AppServer, FAULTS};
 use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
+
+use crate::frames::{FrameClient, FrameOperation};
 
 const SETTINGS: DataSettings =
     DataSettings { file_bytes: 64 * 4096, range_bytes: 32 * 4096, io: FileIo::Buffered, is_cold: false };

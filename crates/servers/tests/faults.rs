@@ -1,14 +1,13 @@
 //! Each fault, as a client sees it.
 
-mod common;
-
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use common::{Client, Failure, Reply, content, start};
 use http1::{Framing, HeadError, HeadLimit, Malformed, RequestMethod};
 use servers::web::{FaultPlan, WebServer};
 use units::{Clock, Nanos, RealClock};
+
+use crate::common::{Client, Failure, Reply, content, start};
 
 const PATH: &str = "/small.html";
 

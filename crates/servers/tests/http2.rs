@@ -1,19 +1,21 @@
 //! The web origin over HTTP/2, with TLS and without.
 
-mod common;
-
 use std::io::Read;
 use std::time::Duration;
 
 use bytes::Bytes;
-use common::http2::{Http2, get, run, whole};
-use common::tls::identity;
-use common::{Client, OBJECTS, content, start};
 use h2::Reason;
 use h2::client::Builder;
 use http::{Method, Request, Response, StatusCode};
 use servers::web::{FaultPlan, WebOptions, WebServer};
 use units::Nanos;
+
+use crate::common::tls::identity;
+use crate::common::{
+    self,
+    http2::{Http2, get, run, whole},
+};
+use crate::common::{Client, OBJECTS, content, start};
 
 fn start_plain(change: impl FnOnce(&mut WebOptions)) -> WebServer {
     start(|options| {

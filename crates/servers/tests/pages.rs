@@ -1,17 +1,16 @@
 //! Generated pages, from the web server itself and from the page server.
 
-mod common;
-
 use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use common::{Client, start};
 use http1::{Framing, RequestMethod};
 use model::GeneratedText;
 use servers::gateway::GeneratedPage;
 use servers::web::{FaultPlan, PagesOptions, PagesServer};
 use units::{Clock, Nanos, RealClock};
+
+use crate::common::{self, Client, start};
 
 const QUERIES: [(&str, &str); 6] = [
     ("/dyn", "size=1000&seed=77"),

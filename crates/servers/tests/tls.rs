@@ -1,16 +1,18 @@
 //! The web origin over TLS.
 
-mod common;
-
 use std::io::{Read, Write};
 
-use common::tls::{TlsClient, config, connect, identity};
-use common::{Client, Failure, OBJECTS, content, start};
 use http1::RequestMethod;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, HandshakeKind};
 use servers::web::{FaultPlan, Identity, WebOptions, WebServer};
 use units::Nanos;
+
+use crate::common::{
+    self,
+    tls::{TlsClient, config, connect, identity},
+};
+use crate::common::{Client, Failure, OBJECTS, content, start};
 
 fn start_tls(change: impl FnOnce(&mut WebOptions)) -> WebServer {
     start(|options| {

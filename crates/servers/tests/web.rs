@@ -1,15 +1,14 @@
 //! The web origin over real sockets.
 
-mod common;
-
 use std::io::Read;
 use std::net::Shutdown;
 use std::time::Duration;
 
-use common::{Client, Failure, OBJECTS, content, start};
 use http1::{Framing, Http1Version, RequestMethod};
 use servers::web::WebOptions;
 use units::{Clock, Nanos, Ratio, RealClock};
+
+use crate::common::{self, Client, Failure, OBJECTS, content, start};
 
 #[test]
 fn every_object_arrives_byte_for_byte_on_one_kept_connection() {

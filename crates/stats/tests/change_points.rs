@@ -1,6 +1,6 @@
 //! Change points of simulated series: how often one is found where nothing changed, and how well known ones are found.
 //!
-//! `cargo test -p stats --test change_points -- --nocapture` prints the table of `docs/design/intervals.md`.
+//! `cargo test -p stats --test all change_points:: -- --nocapture` prints the table of `docs/design/intervals.md`.
 
 use stats::change_points;
 use units::{Purpose, Ratio, Rng};

@@ -1,16 +1,15 @@
 //! Error rates of comparisons: how often equal servers are called different, and how often a real difference is
 //! found.
 //!
-//! `cargo test -p stats --test comparison -- --nocapture` prints the tables of `docs/design/intervals.md`.
+//! `cargo test -p stats --test all comparison:: -- --nocapture` prints the tables of `docs/design/intervals.md`.
 
-mod queues;
-
-use queues::Service;
 use stats::{
     ComparisonFinding, HypothesisFamily, LogRatio, MeasuredFigure, decide_significance, finding,
     standard_error,
 };
 use units::{Purpose, Ratio, Rng};
+
+use crate::queues::{self, Service};
 
 const CONFIDENCE: Ratio = Ratio(0.95);
 const ALPHA: Ratio = Ratio(0.05);

@@ -1,12 +1,11 @@
 //! Coverage of intervals, on queues whose true values are known.
 //!
-//! `cargo test -p stats --test coverage -- --nocapture` prints the tables of `docs/design/intervals.md`.
+//! `cargo test -p stats --test all coverage:: -- --nocapture` prints the tables of `docs/design/intervals.md`.
 
-mod queues;
-
-use queues::{CAPACITY, Service};
 use stats::{Estimate, Histogram, Quantile, batch_mean_interval, batch_quantile_interval};
 use units::{Nanos, Ratio};
+
+use crate::queues::{self, CAPACITY, Service};
 
 const CONFIDENCE: Ratio = Ratio(0.95);
 

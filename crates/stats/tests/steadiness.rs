@@ -1,12 +1,11 @@
 //! Error rates of `stats::steadiness`, on series that are steady and on series that are not.
 //!
-//! `cargo test -p stats --test steadiness -- --nocapture` prints the table of `docs/design/intervals.md`.
+//! `cargo test -p stats --test all steadiness:: -- --nocapture` prints the table of `docs/design/intervals.md`.
 
-mod queues;
-
-use queues::Service;
 use stats::{Steadiness, SteadyLimit, steadiness};
 use units::{Purpose, Rng};
+
+use crate::queues::{self, Service};
 
 /// The variation of the values of a steady series.
 #[derive(Debug, Clone, Copy)]

@@ -1,15 +1,14 @@
 //! Every built-in accelerator in front of nginx, except Plimsoll's own, which the tests of the binary cover.
 //! One that is not installed fails its test with the command that installs it.
 
-mod fixture;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 use languages::Named;
 use model::Content;
 use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, WebParts, WebVariant};
+
+use crate::fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 
 /// More than enough for the files of these tests.
 const CACHE_BYTES: u64 = 200 << 20;

@@ -1,14 +1,13 @@
 //! Companions of a server: shells stand in for both.
 
-mod fixture;
-
 use std::time::Duration;
 
-use fixture::{READY_MAX, directory, files, private, processes_with, request, value};
 use model::{Gateway, GatewayKind};
 use observe::available_cpus;
 use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, WebParts};
 use units::{Clock, Nanos, RealClock};
+
+use crate::fixture::{READY_MAX, directory, files, private, processes_with, request, value};
 
 /// A server that announces an address at once, with a companion that runs `script`.
 fn with_companion(script: &str, more: &str) -> Server {

@@ -1,17 +1,16 @@
 //! The data of servers between runs: golden copies that are kept, and caches that are warm, with the servers of Debian's
 //! packages.
 
-mod fixture;
-
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use fixture::{READY_MAX, directory_in, files, private, request};
 use observe::private_folder::private_folder_in;
 use rustix::fs::{Advice, fadvise};
 use tempfile::TempDir;
 use testbed::{BUILT_IN_RECIPES, Recipe, RunningSut, Server, SutRequest, WarmthProof};
+
+use crate::fixture::{READY_MAX, directory_in, files, private, request};
 
 /// A directory on disk: in memory nothing would be read from disk.
 fn on_disk() -> TempDir {

@@ -1,15 +1,14 @@
 //! The recipes of database servers, with the servers of Debian's packages and their own clients.
 
-mod fixture;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fixture::{READY_MAX, directory_in, files, request, value};
 use observe::process::family_of;
 use testbed::{DataContents, Recipe, RunningSut, Server, SutError};
 use units::{Clock, Nanos, RealClock};
+
+use crate::fixture::{READY_MAX, directory_in, files, request, value};
 
 /// Data in memory: the tests are not about disks, and write gigabytes.
 const MEMORY: &str = "/dev/shm";

@@ -1,14 +1,13 @@
 //! The recipes of file and mail servers, with the servers of Debian's packages, smbclient, and the mail clients of
 //! Python's library.
 
-mod fixture;
-
 use std::path::Path;
 use std::process::Command;
 
-use fixture::{READY_MAX, directory, files, request};
 use testbed::{Recipe, RunningSut, Server};
 use units::{Clock, Nanos, RealClock};
+
+use crate::fixture::{READY_MAX, directory, files, request};
 
 /// Starts a server in a profile, and passes it to `check`; then stops it and checks that nothing is left.
 fn with_server(name: &str, profile: &str, check: impl Fn(&mut RunningSut, &Path)) {

@@ -1,11 +1,10 @@
 //! Monitoring of running servers.
 
-mod fixture;
-
-use fixture::{READY_MAX, directory, files, get, request};
 use model::{Counter, Reading};
 use observe::{LocalMachine, ResourceMonitor, ServiceStatus};
 use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest};
+
+use crate::fixture::{READY_MAX, directory, files, get, request};
 
 fn start(request: SutRequest) -> RunningSut {
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));

@@ -1,17 +1,16 @@
 //! Every built-in recipe, with the servers of Debian's packages. A server that is not installed fails its
 //! test with the command that installs it.
 
-mod fixture;
-
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use fixture::{READY_MAX, ask, directory, files, get, request, resumes, value};
 use languages::Named;
 use model::{Content, Gateway, GatewayKind, GeneratedText};
 use rustls::version::{TLS12, TLS13};
 use testbed::{Recipe, RunningSut, Server, SutRequest, WebParts, WebVariant};
+
+use crate::fixture::{READY_MAX, ask, directory, files, get, request, resumes, value};
 
 /// A Python stand-in for Plimsoll's page generation, because the binary is not built when these tests run:
 /// CGI when started by a web server, and `serve pages --listen ADDRESS`. The real one is covered by the tests

@@ -1,13 +1,10 @@
 //! Real servers, as installed.
 
-mod fixture;
-
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 use model::{Content, FileSet, SetFile};
 use observe::available_cpus;
 use testbed::{
@@ -15,6 +12,8 @@ use testbed::{
     SutRequest, populate,
 };
 use units::{Clock, Nanos, RealClock};
+
+use crate::fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 
 fn named(recipe: &str) -> Server {
     Server::Recipe(Box::new(Recipe::load(recipe).unwrap()))

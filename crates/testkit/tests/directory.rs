@@ -1,4 +1,6 @@
 //! Drivers that block, in real time: the files of a directory, read by this process.
+//!
+//! A binary of its own, because it loads all CPUs and measures the CPU time of the process.
 
 use std::io;
 use std::path::PathBuf;

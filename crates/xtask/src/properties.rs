@@ -59,7 +59,7 @@ type Properties = BTreeMap<(String, TestTarget), BTreeSet<String>>;
 enum TestTarget {
     /// The unit tests.
     Unit,
-    /// A file of the folder `tests`.
+    /// A binary of the folder `tests`.
     Named(String),
 }
 
@@ -147,12 +147,22 @@ fn find(crates: &Path) -> Result<Properties> {
         let parts: Vec<&str> = place.iter().filter_map(|part| part.to_str()).collect();
         let target = match parts[..] {
             [_, "src", ..] => TestTarget::Unit,
-            [_, "tests", name, ..] => TestTarget::Named(name.trim_end_matches(".rs").to_owned()),
+            [package, "tests", name, ..] => {
+                TestTarget::Named(test_binary(&crates.join(package).join("tests"), name))
+            }
             _ => bail!("`{}` has properties, but belongs to no test binary", place.display()),
         };
         found.entry((parts[0].to_owned(), target)).or_default().extend(names);
     }
     Ok(found)
+}
+
+/// Returns the binary to which a file or folder of `tests` belongs: that of all modules in `main.rs`, or its own.
+fn test_binary(tests: &Path, name: &str) -> String {
+    let name = name.trim_end_matches(".rs");
+    let modules = fs::read_to_string(tests.join("main.rs")).unwrap_or_default();
+    let is_module = modules.lines().any(|line| line == format!("mod {name};"));
+    if is_module { "all" } else { name }.to_owned()
 }
 
 /// Returns the names of the properties in a source: tests with arguments after `proptest!`.
@@ -195,7 +205,12 @@ mod tests {
         let found = find(&crates).unwrap();
         let units_of_observe = &found[&("observe".to_owned(), TestTarget::Unit)];
         assert!(units_of_observe.contains("an_account_is_one_argument_and_not_an_option"), "{found:?}");
-        assert!(found.contains_key(&("http1".to_owned(), TestTarget::Named("properties".to_owned()))));
+        for (package, binary) in [("http1", "properties"), ("stats", "all")] {
+            assert!(
+                found.contains_key(&(package.to_owned(), TestTarget::Named(binary.to_owned()))),
+                "{package}"
+            );
+        }
     }
 
     #[test]

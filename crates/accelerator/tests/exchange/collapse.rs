@@ -8,8 +8,8 @@ use bytes::Bytes;
 use tokio::task::spawn_local;
 use units::Nanos;
 
-use crate::fixture::{ClientResponse, Fixture, exchange, request, run};
-use crate::origin::{Latch, Step, lasting, reply, send};
+use super::fixture::{ClientResponse, Fixture, exchange, request, run};
+use super::origin::{Latch, Step, lasting, reply, send};
 
 fn count(answers: &[ClientResponse], path: HitPath) -> usize {
     answers.iter().filter(|answer| answer.path == path).count()

@@ -13,7 +13,7 @@ use cache_store::Store;
 use http1::HeaderLines;
 use tokio::task::LocalSet;
 
-use crate::origin::{Origin, ReceivedRequest, Step};
+use super::origin::{Origin, ReceivedRequest, Step};
 
 /// Runs a test on one thread, as workers run.
 pub(crate) fn run(test: impl Future<Output = ()>) {

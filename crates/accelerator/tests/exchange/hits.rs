@@ -6,8 +6,8 @@ use cache_store::{Purge, Removal};
 use http1::HeaderLines;
 use units::{Nanos, WallTime, wall};
 
-use crate::fixture::{Fixture, request, run};
-use crate::origin::{Step, lasting, reply, send};
+use super::fixture::{Fixture, request, run};
+use super::origin::{Step, lasting, reply, send};
 
 #[test]
 fn a_hit_has_stored_lines_length_age_and_cache_status() {
@@ -87,7 +87,7 @@ fn a_head_request_gets_the_stored_lines() {
 fn a_status_without_body_has_no_length() {
     run(async {
         let fixture = Fixture::new(|_| {
-            vec![crate::origin::send("HTTP/1.1 204 No Content\r\nCache-Control: max-age=60\r\n\r\n")]
+            vec![super::origin::send("HTTP/1.1 204 No Content\r\nCache-Control: max-age=60\r\n\r\n")]
         })
         .await;
         for path in [HitPath::Miss, HitPath::Memory] {

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use accelerator::message::HitPath;
 
-use crate::fixture::{ClientResponse, Fixture, Listening, request, run};
-use crate::origin::{Latch, Step, lasting, reply, send};
+use super::fixture::{ClientResponse, Fixture, Listening, request, run};
+use super::origin::{Latch, Step, lasting, reply, send};
 
 const HINTS: &str =
     "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nConnection: x\r\nX: 1\r\n\r\n";

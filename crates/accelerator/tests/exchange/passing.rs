@@ -5,8 +5,8 @@ use accelerator::message::{HitPath, NoBody};
 use cache_store::Pattern;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::fixture::{Fixture, request, run};
-use crate::origin::{lasting, reply, send};
+use super::fixture::{Fixture, request, run};
+use super::origin::{lasting, reply, send};
 
 #[test]
 fn bodies_are_relayed_both_ways() {

@@ -4,8 +4,8 @@ use accelerator::exchange::ResponseBody;
 use accelerator::message::{HitPath, NoBody};
 use bytes::Bytes;
 
-use crate::fixture::{Fixture, request, run};
-use crate::origin::{Latch, Step, reply, send};
+use super::fixture::{Fixture, request, run};
+use super::origin::{Latch, Step, reply, send};
 
 const LINES: &str = "Cache-Control: max-age=60\r\nETag: \"a\"\r\nContent-Type: text/plain\r\n";
 

@@ -5,8 +5,8 @@ use cache_store::{Purge, Removal};
 use tokio::task::spawn_local;
 use units::wall;
 
-use crate::fixture::{ClientResponse, Fixture, request, run};
-use crate::origin::{Latch, Step, lasting, reply, send};
+use super::fixture::{ClientResponse, Fixture, request, run};
+use super::origin::{Latch, Step, lasting, reply, send};
 
 #[test]
 fn cookies_reach_only_their_client() {

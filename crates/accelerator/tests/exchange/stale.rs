@@ -4,8 +4,8 @@ use accelerator::exchange::ExchangeSettings;
 use accelerator::message::HitPath;
 use units::Nanos;
 
-use crate::fixture::{Fixture, run};
-use crate::origin::{Latch, Step, lasting, reply, send};
+use super::fixture::{Fixture, run};
+use super::origin::{Latch, Step, lasting, reply, send};
 
 /// A response that has been stale for ten seconds on receipt.
 fn stale(directives: &str) -> Vec<Step> {

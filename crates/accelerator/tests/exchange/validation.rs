@@ -2,8 +2,8 @@
 
 use accelerator::message::HitPath;
 
-use crate::fixture::{Fixture, run};
-use crate::origin::{Latch, Step, lasting, reply, send};
+use super::fixture::{Fixture, run};
+use super::origin::{Latch, Step, lasting, reply, send};
 
 /// A response that must be validated each time.
 fn unsure(tag: &str, body: &str) -> Vec<Step> {

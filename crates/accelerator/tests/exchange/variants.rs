@@ -2,8 +2,8 @@
 
 use accelerator::message::HitPath;
 
-use crate::fixture::{Fixture, run};
-use crate::origin::{ReceivedRequest, Step, reply, send};
+use super::fixture::{Fixture, run};
+use super::origin::{ReceivedRequest, Step, reply, send};
 
 /// A response in the requested language.
 fn translated(received: &ReceivedRequest) -> Vec<Step> {

@@ -1,8 +1,8 @@
 //! Bodies in both directions: large ones, slow ones, truncated ones, and tunnels.
 
-use crate::client::{get, post};
-use crate::fixture::Fixture;
-use crate::origin::{LARGE, large};
+use super::client::{get, post};
+use super::fixture::Fixture;
+use super::origin::{LARGE, large};
 
 #[test]
 fn expect_continue_gets_100() {

@@ -2,8 +2,8 @@
 
 use http1::RequestMethod;
 
-use crate::client::get;
-use crate::fixture::Fixture;
+use super::client::get;
+use super::fixture::Fixture;
 
 #[test]
 fn connections_persist_until_either_side_closes() {

@@ -18,8 +18,8 @@ use accelerator::origin::{OriginClient, OriginSettings, Servers};
 use cache_store::{Store, StoreSettings};
 use units::{Clock, Nanos, RealClock};
 
-use crate::client::Client;
-use crate::origin::Origin;
+use super::client::Client;
+use super::origin::Origin;
 
 /// Longer than any stop takes that is not held up.
 pub(crate) const SOON: Nanos = Nanos::from_secs(20);

@@ -2,8 +2,8 @@
 
 use units::Nanos;
 
-use crate::client::{Client, get, post};
-use crate::fixture::Fixture;
+use super::client::{Client, get, post};
+use super::fixture::Fixture;
 
 #[test]
 fn long_heads_get_414_or_431() {

@@ -15,9 +15,9 @@ use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
-use crate::client::{get, post};
-use crate::fixture::Fixture;
-use crate::origin::large;
+use super::client::{get, post};
+use super::fixture::Fixture;
+use super::origin::large;
 
 /// A certificate for `localhost`.
 struct Certificate {

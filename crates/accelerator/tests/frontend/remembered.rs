@@ -5,9 +5,9 @@ use accelerator::message::HitPath;
 use cache_store::{Pattern, Purge, Removal};
 use tempfile::TempDir;
 
-use crate::client::get;
-use crate::fixture::Fixture;
-use crate::origin::LARGE;
+use super::client::get;
+use super::fixture::Fixture;
+use super::origin::LARGE;
 
 #[test]
 fn stored_responses_are_fetched_once() {

@@ -1,7 +1,7 @@
 //! Ambiguous requests: each is refused, ends the connection, and does not reach the origin.
 
-use crate::client::{Client, post};
-use crate::fixture::Fixture;
+use super::client::{Client, post};
+use super::fixture::Fixture;
 
 /// The request hidden behind each request: if it were taken for one, the origin would see it.
 const HIDDEN: &str = "GET /hidden HTTP/1.1\r\nHost: h\r\n\r\n";

@@ -6,10 +6,10 @@ use std::net::{TcpListener, TcpStream};
 use accelerator::frontend::ListenSettings;
 use units::Nanos;
 
-use crate::client::{Client, get};
-use crate::fixture::{Fixture, SOON};
-use crate::origin::LARGE;
-use crate::protocols::{block_on, connect};
+use super::client::{Client, get};
+use super::fixture::{Fixture, SOON};
+use super::origin::LARGE;
+use super::protocols::{block_on, connect};
 
 #[test]
 fn stop_answers_requests_in_progress() {

@@ -5,11 +5,11 @@ use std::time::Duration;
 use accelerator::frontend::http2::{ConnectionEnd, Http2Settings};
 use tokio::io::AsyncWriteExt;
 
-use crate::frames::{
+use super::frames::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, HEADERS, PING, REFUSED_STREAM, SETTINGS,
     STATUS_200, ServerFrame, flood, frame, listen, pack, preface, request, reset,
 };
-use crate::service::{Client, SHORT, connect, fixture, get, limits, run, usual};
+use super::service::{Client, SHORT, connect, fixture, get, limits, run, usual};
 
 /// The most by which the process may grow: other tests run in it as well.
 const GROWTH_BYTES_MAX: usize = 32 << 20;

@@ -7,10 +7,10 @@ use accelerator::message::BodyError;
 use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::frames::{
+use super::frames::{
     END_HEADERS, END_STREAM, HEADERS, PING, SETTINGS, WINDOW_UPDATE, frame, next_frame, preface, request,
 };
-use crate::service::{Client, LARGE_BYTES, SHORT, connect, fixture, get, limits, run, usual};
+use super::service::{Client, LARGE_BYTES, SHORT, connect, fixture, get, limits, run, usual};
 
 /// Some short time limits.
 fn short(times: u32) -> Duration {
@@ -77,7 +77,7 @@ fn stop_completes_requests_and_accepts_no_more() {
         // The second GOAWAY comes after a round trip, and with it no further request is sent.
         while client.ask(get("/hello")).await.is_ok() {}
         client.script.go.notify_one();
-        let got = crate::service::take(response.await.unwrap()).await.unwrap();
+        let got = super::service::take(response.await.unwrap()).await.unwrap();
         assert_eq!(got.body, b"held");
         assert!(matches!(client.serving.await.unwrap(), ConnectionEnd::Closed));
     });

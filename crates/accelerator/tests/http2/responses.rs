@@ -7,7 +7,7 @@ use bytes::Bytes;
 use cache_policy::Scheme;
 use http::{HeaderMap, Method, Request};
 
-use crate::service::{connect, get, large, limits, run, take, usual};
+use super::service::{connect, get, large, limits, run, take, usual};
 
 #[test]
 fn an_http2_request_reaches_the_service_like_http1() {

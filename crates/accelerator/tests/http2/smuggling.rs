@@ -3,10 +3,10 @@
 use accelerator::message::BodyError;
 use tokio::io::AsyncWriteExt;
 
-use crate::frames::{
+use super::frames::{
     DATA, END_HEADERS, END_STREAM, HEADERS, STATUS_200, STATUS_400, ServerFrame, frame, listen, pack, preface,
 };
-use crate::service::{fixture, limits, run};
+use super::service::{fixture, limits, run};
 
 type Field = (&'static [u8], &'static [u8]);
 

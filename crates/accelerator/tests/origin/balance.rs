@@ -4,7 +4,7 @@ use accelerator::message::NoBody;
 use accelerator::origin::{Balance, OriginFailure, ServerState};
 use units::Nanos;
 
-use crate::script::{
+use super::script::{
     Scripted, Step, dead_address, get, get_text, origins, pieces, reply, request, run, settings,
 };
 
@@ -35,7 +35,7 @@ fn hash_sends_a_key_to_the_same_server() {
             let mut request = request("GET");
             request.key_hash = key_hash;
             let mut reply = origins.send(&request, NoBody).await.unwrap();
-            homes.push(crate::script::body(&mut reply).await.unwrap());
+            homes.push(super::script::body(&mut reply).await.unwrap());
         }
         assert_eq!(homes[..20], homes[20..]);
         assert!(homes.contains(&b"a".to_vec()) && homes.contains(&b"b".to_vec()));
@@ -52,7 +52,7 @@ fn requests_without_connection_are_retried() {
         let mut post = request("POST");
         (post.has_body, post.content_length) = (true, Some(2));
         let mut reply = origins.send(&post, pieces(&["hi"], None)).await.unwrap();
-        assert_eq!(crate::script::body(&mut reply).await.unwrap(), b"b");
+        assert_eq!(super::script::body(&mut reply).await.unwrap(), b"b");
         assert_eq!(live.received()[1], "hi");
         assert_eq!(servers.report()[0].failures, 1);
     });

@@ -4,7 +4,7 @@ use accelerator::message::BodyError;
 use accelerator::origin::OriginFailure;
 use units::Nanos;
 
-use crate::script::{Scripted, Step, body, get, get_text, origins, reply, run, send, settings};
+use super::script::{Scripted, Step, body, get, get_text, origins, reply, run, send, settings};
 
 #[test]
 fn invalid_or_ambiguous_heads_are_failures() {

@@ -4,7 +4,7 @@ use accelerator::message::NoBody;
 use accelerator::origin::OriginFailure;
 use units::Nanos;
 
-use crate::script::{Scripted, Step, get, get_text, origins, reply, request, run, send, settings};
+use super::script::{Scripted, Step, get, get_text, origins, reply, request, run, send, settings};
 
 #[test]
 fn connections_are_reused_after_the_body_is_read() {

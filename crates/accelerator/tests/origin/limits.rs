@@ -3,7 +3,7 @@
 use accelerator::origin::OriginFailure;
 use units::Nanos;
 
-use crate::script::{Scripted, Step, body, get, get_text, origins, reply, run, settings};
+use super::script::{Scripted, Step, body, get, get_text, origins, reply, run, settings};
 
 #[test]
 fn requests_wait_for_a_permit() {

@@ -6,7 +6,7 @@ use accelerator::origin::{OriginClient, OriginFailure, Probe, ServerState, Serve
 use tokio::sync::mpsc;
 use units::Nanos;
 
-use crate::script::{Scripted, Step, get, get_text, reply, run, send, settings};
+use super::script::{Scripted, Step, get, get_text, reply, run, send, settings};
 
 fn answer(status: u16) -> Vec<Step> {
     vec![Step::Read, send(&format!("HTTP/1.1 {status} x\r\nContent-Length: 0\r\n\r\n"))]

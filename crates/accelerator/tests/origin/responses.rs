@@ -5,7 +5,7 @@ use accelerator::origin::OriginFailure;
 use http1::HeaderLines;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::script::{Scripted, Step, body, get, origins, reply, request, run, send, settings};
+use super::script::{Scripted, Step, body, get, origins, reply, request, run, send, settings};
 
 #[test]
 fn bodies_are_equal_in_any_framing_and_pieces() {
@@ -86,7 +86,7 @@ fn requests_are_sent_with_new_framing() {
         request.lines = HeaderLines::new();
         origins.send(&request, NoBody).await.unwrap();
         settings.host = Some("inner:8".to_owned());
-        crate::script::origins(settings).0.send(&request, NoBody).await.unwrap();
+        super::script::origins(settings).0.send(&request, NoBody).await.unwrap();
         let expected = [
             "GET /a?b HTTP/1.1\r\nHost: example.org\r\nAccept: x/y\r\n\r\n".to_owned(),
             format!("GET /a?b HTTP/1.1\r\nHost: {}\r\n\r\n", server.address),

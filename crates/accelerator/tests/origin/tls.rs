@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::script::{Scripted, Step, body, get, get_text, origins, play, reply, run, send, settings};
+use super::script::{Scripted, Step, body, get, get_text, origins, play, reply, run, send, settings};
 
 /// A certificate for `origin.example`, and its file.
 struct Identity {

@@ -4,7 +4,7 @@ use accelerator::message::BodyError;
 use accelerator::origin::{OriginFailure, UpstreamRequest};
 use units::Nanos;
 
-use crate::script::{Scripted, Step, body, get_text, origins, pieces, reply, request, run, send, settings};
+use super::script::{Scripted, Step, body, get_text, origins, pieces, reply, request, run, send, settings};
 
 fn post(content_length: Option<u64>) -> UpstreamRequest {
     UpstreamRequest { has_body: true, content_length, ..request("POST") }

@@ -5,7 +5,7 @@ use analysis::compare::{MismatchPolicy, RunInput, compare};
 use model::{Load, Plan};
 use units::Nanos;
 
-use crate::compare::seen_as;
+use super::compare::seen_as;
 use crate::record::{RecordedRun, ms, plan, users};
 
 /// A pass of a server on `cpus` CPUs that carried `rate`, its CPUs `busy`.

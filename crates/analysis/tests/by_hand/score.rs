@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadPointResult, VerdictState};
 use model::{Load, RateTime, Score, web_measure};
 
-use crate::metrics::{near, operations, recorded};
+use super::metrics::{near, operations, recorded};
 use crate::record::{OBJECT_BYTES, RecordedRun, ms, plan, users};
 
 /// Seven operations of 0.5 s and 700 B, two of 1.5 s and 5,325 B.

@@ -6,7 +6,7 @@ use analysis::trend::{Trend, trends};
 use model::Load;
 use units::WallTime;
 
-use crate::compare::{Run, run, seen_as};
+use super::compare::{Run, run, seen_as};
 
 /// Runs of one site in the order of time, with these response times in ms.
 fn night_after_night(responses: &[u64]) -> Vec<Run> {

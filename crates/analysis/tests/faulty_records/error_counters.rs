@@ -5,8 +5,8 @@ use analysis::finding::{DetailDifference, EqualTotals};
 use model::{Example, Load, Outcome};
 use units::Ratio;
 
+use super::tamper::steady;
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, users};
-use crate::tamper::steady;
 
 fn recorded(outcome: Outcome) -> RecordedRun {
     let mut plan = plan(Load::Users(10), 2, 20);

@@ -3,8 +3,8 @@
 use analysis::Finding;
 use model::web_measure;
 
+use super::tamper::rebuild_response;
 use crate::record::{RecordedRun, assert_caught, assert_valid, remarks, s};
-use crate::tamper::rebuild_response;
 
 /// The server stalls for 1 s at 200/s with 20 slots: 180 operations wait for a slot, up to 1 s.
 #[test]

@@ -4,8 +4,8 @@ use analysis::Finding;
 use model::{Load, Plan, Think};
 use units::Nanos;
 
+use super::tamper::set_think;
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks, rules_broken, users};
-use crate::tamper::set_think;
 
 /// Ten users, 30 ms of response; the defined think time is 90 ms.
 fn recorded(think: Think, thought: Nanos) -> RecordedRun {

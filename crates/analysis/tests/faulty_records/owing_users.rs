@@ -5,8 +5,8 @@ use analysis::finding::LittlePopulation;
 use model::{Load, Outcome, PauseStart, Plan, Think};
 use units::Nanos;
 
+use super::tamper::set_think;
 use crate::record::{Operation, RecordedRun, assert_caught, assert_valid, ms, plan, remarks};
-use crate::tamper::set_think;
 
 /// Ten users, each with an operation due every 100 ms, that take 60 ms; one in twenty takes 260 ms, so that two more are
 /// owed.

@@ -6,8 +6,8 @@ use model::Phase;
 use stats::Histogram;
 use units::Ratio;
 
+use super::tamper::rebuild_response;
 use crate::record::{RecordedRun, assert_caught, assert_valid};
-use crate::tamper::rebuild_response;
 
 /// Keeps count, sum, smallest and largest of each kind, and puts everything else at the mean.
 fn flatten(histogram: &Histogram) -> Histogram {

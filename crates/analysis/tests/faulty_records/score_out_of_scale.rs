@@ -5,8 +5,8 @@ use analysis::Finding;
 use analysis::finding::ScoreOfPart;
 use model::{Load, Noun, SizingRule, Think};
 
+use super::tamper::set_think;
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks, rules_broken, users};
-use crate::tamper::set_think;
 
 /// Ten users, 30 ms of response and 90 ms of thinking: 83.3 operations per second, or 41.7 by the five users of a
 /// warehouse.

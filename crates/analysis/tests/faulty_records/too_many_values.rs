@@ -5,8 +5,8 @@ use analysis::{Analysis, Finding};
 use stats::Histogram;
 use units::Nanos;
 
+use super::tamper::steady;
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms};
-use crate::tamper::steady;
 
 /// A histogram of 2⁶³ values, two of which cannot be merged.
 fn half_of_all_that_can_be_counted() -> Histogram {

@@ -6,8 +6,8 @@ use model::Outcome;
 use stats::{Histogram, Moments};
 use units::Nanos;
 
+use super::tamper::rebuild_response;
 use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks, users};
-use crate::tamper::rebuild_response;
 
 /// A tool that takes the time of the first byte for the response time, here 60 % of it.
 #[test]

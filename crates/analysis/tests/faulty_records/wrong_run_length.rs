@@ -3,8 +3,8 @@
 use analysis::audit::{DifferenceKind, StatedRow, audit_results};
 use units::Ratio;
 
+use super::tamper::steady;
 use crate::record::{RecordedRun, assert_caught, assert_valid, s};
-use crate::tamper::steady;
 
 /// The stated rate counts the 2 s of the settle phase as well: n ÷ 22 s instead of n ÷ 20 s.
 #[test]

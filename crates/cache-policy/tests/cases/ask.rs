@@ -5,8 +5,8 @@ use cache_policy::{
     request_field,
 };
 
-use crate::case::Case;
-use crate::words;
+use super::case::Case;
+use super::words;
 
 /// Asks a case's question and returns the decision in words.
 pub(crate) fn decide(case: &Case) -> String {

@@ -13,9 +13,9 @@ use rustix::process::geteuid;
 use tempfile::TempDir;
 use testbed::{DiskLimits, ResourceLimits};
 
+use super::fixture::{Database, PRODUCTS, fresh, passable_folder};
+use super::terminals::{Failure, TERMINALS, Terminals, check_orders};
 use crate::common::block_on;
-use crate::fixture::{Database, PRODUCTS, fresh, passable_folder};
-use crate::terminals::{Failure, TERMINALS, Terminals, check_orders};
 
 /// The forms of SQL of all products.
 const FORMS: [OrderSql; 2] = [OrderSql::Client, OrderSql::Stored];

@@ -8,8 +8,8 @@ use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply, order_measu
 use orders::{CustomerSelector, TransactionInput, TransactionKind, TransactionType};
 use units::{Clock, RealClock};
 
+use super::fixture::{Database, Inputs, PRODUCTS, fresh, scale};
 use crate::common::block_on;
-use crate::fixture::{Database, Inputs, PRODUCTS, fresh, scale};
 
 /// Transactions of each of several terminals at once.
 const N_TRANSACTIONS: u32 = 150;

@@ -13,8 +13,8 @@ use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply};
 use orders::{DistrictKey, StockLevelInput, TransactionInput, TransactionType};
 use units::{Clock, Purpose, RealClock, Rng};
 
+use super::fixture::{Inputs, spoil, workload};
 use crate::common::block_on;
-use crate::fixture::{Inputs, spoil, workload};
 
 /// The longest that a session takes to be refused.
 const REFUSED_MAX: Duration = Duration::from_secs(20);

@@ -11,8 +11,8 @@ use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, Reply};
 use orders::{DistrictKey, NewOrderInput, OrderedItem, OrderedItems, StockLevelInput, TransactionInput};
 use units::{Clock, Purpose, RealClock, Rng};
 
+use super::fixture::{spoil, workload};
 use crate::common::block_on;
-use crate::fixture::{spoil, workload};
 
 /// The longest that a session takes to be refused.
 const REFUSED_MAX: Duration = Duration::from_secs(20);

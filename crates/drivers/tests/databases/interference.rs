@@ -10,8 +10,8 @@ use model::{DatabaseProduct, OrderRequest, OrderSql, Outcome, order_measure};
 use orders::{Cents, CustomerSelector, DistrictKey, PaymentInput, TransactionInput};
 use units::{Clock, RealClock};
 
+use super::fixture::{Database, EndedSessions, PRODUCTS, Sessions, workload};
 use crate::common::block_on;
-use crate::fixture::{Database, EndedSessions, PRODUCTS, Sessions, workload};
 
 /// The longest that a transaction takes whose way is free.
 const FREE_MAX: Duration = Duration::from_secs(20);

@@ -10,8 +10,8 @@ use orders::{ConsistencyCondition, DataScale, OrderTable, Population};
 use rustix::process::{Pid, Signal, kill_process};
 use units::{Clock, Nanos, RealClock, wall};
 
+use super::fixture::{Database, PRODUCTS, population, scale};
 use crate::common::block_on;
-use crate::fixture::{Database, PRODUCTS, population, scale};
 
 #[test]
 fn loaded_data_are_complete_consistent_and_described() {

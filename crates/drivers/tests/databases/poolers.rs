@@ -13,10 +13,10 @@ use model::{DatabaseProduct, OrderSql, Outcome};
 use tempfile::TempDir;
 use units::{Clock, RealClock};
 
+use super::fixture::{Database, Sessions, passable_folder, workload};
+use super::interference::{lock_warehouse, payment, release};
+use super::terminals::{Terminals, check_orders};
 use crate::common::block_on;
-use crate::fixture::{Database, Sessions, passable_folder, workload};
-use crate::interference::{lock_warehouse, payment, release};
-use crate::terminals::{Terminals, check_orders};
 
 /// A running PgBouncer; it ends with the value.
 struct Pooler {

@@ -10,9 +10,9 @@ use observe::process::family_of;
 use orders::OrderTotals;
 use rustix::process::{Pid, Signal, WaitOptions, geteuid, kill_process, waitpid};
 
+use super::fixture::{Database, PRODUCTS, fresh};
+use super::terminals::{Failure, TERMINALS, Terminals, check_orders};
 use crate::common::block_on;
-use crate::fixture::{Database, PRODUCTS, fresh};
-use crate::terminals::{Failure, TERMINALS, Terminals, check_orders};
 
 /// Transactions of each terminal that succeed before the crash, and after it.
 const TRANSACTIONS: [u32; 2] = [20, 60];

@@ -11,9 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use units::{Clock, RealClock};
 
+use super::fixture::{Database, PRODUCTS};
+use super::interference::{lock_warehouse, payment, release};
 use crate::common::block_on;
-use crate::fixture::{Database, PRODUCTS};
-use crate::interference::{lock_warehouse, payment, release};
 
 /// The time in which an answer that takes two seconds is there.
 const SLOW_MAX: Duration = Duration::from_secs(4);

@@ -11,8 +11,8 @@ use orders::{OrderTotals, TransactionType};
 use tokio::task::JoinHandle;
 use units::{Clock, RealClock};
 
+use super::fixture::{Inputs, scale};
 use crate::common::TRANSACTION_MAX;
-use crate::fixture::{Inputs, scale};
 
 /// Terminals that work at the same time.
 pub(crate) const TERMINALS: u32 = 6;

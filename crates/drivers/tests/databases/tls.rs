@@ -8,8 +8,8 @@ use model::{DatabaseProduct, OrderSql, Outcome};
 use orders::TransactionType;
 use units::{Clock, RealClock};
 
+use super::fixture::{Database, Inputs, PRODUCTS, tls, workload};
 use crate::common::block_on;
-use crate::fixture::{Database, Inputs, PRODUCTS, tls, workload};
 
 /// Returns the number of encrypted sessions of terminals, as far as the server tells.
 fn n_encrypted(database: &Database) -> u32 {

@@ -1,4 +1,5 @@
 //! The corpus of hostile servers: each behavior ends in its named outcome, within bounded time and memory.
+//! A binary of its own, because memory and descriptors are counted for the whole process.
 //!
 //! - `corpus`: every fault of the built-in server against a driver of the protocol that it affects.
 //! - `runs`: some of them through whole runs of the engine.

@@ -38,6 +38,7 @@ mod run;
 mod seal;
 mod secrets;
 mod serve_orders;
+mod serve_pages;
 mod serverbench;
 mod sessions;
 mod target;

@@ -1,8 +1,5 @@
 //! Runs that never happened: a plan and records with a realistic spread.
 
-// Each test file uses its own part of this.
-#![allow(dead_code)]
-
 use std::f64::consts::TAU;
 use std::path::Path;
 

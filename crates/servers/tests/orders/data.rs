@@ -10,7 +10,7 @@ use orders::{DataScale, TransactionType};
 use orderstore::StoreError;
 use servers::orders::{OrderOptions, OrderServer, OrderServerError};
 
-use crate::client::{Client, User, on_disk, options, start};
+use super::client::{Client, User, on_disk, options, start};
 
 const GOLDEN: &str = "order-entry-2-100-1.golden";
 

@@ -11,7 +11,7 @@ use orders::{
 use servers::FrameFaultPlan;
 use servers::orders::FAULTS;
 
-use crate::client::{Client, FORMAT, User, faulty, on_disk, options, request, start};
+use super::client::{Client, FORMAT, User, faulty, on_disk, options, request, start};
 
 const PAGE: &str = include_str!("../../../../docs/protocols/order-entry.md");
 

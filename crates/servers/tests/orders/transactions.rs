@@ -10,8 +10,8 @@ use orders::{TransactionInput, TransactionKind, TransactionOutput, TransactionTy
 use rusqlite::Connection;
 use servers::orders::OrderOptions;
 
-use crate::client::{Client, Counts, User, on_disk, options, request, start};
-use crate::data::only_file;
+use super::client::{Client, Counts, User, on_disk, options, request, start};
+use super::data::only_file;
 
 /// The time for which a test holds a lock that a transaction waits for.
 const LOCKED: Duration = Duration::from_millis(50);

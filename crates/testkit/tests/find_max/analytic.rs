@@ -4,7 +4,7 @@ use analysis::{LevelKind, SearchGoal};
 use testkit::{Law, SimServer, phases, with_seed};
 use units::Nanos;
 
-use crate::scenario::{Noise, Scenario};
+use super::scenario::{Noise, Scenario};
 
 /// M/M/1: the response time is exponential with mean 1 ÷ (μ − λ), so its 99th percentile is −ln 0.01 ÷ (μ − λ):
 /// with μ = 1,000/s, 20 ms at λ = 1,000 − 4.605 ÷ 0.020 = 769.7/s.

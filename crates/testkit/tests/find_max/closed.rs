@@ -4,7 +4,7 @@ use analysis::{LevelKind, SearchEnd, SearchGoal, SearchResult};
 use testkit::{Law, SimServer, TimeWindow, phases};
 use units::Nanos;
 
-use crate::scenario::{Noise, Scenario};
+use super::scenario::{Noise, Scenario};
 
 const fn ms(milliseconds: u64) -> Nanos {
     Nanos::from_millis(milliseconds)

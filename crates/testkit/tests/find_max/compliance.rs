@@ -5,7 +5,7 @@ use model::{Rules, parse_limits};
 use testkit::{Law, SimServer, phases};
 use units::Nanos;
 
-use crate::scenario::{Noise, Scenario};
+use super::scenario::{Noise, Scenario};
 
 /// One user, 10 ms each, `error_ratio` of the replies wrong: 100/s for 10 s.
 fn point(error_ratio: f64) -> LoadPointResult {

@@ -4,7 +4,7 @@ use analysis::{LevelKind, SearchEnd, SearchGoal, SearchResult};
 use testkit::{Law, SimServer, TimeWindow, phases};
 use units::Nanos;
 
-use crate::scenario::{Noise, Scenario};
+use super::scenario::{Noise, Scenario};
 
 /// Service time of all servers here: one worker carries 500/s.
 const SERVICE: Nanos = Nanos::from_millis(2);

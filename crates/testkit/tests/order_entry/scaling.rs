@@ -8,7 +8,7 @@ use stats::{Estimate, FitError};
 use testkit::{Law, SimServer, Simulation, with_seed};
 use units::Nanos;
 
-use crate::plan;
+use super::plan;
 
 const CPUS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 

@@ -5,7 +5,7 @@ use model::Think;
 use stats::CurvePoint;
 use testkit::{Law, SimServer, Simulation, closed_plan, phases, with_seed};
 
-use crate::{assert_valid, close, ms};
+use super::{assert_valid, close, ms};
 
 const USERS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 

@@ -8,7 +8,7 @@ use testkit::{
 };
 use units::{Nanos, Rng};
 
-use crate::{assert_valid, close, ms, remarks, s};
+use super::{assert_valid, close, ms, remarks, s};
 
 /// Users who perform an operation after each pause.
 #[derive(Debug, Clone, Copy)]

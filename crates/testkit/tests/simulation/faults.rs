@@ -8,7 +8,7 @@ use testkit::{
     with_workload,
 };
 
-use crate::{assert_valid, close, ms, reasons, remarks, us};
+use super::{assert_valid, close, ms, reasons, remarks, us};
 
 /// Three standard deviations of a binomial count.
 #[track_caller]

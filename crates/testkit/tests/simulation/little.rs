@@ -3,7 +3,7 @@
 use model::Think;
 use testkit::{Law, SimServer, Simulation, assert_conserved, closed_plan, phases, with_seed};
 
-use crate::{assert_valid, close, ms, us};
+use super::{assert_valid, close, ms, us};
 
 fn check(seed: u64, think: Think, think_mean: f64) {
     let server = SimServer { network: us(100), ..SimServer::new(Law::Exponential(ms(5)), Some(4)) };

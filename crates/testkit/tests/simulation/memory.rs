@@ -4,7 +4,7 @@ use model::{IntervalRecord, Page, Request};
 use stats::Histogram;
 use testkit::{Law, SimServer, Simulation, closed_plan, phases, with_seed};
 
-use crate::us;
+use super::us;
 
 /// Goal: kinds of operation do not cost the memory of all times from 1 ns to an hour.
 ///

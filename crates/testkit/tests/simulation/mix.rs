@@ -4,7 +4,7 @@ use benchmarks::find;
 use model::{Arrivals, Plan, Score};
 use testkit::{Law, SimServer, Simulation, closed_plan, open_plan, phases, with_seed, with_workload};
 
-use crate::{assert_valid, close, ms, remarks};
+use super::{assert_valid, close, ms, remarks};
 
 /// Replaces the workload and the rules of a plan by those of a benchmark.
 fn of_benchmark(id: &str, plan: Plan) -> Plan {

@@ -8,7 +8,7 @@ use testkit::{
 };
 use units::Nanos;
 
-use crate::{close, ms, s, us};
+use super::{close, ms, s, us};
 
 fn sum(recording: &Recording, phase: Phase, of: fn(&Flow) -> u64) -> u64 {
     recording.intervals.iter().filter(|record| record.phase == phase).map(|record| of(&record.flow)).sum()

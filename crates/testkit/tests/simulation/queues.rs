@@ -3,7 +3,7 @@
 use model::Arrivals;
 use testkit::{Law, SimServer, Simulation, open_plan, phases, with_seed};
 
-use crate::{assert_valid, close, us};
+use super::{assert_valid, close, us};
 
 /// Length of the steady phase, in s.
 const STEADY: u64 = 20;

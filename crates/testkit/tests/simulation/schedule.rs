@@ -8,7 +8,7 @@ use testkit::{
 };
 use units::Nanos;
 
-use crate::{ms, s};
+use super::{ms, s};
 
 fn workload() -> WebWorkload {
     let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);

@@ -3,7 +3,7 @@
 use model::Arrivals;
 use testkit::{Law, SimServer, Simulation, Stall, TimeWindow, closed_plan, open_plan, phases, with_seed};
 
-use crate::{assert_valid, close, quantile, s, us};
+use super::{assert_valid, close, quantile, s, us};
 
 const FREEZE: TimeWindow = TimeWindow { from: s(10), to: s(11) };
 const RATE: f64 = 2_000.0;

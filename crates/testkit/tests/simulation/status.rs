@@ -4,7 +4,7 @@ use analysis::{Analyzer, StandingState};
 use model::{Arrivals, Plan};
 use testkit::{Law, SimServer, Simulation, closed_plan, open_plan, phases, with_seed};
 
-use crate::{ms, us};
+use super::{ms, us};
 
 /// Runs a plan whose load point is valid, and checks that it never looked invalid before.
 #[track_caller]

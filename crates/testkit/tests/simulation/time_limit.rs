@@ -4,7 +4,7 @@ use model::{Outcome, Phases};
 use testkit::{Law, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, phases, with_seed};
 use units::Nanos;
 
-use crate::{ms, s};
+use super::{ms, s};
 
 /// Interval at which the engine checks time limits.
 const SWEEP: Nanos = ms(50);

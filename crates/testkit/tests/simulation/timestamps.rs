@@ -5,7 +5,7 @@ use testkit::{
     Law, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, open_plan, phases, with_seed,
 };
 
-use crate::{close, ms, reasons, s};
+use super::{close, ms, reasons, s};
 
 /// One slot, 10 ms of service, operations due every 5 ms from 2.5 ms on for 1 s. Operation k is due at 5k +
 /// 2.5 ms and, each having waited for the previous one, done at 10(k + 1) + 2.5 ms.

@@ -11,7 +11,7 @@ use testkit::{
 };
 use units::{Nanos, Rng};
 
-use crate::{assert_valid, ms, remarks, s};
+use super::{assert_valid, ms, remarks, s};
 
 /// Number of different objects.
 const OBJECTS: u16 = 4;

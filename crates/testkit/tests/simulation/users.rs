@@ -6,7 +6,7 @@ use testkit::{
     Law, Recording, SimServer, Simulation, closed_plan, one_object, phases, with_seed, with_workload,
 };
 
-use crate::ms;
+use super::ms;
 
 fn plan(seed: u64, threads: u32) -> Plan {
     let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);

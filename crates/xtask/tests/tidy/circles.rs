@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::{Source, sources};
+use super::source::{Source, sources};
 
 /// Imports between the top folders of a crate's `src`, with a file that has each.
 type Imports<'a> = BTreeMap<(&'a str, String), &'a str>;

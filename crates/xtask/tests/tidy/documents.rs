@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::source::{Source, item, root, sources};
+use super::source::{Source, item, root, sources};
 
 /// Returns the cells of the rows of all tables in a document whose first cell is not a heading's.
 fn rows(document: &str) -> Vec<Vec<&str>> {

@@ -1,7 +1,7 @@
 //! Families: crates that serve all of them name what is the web's only in their modules `web`.
 
-use crate::source::{Source, sources};
-use crate::{Exception, Finding, check};
+use super::source::{Source, sources};
+use super::{Exception, Finding, check};
 
 /// Crates that know a family by its catalog, or keep each in a module of its own.
 const GENERAL: [&str; 3] = ["analysis", "fleet", "telemetry"];

@@ -1,6 +1,6 @@
 //! The crate `observe` only looks: its sources neither write files, nor start or signal processes.
 
-use crate::source::{Source, sources};
+use super::source::{Source, sources};
 
 /// The crate that is checked.
 const FOLDER: &str = "crates/observe/src/";

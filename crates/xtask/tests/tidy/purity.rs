@@ -2,8 +2,8 @@
 //!
 //! Cargo keeps the dependencies of these crates pure (`layers.rs`); this is about the standard library and `units`.
 
-use crate::source::{Source, sources};
-use crate::{Finding, check};
+use super::source::{Source, sources};
+use super::{Finding, check};
 
 /// Crates of which the column "must not" in `ARCHITECTURE.md` says that they do no input or output and read no clock.
 const PURE: [&str; 8] =

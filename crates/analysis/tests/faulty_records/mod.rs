@@ -2,7 +2,6 @@
 //!
 //! Every file shows that correct data pass and that the mistake is caught by the named rule.
 
-mod record;
 mod tamper;
 
 mod error_counters;
@@ -27,8 +26,10 @@ mod too_many_values;
 mod users_over_response_time;
 mod wrong_run_length;
 
+use crate::record::{RecordedRun, assert_valid, ms};
+
 #[test]
 fn correct_data_pass() {
-    record::assert_valid(&record::RecordedRun::closed().analyze());
-    record::assert_valid(&record::RecordedRun::open(record::ms(0)).analyze());
+    assert_valid(&RecordedRun::closed().analyze());
+    assert_valid(&RecordedRun::open(ms(0)).analyze());
 }

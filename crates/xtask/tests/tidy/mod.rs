@@ -11,6 +11,7 @@ mod families;
 mod observe;
 mod purity;
 mod source;
+mod test_modules;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,5 @@
 //! The drivers of order entry on databases that speak SQL, against the servers of Debian's packages.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod faults;
 mod fixture;
 mod forms;

@@ -1,8 +1,5 @@
 //! Every metric by hand, the working shown; audits of stated results; endings.
 
-#[path = "../faulty_records/record.rs"]
-mod record;
-
 mod attribute;
 mod compare;
 mod metrics;

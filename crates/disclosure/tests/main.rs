@@ -1,0 +1,22 @@
+//! Reports of runs made by hand.
+
+mod fixture;
+
+mod app_family;
+mod browser;
+mod campaign;
+mod comparison;
+mod consistency;
+mod exports;
+mod findings;
+mod golden;
+mod layout;
+mod narrative;
+mod pictures;
+mod price;
+mod quality;
+mod report;
+mod schema;
+mod trend;
+mod watched;
+mod web_family;

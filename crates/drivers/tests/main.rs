@@ -1,0 +1,16 @@
+//! Drivers against peers within the test, and against real databases.
+
+mod common;
+
+mod app;
+mod app_http;
+mod certificates;
+mod connections;
+mod databases;
+mod faults;
+mod http2;
+mod orders;
+mod requests;
+mod runs;
+mod sessions;
+mod tls;

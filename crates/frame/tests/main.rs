@@ -1,0 +1,4 @@
+//! The binary frame: golden bytes and properties.
+
+mod golden;
+mod properties;

@@ -1,0 +1,6 @@
+//! Simulated servers with a known law, from plan to verdict.
+
+mod application;
+mod find_max;
+mod order_entry;
+mod simulation;
