@@ -12,14 +12,16 @@ use super::entry::{Entry, Row};
 use super::range::ValueRange;
 
 /// Quantities that are results of a test; others, such as memory, may differ from test to test.
-const RESULTS: [QuantityForm; 12] = [
+const RESULTS: [QuantityForm; 14] = [
     QuantityForm::Users,
     QuantityForm::Operations,
     QuantityForm::Errors,
     QuantityForm::Rate,
     QuantityForm::ErrorRate,
     QuantityForm::Response,
+    QuantityForm::ResponseDeviation,
     QuantityForm::InProgress,
+    QuantityForm::Data,
     QuantityForm::Throughput,
     QuantityForm::Size,
     QuantityForm::Utilization,
@@ -51,7 +53,7 @@ pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Identity<'a> {
     subject: &'a str,
-    benchmark: Option<&'a str>,
+    benchmark: &'a str,
     quantity: String,
     per: Option<&'a str>,
     class: Option<&'a str>,
@@ -77,7 +79,8 @@ fn identity<'a>(row: &Row<'a>, entry: &Entry<'a>) -> Option<Identity<'a>> {
     let load = row.table.key.iter().find(is_load).map(|place| row.table.rows[row.index][*place].value.text());
     Some(Identity {
         subject: row.subject?,
-        benchmark: row.table.benchmark.as_deref(),
+        // Two tests of one system without a name may be two different tests.
+        benchmark: row.table.benchmark.as_deref()?,
         quantity: entry.column.quantity.name(),
         per: entry.column.per.as_deref(),
         class: entry.class,

@@ -7,7 +7,7 @@ use super::entry::{Entry, Row};
 use super::range::ValueRange;
 
 /// Least operations in progress ÷ users without think time. The published WebStone rows with most errors reach 0.90.
-const IN_PROGRESS_SHARE_MIN: f64 = 0.85;
+pub(super) const IN_PROGRESS_SHARE_MIN: f64 = 0.85;
 
 /// The share by which a rate may be more than the one that was offered: the last operations of a run, and the steps
 /// of the generator's clock. Our choice, as no published rule is known.

@@ -6,6 +6,7 @@ use crate::{PublishedQuantity, PublishedReport, QuantityForm};
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
+use super::percentiles::rank;
 
 /// Number of measured figures that two systems must share to the last digit.
 const SHARED_MIN: usize = 2;
@@ -109,6 +110,11 @@ fn is_same(one: &Entry, other: &Entry) -> bool {
         && one.number.value == other.number.value
 }
 
+/// Returns whether both are percentiles or extremes of one class: two ranks can fall on the same operation.
+fn may_coincide(one: &Entry, other: &Entry) -> bool {
+    one.class == other.class && rank(one.column.quantity).is_some() && rank(other.column.quantity).is_some()
+}
+
 /// Checks figures that break a law and have the digits of another quantity of their row: one was copied from the other.
 fn within_row(row: &Row, suspect: &HashSet<&(String, usize, String)>) -> Vec<PublishedFinding> {
     let is_suspect =
@@ -123,6 +129,7 @@ fn within_row(row: &Row, suspect: &HashSet<&(String, usize, String)>) -> Vec<Pub
     let is_copy = |[one, other]: &[Entry; 2]| {
         one.column.quantity != other.column.quantity
             && one.number.digits() == other.number.digits()
+            && !may_coincide(one, other)
             && (is_suspect(one) || is_suspect(other))
     };
     let finding = |pair: [Entry; 2]| {

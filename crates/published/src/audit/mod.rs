@@ -5,7 +5,7 @@
 //!
 //! - `range`: arithmetic on ranges; `written`: the format of numbers
 //! - `entry`: rows as input of the laws
-//! - `product`: laws of the form a = b · c; `window`, `bounds`, `whole`, `shares`, `percentiles`: of one row
+//! - `product`: laws of the form a = b · c; `window`, `bounds`, `whole`, `shares`, `percentiles`, `deviation`: of one row
 //! - `price`, `alike`, `copied`: of one system, wherever it stands; `repeats`: of two tables
 //! - `bands`, `listing`, `exchange`: of one table
 //! - `evaluate`, `claims`, `words`: the report's own statements
@@ -15,6 +15,7 @@ mod bands;
 mod bounds;
 mod claims;
 mod copied;
+mod deviation;
 mod entry;
 mod evaluate;
 mod exchange;
@@ -51,8 +52,15 @@ pub struct PublishedFinding {
 type RowLaw = fn(&Row) -> Vec<PublishedFinding>;
 
 /// Laws of single rows. A row that breaks none of them after two columns are swapped had these columns swapped.
-const ROW_LAWS: [RowLaw; 6] =
-    [product::check, window::check, bounds::check, whole::check, shares::check_row, percentiles::check];
+const ROW_LAWS: [RowLaw; 7] = [
+    product::check,
+    window::check,
+    bounds::check,
+    whole::check,
+    shares::check_row,
+    percentiles::check,
+    deviation::check,
+];
 
 /// Audits a published report. Findings in the order of the report, those about several places last.
 pub fn audit_report(report: &PublishedReport) -> Vec<PublishedFinding> {

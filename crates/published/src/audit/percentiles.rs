@@ -25,7 +25,7 @@ pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
 }
 
 /// Returns the rank of a quantity in the order of response times: the minimum first, the maximum last.
-fn rank(quantity: PublishedQuantity) -> Option<f64> {
+pub(super) fn rank(quantity: PublishedQuantity) -> Option<f64> {
     match quantity {
         PublishedQuantity::Percentile(number) => Some(number),
         PublishedQuantity::Of(QuantityForm::ResponseMin) => Some(f64::NEG_INFINITY),

@@ -3,6 +3,7 @@
 use crate::QuantityForm as Form;
 
 use super::PublishedFinding;
+use super::bounds::IN_PROGRESS_SHARE_MIN;
 use super::entry::{Entry, Row};
 use super::range::ValueRange;
 
@@ -36,8 +37,10 @@ const PER_USER: Option<&str> = Some("users");
 use Power::{Over, Times};
 
 /// Sources: Little 1961; Denning and Buzen 1978 (utilization); else by the definition of the quantities.
-const LAWS: [ProductLaw; 10] = [
+const LAWS: [ProductLaw; 12] = [
     law("total", of(Form::Operations), &[(of(Form::Rate), Times), (of(Form::Duration), Times)]),
+    law("total", of(Form::Data), &[(of(Form::Throughput), Times), (of(Form::Duration), Times)]),
+    law("total", of(Form::Data), &[(of(Form::Operations), Times), (of(Form::Size), Times)]),
     law("total", of(Form::Errors), &[(of(Form::ErrorRate), Times), (of(Form::Duration), Times)]),
     summed(law("little", of(Form::InProgress), &[(of(Form::Rate), Times), (of(Form::Response), Times)])),
     law("throughput", of(Form::Throughput), &[(of(Form::Rate), Times), (of(Form::Size), Times)]),
@@ -184,26 +187,44 @@ fn product_text(factors: &[(Entry, Power)]) -> String {
     text
 }
 
-/// Checks users = rate · (response time + think time), where users think.
+/// Checks users = rate · (response time + think time).
+///
+/// Users without think time may be idle for a small part of the time, as between an error and the next operation. Where
+/// a rate was offered, they wait for operations to fall due instead, and response times may count from then.
 fn interactive(row: &Row, class: Option<&str>) -> Option<PublishedFinding> {
-    let [users, rate, response, think] = [Form::Users, Form::Rate, Form::Response, Form::Think]
-        .map(|form| if form == Form::Rate { row.exactly(form, class) } else { row.find(form, class) });
-    let (users, rate, response) = (users?, rate?, response?);
-    let think = think.filter(|think| 0.0 < think.number.value)?;
+    let users = row.find(Form::Users, class)?;
+    let rate = row.exactly(Form::Rate, class)?;
+    let response = row.find(Form::Response, class)?;
+    let think = row.find(Form::Think, class)?;
+    let is_thinking = 0.0 < think.number.value;
+    if !is_thinking && is_paced(row, class) {
+        return None;
+    }
     let found = rate.range().times(response.range().plus(think.range()));
-    let text = || {
-        let seconds = users.number.value / rate.number.value - think.number.value;
-        format!(
-            "{} · ({} + {}) = {}, {} is printed; `{}` {} would agree",
-            rate.shown(),
-            response.shown(),
-            think.shown(),
-            users.in_its_unit(found.middle()),
-            users.shown(),
-            response.column.name,
-            response.in_its_unit(seconds)
-        )
+    let idle_share = if is_thinking { INTERACTIVE_SLACK } else { 1.0 - IN_PROGRESS_SHARE_MIN };
+    let (least, most) = (users.range().widened(idle_share), users.range().widened(INTERACTIVE_SLACK));
+    if least.may_be_at_most(found) && found.may_be_at_most(most) {
+        return None;
+    }
+    let cycle = match is_thinking {
+        true => format!("({} + {})", response.shown(), think.shown()),
+        false => response.shown(),
     };
-    (!found.widened(INTERACTIVE_SLACK).meets(users.range()))
-        .then(|| PublishedFinding::of_row("interactive", row, &[users, rate, response], text()))
+    let seconds = users.number.value / rate.number.value - think.number.value;
+    let text = format!(
+        "{} · {cycle} = {}, {} is printed; `{}` {} would agree",
+        rate.shown(),
+        users.in_its_unit(found.middle()),
+        users.shown(),
+        response.column.name,
+        response.in_its_unit(seconds)
+    );
+    Some(PublishedFinding::of_row("interactive", row, &[users, rate, response], text))
+}
+
+/// Returns whether the report says at which rate operations were offered, in all or per user.
+fn is_paced(row: &Row, class: Option<&str>) -> bool {
+    [None, PER_USER].into_iter().any(|per| {
+        row.per(Form::OfferedRate, per, class).or_else(|| row.per(Form::OfferedRate, per, None)).is_some()
+    })
 }

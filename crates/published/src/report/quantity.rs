@@ -89,10 +89,14 @@ quantities! {
     ResponseMin, "response-min", Writing::Measured(Measure::Time);
     /// Greatest response time.
     ResponseMax, "response-max", Writing::Measured(Measure::Time);
+    /// Standard deviation of the response time.
+    ResponseDeviation, "response-deviation", Writing::Measured(Measure::Time);
     /// Operations in progress or waiting, on average.
     InProgress, "in-progress", Writing::Measured(Measure::Plain);
     /// Length of the measurement.
     Duration, "duration", Writing::Set(Measure::Time);
+    /// Data moved, in all.
+    Data, "data", Writing::Measured(Measure::Data);
     /// Data moved per time.
     Throughput, "throughput", Writing::Measured(Measure::DataPerTime);
     /// Data that could be moved per time.

@@ -43,6 +43,53 @@ fn interactive_users_obey_the_response_time_law() {
     check("interactive", &clean, &[("9,756.1", "10,756.1"), ("0.30 s", "1.30 s"), ("2,000", "2,200")]);
 }
 
+/// 400 connections that never think: 45,000/s of 8.7 ms make 391.5 requests in progress.
+#[test]
+fn users_without_think_time_are_nearly_always_busy() {
+    let clean = record(
+        r#"{ id = "users", is = "users", value = "400" },
+        { id = "rate", is = "rate", value = "45,000 /s" },
+        { id = "response", is = "response", value = "8.70 ms" },
+        { id = "think", is = "think", value = "0 s" },"#,
+    );
+    let changes = [("8.70", "9.20"), ("8.70", "7.50"), ("45,000", "54,000"), ("\"400\"", "\"500\"")];
+    check("interactive", &clean, &changes);
+    // Users who wait for operations to fall due are idle without thinking, and waiting may be part of response times.
+    let offered = "{ id = \"offered\", is = \"offered-rate\", value = \"45,000 /s\" },";
+    let paced = clean.replacen("figures = [", &format!("figures = [{offered}"), 1);
+    for response in ["0.50 ms", "900 ms"] {
+        assert_eq!(laws(&paced.replacen("8.70 ms", response, 1)), [""; 0], "{response}");
+    }
+}
+
+/// Mean 20 ms within 0 to 400 ms: σ is at most √(380 · 20) = 87.2 ms; with σ = 30 ms the percentile 90 is at most
+/// 20 + 30 · √9 = 110 ms, and none of 101 operations is beyond 20 + 30 · √100 = 320 ms.
+#[test]
+fn deviations_are_possible_beside_mean_extremes_and_percentiles() {
+    let clean = record(
+        r#"{ id = "n", is = "operations", value = "101" },
+        { id = "mean", is = "response", value = "20.0 ms" },
+        { id = "sd", is = "response-deviation", value = "30.0 ms" },
+        { id = "p90", is = "percentile-90", value = "40 ms" },
+        { id = "most", is = "response-max", value = "200 ms" },"#,
+    );
+    check("deviation", &clean, &[("30.0 ms", "70.0 ms"), ("\"200 ms", "\"330 ms"), ("\"40 ms", "\"120 ms")]);
+    // Without a mean or a deviation there is nothing to say.
+    assert_eq!(laws(&clean.replacen("is = \"response\"", "is = \"service\"", 1)), [""; 0]);
+}
+
+#[test]
+fn data_in_all_is_throughput_times_length_and_operations_times_size() {
+    let clean = record(
+        r#"{ id = "length", is = "duration", value = "10.00 s" },
+        { id = "n", is = "operations", value = "20,000" },
+        { id = "size", is = "size", value = "500 B" },
+        { id = "transfer", is = "throughput", value = "1.00 MB/s" },
+        { id = "read", is = "data", value = "10.0 MB" },"#,
+    );
+    check("total", &clean, &[("1.00 MB", "1.20 MB"), ("500 B", "600 B")]);
+}
+
 #[test]
 fn totals_are_rate_times_length() {
     let clean = record(
@@ -189,7 +236,7 @@ fn no_more_operations_are_in_progress_than_users() {
 fn one_figure_is_the_same_everywhere() {
     let row = |subject: &str, rate: &str, response: &str| {
         format!(
-            "[[record]]\nid = \"{}\"\ntitle = \"{subject}, {rate}\"\nsubject = \"{subject}\"\nfigures = [\n\
+            "[[record]]\nid = \"{}\"\ntitle = \"{subject}, {rate}\"\nsubject = \"{subject}\"\nbenchmark = \"mix\"\nfigures = [\n\
              {{ id = \"rate\", is = \"rate\", value = \"{rate} /s\" }},\n\
              {{ id = \"response\", is = \"response\", value = \"{response} s\", also = [{{ at = \"summary\", value = \"{response} s\" }}] }},\n]\n",
             format!("{subject}{rate}").to_lowercase().replace([',', '.'], "-")
@@ -206,6 +253,9 @@ fn one_figure_is_the_same_everywhere() {
         &clean,
         &[("2,131 /s", "2,132 /s"), ("value = \"0.1234 s\" }]", "value = \"0.1244 s\" }]")],
     );
+    // Two tests without a name need not be the same test.
+    let nameless = clean.replace("benchmark = \"mix\"\n", "").replacen("2,131 /s", "2,132 /s", 1);
+    assert_eq!(laws(&nameless), [""; 0]);
     let copied = clean.replace("1999 /s", "2131 /s").replace("0.1234", "0.4812");
     assert_eq!(laws(&copied), ["copied", "copied"], "b has both figures of both records of a");
 }

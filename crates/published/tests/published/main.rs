@@ -7,6 +7,7 @@ mod golden;
 mod laws;
 mod mutations;
 mod ties;
+mod tools;
 
 use published::PublishedReport;
 use published::{PublishedFinding, audit_report};
