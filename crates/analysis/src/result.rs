@@ -265,7 +265,7 @@ pub struct TimeSummary {
     pub mean: Option<f64>,
     /// 95 % interval for the mean by batch means over the seconds of the phase; `None` if too few.
     pub mean_interval: Option<(f64, f64)>,
-    /// p50, p90, p99, p99.9; those for which there are too few values are missing.
+    /// p50, p90, p95, p99, p99.9, by nearest rank; those for which there are too few values are missing.
     pub percentiles: Vec<Percentile>,
     /// The greatest, exact.
     pub max: Option<Nanos>,

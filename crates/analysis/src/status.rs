@@ -37,8 +37,8 @@ pub struct LoadPointStatus {
     pub response_mean: Option<Nanos>,
     /// Median response time; `None` if there are too few operations.
     pub p50: Option<Nanos>,
-    /// 90th percentile of the response time, likewise.
-    pub p90: Option<Nanos>,
+    /// 95th percentile of the response time, likewise.
+    pub p95: Option<Nanos>,
     /// 99th percentile of the response time, likewise.
     pub p99: Option<Nanos>,
     /// The standing of every group of rules that applies to the load, in the order of [`RuleGroup::ALL`].
@@ -156,7 +156,7 @@ impl LoadPointStatus {
             in_flight_mean: totals.per_second(totals.in_flight_ns as f64 / 1e9),
             response_mean: totals.response.mean(),
             p50: quantile(0.5),
-            p90: quantile(0.9),
+            p95: quantile(0.95),
             p99: quantile(0.99),
             standings: standings(evidence),
         }

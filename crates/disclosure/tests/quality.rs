@@ -40,7 +40,7 @@ const WORDS: [(&str, &str); 22] = [
 ];
 
 /// Lines, markers and signs on a background: 3 at least (1.4.11).
-const GRAPHICS: [(&str, &str); 26] = [
+const GRAPHICS: [(&str, &str); 28] = [
     ("axis", "paper"),
     ("axis", "zone"),
     ("axis", "panel"),
@@ -49,11 +49,13 @@ const GRAPHICS: [(&str, &str); 26] = [
     ("s2", "paper"),
     ("s3", "paper"),
     ("s4", "paper"),
+    ("s5", "paper"),
     ("s0", "zone"),
     ("s1", "zone"),
     ("s2", "zone"),
     ("s3", "zone"),
     ("s4", "zone"),
+    ("s5", "zone"),
     ("h0", "paper"),
     ("h1", "paper"),
     ("h2", "paper"),

@@ -338,7 +338,7 @@ fn json_of_a_watched_run_follows_the_published_schema() {
 
 /// Goal: nobody minds mailing the page of the longest usual run, with everything watched that can be.
 #[test]
-fn a_full_watched_run_fits_into_four_hundred_and_forty_kilobytes() {
+fn a_full_watched_run_fits_into_four_hundred_and_forty_five_kilobytes() {
     let mut fixture = fixture::full();
     for point in &mut fixture.analysis.load_points {
         point.attribution = Some(attribution(0.97, 1));
@@ -360,7 +360,7 @@ fn a_full_watched_run_fits_into_four_hundred_and_forty_kilobytes() {
     let title = "Settings".to_owned();
     fixture.testbed.sections.push(model::FactSection { title, facts: facts.collect() });
     let bytes = render::html(&outline(&fixture.report())).len();
-    assert!(bytes < 440_000, "{bytes} bytes");
+    assert!(bytes < 445_000, "{bytes} bytes");
 }
 
 #[test]

@@ -165,7 +165,7 @@ pub(crate) mod tests {
             in_flight_mean: 1.0,
             response_mean: None,
             p50: None,
-            p90: None,
+            p95: None,
             p99: None,
             standings: standings(),
         }

@@ -17,6 +17,7 @@ const STATISTICS: &[NamedValue] = &[
     ("response_mean_s", |point| point.response.mean),
     ("response_p50_s", |point| percentile(point, 0.5)),
     ("response_p90_s", |point| percentile(point, 0.9)),
+    ("response_p95_s", |point| percentile(point, 0.95)),
     ("response_p99_s", |point| percentile(point, 0.99)),
     ("response_p999_s", |point| percentile(point, 0.999)),
     ("response_max_s", |point| point.response.max.map(Nanos::as_secs_f64)),

@@ -54,7 +54,9 @@ mod tests {
             summary(histogram).percentiles.iter().map(|p| p.q).collect::<Vec<_>>()
         };
         assert!(of(5).is_empty());
-        assert_eq!((of(6), of(367), of(368)), (vec![0.5], vec![0.5, 0.9], vec![0.5, 0.9, 0.99]));
+        assert_eq!((of(6), of(71)), (vec![0.5], vec![0.5, 0.9]));
+        assert_eq!((of(72), of(367)), (vec![0.5, 0.9, 0.95], vec![0.5, 0.9, 0.95]));
+        assert_eq!(of(368), [0.5, 0.9, 0.95, 0.99]);
     }
 
     /// By hand: 2, 4, 4, 4, 5, 5, 7, 9 ns: mean 5, population deviation 2.

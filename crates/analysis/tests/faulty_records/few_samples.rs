@@ -20,15 +20,15 @@ fn percentiles(users_n: u32) -> (Vec<f64>, analysis::Analysis) {
 fn percentiles_appear_with_enough_values_only() {
     let (qs, analysis) = percentiles(3);
     assert_valid(&analysis);
-    assert_eq!(qs, [0.5, 0.9]);
+    assert_eq!(qs, [0.5, 0.9, 0.95]);
     let missing = [(0.99, 368), (0.999, 3688)].map(|(q, needed)| MissingPercentile { q: Ratio(q), needed });
     assert_eq!(
         remarks(&analysis, "percentiles"),
         [Finding::MissingPercentiles { n: 300, missing: missing.to_vec() }]
     );
-    assert_eq!(percentiles(4).0, [0.5, 0.9, 0.99]);
+    assert_eq!(percentiles(4).0, [0.5, 0.9, 0.95, 0.99]);
     let (qs, analysis) = percentiles(40);
-    assert_eq!(qs, [0.5, 0.9, 0.99, 0.999]);
+    assert_eq!(qs, [0.5, 0.9, 0.95, 0.99, 0.999]);
     assert!(remarks(&analysis, "percentiles").is_empty());
 }
 

@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn series_differ_without_color() {
         let all = (0..3).map(|style| series(style, &[(1.0, 1.0), (2.0, 2.0)])).collect();
-        let grey = Palette { series: ["#777"; 5], ..Palette::PAPER };
+        let grey = Palette { series: ["#777"; 6], ..Palette::PAPER };
         let svg = standalone(&chart(all), &grey);
         let lines: Vec<&str> =
             svg.match_indices("<g class=\"series\">").map(|(at, _)| &svg[at..at + 400]).collect();

@@ -16,7 +16,7 @@ pub struct Palette {
     /// Background, and the inside of hollow markers.
     pub paper: &'static str,
     /// Series, by style index.
-    pub series: [&'static str; 5],
+    pub series: [&'static str; 6],
     /// Density levels, the lowest first: one hue whose lightness changes in equal steps, so that they differ in grayscale.
     pub heat: [&'static str; 5],
 }
@@ -30,7 +30,7 @@ impl Palette {
         axis: "var(--axis)",
         zone: "var(--zone)",
         paper: "var(--paper)",
-        series: ["var(--s0)", "var(--s1)", "var(--s2)", "var(--s3)", "var(--s4)"],
+        series: ["var(--s0)", "var(--s1)", "var(--s2)", "var(--s3)", "var(--s4)", "var(--s5)"],
         heat: ["var(--h0)", "var(--h1)", "var(--h2)", "var(--h3)", "var(--h4)"],
     };
 
@@ -43,7 +43,7 @@ impl Palette {
         axis: "#76818f",
         zone: "#eef1f5",
         paper: "#ffffff",
-        series: ["#0b5394", "#c65102", "#0a7d6c", "#8a3b8f", "#5b6675"],
+        series: ["#0b5394", "#c65102", "#0a7d6c", "#8a3b8f", "#5b6675", "#7a6a00"],
         heat: ["#628bbb", "#4572ab", "#2c5993", "#193f70", "#0b2444"],
     };
 

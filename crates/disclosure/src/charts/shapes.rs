@@ -3,20 +3,21 @@
 use std::fmt::Write;
 
 /// Number of different styles.
-pub(super) const STYLES: usize = 5;
+pub(super) const STYLES: usize = 6;
 
 /// Returns the dash pattern of a style; empty for a solid line.
 pub(super) fn dash(style: usize) -> &'static str {
-    ["", "7 4", "2 3", "10 3 2 3", "14 5"][style % STYLES]
+    ["", "7 4", "2 3", "10 3 2 3", "14 5", "5 2 1 2 1 2"][style % STYLES]
 }
 
-/// Returns the outline of a marker at a pixel: circle, square, triangle, diamond or hexagon.
+/// Returns the outline of a marker at a pixel: circle, square, triangle, diamond, hexagon or triangle on its tip.
 pub(super) fn marker(style: usize, x: f64, y: f64) -> String {
     let corners: &[(f64, f64)] = match style % STYLES {
         0 => return circle(x, y, 3.8),
         1 => &[(-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)],
         2 => &[(0.0, -4.6), (4.4, 3.4), (-4.4, 3.4)],
         3 => &[(0.0, -4.9), (4.9, 0.0), (0.0, 4.9), (-4.9, 0.0)],
+        5 => &[(0.0, 4.6), (4.4, -3.4), (-4.4, -3.4)],
         _ => &[(-2.2, -4.0), (2.2, -4.0), (4.4, 0.0), (2.2, 4.0), (-2.2, 4.0), (-4.4, 0.0)],
     };
     let mut path = polyline(corners.iter().map(|(dx, dy)| (x + dx, y + dy, false)));

@@ -162,7 +162,7 @@ fn times(name: &str, summary: Option<&TimeSummary>, unit: MeasureUnit, row: &mut
     number("mean", summary.and_then(|summary| summary.mean));
     number("mean_low", interval.map(|interval| interval.0));
     number("mean_high", interval.map(|interval| interval.1));
-    for (q, label) in [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99_9")] {
+    for (q, label) in [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99_9")] {
         let found = summary.and_then(|summary| summary.percentile(q));
         let interval = found.and_then(|one| one.interval);
         number(label, found.map(|one| one.value.as_secs_f64()));

@@ -25,7 +25,7 @@ use crate::Provenance;
 pub const FORMAT: u32 = 1;
 
 /// The percentiles that are written if there are enough values.
-const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// The names that the lines of a run refer to.
 #[derive(Debug, Clone, Copy)]

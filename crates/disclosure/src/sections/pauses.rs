@@ -24,6 +24,7 @@ fn table(report: &Report, index: usize, name: &str) -> Table {
         Column::numbers("Mean", ""),
         Column::numbers("p50", ""),
         Column::numbers("p90", ""),
+        Column::numbers("p95", ""),
         Column::numbers("p99", ""),
         Column::numbers("Maximum", ""),
     ];
@@ -42,6 +43,7 @@ fn row(point: &LoadPointResult, pause: &PauseResult, unit: TimeUnit) -> Row {
         unit.seconds(pause.drawn.mean),
         percentile(0.5),
         percentile(0.9),
+        percentile(0.95),
         percentile(0.99),
         unit.time(pause.drawn.max),
     ])

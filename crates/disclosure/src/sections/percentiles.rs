@@ -10,7 +10,7 @@ use crate::report::load_number;
 use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
 
 /// The percentiles shown, from 0 to 1, with their names.
-const SHOWN: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
+const SHOWN: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let points = &report.analysis.load_points;
@@ -59,12 +59,13 @@ fn chart(report: &Report) -> Chart {
         draw: Draw::Points,
         points: report.analysis.load_points.iter().filter_map(|point| drawn(point, *q)).collect(),
     });
-    let max = DataSeries { name: "max".into(), style: 4, draw: Draw::Points, points: maxima(report) };
+    let max =
+        DataSeries { name: "max".into(), style: SHOWN.len(), draw: Draw::Points, points: maxima(report) };
     Chart {
         id: "percentile-chart",
         title: format!("Response time percentiles against {}", report.terms().load_noun),
         description:
-            "Median, 90th, 99th and 99.9th percentile and maximum of the response time at each load point."
+            "Median, 90th, 95th, 99th and 99.9th percentile and maximum of the response time at each load point."
                 .into(),
         x: load_axis(report),
         panels: vec![Panel {

@@ -39,8 +39,8 @@ pub(crate) struct Second {
     pub in_flight: f64,
     /// Median response time; `None` if there are too few operations.
     pub p50: Option<Nanos>,
-    /// 90th percentile of the response time, likewise.
-    pub p90: Option<Nanos>,
+    /// 95th percentile of the response time, likewise.
+    pub p95: Option<Nanos>,
     /// 99th percentile of the response time, likewise.
     pub p99: Option<Nanos>,
     /// CPU utilization of the load threads.
@@ -78,7 +78,7 @@ impl Second {
             errors: self.errors.saturating_add(next.errors),
             in_flight: mean(self.in_flight, next.in_flight),
             p50: self.p50.max(next.p50),
-            p90: self.p90.max(next.p90),
+            p95: self.p95.max(next.p95),
             p99: self.p99.max(next.p99),
             ..*next
         }
@@ -150,7 +150,7 @@ fn second(key: PointKey, record: &IntervalRecord, at: f64) -> Second {
         errors: record.flow.failed.saturating_add(record.flow.timed_out),
         in_flight: figure(|one| one.in_flight_mean),
         p50: display_quantile(&record.response, 0.5),
-        p90: display_quantile(&record.response, 0.9),
+        p95: display_quantile(&record.response, 0.95),
         p99: display_quantile(&record.response, 0.99),
         generator_busy: Ratio(figure(|one| one.generator_busy.unwrap_or_default())),
         run_queue: Ratio(figure(|one| one.generator_wait.unwrap_or_default())),
@@ -227,9 +227,9 @@ mod tests {
     fn too_few_values_have_no_percentile() {
         let of = |n| {
             let second = History::default().add(KEY, &testing::record(0, Phase::Steady, n));
-            [second.p50, second.p90, second.p99].map(|quantile| quantile.is_some())
+            [second.p50, second.p95, second.p99].map(|quantile| quantile.is_some())
         };
-        assert_eq!([of(1), of(2), of(10)], [[false; 3], [true, false, false], [true, true, false]]);
+        assert_eq!([of(1), of(2), of(20)], [[false; 3], [true, false, false], [true, true, false]]);
         assert_eq!([of(99), of(100)], [[true, true, false], [true; 3]]);
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn draw_response(state: &State, context: FrameContext, area: Rect, bu
     type Of = fn(&Second) -> Option<Nanos>;
     let percentiles: [(&str, Of, Color); 3] = [
         ("p50", |second| second.p50, Color::Green),
-        ("p90", |second| second.p90, Color::Blue),
+        ("p95", |second| second.p95, Color::Blue),
         ("p99", |second| second.p99, Color::Magenta),
     ];
     let series = percentiles.map(|(_, of, color)| {

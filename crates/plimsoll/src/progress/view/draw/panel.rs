@@ -88,7 +88,7 @@ fn load(state: &State) -> Vec<Row> {
         ("completed", vec![now(&|s| rate(s.rate)), steady(&|s| rate(s.rate))]),
         ("due", vec![now(&|s| rate(s.due_rate)), steady(&|s| rate(s.due_rate))]),
         ("p50", vec![now(&|s| time(s.p50)), steady(&|s| time(s.p50))]),
-        ("p90", vec![now(&|s| time(s.p90)), steady(&|s| time(s.p90))]),
+        ("p95", vec![now(&|s| time(s.p95)), steady(&|s| time(s.p95))]),
         ("p99", vec![now(&|s| time(s.p99)), steady(&|s| time(s.p99))]),
         ("errors", vec![now(&|s| s.errors.to_string()), steady(&|s| s.errors.to_string())]),
         ("in flight", vec![now(&|s| mean(s.in_flight)), steady(&|s| mean(s.in_flight_mean))]),
