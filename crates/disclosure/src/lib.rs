@@ -23,7 +23,7 @@ pub use campaign::{CampaignRun, campaign_document, comparison_sections};
 pub use comparison::{
     bound_text, compare_error_text, comparison_changes, comparison_document, comparison_overall,
     comparison_summary, comparison_table, comparison_text, configuration_table, judged_bound_text,
-    plan_difference_text, single_runs_text,
+    plan_difference_text, runs_needed, single_runs_text,
 };
 pub use document::{
     Align, Banner, Block, Cell, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, RowStyle, Section,

@@ -93,8 +93,9 @@ fn metric_noun(metric: ComparedMetric) -> &'static str {
     match metric {
         ComparedMetric::Score => "rate",
         ComparedMetric::ResponseMean => "mean response time",
-        ComparedMetric::ResponseP99 => "p99",
+        ComparedMetric::ResponsePercentile(_) => "p99",
         ComparedMetric::CpuPerOperation => "server CPU time per operation",
+        ComparedMetric::ErrorRatio => "share of failures",
     }
 }
 
@@ -111,8 +112,9 @@ pub fn trend_table(trend: &Trend, runs: &[TrendedRun]) -> Table {
     let heading = |metric| match metric {
         ComparedMetric::Score => terms.score_heading,
         ComparedMetric::ResponseMean => terms.response_heading,
-        ComparedMetric::ResponseP99 => "p99",
+        ComparedMetric::ResponsePercentile(_) => "p99",
         ComparedMetric::CpuPerOperation => "Server CPU/operation",
+        ComparedMetric::ErrorRatio => "Failures",
     };
     let mut columns = vec![Column::words("Began"), Column::words("Run"), Column::words("Label")];
     columns.extend(trend.series.iter().map(|series| Column::numbers(heading(series.metric), "")));

@@ -92,6 +92,8 @@ fn the_terminal_shows_ratios_of_what_is_valid() {
     let table = comparison_table(&comparison).plain_rows();
     assert_eq!(table.len(), 4 * 3);
     assert_eq!(table[..3].iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["10", "", ""]);
+    // A second interval beside the one that decided would contradict it: it allows for less.
+    assert_eq!(table[1][2], "437.7");
     assert_eq!(table[1][3], "1.200 (1.151–1.252)");
     assert_eq!(table[1][4], "▲ faster");
     assert_eq!(ratios(table)[9..], ["1", "–", "–"]);
@@ -107,15 +109,49 @@ fn sentences_say_what_holds() {
          more connections per second (95 % CI 15–25 %); faster at 2, no difference found at 1."
     );
     assert_eq!(text[1], "a|b<c> and nginx have no common load at which both are valid.");
-    assert!(text[2].contains("a variation of up to 2.0 % between runs is assumed"), "{}", text[2]);
+    assert!(
+        text[2].contains("allow for what identical processes usually differ by, 5.0 % of the rate"),
+        "{}",
+        text[2]
+    );
     assert_eq!(
         text[3],
         "The runs are too short to determine whether 6 of the 12 differences are real. Use at least 10 s per load point \
          (`--duration 10s`), or three runs per server (`--repeat 3`)."
     );
     assert_eq!(text.len(), 4);
+    let mut longer = certain();
+    longer.steady = units::Nanos::from_secs(10);
+    let longer = comparison_text(&longer);
+    assert!(
+        longer[3]
+            .ends_with("Use longer load points (`--duration`), or three runs per server (`--repeat 3`).")
+    );
     let without = comparison_text(&compared(&runs()));
     assert!(without[3].contains("whether 9 of the 12 differences are real"), "percentiles have: {without:?}");
+}
+
+/// Where the rate does not differ, there is no server yet that "it" could be.
+#[test]
+fn a_clause_about_one_server_names_it() {
+    let mut comparison = certain();
+    comparison.sides.truncate(2);
+    comparison.sides[1].overall.clear();
+    for change in &mut comparison.levels[2].figures[1].changes {
+        change.finding = ComparisonFinding::Lower;
+        (change.ratio, change.interval, change.detectable) = (0.85, Some((0.82, 0.88)), Some(0.051));
+        if change.metric == ComparedMetric::Score {
+            change.finding = ComparisonFinding::NoEvidence;
+        }
+    }
+    let text = comparison_text(&comparison).remove(0);
+    assert!(
+        text.contains(
+            "at 40 clients; responses of apache take 15 % less time (95 % CI 12–18 %), its 99th percentile is"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("and it uses 15 % less CPU time per operation"), "{text}");
 }
 
 /// Every finding about the rate, in words.

@@ -179,29 +179,33 @@ fn passes() -> Vec<(&'static str, Fixture)> {
     runs
 }
 
+fn inputs<'a>(runs: &'a [(&'static str, Fixture)]) -> Vec<RunInput<'a>> {
+    let input = |(server, fixture): &'a (&'static str, Fixture)| RunInput {
+        name: server,
+        server,
+        program: &fixture.provenance.program,
+        plan: &fixture.plan,
+        analysis: &fixture.analysis,
+        testbed: &fixture.testbed,
+        began: &[],
+    };
+    runs.iter().map(input).collect()
+}
+
 fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
-    let runs: Vec<RunInput> = runs
-        .iter()
-        .map(|(server, fixture)| RunInput {
-            name: server,
-            server,
-            program: &fixture.provenance.program,
-            plan: &fixture.plan,
-            analysis: &fixture.analysis,
-            testbed: &fixture.testbed,
-            began: &[],
-        })
-        .collect();
-    compare(&runs, MismatchPolicy::Allow).unwrap()
+    compare(&inputs(runs), MismatchPolicy::Allow).unwrap()
 }
 
 #[test]
 fn every_comparison_follows_its_schema() {
-    let mut comparison = compared(&passes());
+    let passes = passes();
+    let mut comparison = compared(&passes);
     comparison.levels[0].figures[1].changes[0].interval = Some((0.7, 0.9));
-    let bound =
-        ChangeBound { metric: ComparedMetric::Score, direction: BoundDirection::Decrease, ratio: 0.95 };
-    let judged = judge_bounds(&comparison, &[bound]);
+    let bounds = [
+        ChangeBound::new(ComparedMetric::Score, BoundDirection::Decrease, -0.05),
+        ChangeBound::new(ComparedMetric::ErrorRatio, BoundDirection::Increase, 0.005),
+    ];
+    let judged = judge_bounds(&comparison, &inputs(&passes), &bounds);
     let json = through_text(&render::comparison_json(&comparison, &judged));
     for filled in ["bounds", "unlike", "scalings", "levels", "sides", "configuration", "text"] {
         assert!(json[filled].as_array().is_some_and(|all| !all.is_empty()), "{filled} is not looked at");

@@ -139,8 +139,11 @@ const RATE_UNITS: &[(&str, LimitUnit, f64)] =
     &[("/s", LimitUnit::PerSecond, 1.0), ("", LimitUnit::Plain, 1.0)];
 
 impl PercentileRank {
-    /// Reads the name of a percentile: `p`, a number above 0 and below 100, at most three decimals.
-    fn parse(name: &str) -> Option<PercentileRank> {
+    /// The 99th percentile.
+    pub const P99: PercentileRank = PercentileRank(99_000);
+
+    /// Reads the name of a percentile: `p`, a number above 0 and below 100, at most three decimals; `None` if it is none.
+    pub fn parse(name: &str) -> Option<PercentileRank> {
         let number = name.strip_prefix('p')?;
         let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -152,8 +155,15 @@ impl PercentileRank {
     }
 
     /// Returns the quantile, from 0 to 1.
-    fn quantile(self) -> f64 {
+    pub fn quantile(self) -> f64 {
         f64::from(self.0) / 100_000.0
+    }
+}
+
+impl fmt::Display for PercentileRank {
+    /// Writes the name as it is read: `p99.9`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p{}", f64::from(self.0) / 1000.0)
     }
 }
 
@@ -161,7 +171,7 @@ impl fmt::Display for LimitMetric {
     /// Writes the name as it is read: `p99.9`, `errors`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LimitMetric::Percentile(rank) => write!(f, "p{}", f64::from(rank.0) / 1000.0),
+            LimitMetric::Percentile(rank) => rank.fmt(f),
             metric => {
                 let named = METRICS.iter().find(|(_, known)| known == metric);
                 f.write_str(named.expect("every metric but percentiles has a name").0)

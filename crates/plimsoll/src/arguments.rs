@@ -482,8 +482,9 @@ pub(crate) struct CompareArguments {
     /// Compare runs of different benchmarks or settings, at the loads they have in common; the differences are listed
     #[arg(long)]
     pub anyway: bool,
-    /// Exit with 5 if a metric changed by more than this from the baseline to another side: `rate<-5%`, `p99>+10%`, also
-    /// `mean` and `cpu` (server CPU time per operation). The whole 95 % confidence interval must be beyond the bound; if
+    /// Exit with 5 if a metric changed by more than this from the baseline to another side: `rate<-5%`, `p95>+10%`, also
+    /// `mean`, any percentile, `cpu` (server CPU time per operation) and `errors` (`errors>+0.5%`: by half a percentage
+    /// point). The whole 95 % confidence interval must be beyond the bound; if
     /// it contains the bound, the comparison is undecided and exits with 0. May be repeated
     #[arg(long, value_name = "BOUND", value_parser = bounds)]
     pub fail_if: Vec<BoundList>,

@@ -2,20 +2,24 @@
 
 use analysis::compare::{BoundDirection, ChangeBound, ComparedMetric};
 use languages::LoadListError;
+use model::PercentileRank;
 
-/// The names of the metrics.
+/// The names of the metrics, besides those of percentiles.
 const METRICS: [(&str, ComparedMetric); 4] = [
     ("rate", ComparedMetric::Score),
     ("mean", ComparedMetric::ResponseMean),
-    ("p99", ComparedMetric::ResponseP99),
     ("cpu", ComparedMetric::CpuPerOperation),
+    ("errors", ComparedMetric::ErrorRatio),
 ];
 
 /// The largest change that a bound may name, in percent.
 const PERCENT_MAX: f64 = 10_000.0;
 
 const HINT: &str =
-    "write metric, comparison and change, such as `rate<-5%`, `p99>+10%`, `mean>+10%` or `cpu>+20%`";
+    "write metric, comparison and change, such as `rate<-5%`, `p95>+10%`, `cpu>+20%` or `errors>+0.5%`";
+
+/// The metrics, for the hint about an unknown one.
+const NAMES: &str = "rate, mean, p50, p90, p95, p99, p99.9, any other percentile, cpu and errors";
 
 /// Reads bounds, separated by commas.
 ///
@@ -47,9 +51,8 @@ fn bound(text: &str) -> Result<ChangeBound, (String, String)> {
         return Err((format!("expected a bound for a change, found `{text}`"), HINT.to_owned()));
     };
     let (name, rest) = (text[..at].trim_end(), text[at + 1..].trim_start());
-    let Some((_, metric)) = METRICS.iter().find(|(known, _)| *known == name) else {
-        let names = METRICS.map(|(name, _)| name).join(", ");
-        return Err((format!("`{name}` is not a metric of comparisons"), format!("the metrics are {names}")));
+    let Some(metric) = metric(name) else {
+        return Err((format!("`{name}` is not a metric of comparisons"), format!("the metrics are {NAMES}")));
     };
     let direction = match text.as_bytes()[at] {
         b'<' => BoundDirection::Decrease,
@@ -65,7 +68,7 @@ fn bound(text: &str) -> Result<ChangeBound, (String, String)> {
         BoundDirection::Increase => (0.0..=PERCENT_MAX).contains(&percent),
     };
     match (is_sensible, direction) {
-        (true, _) => Ok(ChangeBound { metric: *metric, direction, ratio: 1.0 + percent / 100.0 }),
+        (true, _) => Ok(ChangeBound::new(metric, direction, percent / 100.0)),
         (_, BoundDirection::Decrease) if percent <= -100.0 => {
             Err((format!("`{name}` cannot fall by 100 % or more"), example))
         }
@@ -74,6 +77,11 @@ fn bound(text: &str) -> Result<ChangeBound, (String, String)> {
         }
         _ => Err((format!("`{text}` would fail without any change"), example)),
     }
+}
+
+fn metric(name: &str) -> Option<ComparedMetric> {
+    let named = METRICS.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric);
+    named.or_else(|| PercentileRank::parse(name).map(ComparedMetric::ResponsePercentile))
 }
 
 /// Reads `-5%`, `+10 %` or `10%`. The minus sign may be that of typography.
@@ -99,17 +107,21 @@ mod tests {
 
     #[test]
     fn bounds_are_read() {
-        let found = parse_bounds("rate<-5%, p99 > +10 %,mean>12.5%,cpu<−1%,rate>0%").unwrap();
+        let found =
+            parse_bounds("rate<-5%, p99 > +10 %,mean>12.5%,cpu<−1%,rate>0%,p97.5>5%,errors>0.5%").unwrap();
+        let rank = PercentileRank::parse("p97.5").unwrap();
         let found: Vec<_> = found.iter().map(|one| (one.metric, one.direction, one.ratio)).collect();
-        use ComparedMetric::{CpuPerOperation, ResponseMean, ResponseP99, Score};
+        use ComparedMetric::{CpuPerOperation, ErrorRatio, ResponseMean, ResponsePercentile, Score};
         assert_eq!(
             found,
             [
                 (Score, BoundDirection::Decrease, 0.95),
-                (ResponseP99, BoundDirection::Increase, 1.1),
+                (ComparedMetric::RESPONSE_P99, BoundDirection::Increase, 1.1),
                 (ResponseMean, BoundDirection::Increase, 1.125),
                 (CpuPerOperation, BoundDirection::Decrease, 0.99),
                 (Score, BoundDirection::Increase, 1.0),
+                (ResponsePercentile(rank), BoundDirection::Increase, 1.05),
+                (ErrorRatio, BoundDirection::Increase, 0.005f64.exp()),
             ]
         );
     }
@@ -120,7 +132,12 @@ mod tests {
         let cases = [
             ("", "expected a bound for a change, found ``", "write metric, comparison and change"),
             ("rate", "expected a bound for a change, found `rate`", "write metric, comparison and change"),
-            ("p95>10%", "`p95` is not a metric of comparisons", "the metrics are rate, mean, p99, cpu"),
+            (
+                "p100>10%",
+                "`p100` is not a metric of comparisons",
+                "the metrics are rate, mean, p50, p90, p95, p99",
+            ),
+            ("max>10%", "`max` is not a metric of comparisons", "any other percentile, cpu and errors"),
             ("rate<-5", "expected a change in percent, found `-5`", "such as `rate<-5%`"),
             ("p99>=10%", "expected a number before `%`, found `=10`", "such as `p99>+5%`"),
             ("p99>ten%", "expected a number before `%`, found `ten`", "such as `p99>+5%`"),

@@ -44,7 +44,7 @@ pub use batches::{Batches, batch_quantile_interval};
 pub use change_points::{ChangePoint, N_SEGMENT_MIN, change_points};
 pub use codec::HistogramError;
 pub use compare::{
-    ComparisonFinding, Decision, EQUIVALENCE_MARGIN, HypothesisFamily, LogRatio, MeasuredFigure,
+    BetweenRuns, ComparisonFinding, Decision, EQUIVALENCE_MARGIN, HypothesisFamily, LogRatio, MeasuredFigure,
     NOISE_THRESHOLD, POWER, Significance, StandardError, decide_significance, finding, standard_error,
 };
 pub use curve::{CurvePoint, knee, peak, saturation_point};

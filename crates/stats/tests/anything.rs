@@ -4,8 +4,9 @@
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
 use stats::{
-    Amdahl, CurvePoint, Estimate, HypothesisFamily, LogRatio, MeasuredFigure, POWER, Repeats, ScalingPoint,
-    SteadyLimit, Usl, decide_significance, knees, speed_ups, standard_error, steadiness, warm_up_cut,
+    Amdahl, BetweenRuns, CurvePoint, Estimate, HypothesisFamily, LogRatio, MeasuredFigure, POWER, Repeats,
+    ScalingPoint, SteadyLimit, Usl, decide_significance, knees, speed_ups, standard_error, steadiness,
+    warm_up_cut,
 };
 use units::Ratio;
 
@@ -59,11 +60,13 @@ proptest! {
         let found = [
             LogRatio::of_pairs(&pairs, 1),
             LogRatio::of_repetitions(&a, &b, 1),
-            LogRatio::of_runs(&runs_a, &runs_b, Ratio(0.02)),
+            LogRatio::of_runs(&runs_a, &runs_b, BetweenRuns { deviation: Ratio(0.02), degrees_of_freedom: 6.0 }),
         ];
         for found in found.iter().flatten() {
             check(found.ratio(CONFIDENCE).as_slice());
             prop_assert!((0.0..=1.0).contains(&found.p_value()), "{found:?}");
+            let runs = found.runs_to_exclude(1.05, Ratio(0.05), POWER);
+            prop_assert!(runs.is_none_or(|n| (3..=LogRatio::RUNS_MAX).contains(&n)), "{found:?}");
             prop_assert!(found.detectable(Ratio(0.05), POWER).is_none_or(|more| 0.0 <= more.0), "{found:?}");
         }
     }

@@ -1,6 +1,9 @@
 //! Bounds that the user sets for the changes of a comparison, and whether they are exceeded.
 
-use super::{Change, ComparedMetric, Comparison};
+use stats::{LogRatio, POWER};
+
+use super::change::{ALPHA, overall};
+use super::{Change, ComparedMetric, Comparison, RunInput};
 
 /// A bound for the change of a metric from the baseline: a rate that falls by more than 5 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,7 +12,8 @@ pub struct ChangeBound {
     pub metric: ComparedMetric,
     /// The side of the bound on which a change is too large.
     pub direction: BoundDirection,
-    /// The bound as a ratio to the baseline (0.95: −5 %), above 0: at most 1 for decreases, at least 1 for increases.
+    /// The bound as a ratio to the baseline (0.95: −5 %), above 0: at most 1 for decreases, at least 1 for increases. See
+    /// [`ComparedMetric::ratio_of`].
     pub ratio: f64,
 }
 
@@ -46,24 +50,39 @@ pub struct JudgedBound {
     pub change: Option<Change>,
     /// The outcome.
     pub outcome: BoundOutcome,
+    /// The number of runs of each side that would probably decide an undecided bound, if the change found here is the true
+    /// one; `None` of other outcomes, without an interval, and if it is more than [`LogRatio::RUNS_MAX`].
+    pub runs_needed: Option<u32>,
 }
 
-/// Judges bounds by the 95 % intervals of the changes over all loads, for every side but the baseline.
+/// Judges bounds by the 95 % intervals of the changes over all loads, for every side but the baseline. `runs` are those of
+/// the comparison, in the same order.
 ///
 /// Each bound is judged by itself. If the true change equals the bound, it is found to be exceeded in at most 2.5 % of
 /// comparisons, and more rarely if the true change is smaller.
-pub fn judge_bounds(comparison: &Comparison, bounds: &[ChangeBound]) -> Vec<JudgedBound> {
-    let sides = comparison.sides.iter().enumerate().skip(1);
-    let judged = sides.flat_map(|(index, side)| {
-        bounds.iter().map(move |bound| {
-            let change = side.overall.iter().find(|change| change.metric == bound.metric).copied();
-            JudgedBound { bound: *bound, side: index, change, outcome: bound.outcome(change.as_ref()) }
-        })
-    });
-    judged.collect()
+pub fn judge_bounds(comparison: &Comparison, runs: &[RunInput], bounds: &[ChangeBound]) -> Vec<JudgedBound> {
+    let judge = |side: usize, bound: &ChangeBound| {
+        let found = overall(comparison, runs, side, bound.metric);
+        let change = found.as_ref().map(|found| found.change);
+        let outcome = bound.outcome(change.as_ref());
+        let undecided =
+            found.and_then(|found| found.log_ratio).filter(|_| outcome == BoundOutcome::Undecided);
+        let runs_needed = undecided.and_then(|log_ratio| bound.runs_needed(&log_ratio));
+        JudgedBound { bound: *bound, side, change, outcome, runs_needed }
+    };
+    (1..comparison.sides.len()).flat_map(|side| bounds.iter().map(move |bound| judge(side, bound))).collect()
 }
 
 impl ChangeBound {
+    /// Makes a bound for a change: −0.05 is 5 % less than the baseline, or of a share 5 percentage points.
+    pub fn new(metric: ComparedMetric, direction: BoundDirection, change: f64) -> ChangeBound {
+        ChangeBound { metric, direction, ratio: metric.ratio_of(change) }
+    }
+
+    fn runs_needed(&self, found: &LogRatio) -> Option<u32> {
+        found.runs_to_exclude(self.ratio, ALPHA, POWER)
+    }
+
     fn outcome(&self, change: Option<&Change>) -> BoundOutcome {
         let Some(change) = change else { return BoundOutcome::NotMeasured };
         let Some((low, high)) = change.single_interval else { return BoundOutcome::Undecided };
@@ -84,7 +103,11 @@ mod tests {
     use stats::ComparisonFinding;
     use units::Ratio;
 
+    use stats::{BetweenRuns, MeasuredFigure};
+    use units::{Purpose, Rng};
+
     use super::super::Basis;
+    use super::super::between_runs::{self, BETWEEN_RUNS};
     use super::*;
 
     fn change(single_interval: Option<(f64, f64)>) -> Change {
@@ -127,5 +150,90 @@ mod tests {
             ChangeBound { metric: ComparedMetric::Score, direction: BoundDirection::Decrease, ratio: 0.95 };
         assert_eq!(bound.outcome(Some(&change(None))), BoundOutcome::Undecided);
         assert_eq!(bound.outcome(None), BoundOutcome::NotMeasured);
+    }
+
+    /// A normal number; the sum of twelve uniform ones has variance 1.
+    fn normal(rng: &mut Rng) -> f64 {
+        (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0
+    }
+
+    /// How processes of one program differ from each other: the deviation of their speed, and how many in a hundred are
+    /// 15 % slower, because of another layout of memory or a neighbor on the machine.
+    #[derive(Debug, Clone, Copy)]
+    struct Processes {
+        deviation: f64,
+        n_slow: f64,
+    }
+
+    impl Processes {
+        /// Returns the times per operation of so many runs, each of a process of its own, with the error of ten seconds whose
+        /// noise is 3 %.
+        fn runs(self, rng: &mut Rng, n: usize, time: f64) -> Vec<MeasuredFigure> {
+            const SECONDS: f64 = 0.03;
+            let run = |_| {
+                let slow = if 100.0 * rng.uniform() < self.n_slow { 0.15 } else { 0.0 };
+                let log = self.deviation * normal(rng) + slow + SECONDS / 10.0f64.sqrt() * normal(rng);
+                let relative = SECONDS / 10.0f64.sqrt();
+                MeasuredFigure { value: time * log.exp(), relative, degrees_of_freedom: 6.0 }
+            };
+            (0..n).map(run).collect()
+        }
+
+        /// Returns the share of comparisons of so many runs per side that find a server slower by more than 5 %, if its
+        /// operations take `time` as long.
+        fn share_exceeded(self, n: usize, time: f64) -> f64 {
+            const N: u64 = 2_000;
+            let is_exceeded = |seed: u64| {
+                let mut rng = Rng::new(seed, Purpose::Simulation, n as u64);
+                let (a, b) = (self.runs(&mut rng, n, 1.0), self.runs(&mut rng, n, time));
+                let values = |runs: &[MeasuredFigure]| runs.iter().map(|run| run.value).collect::<Vec<f64>>();
+                let expected = between_runs::expected(BETWEEN_RUNS.0);
+                let found = LogRatio::of_repetitions(&values(&a), &values(&b), seed)
+                    .or_else(|| LogRatio::of_runs(&a, &b, expected))
+                    .unwrap();
+                let interval = found.ratio(Ratio(1.0 - ALPHA.0)).map(|ratio| (ratio.low, ratio.high));
+                let bound = ChangeBound::new(ComparedMetric::ResponseMean, BoundDirection::Increase, 0.05);
+                bound.outcome(Some(&change(interval))) == BoundOutcome::Exceeded
+            };
+            (0..N).filter(|seed| is_exceeded(*seed)).count() as f64 / N as f64
+        }
+    }
+
+    /// Goal: twenty pairs of identical processes with two bounds each raise one alarm at most, a server that takes 40 % more time
+    /// is found by one run per side in 18 of 20, and one that takes 15 % more by three per side.
+    ///
+    /// Method: with a probability of an alarm of at most 1 % per bound, 40 bounds have two alarms or more in less than 7 % of
+    /// such trials even if they were independent; one of 95 % is found in 18 of 20 or more with a probability of 92 %. The
+    /// deviations are those that were measured, and twice as much where one run has to do.
+    #[test]
+    fn one_run_per_side_blames_no_identical_process_and_finds_a_large_slowdown() {
+        let cases = [
+            (Processes { deviation: 0.012, n_slow: 0.0 }, 0.95),
+            (Processes { deviation: 0.03, n_slow: 0.0 }, 0.60),
+            (Processes { deviation: 0.05, n_slow: 0.0 }, 0.25),
+            (Processes { deviation: 0.02, n_slow: 5.0 }, 0.60),
+        ];
+        for (processes, least) in cases {
+            let found =
+                [(1, 1.0), (1, 1.4), (3, 1.0), (3, 1.15)].map(|(n, time)| processes.share_exceeded(n, time));
+            println!("| {processes:?} | {found:.3?} |");
+            let [alike, much_slower, alike_repeated, slower] = found;
+            assert!(alike <= 0.01 && alike_repeated <= 0.01, "{processes:?}: {found:?}");
+            assert!(0.9 <= much_slower && least <= slower, "{processes:?}: {found:?}");
+        }
+    }
+
+    /// What the same processes said without an expectation of their scatter but 2 %.
+    #[test]
+    fn an_expectation_of_two_percent_blames_identical_processes() {
+        let processes = Processes { deviation: 0.05, n_slow: 0.0 };
+        let known = BetweenRuns { deviation: Ratio(0.02), degrees_of_freedom: 1e6 };
+        let alarms = (0..1_000).filter(|seed| {
+            let mut rng = Rng::new(*seed, Purpose::Simulation, 1);
+            let (a, b) = (processes.runs(&mut rng, 1, 1.0), processes.runs(&mut rng, 1, 1.0));
+            let ratio = LogRatio::of_runs(&a, &b, known).unwrap().ratio(Ratio(0.95)).unwrap();
+            1.05 < ratio.low
+        });
+        assert!(50 < alarms.count());
     }
 }

@@ -9,21 +9,11 @@ use units::{Ratio, WallTime};
 
 use super::figures::is_valid;
 use super::interleaving::interleaved_pairs;
-use super::{ComparedMetric, Comparison, RunInput, best_point, point_at};
+use super::{ComparedMetric, Comparison, RunInput, best_point, between_runs, point_at};
 use crate::LoadPointResult;
 
-/// The assumed deviation of a figure from run to run, relative to it, where too few runs of one server are there to
-/// measure it.
-///
-/// A house rule. The rounds that `docs/bench-generator.md` lists differ by 1 to 5 % on a machine with nothing else to
-/// do.
-pub const BETWEEN_RUNS: Ratio = Ratio(0.02);
-
-/// The delivered ratio from which the schedule, not the server, sets the rate of a run. A house rule.
-const SCHEDULED: f64 = 0.999;
-
 /// The significance level: the probability of any false alarm where nothing differs.
-const ALPHA: Ratio = Ratio(0.05);
+pub(super) const ALPHA: Ratio = Ratio(0.05);
 
 /// The change of a figure from the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,7 +49,8 @@ pub enum Basis {
     Interleaved(usize),
     /// Repetitions that were not interleaved: the numbers of the baseline and of the other.
     Repetitions(usize, usize),
-    /// The seconds of too few runs to be repetitions, with an assumed deviation of [`BETWEEN_RUNS`] between runs.
+    /// The seconds of too few runs to be repetitions, and the scatter that is expected between runs
+    /// ([`super::BETWEEN_RUNS`]).
     Phases,
 }
 
@@ -69,7 +60,7 @@ struct Value {
     value: f64,
     shown: Option<MeasuredFigure>,
     began: Option<WallTime>,
-    /// The deviation of the figure assumed from run to run.
+    /// The deviation of the figure that is expected from run to run.
     between: f64,
 }
 
@@ -124,6 +115,28 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec
             best.figures.changes.push(found.change(ComparedMetric::Score, significance.overall));
         }
     }
+}
+
+/// The change of a metric over all loads, by itself, as bounds are judged.
+pub(super) struct OverallChange {
+    pub(super) change: Change,
+    /// What the interval follows from; `None` without one.
+    pub(super) log_ratio: Option<LogRatio>,
+}
+
+/// Compares a metric of a side with the baseline's over all loads, as if nothing else were compared; `None` if it was not
+/// measured, or there is no common load at which all runs are valid.
+pub(super) fn overall(
+    comparison: &Comparison,
+    runs: &[RunInput],
+    side: usize,
+    metric: ComparedMetric,
+) -> Option<OverallChange> {
+    let groups: Vec<Vec<usize>> = comparison.sides.iter().map(|side| side.runs.clone()).collect();
+    let compared = compare_figure(comparison, runs, &groups, side, metric);
+    let found = compared.overall?;
+    let change = found.change(metric, Decision { holds: false, level: ALPHA });
+    Some(OverallChange { change: Change { n_loads: compared.n_loads, ..change }, log_ratio: found.log_ratio })
 }
 
 impl FigureComparison {
@@ -190,7 +203,7 @@ impl ComparedRatio {
 fn of_phases(a: &[Value], b: &[Value]) -> Option<LogRatio> {
     let shown = |side: &[Value]| side.iter().map(|one| one.shown).collect::<Option<Vec<MeasuredFigure>>>();
     let between = a.iter().chain(b).map(|one| one.between).fold(0.0, f64::max);
-    LogRatio::of_runs(&shown(a)?, &shown(b)?, Ratio(between))
+    LogRatio::of_runs(&shown(a)?, &shown(b)?, between_runs::expected(between))
 }
 
 fn ratio_of(a: &[f64], b: &[f64]) -> f64 {
@@ -230,27 +243,7 @@ fn compare_figure(
 fn value(run: &RunInput, point: &LoadPointResult, metric: ComparedMetric) -> Option<Value> {
     let began = run.began.iter().find(|(index, _)| *index == point.index).map(|(_, began)| *began);
     let value = metric.of(point).filter(|_| is_valid(point))?;
-    Some(Value { value, shown: metric.shown(point), began, between: between_runs(point, metric) })
-}
-
-/// Returns the assumed deviation of a figure from run to run.
-///
-/// The speed of the server varies, so rates vary as far as the server sets them: not at all in an open loop that was
-/// delivered, and in a closed one by the part of the cycle in which users wait for replies, since X = N ÷ (R + Z)
-/// gives dX ÷ X = −(dR ÷ R) · R ÷ (R + Z).
-fn between_runs(point: &LoadPointResult, metric: ComparedMetric) -> f64 {
-    let part = match (metric, point.delivered_ratio) {
-        (ComparedMetric::Score, Some(delivered)) if SCHEDULED <= delivered => 0.0,
-        (ComparedMetric::Score, None) => part_waiting(point),
-        _ => 1.0,
-    };
-    BETWEEN_RUNS.0 * part
-}
-
-/// Returns R ÷ (R + Z), the average part of users that wait for a reply.
-fn part_waiting(point: &LoadPointResult) -> f64 {
-    let part = point.in_flight_mean / (point.in_flight_mean + point.thinking_mean);
-    if part.is_finite() { part.clamp(0.0, 1.0) } else { 1.0 }
+    Some(Value { value, shown: metric.shown(point), began, between: between_runs::deviation(point, metric) })
 }
 
 /// Returns the geometric mean of a run's figures at several loads, with the error that follows and the start time of

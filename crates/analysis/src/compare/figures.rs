@@ -68,7 +68,7 @@ impl Figures {
             score_interval: score_interval(shown),
             rate: mean(&|point| Some(point.rate)).unwrap_or(0.0),
             response_mean: mean(&|point| point.response.mean),
-            response_p99: mean(&|point| ComparedMetric::ResponseP99.of(point)).map(Nanos::from_secs_f64),
+            response_p99: mean(&|point| ComparedMetric::RESPONSE_P99.of(point)).map(Nanos::from_secs_f64),
             sut_cpus: mean(&|point| point.sut_cpus),
             sut_cpu_per_operation: mean(&|point| point.sut_cpu_per_operation),
             changes: Vec::new(),

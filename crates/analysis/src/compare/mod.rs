@@ -5,6 +5,7 @@
 //! user gave them different labels or named some as the baseline; the first side is the baseline. Significance is decided over all figures at all loads at once
 //! ([`stats::decide_significance`]), so that many comparisons do not create false differences.
 
+mod between_runs;
 mod bound;
 mod change;
 mod configuration;
@@ -17,10 +18,11 @@ mod sides;
 mod web;
 
 use model::{BenchmarkId, Load, Modification, Plan, Score, Testbed, Words};
-use units::WallTime;
+use units::{Nanos, WallTime};
 
+pub use between_runs::BETWEEN_RUNS;
 pub use bound::{BoundDirection, BoundOutcome, ChangeBound, JudgedBound, judge_bounds};
-pub use change::{BETWEEN_RUNS, Basis, Change};
+pub use change::{Basis, Change};
 pub use configuration::{ConfigurationDifference, READINGS, plain_value};
 pub use figures::{Best, Figures};
 pub use metric::ComparedMetric;
@@ -65,6 +67,8 @@ pub struct Comparison {
     pub benchmark: BenchmarkId,
     /// Its score.
     pub score: Score,
+    /// The shortest steady phase of a load point in any of the runs.
+    pub steady: Nanos,
     /// Its words.
     pub words: Words,
     /// Deviations from its definition, in any of the runs; each once.
@@ -152,6 +156,7 @@ pub fn compare_with_baseline(
     let mut comparison = Comparison {
         benchmark: first.plan.benchmark.clone(),
         score: first.plan.catalog.score.clone(),
+        steady: runs.iter().map(|run| run.plan.phases.steady).min().unwrap_or_default(),
         words: first.plan.catalog.words.clone(),
         modifications: modifications(runs),
         plan_differences: differences,

@@ -3,6 +3,7 @@
 use analysis::compare::{
     BETWEEN_RUNS, Basis, BoundDirection, BoundOutcome, ChangeBound, ComparedMetric, Comparison, JudgedBound,
 };
+use stats::LogRatio;
 
 use super::sentences::percent;
 use crate::{Block, Cell, Column, NoteKind, Row, RowStyle, Section, Table, numbers};
@@ -10,13 +11,14 @@ use crate::{Block, Cell, Column, NoteKind, Row, RowStyle, Section, Table, number
 /// Returns a bound as it is written on the command line: `rate<-5%`.
 pub fn bound_text(bound: &ChangeBound) -> String {
     let metric = match bound.metric {
-        ComparedMetric::Score => "rate",
-        ComparedMetric::ResponseMean => "mean",
-        ComparedMetric::ResponseP99 => "p99",
-        ComparedMetric::CpuPerOperation => "cpu",
+        ComparedMetric::Score => "rate".to_owned(),
+        ComparedMetric::ResponseMean => "mean".to_owned(),
+        ComparedMetric::ResponsePercentile(rank) => rank.to_string(),
+        ComparedMetric::CpuPerOperation => "cpu".to_owned(),
+        ComparedMetric::ErrorRatio => "errors".to_owned(),
     };
     // Rounded, because 0.95 − 1 is not exactly −0.05.
-    let amount = ((bound.ratio - 1.0).abs() * 1e8).round() / 1e6;
+    let amount = (bound.metric.change_of(bound.ratio).abs() * 1e8).round() / 1e6;
     match bound.direction {
         BoundDirection::Decrease => format!("{metric}<-{amount}%"),
         BoundDirection::Increase => format!("{metric}>+{amount}%"),
@@ -48,22 +50,30 @@ pub fn judged_bound_text(comparison: &Comparison, judged: &JudgedBound) -> Strin
 /// Returns the change that was found, or why there is none.
 pub(crate) fn found_text(judged: &JudgedBound) -> String {
     let Some(change) = &judged.change else { return absent_text(judged).to_owned() };
-    match (change.single_interval, judged.outcome) {
-        (None, _) => {
-            format!(
-                "{}, and the runs are too short for an interval: three per side have one",
-                signed_percent(change.ratio)
-            )
-        }
-        (Some(interval), BoundOutcome::Undecided) => {
-            format!(
-                "{} ({}), which contains the bound",
-                signed_percent(change.ratio),
-                interval_text(interval)
-            )
-        }
-        (Some(interval), _) => format!("{} ({})", signed_percent(change.ratio), interval_text(interval)),
+    let found = change_text(change.metric, change.ratio);
+    let Some(interval) = change.single_interval else {
+        return format!("{found}, and the runs are too short for an interval: three per side have one");
+    };
+    let found = format!("{found} (95 % CI {})", interval_text(change.metric, interval));
+    match remedy(judged) {
+        Some(remedy) => format!("{found}, which contains the bound; {remedy}"),
+        None => found,
     }
+}
+
+/// Returns how many runs would decide an undecided bound; `None` of other outcomes, and without an interval.
+fn remedy(judged: &JudgedBound) -> Option<String> {
+    judged.change?.single_interval.filter(|_| judged.outcome == BoundOutcome::Undecided)?;
+    Some(match judged.runs_needed {
+        Some(n) => format!("{n} runs of each side would probably decide it"),
+        None => format!("even {} runs of each side would probably not decide it", LogRatio::RUNS_MAX),
+    })
+}
+
+/// Returns the number of runs of each side that would probably decide the bounds that are undecided; `None` if none is, or
+/// if no reasonable number would.
+pub fn runs_needed(judged: &[JudgedBound]) -> Option<u32> {
+    judged.iter().filter_map(|one| one.runs_needed).max()
 }
 
 fn absent_text(judged: &JudgedBound) -> &'static str {
@@ -81,8 +91,8 @@ pub fn single_runs_text(judged: &[JudgedBound]) -> Option<String> {
     let is_of_phases = |one: &JudgedBound| one.change.is_some_and(|change| change.basis == Basis::Phases);
     judged.iter().any(is_of_phases).then(|| {
         format!(
-            "With fewer than three runs per side, the intervals carry only the scatter within the runs, and an assumed \
-             {} from run to run.",
+            "With fewer than three runs per side, the intervals allow for what identical processes usually differ by: {} of the \
+             rate, more of high percentiles.",
             percent(BETWEEN_RUNS.0)
         )
     })
@@ -108,8 +118,8 @@ fn table(comparison: &Comparison, judged: &[JudgedBound]) -> Table {
     let row = |one: &JudgedBound| {
         let change = match &one.change {
             Some(change) => Cell::with(
-                signed_percent(change.ratio),
-                change.single_interval.map_or(String::new(), interval_ends),
+                change_text(change.metric, change.ratio),
+                change.single_interval.map_or(String::new(), |ends| interval_text(change.metric, ends)),
             ),
             None => numbers::ABSENT.into(),
         };
@@ -119,7 +129,7 @@ fn table(comparison: &Comparison, judged: &[JudgedBound]) -> Table {
                 bound_text(&one.bound).into(),
                 comparison.sides[one.side].name.clone().into(),
                 change,
-                outcome_word(one.outcome).into(),
+                Cell::with(outcome_word(one.outcome).to_owned(), remedy(one).unwrap_or_default()),
             ],
             style: if is_failed { RowStyle::Invalid } else { RowStyle::Plain },
         }
@@ -131,12 +141,19 @@ fn table(comparison: &Comparison, judged: &[JudgedBound]) -> Table {
     )
 }
 
-fn interval_text(interval: (f64, f64)) -> String {
-    format!("95 % CI {}", interval_ends(interval))
+/// Formats a change for people: `−5.0 %`, of shares `+0.52 points`.
+fn change_text(metric: ComparedMetric, ratio: f64) -> String {
+    if !metric.is_share() {
+        return signed_percent(ratio);
+    }
+    let points = 100.0 * metric.change_of(ratio);
+    let sign = if points < 0.0 { '−' } else { '+' };
+    format!("{sign}{:.2} points", points.abs())
 }
 
-fn interval_ends((low, high): (f64, f64)) -> String {
-    format!("{} to {}", signed_percent(low).trim_end_matches(" %"), signed_percent(high))
+fn interval_text(metric: ComparedMetric, (low, high): (f64, f64)) -> String {
+    let low = change_text(metric, low);
+    format!("{} to {}", low.trim_end_matches(" %").trim_end_matches(" points"), change_text(metric, high))
 }
 
 /// Formats a ratio as a change: `−5.0 %`, `+12 %`.
@@ -151,12 +168,24 @@ mod tests {
 
     #[test]
     fn a_bound_is_written_as_it_is_typed() {
-        let text = |metric, direction, ratio| bound_text(&ChangeBound { metric, direction, ratio });
-        assert_eq!(text(ComparedMetric::Score, BoundDirection::Decrease, 1.0 - 5.0 / 100.0), "rate<-5%");
-        assert_eq!(
-            text(ComparedMetric::ResponseP99, BoundDirection::Increase, 1.0 + 12.5 / 100.0),
-            "p99>+12.5%"
-        );
-        assert_eq!(text(ComparedMetric::ResponseMean, BoundDirection::Increase, 1.0), "mean>+0%");
+        use BoundDirection::{Decrease, Increase};
+        let text = |metric, direction, change| bound_text(&ChangeBound::new(metric, direction, change));
+        assert_eq!(text(ComparedMetric::Score, Decrease, -5.0 / 100.0), "rate<-5%");
+        assert_eq!(text(ComparedMetric::RESPONSE_P99, Increase, 12.5 / 100.0), "p99>+12.5%");
+        assert_eq!(text(ComparedMetric::ResponseMean, Increase, 0.0), "mean>+0%");
+        assert_eq!(text(ComparedMetric::ErrorRatio, Increase, 0.005), "errors>+0.5%");
+    }
+
+    #[test]
+    fn changes_of_shares_are_in_percentage_points() {
+        let of = |metric: ComparedMetric, change| change_text(metric, metric.ratio_of(change));
+        assert_eq!(of(ComparedMetric::ErrorRatio, 0.0052), "+0.52 points");
+        assert_eq!(of(ComparedMetric::ResponseMean, -0.05), "−5.0 %");
+        let ends = (-0.001, 0.02);
+        let of = |metric: ComparedMetric| {
+            interval_text(metric, (metric.ratio_of(ends.0), metric.ratio_of(ends.1)))
+        };
+        assert_eq!(of(ComparedMetric::ErrorRatio), "−0.10 to +2.00 points");
+        assert_eq!(of(ComparedMetric::ResponseMean), "−0.1 to +2.0 %");
     }
 }

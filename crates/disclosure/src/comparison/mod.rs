@@ -13,7 +13,7 @@ use analysis::compare::{Comparison, JudgedBound};
 use model::Load;
 
 pub(crate) use answer::comparison_answer;
-pub use bounds::{bound_text, judged_bound_text, single_runs_text};
+pub use bounds::{bound_text, judged_bound_text, runs_needed, single_runs_text};
 pub(crate) use bounds::{found_text, outcome_word, signed_percent};
 pub use configuration::configuration_table;
 pub use sentences::comparison_text;
@@ -106,7 +106,9 @@ pub(crate) fn paragraphs(comparison: &Comparison) -> Vec<Block> {
 fn lead(comparison: &Comparison) -> Option<LeadFigure> {
     (1 < comparison.levels.len()).then(|| LeadFigure {
         chart: chart::chart(comparison),
-        caption: "Bars: 95 % confidence intervals. Hollow markers: invalid load points.".into(),
+        caption: "Bars: 95 % confidence intervals of each server by itself; findings follow from the ratios in the tables. \
+                  Hollow markers: invalid load points."
+            .into(),
     })
 }
 

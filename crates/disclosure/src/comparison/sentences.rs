@@ -2,6 +2,7 @@
 
 use analysis::compare::{BETWEEN_RUNS, Basis, Change, ComparedLevel, ComparedMetric, Comparison, Side};
 use stats::ComparisonFinding;
+use units::Nanos;
 
 use super::{comparison_answer, terms};
 use crate::report::Terms;
@@ -31,7 +32,12 @@ fn side_text(comparison: &Comparison, terms: Terms, index: usize) -> String {
         Some((level, rate)) => {
             let first = rate_clause(terms, base, side, rate);
             let load = format!("at {}", terms.load_text(level.load));
-            let more: Vec<String> = level.figures[index].changes.iter().filter_map(change_clause).collect();
+            // Where the first clause is about both servers, the next one names the one it is about.
+            let differs = matches!(rate.finding, ComparisonFinding::Higher | ComparisonFinding::Lower);
+            let mut subject = (!differs).then_some(side.name.as_str());
+            let changes = level.figures[index].changes.iter();
+            let more: Vec<String> =
+                changes.filter_map(|change| change_clause(change, &mut subject)).collect();
             let more = if more.is_empty() { String::new() } else { format!("; {}", joined(&more)) };
             sentences.push(format!("{first} {load}{more}"));
         }
@@ -83,8 +89,9 @@ fn rate_clause(terms: Terms, base: &Side, side: &Side, change: &Change) -> Strin
     }
 }
 
-/// Returns the clause about a metric other than the rate: `its responses take 20 % less time (95 % CI 17–23 %)`.
-fn change_clause(change: &Change) -> Option<String> {
+/// Returns the clause about a metric other than the rate: `its responses take 20 % less time (95 % CI 17–23 %)`. It takes the
+/// name of the server that has to be named, if any.
+fn change_clause(change: &Change, subject: &mut Option<&str>) -> Option<String> {
     let is_less = match change.finding {
         ComparisonFinding::Higher => false,
         ComparisonFinding::Lower => true,
@@ -94,23 +101,31 @@ fn change_clause(change: &Change) -> Option<String> {
         | ComparisonFinding::TooNoisy => return None,
     };
     let (percentage, factor) = (amount(change), times(change.ratio));
-    let clause = match (change.metric, is_times(change), is_less) {
-        (ComparedMetric::Score, ..) => return None,
-        (ComparedMetric::ResponseMean, true, _) => format!("its responses take {factor} as long"),
-        (ComparedMetric::ResponseMean, false, true) => format!("its responses take {percentage} less time"),
-        (ComparedMetric::ResponseMean, false, false) => format!("its responses take {percentage} longer"),
-        (ComparedMetric::ResponseP99, true, _) => format!("its 99th percentile is {factor} as high"),
-        (ComparedMetric::ResponseP99, false, true) => format!("its 99th percentile is {percentage} lower"),
-        (ComparedMetric::ResponseP99, false, false) => format!("its 99th percentile is {percentage} higher"),
-        (ComparedMetric::CpuPerOperation, true, _) => format!("it uses {factor} the CPU time per operation"),
+    let predicate = match (change.metric, is_times(change), is_less) {
+        (ComparedMetric::Score | ComparedMetric::ErrorRatio, ..) => return None,
+        (ComparedMetric::ResponseMean, true, _) => format!("take {factor} as long"),
+        (ComparedMetric::ResponseMean, false, true) => format!("take {percentage} less time"),
+        (ComparedMetric::ResponseMean, false, false) => format!("take {percentage} longer"),
+        (ComparedMetric::ResponsePercentile(_), true, _) => format!("is {factor} as high"),
+        (ComparedMetric::ResponsePercentile(_), false, true) => format!("is {percentage} lower"),
+        (ComparedMetric::ResponsePercentile(_), false, false) => format!("is {percentage} higher"),
+        (ComparedMetric::CpuPerOperation, true, _) => format!("uses {factor} the CPU time per operation"),
         (ComparedMetric::CpuPerOperation, false, true) => {
-            format!("it uses {percentage} less CPU time per operation")
+            format!("uses {percentage} less CPU time per operation")
         }
         (ComparedMetric::CpuPerOperation, false, false) => {
-            format!("it uses {percentage} more CPU time per operation")
+            format!("uses {percentage} more CPU time per operation")
         }
     };
-    Some(format!("{clause}{}", in_brackets(change)))
+    let named = match (change.metric, subject.take()) {
+        (ComparedMetric::ResponseMean, Some(name)) => format!("responses of {name}"),
+        (ComparedMetric::ResponseMean, None) => "its responses".to_owned(),
+        (ComparedMetric::ResponsePercentile(_), Some(name)) => format!("the 99th percentile of {name}"),
+        (ComparedMetric::ResponsePercentile(_), None) => "its 99th percentile".to_owned(),
+        (_, Some(name)) => name.to_owned(),
+        (_, None) => "it".to_owned(),
+    };
+    Some(format!("{named} {predicate}{}", in_brackets(change)))
 }
 
 /// Returns the sentence about all loads together, with the number of findings of each kind; `None` with fewer than two
@@ -177,11 +192,17 @@ fn lack_text(comparison: &Comparison) -> Option<String> {
         (1, n) => format!("one of the {n} differences is real"),
         (lacking, n) => format!("{lacking} of the {n} differences are real"),
     };
-    Some(format!(
-        "The runs are too short to determine whether {which}. Use at least 10 s per load point (`--duration 10s`), or three \
-         runs per server (`--repeat 3`)."
-    ))
+    let length = match comparison.steady < INTERVAL_MIN {
+        true => format!("at least 10 s per load point (`--duration {}s`)", INTERVAL_MIN.0 / SECOND),
+        false => "longer load points (`--duration`)".to_owned(),
+    };
+    let repeats = "three runs per server (`--repeat 3`)";
+    Some(format!("The runs are too short to determine whether {which}. Use {length}, or {repeats}."))
 }
+
+/// The steady phase from which a single run has an interval for its rate.
+const INTERVAL_MIN: Nanos = Nanos(10 * SECOND);
+const SECOND: u64 = 1_000_000_000;
 
 /// Returns all differences from the first side, by load.
 fn changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
@@ -200,7 +221,7 @@ fn basis_sentence(basis: Basis) -> String {
         ),
         Basis::Phases => format!(
             "{ADJUSTED} For servers with fewer than three runs, they are based on the seconds of the steady phases (at least \
-             10), and a variation of up to {} between runs is assumed. `--repeat 5` measures it instead.",
+             10), and allow for what identical processes usually differ by, {} of the rate. `--repeat 5` measures it instead.",
             percent(BETWEEN_RUNS.0)
         ),
     }

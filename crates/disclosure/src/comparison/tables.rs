@@ -64,8 +64,8 @@ pub fn comparison_table(comparison: &Comparison) -> Table {
         })
     });
     Table::new("Results at the same load", columns, rows.collect()).note(
-        "Rates with 95 % confidence intervals, ratios with intervals adjusted for multiple comparisons. Ratios are between \
-         valid load points only; the finding is about the rate.",
+        "Ratio: to the rate of the first server, with the 95 % confidence interval on which the finding is based, adjusted for \
+         multiple comparisons. Ratios are between valid load points only.",
     )
 }
 
@@ -129,8 +129,9 @@ fn metric_text(terms: Terms<'_>, metric: ComparedMetric) -> &str {
     match metric {
         ComparedMetric::Score => terms.score_heading,
         ComparedMetric::ResponseMean => terms.response_heading,
-        ComparedMetric::ResponseP99 => "p99",
+        ComparedMetric::ResponsePercentile(_) => "p99",
         ComparedMetric::CpuPerOperation => "Server CPU/operation",
+        ComparedMetric::ErrorRatio => "Failures",
     }
 }
 
@@ -168,8 +169,6 @@ impl TimeUnits {
 fn figure_cells(figures: Option<&Figures>, units: TimeUnits, is_baseline: bool) -> Vec<Cell> {
     let value = |of: fn(&Figures) -> Option<f64>| figures.and_then(of);
     let score = numbers::figure(value(|figures| Some(figures.score)));
-    let interval = figures.and_then(|figures| figures.score_interval);
-    let interval = numbers::figure_interval(interval);
     let change = figures.and_then(|figures| figures.change(ComparedMetric::Score));
     let is_measure = is_baseline && figures.is_some_and(|figures| figures.state == VerdictState::Valid);
     let ratio = match change {
@@ -178,7 +177,7 @@ fn figure_cells(figures: Option<&Figures>, units: TimeUnits, is_baseline: bool) 
         None => numbers::ABSENT.into(),
     };
     vec![
-        Cell::with(score, interval),
+        score.into(),
         ratio,
         change.map_or(String::new(), finding_text).into(),
         units.response.seconds(value(|figures| figures.response_mean)).into(),

@@ -50,14 +50,23 @@ fn unlike(one: &PlanDifference) -> Value {
 }
 
 fn bound(judged: &JudgedBound) -> Value {
+    let metric = judged.bound.metric;
+    let ratio = judged.change.map(|change| change.ratio);
+    let interval = judged.change.and_then(|change| change.single_interval);
+    let difference = |ratio: f64| metric.is_share().then(|| metric.change_of(ratio));
+    let (low, high) = (interval.map(|(low, _)| low), interval.map(|(_, high)| high));
     json!({
         "bound": bound_text(&judged.bound),
-        "metric": judged.bound.metric.name(),
+        "metric": metric.name(),
         "side": judged.side,
-        "ratio": judged.change.map(|change| change.ratio),
-        "ratio_interval_95": judged.change.and_then(|change| change.single_interval),
-        "bound_ratio": judged.bound.ratio,
+        "ratio": ratio.filter(|_| !metric.is_share()),
+        "ratio_interval_95": interval.filter(|_| !metric.is_share()),
+        "bound_ratio": (!metric.is_share()).then_some(judged.bound.ratio),
+        "difference": ratio.and_then(difference),
+        "difference_interval_95": low.and_then(difference).zip(high.and_then(difference)),
+        "bound_difference": difference(judged.bound.ratio),
         "outcome": outcome_word(judged.outcome).replace(' ', "-"),
+        "runs_needed": judged.runs_needed,
     })
 }
 

@@ -48,7 +48,7 @@ pub(super) fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exi
         .plan_differences
         .iter()
         .for_each(|one| warn(format!("different settings: {}", disclosure::plan_difference_text(one))));
-    let judged = judged(arguments, &comparison)?;
+    let judged = judged(arguments, &comparison, &compared)?;
     let written = write_documents(arguments, &paths, &comparison, &judged, &runs)?;
     if as_json {
         let mut value = disclosure::render::comparison_json(&comparison, &judged);
@@ -72,7 +72,11 @@ const TWO_SIDES: &str =
     "label runs with `plimsoll run … --label NAME`, or name the earlier ones with `--baseline RUN`";
 
 /// Judges the user's bounds.
-fn judged(arguments: &CompareArguments, comparison: &Comparison) -> Result<Vec<JudgedBound>, Failure> {
+fn judged(
+    arguments: &CompareArguments,
+    comparison: &Comparison,
+    runs: &[RunInput],
+) -> Result<Vec<JudgedBound>, Failure> {
     let bounds: Vec<ChangeBound> = arguments.fail_if.iter().flat_map(|list| list.0.clone()).collect();
     if !bounds.is_empty() && comparison.sides.len() == 1 {
         let error = format!(
@@ -82,7 +86,7 @@ fn judged(arguments: &CompareArguments, comparison: &Comparison) -> Result<Vec<J
         );
         return Err(Failure::usage(error).hint(TWO_SIDES));
     }
-    Ok(judge_bounds(comparison, &bounds))
+    Ok(judge_bounds(comparison, runs, &bounds))
 }
 
 /// Prints the outcomes of the bounds, and the caveat of single runs.
@@ -93,9 +97,18 @@ fn print_bounds(comparison: &Comparison, judged: &[JudgedBound]) -> Result<(), F
     let lines: Vec<String> =
         judged.iter().map(|one| disclosure::judged_bound_text(comparison, one)).collect();
     print(&format!("\n{}", lines.join("\n")))?;
-    if let Some(caveat) = disclosure::single_runs_text(judged) {
-        print(&caveat)?;
-        eprint("hint: `plimsoll run … --repeat 3` measures the scatter between runs");
+    let caveat = disclosure::single_runs_text(judged);
+    if let Some(caveat) = &caveat {
+        print(caveat)?;
+    }
+    match disclosure::runs_needed(judged) {
+        Some(n) => {
+            eprint(format!("hint: `plimsoll run … --repeat {n}` for each side would probably decide it"))
+        }
+        None if caveat.is_some() => {
+            eprint("hint: `plimsoll run … --repeat 3` measures the scatter between runs");
+        }
+        None => {}
     }
     Ok(())
 }

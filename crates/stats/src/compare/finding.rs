@@ -59,7 +59,10 @@ pub fn finding(change: Option<&LogRatio>, decision: Decision) -> ComparisonFindi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MeasuredFigure;
+    use crate::{BetweenRuns, MeasuredFigure};
+
+    /// Runs that differ by nothing but their seconds.
+    const ALIKE_RUNS: BetweenRuns = BetweenRuns { deviation: Ratio(0.0), degrees_of_freedom: 1e6 };
 
     fn decision(holds: bool) -> Decision {
         Decision { holds, level: Ratio(0.05) }
@@ -74,7 +77,7 @@ mod tests {
     ) -> ComparisonFinding {
         let side = |value| MeasuredFigure { value, relative: error / 2.0f64.sqrt(), degrees_of_freedom };
         finding(
-            LogRatio::of_runs(&[side(1.0)], &[side(ratio)], Ratio(0.0)).as_ref(),
+            LogRatio::of_runs(&[side(1.0)], &[side(ratio)], ALIKE_RUNS).as_ref(),
             decision(is_significant),
         )
     }
@@ -96,7 +99,7 @@ mod tests {
     #[test]
     fn a_stricter_level_needs_more_evidence() {
         let side = |value| MeasuredFigure { value, relative: 0.01, degrees_of_freedom: 1e6 };
-        let change = LogRatio::of_runs(&[side(1.0)], &[side(1.02)], Ratio(0.0)).unwrap();
+        let change = LogRatio::of_runs(&[side(1.0)], &[side(1.02)], ALIKE_RUNS).unwrap();
         let at = |level| finding(Some(&change), Decision { holds: false, level: Ratio(level) });
         assert_eq!((at(0.05), at(0.001)), (ComparisonFinding::NoEvidence, ComparisonFinding::TooNoisy));
     }

@@ -25,6 +25,37 @@ pub struct LogRatio {
     /// Degrees of freedom of the error.
     degrees_of_freedom: f64,
     tails: TailFactors,
+    /// The deviation of ln(b ÷ a) between two single runs.
+    per_run: f64,
+    /// Degrees of freedom of n runs of each side: this times n − 1.
+    freedom_per_run: f64,
+}
+
+/// The scatter of a figure from run to run as it is expected before runs show it.
+///
+/// A few runs say little about it. So its square counts like the variance of `degrees_of_freedom` + 1 earlier runs, to which
+/// those that were measured are added.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BetweenRuns {
+    /// The standard deviation relative to the figure, from 0.
+    pub deviation: Ratio,
+    /// The degrees of freedom that this expectation is worth, above zero.
+    pub degrees_of_freedom: f64,
+}
+
+impl BetweenRuns {
+    /// Returns the expected variance of one run with its degrees of freedom, once the logarithms of the runs of each side
+    /// are known: (ν·s² + Σ (x − x̄)²) ÷ (ν + Σ (n − 1)).
+    ///
+    /// Source: the posterior of a scaled inverse χ² prior, Gelman et al., Bayesian Data Analysis, 3rd edition, section 2.6.
+    fn with(self, sides: [&[f64]; 2]) -> (f64, f64) {
+        let known = sides.map(|logs| logs.len().saturating_sub(1) as f64);
+        let squares = |logs: &[f64], known: f64| if known < 1.0 { 0.0 } else { known * variance(logs) };
+        let seen = squares(sides[0], known[0]) + squares(sides[1], known[1]);
+        let degrees_of_freedom = self.degrees_of_freedom + known[0] + known[1];
+        let prior = self.degrees_of_freedom * self.deviation.0.powi(2);
+        ((prior + seen) / degrees_of_freedom, degrees_of_freedom)
+    }
 }
 
 /// A figure of one run, with its standard error estimated from the run's own phase.
@@ -56,7 +87,9 @@ impl LogRatio {
         let n = logs.len() as f64;
         let error = (variance(&logs) / n).sqrt();
         let tails = TailFactors::of(&logs, &[], error, seed)?;
-        Some(LogRatio { value: mean(&logs), error, degrees_of_freedom: n - 1.0, tails })
+        let per_run = error * n.sqrt();
+        let value = mean(&logs);
+        Some(LogRatio { value, error, degrees_of_freedom: n - 1.0, tails, per_run, freedom_per_run: 1.0 })
     }
 
     /// Compares repetitions that were not interleaved; their numbers may differ.
@@ -76,35 +109,38 @@ impl LogRatio {
         let part = |logs: &[f64]| (variance(logs) / logs.len() as f64, logs.len() as f64 - 1.0);
         let (error, degrees_of_freedom) = combined(&[part(&a), part(&b)]);
         let tails = TailFactors::of(&b, &a, error, seed)?;
-        Some(LogRatio { value: mean(&b) - mean(&a), error, degrees_of_freedom, tails })
+        let value = mean(&b) - mean(&a);
+        let per_run = (variance(&a) + variance(&b)).sqrt();
+        Some(LogRatio { value, error, degrees_of_freedom, tails, per_run, freedom_per_run: 2.0 })
     }
 
     /// Compares single runs, or a few of each side, by the errors estimated from their own phases.
     ///
-    /// Runs of one server differ by more than their seconds do, and a few of them do not show by how much. So
-    /// `between` is added, the assumed deviation from run to run, relative to the figure; or the measured deviation
-    /// of the runs of a side, if that is more. With e_i the error of run i: error² = Σ over both sides of (Σ e_i² ÷ n
-    /// + between²) ÷ n, with Satterthwaite's degrees of freedom, `between` being known.
+    /// Runs of one server differ by more than their seconds do, and a few of them do not show by how much. So the
+    /// scatter that is expected `between` runs is added, once for both sides: it is one unknown. With e_i the error of
+    /// run i and s² the variance between runs with its ν degrees of freedom: error² = Σ over both sides of Σ e_i² ÷ n² +
+    /// s²·(1 ÷ n_a + 1 ÷ n_b), with Satterthwaite's degrees of freedom.
     ///
     /// `None` without a run on a side, or figures that are not above zero.
     ///
     /// Source: the algebra; two levels of variation as in Kalibera and Jones 2013, Rigorous Benchmarking in Reasonable
     /// Time.
-    pub fn of_runs(a: &[MeasuredFigure], b: &[MeasuredFigure], between: Ratio) -> Option<LogRatio> {
+    pub fn of_runs(a: &[MeasuredFigure], b: &[MeasuredFigure], between: BetweenRuns) -> Option<LogRatio> {
         let values = |side: &[MeasuredFigure]| logs(&side.iter().map(|one| one.value).collect::<Vec<_>>());
         let (logs_a, logs_b) = (values(a)?, values(b)?);
         if logs_a.is_empty() || logs_b.is_empty() {
             return None;
         }
-        let parts = [parts(a, &logs_a, between), parts(b, &logs_b, between)].concat();
+        let (variance, freedom) = between.with([&logs_a, &logs_b]);
+        let counts = 1.0 / a.len() as f64 + 1.0 / b.len() as f64;
+        let parts: Vec<(f64, f64)> =
+            within(a).chain(within(b)).chain([(variance * counts, freedom)]).collect();
         let (error, degrees_of_freedom) = combined(&parts);
+        let per_run = (mean_square(a) + mean_square(b) + 2.0 * variance).sqrt();
         let value = mean(&logs_b) - mean(&logs_a);
-        error.is_finite().then_some(LogRatio {
-            value,
-            error,
-            degrees_of_freedom,
-            tails: TailFactors::STUDENT,
-        })
+        let (tails, freedom_per_run) = (TailFactors::STUDENT, 2.0);
+        let found = LogRatio { value, error, degrees_of_freedom, tails, per_run, freedom_per_run };
+        error.is_finite().then_some(found)
     }
 
     /// Returns the ratio b ÷ a with its interval: exp(value ± t·error), farther where the bootstrap says so.
@@ -146,6 +182,27 @@ impl LogRatio {
         self.detectable_by(alpha, power, normal_quantile)
     }
 
+    /// Returns the number of runs of each side with which the interval at the confidence 1 − `alpha` leaves out `bound`
+    /// with probability `power`, if the ratio found here is the true one.
+    ///
+    /// The smallest n from 3 with (t(1 − alpha ÷ 2) + t(power))·s ÷ √n ≤ |ln(b ÷ a) − ln(bound)|, where s is the deviation of
+    /// ln(b ÷ a) between two single runs. `None` if that is more than [`LogRatio::RUNS_MAX`], or `bound` is not above zero.
+    ///
+    /// Source: sample size of a t test, Zar, Biostatistical Analysis, 5th edition, chapter 8, on logarithms.
+    pub fn runs_to_exclude(&self, bound: f64, alpha: Ratio, power: Ratio) -> Option<u32> {
+        let distance = (self.value - log(bound)?).abs();
+        let is_enough = |n: &u32| {
+            let (n, freedom) = (f64::from(*n), self.freedom_per_run * (f64::from(*n) - 1.0));
+            let threshold = student_quantile(1.0 - alpha.0 / 2.0, freedom);
+            let reach = threshold.zip(student_quantile(power.0, freedom));
+            reach.is_some_and(|(threshold, power)| (threshold + power) * self.per_run / n.sqrt() <= distance)
+        };
+        (N_REPETITIONS_MIN as u32..=LogRatio::RUNS_MAX).find(is_enough)
+    }
+
+    /// The most runs of each side that are worth proposing.
+    pub const RUNS_MAX: u32 = 30;
+
     fn detectable_by(
         &self,
         alpha: Ratio,
@@ -159,12 +216,14 @@ impl LogRatio {
     }
 }
 
-/// Returns the parts of the squared error that the runs of a side add, each with its degrees of freedom.
-fn parts(runs: &[MeasuredFigure], logs: &[f64], between: Ratio) -> Vec<(f64, f64)> {
+/// Returns the parts of the squared error that the seconds of the runs of a side add, each with its degrees of freedom.
+fn within(runs: &[MeasuredFigure]) -> impl Iterator<Item = (f64, f64)> {
     let n = runs.len() as f64;
-    let seen = if runs.len() < 2 { 0.0 } else { variance(logs) };
-    let within = runs.iter().map(|run| ((run.relative / n).powi(2), run.degrees_of_freedom));
-    within.chain([(between.0.powi(2).max(seen) / n, DEGREES_OF_FREEDOM_MAX)]).collect()
+    runs.iter().map(move |run| ((run.relative / n).powi(2), run.degrees_of_freedom))
+}
+
+fn mean_square(runs: &[MeasuredFigure]) -> f64 {
+    runs.iter().map(|run| run.relative.powi(2)).sum::<f64>() / runs.len() as f64
 }
 
 /// Returns the error of a sum of independent parts (squared error, degrees of freedom), and its degrees of freedom.
@@ -231,24 +290,49 @@ mod tests {
         assert!((found.degrees_of_freedom - 4.571_43).abs() < 1e-4, "{found:?}");
     }
 
+    /// An expected scatter of runs that is as good as known.
+    fn known(deviation: f64) -> BetweenRuns {
+        BetweenRuns { deviation: Ratio(deviation), degrees_of_freedom: DEGREES_OF_FREEDOM_MAX }
+    }
+
     /// By hand: errors 3 % and 4 % without a deviation of runs: 5 %; freedom 0.05⁴ ÷ (0.03⁴ ÷ 9 + 0.04⁴ ÷ 9) = 16.68.
-    /// With 2 % between runs: √(0.0025 + 0.0008) = 0.0574456.
+    /// With 2 % between runs: √(0.0025 + 0.0008) = 0.0574456. With 6 degrees of freedom for it:
+    /// 0.0033² ÷ (0.03⁴ ÷ 9 + 0.04⁴ ÷ 9 + 0.0008² ÷ 6) = 22.635.
     #[test]
     fn single_runs_by_hand() {
         let run = |value, relative| MeasuredFigure { value, relative, degrees_of_freedom: 9.0 };
-        let found = LogRatio::of_runs(&[run(100.0, 0.03)], &[run(200.0, 0.04)], Ratio(0.0)).unwrap();
+        let found = LogRatio::of_runs(&[run(100.0, 0.03)], &[run(200.0, 0.04)], known(0.0)).unwrap();
         assert!((found.value - 2.0f64.ln()).abs() < 1e-12 && (found.error - 0.05).abs() < 1e-12);
         assert!((found.degrees_of_freedom - 9.0 * 625.0 / 337.0).abs() < 1e-3, "{found:?}");
-        let wider = LogRatio::of_runs(&[run(100.0, 0.03)], &[run(200.0, 0.04)], Ratio(0.02)).unwrap();
+        let expected = BetweenRuns { deviation: Ratio(0.02), degrees_of_freedom: 6.0 };
+        let wider = LogRatio::of_runs(&[run(100.0, 0.03)], &[run(200.0, 0.04)], expected).unwrap();
         assert!((wider.error - 0.057_445_6).abs() < 1e-6, "{wider:?}");
+        assert!((wider.degrees_of_freedom - 22.635).abs() < 0.001, "{wider:?}");
     }
 
-    /// Two runs that differ by a fifth show more than the assumed 2 %.
+    /// By hand: 2 % with 6 degrees of freedom, and two runs of ln 0.9 and ln 1.1, whose variance is 0.0201344 with one: (6 ·
+    /// 0.0004 + 0.0201344) ÷ 7 = 0.00321919; · (½ + 1) + 0.001² · (½ + 1) = 0.00483029, its root 0.0695003.
     #[test]
     fn runs_that_differ_widen_the_interval() {
         let run = |value| MeasuredFigure { value, relative: 0.001, degrees_of_freedom: 9.0 };
-        let error = |a: [f64; 2]| LogRatio::of_runs(&a.map(run), &[run(100.0)], Ratio(0.02)).unwrap().error;
-        assert!(error([100.0, 100.5]) < 0.025 && 0.09 < error([90.0, 110.0]));
+        let expected = BetweenRuns { deviation: Ratio(0.02), degrees_of_freedom: 6.0 };
+        let error = |a: [f64; 2]| LogRatio::of_runs(&a.map(run), &[run(100.0)], expected).unwrap().error;
+        assert!(error([100.0, 100.5]) < 0.024);
+        assert!((error([90.0, 110.0]) - 0.069_500_3).abs() < 1e-6, "{}", error([90.0, 110.0]));
+    }
+
+    /// By hand: single runs whose ratio deviates by 0.1; with n of each side t(0.975) + t(0.8) with 2·(n − 1) degrees of
+    /// freedom, ÷ √n: 3: (2.776 + 0.941) ÷ 1.732 = 2.146; 4: (2.447 + 0.906) ÷ 2 = 1.676; 5: (2.306 + 0.889) ÷ 2.236 =
+    /// 1.429. So a bound 0.2146 or more away needs 3 runs, one 0.17 away 4, one 0.15 away 5.
+    #[test]
+    fn the_runs_that_a_bound_needs_by_hand() {
+        let side = |value| MeasuredFigure { value, relative: 0.0, degrees_of_freedom: 9.0 };
+        let found = LogRatio::of_runs(&[side(1.0)], &[side(1.0)], known(0.1 / 2.0f64.sqrt())).unwrap();
+        let runs = |distance: f64| found.runs_to_exclude(distance.exp(), Ratio(0.05), Ratio(0.8));
+        assert_eq!([0.5, 0.215, 0.214, 0.17, 0.15].map(runs), [3, 3, 4, 4, 5].map(Some));
+        assert_eq!(runs(-0.17), Some(4));
+        assert_eq!((runs(0.01), runs(0.0)), (None, None));
+        assert_eq!(found.runs_to_exclude(0.0, Ratio(0.05), Ratio(0.8)), None);
     }
 
     #[test]
@@ -271,7 +355,7 @@ mod tests {
             relative: 0.01 / 2.0f64.sqrt(),
             degrees_of_freedom: DEGREES_OF_FREEDOM_MAX,
         };
-        let found = LogRatio::of_runs(&[shown], &[shown], Ratio(0.0)).unwrap();
+        let found = LogRatio::of_runs(&[shown], &[shown], known(0.0)).unwrap();
         let more = found.detectable(Ratio(0.05), Ratio(0.8)).unwrap();
         assert!((more.0 - 0.028_412).abs() < 1e-5, "{more:?}");
         assert_eq!(found.detectable(Ratio(0.0), Ratio(0.8)), None);
@@ -288,10 +372,10 @@ mod tests {
         }
         assert_eq!(LogRatio::of_repetitions(&[1.0; 2], &[1.0; 9], 1), None);
         let run = MeasuredFigure { value: 1.0, relative: 0.1, degrees_of_freedom: 9.0 };
-        assert_eq!(LogRatio::of_runs(&[], &[run], Ratio(0.02)), None);
-        assert_eq!(LogRatio::of_runs(&[run], &[MeasuredFigure { value: 0.0, ..run }], Ratio(0.02)), None);
+        assert_eq!(LogRatio::of_runs(&[], &[run], known(0.02)), None);
+        assert_eq!(LogRatio::of_runs(&[run], &[MeasuredFigure { value: 0.0, ..run }], known(0.02)), None);
         assert_eq!(
-            LogRatio::of_runs(&[run], &[MeasuredFigure { relative: f64::NAN, ..run }], Ratio(0.02)),
+            LogRatio::of_runs(&[run], &[MeasuredFigure { relative: f64::NAN, ..run }], known(0.02)),
             None
         );
         assert_eq!(LogRatio::of_pairs(&[good; 3], 1).unwrap().ratio(Ratio(1.0)), None);

@@ -12,6 +12,6 @@ mod standard_error;
 mod tail_factors;
 
 pub use finding::{ComparisonFinding, EQUIVALENCE_MARGIN, NOISE_THRESHOLD, POWER, finding};
-pub use log_ratio::{LogRatio, MeasuredFigure};
+pub use log_ratio::{BetweenRuns, LogRatio, MeasuredFigure};
 pub use multiple_testing::{Decision, HypothesisFamily, Significance, decide_significance};
 pub use standard_error::{StandardError, standard_error};
