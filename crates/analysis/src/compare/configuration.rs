@@ -37,6 +37,10 @@ const MACHINE: [(&str, &str); 9] = [
     ("System", "kernel command line"),
 ];
 
+/// Facts of the parts of a machine that vary from run to run by themselves: section and the end of the fact's name. The
+/// memory of a node is what a hypervisor lets it have at the time.
+const READINGS_OF_PARTS: [(&str, &str); 1] = [("NUMA", ": memory")];
+
 /// The most lines of a file that are listed.
 const N_LINES_MAX: usize = 40;
 
@@ -76,7 +80,7 @@ pub(super) fn differences(runs: &[RunInput], groups: &[Vec<usize>]) -> Vec<Confi
     let mut found: Vec<ConfigurationDifference> = Vec::new();
     for run in groups.iter().map(|group| &runs[group[0]]) {
         for section in &run.testbed.sections {
-            for fact in section.facts.iter().filter(|fact| !READINGS.contains(&fact.name.as_str())) {
+            for fact in section.facts.iter().filter(|fact| is_configuration(run.testbed, section, fact)) {
                 if seen.insert((section.title.as_str(), fact.name.as_str())) {
                     found.extend(difference(runs, groups, &section.title, &fact.name));
                 }
@@ -86,6 +90,31 @@ pub(super) fn differences(runs: &[RunInput], groups: &[Vec<usize>]) -> Vec<Confi
     let sections: Vec<String> = found.iter().map(|one| one.section.clone()).collect();
     found.sort_by_key(|one| sections.iter().position(|section| *section == one.section));
     found
+}
+
+/// Returns whether a fact is part of the configuration of a run: no reading, and of no interface that the run did not use.
+fn is_configuration(testbed: &Testbed, section: &FactSection, fact: &Fact) -> bool {
+    let is_in = |title: &str| section.title.ends_with(title);
+    let is_reading = READINGS.contains(&fact.name.as_str())
+        || READINGS_OF_PARTS.iter().any(|(title, name)| is_in(title) && fact.name.ends_with(name));
+    let is_foreign = is_in("Network interfaces")
+        && fact
+            .name
+            .split_once(": ")
+            .zip(interface_used(testbed))
+            .is_some_and(|((one, _), used)| one != used);
+    !is_reading && !is_foreign
+}
+
+/// Returns the interface on the path to the server; `None` if it is not known.
+fn interface_used(testbed: &Testbed) -> Option<&str> {
+    let network = testbed.sections.iter().filter(|section| section.title.ends_with("Network"));
+    let mut paths =
+        network.flat_map(|section| &section.facts).filter(|fact| fact.name == "path to the server");
+    paths.find_map(|fact| match fact.value.strip_prefix("through ") {
+        Some(rest) => rest.split([',', ' ']).next(),
+        None => fact.value.starts_with("loopback").then_some("lo"),
+    })
 }
 
 /// Returns the difference of a fact; `None` if there is none.
@@ -148,6 +177,24 @@ fn only_differing_lines(values: Vec<Option<String>>) -> Vec<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Over loopback other interfaces play no part; without a known path all might.
+    #[test]
+    fn readings_and_interfaces_of_others_are_no_configuration() {
+        let counted = |path: &str, title: &str, name: &str| {
+            let sections = vec![FactSection::new("Network", [("path to the server", path.to_owned())])];
+            let section = FactSection { title: title.to_owned(), facts: vec![Fact::found(name, "1")] };
+            is_configuration(&Testbed { sections }, &section, &section.facts[0])
+        };
+        let loopback = "loopback: server and load are on the same machine";
+        let interface = |path, name| counted(path, "Network interfaces", name);
+        assert!(interface(loopback, "lo: MTU") && !interface(loopback, "eth0: offloads on"));
+        assert!(interface("through eth0, no router between", "eth0: MTU"));
+        assert!(!interface("through eth0 and a router", "docker0: MTU"));
+        assert!(interface("", "eth0: MTU"));
+        assert!(!counted(loopback, "NUMA", "node0: memory") && counted(loopback, "NUMA", "node0: CPUs"));
+        assert!(!counted(loopback, "System", "uptime") && counted(loopback, "Memory", "memory"));
+    }
 
     #[test]
     fn of_files_the_lines_are_shown_that_differ() {
