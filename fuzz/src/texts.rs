@@ -8,7 +8,8 @@ use benchmarks::web::webstone::Filelist;
 use drivers::web::Target;
 use languages::{HttpUrl, parse_bytes, parse_load, parse_rates, parse_time, parse_time_up_to};
 use model::{
-    Definition, DiskShare, Family, Notes, PathPattern, Pick, PriceList, SettingKind, parse_limits,
+    Definition, DiskShare, Family, Notes, PathPattern, PercentileRank, Pick, PriceList, SettingKind,
+    parse_limits,
 };
 use published::{
     CalendarDate, Expression, PrintedNumber, PublishedQuantity, PublishedReport, Statement, audit_report,
@@ -62,7 +63,12 @@ pub fn path(bytes: &[u8]) {
 }
 
 pub fn limits(bytes: &[u8]) {
-    with_text(bytes, |text| shown(parse_limits(text)));
+    with_text(bytes, |text| {
+        shown(parse_limits(text));
+        if let Some(rank) = PercentileRank::parse(text) {
+            assert!(0.0 < rank.quantile() && rank.quantile() < 1.0);
+        }
+    });
 }
 
 pub fn loads(bytes: &[u8]) {

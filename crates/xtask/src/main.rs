@@ -38,6 +38,9 @@ commands:
                    user; loading compared with that of files, and with restoring
                    [--rounds 5] [--seconds 5] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
                    docs/bench-orders.md)
+  bench-fail-if    how often `compare --fail-if` fails identical code, and how often it finds a slower server
+                   [--rounds 20] [--seconds 10] [--case NAME]… [--binary PLIMSOLL] [--write]  (rounds: pairs;
+                   --write: the tables of docs/ci.md)
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
                    is compared, memory is monitored  [--minutes 20] [--write]  (--write: to
                    docs/recorded/soak-accelerator.md)
@@ -87,6 +90,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
             bench::application::perform(&bench::application::options(options)?)
         }
         ["bench-orders", options @ ..] => bench::orders::perform(&bench::orders::options(options)?),
+        ["bench-fail-if", options @ ..] => bench::fail_if::perform(&bench::fail_if::options(options)?),
         ["soak-accelerator", options @ ..] => soak::perform(&soak::SoakOptions::parse(options)?),
         ["conformance", options @ ..] => {
             conformance::perform(&conformance::ConformanceOptions::parse(options)?)

@@ -9,6 +9,7 @@ mod against;
 pub mod application;
 mod case_options;
 mod cases;
+pub mod fail_if;
 mod figures;
 mod floor;
 mod generator;
