@@ -274,6 +274,7 @@ const EVERY_KEY: &[(&str, &str, &str, &str)] = &[
     ("", "name", "\"edge-1\"", "\"a b\""),
     ("", "workers", "3", "0"),
     ("", "stop-timeout", "\"7 s\"", "\"7\""),
+    ("", "upgrade-socket", "\"/run/a.sock\"", "7"),
     ("", "default-host", "\"a.example:80\"", "\"a/b\""),
     ("[listen]", "address", "\"[::]:80\"", "\"[::]\""),
     ("[listen]", "tls", "true", "\"yes\""),
@@ -295,6 +296,7 @@ const EVERY_KEY: &[(&str, &str, &str, &str)] = &[
     ("limits", "idle-timeout", "\"7 s\"", "\"0 s\""),
     ("limits", "write-timeout", "\"7 s\"", "\"0 s\""),
     ("limits", "tunnel-timeout", "\"3653 d\"", "\"3654 d\""),
+    ("limits", "tunnel-stop-timeout", "\"0 s\"", "\"5\""),
     ("limits", "rate-min", "\"0 B\"", "\"1\""),
     ("limits", "connections-max", "18446744073709551615", "18446744073709551616"),
     ("limits", "connections-per-address", "7", "0"),
@@ -489,6 +491,7 @@ fn the_command_line_overrides_the_file_and_works_without() {
         memory: Some(Bytes(64 << 20)),
         workers: "2".parse().ok(),
         admin: Some(address),
+        upgrade_socket: Some("control".into()),
         file: None,
     };
     let alone = Config::of(&overrides).expect("no file").settings().expect("right");
@@ -503,11 +506,13 @@ fn the_command_line_overrides_the_file_and_works_without() {
     let file = folder.path().join("accelerator.toml");
     let admin = "[admin]\nlisten = \"127.0.0.1:9\"\ntoken-file = \"token\"\n[access-log]\nfile = \"a.log\"\n";
     std::fs::write(&file, format!("name = \"n\"\n{MINIMAL}{admin}")).expect("a file");
+    assert_eq!(alone.upgrade_socket, Some("control".into()));
     let both = Config::of(&ConfigOverrides { file: Some(file), ..overrides })
         .expect("a file")
         .settings()
         .expect("right");
     assert_eq!((both.exchange.name.as_str(), both.origin.servers[0].address.as_str()), ("n", "b:2"));
+    assert_eq!(both.upgrade_socket, Some("control".into()), "relative to the working folder");
     let admin = both.admin.expect("a page");
     assert_eq!((admin.listen, admin.token.as_deref()), (address, Some(token)));
     assert!(!format!("{admin:?}").contains(token), "a token is not for logs");

@@ -17,7 +17,8 @@ const MEMORY_MIN: Bytes = Bytes(1 << 20);
 ///
 /// `plimsoll-accelerator --origin http://127.0.0.1:8080 --listen 0.0.0.0:80` stores only what RFC 9111 allows a shared
 /// cache to store. All other settings are in a configuration file, which is reloaded on SIGHUP. SIGTERM and SIGINT
-/// finish the requests in flight before stopping; SIGUSR1 reopens the access log. `plimsoll accelerate` does the same.
+/// finish the requests in flight before stopping; SIGUSR1 reopens the access log; SIGUSR2 starts the program anew, which
+/// takes over without a refused connection. `plimsoll accelerate` does the same.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct ProgramArguments {
@@ -50,6 +51,9 @@ pub struct AccelerateArguments {
     /// Configuration file (TOML); other arguments override it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Control socket at which a new process with this argument takes over the listening sockets
+    #[arg(long, value_name = "FILE")]
+    pub upgrade_socket: Option<PathBuf>,
     /// Check the configuration and exit
     #[arg(long)]
     pub check: bool,
@@ -65,6 +69,7 @@ impl AccelerateArguments {
             memory: self.memory,
             workers: self.workers,
             admin: self.admin,
+            upgrade_socket: self.upgrade_socket.clone(),
         }
     }
 }

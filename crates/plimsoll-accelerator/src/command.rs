@@ -4,7 +4,7 @@ use std::io::Write;
 
 use accelerator::config::{Config, ConfigError, ConfigOverrides};
 use accelerator::observation::{Notice, NoticeLevel, Notices};
-use accelerator::operation::{Accelerator, Settings};
+use accelerator::operation::{Accelerator, Settings, Successor};
 use languages::escaped;
 use tokio::runtime::Runtime;
 
@@ -13,6 +13,7 @@ use crate::exit::{AcceleratorExit, AcceleratorFailure};
 use crate::service_manager;
 use crate::signals::{RequestedAction, Signals};
 use crate::stderr::{eprint, warn};
+use crate::upgrade::{ControlSocket, Program, UpgradeEvent, take_over};
 
 /// Runs the accelerator until a signal stops it. With `json`, it prints one line of JSON with its addresses on standard
 /// output once it is listening.
@@ -35,34 +36,70 @@ pub fn perform(arguments: &AccelerateArguments, json: bool) -> Result<Accelerato
     let (notices, received) = Notices::new();
     // A slow reader of standard error blocks only this thread.
     std::thread::spawn(move || received.iter().for_each(|notice| print_notice(&notice)));
+    let program = Program::of_this_process();
+    let control = settings.upgrade_socket.clone();
+    let taken = take_over(control.as_deref())?;
     let servers = settings.origin.servers.iter().map(|server| server.address.clone()).collect::<Vec<_>>();
-    let accelerator = Accelerator::start(settings, notices)?;
+    let accelerator = Accelerator::take_over(settings, notices, taken)?;
+    let control = ControlSocket::bind(control.as_deref(), &runtime)?;
     print_ready(&accelerator, &servers, json);
     service_manager::ready();
-    Ok(serve(accelerator, &overrides, &runtime, signals))
+    Ok(serve(Process { accelerator, signals, control, program }, &overrides, &runtime))
+}
+
+/// What a running process has.
+struct Process {
+    accelerator: Accelerator,
+    signals: Signals,
+    control: ControlSocket,
+    program: Program,
 }
 
 fn settings(overrides: &ConfigOverrides) -> Result<Settings, ConfigError> {
     Config::of(overrides)?.settings()
 }
 
-/// Handles signals until the accelerator stops.
-fn serve(
-    mut accelerator: Accelerator,
-    overrides: &ConfigOverrides,
-    runtime: &Runtime,
-    mut signals: Signals,
-) -> AcceleratorExit {
+/// Handles signals, and processes that take over, until the accelerator stops.
+fn serve(mut process: Process, overrides: &ConfigOverrides, runtime: &Runtime) -> AcceleratorExit {
     loop {
-        match runtime.block_on(signals.next()) {
-            RequestedAction::Stop => return stop(accelerator, runtime, signals),
-            RequestedAction::Reload => reload(&mut accelerator, overrides),
-            RequestedAction::ReopenLog => match accelerator.reopen_log() {
+        let Process { accelerator, signals, control, program } = &mut process;
+        let event = runtime.block_on(async {
+            tokio::select! {
+                action = signals.next() => ProcessEvent::Signal(action),
+                event = control.next() => ProcessEvent::Upgrade(event),
+            }
+        });
+        match event {
+            ProcessEvent::Signal(RequestedAction::Stop) => return stop(process, runtime, None),
+            ProcessEvent::Signal(RequestedAction::Reload) => reload(accelerator, overrides),
+            ProcessEvent::Signal(RequestedAction::ReopenLog) => match accelerator.reopen_log() {
                 Ok(()) => eprint("The access log has been reopened."),
                 Err(why) => warn(why),
             },
+            ProcessEvent::Signal(RequestedAction::Upgrade) if control.is_bound() => program.start(),
+            ProcessEvent::Signal(RequestedAction::Upgrade) => {
+                warn(
+                    "no new process was started, because there is no `upgrade-socket` at which it could take over",
+                );
+            }
+            ProcessEvent::Upgrade(UpgradeEvent::Asked(connection)) => match accelerator.sockets() {
+                Ok(sockets) => control.hand_over(connection, sockets),
+                Err(why) => warn(format!("a new process cannot take over: {why}")),
+            },
+            ProcessEvent::Upgrade(UpgradeEvent::Failed(why)) => {
+                warn(format!("a new process has not taken over: {why}"));
+            }
+            ProcessEvent::Upgrade(UpgradeEvent::Ready(successor)) => {
+                return stop(process, runtime, Some(successor));
+            }
         }
     }
+}
+
+/// An event that a running process handles.
+enum ProcessEvent {
+    Signal(RequestedAction),
+    Upgrade(UpgradeEvent),
 }
 
 /// Reloads the configuration; an invalid one changes nothing.
@@ -76,10 +113,24 @@ fn reload(accelerator: &mut Accelerator, overrides: &ConfigOverrides) {
     }
 }
 
-/// Finishes the requests in flight; a second stop signal quits immediately.
-fn stop(accelerator: Accelerator, runtime: &Runtime, mut signals: Signals) -> AcceleratorExit {
-    service_manager::stopping();
-    eprint("Stopping after the requests in flight. Press Ctrl-C again to quit immediately.");
+/// Finishes the requests in flight, also if another process has taken over; a second stop signal quits immediately.
+fn stop(process: Process, runtime: &Runtime, successor: Option<Successor>) -> AcceleratorExit {
+    let Process { accelerator, mut signals, control, .. } = process;
+    // A process that starts now has to find that nobody is left to hand over.
+    drop(control);
+    match &successor {
+        Some(successor) => {
+            service_manager::main_process(successor.process());
+            eprint(format!(
+                "Process {} has taken over. Stopping after the requests in flight.",
+                successor.process()
+            ));
+        }
+        None => {
+            service_manager::stopping();
+            eprint("Stopping after the requests in flight. Press Ctrl-C again to quit immediately.");
+        }
+    }
     let (done, is_done) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         // The receiver is gone after a second stop signal.

@@ -61,7 +61,7 @@ impl From<ConfigError> for AcceleratorFailure {
 impl From<StartError> for AcceleratorFailure {
     fn from(error: StartError) -> AcceleratorFailure {
         let exit = match error {
-            StartError::Origin(_) | StartError::Tls(_) => AcceleratorExit::Usage,
+            StartError::Origin(_) | StartError::Tls(_) | StartError::NoListener(_) => AcceleratorExit::Usage,
             StartError::Disk(_) | StartError::Log { .. } | StartError::Admin { .. } => {
                 AcceleratorExit::Machine
             }

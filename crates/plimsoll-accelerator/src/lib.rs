@@ -8,6 +8,7 @@ mod exit;
 mod service_manager;
 mod signals;
 mod stderr;
+mod upgrade;
 
 pub use arguments::{AccelerateArguments, ProgramArguments};
 pub use command::perform;

@@ -1,4 +1,4 @@
-//! Signals that stop an accelerator, reload its configuration, or reopen its log.
+//! Signals that stop an accelerator, reload its configuration, reopen its log, or replace it by a new process.
 
 use std::io;
 
@@ -14,6 +14,7 @@ pub(crate) enum RequestedAction {
     Stop,
     Reload,
     ReopenLog,
+    Upgrade,
 }
 
 /// The signals that an accelerator handles.
@@ -21,6 +22,7 @@ pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     user: Signal,
+    second_user: Signal,
     /// SIGHUP: reloads the configuration, or stops without a configuration file; `None` if it is ignored.
     hangup: Option<Signal>,
     has_file: bool,
@@ -36,6 +38,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             user: signal(SignalKind::user_defined1())?,
+            second_user: signal(SignalKind::user_defined2())?,
             hangup: handles_hangup.then(|| signal(SignalKind::hangup())).transpose()?,
             has_file,
         };
@@ -55,6 +58,7 @@ impl Signals {
             _ = self.interrupt.recv() => RequestedAction::Stop,
             _ = self.terminate.recv() => RequestedAction::Stop,
             _ = self.user.recv() => RequestedAction::ReopenLog,
+            _ = self.second_user.recv() => RequestedAction::Upgrade,
             _ = hangup => if self.has_file { RequestedAction::Reload } else { RequestedAction::Stop },
         }
     }

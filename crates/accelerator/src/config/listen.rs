@@ -209,6 +209,12 @@ pub(super) fn limits() -> TableSpec<ClientLimits> {
                 |limits, time| limits.tunnel_timeout = time,
             ),
             key(
+                "tunnel-stop-timeout",
+                "The time that tunnels, and HTTP/2 clients that do not respond, get when it is asked to stop.",
+                time(),
+                |limits, time| limits.tunnel_stop_timeout = time,
+            ),
+            key(
                 "rate-min",
                 "The minimum rate per second, on average, at which clients send bodies and receive responses.",
                 size(),

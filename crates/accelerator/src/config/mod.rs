@@ -68,6 +68,8 @@ pub struct ConfigOverrides {
     pub workers: Option<NonZeroU16>,
     /// The address of the admin page.
     pub admin: Option<SocketAddr>,
+    /// The control socket at which a new process takes over.
+    pub upgrade_socket: Option<PathBuf>,
 }
 
 /// Returns the JSON Schema of configurations, with descriptions of all keys.
@@ -99,6 +101,13 @@ fn config() -> TableSpec<Config> {
                 "The time that requests in flight get when it is asked to stop; 30 s by default.",
                 values::time(),
                 |config, time| config.settings.stop_timeout = time,
+            ),
+            key(
+                "upgrade-socket",
+                "The control socket at which a new process takes over the listening sockets; none by default. Its \
+                 folder must be private.",
+                values::path(),
+                |config, path| config.settings.upgrade_socket = Some(path),
             ),
             key(
                 "default-host",
@@ -143,6 +152,7 @@ impl Default for Config {
         let settings = Settings {
             workers: None,
             stop_timeout: STOP_TIMEOUT,
+            upgrade_socket: None,
             frontend: FrontendSettings::default(),
             tls: None,
             exchange: ExchangeSettings::default(),
@@ -170,7 +180,17 @@ impl Config {
     /// # Errors
     /// As [`Config::parse`], or if the file cannot be read.
     pub fn of(overrides: &ConfigOverrides) -> Result<Config, ConfigError> {
-        let Some(file) = &overrides.file else { return Config::read("", "", overrides) };
+        let mut config = match &overrides.file {
+            Some(file) => Config::of_file(file, overrides)?,
+            None => Config::read("", "", overrides)?,
+        };
+        if let Some(path) = &overrides.upgrade_socket {
+            config.settings.upgrade_socket = Some(path.clone());
+        }
+        Ok(config)
+    }
+
+    fn of_file(file: &Path, overrides: &ConfigOverrides) -> Result<Config, ConfigError> {
         let shown = file.display().to_string();
         let text = std::fs::read_to_string(file).map_err(|why| {
             ConfigError::new(format!("configuration `{shown}` cannot be read: {why}"), None)
@@ -225,6 +245,7 @@ impl Config {
         let certificates = settings.tls.iter_mut().flat_map(|tls| &mut tls.certificates);
         let mut files: Vec<&mut PathBuf> =
             certificates.flat_map(|files| [&mut files.certificate, &mut files.key]).collect();
+        files.extend(&mut settings.upgrade_socket);
         files.extend(&mut settings.origin.tls.ca_file);
         files.extend(settings.store.disk.as_mut().map(|disk| &mut disk.directory));
         files.extend(settings.log.as_mut().map(|log| &mut log.file));

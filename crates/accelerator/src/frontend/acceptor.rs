@@ -5,7 +5,7 @@
 //! accept, receive, send, close; it is never registered with epoll, and no task is spawned for it. The kernel reports
 //! a connection only once its first bytes are there; see [`deferred`](super::deferred).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, IoSlice};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
@@ -37,17 +37,19 @@ const DRAIN_TURNS_MAX: usize = BACKLOG as usize / ACCEPTS_PER_TURN;
 /// The pause after the kernel ran out of descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// A listening socket of one worker, until it is closed.
+/// A listener of one worker with one or more sockets, until it is closed.
 #[derive(Debug)]
 pub(super) struct Listener {
     config: RefCell<Rc<ListenerConfig>>,
+    is_closed: Cell<bool>,
     closing: Notify,
 }
 
 impl Listener {
     /// Makes a listener with these settings.
     pub(super) fn new(config: ListenerConfig) -> Listener {
-        Listener { config: RefCell::new(Rc::new(config)), closing: Notify::new() }
+        let config = RefCell::new(Rc::new(config));
+        Listener { config, is_closed: Cell::new(false), closing: Notify::new() }
     }
 
     /// Changes the settings of connections to come.
@@ -57,11 +59,20 @@ impl Listener {
 
     /// Stops the listener after the connections in its backlog have been accepted.
     pub(super) fn close(&self) {
-        self.closing.notify_one();
+        self.is_closed.set(true);
+        self.closing.notify_waiters();
+    }
+
+    /// Waits until it is closed.
+    async fn closed(&self) {
+        let closing = self.closing.notified();
+        if !self.is_closed.get() {
+            closing.await;
+        }
     }
 }
 
-/// Accepts connections until the listener is closed.
+/// Accepts connections from one socket until the listener is closed.
 ///
 /// # Errors
 /// If the socket cannot be registered.
@@ -78,7 +89,7 @@ pub(super) async fn accept_all(socket: Socket, listener: Rc<Listener>, worker: R
     };
     tokio::select! {
         biased;
-        () = listener.closing.notified() => {}
+        () = listener.closed() => {}
         () = accepting => {}
     }
     let _ = (0..DRAIN_TURNS_MAX).try_for_each(|_| accept_some(socket.get_ref(), &listener, &worker));

@@ -25,6 +25,7 @@ mod deadline;
 mod deferred;
 mod fast_path;
 mod http1;
+mod inherited;
 mod memo;
 mod min_rate;
 mod peer;
@@ -36,6 +37,7 @@ mod worker;
 mod worker_pool;
 mod worker_thread;
 
+pub use inherited::InheritedSockets;
 pub use service::Service;
 pub use settings::{ClientLimits, FrontendSettings, ListenSettings};
 pub use worker_pool::{FrontendConfig, WorkerContext, WorkerFactory, WorkerPool, start};

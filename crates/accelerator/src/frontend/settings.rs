@@ -65,6 +65,8 @@ pub struct ClientLimits {
     pub write_timeout: Nanos,
     /// The longest time without a byte in either direction of a tunnel.
     pub tunnel_timeout: Nanos,
+    /// The time that tunnels, and HTTP/2 clients that do not respond, get when the accelerator stops.
+    pub tunnel_stop_timeout: Nanos,
     /// The minimum rate in bytes per second, on average after the first time limit, at which clients send bodies and
     /// receive responses; 0 for none.
     pub rate_min: u64,
@@ -88,6 +90,7 @@ impl Default for ClientLimits {
             idle_timeout: Nanos::from_secs(60),
             write_timeout: Nanos::from_secs(30),
             tunnel_timeout: Nanos::from_secs(3600),
+            tunnel_stop_timeout: Nanos::from_secs(5),
             rate_min: 500,
             connections_max: 50_000,
             connections_per_address: None,

@@ -36,13 +36,19 @@ fn bind(address: SocketAddr, is_shared: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     sockopt::set_socket_reuseport(&socket, is_shared)?;
+    set_options(&socket)?;
+    socket.bind(&address.into())?;
+    Ok(socket)
+}
+
+/// Sets the options of a listening socket that can be set at any time.
+pub(super) fn set_options(socket: &Socket) -> io::Result<()> {
     // Accepted sockets inherit it. Without it the second of two responses would wait for an acknowledgement.
     socket.set_tcp_nodelay(true)?;
     socket.set_nonblocking(true)?;
     // A kernel without it reports connections a little early.
     let _ = defer_accept(socket.as_fd());
-    socket.bind(&address.into())?;
-    Ok(socket)
+    Ok(())
 }
 
 /// Returns the bound address of a listening socket.

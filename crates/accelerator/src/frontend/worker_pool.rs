@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -13,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use units::Nanos;
 
 use super::connection_limiter::ConnectionLimiter;
+use super::inherited::{InheritedSockets, deal};
 use super::settings::{FrontendSettings, ListenSettings};
 use super::socket::{address_of, listen};
 use super::tls::TlsContext;
@@ -44,8 +46,16 @@ impl fmt::Debug for FrontendConfig {
 #[derive(Debug)]
 pub struct WorkerPool {
     workers: Vec<WorkerHandle>,
-    /// The addresses of the listeners: as configured, and as bound.
-    addresses: Vec<(SocketAddr, SocketAddr)>,
+    listeners: Vec<BoundListener>,
+}
+
+/// A listener that all workers have.
+#[derive(Debug, Clone)]
+struct BoundListener {
+    configured: SocketAddr,
+    actual: SocketAddr,
+    /// The sockets, of which each worker has duplicates; they close with the last of these.
+    sockets: Arc<[Socket]>,
 }
 
 #[derive(Debug)]
@@ -54,14 +64,19 @@ struct WorkerHandle {
     thread: JoinHandle<usize>,
 }
 
-/// Starts a number of workers and returns when all of them accept connections.
+/// Starts a number of workers and returns when all of them accept connections. Listeners take inherited sockets of
+/// their address in place of new ones.
 ///
 /// # Errors
 /// If an address cannot be bound, TLS is wanted and not set up, or the system has no thread or runtime left.
-pub fn start(config: FrontendConfig, workers: NonZeroUsize) -> io::Result<WorkerPool> {
-    let mut pool = WorkerPool { workers: Vec::new(), addresses: Vec::new() };
-    let bound = pool.bind(&config, workers.get())?;
-    pool.addresses = bound.addresses;
+pub fn start(
+    config: FrontendConfig,
+    workers: NonZeroUsize,
+    inherited: &mut InheritedSockets,
+) -> io::Result<WorkerPool> {
+    let mut pool = WorkerPool { workers: Vec::new(), listeners: Vec::new() };
+    let bound = pool.bind(&config, workers.get(), inherited)?;
+    pool.listeners = bound.listeners;
     let connection_limiter = Arc::<ConnectionLimiter>::default();
     for (index, sockets) in bound.sockets.into_iter().enumerate() {
         let (commands, received) = unbounded_channel();
@@ -81,17 +96,26 @@ pub fn start(config: FrontendConfig, workers: NonZeroUsize) -> io::Result<Worker
     Ok(pool)
 }
 
-/// Sockets that a new configuration needs and that are not in use yet.
+/// The listeners of a new configuration.
 struct Bound {
-    /// The sockets of each worker, in the order of the configured listeners; `None` where it has one already.
-    sockets: Vec<Vec<Option<Socket>>>,
-    addresses: Vec<(SocketAddr, SocketAddr)>,
+    /// The sockets of each worker, in the order of the configured listeners; empty where it has them already.
+    sockets: Vec<Vec<Vec<Socket>>>,
+    listeners: Vec<BoundListener>,
 }
 
 impl WorkerPool {
     /// Returns the bound addresses, in the order of the configured listeners.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.addresses.iter().map(|(_, actual)| *actual).collect()
+        self.listeners.iter().map(|listener| listener.actual).collect()
+    }
+
+    /// Returns duplicates of all listening sockets, for a process that takes them over.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
+    pub fn sockets(&self) -> io::Result<Vec<OwnedFd>> {
+        let all = self.listeners.iter().flat_map(|listener| listener.sockets.iter());
+        all.map(|socket| socket.try_clone().map(OwnedFd::from)).collect()
     }
 
     /// Switches to another configuration without dropping a connection or a request in progress.
@@ -103,8 +127,8 @@ impl WorkerPool {
     /// # Errors
     /// As [`start`]; then everything stays as it was.
     pub fn reload(&mut self, config: FrontendConfig) -> io::Result<()> {
-        let bound = self.bind(&config, self.workers.len())?;
-        self.addresses = bound.addresses;
+        let bound = self.bind(&config, self.workers.len(), &mut InheritedSockets::default())?;
+        self.listeners = bound.listeners;
         for (worker, sockets) in self.workers.iter().zip(bound.sockets) {
             // A worker that has ended has panicked, which `stop` reports.
             let _ = worker.commands.send(WorkerCommand::Reload(Box::new(config.clone()), sockets));
@@ -118,6 +142,8 @@ impl WorkerPool {
     /// # Panics
     /// If a worker panicked.
     pub fn stop(self, deadline: Nanos) -> usize {
+        // Those of the workers are the last duplicates then.
+        drop(self.listeners);
         for worker in &self.workers {
             let _ = worker.commands.send(WorkerCommand::Stop(deadline));
         }
@@ -125,24 +151,33 @@ impl WorkerPool {
         self.workers.into_iter().map(broken_off).sum()
     }
 
-    /// Binds the sockets that a configuration needs and that are not there yet.
-    fn bind(&self, config: &FrontendConfig, workers: usize) -> io::Result<Bound> {
+    /// Finds or binds the sockets that a configuration needs and that are not there yet.
+    fn bind(
+        &self,
+        config: &FrontendConfig,
+        workers: usize,
+        inherited: &mut InheritedSockets,
+    ) -> io::Result<Bound> {
         let listens = &config.settings.listens;
         check(listens, config.tls.is_some())?;
-        let mut known = self.addresses.clone();
-        let mut bound = Bound { sockets: (0..workers).map(|_| Vec::new()).collect(), addresses: Vec::new() };
-        for ListenSettings { address, .. } in listens {
-            if let Some(index) = known.iter().position(|(given, _)| given == address) {
-                bound.addresses.push(known.remove(index));
-                bound.sockets.iter_mut().for_each(|sockets| sockets.push(None));
+        let configured: Vec<_> = listens.iter().map(|listen| listen.address).collect();
+        let mut known = self.listeners.clone();
+        let mut bound = Bound { sockets: (0..workers).map(|_| Vec::new()).collect(), listeners: Vec::new() };
+        for address in &configured {
+            if let Some(index) = known.iter().position(|listener| listener.configured == *address) {
+                bound.listeners.push(known.remove(index));
+                bound.sockets.iter_mut().for_each(|sockets| sockets.push(Vec::new()));
                 continue;
             }
-            let sockets = listen(*address, workers)?;
-            let first = sockets.first().ok_or(io::ErrorKind::InvalidInput)?;
-            bound.addresses.push((*address, address_of(first)?));
-            for (own, socket) in bound.sockets.iter_mut().zip(sockets) {
-                own.push(Some(socket));
+            let sockets = match inherited.take(*address, &configured) {
+                none if none.is_empty() => listen(*address, workers)?,
+                sockets => sockets,
+            };
+            let actual = address_of(sockets.first().ok_or(io::ErrorKind::InvalidInput)?)?;
+            for (own, dealt) in bound.sockets.iter_mut().zip(deal(&sockets, workers)?) {
+                own.push(dealt);
             }
+            bound.listeners.push(BoundListener { configured: *address, actual, sockets: sockets.into() });
         }
         Ok(bound)
     }

@@ -28,16 +28,16 @@ pub(super) struct WorkerSetup {
     pub(super) index: usize,
     pub(super) config: FrontendConfig,
     pub(super) connection_limiter: Arc<ConnectionLimiter>,
-    /// A socket for each listener of the configuration.
-    pub(super) sockets: Vec<Option<Socket>>,
+    /// The sockets of each listener of the configuration.
+    pub(super) sockets: Vec<Vec<Socket>>,
     pub(super) commands: UnboundedReceiver<WorkerCommand>,
 }
 
 /// A command to a worker.
 #[derive(Debug)]
 pub(super) enum WorkerCommand {
-    /// Apply this configuration; with a socket for each of its listeners that has none yet.
-    Reload(Box<FrontendConfig>, Vec<Option<Socket>>),
+    /// Apply this configuration; with the sockets of each of its listeners that has none yet.
+    Reload(Box<FrontendConfig>, Vec<Vec<Socket>>),
     /// Stop gracefully, within this time.
     Stop(Nanos),
 }
@@ -103,28 +103,29 @@ struct Listeners {
 
 impl Listeners {
     /// Opens the listeners that a configuration adds, changes those that stay, and closes all others.
-    fn arrange(&mut self, config: &FrontendConfig, sockets: Vec<Option<Socket>>) {
+    fn arrange(&mut self, config: &FrontendConfig, sockets: Vec<Vec<Socket>>) {
         let mut before = std::mem::take(&mut self.open);
-        for (listen, socket) in config.settings.listens.iter().zip(sockets) {
+        for (listen, sockets) in config.settings.listens.iter().zip(sockets) {
             let config = ListenerConfig::new(listen.clone(), config.tls.as_ref());
-            let listener = match socket {
-                Some(socket) => self.accept(socket, config),
-                None => {
-                    let known = before.iter().position(|(address, _)| *address == listen.address);
-                    let Some(known) = known else { continue };
-                    let (_, listener) = before.remove(known);
-                    listener.change(config);
-                    listener
-                }
+            let listener = if sockets.is_empty() {
+                let known = before.iter().position(|(address, _)| *address == listen.address);
+                let Some(known) = known else { continue };
+                let (_, listener) = before.remove(known);
+                listener.change(config);
+                listener
+            } else {
+                self.accept(sockets, config)
             };
             self.open.push((listen.address, listener));
         }
         before.iter().for_each(|(_, listener)| listener.close());
     }
 
-    fn accept(&mut self, socket: Socket, config: ListenerConfig) -> Rc<Listener> {
+    fn accept(&mut self, sockets: Vec<Socket>, config: ListenerConfig) -> Rc<Listener> {
         let listener = Rc::new(Listener::new(config));
-        self.acceptors.spawn_local(accept_all(socket, Rc::clone(&listener), Rc::clone(&self.worker)));
+        for socket in sockets {
+            self.acceptors.spawn_local(accept_all(socket, Rc::clone(&listener), Rc::clone(&self.worker)));
+        }
         listener
     }
 }

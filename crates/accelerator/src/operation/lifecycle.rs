@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,9 +14,10 @@ use thiserror::Error;
 use super::background::{Background, BackgroundUpdate};
 use super::components::{ActiveConfig, Components};
 use super::settings::Settings;
+use super::upgrade::TakeOver;
 use crate::exchange::{Flights, SharedCache};
 use crate::frontend::tls::{TlsContext, TlsError, TlsSettings};
-use crate::frontend::{self, FrontendConfig, FrontendSettings, WorkerFactory, WorkerPool};
+use crate::frontend::{self, FrontendConfig, FrontendSettings, InheritedSockets, WorkerFactory, WorkerPool};
 use crate::observation::{AccessLog, LogFile, LogSettings, Notices};
 use crate::origin::{OriginSettings, OriginSettingsError, ServerChange, ServerState, Servers};
 
@@ -50,6 +52,11 @@ pub enum StartError {
     /// A listener cannot be bound.
     #[error("{0}")]
     Listen(io::Error),
+    /// A socket of systemd has an address that no listener has.
+    #[error(
+        "systemd listens on `{0}`, which is the address of no `[[listen]]`\nhint: give both the same address"
+    )]
+    NoListener(SocketAddr),
     /// The system has no thread or descriptor left.
     #[error("the system has no thread or descriptor left: {0}")]
     System(#[from] io::Error),
@@ -62,7 +69,8 @@ pub struct Accelerator {
     workers: WorkerPool,
     tls: Option<Arc<TlsContext>>,
     background: Background,
-    admin_address: Option<SocketAddr>,
+    /// A duplicate of the listener of the admin page, for a process that takes it over.
+    admin: Option<TcpListener>,
 }
 
 impl Accelerator {
@@ -82,12 +90,30 @@ impl Accelerator {
     /// # Errors
     /// Anything that it needs and does not get; nothing keeps running then.
     pub fn start(settings: Settings, notices: Notices) -> Result<Accelerator, StartError> {
+        Accelerator::take_over(settings, notices, TakeOver::default())
+    }
+
+    /// Starts an accelerator with the listening sockets of others, and tells the process that it replaces to stop:
+    /// once clients are served; or, with a disk tier, which belongs to one process, before it is opened. Then clients
+    /// wait in the accept queues until that process has ended.
+    ///
+    /// # Errors
+    /// As [`Accelerator::start`]; also if a socket of systemd has an address that no listener has.
+    pub fn take_over(
+        settings: Settings,
+        notices: Notices,
+        mut taken: TakeOver,
+    ) -> Result<Accelerator, StartError> {
         let workers = settings.workers.unwrap_or_else(n_cpus);
         let tls = settings.tls.as_ref().map(TlsContext::load).transpose()?.map(Arc::new);
         let current = ActiveConfig::new(settings.clone(), servers(&settings.origin, &notices)?);
         let file = settings.log.as_ref().map(open_log).transpose()?;
-        let listener = settings.admin.as_ref().map(|admin| listen(admin.listen)).transpose()?;
-        let admin_address = listener.as_ref().map(TcpListener::local_addr).transpose()?;
+        let listener =
+            settings.admin.as_ref().map(|admin| listen(admin.listen, &mut taken.sockets)).transpose()?;
+        let admin = listener.as_ref().map(TcpListener::try_clone).transpose()?;
+        if let Some(predecessor) = taken.predecessor.as_mut().filter(|_| settings.store.disk.is_some()) {
+            predecessor.wait()?;
+        }
         let store = Arc::new(Store::open(&store_settings(&settings))?);
         let flights = Arc::new(Flights::new(settings.filling_bytes_max));
         let log = AccessLog::start(file, notices.clone())?;
@@ -98,8 +124,24 @@ impl Accelerator {
             BackgroundUpdate { current: Arc::clone(&current), listener },
         )?;
         let frontend_config = frontend_config(&components, &current, tls.as_ref());
-        let workers = frontend::start(frontend_config, workers).map_err(StartError::Listen)?;
-        Ok(Accelerator { components, workers, tls, background, admin_address })
+        let workers =
+            frontend::start(frontend_config, workers, &mut taken.sockets).map_err(StartError::Listen)?;
+        match &mut taken.predecessor {
+            // Its listeners that the configuration does not have any more are closed.
+            Some(predecessor) => predecessor.release()?,
+            None => check_all_taken(&taken.sockets)?,
+        }
+        Ok(Accelerator { components, workers, tls, background, admin })
+    }
+
+    /// Returns duplicates of all listening sockets, for a process that takes them over.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
+    pub fn sockets(&self) -> io::Result<Vec<OwnedFd>> {
+        let mut sockets = self.workers.sockets()?;
+        sockets.extend(self.admin.as_ref().map(TcpListener::try_clone).transpose()?.map(OwnedFd::from));
+        Ok(sockets)
     }
 
     /// Returns the addresses of the listeners, in the order of the settings, with the ports that the system chose.
@@ -109,7 +151,7 @@ impl Accelerator {
 
     /// Returns the address of the admin page, if there is one.
     pub fn admin_address(&self) -> Option<SocketAddr> {
-        self.admin_address
+        self.admin.as_ref()?.local_addr().ok()
     }
 
     /// Applies other settings without dropping a request, and reopens certificates and log files.
@@ -131,8 +173,7 @@ impl Accelerator {
         let tls = self.next_tls(settings.tls.as_ref())?;
         let file = settings.log.as_ref().map(open_log).transpose()?;
         let listener = self.next_admin(&before.settings, &settings)?;
-        let admin_address =
-            listener.as_ref().map(TcpListener::local_addr).transpose()?.or(self.admin_address);
+        let admin = listener.as_ref().map(TcpListener::try_clone).transpose()?;
         let current = ActiveConfig::new(settings, servers);
         self.workers
             .reload(frontend_config(&self.components, &current, tls.as_ref()))
@@ -144,7 +185,7 @@ impl Accelerator {
             self.components.notices.warn(format!("the old certificates stay in use: {why}"));
         }
         self.tls = tls;
-        self.admin_address = admin_address.filter(|_| current.settings.admin.is_some());
+        self.admin = admin.or(self.admin.take()).filter(|_| current.settings.admin.is_some());
         self.components.log.switch_to(file);
         self.background.update(BackgroundUpdate { current: Arc::clone(&current), listener });
         for what in waiting {
@@ -170,8 +211,10 @@ impl Accelerator {
     ///
     /// Returns the number of requests that were aborted at the end of the stop timeout.
     pub fn stop(self) -> usize {
-        let broken_off = self.workers.stop(self.components.current().settings.stop_timeout);
+        // First the admin page: it belongs to the process that takes over.
+        drop(self.admin);
         self.background.stop();
+        let broken_off = self.workers.stop(self.components.current().settings.stop_timeout);
         self.components.shared.store.flush();
         self.components.log.stop();
         broken_off
@@ -189,7 +232,9 @@ impl Accelerator {
     fn next_admin(&self, before: &Settings, settings: &Settings) -> Result<Option<TcpListener>, StartError> {
         let address = |settings: &Settings| settings.admin.as_ref().map(|admin| admin.listen);
         match address(settings) {
-            Some(new) if address(before) != Some(new) => listen(new).map(Some),
+            Some(new) if address(before) != Some(new) => {
+                listen(new, &mut InheritedSockets::default()).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -202,6 +247,7 @@ fn needing_restart(started: &Settings, settings: &Settings) -> Vec<&'static str>
     };
     let changed = [
         (started.workers != settings.workers, "`workers`"),
+        (started.upgrade_socket != settings.upgrade_socket, "`upgrade-socket`"),
         (room(started) != room(settings), "`[memory]` or `[disk]`"),
     ];
     changed.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, what)| what).collect()
@@ -211,6 +257,7 @@ fn needing_restart(started: &Settings, settings: &Settings) -> Vec<&'static str>
 fn with_startup_values(started: &Settings, settings: Settings) -> Settings {
     Settings {
         workers: started.workers,
+        upgrade_socket: started.upgrade_socket.clone(),
         store: started.store.clone(),
         filling_bytes_max: started.filling_bytes_max,
         frontend: FrontendSettings { memo_bytes_max: started.frontend.memo_bytes_max, ..settings.frontend },
@@ -236,12 +283,21 @@ fn open_log(settings: &LogSettings) -> Result<LogFile, StartError> {
     LogFile::open(settings).map_err(|why| StartError::Log { path: settings.file.clone(), why })
 }
 
-fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
+/// Returns the listener of the admin page: an inherited one, or a new one.
+fn listen(address: SocketAddr, inherited: &mut InheritedSockets) -> Result<TcpListener, StartError> {
+    if let Some(socket) = inherited.take(address, &[]).pop() {
+        return Ok(TcpListener::from(OwnedFd::from(socket)));
+    }
     let listening = TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
     });
     listening.map_err(|why| StartError::Admin { address, why })
+}
+
+/// Checks that every socket of systemd has a listener: clients of others would wait forever.
+fn check_all_taken(sockets: &InheritedSockets) -> Result<(), StartError> {
+    sockets.addresses().next().map_or(Ok(()), |address| Err(StartError::NoListener(address)))
 }
 
 /// Returns the memory for remembered heads per worker: together at most an eighth of the memory limit.

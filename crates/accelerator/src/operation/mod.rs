@@ -6,6 +6,7 @@
 //! - `background`: the thread for probes and the admin page
 //! - `status`: a snapshot of the accelerator
 //! - `metrics`: the same for Prometheus
+//! - `upgrade`: the hand-over of listening sockets to the process that replaces this one
 //! - `admin`: the page, metrics and commands on a listener of its own
 
 mod admin;
@@ -15,7 +16,9 @@ mod lifecycle;
 mod metrics;
 mod settings;
 mod status;
+mod upgrade;
 
 pub use admin::AdminSettings;
 pub use lifecycle::{Accelerator, StartError};
 pub use settings::Settings;
+pub use upgrade::{Predecessor, Successor, TakeOver, bind_control_socket};

@@ -1,6 +1,7 @@
 //! The settings of an accelerator.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use cache_store::StoreSettings;
 use units::Nanos;
@@ -19,6 +20,8 @@ pub struct Settings {
     pub workers: Option<NonZeroUsize>,
     /// The time that requests in flight get when it is asked to stop.
     pub stop_timeout: Nanos,
+    /// The control socket at which a new process takes over; none by default.
+    pub upgrade_socket: Option<PathBuf>,
     /// The frontend.
     pub frontend: FrontendSettings,
     /// TLS; `None` if no listener speaks it.

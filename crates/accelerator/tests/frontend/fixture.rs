@@ -9,7 +9,7 @@ use std::sync::Arc;
 use accelerator::exchange::{Exchange, ExchangeSettings, Flights, SharedCache};
 use accelerator::frontend::tls::TlsContext;
 use accelerator::frontend::{
-    FrontendConfig, FrontendSettings, ListenSettings, WorkerContext, WorkerPool, start,
+    FrontendConfig, FrontendSettings, InheritedSockets, ListenSettings, WorkerContext, WorkerPool, start,
 };
 use accelerator::observation::{
     AccessLog, CounterTotals, LogFile, LogFormat, LogSettings, Notices, WorkerCounters,
@@ -62,7 +62,8 @@ impl Fixture {
         let parts = Arc::new(Parts { shared, servers, log });
         let counters: Vec<_> = (0..workers).map(|_| Arc::default()).collect();
         let config = config(&parts, &counters, tls, ExchangeSettings::default(), change);
-        let workers = start(config, NonZeroUsize::new(workers).unwrap()).unwrap();
+        let workers = NonZeroUsize::new(workers).unwrap();
+        let workers = start(config, workers, &mut InheritedSockets::default()).unwrap();
         Fixture { origin, store, workers, counters, parts }
     }
 

@@ -4,7 +4,8 @@ use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
 
 use accelerator::frontend::ListenSettings;
-use units::Nanos;
+use http1::RequestMethod;
+use units::{Clock, Nanos, RealClock};
 
 use super::client::{Client, get};
 use super::fixture::{Fixture, SOON};
@@ -58,6 +59,20 @@ fn requests_beyond_the_stop_deadline_are_aborted_and_counted() {
     client.send(get("/held"));
     fixture.origin.wait_for(1);
     assert_eq!(fixture.workers.stop(Nanos(1)), 1);
+    client.expect_end();
+}
+
+/// Goal: a tunnel, which has no end of its own, does not hold up a stop.
+#[test]
+fn stop_ends_tunnels_after_a_limit_of_their_own() {
+    let fixture = Fixture::start(|settings| settings.limits.tunnel_stop_timeout = Nanos::from_millis(1));
+    let mut client = fixture.client();
+    client.send("GET /socket HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    assert_eq!(client.answer_to(RequestMethod::Get).unwrap().status, 101);
+    client.expect(b"hello ");
+    let (clock, Fixture { workers, .. }) = (RealClock::start(), fixture);
+    workers.stop(SOON);
+    assert!(clock.now() < SOON, "the stop timeout has not passed");
     client.expect_end();
 }
 

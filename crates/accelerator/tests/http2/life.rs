@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use accelerator::frontend::ClientLimits;
 use accelerator::frontend::http2::{ConnectionEnd, Http2Settings};
 use accelerator::message::BodyError;
 use bytes::Bytes;
@@ -224,5 +225,19 @@ fn requests_of_a_closed_connection_are_dropped() {
         client.connection.abort();
         client.serving.await.unwrap();
         assert_eq!(client.script.under_way.get(), 0);
+    });
+}
+
+/// Goal: a client that never answers, as one whose network is gone, does not hold up a stop.
+#[test]
+fn stop_does_not_wait_for_a_silent_client() {
+    run(async {
+        let limits = ClientLimits { tunnel_stop_timeout: SHORT, ..limits() };
+        let mut silent = fixture(limits, Http2Settings::default());
+        silent.near.write_all(&preface()).await.unwrap();
+        silent.near.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+        silent.near.read_exact(&mut [0]).await.unwrap();
+        silent.stopping.notify_one();
+        assert!(matches!(silent.serving.await.unwrap(), ConnectionEnd::Idle));
     });
 }

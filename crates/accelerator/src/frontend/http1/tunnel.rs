@@ -1,8 +1,12 @@
 //! A connection that was upgraded to another protocol: bytes are relayed both ways until both sides close.
+//!
+//! A tunnel has no end of its own that a graceful stop could wait for, so it gets a time limit of its own then.
 
 use std::io;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use units::Nanos;
@@ -12,6 +16,7 @@ use crate::exchange::Tunnel;
 use crate::frontend::deadline::Deadline;
 use crate::frontend::peer::ClientStream;
 use crate::frontend::rewind::Rewind;
+use crate::frontend::worker::Worker;
 
 /// The client's side of a tunnel; every byte that passes renews the time limit.
 #[derive(Debug)]
@@ -22,19 +27,30 @@ struct TunnelStream<'a, W> {
 }
 
 impl<W: ClientStream> Connection<W> {
-    /// Relays bytes both ways until both sides have closed, or none has passed for too long.
+    /// Relays bytes both ways until both sides have closed, none has passed for too long, or a graceful stop has
+    /// lasted too long.
     pub(super) async fn tunnel(&mut self, mut tunnel: Tunnel) -> io::Result<()> {
         let first = std::mem::take(&mut self.kept);
         let limit = self.worker.limits().tunnel_timeout;
+        let stopped = stop_passed(Rc::clone(&self.worker));
         let lively = TunnelStream { wire: &mut self.wire, deadline: &self.deadline, limit };
         let mut client = Rewind::new(first, lively);
         self.deadline.set(limit);
         let passing = copy_bidirectional(&mut client, &mut tunnel);
-        let (_from_client, to_client) = self.deadline.enforce(passing).await??;
+        let (_from_client, to_client) = tokio::select! {
+            passed = self.deadline.enforce(passing) => passed??,
+            () = stopped => return Err(io::ErrorKind::TimedOut.into()),
+        };
         self.bytes_out += to_client;
         self.body_out += to_client;
         Ok(())
     }
+}
+
+/// Waits until the time that tunnels have in a graceful stop has passed.
+async fn stop_passed(worker: Rc<Worker>) {
+    worker.draining().await;
+    tokio::time::sleep(Duration::from_nanos(worker.limits().tunnel_stop_timeout.0)).await;
 }
 
 impl<W> TunnelStream<'_, W> {

@@ -14,6 +14,7 @@ use h2::{Reason, RecvStream};
 use http1::HEAD_BYTES_MAX;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use units::{Nanos, RealClock};
 
 use super::inspector::{FrameInspector, StreamErrors};
@@ -39,6 +40,9 @@ const REMEMBERED_RESETS_MAX: usize = 50;
 
 /// The longest time to send the last frames of a connection that is ended.
 const GOAWAY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The shortest time after which a client is checked for silence in a graceful stop.
+const SILENCE_MIN: Duration = Duration::from_millis(50);
 
 /// The reason for which a connection ended.
 #[derive(Debug)]
@@ -76,8 +80,9 @@ impl ConnectionEnd {
 
 /// Serves a connection until either side ends it, on a thread with local tasks.
 ///
-/// Once `stopping` is done, the client gets GOAWAY, and the connection ends after the requests in progress. Dropping
-/// the future ends it at once.
+/// Once `stopping` is done, the client gets GOAWAY, and the connection ends after the requests in progress; a client
+/// without any that does not respond has as long as a tunnel. Dropping the future ends it at
+/// once.
 pub async fn serve<S, V: Service>(
     stream: S,
     (client, scheme): (SocketAddr, Scheme),
@@ -151,12 +156,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin, V: Service> Connection<S, V> {
     async fn run(mut self, stopping: impl Future) -> ConnectionEnd {
         let mut stopping = pin!(stopping);
         let mut is_stopped = false;
+        let silence_max = duration(self.shared.limits.tunnel_stop_timeout).max(SILENCE_MIN);
+        let mut silence = pin!(tokio::time::sleep(silence_max));
+        let mut seen = ByteCounts::default();
         loop {
             tokio::select! {
                 biased;
                 _ = &mut stopping, if !is_stopped => {
-                    is_stopped = true;
+                    (is_stopped, seen) = (true, self.keep_alive.byte_counts());
+                    silence.as_mut().reset(Instant::now() + silence_max);
                     self.leave();
+                }
+                () = &mut silence, if is_stopped => {
+                    let byte_counts = self.keep_alive.byte_counts();
+                    if self.streams.is_empty() && byte_counts == seen {
+                        return ConnectionEnd::Idle;
+                    }
+                    seen = byte_counts;
+                    silence.as_mut().reset(Instant::now() + silence_max);
                 }
                 Some(outcome) = self.streams.join_next() => {
                     if !self.note(outcome.unwrap_or(StreamOutcome::GivenUp)) {

@@ -64,6 +64,11 @@ impl KeepAlive {
         }
     }
 
+    /// Returns the bytes transferred so far.
+    pub(super) fn byte_counts(&self) -> ByteCounts {
+        self.byte_counts.get()
+    }
+
     /// Returns whether no request has come and no response was sent since the last call, after so many requests in
     /// all.
     pub(super) fn is_idle(&mut self, requests: u64) -> bool {
