@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http1::{
     BodyReader, ChunkError, HeadError, Parsed, RequestMethod, ResponseHead, Truncated, parse_response,
+    unfolded,
 };
 use thiserror::Error;
 
@@ -137,7 +138,14 @@ impl ResponseReader {
 
     fn read_head(&mut self) -> Result<(), ClientError> {
         while self.final_head.is_none() {
-            match parse_response(&self.unread, self.method)? {
+            let parsed = parse_response(&self.unread, self.method);
+            if parsed.is_err()
+                && let Some(joined) = unfolded(&self.unread)
+            {
+                self.unread = joined;
+                continue;
+            }
+            match parsed? {
                 Parsed::Partial => return Ok(()),
                 Parsed::Complete { head, length } if head.is_interim() => {
                     self.unread.drain(..length);
@@ -148,7 +156,7 @@ impl ResponseReader {
                 }
                 Parsed::Complete { head, length } => {
                     let bytes = self.unread.drain(..length).collect();
-                    let body = BodyReader::new(head.framing);
+                    let body = BodyReader::of_response(head.framing);
                     self.final_head = Some(FinalHead { parsed: head, bytes, body });
                 }
             }
@@ -189,6 +197,13 @@ mod tests {
         check("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", Ok((503, "")));
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n";
         check(chunked, Ok((200, "hello")));
+    }
+
+    #[test]
+    fn peculiar_responses_are_read_as_other_clients_do() {
+        let head = "HTTP/1.1 103 x\nA: 1\n\nHTTP/1.1 200 OK\r\nA: 1\r\n 2\r\n";
+        let chunked = "Transfer-Encoding : chunked\r\n\r\n5  \r\nhello\r\n0\r\n\r\n";
+        check(&format!("{head}{chunked}"), Ok((200, "hello")));
     }
 
     #[test]

@@ -31,12 +31,21 @@ enum State {
 }
 
 impl BodyReader {
-    /// Makes a reader for a body with this framing.
+    /// Makes a reader for the body of a request with this framing.
     pub fn new(framing: Framing) -> BodyReader {
+        BodyReader::with(framing, ChunkDecoder::new)
+    }
+
+    /// Makes a reader for the body of a response, which may have blanks behind the sizes of its chunks.
+    pub fn of_response(framing: Framing) -> BodyReader {
+        BodyReader::with(framing, ChunkDecoder::of_response)
+    }
+
+    fn with(framing: Framing, chunks: fn() -> ChunkDecoder) -> BodyReader {
         let state = match framing {
             Framing::None => State::Length { remaining: 0 },
             Framing::Length(remaining) => State::Length { remaining },
-            Framing::Chunked => State::Chunked(ChunkDecoder::new()),
+            Framing::Chunked => State::Chunked(chunks()),
             Framing::ToEof => State::ToEof { ended: false },
         };
         BodyReader { state }

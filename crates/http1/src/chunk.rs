@@ -4,6 +4,8 @@
 //! |---|---|---|---|
 //! | size | hex digit | size | at most 16 digits |
 //! | size | `;` / CR | extension / size LF | at least one digit before |
+//! | size | blank | size blank | the same, and in responses only; counted as an extension |
+//! | size blank | blank / `;` / CR | size blank / extension / size LF | |
 //! | extension | text / CR | extension / size LF | ignored, its bytes counted |
 //! | size LF | LF | data, or line start if the size was 0 | |
 //! | data | any | data, data CR after the last | passed on, never copied |
@@ -13,8 +15,9 @@
 //! | trailer value | text / CR | trailer value / trailer LF | the same |
 //! | trailer LF, end LF | LF | line start, done | |
 //!
-//! Every other byte is an error: blanks around a size, a bare LF, a folded trailer line. Published
-//! smuggling attacks lived on such bytes, and no maintained server sends them.
+//! Every other byte is an error: blanks before a size, a bare LF, a folded trailer line. Published smuggling attacks
+//! lived on such bytes. Blanks behind a size are one too in requests; servers that pad their sizes are common enough that
+//! clients take them (RFC 9112 §7.1.1 allows them before `;`).
 
 use std::ops::Range;
 
@@ -37,7 +40,8 @@ const SIZE_DIGITS_MAX: u8 = 16;
 /// A reason for refusing a chunked body; the connection has to be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ChunkError {
-    /// The size line does not begin with 1 to 16 hexadecimal digits and `;` or CR LF after them.
+    /// The size line does not begin with 1 to 16 hexadecimal digits and `;` or CR LF after them. In responses, blanks may
+    /// come between.
     #[error("expected a chunk size of 1 to 16 hexadecimal digits")]
     Size,
     /// A control character in a chunk extension.
@@ -68,6 +72,7 @@ pub struct Decoded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Size { digits: u8 },
+    SizeBlank,
     Extension,
     SizeLf,
     Data,
@@ -87,6 +92,8 @@ pub struct ChunkDecoder {
     state: State,
     /// The size being read, then the bytes left of the chunk.
     remaining: u64,
+    /// Whether blanks may come between a size and what follows it.
+    takes_blanks: bool,
     extension_bytes: u32,
     trailer_bytes: u32,
 }
@@ -98,9 +105,20 @@ impl Default for ChunkDecoder {
 }
 
 impl ChunkDecoder {
-    /// Makes a decoder that waits for the first chunk size.
+    /// Makes a decoder that waits for the first chunk size of a request.
     pub fn new() -> ChunkDecoder {
-        ChunkDecoder { state: State::Size { digits: 0 }, remaining: 0, extension_bytes: 0, trailer_bytes: 0 }
+        ChunkDecoder {
+            state: State::Size { digits: 0 },
+            remaining: 0,
+            takes_blanks: false,
+            extension_bytes: 0,
+            trailer_bytes: 0,
+        }
+    }
+
+    /// Makes a decoder that waits for the first chunk size of a response.
+    pub fn of_response() -> ChunkDecoder {
+        ChunkDecoder { takes_blanks: true, ..ChunkDecoder::new() }
     }
 
     /// Returns whether the body is complete.
@@ -142,10 +160,13 @@ impl ChunkDecoder {
     fn step(&mut self, byte: u8) -> Result<State, ChunkError> {
         match (self.state, byte) {
             (State::Size { digits }, _) if byte.is_ascii_hexdigit() => self.push_digit(digits, byte),
-            (State::Size { digits: 1.. }, b';') => self.count_extension(),
-            (State::Size { digits: 1.. } | State::Extension, b'\r') => Ok(State::SizeLf),
-            (State::Size { .. }, _) => Err(ChunkError::Size),
-            (State::Extension, _) if is_value_byte(byte) => self.count_extension(),
+            (State::Size { digits: 1.. } | State::SizeBlank, b';') => self.count_extension(State::Extension),
+            (State::Size { digits: 1.. } | State::SizeBlank | State::Extension, b'\r') => Ok(State::SizeLf),
+            (State::Size { digits: 1.. } | State::SizeBlank, b' ' | b'\t') if self.takes_blanks => {
+                self.count_extension(State::SizeBlank)
+            }
+            (State::Size { .. } | State::SizeBlank, _) => Err(ChunkError::Size),
+            (State::Extension, _) if is_value_byte(byte) => self.count_extension(State::Extension),
             (State::Extension, _) => Err(ChunkError::Extension),
             (State::SizeLf, b'\n') if self.remaining == 0 => Ok(State::LineStart),
             (State::SizeLf, b'\n') => Ok(State::Data),
@@ -179,12 +200,12 @@ impl ChunkDecoder {
         Ok(State::Size { digits: digits + 1 })
     }
 
-    fn count_extension(&mut self) -> Result<State, ChunkError> {
+    fn count_extension(&mut self, next: State) -> Result<State, ChunkError> {
         self.extension_bytes += 1;
         if self.extension_bytes > CHUNK_EXTENSION_BYTES_MAX {
             return Err(ChunkError::Oversized);
         }
-        Ok(State::Extension)
+        Ok(next)
     }
 
     fn count_trailer(&mut self, next: State) -> Result<State, ChunkError> {

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX};
+use crate::{HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX, RESPONSE_HEADERS_MAX};
 
 /// The reason for refusing a head, after which its sender can no longer be understood safely.
 ///
@@ -24,11 +24,11 @@ pub enum HeadError {
     /// Several `Content-Length` values differ (RFC 9112 §6.3 item 5).
     #[error("several `Content-Length` values that differ")]
     ConflictingLengths,
-    /// Both `Content-Length` and `Transfer-Encoding` are given (RFC 9112 §6.3 item 3).
+    /// Both `Content-Length` and `Transfer-Encoding` are given in a request (RFC 9112 §6.3 item 3).
     #[error("both `Content-Length` and `Transfer-Encoding`")]
     LengthWithTransferEncoding,
-    /// `Transfer-Encoding` in a message of HTTP/1.0, which does not have it (RFC 9112 §6.1).
-    #[error("`Transfer-Encoding` in an HTTP/1.0 message")]
+    /// `Transfer-Encoding` in a request of HTTP/1.0, which does not have it (RFC 9112 §6.1).
+    #[error("`Transfer-Encoding` in an HTTP/1.0 request")]
     TransferEncodingOnHttp10,
     /// A transfer coding other than `chunked`, which is the only one we ever ask for.
     #[error("expected `chunked` as the only transfer coding")]
@@ -60,13 +60,15 @@ pub enum Malformed {
     /// outside visible ASCII, or a fragment.
     #[error("request target is not a path, an http URI, `*` of OPTIONS or `host:port` of CONNECT")]
     Target,
-    /// The name of a header: not a token, blank before the colon, or a folded line (RFC 9112 §5).
+    /// The name of a header: not a token, or in a request a blank before the colon (RFC 9112 §5), or a line that begins
+    /// with a blank, which continues the line before it in responses only (see [`unfolded`](crate::unfolded)).
     #[error("header line does not begin with `name:`")]
     FieldName,
     /// The value of a header: a control character in it (RFC 9110 §5.5).
     #[error("control character in a header value")]
     FieldValue,
-    /// A line that does not end with CR LF: a bare LF is refused too (RFC 9112 §2.2 leaves the choice).
+    /// A line that does not end with CR LF: a bare LF is refused too in requests, and taken in responses (RFC 9112 §2.2
+    /// leaves the choice).
     #[error("line does not end with CR LF")]
     LineEnd,
 }
@@ -83,6 +85,9 @@ pub enum HeadLimit {
     /// [`HEADERS_MAX`].
     #[error("more than {HEADERS_MAX} header lines")]
     Headers,
+    /// [`RESPONSE_HEADERS_MAX`].
+    #[error("more than {RESPONSE_HEADERS_MAX} header lines")]
+    ResponseHeaders,
 }
 
 impl HeadError {

@@ -9,8 +9,8 @@ pub struct Fields<'a> {
 /// Returns the header lines of `head`, which [`parse_response`](crate::parse_response) or
 /// [`parse_request`](crate::parse_request) found to be complete.
 ///
-/// `head` may go on after its end; the lines are those before the first empty one. Values come
-/// without the blanks around them. From other bytes it returns anything that looks like header lines.
+/// `head` may go on after its end; the lines are those before the first empty one. Names and values come
+/// without the blanks around them, and no value contains a line end. From other bytes it returns anything that looks like header lines.
 pub fn headers(head: &[u8]) -> Fields<'_> {
     let head = head.strip_prefix(b"\r\n").unwrap_or(head);
     Fields { rest: split_line(head).map_or(&[], |(_start_line, rest)| rest) }
@@ -30,14 +30,15 @@ impl<'a> Iterator for Fields<'a> {
         let (line, rest) = split_line(self.rest)?;
         let colon = line.iter().position(|&byte| byte == b':')?;
         self.rest = rest;
-        Some((&line[..colon], line[colon + 1..].trim_ascii()))
+        Some((line[..colon].trim_ascii_end(), line[colon + 1..].trim_ascii()))
     }
 }
 
-/// Splits at the first CR LF; `None` without one.
+/// Splits at the first LF, without the CR before it; `None` without one.
 fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
-    Some((&bytes[..end], &bytes[end + 2..]))
+    let (line, rest) = bytes.split_at(memchr::memchr(b'\n', bytes)? + 1);
+    let line = &line[..line.len() - 1];
+    Some((line.strip_suffix(b"\r").unwrap_or(line), rest))
 }
 
 #[cfg(test)]
@@ -60,6 +61,13 @@ mod tests {
         let all: Vec<_> = headers(HEAD).collect();
         assert_eq!(all.len(), 5);
         assert_eq!(all[2..4], [(&b"Vary"[..], &b"a"[..]), (&b"vary"[..], &b"b"[..])]);
+    }
+
+    #[test]
+    fn responses_may_have_bare_line_feeds_and_a_blank_before_the_colon() {
+        let head = b"HTTP/1.1 200 OK\nServer : a\r\nETag:b\n\nbody: x\r\n";
+        let all: Vec<_> = headers(head).collect();
+        assert_eq!(all, [(&b"Server"[..], &b"a"[..]), (b"ETag", b"b")]);
     }
 
     #[test]

@@ -5,10 +5,19 @@ use httparse::Header;
 use crate::error::{HeadError, HeadLimit, Malformed};
 use crate::head::{HEAD_BYTES_MAX, Http1Version, Parsed, offset_in};
 
+/// The sender of a head: a client, whose framing must have one meaning only, or a server, whose framing a client reads
+/// as RFC 9112 says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sender {
+    Client,
+    Server,
+}
+
 /// The combined framing fields of one head, collected line by line.
 #[derive(Debug)]
 pub(crate) struct FramingFields {
     version: Http1Version,
+    sender: Sender,
     pub(crate) length: Option<u64>,
     pub(crate) chunked: bool,
     /// Whether the body is compressed, or encoded in another way (`Content-Encoding`).
@@ -18,9 +27,10 @@ pub(crate) struct FramingFields {
 }
 
 impl FramingFields {
-    pub(crate) fn new(version: Http1Version) -> FramingFields {
+    pub(crate) fn new(version: Http1Version, sender: Sender) -> FramingFields {
         FramingFields {
             version,
+            sender,
             length: None,
             chunked: false,
             encoded: false,
@@ -44,17 +54,22 @@ impl FramingFields {
         Ok(())
     }
 
-    /// Checks the combination of lines: a length beside a transfer coding (RFC 9112 §6.3 item 3).
+    /// Checks the combination of lines: a request with a length beside a transfer coding may be an attack. In a response
+    /// the coding counts (RFC 9112 §6.3 item 3).
     pub(crate) fn check(&self) -> Result<(), HeadError> {
-        if self.chunked && self.length.is_some() {
+        if self.sender == Sender::Client && self.chunked && self.length.is_some() {
             return Err(HeadError::LengthWithTransferEncoding);
         }
         Ok(())
     }
 
-    /// Returns whether the connection outlives the message (RFC 9112 §9.3); `close` outweighs all else.
+    /// Returns whether the connection outlives the message (RFC 9112 §9.3); `close` outweighs all else, and so do chunks
+    /// of HTTP/1.0 (§6.1).
     pub(crate) fn keeps_alive(&self) -> bool {
-        !self.close && (self.version == Http1Version::Http11 || self.keep_alive)
+        match self.version {
+            Http1Version::Http11 => !self.close,
+            Http1Version::Http10 => !self.close && self.keep_alive && !self.chunked,
+        }
     }
 
     fn note_connection(&mut self, value: &[u8]) {
@@ -78,11 +93,15 @@ impl FramingFields {
     }
 
     fn note_coding(&mut self, value: &[u8]) -> Result<(), HeadError> {
-        if self.version == Http1Version::Http10 {
+        if self.sender == Sender::Client && self.version == Http1Version::Http10 {
             return Err(HeadError::TransferEncodingOnHttp10);
         }
-        for coding in value.split(|&byte| byte == b',') {
-            if !coding.trim_ascii().eq_ignore_ascii_case(b"chunked") {
+        for coding in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+            // RFC 2616 had `identity` for no coding at all.
+            if self.sender == Sender::Server && coding.eq_ignore_ascii_case(b"identity") {
+                continue;
+            }
+            if !coding.eq_ignore_ascii_case(b"chunked") {
                 return Err(HeadError::UnknownTransferEncoding);
             }
             if self.chunked {
@@ -125,7 +144,7 @@ pub(crate) fn unfinished<T>(window: &[u8]) -> Result<Parsed<T>, HeadError> {
     Ok(Parsed::Partial)
 }
 
-/// Refuses a head in which any line ends with a bare LF, which the parser accepts.
+/// Refuses a head of a request in which any line ends with a bare LF, which the parser accepts.
 ///
 /// Every header line begins right after the LF of the line before it, so it is enough to look two
 /// bytes back from each, and at the four bytes that end the head.

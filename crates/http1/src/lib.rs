@@ -1,9 +1,13 @@
 //! HTTP/1.x heads and body framing, without sockets or clocks.
 //!
 //! Three programs read and write HTTP/1 here: the load generator's web driver, the built-in web
-//! servers and the accelerator. All of them use the same strict rules, because two parties that
+//! servers and the accelerator. All of them use the same rules, because two parties that
 //! read one message differently are how requests are smuggled: every length that could be read in
 //! two ways is refused, never guessed ([`HeadError`], [`ChunkError`]).
+//!
+//! Requests are read strictly. Responses are read as RFC 9112 tells clients to, and as curl and browsers do, wherever that
+//! leaves one meaning: blanks behind chunk sizes, bare line feeds, `identity`, folded lines ([`unfolded`]). `tests/replies.rs`
+//! has the whole table, and [`faulty_line`] names the line because of which a response is refused.
 //!
 //! ```
 //! use http1::{Parsed, RequestMethod, RequestOptions, RequestTemplate, parse_response};
@@ -13,7 +17,7 @@
 //!
 //! let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 //! let Ok(Parsed::Complete { head, length }) = parse_response(reply, RequestMethod::Get) else { panic!() };
-//! let mut body = http1::BodyReader::new(head.framing);
+//! let mut body = http1::BodyReader::of_response(head.framing);
 //! let piece = body.read(&reply[length..]).unwrap();
 //! assert!(piece.done && &reply[length..][piece.data] == b"hello");
 //! ```
@@ -27,6 +31,7 @@ mod fields;
 mod framing;
 mod head;
 mod header_lines;
+mod peculiar;
 mod request;
 mod response;
 mod template;
@@ -38,10 +43,11 @@ pub use error::{HeadError, HeadLimit, Malformed};
 pub use fields::{Fields, header, headers};
 pub use framing::names_content_coding;
 pub use head::{
-    Framing, HEAD_BYTES_MAX, HEADERS_MAX, Http1Version, INTERIM_BYTES_MAX, Parsed, RequestMethod,
-    is_token_byte,
+    Framing, HEAD_BYTES_MAX, HEADERS_MAX, Http1Version, INTERIM_BYTES_MAX, Parsed, RESPONSE_HEADERS_MAX,
+    RequestMethod, is_token_byte,
 };
 pub use header_lines::{HeaderLines, LinesIter};
+pub use peculiar::{FaultyLine, faulty_line, is_http1, unfolded};
 pub use request::{RequestHead, is_host, parse_request};
 pub use response::{
     EncodedResponseHead, FinalResponseHead, ResponseHead, parse_encoded_response, parse_final_response,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use httparse::{Header, Request, Status};
 
 use crate::error::{HeadError, HeadLimit, Malformed};
-use crate::framing::{FramingFields, check_line_ends, head_window, unfinished};
+use crate::framing::{FramingFields, Sender, check_line_ends, head_window, unfinished};
 use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Http1Version, Parsed, RequestMethod, offset_in};
 
 /// The parts of a request's head that a server needs; ranges are positions in the parsed buffer.
@@ -82,7 +82,7 @@ fn interpret(window: &[u8], request: &Request<'_, '_>) -> Result<RequestHead, He
     let version = Http1Version::from_minor(request.version);
     let (name, target) = (request.method.unwrap_or_default(), request.path.unwrap_or_default().as_bytes());
     let method = RequestMethod::from_name(name.as_bytes());
-    let mut fields = FramingFields::new(version);
+    let mut fields = FramingFields::new(version, Sender::Client);
     let mut host_line = None;
     for header in request.headers.iter() {
         fields.note(header.name, header.value)?;

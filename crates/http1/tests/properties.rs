@@ -2,8 +2,8 @@
 
 use http1::{
     BodyReader, ChunkDecoder, ChunkError, Framing, Http1Version, LAST_CHUNK, Parsed, RequestMethod,
-    RequestOptions, RequestTemplate, ResponseHead, header, headers, parse_request, parse_response,
-    write_chunk, write_response_head,
+    RequestOptions, RequestTemplate, ResponseHead, faulty_line, header, headers, parse_request,
+    parse_response, unfolded, write_chunk, write_response_head,
 };
 use proptest::prelude::*;
 
@@ -79,9 +79,9 @@ fn cut<'a>(mut bytes: &'a [u8], places: &[usize]) -> Vec<&'a [u8]> {
     pieces
 }
 
-/// Decodes pieces one after the other: content so far, bytes consumed, and how it ended.
+/// Decodes pieces of a response one after the other: content so far, bytes consumed, and how it ended.
 fn decode(pieces: &[&[u8]]) -> (Vec<u8>, usize, Result<bool, ChunkError>) {
-    let mut decoder = ChunkDecoder::new();
+    let mut decoder = ChunkDecoder::of_response();
     let (mut content, mut total) = (Vec::new(), 0);
     for piece in pieces {
         let mut at = 0;
@@ -111,6 +111,11 @@ proptest! {
             prop_assert!(head.target.end <= length && head.host.is_none_or(|host| host.end <= length));
         }
         prop_assert!(headers(&bytes).count() <= bytes.len());
+        let joined = unfolded(&bytes);
+        prop_assert!(joined.is_none_or(|joined| joined.len() == bytes.len() && unfolded(&joined).is_none()));
+        if let Some(line) = faulty_line(&bytes, RequestMethod::Get) {
+            prop_assert!(line.text.len() <= bytes.len());
+        }
         let (content, _, _) = decode(&[&bytes]);
         prop_assert!(content.len() <= bytes.len());
     }

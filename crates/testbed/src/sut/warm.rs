@@ -63,7 +63,7 @@ fn fetch<S: Read + Write>(
     if head.status != 200 {
         return Err(format!("status {}", head.status));
     }
-    let mut body = BodyReader::new(head.framing);
+    let mut body = BodyReader::of_response(head.framing);
     let mut rest = length..filled;
     while !body.is_done() {
         if rest.is_empty() {
