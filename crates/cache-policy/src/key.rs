@@ -51,6 +51,8 @@ reasons! {
         TooLong = "too-long", "RFC 9110 §15.5.15";
         /// The target has a character that is not allowed in a URI.
         Character = "character", "RFC 3986 §2";
+        /// The path has a percent sign without two hexadecimal digits.
+        PercentSign = "percent-sign", "RFC 3986 §2.1";
         /// The target has an encoded null byte.
         NullByte = "null-byte", "RFC 3986 §7.3";
         /// The path has a dot segment, and the operator refuses those.

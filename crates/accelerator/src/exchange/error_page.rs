@@ -50,6 +50,10 @@ const SENTENCES: [(u16, &str); 14] = [
     (508, "The request was forwarded in a loop."),
 ];
 
+/// The explanation for a client that does not speak TLS where it has to.
+const PLAIN_HTTP: &str =
+    "A plain HTTP request was sent to an HTTPS port: the URL has to begin with https://.";
+
 /// The methods that are forwarded, as `Allow` of a 405 lists them.
 pub(super) const ALLOWED: &[u8] = b"GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE";
 
@@ -63,7 +67,7 @@ pub fn error_page(
     settings: &ExchangeSettings,
     now: WallTime,
 ) -> Response {
-    let page = write_page(status);
+    let page = write_page(status, reason);
     let mut lines = HeaderLines::with_capacity(256);
     lines.push(b"Date", write_date(now).as_bytes());
     lines.push(b"Content-Type", b"text/html; charset=utf-8");
@@ -80,9 +84,12 @@ pub fn error_page(
     Response { status, lines, body, handling, memo: None }
 }
 
-fn write_page(status: u16) -> String {
+fn write_page(status: u16, reason: HandlingReason) -> String {
     let title = format!("{status} {}", http1::reason_phrase(status));
-    let sentence = SENTENCES.iter().find(|(known, _)| *known == status).map_or("", |(_, text)| text);
+    let sentence = match reason {
+        HandlingReason::Proxy(ProxyReason::PlainHttp) => PLAIN_HTTP,
+        _ => SENTENCES.iter().find(|(known, _)| *known == status).map_or("", |(_, text)| text),
+    };
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
          <h1>{title}</h1>\n<p>{sentence}</p>\n</html>\n"

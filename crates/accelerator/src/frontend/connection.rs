@@ -4,16 +4,18 @@
 //! |---|---|---|
 //! | PROXY header | that trust the peer to send one | `proxy-header` |
 //! | connection limits | all | `connections-max`, `connections-per-address` |
-//! | TLS | with `tls` | `tls-handshake`, `tls-timeout` |
+//! | TLS | with `tls`; plain HTTP gets 400 (`plain-http`) | `tls-handshake`, `tls-timeout` |
 //! | HTTP/2 | that offer it: agreed on by TLS, or with prior knowledge | `http2-preface`, `http2-resets`, `http2-gone`, `http2-failed` |
 //! | HTTP/1 | all | |
 
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cache_policy::Scheme;
 use tokio::net::TcpStream;
+use units::Nanos;
 
 use super::http1::{self, Http1Outcome, InitialState};
 use super::http2;
@@ -23,7 +25,7 @@ use super::rewind::Rewind;
 use super::settings::ListenSettings;
 use super::tls::TlsContext;
 use super::worker::{ConnectionGuard, Worker};
-use crate::message::DisconnectReason;
+use crate::message::{DisconnectReason, ProxyReason};
 
 /// The settings of one listener.
 #[derive(Debug)]
@@ -102,6 +104,13 @@ async fn handshake_and_serve(
         return Ok(());
     }
     let tls = config.tls.as_ref().ok_or(DisconnectReason::TlsNotSetUp)?;
+    let first = within(tls.handshake_timeout(), first_byte(&stream, &start.kept)).await;
+    if first.ok_or(DisconnectReason::TlsTimeout)?.is_some_and(|byte| byte.is_ascii_uppercase()) {
+        let refusal = (400, ProxyReason::PlainHttp);
+        let stream = Rewind::new(start.kept, stream);
+        Box::pin(http1::refuse(stream, peer, Rc::clone(worker), refusal)).await;
+        return Ok(());
+    }
     let stream = Rewind::new(start.kept, stream);
     let accepted =
         Box::pin(tls.accept(stream, config.speaks_http2())).await.map_err(|failure| failure.reason())?;
@@ -111,6 +120,20 @@ async fn handshake_and_serve(
         Box::pin(http1::serve(accepted.stream, peer, Rc::clone(worker), InitialState::default())).await;
     }
     Ok(())
+}
+
+/// Waits for the first byte of a connection, and leaves it there; `None` if there is none. A method of HTTP begins with
+/// a capital letter; the first record of TLS is a handshake, which is the number 22.
+async fn first_byte(stream: &TcpStream, kept: &[u8]) -> Option<u8> {
+    if let Some(first) = kept.first() {
+        return Some(*first);
+    }
+    let mut byte = [0];
+    stream.peek(&mut byte).await.is_ok_and(|length| length == 1).then_some(byte[0])
+}
+
+async fn within<T>(limit: Nanos, future: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(Duration::from_nanos(limit.0), future).await.ok()
 }
 
 async fn serve_http2(stream: impl ClientStream, peer: Peer, worker: &Rc<Worker>) {

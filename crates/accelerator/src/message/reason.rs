@@ -65,6 +65,8 @@ reasons! {
         RequestUnsendable = "request-unsendable";
         /// The head is not valid HTTP.
         MalformedHead = "malformed-head";
+        /// The client does not speak TLS on a port for TLS.
+        PlainHttp = "plain-http";
         /// The head is too long, or has too many lines.
         HeadTooLarge = "head-too-large";
         /// The target is too long.

@@ -129,23 +129,24 @@ fn interim_responses_go_to_http11_clients_only() {
     assert_eq!(waiting.answer().text(), "hints");
 }
 
-/// Regression: a bare percent sign and text that is not encoded were refused, on sites that work without a proxy.
+/// Regression: a bare percent sign in a query and text that is not encoded were refused, on sites that work without a
+/// proxy.
 #[test]
 fn browser_targets_are_accepted_and_normalized() {
     let fixture = Fixture::start(|_| {});
     let mut client = fixture.client();
     for (target, asked) in
-        [("/q?x=100%", "/q?x=100%25"), ("/caf\u{e9}", "/caf%C3%A9"), ("/a|b", "/a%7Cb"), ("/a%2fb", "/a%2Fb")]
+        [("/q?x=100%", "/q?x=100%"), ("/caf\u{e9}", "/caf%C3%A9"), ("/a|b", "/a%7Cb"), ("/a%2fb", "/a%2Fb")]
     {
         assert_eq!((client.get(target).status, client.get(asked).text()), (200, asked), "{target}");
     }
     // Both forms of a target have one key.
-    for target in ["/kept?caf\u{e9}=5%", "/kept?caf%C3%A9=5%25", "/kept?caf%c3%a9=5%"] {
+    for target in ["/kept?caf\u{e9}=5%25", "/kept?caf%C3%A9=5%25", "/kept?c%61f%c3%a9=5%25"] {
         assert_eq!(client.get(target).text(), "/kept?caf%C3%A9=5%25");
     }
     let asked = fixture.origin.lines();
     assert_eq!(asked.iter().filter(|line| line.contains("/kept")).count(), 1, "{asked:?}");
-    for target in ["/%00", "/a?%00", "/..%2fb", "/a/..;x/b", "/../b", "/a#b"] {
+    for target in ["/100%", "/%u0041", "/%00", "/a?%00", "/..%2fb", "/a/..;x/b", "/../b", "/a#b"] {
         assert_eq!(fixture.client().get(target).status, 400, "{target}");
     }
 }

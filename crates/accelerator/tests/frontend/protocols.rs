@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use accelerator::frontend::tls::{CertificateFiles, TlsContext, TlsSettings};
@@ -76,6 +76,31 @@ fn http1_over_tls_ends_with_close_notify() {
         assert!(told.ends_with(b"/kept"));
     }
     assert_eq!(fixture.origin.lines(), ["GET /kept", "GET /large"]);
+}
+
+#[test]
+fn plain_http_on_a_tls_port_is_refused_with_the_reason() {
+    let certificate = Certificate::worker_factory();
+    let fixture = Fixture::with(1, Some(certificate.server()), speak_tls);
+    for request in
+        [get("/kept"), post("/kept", "Content-Length: 5\r\n", "hello"), "PRI * HTTP/2.0\r\n\r\n".into()]
+    {
+        let mut client = fixture.client();
+        let answer = client.send(request).answer();
+        assert_eq!((answer.status, answer.keep_alive), (400, false));
+        assert!(answer.text().contains("sent to an HTTPS port"), "{}", answer.text());
+        client.expect_end();
+    }
+    // What is neither HTTP nor TLS gets no answer of HTTP.
+    let mut stream = TcpStream::connect(fixture.address()).unwrap();
+    stream.write_all(b"\0").unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut told = Vec::new();
+    stream.read_to_end(&mut told).unwrap();
+    assert!(!told.starts_with(b"HTTP"), "{}", told.escape_ascii());
+    let totals = fixture.settled(|totals| totals.responses() == 3);
+    assert_eq!(totals.responses(), 3);
+    assert!(fixture.origin.lines().is_empty());
 }
 
 /// Goal: the scheme is part of the key, also of remembered heads.

@@ -1,10 +1,14 @@
 //! Reuse of connections.
 
+use std::time::Duration;
+
 use accelerator::message::NoBody;
 use accelerator::origin::OriginFailure;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use units::Nanos;
 
-use super::script::{Scripted, Step, get, get_text, origins, reply, request, run, send, settings};
+use super::script::{Scripted, Step, body, get, get_text, origins, reply, request, run, send, settings};
 
 #[test]
 fn connections_are_reused_after_the_body_is_read() {
@@ -62,15 +66,65 @@ fn safe_requests_are_retried_on_a_stale_connection() {
     });
 }
 
+/// Goal: nothing but a new connection is certain not to be closed by a server about which nothing is known; see the
+/// unit tests of the pool for what is.
 #[test]
-fn unsafe_requests_are_never_retried() {
+fn an_unsafe_request_does_not_meet_the_end_of_an_idle_connection() {
     run(async {
         let server = Scripted::start(vec![closing(), vec![Step::Read, reply("two")]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         assert_eq!(get_text(&origins).await, "one");
+        let mut response = origins.send(&request("POST"), NoBody).await.unwrap();
+        assert_eq!(body(&mut response).await.unwrap(), b"two");
+    });
+}
+
+/// Goal: a server that closes connections after a moment does not fail requests that come just then.
+#[test]
+fn no_unsafe_request_fails_at_a_server_that_closes_after_20_ms() {
+    const IDLE: Duration = Duration::from_millis(20);
+    run(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(async move {
+                    let mut input = [0; 1000];
+                    while let Ok(Ok(1..)) = tokio::time::timeout(IDLE, stream.read(&mut input)).await {
+                        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await.unwrap();
+                    }
+                });
+            }
+        });
+        let (origins, servers) = origins(settings(&[address]));
+        for n in 0..40 {
+            let mut response = origins.send(&request("POST"), NoBody).await.unwrap();
+            assert_eq!(body(&mut response).await.unwrap(), b"ok");
+            // The next comes just before, when or after the connection is closed; or at once.
+            let pause =
+                if n % 4 == 0 { Duration::ZERO } else { IDLE.mul_f64(0.9 + 0.2 * f64::from(n) / 40.0) };
+            tokio::time::sleep(pause).await;
+            origins.sweep();
+        }
+        assert_eq!(servers.report()[0].failures, 0);
+    });
+}
+
+#[test]
+fn unsafe_requests_are_never_retried() {
+    run(async {
+        let first = [vec![Step::Read, reply("one")], closing()].concat();
+        let server = Scripted::start(vec![first, vec![Step::Read, reply("two")]]).await;
+        let (origins, _) = origins(settings(&[server.address]));
+        assert_eq!(get_text(&origins).await, "one");
+        // The server has kept the connection open for so long.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        origins.sweep();
+        assert_eq!(get_text(&origins).await, "one");
         let failure = origins.send(&request("POST"), NoBody).await.unwrap_err();
         assert_eq!((failure.status(), failure), (502, OriginFailure::Closed));
-        assert_eq!(server.received().len(), 2);
+        assert_eq!(server.received().len(), 3);
     });
 }
 

@@ -131,26 +131,7 @@ pub(in crate::frontend) async fn serve<W: ClientStream>(
     worker: Rc<Worker>,
     start: InitialState,
 ) -> Http1Outcome<W> {
-    let (limits, deadline) = (worker.limits(), worker.deadline());
-    // A client that connects is expected to send a request, so the head timeout applies.
-    match start.kept.is_empty() {
-        true => deadline.set_idle(limits.head_timeout),
-        false => deadline.set(limits.head_timeout),
-    }
-    let mut connection = Connection {
-        wire,
-        peer,
-        min_rate: MinRateDeadline::new(limits.write_timeout, limits.rate_min),
-        bytes_out: 0,
-        body_out: 0,
-        requests_left: limits.requests_per_connection.unwrap_or(u64::MAX).saturating_sub(start.answered),
-        kept: start.kept,
-        unsent: start.unsent,
-        is_partial: false,
-        speaks_http2: start.speaks_http2 && start.answered == 0,
-        worker,
-        deadline,
-    };
+    let mut connection = Connection::new(wire, peer, worker, start);
     match connection.run().await {
         Ok(true) => Http1Outcome::Http2(connection.wire, connection.kept),
         // An I/O error concerns the client alone.
@@ -158,7 +139,44 @@ pub(in crate::frontend) async fn serve<W: ClientStream>(
     }
 }
 
+/// Answers whatever the client sends with an error page, and ends the connection.
+pub(in crate::frontend) async fn refuse<W: ClientStream>(
+    wire: W,
+    peer: Peer,
+    worker: Rc<Worker>,
+    (status, reason): (u16, ProxyReason),
+) {
+    let mut connection = Connection::new(wire, peer, worker, InitialState::default());
+    // An I/O error concerns the client alone.
+    if connection.refuse(status, reason).await.is_ok() {
+        let _ = connection.linger().await;
+    }
+}
+
 impl<W: ClientStream> Connection<W> {
+    fn new(wire: W, peer: Peer, worker: Rc<Worker>, start: InitialState) -> Connection<W> {
+        let (limits, deadline) = (worker.limits(), worker.deadline());
+        // A client that connects is expected to send a request, so the head timeout applies.
+        match start.kept.is_empty() {
+            true => deadline.set_idle(limits.head_timeout),
+            false => deadline.set(limits.head_timeout),
+        }
+        Connection {
+            wire,
+            peer,
+            min_rate: MinRateDeadline::new(limits.write_timeout, limits.rate_min),
+            bytes_out: 0,
+            body_out: 0,
+            requests_left: limits.requests_per_connection.unwrap_or(u64::MAX).saturating_sub(start.answered),
+            kept: start.kept,
+            unsent: start.unsent,
+            is_partial: false,
+            speaks_http2: start.speaks_http2 && start.answered == 0,
+            worker,
+            deadline,
+        }
+    }
+
     /// Handles events until the end. Returns whether the client turned out to speak HTTP/2.
     async fn run(&mut self) -> io::Result<bool> {
         let after = loop {

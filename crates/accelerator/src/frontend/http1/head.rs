@@ -1,6 +1,6 @@
 //! Heads of responses, and the parts of request heads that the parser does not interpret.
 
-use http1::{Framing, HeadError, HeadLimit, HeaderLines, Http1Version, RequestHead, header, reason_phrase};
+use http1::{Framing, HeadError, HeaderLines, Http1Version, RequestHead, header, reason_phrase};
 
 use crate::frontend::memo::HeadNotes;
 use crate::frontend::peer::Peer;
@@ -50,9 +50,7 @@ fn write_start(out: &mut Vec<u8>, status: u16, lines: &HeaderLines) {
 pub(super) fn refusal(error: HeadError) -> (u16, ProxyReason) {
     match error {
         HeadError::Malformed(_) => (400, ProxyReason::MalformedHead),
-        HeadError::Oversized(HeadLimit::Bytes | HeadLimit::Headers | HeadLimit::Interim) => {
-            (431, ProxyReason::HeadTooLarge)
-        }
+        HeadError::Oversized(_) => (431, ProxyReason::HeadTooLarge),
         HeadError::UnsupportedVersion => (505, ProxyReason::UnsupportedVersion),
         HeadError::InvalidLength => (400, ProxyReason::InvalidLength),
         HeadError::ConflictingLengths => (400, ProxyReason::ConflictingLengths),

@@ -25,5 +25,5 @@ mod response;
 mod send;
 mod tunnel;
 
-pub(super) use connection::{Http1Outcome, InitialState, Unsent, serve};
+pub(super) use connection::{Http1Outcome, InitialState, Unsent, refuse, serve};
 pub(super) use head::write_head;

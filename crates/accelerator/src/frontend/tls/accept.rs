@@ -97,6 +97,15 @@ impl TlsContext {
         Ok(())
     }
 
+    /// Returns the longest time for a handshake.
+    pub fn handshake_timeout(&self) -> Nanos {
+        self.current().handshake_timeout
+    }
+
+    fn current(&self) -> Arc<LoadedTls> {
+        Arc::clone(&self.current.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Performs the handshake on a new connection; `http2` if the listener offers it.
     ///
     /// # Errors
@@ -106,7 +115,7 @@ impl TlsContext {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let current = Arc::clone(&self.current.lock().unwrap_or_else(PoisonError::into_inner));
+        let current = self.current();
         let config = if http2 { &current.http2 } else { &current.http1 };
         let handshake = TlsAcceptor::from(Arc::clone(config)).accept(stream);
         let within = tokio::time::timeout(Duration::from_nanos(current.handshake_timeout.0), handshake);

@@ -99,7 +99,7 @@ mod tests {
         let pattern = Purge::Pattern(Pattern::new("*.png"));
         for (body, what, is_soft) in [
             (r#"{"url": "HTTP://Example.com:80/a/../b"}"#, Purge::Key("http://example.com/b".into()), false),
-            (r#"{"url": "http://h/café?x=5%"}"#, Purge::Key("http://h/caf%C3%A9?x=5%25".into()), false),
+            (r#"{"url": "http://h/café?x=5%"}"#, Purge::Key("http://h/caf%C3%A9?x=5%".into()), false),
             (r#"{"url": "https://h?x", "soft": true}"#, Purge::Key("https://h/?x".into()), true),
             (r#"{"prefix": "http://h/img/"}"#, Purge::Prefix("http://h/img/".into()), false),
             (r#"{"pattern": "*.png"}"#, pattern, false),
