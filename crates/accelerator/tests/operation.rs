@@ -217,3 +217,30 @@ fn reload_loads_renewed_certificates_and_rejects_broken_ones() {
     assert!(is_shown(&second));
     accelerator.stop();
 }
+
+/// Goal: somebody who wonders about a 502 finds the reason on standard error.
+#[test]
+fn the_operator_is_told_what_is_wrong_with_a_response() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok).find(String::is_empty);
+        stream.write_all(b"HTTP/1.1 200 OK\r\nX Bad: 1\r\n\r\n").unwrap();
+    });
+    let text = format!(
+        "workers = 1\n[[listen]]\naddress = \"127.0.0.1:0\"\n[[origin.server]]\nurl = \"http://{origin}\"\n"
+    );
+    let (notices, received) = Notices::new();
+    let accelerator = Accelerator::start(settings(&text), notices).unwrap();
+    let mut client = BufReader::new(TcpStream::connect(accelerator.addresses()[0]).unwrap());
+    assert!(ask(&mut client, "/a").unwrap().contains("502 Bad Gateway"));
+    assert_eq!(
+        received.recv().unwrap().text,
+        format!(
+            "server `{origin}` has sent a response that cannot be forwarded: malformed head: header line does not \
+             begin with `name:`, in line 2: `X Bad: 1`"
+        )
+    );
+    accelerator.stop();
+}

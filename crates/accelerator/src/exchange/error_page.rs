@@ -7,7 +7,7 @@ use units::WallTime;
 
 use super::response::{Response, ResponseBody};
 use super::settings::{CacheStatusDetail, ExchangeSettings};
-use crate::message::{Handling, HandlingReason, HitPath, ProxyReason};
+use crate::message::{BodyError, Handling, HandlingReason, HitPath, ProxyReason};
 use crate::origin::OriginFailure;
 
 /// An error that arises here, not at the origin.
@@ -29,6 +29,19 @@ impl LocalError {
 impl From<&OriginFailure> for LocalError {
     fn from(failure: &OriginFailure) -> LocalError {
         LocalError::new(failure.status(), failure.reason())
+    }
+}
+
+impl From<&BodyError> for LocalError {
+    /// Makes the error of a response whose body fails before anything of it was sent.
+    fn from(error: &BodyError) -> LocalError {
+        match error {
+            BodyError::Truncated => LocalError::new(502, ProxyReason::OriginTruncated),
+            BodyError::Malformed(_) | BodyError::TooLong(_) => {
+                LocalError::new(502, ProxyReason::OriginMalformed)
+            }
+            BodyError::TimedOut => LocalError::new(504, ProxyReason::OriginTimeout),
+        }
     }
 }
 

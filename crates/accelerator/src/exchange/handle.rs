@@ -67,6 +67,15 @@ impl Exchange {
     ///
     /// Dropping the future means that the client is gone. A fetch that others wait for goes on without it.
     pub async fn handle<B: RequestBody>(self: &Rc<Self>, client_request: ClientRequest, body: B) -> Response {
+        let mut response = self.answer(client_request, body).await;
+        let ResponseBody::Stream(stream) = &mut response.body else { return response };
+        match stream.failure_at_start().await {
+            Some(error) => self.error(LocalError::from(&error), false),
+            None => response,
+        }
+    }
+
+    async fn answer<B: RequestBody>(self: &Rc<Self>, client_request: ClientRequest, body: B) -> Response {
         let is_head = client_request.method_name == b"HEAD";
         let request = match CacheRequest::read(client_request, &self.settings) {
             Ok(request) => request,

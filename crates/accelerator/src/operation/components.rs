@@ -11,7 +11,7 @@ use super::status::Status;
 use crate::exchange::{Exchange, ExchangeSettings, SharedCache};
 use crate::frontend::WorkerContext;
 use crate::observation::{AccessLog, CounterTotals, Notices, WorkerCounters};
-use crate::origin::{OriginClient, Servers};
+use crate::origin::{OriginClient, ServerFault, Servers};
 
 /// The components that live as long as the accelerator, and the active configuration.
 #[derive(Debug)]
@@ -76,12 +76,16 @@ impl Components {
     /// Makes a worker's context for the calling thread.
     pub(super) fn context(&self, worker: usize, current: &ActiveConfig) -> WorkerContext {
         let origins = OriginClient::new(Arc::clone(&current.servers));
-        let sweeping = origins.clone();
+        let (sweeping, servers, notices) =
+            (origins.clone(), Arc::clone(&current.servers), self.notices.clone());
         WorkerContext {
             exchange: Exchange::new(self.shared.clone(), Arc::clone(&current.exchange), origins),
             counters: self.counters.get(worker).cloned().unwrap_or_default(),
             log: self.log.writer(),
-            maintenance: Some(Box::new(move || sweeping.sweep())),
+            maintenance: Some(Box::new(move || {
+                sweeping.sweep();
+                servers.take_faults().iter().for_each(|fault| warn_of(fault, &notices));
+            })),
         }
     }
 
@@ -104,4 +108,14 @@ impl Components {
             notices: self.notices.recent(),
         }
     }
+}
+
+/// Tells the operator about the faulty responses of a server.
+fn warn_of(fault: &ServerFault, notices: &Notices) {
+    let ServerFault { address, responses, reason } = fault;
+    let number = match responses {
+        1 => "a response".to_owned(),
+        n => format!("{n} responses"),
+    };
+    notices.warn(format!("server `{address}` has sent {number} that cannot be forwarded: {reason}"));
 }

@@ -82,7 +82,7 @@ impl OriginBody {
                 Ok(piece)
             }
             Err(error) => {
-                open.permit.note_aborted();
+                open.permit.note_body_error(&error);
                 self.0 = State::Broken(error.clone());
                 Err(error)
             }

@@ -177,7 +177,13 @@ impl OriginClient {
         } else {
             let between_bytes = self.servers.settings.between_bytes_timeout;
             let is_reusable = head.keep_alive && outcome.is_sent;
-            OriginBody::new(permit, connection, BodyReader::new(head.framing), is_reusable, between_bytes)
+            OriginBody::new(
+                permit,
+                connection,
+                BodyReader::of_response(head.framing),
+                is_reusable,
+                between_bytes,
+            )
         };
         UpstreamResponse {
             status: head.status,

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use http1::HeadError;
 use thiserror::Error;
 
+use super::head::MalformedHead;
 use crate::message::{BodyError, ProxyReason};
 
 /// The reason for which no server has answered a request.
@@ -46,7 +46,7 @@ pub enum OriginFailure {
     TimedOut,
     /// The head of the response is not valid HTTP, or its framing is ambiguous.
     #[error("origin server's response is not valid HTTP: {0}")]
-    Malformed(#[from] HeadError),
+    Malformed(#[from] MalformedHead),
     /// The interim responses (1xx) took too many bytes.
     #[error("origin server sent too many interim responses")]
     TooManyInterim,
@@ -168,7 +168,7 @@ mod tests {
             (Truncated, 502, true),
             (SendTimedOut, 504, true),
             (TimedOut, 504, true),
-            (Malformed(HeadError::UnsupportedVersion), 502, true),
+            (Malformed(http1::HeadError::UnsupportedVersion.into()), 502, true),
             (TooManyInterim, 502, true),
             (UnwantedUpgrade, 502, true),
             (RequestBody(BodyError::Truncated), 400, false),

@@ -1,10 +1,15 @@
 //! Heads of an origin's responses.
+//!
+//! What is read leniently is forwarded as RFC 9112 demands: lines are written anew, each with one blank behind the colon
+//! and CR LF at its end. The table of leniencies is in `docs/accelerator.md`.
 
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use cache_policy::{ResponseField, names_of_connection, response_field};
 use http1::{
-    Framing, HEAD_BYTES_MAX, HeaderLines, Parsed, RequestMethod, ResponseHead, header, parse_response,
+    FaultyLine, Framing, HEAD_BYTES_MAX, HeadError, HeaderLines, Parsed, RequestMethod, ResponseHead,
+    faulty_line, header, parse_response, unfolded,
 };
+use thiserror::Error;
 use tokio::io::AsyncRead;
 
 use super::connection::read_more;
@@ -92,10 +97,62 @@ async fn next_head<S: AsyncRead + Unpin>(
     method: RequestMethod,
 ) -> Result<(UpstreamHead, usize), OriginFailure> {
     loop {
-        if let Parsed::Complete { head, length } = parse_response(buffer, method)? {
-            return Ok((UpstreamHead::new(head, &buffer.split_to(length), method), length));
+        if let Some(parsed) = take_head(buffer, method)? {
+            return Ok(parsed);
         }
         read_line(stream, buffer).await?;
+    }
+}
+
+/// Takes a head off the buffer if all of it is there; also returns its length.
+fn take_head(
+    buffer: &mut BytesMut,
+    method: RequestMethod,
+) -> Result<Option<(UpstreamHead, usize)>, MalformedHead> {
+    let error = match parse_response(buffer, method) {
+        Ok(Parsed::Partial) => return Ok(None),
+        Ok(Parsed::Complete { head, length }) => {
+            return Ok(Some((UpstreamHead::new(head, &buffer.split_to(length), method), length)));
+        }
+        Err(error) => error,
+    };
+    // A folded line has to be one before it is interpreted or forwarded (RFC 9112 §5.2).
+    let Some(lines) = unfolded(buffer) else { return Err(MalformedHead::new(error, buffer, method)) };
+    match parse_response(&lines, method) {
+        Ok(Parsed::Partial) => Ok(None),
+        Ok(Parsed::Complete { head, length }) => {
+            buffer.advance(length);
+            Ok(Some((UpstreamHead::new(head, &lines[..length], method), length)))
+        }
+        Err(error) => Err(MalformedHead::new(error, &lines, method)),
+    }
+}
+
+/// A head that is not valid HTTP, or whose framing is ambiguous.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{error}{line}")]
+pub struct MalformedHead {
+    error: HeadError,
+    /// The line at fault, for the message; empty if it is not known.
+    line: String,
+}
+
+impl MalformedHead {
+    /// The most bytes of a line that are shown.
+    const SHOWN_MAX: usize = 80;
+
+    fn new(error: HeadError, head: &[u8], method: RequestMethod) -> MalformedHead {
+        let show = |FaultyLine { number, text }: FaultyLine<'_>| {
+            let shown = &text[..text.len().min(MalformedHead::SHOWN_MAX)];
+            format!(", in line {number}: `{}`", shown.escape_ascii())
+        };
+        MalformedHead { error, line: faulty_line(head, method).map(show).unwrap_or_default() }
+    }
+}
+
+impl From<HeadError> for MalformedHead {
+    fn from(error: HeadError) -> MalformedHead {
+        MalformedHead { error, line: String::new() }
     }
 }
 
@@ -113,7 +170,9 @@ async fn read_line<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut BytesMut) 
 }
 
 impl UpstreamHead {
-    fn new(head: ResponseHead, bytes: &[u8], method: RequestMethod) -> UpstreamHead {
+    fn new(mut head: ResponseHead, bytes: &[u8], method: RequestMethod) -> UpstreamHead {
+        // A length beside chunks does not count, and the connection ends (RFC 9112 §6.1, §6.3).
+        head.keep_alive &= head.framing != Framing::Chunked || header(bytes, "content-length").is_none();
         let content_length = match head.framing {
             Framing::Length(length) => Some(length),
             Framing::None if method == RequestMethod::Head || head.status == 304 => announced(bytes),

@@ -14,6 +14,7 @@
 mod settings;
 
 mod failure;
+mod fault;
 mod upstream_request;
 
 mod health;
@@ -42,6 +43,8 @@ mod upstream_response;
 pub use body::OriginBody;
 pub use client::OriginClient;
 pub use failure::OriginFailure;
+pub use fault::ServerFault;
+pub use head::MalformedHead;
 pub use health::ServerState;
 pub use probe::run_probes;
 pub use report::{OnServerChange, ServerChange, ServerReport};

@@ -12,6 +12,7 @@ use super::failure::OriginFailure;
 use super::health::HealthEvent;
 use super::pool::Pool;
 use super::servers::{Server, Servers};
+use crate::message::BodyError;
 
 /// A permit for one request to a server, within the server's request limit.
 #[derive(Debug)]
@@ -51,7 +52,18 @@ impl ServerPermit {
     /// Notes that the server has failed.
     pub(super) fn note_failure(&self, failure: &OriginFailure) {
         self.note_aborted();
+        if let OriginFailure::Malformed(head) = failure {
+            self.servers.note_fault(self.index, head.to_string());
+        }
         self.servers.note(self.index, HealthEvent::Failure, || failure.to_string());
+    }
+
+    /// Notes that the body of a response has ended with an error.
+    pub(super) fn note_body_error(&self, error: &BodyError) {
+        self.note_aborted();
+        if let BodyError::Malformed(_) = error {
+            self.servers.note_fault(self.index, error.to_string());
+        }
     }
 
     /// Counts a request or response that broke off. It says little about the server, as a slow client may be the

@@ -11,6 +11,7 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 use units::{Clock, Nanos, RealClock, mix_bits};
 
+use super::fault::FaultRecord;
 use super::health::{Health, HealthEvent, ServerState};
 use super::report::{OnServerChange, ServerChange, ServerReport};
 use super::resolve::Resolver;
@@ -41,6 +42,7 @@ pub(super) struct Server {
     /// As many permits as requests may be in progress.
     pub(super) permits: Arc<Semaphore>,
     pub(super) counts: ServerCounters,
+    pub(super) faults: FaultRecord,
 }
 
 /// Counters of one server; see [`ServerReport`].
@@ -156,6 +158,7 @@ impl Server {
             health: Health::new(&settings.health),
             permits: Arc::new(Semaphore::new(settings.connections_max.min(Semaphore::MAX_PERMITS))),
             counts: ServerCounters::default(),
+            faults: FaultRecord::default(),
             address,
         })
     }

@@ -3,6 +3,7 @@
 use super::client::{get, post};
 use super::fixture::Fixture;
 use super::origin::{LARGE, large};
+use super::protocols::{block_on, connect};
 
 #[test]
 fn expect_continue_gets_100() {
@@ -149,4 +150,37 @@ fn browser_targets_are_accepted_and_normalized() {
     for target in ["/100%", "/%u0041", "/%00", "/a?%00", "/..%2fb", "/a/..;x/b", "/../b", "/a#b"] {
         assert_eq!(fixture.client().get(target).status, 400, "{target}");
     }
+}
+
+/// Regression: the connection was closed without any reply.
+#[test]
+fn a_body_that_is_malformed_from_the_start_is_a_bad_gateway() {
+    let fixture = Fixture::start(|settings| settings.listens[0].http2 = true);
+    let mut client = fixture.client();
+    for target in ["/bad-chunk", "/bad-chunk-to-store"] {
+        let answer = client.get(target);
+        assert_eq!((answer.status, answer.keep_alive), (502, true), "{target}");
+        assert!(answer.text().contains("502 Bad Gateway"), "{}", answer.text());
+    }
+    block_on(async {
+        let (mut send, connection) = h2::client::handshake(connect(fixture.address()).await).await.unwrap();
+        let request = http::Request::get("http://h/bad-chunk").body(()).unwrap();
+        let (response, _) = send.send_request(request, true).unwrap();
+        let response = tokio::select! {
+            response = response => response.unwrap(),
+            ended = connection => panic!("{ended:?}"),
+        };
+        assert_eq!(response.status(), 502);
+    });
+}
+
+/// Goal: nothing peculiar of a response reaches the client, who might read it otherwise.
+#[test]
+fn a_peculiar_response_is_forwarded_clean() {
+    let fixture = Fixture::start(|_| {});
+    let answer = fixture.client().get("/peculiar");
+    assert_eq!((answer.status, answer.text(), answer.line("a")), (200, "abc", Some("b   c")));
+    assert_eq!(answer.head.matches('\n').count(), answer.head.matches("\r\n").count(), "{}", answer.head);
+    assert_eq!(answer.line("transfer-encoding"), Some("chunked"));
+    assert_eq!((answer.line("content-length"), answer.head.matches(" :").count()), (None, 0));
 }

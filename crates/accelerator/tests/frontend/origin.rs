@@ -125,6 +125,18 @@ fn answer(stream: &mut TcpStream, head: &str, target: &str, body: &[u8], state: 
             let _ = stream.write_all(reply.as_bytes());
             false
         }
+        "/bad-chunk" | "/bad-chunk-to-store" => {
+            let lifetime = if path == "/bad-chunk" { "no-store" } else { "max-age=1000" };
+            let head =
+                format!("HTTP/1.1 200 OK\r\nCache-Control: {lifetime}\r\nTransfer-Encoding: chunked\r\n");
+            let _ = stream.write_all(format!("{head}\r\nx\r\nabc\r\n0\r\n\r\n").as_bytes());
+            false
+        }
+        "/peculiar" => {
+            let head =
+                "HTTP/1.1 200 OK\nA : b\n  c\nTransfer-Encoding: identity, chunked\nContent-Length: 9\n\n";
+            stream.write_all(format!("{head}3 \r\nabc\r\n0  ;x\r\n\r\n").as_bytes()).is_ok()
+        }
         "/socket" => {
             let reply =
                 "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello ";

@@ -5,7 +5,7 @@ use accelerator::origin::OriginFailure;
 use http1::HeaderLines;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::script::{Scripted, Step, body, get, origins, reply, request, run, send, settings};
+use super::script::{Scripted, Step, body, get, get_text, origins, reply, request, run, send, settings};
 
 #[test]
 fn bodies_are_equal_in_any_framing_and_pieces() {
@@ -142,5 +142,71 @@ fn a_refused_upgrade_is_an_ordinary_response() {
         let mut reply = origins.send(&request, NoBody).await.unwrap();
         assert_eq!(body(&mut reply).await.unwrap(), b"no");
         assert!(reply.body.into_tunnel().is_none());
+    });
+}
+
+/// Goal: what other proxies take is taken, and nothing of it is passed on: each line has one blank behind the colon, and
+/// no fold. The table is that of `docs/accelerator.md`.
+#[test]
+fn peculiar_responses_are_taken_and_their_lines_are_clean() {
+    const LENGTH: &str = "Content-Length: 2\r\n";
+    let chunked = "Transfer-Encoding: chunked\r\n";
+    let chunks = "1 \r\no\r\n1\t;a=b\r\nk\r\n0  \r\n\r\n";
+    let many = "A: b\r\n".repeat(300);
+    let cases = [
+        (
+            "HTTP/1.1 200 OK\nA:b\nContent-Length: 2\n\nok".to_owned(),
+            "A: b\r\nContent-Length: 2\r\n".to_owned(),
+            true,
+        ),
+        (
+            format!("HTTP/1.1 200 OK\r\nA: b\r\n\tc\r\n \r\n{LENGTH}\r\nok"),
+            format!("A: b  \tc\r\n{LENGTH}"),
+            true,
+        ),
+        (format!("HTTP/1.1 200 OK\nA:\n b\n{LENGTH}\nok"), format!("A: b\r\n{LENGTH}"), true),
+        (
+            format!("HTTP/1.1 200 OK\r\nA : b\r\nB\t:c\r\n{LENGTH}\r\nok"),
+            format!("A: b\r\nB: c\r\n{LENGTH}"),
+            true,
+        ),
+        (format!("HTTP/1.1 200 OK\r\n{chunked}\r\n{chunks}"), chunked.to_owned(), true),
+        (format!("HTTP/1.1 200 OK\r\n{LENGTH}{chunked}\r\n{chunks}"), format!("{LENGTH}{chunked}"), false),
+        (
+            format!("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n{chunked}\r\n{chunks}"),
+            format!("Connection: keep-alive\r\n{chunked}"),
+            false,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nok".to_owned(),
+            "Transfer-Encoding: identity\r\n".to_owned(),
+            false,
+        ),
+        (
+            format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n{LENGTH}\r\nok"),
+            format!("Transfer-Encoding: identity\r\n{LENGTH}"),
+            true,
+        ),
+        (format!("HTTP/1.1 200 OK\r\n{many}{LENGTH}\r\nok"), format!("{many}{LENGTH}"), true),
+    ];
+    run(async {
+        for (text, lines, is_reused) in cases {
+            for step in [send(&text), Step::Drip(text.clone().into_bytes())] {
+                let first = vec![Step::Read, step, Step::Read, reply("reused")];
+                let closed = if is_reused { first } else { first[..2].to_vec() };
+                let server = Scripted::start(vec![closed, vec![Step::Read, reply("new")]]).await;
+                let (origins, _) = origins(settings(&[server.address]));
+                let mut response = get(&origins).await.unwrap_or_else(|failure| panic!("{failure}: {text}"));
+                assert_eq!(body(&mut response).await.unwrap(), b"ok", "{text}");
+                let clean = String::from_utf8(response.lines.as_bytes().to_vec()).unwrap();
+                let blanks = |text: &str| text.replace([' ', '\t'], "");
+                assert_eq!(blanks(&clean), blanks(&lines), "{text}");
+                assert!(
+                    clean.split("\r\n").all(|line| !line.starts_with([' ', '\t']) && !line.contains('\n')),
+                    "{clean}"
+                );
+                assert_eq!(get_text(&origins).await, if is_reused { "reused" } else { "new" }, "{text}");
+            }
+        }
     });
 }
