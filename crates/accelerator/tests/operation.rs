@@ -155,6 +155,7 @@ fn settings_that_need_a_restart_are_reported_at_every_reload() {
     let both = ["`workers`", "`[memory]` or `[disk]`"];
     assert_eq!(told("workers = 2\n[memory]\nsize = \"8 MiB\""), both);
     assert_eq!(told("workers = 2\n[memory]\nheads-max = \"1 MiB\""), both);
+    assert_eq!(told("workers = 1\nupgrade-socket = \"a\""), ["`upgrade-socket`"]);
     assert_eq!(told("workers = 1\n[memory]\nfilling-max = \"8 MiB\""), both[1..]);
     assert_eq!(told("workers = 1"), [""; 0], "as it is");
     accelerator.stop();

@@ -1,4 +1,4 @@
-//! What systemd passes to a service, and what it is told.
+//! The protocol between systemd and a service: sockets that it passes, notifications that it gets.
 //!
 //! Sources: sd_notify(3): a datagram of `NAME=VALUE` to the socket named in the environment; sd_listen_fds(3): open
 //! descriptors from number 3 on, for the process with a number in the environment.

@@ -27,15 +27,16 @@ impl Load {
         let client = |index: usize| {
             let (is_over, answered, address) =
                 (Arc::clone(&is_over), Arc::clone(&answered), address.to_owned());
+            let keeps_connections = index.is_multiple_of(2);
             std::thread::spawn(move || {
                 let (mut kept, mut closed) = (None, 0);
                 while !is_over.load(Ordering::Relaxed) {
-                    kept = ask(kept, &address, index % 2 == 0);
+                    kept = ask(kept, &address, keeps_connections);
                     closed += usize::from(kept.is_none());
                     answered.fetch_add(1, Ordering::Relaxed);
                     std::thread::sleep(PAUSE);
                 }
-                if index % 2 == 0 { closed } else { 0 }
+                if keeps_connections { closed } else { 0 }
             })
         };
         let clients = (0..CLIENTS).map(client).collect();
