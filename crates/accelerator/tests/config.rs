@@ -319,6 +319,7 @@ const EVERY_KEY: &[(&str, &str, &str, &str)] = &[
     ("origin.tls", "ca-file", "\"ca.pem\"", "7"),
     ("origin.tls", "server-name", "\"app.internal\"", "[]"),
     ("origin.health", "fall", "0", "-1"),
+    ("origin.health", "overdue-after", "\"0 s\"", "7"),
     ("origin.health", "rise", "7", "1e3"),
     ("origin.health", "trial-after", "\"7 s\"", "7"),
     ("origin.probe", "path", "\"/up\"", "7"),

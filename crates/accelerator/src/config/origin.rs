@@ -168,12 +168,19 @@ fn health() -> TableSpec<HealthSettings> {
                 number(0),
                 |health, fall| health.fall = fall,
             ),
+            key(
+                "overdue-after",
+                "The time after which a response counts as a failure, once per URL and only while the server answers \
+                 nothing at all; 0 for never.",
+                time(),
+                |health, time| health.overdue_after = time,
+            ),
             key("rise", "The good probes in a row after which it is up again.", number(0), |health, rise| {
                 health.rise = rise;
             }),
             key(
                 "trial-after",
-                "Without probes, the time until one trial request is sent to a server that is down.",
+                "Without probes, the time until a server that is down is tried with a copy of a request.",
                 time(),
                 |health, time| health.trial_after = time,
             ),

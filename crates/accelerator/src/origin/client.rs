@@ -1,7 +1,9 @@
 //! The client of the origin servers, which retries where that does no harm.
 
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cache_policy::Times;
 use http1::BodyReader;
@@ -12,6 +14,7 @@ use super::body::OriginBody;
 use super::connect::connect;
 use super::connection::Connection;
 use super::failure::OriginFailure;
+use super::health::ServerState;
 use super::pool::Pool;
 use super::server_permit::ServerPermit;
 use super::servers::{Server, Servers};
@@ -27,6 +30,22 @@ pub struct OriginClient {
     servers: Arc<Servers>,
     balancer: Rc<Balancer>,
     pool: Rc<Pool>,
+}
+
+/// The one verdict of a request about a server's health: its retry says nothing about another server, since the
+/// request itself may be the cause.
+struct Verdict {
+    url: u64,
+    is_given: bool,
+}
+
+impl Verdict {
+    fn give(&mut self, permit: &ServerPermit, failure: &OriginFailure, since: Nanos) {
+        if let Some(event) = failure.health_event(self.url, since).filter(|_| !self.is_given) {
+            permit.note_event(event, failure);
+            self.is_given = true;
+        }
+    }
 }
 
 /// A response whose head has arrived.
@@ -63,12 +82,15 @@ impl OriginClient {
         let started = self.servers.now();
         let mut tried = Vec::new();
         let mut failed = OriginFailure::AllDown;
+        let mut verdict = Verdict { url: request.url_hash(), is_given: false };
         while tried.len() <= self.servers.settings.retries as usize {
-            let Some(index) = self.choose(request.key_hash, &tried) else { return Err(failed) };
+            let is_unsent = tried.is_empty() || failed.is_before_sending();
+            let Some(index) = self.choose(request.key_hash, &tried, is_unsent) else { return Err(failed) };
             let permit = ServerPermit::acquire(&self.servers, &self.pool, index).await?;
-            failed = match self.send_to(&permit, request, &mut body).await {
+            failed = match self.send_watched(&permit, request, &mut body, &mut verdict).await {
                 Ok(pending) => {
                     permit.note_response();
+                    self.servers.try_those_down(request, pending.outcome.head.head.status);
                     return Ok(self.response(permit, pending, started));
                 }
                 Err(failure) => failure,
@@ -96,33 +118,60 @@ impl OriginClient {
 
     /// Returns the index of the server to try; `None` if all are down or have been tried. Servers below their request
     /// limit go first.
-    fn choose(&self, key_hash: u64, tried: &[usize]) -> Option<usize> {
-        let now = self.servers.now();
-        let mut candidates: Vec<_> = self.candidates(now).filter(|one| !tried.contains(&one.index)).collect();
+    ///
+    /// If nothing was sent yet, and no server that is up is left, one that is down is tried all the same: it may be back,
+    /// and the alternative is an error.
+    fn choose(&self, key_hash: u64, tried: &[usize], is_unsent: bool) -> Option<usize> {
+        let is_up = |server: &Server| server.health.condition() == ServerState::Up;
+        let mut candidates = self.candidates(tried, is_up);
+        if candidates.is_empty() && is_unsent {
+            candidates = self.candidates(tried, |server| server.health.is_last_resort());
+        }
         let has_permit = |one: &Candidate| one.in_use < self.servers.settings.connections_max;
         if candidates.iter().any(has_permit) {
             candidates.retain(has_permit);
         }
-        loop {
-            let index = self.balancer.choose(&candidates, key_hash)?;
-            if self.servers.all[index].health.enter(now) {
-                return Some(index);
-            }
-            // It is down, and another thread is just sending the trial request.
-            candidates.retain(|one| one.index != index);
-        }
+        self.balancer.choose(&candidates, key_hash)
     }
 
-    fn candidates(&self, now: Nanos) -> impl Iterator<Item = Candidate> {
+    fn candidates(&self, tried: &[usize], is_meant: impl Fn(&Server) -> bool) -> Vec<Candidate> {
         let settings = &self.servers.settings;
-        let is_candidate =
-            move |(_, server): &(usize, &Server)| server.weight != 0 && server.health.is_candidate(now);
-        self.servers.all.iter().enumerate().filter(is_candidate).map(move |(index, server)| Candidate {
+        let servers = self.servers.all.iter().enumerate();
+        let meant = servers
+            .filter(|(index, server)| server.weight != 0 && !tried.contains(index) && is_meant(server));
+        let candidate = |(index, server): (usize, &Server)| Candidate {
             index,
             weight: server.weight,
             in_use: server.in_use(settings),
             salt: server.salt,
-        })
+        };
+        meant.map(candidate).collect()
+    }
+
+    /// Sends a request to one server, and notes whether that says something about the server's health.
+    async fn send_watched<B: RequestBody>(
+        &self,
+        permit: &ServerPermit,
+        request: &UpstreamRequest,
+        body: &mut B,
+        verdict: &mut Verdict,
+    ) -> Result<PendingResponse, OriginFailure> {
+        let since = self.servers.now();
+        let overdue_after = self.servers.settings.health.overdue_after;
+        let mut sending = pin!(self.send_to(permit, request, body));
+        // A body takes as long as the client takes to send it.
+        let outcome = if request.has_body || overdue_after == Nanos::ZERO {
+            sending.await
+        } else {
+            match tokio::time::timeout(Duration::from_nanos(overdue_after.0), &mut sending).await {
+                Ok(outcome) => outcome,
+                Err(_) => {
+                    verdict.give(permit, &OriginFailure::TimedOut, since);
+                    sending.await
+                }
+            }
+        };
+        outcome.inspect_err(|failure| verdict.give(permit, failure, since))
     }
 
     /// Sends a request to one server, over an idle connection if there is one.
@@ -133,7 +182,7 @@ impl OriginClient {
         body: &mut B,
     ) -> Result<PendingResponse, OriginFailure> {
         let server = permit.server();
-        let encoded = EncodedRequest::new(request, self.host(request, server))?;
+        let encoded = EncodedRequest::new(request, self.servers.host(request, server))?;
         let is_repeatable = request.is_repeatable();
         if let Some(kept) = self.pool.take(permit.index, is_repeatable, self.servers.now()) {
             match self.send_over(kept, &encoded, body).await {
@@ -157,15 +206,6 @@ impl OriginClient {
         let Connection { stream, buffer } = &mut connection;
         let outcome = send_request(stream, buffer, encoded, body, limits).await?;
         Ok(PendingResponse { outcome, connection, times: Times { requested, received: wall() } })
-    }
-
-    /// Returns the value of `Host`.
-    fn host<'a>(&'a self, request: &'a UpstreamRequest, server: &'a Server) -> &'a [u8] {
-        match &self.servers.settings.host {
-            Some(host) => host.as_bytes(),
-            None if request.authority.is_empty() => server.address.as_bytes(),
-            None => &request.authority,
-        }
     }
 
     fn response(&self, permit: ServerPermit, pending: PendingResponse, started: Nanos) -> UpstreamResponse {

@@ -3,8 +3,10 @@
 use std::io;
 
 use thiserror::Error;
+use units::Nanos;
 
 use super::head::MalformedHead;
+use super::health::HealthEvent;
 use crate::message::{BodyError, ProxyReason};
 
 /// The reason for which no server has answered a request.
@@ -106,8 +108,7 @@ impl OriginFailure {
         }
     }
 
-    /// Returns whether the failure counts against the server's health, rather than the request, the load or this
-    /// machine.
+    /// Returns whether the failure is the server's, rather than the client's, the load's or this machine's.
     pub(super) fn is_server_fault(&self) -> bool {
         match self {
             OriginFailure::AllDown
@@ -117,6 +118,20 @@ impl OriginFailure {
             | OriginFailure::Unsendable => false,
             OriginFailure::Unreachable(kind) => is_peer_error(*kind),
             _ => true,
+        }
+    }
+
+    /// Returns the failure's event in the server's health, of a request for this URL made at this time; `None` if it
+    /// is none, because it tells about the request alone.
+    pub(super) fn health_event(&self, url: u64, since: Nanos) -> Option<HealthEvent> {
+        match self {
+            OriginFailure::TimedOut | OriginFailure::SendTimedOut => {
+                Some(HealthEvent::Overdue { url, since })
+            }
+            failure if failure.is_before_sending() && failure.is_server_fault() => {
+                Some(HealthEvent::Unreached)
+            }
+            _ => None,
         }
     }
 
@@ -179,6 +194,37 @@ mod tests {
         for (failure, status, is_server_fault) in cases {
             assert_eq!((failure.status(), failure.is_server_fault()), (status, is_server_fault), "{failure}");
             assert!(failure.reason().name().starts_with(if status < 500 { "request-" } else { "origin-" }));
+        }
+    }
+    #[test]
+    fn only_missing_connections_and_silence_count_against_health() {
+        use OriginFailure::*;
+        let (refused, no_port) = (io::ErrorKind::ConnectionRefused, io::ErrorKind::AddrNotAvailable);
+        let (url, since) = (7, Nanos::from_secs(1));
+        let event = |failure: OriginFailure| failure.health_event(url, since);
+        for failure in
+            [Unresolved("x".to_owned()), Unreachable(refused), ConnectTimedOut, Tls("x".to_owned())]
+        {
+            assert_eq!(event(failure), Some(HealthEvent::Unreached));
+        }
+        for failure in [TimedOut, SendTimedOut] {
+            assert_eq!(event(failure), Some(HealthEvent::Overdue { url, since }));
+        }
+        let of_one_request = [
+            AllDown,
+            Busy,
+            Unreachable(no_port),
+            Closed,
+            NotTaken,
+            Truncated,
+            Malformed(HeadError::UnsupportedVersion),
+            TooManyInterim,
+            UnwantedUpgrade,
+            RequestBody(BodyError::Truncated),
+            Unsendable,
+        ];
+        for failure in of_one_request {
+            assert_eq!(event(failure.clone()), None, "{failure}");
         }
     }
 }

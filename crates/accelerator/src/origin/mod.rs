@@ -27,6 +27,7 @@ mod client;
 mod deadline;
 mod pool;
 mod server_permit;
+mod trial;
 
 mod connect;
 mod connection;

@@ -46,16 +46,20 @@ impl ServerPermit {
 
     /// Notes that the server has responded.
     pub(super) fn note_response(&self) {
-        self.servers.note(self.index, HealthEvent::Success, || "a trial request has succeeded".to_owned());
+        self.servers.note(self.index, HealthEvent::Success, || "it has answered a request".to_owned());
     }
 
-    /// Notes that the server has failed.
+    /// Counts a request that the server has not answered.
     pub(super) fn note_failure(&self, failure: &OriginFailure) {
         self.note_aborted();
         if let OriginFailure::Malformed(head) = failure {
             self.servers.note_fault(self.index, head.to_string());
         }
-        self.servers.note(self.index, HealthEvent::Failure, || failure.to_string());
+    }
+
+    /// Notes an event of the server's health.
+    pub(super) fn note_event(&self, event: HealthEvent, failure: &OriginFailure) {
+        self.servers.note(self.index, event, || failure.to_string());
     }
 
     /// Notes that the body of a response has ended with an error.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -17,7 +17,7 @@ use super::report::{OnServerChange, ServerChange, ServerReport};
 use super::resolve::Resolver;
 use super::settings::{OriginAddressError, OriginServer, OriginSettings, host_of_address};
 use super::tls::client_config;
-use super::upstream_request::{is_host, is_target};
+use super::upstream_request::{UpstreamRequest, is_host, is_target};
 
 /// The origin servers, their health and their limits; one value for all threads.
 pub struct Servers {
@@ -26,6 +26,8 @@ pub struct Servers {
     pub(super) clock: RealClock,
     /// The number of requests that wait for a permit.
     pub(super) waiting: AtomicUsize,
+    /// Held while a server may go down, so that no two do so because each sees that the other is up.
+    falling: Mutex<()>,
     on_change: OnServerChange,
 }
 
@@ -108,7 +110,7 @@ impl Servers {
         let all = settings.servers.iter().map(|server| Server::new(server, &settings, config.as_ref()));
         let all = all.collect::<Result<_, _>>()?;
         let (clock, waiting) = (RealClock::start(), AtomicUsize::new(0));
-        Ok(Arc::new(Servers { settings, all, clock, waiting, on_change }))
+        Ok(Arc::new(Servers { settings, all, clock, waiting, falling: Mutex::default(), on_change }))
     }
 
     /// Returns the state of every server, in the order of the settings.
@@ -119,11 +121,32 @@ impl Servers {
     /// Notes an event of a server; `reason` describes the event, for the notice.
     pub(super) fn note(&self, index: usize, event: HealthEvent, reason: impl FnOnce() -> String) {
         let Some(server) = self.all.get(index) else { return };
-        let Some(condition) = server.health.note(event, self.clock.now()) else { return };
+        let may_fall =
+            !matches!(event, HealthEvent::Success | HealthEvent::Connected | HealthEvent::GoodProbe);
+        let falling = may_fall.then(|| self.falling.lock().unwrap_or_else(PoisonError::into_inner));
+        let is_last = may_fall && self.is_last_up(index);
+        let noted = server.health.note(event, is_last, self.clock.now());
+        drop(falling);
+        let Some(condition) = noted else { return };
         if condition == ServerState::Down {
             server.counts.times_down.fetch_add(1, Ordering::Relaxed);
         }
         (self.on_change)(&ServerChange { address: &server.address, condition, reason: &reason() });
+    }
+
+    /// Returns the value of `Host` for a server.
+    pub(super) fn host<'a>(&'a self, request: &'a UpstreamRequest, server: &'a Server) -> &'a [u8] {
+        match &self.settings.host {
+            Some(host) => host.as_bytes(),
+            None if request.authority.is_empty() => server.address.as_bytes(),
+            None => &request.authority,
+        }
+    }
+
+    /// Returns whether no server is up that gets requests, except perhaps the one with this index.
+    fn is_last_up(&self, index: usize) -> bool {
+        let is_up = |server: &Server| server.weight != 0 && server.health.condition() == ServerState::Up;
+        !self.all.iter().enumerate().any(|(other, server)| other != index && is_up(server))
     }
 
     /// Returns the time on the clock that health and idle connections use.
@@ -258,10 +281,30 @@ mod tests {
         };
         let servers = Servers::new(settings(&["a:1", "b:2"]), Box::new(on_change)).expect("valid");
         for failure in ["one", "two", "three", "four"] {
-            servers.note(1, HealthEvent::Failure, || failure.to_owned());
+            servers.note(1, HealthEvent::Unreached, || failure.to_owned());
         }
         assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["b:2 Down: three"]);
         let conditions = servers.report().into_iter().map(|one| (one.condition, one.times_down));
         assert_eq!(conditions.collect::<Vec<_>>(), [(ServerState::Up, 0), (ServerState::Down, 1)]);
+    }
+
+    /// Whichever is noted first is down, and the other one stays up.
+    #[test]
+    fn of_two_servers_that_fail_one_stays_up() {
+        let servers = Servers::new(settings(&["a:1", "b:2"]), Box::new(|_| ())).expect("valid");
+        for index in [0, 1].repeat(10) {
+            servers.note(index, HealthEvent::Unreached, String::new);
+        }
+        let conditions: Vec<_> = servers.report().into_iter().map(|one| one.condition).collect();
+        assert_eq!(conditions, [ServerState::Down, ServerState::Up]);
+    }
+
+    #[test]
+    fn a_server_without_weight_is_not_one_that_is_up() {
+        let mut settings = settings(&["a:1", "b:2"]);
+        settings.servers[1].weight = 0;
+        let servers = Servers::new(settings, Box::new(|_| ())).expect("valid");
+        (0..10).for_each(|_| servers.note(0, HealthEvent::Unreached, String::new));
+        assert_eq!(servers.report()[0].condition, ServerState::Up);
     }
 }

@@ -128,16 +128,26 @@ pub struct HealthSettings {
     /// The probe; `None` for no probes.
     pub probe: Option<Probe>,
     /// The failures in a row after which a server is down; never if zero.
+    ///
+    /// A failure is a connection that cannot be made, a URL whose response is overdue, or a bad probe.
     pub fall: u32,
+    /// The time after which a response is overdue, if the server has answered nothing since; never if zero.
+    pub overdue_after: Nanos,
     /// The good probes in a row after which it is up again.
     pub rise: u32,
-    /// Without probes, the time until one trial request is sent to a server that is down.
+    /// Without probes, the time until a server that is down is tried.
     pub trial_after: Nanos,
 }
 
 impl Default for HealthSettings {
     fn default() -> HealthSettings {
-        HealthSettings { probe: None, fall: 3, rise: 2, trial_after: Nanos::from_secs(2) }
+        HealthSettings {
+            probe: None,
+            fall: 3,
+            overdue_after: Nanos::from_secs(4),
+            rise: 2,
+            trial_after: Nanos::from_secs(2),
+        }
     }
 }
 

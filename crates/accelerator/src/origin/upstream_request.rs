@@ -1,5 +1,7 @@
 //! A request to an origin server.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use http1::{HeaderLines, RequestMethod};
 
 use super::failure::OriginFailure;
@@ -54,6 +56,13 @@ impl UpstreamRequest {
     /// Returns whether the request can be sent twice and does no harm then.
     pub(super) fn is_repeatable(&self) -> bool {
         self.is_safe && !self.has_body
+    }
+
+    /// Returns a hash of its URL, to tell requests for different URLs apart.
+    pub(super) fn url_hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.authority, &self.target).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Writes the head for a server whose `Host` is `host`.

@@ -99,37 +99,3 @@ fn a_server_that_is_down_gets_no_requests() {
         assert_eq!((report.condition, report.failures, report.connections), (ServerState::Down, 3, 3));
     });
 }
-
-/// A server that closes two connections without a response, then answers over a third.
-async fn recovering() -> Scripted {
-    Scripted::start(vec![vec![Step::Read], vec![Step::Read], vec![Step::Read, reply("well")]]).await
-}
-
-#[test]
-fn requests_fail_at_once_when_all_servers_are_down() {
-    run(async {
-        let server = recovering().await;
-        let mut settings = settings(&[server.address]);
-        (settings.health.fall, settings.health.trial_after) = (2, Nanos::from_secs(3600));
-        let (origins, servers) = origins(settings);
-        for failure in [OriginFailure::Closed, OriginFailure::Closed, OriginFailure::AllDown] {
-            assert_eq!(get(&origins).await.unwrap_err(), failure);
-        }
-        let report = &servers.report()[0];
-        assert_eq!((report.requests, report.condition, report.times_down), (2, ServerState::Down, 1));
-    });
-}
-
-#[test]
-fn a_trial_request_brings_a_server_up() {
-    run(async {
-        let server = recovering().await;
-        let mut settings = settings(&[server.address]);
-        (settings.health.fall, settings.health.trial_after) = (2, Nanos::ZERO);
-        let (origins, servers) = origins(settings);
-        assert!(get(&origins).await.is_err() && get(&origins).await.is_err());
-        assert_eq!(servers.report()[0].condition, ServerState::Down);
-        assert_eq!(get_text(&origins).await, "well");
-        assert_eq!(servers.report()[0].condition, ServerState::Up);
-    });
-}

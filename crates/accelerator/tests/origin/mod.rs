@@ -3,6 +3,7 @@
 mod script;
 
 mod balance;
+mod health;
 mod hostile;
 mod kept;
 mod limits;
