@@ -74,14 +74,22 @@ fn unexpected_status() {
 
 #[test]
 fn malformed_heads() {
-    check("malformed-head", SMALL, Outcome::MalformedHead, "/small.html: malformed head");
-    check("duplicate-lengths", SMALL, Outcome::MalformedHead, "/small.html: malformed head");
-    check_reply(b"220 mail.example ESMTP\r\n", Outcome::MalformedHead, "malformed head");
+    let status = "line 1, `HTTP/1.1 2x0 OK`: status line is not `HTTP-version SP 3 digits [SP reason]`";
+    let text = format!("/small.html: malformed head: {status}");
+    check("malformed-head", SMALL, Outcome::MalformedHead, &text);
+    let lengths = "line 3, `Content-Length: 501`: several `Content-Length` values that differ";
+    let text = format!("/small.html: malformed head: {lengths}");
+    check("duplicate-lengths", SMALL, Outcome::MalformedHead, &text);
+    let version = "expected version HTTP/1.0 or HTTP/1.1 in the start line";
+    let text = format!("malformed head: line 1, `220 mail.example ESMTP`: {version}");
+    check_reply(b"220 mail.example ESMTP\r\n", Outcome::MalformedHead, &text);
 }
 
 #[test]
 fn malformed_chunks() {
-    check("bad-chunk", SMALL, Outcome::MalformedBody, "/small.html: malformed body");
+    let size = "`many` after 0 bytes of content: expected a chunk size of 1 to 16 hexadecimal digits";
+    let text = format!("/small.html: malformed body: {size}");
+    check("bad-chunk", SMALL, Outcome::MalformedBody, &text);
 }
 
 /// Goal: a reset is reported as a reset, whether it is seen together with the last bytes or after them.
@@ -143,10 +151,10 @@ fn endless_heads() {
                 assert!(send_endlessly(&mut stream, &more) < SOCKET_BUFFERS_MAX);
             },
             Outcome::OversizedHead,
-            "no end of the head within 65536 bytes and 128 lines",
+            "no end of the head within 65536 bytes and 1024 lines",
         );
     }
-    let text = "/small.html: no end of the head within 65536 bytes and 128 lines";
+    let text = "/small.html: no end of the head within 65536 bytes and 1024 lines";
     check("oversized-head", SMALL, Outcome::OversizedHead, text);
 }
 

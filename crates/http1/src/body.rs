@@ -61,6 +61,14 @@ impl BodyReader {
         }
     }
 
+    /// Returns the position, in the input of the call that failed, of the byte because of which it was refused.
+    pub fn fault_at(&self) -> usize {
+        match &self.state {
+            State::Chunked(decoder) => decoder.fault_at(),
+            State::Length { .. } | State::ToEof { .. } => 0,
+        }
+    }
+
     /// Returns which part of `input` belongs to the body, up to the end of one piece of content.
     ///
     /// Call again with the input after `consumed` while there is any and the body is not done.
@@ -142,7 +150,9 @@ mod tests {
         assert_eq!(body.read(b"\r\n0\r\n\r\n"), Ok(Decoded { consumed: 7, data: 7..7, done: true }));
         assert!(body.is_done());
         assert_eq!(body.end_of_input(), Ok(()));
-        assert_eq!(BodyReader::new(Framing::Chunked).read(b"x"), Err(ChunkError::Size));
+        let mut refused = BodyReader::new(Framing::Chunked);
+        assert_eq!((refused.read(b"2\r\nab").map(|piece| piece.done), refused.fault_at()), (Ok(false), 0));
+        assert_eq!((refused.read(b"\r\nx\r\n"), refused.fault_at()), (Err(ChunkError::Size), 2));
     }
 
     #[test]

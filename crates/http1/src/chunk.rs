@@ -96,6 +96,8 @@ pub struct ChunkDecoder {
     takes_blanks: bool,
     extension_bytes: u32,
     trailer_bytes: u32,
+    /// The position in the input of the byte because of which it was refused.
+    fault_at: usize,
 }
 
 impl Default for ChunkDecoder {
@@ -113,6 +115,7 @@ impl ChunkDecoder {
             takes_blanks: false,
             extension_bytes: 0,
             trailer_bytes: 0,
+            fault_at: 0,
         }
     }
 
@@ -124,6 +127,11 @@ impl ChunkDecoder {
     /// Returns whether the body is complete.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
+    }
+
+    /// Returns the position, in the input of the call that failed, of the byte because of which it was refused.
+    pub fn fault_at(&self) -> usize {
+        self.fault_at
     }
 
     /// Decodes up to the end of the next piece of content, or of the input, or of the body.
@@ -140,7 +148,13 @@ impl ChunkDecoder {
                 let data = at..at + self.take(input.len() - at);
                 return Ok(Decoded { consumed: data.end, data, done: false });
             }
-            self.state = self.step(input[at])?;
+            match self.step(input[at]) {
+                Ok(state) => self.state = state,
+                Err(error) => {
+                    self.fault_at = at;
+                    return Err(error);
+                }
+            }
             at += 1;
         }
         Ok(Decoded { consumed: at, data: at..at, done: self.is_done() })

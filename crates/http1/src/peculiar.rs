@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::HeadError;
 use crate::framing::head_window;
-use crate::head::{Parsed, RequestMethod};
+use crate::head::RequestMethod;
 use crate::response::parse_response;
 
 /// Returns a copy of `buf` in which folded header lines are one line, or `None` if it begins with no head that has any.
@@ -84,7 +84,7 @@ pub fn is_http1(buf: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::head::Framing;
+    use crate::head::{Framing, Parsed};
 
     #[track_caller]
     fn check_unfolded(head: &str, expected: Option<&str>) {

@@ -175,8 +175,8 @@ impl From<FleetError> for Failure {
             ),
             FleetError::Verify(VerifyError::Unreachable { family, .. }) => failure(Exit::Testbed)
                 .hint(unreachable_hint(*family)),
-            FleetError::Verify(VerifyError::NotFetched { outcome, .. }) => {
-                failure(Exit::Testbed).hint(not_fetched_hint(*outcome))
+            FleetError::Verify(VerifyError::NotFetched { outcome, is_http, .. }) => {
+                failure(Exit::Testbed).hint(not_fetched_hint(*outcome, *is_http))
             }
             FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
                 failure(Exit::Testbed).hint(certificate_hint(problem))
@@ -261,8 +261,15 @@ fn own_unreachable_hint(outcome: Outcome) -> &'static str {
     }
 }
 
-fn not_fetched_hint(outcome: Outcome) -> &'static str {
+fn not_fetched_hint(outcome: Outcome, is_http: bool) -> &'static str {
     match outcome {
+        Outcome::MalformedHead | Outcome::MalformedBody if is_http => {
+            "correct what the server, or a proxy in front of it, sends: it can be read in several ways, or in none \
+            (docs/design/hostile-servers.md)"
+        }
+        Outcome::Truncated if is_http => {
+            "the server ends the connection within its reply: see its log, and try the page with `curl`"
+        }
         Outcome::TimedOut => {
             "check that the server answers, for example with `curl`; `--time-limit` waits longer"
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 use frame::app::{AppOperation, PAYLOAD_MAX, fill_payload, split_sized_content};
 use http1::{
     BodyReader, FinalResponseHead, Framing, HeadError, Parsed, RequestError, RequestMethod, RequestOptions,
-    RequestTemplate, parse_final_response,
+    RequestTemplate, parse_final_response, unfolded,
 };
 use model::{AppPayload, AppWorkload, Outcome};
 
@@ -98,6 +98,11 @@ pub(super) fn read(
     operation: AppOperation,
 ) -> Result<Option<AppReply>, OperationFailure> {
     let parsed = parse_final_response(bytes, RequestMethod::Post);
+    if parsed.is_err()
+        && let Some(joined) = unfolded(bytes)
+    {
+        return read(&joined, has_ended, operation);
+    }
     let Parsed::Complete { head: FinalResponseHead { head, start }, length } =
         parsed.map_err(|error| head_failure(error, bytes.len()))?
     else {
@@ -154,7 +159,7 @@ fn read_body(
     {
         return Err(too_long(length));
     }
-    let (mut reader, mut body) = (BodyReader::new(framing), Vec::new());
+    let (mut reader, mut body) = (BodyReader::of_response(framing), Vec::new());
     while !reader.is_done() && !bytes.is_empty() {
         let piece = reader.read(bytes).map_err(|_| OperationFailure::new(Outcome::MalformedBody, 0))?;
         body.extend_from_slice(&bytes[piece.data]);

@@ -1,6 +1,6 @@
 //! Descriptions of failed operations for people.
 
-use http1::{HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX};
+use http1::{HEAD_BYTES_MAX, INTERIM_BYTES_MAX, RESPONSE_HEADERS_MAX};
 use languages::foreign_text;
 use model::{BUFFERED_BODY_MAX, Outcome, Reply, ReplyBody, Request, WebRequest};
 use rustix::io::Errno;
@@ -23,7 +23,7 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
             format!("more than {INTERIM_BYTES_MAX} bytes of interim responses without a final one")
         }
         Outcome::OversizedHead => {
-            format!("no end of the head within {HEAD_BYTES_MAX} bytes and {HEADERS_MAX} lines")
+            format!("no end of the head within {HEAD_BYTES_MAX} bytes and {RESPONSE_HEADERS_MAX} lines")
         }
         Outcome::TimedOut => format!("no complete reply after {}", reply.done - reply.sent),
         Outcome::Forbidden if !web.endpoint.is_allowed() => {
@@ -33,12 +33,16 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
             let problem = web.certificate_problem().map(|problem| format!(": {problem}"));
             format!("{}: certificate not accepted{}", reply.outcome.name(), problem.unwrap_or_default())
         }
-        Outcome::TlsFailed | Outcome::StreamReset | Outcome::Http2Failed => {
+        Outcome::TlsFailed
+        | Outcome::StreamReset
+        | Outcome::Http2Failed
+        | Outcome::MalformedHead
+        | Outcome::MalformedBody => {
             format!("{}: {}", reply.outcome.name(), web.explanation())
         }
         Outcome::ValueMissing => Missing::describe(reply.detail, web.session.as_deref()),
         Outcome::WrongRedirect => BadRedirect::describe(reply.detail),
-        Outcome::MalformedHead | Outcome::MalformedBody | Outcome::Ok => reply.outcome.name().to_owned(),
+        Outcome::Ok => reply.outcome.name().to_owned(),
         _ => Errno::from_raw_os_error(reply.detail as i32).to_string(),
     };
     format!("{} {path}: {what}", request.method)

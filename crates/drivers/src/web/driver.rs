@@ -179,6 +179,9 @@ impl<C: Http1Transport> WebDriver<C> {
                     self.close_transport(transport, result.end);
                 }
             };
+            if let Some(words) = reply.take_explanation() {
+                self.web.explain(Outcome::MalformedHead, words);
+            }
             let end = self.end_exchange(result, closes, marks.last_byte);
             let measured = marks.measured(reply.head_bytes, reply.body_bytes);
             end.failure.into_reply(marks.sent, end.done, measured)

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use http1::{
-    BodyReader, HeadError, INTERIM_BYTES_MAX, Parsed, RequestMethod, header, parse_encoded_response,
+    BodyReader, HeadError, INTERIM_BYTES_MAX, Parsed, RequestMethod, header, parse_encoded_response, unfolded,
 };
 use languages::foreign_bytes;
 use model::{HttpVersion, Outcome, Tls, WebProtocol, WebRequest};
@@ -15,6 +15,7 @@ use super::body_check::BodyDigest;
 use super::context::WebContext;
 use super::describe::describe;
 use super::http2;
+use super::malformed::{Malformed, malformed_body, malformed_head};
 use super::marks::Marks;
 use super::request::media_type;
 use super::tls::TlsTransport;
@@ -45,6 +46,8 @@ pub struct FetchError {
     pub outcome: Outcome,
     /// Its description: a clause without a full stop.
     pub text: String,
+    /// Whether a reply began as one of HTTP.
+    pub is_http: bool,
 }
 
 /// Fetches the first object of a kind of request on a connection of its own. A time limit is the caller's.
@@ -66,7 +69,13 @@ pub async fn fetch(
     fetched.map_err(|failure| {
         let measured = Marks::default().measured(0, 0);
         let reply = failure.into_reply(sent, web.clock.now(), measured);
-        FetchError { outcome: reply.outcome, text: describe(web, &operation, &reply) }
+        let is_http = match reply.outcome {
+            Outcome::MalformedBody => true,
+            // A head that begins as one of HTTP, or bytes of a body.
+            Outcome::MalformedHead | Outcome::Truncated => reply.detail != 0,
+            _ => false,
+        };
+        FetchError { outcome: reply.outcome, text: describe(web, &operation, &reply), is_http }
     })
 }
 
@@ -120,6 +129,9 @@ async fn over_http1<C: Http1Transport>(
                 }
             })?;
         }
+        if let Some(words) = observer.explanation.take() {
+            web.explain(Outcome::MalformedHead, words);
+        }
         if is_done? {
             return Ok(observer.into_reply());
         }
@@ -139,12 +151,14 @@ struct ReplyObserver {
     body: Option<(FetchedReply, BodyReader)>,
     body_bytes: u64,
     digest: BodyDigest,
+    /// The explanation of a reply that is not HTTP.
+    explanation: Option<String>,
 }
 
 impl ReplyObserver {
     fn new(method: RequestMethod) -> ReplyObserver {
         let (head, digest) = (Vec::new(), BodyDigest::default());
-        ReplyObserver { method, head, interim_bytes: 0, body: None, body_bytes: 0, digest }
+        ReplyObserver { method, head, interim_bytes: 0, body: None, body_bytes: 0, digest, explanation: None }
     }
 
     /// Takes the next bytes; returns whether the reply is complete.
@@ -158,7 +172,13 @@ impl ReplyObserver {
                 Ok(Parsed::Complete { head, length }) => (head, length),
                 Ok(Parsed::Partial) => return Ok(false),
                 Err(HeadError::Oversized(_)) => return Err(oversized(self.head.len())),
-                Err(_) => return Err(OperationFailure::new(Outcome::MalformedHead, 0)),
+                Err(error) => match unfolded(&self.head) {
+                    Some(joined) => {
+                        self.head = joined;
+                        continue;
+                    }
+                    None => return Err(self.refused(malformed_head(&self.head, self.method, error))),
+                },
             };
             if parsed.head.is_interim() {
                 self.interim_bytes += length;
@@ -170,7 +190,7 @@ impl ReplyObserver {
             }
             let field = |name| header(&self.head, name).map(<[u8]>::to_vec);
             let reply = FetchedReply::of_head(parsed.head.status, parsed.encoded, field);
-            self.body = Some((reply, BodyReader::new(parsed.head.framing)));
+            self.body = Some((reply, BodyReader::of_response(parsed.head.framing)));
             let rest = self.head.split_off(length);
             return self.read_body(&rest);
         }
@@ -180,8 +200,12 @@ impl ReplyObserver {
         let Some((_, reader)) = &mut self.body else { return Ok(false) };
         let mut rest = input;
         while !reader.is_done() && !rest.is_empty() {
-            let Ok(decoded) = reader.read(rest) else {
-                return Err(OperationFailure::new(Outcome::MalformedBody, self.body_bytes));
+            let decoded = match reader.read(rest) {
+                Ok(decoded) => decoded,
+                Err(error) => {
+                    let refused = malformed_body(rest, reader.fault_at(), self.body_bytes, error);
+                    return Err(self.refused(refused));
+                }
             };
             let data = &rest[decoded.data];
             self.digest.take(data);
@@ -196,6 +220,12 @@ impl ReplyObserver {
         let truncated = OperationFailure::new(Outcome::Truncated, self.body_bytes);
         let (_, reader) = self.body.as_mut().ok_or(truncated)?;
         reader.end_of_input().map_err(|_| truncated)
+    }
+
+    /// Keeps the explanation of a failure.
+    fn refused(&mut self, Malformed { failure, explanation }: Malformed) -> OperationFailure {
+        self.explanation = Some(explanation);
+        failure
     }
 
     fn into_reply(self) -> FetchedReply {

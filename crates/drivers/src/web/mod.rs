@@ -12,7 +12,7 @@
 //! - [`SessionDriver`]: users with cookies, extracted values and data, over any of these drivers.
 //! - `marks`: the moments of a request, and the measures that follow from them.
 //! - `fetch`: a page without expectations, to learn what a server answers.
-//! - `describe`: failures of operations, described for people.
+//! - `describe`: failures of operations, described for people; `malformed`: the line at fault of a reply that is not HTTP.
 
 mod body_check;
 mod context;
@@ -20,6 +20,7 @@ mod describe;
 mod driver;
 mod fetch;
 mod http2;
+mod malformed;
 mod marks;
 mod reply;
 mod request;

@@ -13,12 +13,13 @@
 
 use http1::{
     BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, RequestMethod,
-    ResponseHead, header, parse_encoded_response,
+    ResponseHead, header, parse_encoded_response, unfolded,
 };
 use model::Outcome;
 
 use super::body_check::BodyCheck;
 use super::context::ExpectedReply;
+use super::malformed::{Malformed, malformed_body, malformed_head};
 use super::request::PreparedRequest;
 use super::session::Capture;
 use crate::net::OperationFailure;
@@ -43,6 +44,8 @@ pub(crate) struct ReplyReader<'a> {
     capture: Option<&'a mut Capture>,
     state: State,
     interim_bytes: usize,
+    /// The explanation of a failure that a number cannot express.
+    explanation: Option<String>,
     pub(crate) head_bytes: u64,
     pub(crate) body_bytes: u64,
 }
@@ -75,6 +78,7 @@ impl<'a> ReplyReader<'a> {
             capture: None,
             state,
             interim_bytes: 0,
+            explanation: None,
             head_bytes: 0,
             body_bytes: 0,
         }
@@ -93,6 +97,11 @@ impl<'a> ReplyReader<'a> {
     /// Returns whether any part of the response has arrived.
     pub(crate) fn has_begun(&self) -> bool {
         self.head_bytes != 0 || !matches!(&self.state, State::Head(part) if part.is_empty())
+    }
+
+    /// Takes the explanation of a reply that is not HTTP.
+    pub(crate) fn take_explanation(&mut self) -> Option<String> {
+        self.explanation.take()
     }
 
     /// Processes the next piece of input.
@@ -128,8 +137,7 @@ impl<'a> ReplyReader<'a> {
                     self.state = State::Head(rest.to_vec());
                     return Progress::Open;
                 }
-                Err(HeadError::Oversized(_)) => return failed(Outcome::OversizedHead, input.len() as u64),
-                Err(_) => return failed(Outcome::MalformedHead, 0),
+                Err(error) => return self.read_refused(rest, error),
             };
             self.head_bytes += length as u64;
             let head = &rest[..length];
@@ -143,6 +151,23 @@ impl<'a> ReplyReader<'a> {
             }
             return self.begin_body(reply, head, rest);
         }
+    }
+
+    /// Reads a head that the parser refuses again if it has folded lines; otherwise it is a failure.
+    #[cold]
+    fn read_refused(&mut self, head: &[u8], error: HeadError) -> Progress {
+        if let Some(joined) = unfolded(head) {
+            return self.read_head(&joined);
+        }
+        if let HeadError::Oversized(_) = error {
+            return failed(Outcome::OversizedHead, head.len() as u64);
+        }
+        self.refused(malformed_head(head, self.method, error))
+    }
+
+    fn refused(&mut self, Malformed { failure, explanation }: Malformed) -> Progress {
+        self.explanation = Some(explanation);
+        failure.into()
     }
 
     fn begin_body(&mut self, reply: EncodedResponseHead, bytes: &[u8], rest: &[u8]) -> Progress {
@@ -161,7 +186,7 @@ impl<'a> ReplyReader<'a> {
         {
             return failure.into();
         }
-        let reader = BodyReader::new(head.framing);
+        let reader = BodyReader::of_response(head.framing);
         self.state = State::Body { reader, keep_alive: head.keep_alive };
         self.read_body(rest)
     }
@@ -193,8 +218,12 @@ impl<'a> ReplyReader<'a> {
         let keep_alive = *keep_alive;
         let mut rest = input;
         while !reader.is_done() && !rest.is_empty() {
-            let Ok(decoded) = reader.read(rest) else {
-                return failed(Outcome::MalformedBody, self.body_bytes);
+            let decoded = match reader.read(rest) {
+                Ok(decoded) => decoded,
+                Err(error) => {
+                    let refused = malformed_body(rest, reader.fault_at(), self.body_bytes, error);
+                    return self.refused(refused);
+                }
             };
             let data = &rest[decoded.data];
             if let Err(failure) = self.check.take(self.body_bytes, data) {

@@ -260,8 +260,9 @@ pub(crate) static BEHAVIORS: &[AppBehavior] = &[
         |_| in_chunks(b"1\r\n1\r\n"),
         Then::Close,
     ),
-    read("length-and-chunks", "sends both a length and chunks", MALFORMED_HEAD, |_| {
-        reply("200", "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", b"1\r\n1\r\n0\r\n\r\n")
+    read("length-and-chunks", "sends both a length and chunks, with blanks behind their sizes", OK, |body| {
+        let lines = "Content-Length: 99\r\nServer-Timing: service;dur=0\r\nTransfer-Encoding: chunked\r\n";
+        reply("200", lines, &[&b"1 \r\n"[..], body, b"\r\n0\r\n\r\n"].concat())
     }),
     to(
         SC,

@@ -85,16 +85,16 @@ fn slow(request: &SurveyRequest<'_>, kind: u16) -> FetchError {
     let kind = &request.workload.requests[usize::from(kind)];
     let text =
         format!("{} {}: no complete reply within {}", kind.method, kind.path_of(0), request.time_limit);
-    FetchError { outcome: Outcome::TimedOut, text }
+    FetchError { outcome: Outcome::TimedOut, text, is_http: false }
 }
 
 fn verify_error(target: String, context: &WebContext, failure: FetchError) -> VerifyError {
-    let FetchError { outcome, text } = failure;
+    let FetchError { outcome, text, is_http } = failure;
     match (outcome, context.certificate_problem()) {
         (Outcome::TlsFailed, Some(problem)) => VerifyError::Certificate { target, problem },
         (Outcome::Refused | Outcome::Unreachable, _) => {
             VerifyError::Unreachable { family: Family::Web, target, outcome, text }
         }
-        _ => VerifyError::NotFetched { target, outcome, text },
+        _ => VerifyError::NotFetched { target, outcome, text, is_http },
     }
 }

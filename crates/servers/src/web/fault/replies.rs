@@ -91,8 +91,11 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("bare-cr", "hides a length behind a bare CR", Outcome::MalformedHead, |correct| {
         Script::close(correct.with_head_lines("X-Name: a\rContent-Length: 1\r\nContent-Length: N\r\n"))
     }),
-    fault("folded", "folds a header line", Outcome::MalformedHead, |correct| {
-        Script::close(correct.with_head_lines("Content-Length:\r\n N\r\n"))
+    fault("folded", "folds a header line", Outcome::Ok, |correct| {
+        Script::close(correct.with_head_lines("Content-Length:\r\n N\r\nConnection: close\r\n"))
+    }),
+    fault("bare-lf", "ends lines of the head with a bare LF", Outcome::Ok, |correct| {
+        Script::close(correct.with_head_lines("Content-Length : N\nConnection: close\n"))
     }),
     fault("oversized-head", "sends a head larger than 64 KiB", Outcome::OversizedHead, |correct| {
         let padding = "x".repeat(HEAD_BYTES_MAX);
@@ -142,8 +145,15 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("largest-length", "sends the largest 64-bit content length", Outcome::WrongLength, |correct| {
         Script::close(correct.with_head_lines("Content-Length: 18446744073709551615\r\n"))
     }),
-    fault("length-and-chunks", "sends both a content length and chunks", Outcome::MalformedHead, |correct| {
-        Script::close(correct.with_head_lines("Content-Length: N\r\nTransfer-Encoding: chunked\r\n"))
+    fault("length-and-chunks", "sends both a content length and chunks", Outcome::Ok, |correct| {
+        in_chunks(correct, "Content-Length: 1\r\n", "")
+    }),
+    fault("padded-chunks", "sends blanks behind the sizes of chunks", Outcome::Ok, |correct| {
+        in_chunks(correct, "", " \t")
+    }),
+    fault("no-coding", "names `identity` as transfer coding", Outcome::Ok, |correct| {
+        let lines = "Transfer-Encoding: identity\r\nContent-Length: N\r\nConnection: close\r\n";
+        Script::close(correct.with_head_lines(lines))
     }),
     fault("unknown-coding", "uses an unknown transfer coding", Outcome::MalformedHead, |correct| {
         Script::close(correct.with_head_lines("Transfer-Encoding: gzip, chunked\r\n"))
@@ -253,6 +263,16 @@ fn status(rest: &str) -> Script {
 }
 
 /// Returns the reply with one byte changed; an empty file stays correct.
+/// Returns the correct reply in one chunk, with these header lines and this text behind the chunk sizes.
+fn in_chunks(correct: &CorrectReply<'_>, lines: &str, padding: &str) -> Script {
+    let body = correct.body();
+    let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{lines}Transfer-Encoding: chunked\r\n\r\n");
+    let size = format!("{:x}{padding}\r\n", body.len());
+    Script::close(
+        [head.as_bytes(), size.as_bytes(), body, format!("\r\n0{padding}\r\n\r\n").as_bytes()].concat(),
+    )
+}
+
 fn with_wrong_byte(correct: &CorrectReply<'_>) -> Script {
     let (mut bytes, length) = (correct.to_bytes(), correct.body().len());
     if 0 < length {
