@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use units::Nanos;
 
-use crate::script::{
+use super::script::{
     Scripted, Step, body, dead_address, get_text, origins, pieces, play, reply, request, run, settings,
 };
 
