@@ -106,7 +106,9 @@ fn answer(
             output.write_all(b"6\r\nsecond\r\n0\r\nX-Trailer: 1\r\n\r\n")
         }
         b"/broken" => {
-            output.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\nx")?;
+            output.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")?;
+            go.lock().unwrap().recv().map_err(std::io::Error::other)?;
+            output.write_all(b"x")?;
             Err(std::io::ErrorKind::Other.into())
         }
         _ => {
@@ -294,7 +296,11 @@ fn bodies_are_streamed() {
         fixture.origin.go.send(()).unwrap();
         assert_eq!(rest(&mut body).await.unwrap(), b"second");
         assert!(body.trailers().await.unwrap().is_none());
-        let error = ask(&mut send, get("/broken"), None).await.err().unwrap();
+        let (response, _) = send.send_request(get("/broken"), true).unwrap();
+        let mut body = response.await.unwrap().into_body();
+        assert_eq!(&body.data().await.unwrap().unwrap()[..], b"first");
+        fixture.origin.go.send(()).unwrap();
+        let error = rest(&mut body).await.unwrap_err();
         assert_eq!(error.reason(), Some(h2::Reason::INTERNAL_ERROR));
         assert_eq!(ask(&mut send, get("/kept"), None).await.unwrap().1, b"kept");
     });
