@@ -223,6 +223,21 @@ mod tests {
         }
     }
 
+    /// The reported case: two processes with the same code, CPU time per operation × 1.24 with errors of 2.4 % within each run,
+    /// failed `cpu>+5%`. By hand: √(2 · 0.05² + 2 · 0.024²) = 0.0784, with 8.9 degrees of freedom t is 2.27: from 1.24 ÷ 1.19.
+    /// A bound ln(1.24 ÷ 1.05) = 0.166 away needs (2.447 + 0.906) · 0.0784 ÷ √4 = 0.131; with three runs 0.168.
+    #[test]
+    fn two_processes_a_quarter_apart_are_undecided() {
+        let run = |value| MeasuredFigure { value, relative: 0.024, degrees_of_freedom: 9.0 };
+        let found =
+            LogRatio::of_runs(&[run(1.0)], &[run(1.24)], between_runs::expected(BETWEEN_RUNS.0)).unwrap();
+        let ratio = found.ratio(Ratio(0.95)).unwrap();
+        let bound = ChangeBound::new(ComparedMetric::CpuPerOperation, BoundDirection::Increase, 0.05);
+        let outcome = bound.outcome(Some(&change(Some((ratio.low, ratio.high)))));
+        assert_eq!((outcome, bound.runs_needed(&found)), (BoundOutcome::Undecided, Some(4)));
+        assert!((ratio.low - 1.038).abs() < 0.002, "{ratio:?}");
+    }
+
     /// What the same processes said without an expectation of their scatter but 2 %.
     #[test]
     fn an_expectation_of_two_percent_blames_identical_processes() {

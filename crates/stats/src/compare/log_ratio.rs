@@ -10,6 +10,9 @@ use crate::estimate::{normal_quantile, student_quantile, student_tail};
 /// The fewest repetitions of a side: with fewer, their scatter says hardly anything.
 const N_REPETITIONS_MIN: usize = 3;
 
+/// The same, as a proposal.
+const RUNS_MIN: u32 = 3;
+
 /// Degrees of freedom that are as good as infinitely many.
 const DEGREES_OF_FREEDOM_MAX: f64 = 1e6;
 
@@ -197,7 +200,7 @@ impl LogRatio {
             let reach = threshold.zip(student_quantile(power.0, freedom));
             reach.is_some_and(|(threshold, power)| (threshold + power) * self.per_run / n.sqrt() <= distance)
         };
-        (N_REPETITIONS_MIN as u32..=LogRatio::RUNS_MAX).find(is_enough)
+        (RUNS_MIN..=LogRatio::RUNS_MAX).find(is_enough)
     }
 
     /// The most runs of each side that are worth proposing.

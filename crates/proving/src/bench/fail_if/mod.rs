@@ -38,19 +38,19 @@ pub fn perform(options: &CaseOptions) -> Result<()> {
     install(&[("node", "nodejs")])?;
     let plimsoll = options.binary.clone().map_or_else(release_binary, Ok)?;
     let folder = tempfile::tempdir()?;
-    let bench = pairs::Bench {
+    let setup = pairs::PairSetup {
         plimsoll,
         folder: folder.path().to_owned(),
         seconds: options.seconds,
         port: free_port()?,
     };
     let load = machine::load_average()?;
-    let work = Work::measured(&bench)?;
+    let work = Work::measured(&setup)?;
     let mut measured = Vec::new();
     for case in CASES.iter().filter(|case| options.wants(case.name)) {
         let mut pairs: Vec<Pair> = Vec::new();
         for n in 1..=options.rounds {
-            let pair = bench.pair(case, &work)?;
+            let pair = setup.pair(case, &work)?;
             println!("{}, pair {n}: {pair}", case.name);
             pairs.push(pair);
         }

@@ -37,7 +37,7 @@ pub(super) const CASES: [Case; 3] = [
 
 /// What is needed for runs.
 #[derive(Debug)]
-pub(super) struct Bench {
+pub(super) struct PairSetup {
     /// The program.
     pub plimsoll: PathBuf,
     /// A folder for run files.
@@ -57,7 +57,7 @@ pub(super) struct Pair {
     pub ratio: Option<f64>,
 }
 
-impl Bench {
+impl PairSetup {
     /// Runs both sides, each with a process of its own on the same port, and compares them.
     pub(super) fn pair(&self, case: &Case, work: &Work) -> Result<Pair> {
         for side in ["before", "after"] {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::super::process::BackgroundProcess;
-use super::pairs::Bench;
+use super::pairs::PairSetup;
 
 /// The server: `node server.js PORT ROUNDS`, with so many rounds of work for each page.
 const SCRIPT: &str = "\
@@ -61,9 +61,9 @@ pub(super) struct Work {
 
 impl Work {
     /// Measures pages with once and twice the work.
-    pub(super) fn measured(bench: &Bench) -> Result<Work> {
+    pub(super) fn measured(setup: &PairSetup) -> Result<Work> {
         let cost = |rounds| -> Result<f64> {
-            let run = bench.run("calibration", rounds, 1)?;
+            let run = setup.run("calibration", rounds, 1)?;
             let cost = run["load_points"][0]["sut"]["cpu_per_operation_s"].as_f64();
             cost.context("the CPU time of the server was not measured")
         };
