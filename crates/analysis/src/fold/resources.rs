@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{CounterKind, Phase, Phases, ResourceRecord, Series};
+use model::{Counter, CounterKind, Phase, Phases, ResourceRecord, Series};
 use units::Nanos;
 
 /// The farthest that a reading may be from an end of the steady phase and still say how far a total had come: it is taken
@@ -43,6 +43,8 @@ pub(crate) struct Resources {
     window: (Nanos, Nanos),
     /// The times between which levels are those of the steady phase.
     steady: (Nanos, Nanos),
+    /// The time of the first reading of other programs, by machine.
+    others_since: BTreeMap<u32, Nanos>,
     /// The folds by number of the series.
     pub(crate) series: BTreeMap<u32, SeriesFold>,
 }
@@ -58,6 +60,7 @@ impl Resources {
         Resources {
             window: (start.saturating_sub(SLACK), end + SLACK),
             steady: (start.max(LATE), end + LATE.min(phases.ramp_down)),
+            others_since: BTreeMap::new(),
             series: BTreeMap::new(),
         }
     }
@@ -71,7 +74,10 @@ impl Resources {
         let is_steady = (self.steady.0..=self.steady.1).contains(&record.at);
         for (number, value) in &record.values {
             let Some(series) = known.get(*number as usize) else { continue };
-            let new = SeriesFold::new(record.at, *value, is_steady);
+            let mut new = SeriesFold::new(record.at, *value, is_steady);
+            if series.counter == Counter::OtherCpu {
+                new.begin_at(*self.others_since.entry(record.machine).or_insert(record.at));
+            }
             match (self.series.get_mut(number), series.counter.kind()) {
                 (None, _) => {
                     self.series.insert(*number, new);
@@ -101,6 +107,15 @@ impl SeriesFold {
             sum: value.into(),
             min: value,
             max: value,
+        }
+    }
+
+    /// Counts the first value of a series as growth since an earlier time. The series of a program begins when it is first
+    /// seen to have used some CPU time; until then it had used next to none.
+    fn begin_at(&mut self, at: Nanos) {
+        if at < self.first_at {
+            self.first_at = at;
+            self.grown = self.last;
         }
     }
 
@@ -136,8 +151,6 @@ impl SeriesFold {
 
 #[cfg(test)]
 mod tests {
-    use model::Counter;
-
     use super::*;
 
     /// Folds readings at seconds of a load point with a steady phase from 10 s to 20 s.
@@ -186,6 +199,23 @@ mod tests {
     fn a_total_of_32_bits_wraps() {
         let fold = folded(Counter::NetSentBytes, &[(10, (1 << 32) - 10), (11, 5)]).unwrap();
         assert_eq!((fold.grown, fold.resets), (15, 0));
+    }
+
+    /// By hand: a program first seen 5 ms before the last reading, with 0.99 s, then 1.34 s: 1.34 s since the beginning.
+    #[test]
+    fn a_program_first_seen_late_counts_from_the_beginning() {
+        let series =
+            |instance: &str| Series { machine: 0, counter: Counter::OtherCpu, instance: instance.to_owned() };
+        let known = [series("further programs"), series("apache2")];
+        let mut resources = Resources::new(&phases([0, 5, 0]));
+        let readings: [(u64, &[(u32, u64)]); 3] =
+            [(0, &[(0, 0)]), (5000, &[(0, 0), (1, 990_000)]), (5005, &[(0, 0), (1, 1_340_000)])];
+        for (at, values) in readings {
+            let (at, values) = (Nanos::from_millis(at), values.to_vec());
+            resources.record(&ResourceRecord { load_point: 0, machine: 0, at, values }, &known);
+        }
+        let late = resources.series[&1];
+        assert_eq!((late.grown, late.last_at - late.first_at), (1_340_000, Nanos::from_millis(5005)));
     }
 
     #[test]
