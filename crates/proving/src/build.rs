@@ -15,12 +15,16 @@ pub fn release_binary() -> Result<PathBuf> {
     release_binary_with(&[])
 }
 
+/// The features of development builds: the protocol family that only tests have. All of them have the same ones, so that
+/// nothing is built twice (`.cargo/config.toml` has them for this command).
+pub const DEVELOPMENT_FEATURES: [&str; 2] = ["--features", "plimsoll/echo,xtask/echo"];
+
 /// Builds `plimsoll` as its tests do and returns its path. What all its requests go through is optimized.
 ///
 /// # Errors
 /// The build fails.
 pub fn development_binary() -> Result<PathBuf> {
-    executable_of(cargo(&["build", "--package", "plimsoll"]))
+    executable_of(cargo(&[&["build", "--bin", "plimsoll"], &DEVELOPMENT_FEATURES[..]].concat()))
 }
 
 /// Builds `plimsoll` for release with more arguments for cargo, such as features, and returns its path.

@@ -1,11 +1,12 @@
 //! Noise: CPU use by other programs while a step runs that needs quiet.
 //!
 //! Such a step is repeated if others used the CPUs meanwhile, and only then: a failure on a quiet machine is
-//! a failure.
+//! a failure. A run that is invalid only because of noise is accepted, and counted.
 
 use std::fs;
 
 use anyhow::{Context, Result, bail};
+pub use testkit::noise::{LOG_VARIABLE, is_noise};
 use units::{Clock, Nanos, RealClock};
 
 /// CPUs that others may use on a quiet machine: the background load of a system.
@@ -14,10 +15,6 @@ const QUIET_MAX: f64 = 0.10;
 /// Maximum number of attempts that are spoiled by noise.
 pub const TRIES: usize = 3;
 
-/// Rules that a run breaks on a machine that is busy with something else. All others concern the run itself.
-const RULES: [&str; 5] =
-    ["generator-busy", "generator-run-queue", "generator-lateness", "operations", "phase-boundary"];
-
 /// The result of an attempt that needs quiet.
 #[derive(Debug)]
 pub enum AttemptResult {
@@ -25,25 +22,33 @@ pub enum AttemptResult {
     Right,
     /// A failure; whether it is noise depends on what else the machine did.
     Wrong(String),
-    /// A failure whose cause is noise.
+    /// A run that is invalid only because of noise, and so shows nothing.
     Spoilt(String),
 }
 
-/// Repeats an attempt until it succeeds, but only while noise spoils it, and reports each repetition.
+/// Number of runs that were accepted although noise made them invalid.
+pub type AcceptedRuns = usize;
+
+/// Repeats an attempt until it succeeds, but only while others use the CPUs, and reports each repetition. A run that noise
+/// has made invalid is accepted instead: on a machine that is busy all the time, no repetition would be better.
 ///
 /// # Errors
 /// It fails on a quiet machine, or every time, or cannot be run.
-pub fn until_quiet(name: &str, mut attempt: impl FnMut() -> Result<AttemptResult>) -> Result<()> {
+pub fn until_quiet(name: &str, mut attempt: impl FnMut() -> Result<AttemptResult>) -> Result<AcceptedRuns> {
     for left in (0..TRIES).rev() {
         let meter = NoiseMeter::start()?;
         let tried = attempt()?;
         let others = meter.others()?;
         let why = match tried {
-            AttemptResult::Right => return Ok(()),
+            AttemptResult::Right => return Ok(0),
+            AttemptResult::Spoilt(why) => {
+                println!("{name}: {why} (others used {others:.2} CPUs): accepted as noise");
+                return Ok(1);
+            }
             AttemptResult::Wrong(why) if others <= QUIET_MAX => {
                 bail!("{name}: {why} (others used {others:.2} CPUs: no noise)")
             }
-            AttemptResult::Wrong(why) | AttemptResult::Spoilt(why) => why,
+            AttemptResult::Wrong(why) => why,
         };
         let next = match left {
             0 => bail!("{name}: {why} (others used {others:.2} CPUs; tried {TRIES} times)"),
@@ -52,11 +57,6 @@ pub fn until_quiet(name: &str, mut attempt: impl FnMut() -> Result<AttemptResult
         println!("{name}: {why} (others used {others:.2} CPUs): {next}");
     }
     unreachable!("the last try returns")
-}
-
-/// Returns whether the broken rules of a run concern only other load on the machine.
-pub fn is_noise(rules: &[String]) -> bool {
-    !rules.is_empty() && rules.iter().all(|rule| RULES.contains(&rule.as_str()))
 }
 
 /// A meter of the CPU time used by others since its creation.
@@ -104,7 +104,10 @@ fn parse_machine(text: &str) -> Option<u64> {
 }
 
 /// Returns the CPU time of this process and of its reaped descendants.
-fn own() -> Result<Nanos> {
+///
+/// # Errors
+/// The kernel does not tell it.
+pub fn own() -> Result<Nanos> {
     let text = fs::read_to_string("/proc/self/stat").context("/proc/self/stat")?;
     Ok(ticks(parse_own(&text).context("`/proc/self/stat` has another form")?))
 }
@@ -178,31 +181,29 @@ mod tests {
         assert!(ticks(5) < own().unwrap() - before);
     }
 
+    /// Goal: a failure is repeated on a busy machine only. Method: another process is busy; as it has not ended, it is not
+    /// counted as ours.
     #[test]
-    fn success_is_tried_once_and_noise_is_retried_three_times() {
+    fn success_is_tried_once_and_failures_three_times_beside_other_load() {
         let mut n = 0;
-        until_quiet("x", || {
+        let mut tried = |result: fn() -> AttemptResult| {
             n += 1;
-            Ok(AttemptResult::Right)
-        })
-        .unwrap();
-        assert_eq!(n, 1);
+            Ok(result())
+        };
+        assert_eq!(until_quiet("x", || tried(|| AttemptResult::Right)).unwrap(), 0);
+        assert_eq!(until_quiet("x", || tried(|| AttemptResult::Spoilt("late".to_owned()))).unwrap(), 1);
+        assert_eq!(n, 2);
+        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let mut n = 0;
         let error = until_quiet("x", || {
             n += 1;
-            Ok(AttemptResult::Spoilt("late".to_owned()))
+            let before = machine()?;
+            while machine()?.saturating_sub(before) < Nanos::from_millis(200) {}
+            Ok(AttemptResult::Wrong("late".to_owned()))
         });
-        assert_eq!(n, 4);
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+        assert_eq!(n, TRIES);
         assert!(error.unwrap_err().to_string().starts_with("x: late (others used "));
-        let mut outcomes = vec![AttemptResult::Right, AttemptResult::Spoilt("late".to_owned())];
-        until_quiet("x", || Ok(outcomes.pop().unwrap())).unwrap();
-        assert!(outcomes.is_empty());
-    }
-
-    #[test]
-    fn only_rules_of_a_busy_machine_are_noise() {
-        let rules = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();
-        assert!(is_noise(&rules(&["generator-run-queue", "operations"])));
-        assert!(!is_noise(&rules(&["generator-run-queue", "errors"])));
-        assert!(!is_noise(&[]));
     }
 }

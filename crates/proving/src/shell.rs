@@ -15,18 +15,7 @@ pub fn root() -> PathBuf {
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
-    if !is_worked_on() {
-        // What an incremental build writes down for the next one costs a tenth of the time, and there is no next one.
-        command.env("CARGO_INCREMENTAL", "0");
-    }
     command
-}
-
-/// Returns whether this folder has a development build of the program, besides this command.
-fn is_worked_on() -> bool {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let Ok(built) = std::fs::read_dir(target.join("debug/incremental")) else { return false };
-    built.flatten().any(|folder| folder.file_name().to_string_lossy().starts_with("plimsoll-"))
 }
 
 /// Runs a command with inherited output.

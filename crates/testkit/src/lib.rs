@@ -18,6 +18,8 @@
 //!
 //! [`resident_bytes`] measures what they take (`memory`).
 //!
+//! [`noise`] has the rules that a run may break on a busy machine.
+//!
 //! Besides, [`schema_faults`] validates JSON against the published schemas, [`keys_read`] and [`keys_named`] compare a
 //! schema with its language, and [`consistency`] checks a report for contradictions.
 
@@ -30,6 +32,7 @@ pub mod golden;
 mod json_schema;
 mod law;
 mod memory;
+pub mod noise;
 mod plan;
 mod postgres;
 mod queues;

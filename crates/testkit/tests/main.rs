@@ -1,6 +1,8 @@
 //! Simulated servers with a known law, from plan to verdict.
 
 mod application;
+#[cfg(feature = "echo")]
+mod echo;
 mod find_max;
 mod order_entry;
 mod simulation;

@@ -15,6 +15,8 @@ mod compare;
 mod consistency;
 mod crash;
 mod definitions;
+#[cfg(feature = "echo")]
+mod echo;
 mod exports;
 mod family;
 mod faults;

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::machine;
 use crate::build::release_binary;
-use crate::noise::{AttemptResult, RaisedPriority, is_noise, until_quiet};
+use crate::noise::{AcceptedRuns, AttemptResult, RaisedPriority, is_noise, until_quiet};
 use crate::options::number;
 use crate::packages::{self, NEEDED};
 use crate::shell::{root, write_page};
@@ -76,19 +76,20 @@ impl ThrottleOptions {
 const NEED_TIME: [&str; 2] = ["none", "lock or other waiting"];
 
 /// Tries every throttle once and briefly with a build of `plimsoll`, for the test command, and with them the kept cases of
-/// the sample. A wrong result is repeated only if others used the machine, and all are tried in any case.
+/// the sample. A wrong result is repeated only if others used the machine, and all are tried in any case. Returns the number
+/// of runs that noise has made invalid.
 ///
 /// # Errors
 /// The throttles with a wrong result, and those that could not be tried: that is not a success.
-pub fn once(plimsoll: &Path) -> Result<()> {
+pub fn once(plimsoll: &Path) -> Result<AcceptedRuns> {
     ensure!(
         rustix::process::geteuid().is_root(),
         "not run: control groups and network namespaces need root\nhint: `sudo cargo xtask test`"
     );
     let _precedence = RaisedPriority::take();
-    let mut wrong: Vec<anyhow::Error> = Vec::new();
+    let mut results: Vec<Result<AcceptedRuns>> = Vec::new();
     for throttle in THROTTLES {
-        let attempts = until_quiet(throttle.name, || {
+        results.push(until_quiet(throttle.name, || {
             let changes = if NEED_TIME.contains(&throttle.bottleneck) { &[][..] } else { &BRIEFLY };
             let one = attempt(throttle, plimsoll, changes).with_context(|| throttle.name)?;
             println!("{}: {} ({})", throttle.name, one.named, one.evidence);
@@ -106,16 +107,15 @@ pub fn once(plimsoll: &Path) -> Result<()> {
                 }
                 false => AttemptResult::Wrong(why),
             })
-        });
-        wrong.extend(attempts.err());
+        }));
     }
-    let kept = sample::try_kept(plimsoll);
-    let n = THROTTLES.len() + kept.len();
-    wrong.extend(kept.into_iter().filter_map(Result::err));
-    let texts: Vec<String> = wrong.iter().map(|error| format!("{error:#}")).collect();
+    results.extend(sample::try_kept(plimsoll));
+    let n = results.len();
+    let texts: Vec<String> =
+        results.iter().filter_map(|result| result.as_ref().err()).map(|error| format!("{error:#}")).collect();
     texts.iter().for_each(|text| println!("{text}"));
-    ensure!(wrong.is_empty(), "{} of {n} throttles: {}", wrong.len(), texts.join("; "));
-    Ok(())
+    ensure!(texts.is_empty(), "{} of {n} throttles: {}", texts.len(), texts.join("; "));
+    Ok(results.into_iter().flatten().sum())
 }
 
 /// Returns whether the bottleneck is the expected one with the expected evidence, and a starved generator made the load

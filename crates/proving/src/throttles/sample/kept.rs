@@ -8,7 +8,7 @@ use super::case::{SEED, SampleCase, sample};
 use super::moving::{self, MovingCase, MovingTrial};
 use super::order::{RunAim, try_case};
 use super::setting::Setting;
-use crate::noise::{AttemptResult, is_noise, until_quiet};
+use crate::noise::{AcceptedRuns, AttemptResult, is_noise, until_quiet};
 
 /// The numbers of the kept cases, whose evidence is far from the thresholds.
 const KEPT: [usize; 8] = [3, 8, 43, 48, 53, 63, 93, 95];
@@ -27,7 +27,7 @@ fn kept_moving() -> Option<MovingCase> {
 }
 
 /// Tries all kept cases briefly; returns for each the error, if it has a wrong name or could not be tried.
-pub(in crate::throttles) fn try_kept(plimsoll: &Path) -> Vec<Result<()>> {
+pub(in crate::throttles) fn try_kept(plimsoll: &Path) -> Vec<Result<AcceptedRuns>> {
     let moving = kept_moving();
     let moving = moving.iter().map(|case| try_moving_once(case, plimsoll));
     kept().iter().map(|case| try_once(case, plimsoll)).chain(moving).collect()
@@ -37,7 +37,7 @@ pub(in crate::throttles) fn try_kept(plimsoll: &Path) -> Vec<Result<()>> {
 ///
 /// # Errors
 /// The case has a wrong name, or could not be tried.
-fn try_once(case: &SampleCase, plimsoll: &Path) -> Result<()> {
+fn try_once(case: &SampleCase, plimsoll: &Path) -> Result<AcceptedRuns> {
     until_quiet(&case.to_string(), || {
         let setting = Setting::of(case);
         let one =
@@ -52,7 +52,7 @@ fn try_once(case: &SampleCase, plimsoll: &Path) -> Result<()> {
 ///
 /// # Errors
 /// A load point has a wrong name, the sentence about the run says something else, or the case could not be tried.
-fn try_moving_once(case: &MovingCase, plimsoll: &Path) -> Result<()> {
+fn try_moving_once(case: &MovingCase, plimsoll: &Path) -> Result<AcceptedRuns> {
     until_quiet(&case.to_string(), || {
         let trial =
             MovingTrial::run(case, plimsoll, RunAim::MovesBriefly).with_context(|| case.to_string())?;

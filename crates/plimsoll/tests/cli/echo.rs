@@ -1,13 +1,11 @@
 //! A protocol family beside the web, from definition to audit, against a server that Plimsoll did not start.
 
-#[path = "cli/support/mod.rs"]
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use serde_json::Value;
-use support::{Ended, Fixture};
+
+use crate::support::{Ended, Fixture};
 
 /// An echo server: a thread per connection, until its client closes it.
 struct EchoServer {

@@ -1,0 +1,47 @@
+//! Noise: other load on the machine, which makes runs invalid, and the count of runs that were accepted nevertheless.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::Write;
+
+/// Rules that a run may break on a busy machine: the generator had to wait, users started late, or operations were too few
+/// or came in bursts. All others concern the run itself.
+pub const RULES: [&str; 6] = [
+    "generator-busy",
+    "generator-run-queue",
+    "generator-lateness",
+    "user-time",
+    "operations",
+    "phase-boundary",
+];
+
+/// The environment variable that names the file to which [`note_accepted`] appends.
+pub const LOG_VARIABLE: &str = "PLIMSOLL_TEST_NOISE_LOG";
+
+/// Returns whether the broken rules of a run concern only other load on the machine.
+pub fn is_noise(rules: &[String]) -> bool {
+    !rules.is_empty() && rules.iter().all(|rule| RULES.contains(&rule.as_str()))
+}
+
+/// Notes for the test command that a test accepted a run that is invalid only because of noise.
+pub fn note_accepted(rules: &[String]) {
+    let Some(path) = env::var_os(LOG_VARIABLE) else { return };
+    let thread = std::thread::current();
+    let line = format!("{}: {}\n", thread.name().unwrap_or("a test"), rules.join(", "));
+    // One write, so that lines of several processes do not mix.
+    let noted = OpenOptions::new().append(true).create(true).open(&path);
+    noted.and_then(|mut file| file.write_all(line.as_bytes())).expect("the file of accepted runs");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rules_of_a_busy_machine_are_noise() {
+        let rules = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();
+        assert!(is_noise(&rules(&["generator-run-queue", "operations"])));
+        assert!(!is_noise(&rules(&["generator-run-queue", "errors"])));
+        assert!(!is_noise(&[]));
+    }
+}

@@ -1,0 +1,245 @@
+//! The tests of all crates: built by cargo, then run here, so that those that need quiet run alone.
+//!
+//! There are three kinds of binaries. *Computing* ones neither wait nor measure, and pass on any machine. *Waiting* ones
+//! have servers, sockets and clocks: they leave the CPUs idle for most of their time, and so the computing ones run beside
+//! them, at a low priority. *Measuring* ones run alone, afterwards.
+//!
+//! Tests disturb each other, since several of them load the CPUs at a time; so those that failed are run again at the
+//! end, one after the other, and that attempt decides. It is repeated if others used the CPUs meanwhile.
+
+mod binary;
+mod output;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use proving::build::DEVELOPMENT_FEATURES;
+use proving::noise::{AcceptedRuns, LOG_VARIABLE, RaisedPriority};
+use proving::shell::{self, cargo, root, run, say};
+use serde_json::Value;
+
+use binary::{Binary, Conditions};
+use output::{TestTime, slowest};
+
+/// Crates whose tests neither wait nor measure.
+const COMPUTING: [&str; 15] = [
+    "analysis",
+    "benchmarks",
+    "cache-policy",
+    "disclosure",
+    "http1",
+    "languages",
+    "model",
+    "pdf",
+    "proving",
+    "published",
+    "runfile",
+    "stats",
+    "testkit",
+    "units",
+    "xtask",
+];
+
+/// Binaries that measure the time or the CPU time of what they do, or load all CPUs.
+const MEASURING: [&str; 8] = [
+    "drivers/hostile",
+    "drivers/idle_terminals",
+    "drivers/idle_users",
+    "observe/sampling_cost",
+    "plimsoll/quick",
+    "proving/proving",
+    "servers/allowance",
+    "testkit/directory",
+];
+
+/// The number of the slowest tests that are listed.
+const LISTED: usize = 20;
+
+/// A kind of binary, by what it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Nothing,
+    IdleCpus,
+    Quiet,
+}
+
+/// The tests of a binary that failed, in no attempt that decides.
+struct Failure<'a> {
+    binary: &'a Binary,
+    tests: Vec<String>,
+}
+
+/// The results of a lane: failures to be tried again, errors, and the times of all tests.
+#[derive(Default)]
+struct Lane<'a> {
+    failures: Vec<Failure<'a>>,
+    errors: Vec<anyhow::Error>,
+    times: Vec<TestTime>,
+}
+
+/// Builds all tests and runs them; prints the slowest, and returns the number of runs within them that were accepted
+/// although noise made them invalid.
+///
+/// # Errors
+/// The binaries that failed.
+pub(crate) fn perform() -> Result<AcceptedRuns> {
+    let binaries = build()?;
+    let of = |need: Need| binaries.iter().filter(move |one| need_of(one) == need).collect::<Vec<_>>();
+    let lists = [of(Need::Nothing), of(Need::IdleCpus), of(Need::Quiet)];
+    ensure!(lists.iter().all(|list| !list.is_empty()), "cargo named no test binaries");
+    let [computing, waiting, measuring] = lists;
+    let folder = tempfile::tempdir()?;
+    let log = folder.path().join("accepted");
+    let precedence = RaisedPriority::take();
+    let conditions = Conditions { noise_log: &log, is_low: false };
+    let mut lane = std::thread::scope(|scope| {
+        let computing = scope.spawn(|| perform_all(&computing, Conditions { is_low: true, ..conditions }));
+        let waiting = perform_all(&waiting, conditions);
+        waiting.and(computing.join().expect("a lane does not panic"))
+    });
+    lane = lane.and(perform_all(&measuring, conditions));
+    for Failure { binary, tests } in lane.failures {
+        lane.errors.extend(binary.perform_again(tests, conditions).err());
+    }
+    drop(precedence);
+    lane.errors.extend(documentation_tests().err());
+    println!(
+        "\nthe slowest tests, by the time from start to end, while others ran beside them:\n{}",
+        slowest(lane.times, LISTED)
+    );
+    let accepted = fs::read_to_string(&log).unwrap_or_default();
+    print!("{accepted}");
+    for error in &lane.errors {
+        println!("{error:#}");
+    }
+    ensure!(lane.errors.is_empty(), "{} of {} test binaries failed", lane.errors.len(), binaries.len());
+    Ok(accepted.lines().count())
+}
+
+/// Returns what a binary needs.
+fn need_of(binary: &Binary) -> Need {
+    if MEASURING.contains(&binary.name().as_str()) {
+        Need::Quiet
+    } else if COMPUTING.contains(&binary.package.as_str()) {
+        Need::Nothing
+    } else {
+        Need::IdleCpus
+    }
+}
+
+/// Runs binaries one after another.
+fn perform_all<'a>(binaries: &[&'a Binary], conditions: Conditions) -> Lane<'a> {
+    let mut lane = Lane::default();
+    for binary in binaries {
+        match binary.perform(conditions) {
+            Ok(performed) => {
+                lane.times.extend(performed.times);
+                if !performed.failed.is_empty() {
+                    lane.failures.push(Failure { binary, tests: performed.failed });
+                }
+            }
+            Err(error) => lane.errors.push(error),
+        }
+    }
+    lane
+}
+
+impl<'a> Lane<'a> {
+    fn and(mut self, other: Lane<'a>) -> Lane<'a> {
+        self.failures.extend(other.failures);
+        self.errors.extend(other.errors);
+        self.times.extend(other.times);
+        self
+    }
+}
+
+/// The arguments with which cargo builds all tests.
+pub(crate) fn build_arguments() -> Vec<&'static str> {
+    [&["test", "--workspace", "--no-run"], &DEVELOPMENT_FEATURES[..]].concat()
+}
+
+/// Builds all test binaries and returns them.
+fn build() -> Result<Vec<Binary>> {
+    let mut build = cargo(&build_arguments());
+    build.args(["--message-format", "json"]);
+    let messages = shell::output(say(&mut build).stderr(Stdio::inherit()))?;
+    let messages = messages.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>();
+    let mut binaries: Vec<Binary> =
+        messages.context("cargo's messages")?.iter().filter_map(Binary::from_message).collect();
+    binaries.sort();
+    Ok(binaries)
+}
+
+/// Runs the examples in documentation, if there are any: finding them by `cargo test --doc` takes longer than
+/// this.
+fn documentation_tests() -> Result<()> {
+    let crates = root().join("crates");
+    let mut packages = BTreeSet::new();
+    for file in shell::sources(&crates)? {
+        if has_code_in_documentation(&fs::read_to_string(&file)?) {
+            let package = file.strip_prefix(&crates)?.iter().next().context("a source lies in a crate")?;
+            packages.insert(package.to_string_lossy().into_owned());
+        }
+    }
+    if packages.is_empty() {
+        println!("no code in documentation, so no tests of it");
+        return Ok(());
+    }
+    let mut test = cargo(&["test", "--doc"]);
+    for package in &packages {
+        test.args(["--package", package]);
+    }
+    run(say(&mut test))
+}
+
+/// Returns whether documentation in a source has a block that is not marked as text.
+fn has_code_in_documentation(source: &str) -> bool {
+    let fence = |line: &'_ str| -> Option<String> {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! "))?;
+        comment.strip_prefix("```").map(str::to_owned)
+    };
+    // Every other fence ends a block.
+    source.lines().filter_map(fence).step_by(2).any(|language| language != "text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_text_in_documentation_are_no_code() {
+        let text = "//! ```text\n//! a → b\n//! ```\n";
+        assert!(!has_code_in_documentation(text));
+        assert!(has_code_in_documentation(&format!(
+            "{text}    /// ```\n    /// assert!(true);\n    /// ```\n"
+        )));
+        assert!(!has_code_in_documentation("let fence = \"```\";\n"));
+    }
+
+    #[test]
+    fn the_listed_crates_and_binaries_exist() {
+        let crates = root().join("crates");
+        for name in COMPUTING {
+            assert!(crates.join(name).is_dir(), "{name}");
+        }
+        for name in MEASURING {
+            let (package, target) = name.split_once('/').unwrap();
+            let manifest = fs::read_to_string(crates.join(package).join("Cargo.toml")).unwrap();
+            let tests = crates.join(package).join("tests");
+            let has_file = [format!("{target}.rs"), format!("{target}/main.rs")]
+                .iter()
+                .any(|file| tests.join(file).is_file());
+            assert!(manifest.contains(&format!("name = \"{target}\"\n")) || has_file, "{name}");
+        }
+    }
+
+    /// Otherwise the tests would build again what this command was built from, or leave out the family of the tests.
+    #[test]
+    fn this_command_is_built_with_the_features_of_the_tests() {
+        let config = fs::read_to_string(root().join(".cargo/config.toml")).unwrap();
+        assert!(config.contains(&DEVELOPMENT_FEATURES.join(" ")), "{config}");
+    }
+}
