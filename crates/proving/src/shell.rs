@@ -11,10 +11,19 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).expect("crates/proving lies two folders deep").to_owned()
 }
 
+/// Beginnings of the variables by which cargo tells a program of its package. Build scripts ask for some of them (that of
+/// `ring` does), and so everything above would be built again if a cargo that this program starts had them.
+const OF_THIS_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+
 /// Returns a cargo command, of the cargo that runs this program if any, in the root of the repository.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
+    let names = std::env::vars_os().map(|(name, _)| name);
+    let of_package = |name: &str| OF_THIS_PACKAGE.iter().any(|beginning| name.starts_with(beginning));
+    names.filter(|name| name.to_str().is_some_and(of_package)).for_each(|name| {
+        command.env_remove(name);
+    });
     command
 }
 

@@ -1,8 +1,8 @@
 //! The tests of all crates: built by cargo, then run here, so that those that need quiet run alone.
 //!
 //! There are three kinds of binaries. *Computing* ones neither wait nor measure, and pass on any machine. *Waiting* ones
-//! have servers, sockets and clocks: they leave the CPUs idle for most of their time, and so the computing ones run beside
-//! them, at a low priority. *Measuring* ones run alone, afterwards.
+//! have servers, sockets and clocks: they leave the CPUs idle for most of their time, and so two of them run at a time, and
+//! the computing ones beside them at a low priority. *Measuring* ones run alone, afterwards.
 //!
 //! Tests disturb each other, since several of them load the CPUs at a time; so those that failed are run again at the
 //! end, one after the other, and that attempt decides. It is repeated if others used the CPUs meanwhile.
@@ -13,6 +13,7 @@ mod output;
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Stdio;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 use proving::build::DEVELOPMENT_FEATURES;
@@ -54,6 +55,12 @@ const MEASURING: [&str; 8] = [
     "testkit/directory",
 ];
 
+/// The waiting binaries that take longest, which begin first.
+const LONGEST: [&str; 2] = ["plimsoll/cli", "drivers/all"];
+
+/// Number of waiting binaries that run at a time.
+const WAITING_AT_A_TIME: usize = 2;
+
 /// The number of the slowest tests that are listed.
 const LISTED: usize = 20;
 
@@ -94,12 +101,20 @@ pub(crate) fn perform() -> Result<AcceptedRuns> {
     let log = folder.path().join("accepted");
     let precedence = RaisedPriority::take();
     let conditions = Conditions { noise_log: &log, is_low: false };
+    let waiting = Mutex::new(waiting.into_iter());
+    let next = || waiting.lock().expect("no thread panics while holding it").next();
     let mut lane = std::thread::scope(|scope| {
-        let computing = scope.spawn(|| perform_all(&computing, Conditions { is_low: true, ..conditions }));
-        let waiting = perform_all(&waiting, conditions);
-        waiting.and(computing.join().expect("a lane does not panic"))
+        let low = Conditions { is_low: true, ..conditions };
+        let mut lanes = vec![scope.spawn(move || perform_all(computing.into_iter(), low))];
+        for _ in 0..WAITING_AT_A_TIME {
+            lanes.push(scope.spawn(|| perform_all(std::iter::from_fn(next), conditions)));
+        }
+        lanes
+            .into_iter()
+            .map(|lane| lane.join().expect("a lane does not panic"))
+            .fold(Lane::default(), Lane::and)
     });
-    lane = lane.and(perform_all(&measuring, conditions));
+    lane = lane.and(perform_all(measuring.into_iter(), conditions));
     for Failure { binary, tests } in lane.failures {
         lane.errors.extend(binary.perform_again(tests, conditions).err());
     }
@@ -130,7 +145,7 @@ fn need_of(binary: &Binary) -> Need {
 }
 
 /// Runs binaries one after another.
-fn perform_all<'a>(binaries: &[&'a Binary], conditions: Conditions) -> Lane<'a> {
+fn perform_all<'a>(binaries: impl Iterator<Item = &'a Binary>, conditions: Conditions) -> Lane<'a> {
     let mut lane = Lane::default();
     for binary in binaries {
         match binary.perform(conditions) {
@@ -168,7 +183,7 @@ fn build() -> Result<Vec<Binary>> {
     let messages = messages.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>();
     let mut binaries: Vec<Binary> =
         messages.context("cargo's messages")?.iter().filter_map(Binary::from_message).collect();
-    binaries.sort();
+    binaries.sort_by_key(|one| (!LONGEST.contains(&one.name().as_str()), one.clone()));
     Ok(binaries)
 }
 
@@ -225,7 +240,7 @@ mod tests {
         for name in COMPUTING {
             assert!(crates.join(name).is_dir(), "{name}");
         }
-        for name in MEASURING {
+        for name in MEASURING.into_iter().chain(LONGEST) {
             let (package, target) = name.split_once('/').unwrap();
             let manifest = fs::read_to_string(crates.join(package).join("Cargo.toml")).unwrap();
             let tests = crates.join(package).join("tests");
