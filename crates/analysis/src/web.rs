@@ -10,6 +10,10 @@ pub struct WebFigures {
     /// Mean time from the first byte of a reply to the operation's end, in seconds: (Σ service − Σ first byte) / n;
     /// `None` if none succeeded.
     pub receive_mean: Option<f64>,
+    /// Connections that successful operations made.
+    pub connects: u64,
+    /// Kept connections that had ended when a request was sent on them, of all phases.
+    pub connections_lost: u64,
     /// Body bytes of the replies to the operations in flight at the end of the steady phase, by the sizes of their
     /// objects.
     pub in_flight_body_bytes: u64,

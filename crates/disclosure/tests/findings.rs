@@ -38,7 +38,7 @@ variants!(FINDINGS, finding_name, Finding:
     CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, SizingCeiling, SizingFloor, Schedule, GeneratorUnmeasured,
-    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, Consistency, LeftOpen, Delivered,
+    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, Consistency, LeftOpen, ConnectionsLost, RepliesChanged, Delivered,
     FullSlots, BusyUsers, Mix, InputBand, InputBandsNotJudged, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
@@ -272,6 +272,11 @@ fn of_operations() -> Vec<Finding> {
             found: "2 of 8 users have none: connection refused".to_owned(),
         },
         Finding::LeftOpen { n: 7, ok: 1_000 },
+        Finding::ConnectionsLost { n: 98, completed: 197 },
+        Finding::RepliesChanged {
+            name: "replies of GET /clock".to_owned(),
+            found: "differ from the first since 3.2 s".to_owned(),
+        },
         Finding::Delivered { rate: 160.0, offered: 200.0, limit: Ratio(0.95) },
         Finding::Delivered { rate: 0.0, offered: 0.0, limit: Ratio(0.95) },
         Finding::FullSlots { slots: 20, seconds: 6 },

@@ -1,6 +1,7 @@
 //! HTTP/2: streams on shared connections, their creation and replacement, and every way in which they fail.
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -18,7 +19,7 @@ use rustls::version::TLS13;
 use units::Nanos;
 
 use crate::common::{
-    Action, EMPTY, Fixture, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, TlsStream, accept, closed,
+    Action, EMPTY, Fixture, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, accept, closed,
     connect_time, connection, content, context, phases, protocol, run_drivers, workload,
 };
 
@@ -178,6 +179,9 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&[0, (payload.len() >> 8) as u8, payload.len() as u8, kind, flags, 0, 0, 0, stream], payload].concat()
 }
 
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const GO_AWAY: u8 = 7;
@@ -234,8 +238,7 @@ fn any_number_of_interim_responses_may_precede_the_final_one() {
 }
 
 /// Reads up to the next frame with a request head; returns its stream, or `None` at the end.
-fn next_request(stream: &mut TlsStream) -> Option<u8> {
-    const HEADERS: u8 = 1;
+fn next_request(stream: &mut impl Read) -> Option<u8> {
     loop {
         let mut head = [0; 9];
         stream.read_exact(&mut head).ok()?;
@@ -255,8 +258,6 @@ fn next_request(stream: &mut TlsStream) -> Option<u8> {
 /// or not: seen before the next request, or only after it was sent.
 #[test]
 fn a_connection_ended_by_close_notify_is_replaced() {
-    const HEADERS: u8 = 1;
-    const DATA: u8 = 0;
     let identity = Identity::create();
     let config = identity.config(&TLS13, &[b"h2"]);
     let answers = |n: usize, is_late: bool, tell: Sender<()>| {
@@ -299,6 +300,48 @@ fn a_connection_ended_by_close_notify_is_replaced() {
     });
     assert_eq!(web.handshakes(), HandshakeCounts { full: 3, resumed: 0 });
     drop(web);
+}
+
+/// Goal: without TLS, too, a reused connection that ends in place of a reply costs no operation; nor does a GOAWAY with an
+/// error, or a refused stream. A request that may have been processed is made again only if it is idempotent.
+#[test]
+fn what_is_lost_on_a_reused_connection_is_requested_again_once() {
+    let go_away = frame(GO_AWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 11]);
+    let refused = frame(RST_STREAM, 0, 3, &[0, 0, 0, 7]);
+    let script = |end: Vec<u8>| {
+        connection(move |mut stream| {
+            stream.write_all(&frame(SETTINGS, 0, 0, &[])).unwrap();
+            answer_next(&mut stream);
+            if next_request(&mut stream).is_some() {
+                stream.write_all(&end).unwrap();
+                let is_kept = end.get(3) == Some(&RST_STREAM);
+                assert_eq!(is_kept && answer_next(&mut stream), is_kept);
+            }
+        })
+    };
+    for (end, connections, lost, refused) in [(Vec::new(), 2, 1, 0), (go_away, 2, 1, 0), (refused, 1, 0, 1)] {
+        let scripts = (0..connections).map(|_| script(end.clone())).collect();
+        let peer = Peer::start(scripts);
+        let web = context(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+        one_of(&web).run(async |fixture| {
+            for n in 0..2 {
+                let (outcome, text) = fixture.get_described(SMALL).await;
+                assert_eq!(outcome, Outcome::Ok, "request {n} of {end:?}: {text}");
+            }
+        });
+        let found = web.kept_connections();
+        assert_eq!((found.lost, found.refused), (lost, refused), "{end:?}");
+        drop(web);
+        peer.join();
+    }
+}
+
+/// Answers the next request; returns whether there was one.
+fn answer_next(stream: &mut TcpStream) -> bool {
+    let Some(id) = next_request(stream) else { return false };
+    let head = frame(HEADERS, 4, id, &[0x88]);
+    stream.write_all(&[head, frame(DATA, 1, id, &content(SMALL))].concat()).unwrap();
+    true
 }
 
 /// Goal: bounded memory for answers to a hostile server. The peer can send no more than the socket buffers

@@ -9,6 +9,7 @@ mod connections;
 mod databases;
 mod faults;
 mod http2;
+mod lost_connections;
 mod orders;
 mod requests;
 mod runs;

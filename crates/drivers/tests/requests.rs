@@ -204,7 +204,7 @@ fn the_seed_in_the_path_determines_the_expected_letters() {
 
 #[test]
 fn unknown_content_must_not_change() {
-    let request = || asking(Request { reply: ReplyBody::Seen, ..Request::file("/page", 0) });
+    let request = || asking(Request { reply: ReplyBody::Same, ..Request::file("/page", 0) });
     let twice = [WebRequest::first(0); 2];
     let ask = |second: &[u8]| {
         let (_, answers) =
@@ -217,6 +217,34 @@ fn unknown_content_must_not_change() {
     assert_eq!(ask(b"two"), (Outcome::WrongBytes, text.to_owned()));
     let text = "GET /page: body of 4 bytes, but 3 in the first response";
     assert_eq!(ask(b"four"), (Outcome::WrongLength, text.to_owned()));
+}
+
+/// Goal: a page may change with time, but not to an empty or cut one, or to one of another type.
+#[test]
+fn content_that_is_only_seen_may_change_with_time() {
+    let asked = asking(Request { reply: ReplyBody::Seen, ..Request::file("/page", 0) });
+    let typed = |kind: &str, body: &str| {
+        let n = body.len();
+        format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {n}\r\n\r\n{body}").into_bytes()
+    };
+    let cut = "GET /page: body of 3 bytes, but 7 in the first response";
+    let cases = [
+        ("text/html; charset=utf-8", "page of now", Ok(())),
+        ("TEXT/HTML", "page", Ok(())),
+        ("text/html", "pag", Err((Outcome::WrongLength, cut))),
+        (
+            "text/plain",
+            "page  1",
+            Err((Outcome::WrongBytes, "GET /page: body differs from the first response")),
+        ),
+    ];
+    for (kind, body, expected) in cases {
+        let replies = vec![typed("text/html", "page  0"), typed(kind, body)];
+        let (_, answers) = exchange(&protocol(KEEP_ALIVE), &asked, &[WebRequest::first(0); 2], replies);
+        let found = answers[1].clone();
+        let expected = expected.err().map_or((Outcome::Ok, "GET /page: ok"), |failure| failure);
+        assert_eq!((found.0, found.1.as_str()), expected, "{kind}: {body}");
+    }
 }
 
 #[test]

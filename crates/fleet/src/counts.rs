@@ -2,31 +2,45 @@
 
 use std::collections::BTreeMap;
 
+use crate::changes::Changes;
+
 /// Counts of a family beside the records, by name; those of several threads are added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Counts(BTreeMap<&'static str, u64>);
+pub(crate) struct Counts {
+    counts: BTreeMap<&'static str, u64>,
+    /// What became of replies that nobody has described.
+    pub(crate) changes: Changes,
+}
 
 impl<const N: usize> From<[(&'static str, u64); N]> for Counts {
     fn from(counts: [(&'static str, u64); N]) -> Counts {
-        Counts(counts.into())
+        Counts { counts: counts.into(), changes: Changes::default() }
     }
 }
 
 impl Counts {
     /// Adds the counts of another thread.
     pub(crate) fn add(&mut self, other: &Counts) {
-        for (name, n) in &other.0 {
-            *self.0.entry(name).or_default() += n;
+        for (name, n) in &other.counts {
+            *self.counts.entry(name).or_default() += n;
+        }
+        self.changes.add(&other.changes);
+    }
+
+    /// Adds a count that is not zero.
+    pub(crate) fn add_some(&mut self, name: &'static str, n: u64) {
+        if 0 < n {
+            *self.counts.entry(name).or_default() += n;
         }
     }
 
     /// Returns a count by its name; 0 if there is none.
     pub(crate) fn get(&self, name: &str) -> u64 {
-        self.0.get(name).copied().unwrap_or_default()
+        self.counts.get(name).copied().unwrap_or_default()
     }
 
     /// Returns the counts in the order of their names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.0.iter().map(|(name, n)| (*name, *n))
+        self.counts.iter().map(|(name, n)| (*name, *n))
     }
 }

@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::find_max::{self, FindMax};
-use model::{Ending, LoadPoint, Plan};
+use model::{CheckMoment, Ending, LoadPoint, Plan};
 use runfile::Header;
 use units::wall;
 
+use crate::checked::recorded;
 use crate::counts::Counts;
 use crate::disk_use::DiskUse;
 use crate::error::{FleetError, INTERRUPTED};
@@ -111,6 +112,8 @@ impl<L: Laboratory> Session<L> {
         self.lab.go();
         let counts = self.lab.collect(&mut watched, &switch)?;
         self.record.counts(point, &counts)?;
+        let changes = recorded(counts.changes.rows(), point, CheckMoment::After);
+        changes.into_iter().try_for_each(|check| self.record.check(check))?;
         if let Some(error) = self.record.error.take() {
             return Err(error);
         }

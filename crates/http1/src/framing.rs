@@ -15,25 +15,28 @@ pub(crate) enum Sender {
 
 /// The combined framing fields of one head, collected line by line.
 #[derive(Debug)]
-pub(crate) struct FramingFields {
+pub(crate) struct FramingFields<'a> {
     version: Http1Version,
     sender: Sender,
     pub(crate) length: Option<u64>,
     pub(crate) chunked: bool,
     /// Whether the body is compressed, or encoded in another way (`Content-Encoding`).
     pub(crate) encoded: bool,
+    /// The first `Content-Type`.
+    pub(crate) content_type: Option<&'a [u8]>,
     close: bool,
     keep_alive: bool,
 }
 
-impl FramingFields {
-    pub(crate) fn new(version: Http1Version, sender: Sender) -> FramingFields {
+impl<'a> FramingFields<'a> {
+    pub(crate) fn new(version: Http1Version, sender: Sender) -> FramingFields<'a> {
         FramingFields {
             version,
             sender,
             length: None,
             chunked: false,
             encoded: false,
+            content_type: None,
             close: false,
             keep_alive: false,
         }
@@ -41,9 +44,12 @@ impl FramingFields {
 
     /// Adds one header line. Compares the length of its name first, because most lines are not framing fields.
     #[inline]
-    pub(crate) fn note(&mut self, name: &str, value: &[u8]) -> Result<(), HeadError> {
+    pub(crate) fn note(&mut self, name: &str, value: &'a [u8]) -> Result<(), HeadError> {
         match name.len() {
             10 if name.eq_ignore_ascii_case("connection") => self.note_connection(value),
+            12 if name.eq_ignore_ascii_case("content-type") => {
+                self.content_type.get_or_insert(value);
+            }
             14 if name.eq_ignore_ascii_case("content-length") => self.note_length(value)?,
             16 if name.eq_ignore_ascii_case("content-encoding") => {
                 self.encoded |= names_content_coding(value)

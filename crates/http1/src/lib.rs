@@ -50,7 +50,7 @@ pub use header_lines::{HeaderLines, LinesIter};
 pub use peculiar::{FaultyLine, faulty_line, is_http1, unfolded};
 pub use request::{RequestHead, is_host, parse_request};
 pub use response::{
-    EncodedResponseHead, FinalResponseHead, ResponseHead, parse_encoded_response, parse_final_response,
+    EncodedResponseHead, FinalResponseHead, ResponseHead, Span, parse_encoded_response, parse_final_response,
     parse_response,
 };
 pub use template::{RequestError, RequestOptions, RequestTemplate, check_path, content_length};

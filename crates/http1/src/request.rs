@@ -105,7 +105,7 @@ fn interpret(window: &[u8], request: &Request<'_, '_>) -> Result<RequestHead, He
 }
 
 /// Applies the rules for requests of RFC 9112 §6.3: without a length there is no body.
-fn framing(fields: &FramingFields) -> Framing {
+fn framing(fields: &FramingFields<'_>) -> Framing {
     if fields.chunked {
         return Framing::Chunked;
     }

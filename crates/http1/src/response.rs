@@ -13,6 +13,7 @@ use crate::error::{HeadError, HeadLimit, Malformed};
 use crate::framing::{FramingFields, Sender, head_window, unfinished};
 use crate::head::{
     Framing, HEADERS_USUAL, Http1Version, INTERIM_BYTES_MAX, Parsed, RESPONSE_HEADERS_MAX, RequestMethod,
+    offset_in,
 };
 
 /// The parts of a response's head that a client needs; nothing in it refers to the bytes.
@@ -44,6 +45,17 @@ pub struct EncodedResponseHead {
     pub head: ResponseHead,
     /// Whether the body is compressed, or encoded in another way (`Content-Encoding`, RFC 9110 §8.4).
     pub encoded: bool,
+    /// The place of the first `Content-Type`'s value in the bytes of the head.
+    pub content_type: Option<Span>,
+}
+
+/// A range of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The first of them.
+    pub start: usize,
+    /// The one after the last.
+    pub end: usize,
 }
 
 /// The head of a final response, for clients that read its fields.
@@ -140,11 +152,15 @@ fn parse<const N: usize>(
     let Status::Complete(length) = status else {
         return unfinished(window);
     };
-    Ok(Parsed::Complete { head: interpret(&response, method)?, length })
+    Ok(Parsed::Complete { head: interpret(window, &response, method)?, length })
 }
 
 #[inline]
-fn interpret(response: &Response<'_, '_>, method: RequestMethod) -> Result<EncodedResponseHead, HeadError> {
+fn interpret(
+    window: &[u8],
+    response: &Response<'_, '_>,
+    method: RequestMethod,
+) -> Result<EncodedResponseHead, HeadError> {
     let version = Http1Version::from_minor(response.version);
     let mut fields = FramingFields::new(version, Sender::Server);
     for header in response.headers.iter() {
@@ -157,11 +173,15 @@ fn interpret(response: &Response<'_, '_>, method: RequestMethod) -> Result<Encod
     let stays_http = status != 101 && !opens_tunnel(status, method);
     let keep_alive = framing != Framing::ToEof && stays_http && fields.keeps_alive();
     let head = ResponseHead { status, version, framing, keep_alive };
-    Ok(EncodedResponseHead { head, encoded: fields.encoded })
+    let span_of = |value: &[u8]| {
+        let start = offset_in(window, value);
+        Span { start, end: start + value.len() }
+    };
+    Ok(EncodedResponseHead { head, encoded: fields.encoded, content_type: fields.content_type.map(span_of) })
 }
 
 /// Applies the rules for responses of RFC 9112 §6.3, in their order.
-fn framing(status: u16, method: RequestMethod, fields: &FramingFields) -> Framing {
+fn framing(status: u16, method: RequestMethod, fields: &FramingFields<'_>) -> Framing {
     let bodiless = method == RequestMethod::Head || matches!(status, 100..=199 | 204 | 304);
     if bodiless || opens_tunnel(status, method) {
         Framing::None
@@ -394,6 +414,16 @@ mod tests {
             };
             assert_eq!(head.encoded, encoded, "{lines}");
         }
+    }
+
+    #[test]
+    fn the_first_content_type_is_found() {
+        let text = b"HTTP/1.1 200 OK\r\ncontent-Type: \ta/b;c \r\nContent-Type: d/e\r\n\r\n";
+        let parsed = parse_encoded_response(text, RequestMethod::Get);
+        let Ok(Parsed::Complete { head, .. }) = parsed else { panic!("{parsed:?}") };
+        assert_eq!(head.content_type.map(|span| &text[span.start..span.end]), Some(&b"a/b;c"[..]));
+        let parsed = parse_encoded_response(b"HTTP/1.1 200 OK\r\n\r\n", RequestMethod::Get);
+        assert!(matches!(parsed, Ok(Parsed::Complete { head, .. }) if head.content_type.is_none()));
     }
 
     #[test]

@@ -259,7 +259,10 @@ impl Catalog {
     /// Returns whether failed operations of the family can have an outcome.
     pub fn can_fail_with(&self, outcome: Outcome) -> bool {
         match &self.outcomes[..] {
-            [] => Outcome::Ok < outcome && outcome <= Outcome::WrongRedirect,
+            [] => {
+                (Outcome::Ok < outcome && outcome <= Outcome::WrongRedirect)
+                    || outcome == Outcome::ConnectionLost
+            }
             named => named.contains(&outcome),
         }
     }

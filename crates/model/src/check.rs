@@ -14,6 +14,16 @@ names! {
     }
 }
 
+/// The name of the count of kept connections that had ended when a request was sent on them, or that ended before any
+/// byte of its reply; idempotent requests were made again, once.
+pub const CONNECTIONS_LOST: &str = "connections lost between requests";
+
+/// The name of the count of streams that the server refused, so that their requests were made again, once.
+pub const STREAMS_REFUSED: &str = "refused streams requested again";
+
+/// The first words of checks of replies that nobody has described: one that holds was not the same all the time.
+pub const REPLIES_OF: &str = "replies of ";
+
 /// A check whether the system under test is as the benchmark requires, beside what each operation checks itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsistencyCheck {

@@ -42,7 +42,7 @@ pub use catalog::{
     Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, Measure, MeasureUnit, OperationKind,
     PauseKind, PauseStart, export_key,
 };
-pub use check::{CheckMoment, ConsistencyCheck, NamedCount};
+pub use check::{CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, NamedCount, REPLIES_OF, STREAMS_REFUSED};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{

@@ -92,11 +92,14 @@ pub enum Outcome {
     WrongChecksum = 23,
     /// The reply contradicts itself or what was measured here.
     Inconsistent = 24,
+    /// The peer had ended a kept connection, or ended it in place of a reply, and the request may not be made again on
+    /// another one, because it is not idempotent (RFC 9110 section 9.2.2).
+    ConnectionLost = 25,
 }
 
 impl Outcome {
     /// All outcomes, in the order of their numbers.
-    pub const ALL: [Outcome; 25] = [
+    pub const ALL: [Outcome; 26] = [
         Outcome::Ok,
         Outcome::Refused,
         Outcome::Reset,
@@ -122,6 +125,7 @@ impl Outcome {
         Outcome::SessionLost,
         Outcome::WrongChecksum,
         Outcome::Inconsistent,
+        Outcome::ConnectionLost,
     ];
 
     /// Returns the outcome with a number, as stored in run files; `None` if there is none.
@@ -157,6 +161,7 @@ impl Outcome {
             Outcome::SessionLost => "session lost",
             Outcome::WrongChecksum => "wrong checksum",
             Outcome::Inconsistent => "inconsistent",
+            Outcome::ConnectionLost => "connection lost",
         }
     }
 

@@ -260,6 +260,20 @@ pub enum Finding {
         /// Successful operations.
         ok: u64,
     },
+    /// Kept connections had ended when a request was sent on them.
+    ConnectionsLost {
+        /// Such connections, of all phases.
+        n: u64,
+        /// Completed operations of the steady phase, failed ones included.
+        completed: u64,
+    },
+    /// Replies that nobody has described changed in the course of the load point.
+    RepliesChanged {
+        /// The name of the check: `replies of GET /`.
+        name: String,
+        /// When and how they changed: a clause without a full stop.
+        found: String,
+    },
 
     // The operations of an open loop.
     /// Fewer operations were delivered than the rules require. In operations per second.
@@ -574,6 +588,8 @@ impl Finding {
             Finding::UncountedCodes { .. } => "failure-codes",
             Finding::Consistency { .. } => "consistency",
             Finding::LeftOpen { .. } => "left-open",
+            Finding::ConnectionsLost { .. } => "connections-lost",
+            Finding::RepliesChanged { .. } => "replies-changed",
             Finding::Delivered { .. } => "delivered",
             Finding::FullSlots { .. } => "places",
             Finding::BusyUsers { .. } => "busy-users",

@@ -75,7 +75,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold, figures: PointFigures) -> L
         attribution: None,
         timeline: timeline::timeline(&fold.seconds),
         time_classes: fold.seconds.classes.clone(),
-        web: web::figures(plan, totals),
+        web: web::figures(plan, totals, &fold.counts),
         total,
         response,
     }

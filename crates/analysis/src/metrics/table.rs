@@ -187,6 +187,7 @@ pub const METRICS: &[Metric] = &[
          which is part of the response time.",
         |point| point.left_open.into(),
     ),
+    web::LOST,
     row("generator.busy_ratio", "Use of its CPUs, from 0 to 1.", |point| point.generator_busy.into()),
     row("generator.run_queue_ratio", "Time that it waited for a CPU ÷ its time.", |point| {
         point.generator_run_queue.into()

@@ -1,6 +1,6 @@
 //! The web family's own figures, which the catalog alone does not give.
 
-use model::{Connection, Plan, web_measure};
+use model::{CONNECTIONS_LOST, Connection, NamedCount, Plan, web_measure};
 use units::saturating_u64;
 
 use super::table::{Metric, MetricValue, row_of_web};
@@ -34,6 +34,17 @@ pub(super) const CONTENT_BYTES: Metric =
     })
     .only_stated("body_bytes");
 
+pub(super) const LOST: Metric = row_of_web(
+    "connections_lost",
+    "Kept connections that had ended when a request was sent on them, or that ended before any byte of its reply, of all \
+     phases; idempotent requests were made again on a new connection, once, as part of the same operation. Only of web \
+     benchmarks.",
+    |point| match &point.web {
+        Some(web) => web.connections_lost.into(),
+        None => MetricValue::Number(None),
+    },
+);
+
 pub(super) const IN_FLIGHT_CONTENT: Metric = row_of_web(
     "in_flight_body_bytes",
     "Body bytes that those were to bring. Only of web benchmarks.",
@@ -48,13 +59,18 @@ fn number(point: &LoadPointResult, of: fn(&WebFigures) -> Option<f64>) -> Metric
 }
 
 /// Makes the figures of a load point; `None` of another family.
-pub(super) fn figures(plan: &Plan, totals: &SteadyTotals) -> Option<WebFigures> {
+pub(super) fn figures(plan: &Plan, totals: &SteadyTotals, counts: &[NamedCount]) -> Option<WebFigures> {
     plan.workload.web()?;
     let bodies = totals.kinds.iter().map(|kind| sum(kind, web_measure::BODY_BYTES));
     let bodies = bodies.fold(0, u64::saturating_add);
     Some(WebFigures {
         body_throughput_kb: totals.per_second(bodies as f64 / KB),
         receive_mean: receive_mean(totals),
+        connects: totals.kinds.iter().map(connects).fold(0, u64::saturating_add),
+        connections_lost: counts
+            .iter()
+            .find(|count| count.name == CONNECTIONS_LOST)
+            .map_or(0, |count| count.n),
         in_flight_body_bytes: in_flight_body_bytes(plan, totals),
     })
 }
@@ -70,6 +86,10 @@ pub(super) fn of_kind(plan: &Plan, sums: &KindSums) -> Option<WebKindFigures> {
 pub(super) fn object_bytes(plan: &Plan, kind: usize) -> Option<u64> {
     let body = plan.catalog.expected(kind, web_measure::BODY_BYTES)?;
     (body.least == body.most).then_some(body.least)
+}
+
+fn connects(sums: &KindSums) -> u64 {
+    sums.measures.get(web_measure::CONNECT).map_or(0, |moments| moments.n)
 }
 
 fn sum(sums: &KindSums, measure: usize) -> u64 {

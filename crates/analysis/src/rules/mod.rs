@@ -6,6 +6,7 @@
 mod boundary;
 mod busy_users;
 mod censoring;
+mod changed_replies;
 mod conservation;
 mod consistency;
 mod delivery;
@@ -18,6 +19,7 @@ mod kind_limits;
 mod left_open;
 mod little;
 mod load_agents;
+mod lost_connections;
 mod mix;
 mod other_programs;
 mod sample_size;
@@ -116,6 +118,8 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Sample, Data(sample_size::has_enough), sample_size::check),
     rule(RuleGroup::Sample, End, censoring::check),
     rule(RuleGroup::Errors, SteadyPhase, left_open::check),
+    rule(RuleGroup::Errors, End, lost_connections::check),
+    rule(RuleGroup::Errors, End, changed_replies::check),
     rule(RuleGroup::Steady, Data(steady_state::has_enough), steady_state::check),
     rule(RuleGroup::Steady, End, warm_up::check),
 ];

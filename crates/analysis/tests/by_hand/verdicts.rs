@@ -2,7 +2,10 @@
 
 use analysis::finding::{InInterval, MeasureFault, SteadyFigure};
 use analysis::{Finding, VerdictState};
-use model::{Ending, Load, LoadPoint, Modification, web_measure};
+use model::{
+    CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, Ending, Load, LoadPoint, Modification, NamedCount,
+    web_measure,
+};
 use stats::Steadiness;
 use units::{Nanos, Ratio};
 
@@ -112,6 +115,40 @@ fn connections_left_open_are_a_remark_with_their_number() {
     let (point, found) = (&analysis.load_points[0], remarks(&analysis, "left-open"));
     assert_eq!((point.left_open, analysis.load_points[1].left_open), (7, 0));
     assert_eq!(found, [Finding::LeftOpen { n: 7, ok: point.total.n }]);
+}
+
+/// Goal: few connections that are lost between requests are noticed, many are a remark; the count is a figure of the load
+/// point.
+#[test]
+fn connections_lost_between_requests_are_counted_and_many_are_a_remark() {
+    let lost = |n: u64| {
+        let count = NamedCount { load_point: 0, name: CONNECTIONS_LOST.to_owned(), n };
+        let analysis = two_load_points().analyze_with(|analyzer| analyzer.count(count));
+        assert_valid(&analysis);
+        let figure = |point: usize| analysis.load_points[point].web.as_ref().unwrap().connections_lost;
+        assert_eq!((figure(0), figure(1)), (n, 0));
+        remarks(&analysis, "connections-lost")
+    };
+    let completed = two_load_points().analyze().load_points[0].total.n;
+    assert_eq!(lost(completed / 100), []);
+    let many = completed / 100 + 1;
+    assert_eq!(lost(many), [Finding::ConnectionsLost { n: many, completed }]);
+}
+
+/// Goal: replies that change with time are a remark that says when and how; with the load, they make it invalid.
+#[test]
+fn replies_that_change_are_a_remark_or_break_consistency() {
+    let check = |holds: bool| {
+        let (name, found) = ("replies of GET /".to_owned(), "differ since 3.2 s".to_owned());
+        let check = ConsistencyCheck { load_point: 0, moment: CheckMoment::After, name, holds, found };
+        two_load_points().analyze_with(|analyzer| analyzer.check(check))
+    };
+    let found = remarks(&check(true), "replies-changed");
+    let (name, text) = ("replies of GET /".to_owned(), "differ since 3.2 s".to_owned());
+    assert_eq!(found, [Finding::RepliesChanged { name, found: text }]);
+    let invalid = check(false);
+    assert!(remarks(&invalid, "replies-changed").is_empty());
+    assert_eq!(invalid.load_points[0].verdict.state, VerdictState::Invalid);
 }
 
 /// 200/s offered, 20 slots, 125 ms each: 160/s can be delivered.

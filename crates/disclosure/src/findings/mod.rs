@@ -153,6 +153,12 @@ pub fn finding_text(finding: &Finding) -> String {
             "the server left {n} of {ok} connections open after a complete last reply; the load generator waited up to \
              {CLOSE_WAIT_MAX} for each and then closed it, and the wait is part of the response time"
         ),
+        Finding::ConnectionsLost { n, completed } => format!(
+            "{n} kept connections had ended when a request was sent on them, in all phases ({completed} operations completed \
+             in the steady phase); requests that may be repeated were made again on new connections, as parts of the same \
+             operations"
+        ),
+        Finding::RepliesChanged { name, found } => format!("{name} {found}"),
         Finding::Delivered { rate, offered, limit } => format!(
             "{rate:.1} of {offered:.1} operations per second were delivered, at least {:.0} % are required",
             100.0 * limit.0
@@ -273,6 +279,21 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         }
         Finding::LeftOpen { .. } => Some(
             "make the server close connections on request (RFC 9112 section 9.6), or measure with `--keep-alive`",
+        ),
+        Finding::ConnectionsLost { .. } => Some(
+            "raise the server's limits on idle connections and on requests of a connection, have it announce the end with \
+             `Connection: close`, or measure with `--connection per-request`",
+        ),
+        Finding::RepliesChanged { .. } => Some(
+            "a page that changes is measured all the same; `--check length`, `--check status` or `--check body` say what is \
+             compared",
+        ),
+        Finding::Errors { most_frequent: Some(Outcome::ConnectionLost), .. } => Some(
+            "requests that are not idempotent, such as POST, are not made again: keep idle connections of the server open for \
+             longer than users think, or measure with `--connection per-request`",
+        ),
+        Finding::Errors { most_frequent: Some(Outcome::WrongBytes | Outcome::WrongLength), .. } => Some(
+            "a page that has other bodies by design is checked with `--check status`, or with another `reply` in a definition",
         ),
         Finding::Delivered { .. } => {
             Some("the server cannot sustain this rate; offer lower rates with `--rate`")

@@ -197,7 +197,11 @@ fn verification(report: &Report) -> String {
     };
     let is_typed: fn(&ReplyBody) -> bool = |reply| matches!(reply, ReplyBody::ContentType(_));
     let weaker = [
-        (names(|reply| *reply == ReplyBody::Seen), "length and hash must equal those of the first response"),
+        (names(|reply| *reply == ReplyBody::Same), "length and hash must equal those of the first response"),
+        (
+            names(|reply| *reply == ReplyBody::Seen),
+            "length and hash must equal those of the first response until the page changes, then type and least length",
+        ),
         (names(|reply| matches!(reply, ReplyBody::Contains(_))), "the body must contain a given text"),
         (names(is_typed), "status and content type are checked, bodies were not compared"),
         (names(|reply| matches!(reply, ReplyBody::Length { .. })), "the length must be within limits"),

@@ -114,7 +114,11 @@ pub(crate) fn code(failure: &OperationFailure) -> u32 {
 pub(crate) fn describe(failure: &OperationFailure) -> String {
     let detail = failure.detail;
     match failure.outcome {
-        Outcome::SessionLost => "the server closed the session in place of a reply".to_owned(),
+        Outcome::SessionLost => {
+            "the server closed the kept connection in place of a reply, and a transaction is not made again: raise the \
+             server's limits on idle connections and on requests of a connection"
+                .to_owned()
+        }
         Outcome::Truncated => format!("the connection ended after {detail} bytes of the reply"),
         Outcome::MalformedHead => {
             "the reply is no frame of the protocol, or the answer to another request".to_owned()

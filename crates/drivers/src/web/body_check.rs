@@ -1,16 +1,12 @@
 //! Incremental checks of response bodies, independent of the protocol.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
 use model::{BUFFERED_BODY_MAX, Content, GENERATED_MARKUP, GeneratedText, JsonCheck, Outcome};
 use serde_json::Value;
-use units::mix_bits;
+use units::{Nanos, mix_bits};
 
+use super::request::media_type;
+use super::seen::{SeenBodies, SeenBody, media_type_hash};
 use crate::net::OperationFailure;
-
-/// The most objects whose first body is remembered; bodies of others are not checked.
-const SEEN_MAX: usize = 1 << 20;
 
 /// The expected body of a response, and the progress of its check.
 #[derive(Debug)]
@@ -19,8 +15,8 @@ pub(crate) enum BodyCheck<'a> {
     Content { content: &'a Content, object: u32, bytes: u64 },
     /// Generated letters, optionally after fixed markup.
     Letters { letters: GeneratedText, markup: bool, bytes: u64 },
-    /// The same body as in the first response for this object.
-    Seen { first_seen: &'a FirstSeen, object: (u16, u64), digest: BodyDigest },
+    /// A body as in the first response for this object.
+    Seen(SeenCheck<'a>),
     /// A body that contains a text; `matched` is the number of its bytes that match at the end of the bytes
     /// so far.
     Contains { needle: &'a Needle, matched: usize },
@@ -32,11 +28,33 @@ pub(crate) enum BodyCheck<'a> {
     Any,
 }
 
+/// The check of a body that nobody has described, and its progress.
+#[derive(Debug)]
+pub(crate) struct SeenCheck<'a> {
+    pub(crate) seen: &'a SeenBodies,
+    /// Kind and number.
+    pub(crate) object: (u16, u64),
+    /// Whether the page may change with time.
+    pub(crate) may_change: bool,
+    /// The time at which the request was sent.
+    pub(crate) sent: Nanos,
+    pub(crate) media_type: u64,
+    pub(crate) digest: BodyDigest,
+}
+
 /// The details of wrong bytes of a JSON body; any other is the index of the value that is wrong.
 pub(crate) const NOT_JSON: u64 = u64::MAX;
 pub(crate) const JSON_TOO_LONG: u64 = u64::MAX - 1;
 
 impl BodyCheck<'_> {
+    /// Takes the `Content-Type`, which is read only if it matters.
+    #[inline]
+    pub(crate) fn typed<'f>(&mut self, field: impl FnOnce() -> Option<&'f [u8]>) {
+        if let BodyCheck::Seen(check) = self {
+            check.media_type = field().map_or(0, |value| media_type_hash(media_type(value)));
+        }
+    }
+
     /// Checks the announced length of the body.
     #[inline]
     pub(crate) fn announced(&self, length: u64) -> Result<(), OperationFailure> {
@@ -70,8 +88,8 @@ impl BodyCheck<'_> {
                 let rest = check_prefix(prefix, at, data).map_err(wrong)?;
                 letters.matches(rest).map_err(|index| wrong(data.len() - rest.len() + index))
             }
-            BodyCheck::Seen { digest, .. } => {
-                digest.take(data);
+            BodyCheck::Seen(check) => {
+                check.digest.take(data);
                 Ok(())
             }
             BodyCheck::Contains { needle, matched } => {
@@ -97,8 +115,9 @@ impl BodyCheck<'_> {
             BodyCheck::Content { bytes, .. } | BodyCheck::Letters { bytes, .. } if *bytes != length => {
                 Err(OperationFailure::new(Outcome::WrongLength, length))
             }
-            BodyCheck::Seen { first_seen, object, digest } => {
-                first_seen.compare(*object, length, digest.value())
+            BodyCheck::Seen(check) => {
+                let body = SeenBody { length, digest: check.digest.value(), media_type: check.media_type };
+                check.seen.take(check.object, body, (check.may_change, check.sent))
             }
             BodyCheck::Contains { needle, matched } if *matched < needle.text.len() => {
                 Err(OperationFailure::new(Outcome::WrongBytes, length))
@@ -146,34 +165,6 @@ fn check_json(checks: &[JsonCheck], body: &[u8]) -> Result<(), OperationFailure>
 /// Returns whether two values are equal; of numbers, whether they are, however they are written: 5 and 5.0.
 fn is_equal(one: &Value, other: &Value) -> bool {
     one == other || one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one == other)
-}
-
-/// Length and digest of the first body of each object, by kind and number.
-#[derive(Debug, Default)]
-pub(crate) struct FirstSeen {
-    first: RefCell<HashMap<(u16, u64), (u64, u64)>>,
-}
-
-impl FirstSeen {
-    /// Returns the length of the first body.
-    pub(crate) fn length(&self, object: (u16, u64)) -> Option<u64> {
-        self.first.borrow().get(&object).map(|(length, _)| *length)
-    }
-
-    fn compare(&self, object: (u16, u64), length: u64, digest: u64) -> Result<(), OperationFailure> {
-        let mut first = self.first.borrow_mut();
-        match first.get(&object) {
-            Some((known, _)) if *known != length => Err(OperationFailure::new(Outcome::WrongLength, length)),
-            Some((_, known)) if *known != digest => Err(OperationFailure::new(Outcome::WrongBytes, 0)),
-            Some(_) => Ok(()),
-            None => {
-                if first.len() < SEEN_MAX {
-                    first.insert(object, (length, digest));
-                }
-                Ok(())
-            }
-        }
-    }
 }
 
 /// A hash of bytes that does not depend on the pieces in which they arrive: h(0) = 0, and for every eight
@@ -261,6 +252,7 @@ impl Needle {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use units::RealClock;
 
     /// Passes a body to a check in pieces of `step` bytes.
     fn run(mut check: BodyCheck<'_>, body: &[u8], step: usize) -> Result<(), OperationFailure> {
@@ -300,18 +292,22 @@ mod tests {
 
     #[test]
     fn the_first_body_is_expected_for_its_object() {
-        let first_seen = FirstSeen::default();
-        let seen = |number| BodyCheck::Seen {
-            first_seen: &first_seen,
-            object: (1, number),
-            digest: BodyDigest::default(),
+        let seen = SeenBodies::new(RealClock::start());
+        let seen = |number| {
+            BodyCheck::Seen(SeenCheck {
+                seen: &seen,
+                object: (1, number),
+                may_change: false,
+                sent: Nanos::ZERO,
+                media_type: 0,
+                digest: BodyDigest::default(),
+            })
         };
         assert_eq!(run(seen(1), b"the first body", 3), Ok(()));
         assert_eq!(run(seen(1), b"the first body", 100), Ok(()));
         assert_eq!(run(seen(1), b"the first bodx", 100), wrong(Outcome::WrongBytes, 0));
         assert_eq!(run(seen(1), b"the first body\0", 100), wrong(Outcome::WrongLength, 15));
         assert_eq!(run(seen(2), b"another", 100), Ok(()));
-        assert_eq!(first_seen.length((1, 1)), Some(14));
     }
 
     #[test]

@@ -10,11 +10,12 @@ use model::{
     Connection, Content, HttpVersion, MissingSecret, Request, Secrets, WebProtocol, WebRequest, WebWorkload,
 };
 use thiserror::Error;
-use units::RealClock;
+use units::{Nanos, RealClock};
 
-use super::body_check::{BodyCheck, FirstSeen};
+use super::body_check::BodyCheck;
 use super::http2::Pool;
 use super::request::PreparedRequest;
+use super::seen::{ObjectSeen, SeenBodies};
 use super::session::{SessionContext, SessionTarget};
 use super::target::Target;
 use super::tls::{HandshakeCounts, TlsSettings};
@@ -93,8 +94,8 @@ pub struct WebContext {
     pub(crate) content: Content,
     requests: Vec<PreparedRequest>,
     pub(crate) connection: Connection,
-    /// The first body of each object, for replies without known content.
-    pub(crate) first_seen: FirstSeen,
+    /// The bodies of each object, for replies without known content.
+    pub(crate) seen: SeenBodies,
     /// The read buffer.
     pub(crate) buffer: RefCell<Vec<u8>>,
     /// The bytes of a request with parameters.
@@ -103,6 +104,8 @@ pub struct WebContext {
     pub(crate) sealed: RefCell<Vec<u8>>,
     pub(crate) tls: Option<TlsSettings>,
     pub(crate) handshakes: Cell<HandshakeCounts>,
+    /// What happened to kept connections.
+    pub(crate) kept: Cell<KeptConnectionCounts>,
     pub(crate) http2: Option<Pool>,
     /// The part of users' sessions; `None` if they have none.
     pub(crate) session: Option<Rc<SessionContext>>,
@@ -110,6 +113,15 @@ pub struct WebContext {
     explanation: RefCell<String>,
     /// Secrets to remove from it.
     secrets: Secrets,
+}
+
+/// The numbers of what happened to kept connections, of which most operations never hear.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KeptConnectionCounts {
+    /// Connections that had ended when a request was sent on them, or that ended before any byte of its reply.
+    pub lost: u64,
+    /// HTTP/2: streams that were refused, so that their requests were made again.
+    pub refused: u64,
 }
 
 /// The expected response to a request: its status and the check of its body.
@@ -156,7 +168,7 @@ impl WebContext {
                 .map(prepared)
                 .collect::<Result<_, WebSetupError>>()?,
             connection: protocol.connection,
-            first_seen: FirstSeen::default(),
+            seen: SeenBodies::new(setup.clock),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
             request: RefCell::default(),
             sealed: RefCell::default(),
@@ -164,6 +176,7 @@ impl WebContext {
             session: session.transpose()?,
             tls,
             handshakes: Cell::default(),
+            kept: Cell::default(),
             explanation: RefCell::default(),
             secrets: secrets.clone(),
         }))
@@ -188,7 +201,7 @@ impl WebContext {
             content: Content::new(0),
             requests: Vec::new(),
             connection: protocol.connection,
-            first_seen: FirstSeen::default(),
+            seen: SeenBodies::new(self.clock),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
             request: RefCell::default(),
             sealed: RefCell::default(),
@@ -196,6 +209,7 @@ impl WebContext {
             session: None,
             tls: TlsSettings::new(target, protocol, trust).map_err(WebSetupError::Tls)?,
             handshakes: Cell::default(),
+            kept: Cell::default(),
             explanation: RefCell::default(),
             secrets: self.secrets.clone(),
         }))
@@ -204,6 +218,31 @@ impl WebContext {
     /// Returns the number of TLS handshakes so far.
     pub fn handshakes(&self) -> HandshakeCounts {
         self.handshakes.get()
+    }
+
+    /// Returns what happened to kept connections so far.
+    pub fn kept_connections(&self) -> KeptConnectionCounts {
+        self.kept.get()
+    }
+
+    /// Counts a kept connection that had ended when a request was sent on it.
+    #[cold]
+    pub(crate) fn count_lost(&self) {
+        let before = self.kept.get();
+        self.kept.set(KeptConnectionCounts { lost: before.lost + 1, ..before });
+    }
+
+    /// Counts a stream that the server refused without processing its request.
+    #[cold]
+    pub(crate) fn count_refused(&self) {
+        let before = self.kept.get();
+        self.kept.set(KeptConnectionCounts { refused: before.refused + 1, ..before });
+    }
+
+    /// Returns the bodies of every object that has changed and of the first object of each kind, where they are compared,
+    /// by kind and number.
+    pub fn bodies_seen(&self) -> Vec<((u16, u64), ObjectSeen)> {
+        self.seen.notable()
     }
 
     /// Returns the problem of the last certificate that was refused.
@@ -225,10 +264,10 @@ impl WebContext {
 
     /// Returns the prepared request and the check of the expected response.
     #[inline]
-    pub(crate) fn expected(&self, operation: &WebRequest) -> (&PreparedRequest, BodyCheck<'_>) {
+    pub(crate) fn expected(&self, operation: &WebRequest, sent: Nanos) -> (&PreparedRequest, BodyCheck<'_>) {
         let prepared = self.prepared(operation);
         let object = Content::object(self.requests.len(), operation.kind, operation.number);
-        (prepared, prepared.check(operation, &self.content, object, &self.first_seen))
+        (prepared, prepared.check(operation, &self.content, (object, sent), &self.seen))
     }
 
     /// Stores a text that explains a failure; it is read before any other operation goes on.

@@ -19,6 +19,10 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
         Outcome::WrongBytes => wrong_bytes(&request.reply, reply.detail),
         Outcome::WrongEncoding => "body with an unrequested `Content-Encoding`".to_owned(),
         Outcome::Truncated => format!("connection ended after {} bytes", reply.detail),
+        Outcome::ConnectionLost => {
+            let why = "the kept connection had ended, or ended before any byte of the reply";
+            format!("{why}; a request that is not idempotent is not made again on another")
+        }
         Outcome::OversizedHead if INTERIM_BYTES_MAX as u64 <= reply.detail => {
             format!("more than {INTERIM_BYTES_MAX} bytes of interim responses without a final one")
         }
@@ -60,7 +64,7 @@ fn is_about_certificate(web: &WebContext) -> bool {
 
 fn wrong_length(web: &WebContext, operation: &WebRequest, found: u64) -> String {
     let request = &web.prepared(operation).request;
-    let seen = web.first_seen.length((operation.kind, operation.number));
+    let seen = web.seen.object((operation.kind, operation.number)).map(|seen| seen.first_length());
     if let ReplyBody::Length { least, most } = request.reply {
         return format!("body of {found} bytes, expected {least} to {most}");
     }
@@ -73,7 +77,7 @@ fn wrong_length(web: &WebContext, operation: &WebRequest, found: u64) -> String 
 
 fn wrong_bytes(expected: &ReplyBody, detail: u64) -> String {
     match expected {
-        ReplyBody::Seen => "body differs from the first response".to_owned(),
+        ReplyBody::Seen | ReplyBody::Same => "body differs from the first response".to_owned(),
         ReplyBody::Contains(text) => format!("no `{}` in the body of {detail} bytes", foreign_text(text)),
         ReplyBody::ContentType(expected) => format!("content type is not `{expected}`"),
         ReplyBody::Json(_) if detail == NOT_JSON => "body is not JSON".to_owned(),

@@ -29,7 +29,7 @@ pub type TlsDriver = WebDriver<TlsTransport>;
 ///
 /// | a connection is | when | until |
 /// |---|---|---|
-/// | `Kept` | its response is complete and it can be reused | the next request is sent on it, or it can no longer be reused |
+/// | `Kept` | its response is complete and it can be reused | the next request is sent on it, or it can no longer be reused; if it turns out to have ended by then, an idempotent request is sent again, once, on a new one |
 /// | `Closing` | its last response is complete, and the peer has not ended it | the peer does, or the engine's limit is reached |
 /// | in `pending_close` | the peer has ended it by `close_notify`, and its socket is open | the peer closes its side, so that TIME-WAIT is the peer's; or the user's next connection starts |
 pub struct WebDriver<C: Http1Transport> {
@@ -156,8 +156,9 @@ impl<C: Http1Transport> WebDriver<C> {
         }
     }
 
-    /// Sends a request, which may ask to close the connection, and reads its reply; one that is idempotent is sent
-    /// again if the connection turns out to have ended before.
+    /// Sends a request, which may ask to close the connection, and reads its reply. If a kept connection turns out to have
+    /// ended before any byte of the reply, a request that is idempotent is sent again on a new one (RFC 9112 section
+    /// 9.3.1). It is one operation, whose time runs on.
     #[inline]
     fn perform_request<'a>(
         &'a mut self,
@@ -172,7 +173,12 @@ impl<C: Http1Transport> WebDriver<C> {
             let result = loop {
                 let mut result = self.exchange_on_connection(request, &mut marks, reply).await;
                 // A new connection was not kept before, so that this ends.
-                if !(result.had_ended() && !reply.has_begun() && is_idempotent) {
+                if !(result.is_lost() && !reply.has_begun()) {
+                    break result;
+                }
+                self.web.count_lost();
+                if !is_idempotent {
+                    result.progress = OperationFailure::new(Outcome::ConnectionLost, 0).into();
                     break result;
                 }
                 if let Some(transport) = result.transport.take() {
@@ -242,7 +248,7 @@ impl<C: Http1Transport> Driver for WebDriver<C> {
 
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
         let web = Rc::clone(&self.web);
-        let (prepared, check) = web.expected(operation);
+        let (prepared, check) = web.expected(operation, sent);
         let mut reply = ReplyReader::new(prepared, check);
         self.perform_request(operation, (operation.closes, prepared.is_idempotent()), &mut reply, sent).await
     }
@@ -291,11 +297,12 @@ impl<C: Http1Transport> SessionTransport for WebDriver<C> {
 }
 
 impl<C: Http1Transport> ExchangeResult<C> {
-    /// Returns whether the peer had ended a kept connection by `close_notify` before the request was sent,
-    /// which became known only afterwards. The peer then ignores the request (RFC 8446 section 6.1).
-    fn had_ended(&self) -> bool {
+    /// Returns whether a kept connection has ended in place of a reply: by `close_notify`, after which the peer ignores
+    /// the request (RFC 8446 section 6.1), or by the end or a reset of its socket.
+    fn is_lost(&self) -> bool {
+        let Progress::Failed(failure) = self.progress else { return false };
         let has_ended = self.transport.as_ref().is_some_and(Http1Transport::has_ended);
-        self.is_kept && has_ended && matches!(self.progress, Progress::Failed(_))
+        self.is_kept && (has_ended || matches!(failure.outcome, Outcome::Truncated | Outcome::Reset))
     }
 }
 

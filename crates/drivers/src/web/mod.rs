@@ -6,6 +6,7 @@
 //! - [`PlainDriver`], [`TlsDriver`], [`Http2Driver`]: drivers of one virtual user. They are separate types,
 //!   so that choices made once per run are not repeated for each request.
 //! - `request`: prepared requests; `body_check`: checks of response bodies.
+//! - `seen`: bodies that nobody has described, and the rule of those that change.
 //! - `reply`: an incremental parser and checker of HTTP/1 responses, without a socket.
 //! - `transport`: the transport of HTTP/1: TCP, or `tls`.
 //! - `http2`: streams on shared connections.
@@ -24,15 +25,17 @@ mod malformed;
 mod marks;
 mod reply;
 mod request;
+mod seen;
 mod session;
 mod target;
 mod tls;
 mod transport;
 
-pub use context::{WebContext, WebContextOptions, WebSetupError};
+pub use context::{KeptConnectionCounts, WebContext, WebContextOptions, WebSetupError};
 pub use driver::{PlainDriver, TlsDriver, WebDriver};
 pub use fetch::{FetchError, FetchedReply, fetch};
 pub use http2::Http2Driver;
+pub use seen::{ObjectSeen, Stage};
 pub use session::{SessionDriver, SessionTransport, SessionUser, untrusted};
 pub use target::{Target, TargetError};
 pub use tls::HandshakeCounts;

@@ -171,7 +171,7 @@ impl<'a> ReplyReader<'a> {
     }
 
     fn begin_body(&mut self, reply: EncodedResponseHead, bytes: &[u8], rest: &[u8]) -> Progress {
-        let EncodedResponseHead { head, encoded } = reply;
+        let EncodedResponseHead { head, encoded, content_type } = reply;
         let is_followed = match &mut self.capture {
             Some(capture) => capture.take_head(head.status, http1::headers(bytes)),
             None => false,
@@ -181,6 +181,7 @@ impl<'a> ReplyReader<'a> {
         } else if let Err(failure) = self.check_head(&head, bytes, encoded) {
             return failure.into();
         }
+        self.check.typed(|| content_type.map(|span| &bytes[span.start..span.end]));
         if let Framing::Length(length) = head.framing
             && let Err(failure) = self.check.announced(length)
         {
@@ -269,7 +270,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::web::body_check::FirstSeen;
+    use crate::web::seen::SeenBodies;
+    use units::{Nanos, RealClock};
 
     const SIZE: u64 = 10_000;
 
@@ -281,9 +283,9 @@ mod tests {
     /// Does the same for a response to any request.
     fn feed_to<'a>(request: &Request, pieces: impl IntoIterator<Item = &'a [u8]>) -> Progress {
         let protocol = WebProtocol::plain(Connection::KeepAlive { requests_max: None });
-        let (content, first_seen) = (Content::new(1), FirstSeen::default());
+        let (content, seen) = (Content::new(1), SeenBodies::new(RealClock::start()));
         let prepared = PreparedRequest::new(request, request.clone(), &protocol, "h").unwrap();
-        let check = prepared.check(&WebRequest::first(0), &content, 3, &first_seen);
+        let check = prepared.check(&WebRequest::first(0), &content, (3, Nanos::ZERO), &seen);
         let mut reader = ReplyReader::new(&prepared, check);
         for piece in pieces {
             match reader.read(piece) {

@@ -5,7 +5,10 @@ use model::{
     Connection, Content, GeneratedText, HttpVersion, Outcome, ReplyBody, Request, WebProtocol, WebRequest,
 };
 
-use super::body_check::{BodyCheck, BodyDigest, FirstSeen, Needle};
+use super::body_check::{BodyCheck, BodyDigest, Needle, SeenCheck};
+use super::seen::SeenBodies;
+use units::Nanos;
+
 use crate::net::OperationFailure;
 
 /// A request with its constant parts prepared.
@@ -113,14 +116,15 @@ impl PreparedRequest {
         }
     }
 
-    /// Returns the check of the response body; `content_object` is the content number of a file.
+    /// Returns the check of the response body; `content_object` is the content number of a file, `sent` the time of the
+    /// request.
     #[inline]
     pub(crate) fn check<'a>(
         &'a self,
         operation: &WebRequest,
         content: &'a Content,
-        content_object: u32,
-        first_seen: &'a FirstSeen,
+        (content_object, sent): (u32, Nanos),
+        seen: &'a SeenBodies,
     ) -> BodyCheck<'a> {
         if !self.has_body {
             return BodyCheck::Any;
@@ -134,10 +138,14 @@ impl PreparedRequest {
                 let letters = GeneratedText::new(self.request.letters_seed(operation.number));
                 BodyCheck::Letters { letters, markup: *markup, bytes: *bytes }
             }
-            ReplyBody::Seen => {
-                let object = (operation.kind, operation.number);
-                BodyCheck::Seen { first_seen, object, digest: BodyDigest::default() }
-            }
+            ReplyBody::Seen | ReplyBody::Same => BodyCheck::Seen(SeenCheck {
+                seen,
+                object: (operation.kind, operation.number),
+                may_change: self.request.reply == ReplyBody::Seen,
+                sent,
+                media_type: 0,
+                digest: BodyDigest::default(),
+            }),
             ReplyBody::Contains(_) => self
                 .needle
                 .as_ref()

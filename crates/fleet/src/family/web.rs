@@ -1,28 +1,32 @@
 //! The web family: pages over HTTP, whose objects are checked before load begins.
 //!
 //! - `survey`: pages that nobody has described
+//! - `at_rest`: whether their bodies changed with time or with the load
 
+mod at_rest;
 pub(crate) mod survey;
 
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use benchmarks::web::pages::Pages;
 use drivers::web::{
-    HandshakeCounts, Http2Driver, PlainDriver, SessionDriver, SessionTransport, SessionUser, Target,
-    TlsDriver, WebContext, WebContextOptions,
+    HandshakeCounts, Http2Driver, KeptConnectionCounts, PlainDriver, SessionDriver, SessionTransport,
+    SessionUser, Target, TlsDriver, WebContext, WebContextOptions,
 };
 use drivers::{TargetPolicy, Trust};
 use engine::Driver;
 use model::{
-    Family, FileSet, HttpVersion, Outcome, Page, Plan, Reply, Secrets, SutPlan, Tls, WebProtocol, WebRequest,
-    WebWorkload,
+    CONNECTIONS_LOST, Family, FileSet, HttpVersion, Outcome, Page, Plan, Reply, STREAMS_REFUSED, Secrets,
+    SutPlan, Tls, WebProtocol, WebRequest, WebWorkload,
 };
 use testbed::{MemoryLimitProof, PopulateError, Populated, RunningSut, SutError, WebParts, populate_unless};
 use units::{Nanos, RealClock};
 
+use self::at_rest::Rest;
 use super::probe::Probe;
 use super::{SetupError, unless_stopped};
 use crate::counts::Counts;
@@ -175,9 +179,11 @@ pub(crate) fn prove_memory_limit(
     Ok(sut.prove_memory_limit(&plan.file_set(), is_http10(plan), stop)?)
 }
 
-/// Runs the users of a load thread; returns the TLS handshakes that were made.
+/// Runs the users of a load thread; returns what became of connections, and of bodies that nobody has described.
 pub(super) fn run(work: ThreadWork<'_>, target: &WebTarget) -> Result<Counts, ThreadFailure> {
     let (workload, context) = target.context(work.plan, work.clock)?;
+    let rest =
+        Rest { plan: work.plan, clock: work.clock, stop: work.stop, began: Arc::clone(&work.start.began) };
     let mix = Pages::new(workload, work.plan.seed, work.setup.point.load);
     let shared = || Rc::clone(&context);
     let users = work.setup.point.load.in_flight_max();
@@ -198,12 +204,17 @@ pub(super) fn run(work: ThreadWork<'_>, target: &WebTarget) -> Result<Counts, Th
         }
     }?;
     let HandshakeCounts { full, resumed } = context.handshakes();
-    Ok(match workload.protocol.tls {
+    let mut counts = match workload.protocol.tls {
         Tls::Off => Counts::default(),
         Tls::Full | Tls::Resumed => {
             Counts::from([("full TLS handshakes", full), ("resumed TLS handshakes", resumed)])
         }
-    })
+    };
+    let KeptConnectionCounts { lost, refused } = context.kept_connections();
+    counts.add_some(CONNECTIONS_LOST, lost);
+    counts.add_some(STREAMS_REFUSED, refused);
+    counts.changes = rest.changes(target, &context.bodies_seen());
+    Ok(counts)
 }
 
 /// Fetches objects of every kind of request once, one after another.

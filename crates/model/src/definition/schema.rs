@@ -444,8 +444,10 @@ pub(super) enum ReplyText {
 pub(super) enum ReplyWord {
     /// No body.
     Empty,
-    /// The body of the first reply for the same path: it must stay the same.
+    /// The body of the first reply for the same path, until the page changes; then its type, and a length that is not cut.
     Seen,
+    /// The body of the first reply for the same path: it must stay the same.
+    Same,
     /// Anything.
     Any,
 }

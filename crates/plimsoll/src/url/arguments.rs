@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// What is requested from a running server.
 #[derive(Debug, Args)]
@@ -24,9 +24,24 @@ pub(crate) struct UrlArguments {
     /// File with the body of all requests
     #[arg(long, value_name = "FILE")]
     pub data_file: Option<PathBuf>,
+    /// What is compared of replies with status 2xx, instead of what a few requests before the run suggest: equal bodies,
+    /// their length, or the status alone
+    #[arg(long, value_name = "WHAT")]
+    pub check: Option<ReplyComparison>,
     /// Write the benchmark that is made of the URLs to this file as a definition, which `plimsoll run FILE` runs again
     #[arg(long, value_name = "FILE")]
     pub save_definition: Option<PathBuf>,
+}
+
+/// What is compared of replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplyComparison {
+    /// Every body with the first: a page that changes fails
+    Body,
+    /// The length of every body with that before the run
+    Length,
+    /// The status alone
+    Status,
 }
 
 impl UrlArguments {
@@ -38,6 +53,7 @@ impl UrlArguments {
             (self.method.is_some(), "-X"),
             (self.data.is_some(), "-d"),
             (self.data_file.is_some(), "--data-file"),
+            (self.check.is_some(), "--check"),
             (self.save_definition.is_some(), "--save-definition"),
         ];
         given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))

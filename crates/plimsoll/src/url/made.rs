@@ -136,8 +136,14 @@ fn surveyed(
     let replies = surveyed.map_err(|error| Failure::of_run(error, true))?;
     let mut checks = Vec::new();
     for (index, ((page, _), replies)) in draft.pages.iter().zip(&replies).enumerate() {
-        let surveyed =
-            SurveyedPage { target: draft.target, page, parts: draft.parts, secrets: &secrets, replies };
+        let surveyed = SurveyedPage {
+            target: draft.target,
+            page,
+            parts: draft.parts,
+            secrets: &secrets,
+            comparison: arguments.url.check,
+            replies,
+        };
         let check = surveyed.check()?;
         eprint(foreign_text(&format!("{}: {}", draft.name(index), described(&check))));
         checks.push(check);
@@ -149,9 +155,11 @@ fn surveyed(
 fn described(check: &ReplyCheck) -> String {
     let ReplyCheck { status, reply, reason } = check;
     let rest = match reply.as_str() {
-        "\"seen\"" => "every body is compared with the first.",
+        "\"seen\"" => "every body is compared with the first, until the page changes.",
+        "\"same\"" => "every body is compared with the first.",
         "\"empty\"" => "the status is checked.",
         "\"any\"" => "only the status is checked.",
+        _ if reply.starts_with("{ length") => "status and length are checked.",
         _ => "status and content type are checked, bodies are not compared.",
     };
     format!("status {status}; {reason}: {rest}")

@@ -5,6 +5,7 @@ use languages::{REDACTED, without_credentials};
 use model::Secrets;
 use units::Bytes;
 
+use super::arguments::ReplyComparison;
 use super::page::PageUrl;
 use super::request::{RequestParts, UrlBody};
 use super::value::quoted;
@@ -34,15 +35,19 @@ pub(super) struct SurveyedPage<'a> {
     pub parts: &'a RequestParts,
     /// The values in the request that are stored nowhere.
     pub secrets: &'a Secrets,
+    /// What the user wants to be compared; `None` for what the replies suggest.
+    pub comparison: Option<ReplyComparison>,
     /// The replies; not empty.
     pub replies: &'a [FetchedReply],
 }
 
 impl SurveyedPage<'_> {
-    /// Returns the check of later replies: equal bodies if these were equal, otherwise status and content type.
+    /// Returns the check of later replies: what the user wants, or equal bodies as long as the page does not change if these
+    /// were equal, otherwise status and content type.
     ///
     /// # Errors
-    /// A reply is a redirect, an error, or has another status than the one before.
+    /// A reply is a redirect, an error, or has another status than the one before; or the user wants to be compared what
+    /// differs already.
     pub(super) fn check(&self) -> Result<ReplyCheck, Failure> {
         let Some(first) = self.replies.first() else {
             return Err(Failure::new(Exit::Internal, "a page was not fetched"));
@@ -61,6 +66,10 @@ impl SurveyedPage<'_> {
         }
         let is_same =
             |one: &FetchedReply| (one.body_bytes, one.body_digest) == (first.body_bytes, first.body_digest);
+        if let Some(comparison) = self.comparison {
+            let reply = self.compared(comparison, first)?;
+            return Ok(check(reply, "as `--check` says".to_owned()));
+        }
         let n = self.replies.len();
         let asks = |(name, _): &(String, _)| name.eq_ignore_ascii_case("accept-encoding");
         let is_unasked = first.is_encoded && !self.parts.headers.iter().any(asks);
@@ -83,6 +92,30 @@ impl SurveyedPage<'_> {
                 None => check("\"any\"".to_owned(), format!("{why}, and no common content type")),
             },
         )
+    }
+
+    /// Returns the body of the right reply where the user says what is compared.
+    fn compared(&self, comparison: ReplyComparison, first: &FetchedReply) -> Result<String, Failure> {
+        let differ = |what: &str| {
+            let error = format!("{} has replies of different {what}", self.request());
+            Failure::new(Exit::Testbed, error).hint("compare less of them: `--check status`")
+        };
+        match comparison {
+            ReplyComparison::Status => Ok("\"any\"".to_owned()),
+            ReplyComparison::Length => {
+                let length = first.body_bytes;
+                match self.replies.iter().all(|reply| reply.body_bytes == length) {
+                    true => Ok(format!("{{ length-min = {length}, length-max = {length} }}")),
+                    false => Err(differ("lengths")),
+                }
+            }
+            ReplyComparison::Body => {
+                match self.replies.iter().all(|reply| reply.body_digest == first.body_digest) {
+                    true => Ok("\"same\"".to_owned()),
+                    false => Err(differ("bodies")),
+                }
+            }
+        }
     }
 
     fn request(&self) -> String {
@@ -151,12 +184,22 @@ mod tests {
     use super::*;
 
     fn check_of(replies: &[FetchedReply]) -> Result<ReplyCheck, String> {
+        check_by(None, replies)
+    }
+
+    fn check_by(comparison: Option<ReplyComparison>, replies: &[FetchedReply]) -> Result<ReplyCheck, String> {
         let target: Target = "http://h:8080/".parse().unwrap();
         let page = PageUrl { target: target.clone(), path: "/docs?a=1".to_owned(), values: Vec::new() };
         let parts = RequestParts { method: "GET".to_owned(), headers: Vec::new(), body: None };
         let secrets = Secrets::default();
-        let surveyed =
-            SurveyedPage { target: &target, page: &page, parts: &parts, secrets: &secrets, replies };
+        let surveyed = SurveyedPage {
+            target: &target,
+            page: &page,
+            parts: &parts,
+            secrets: &secrets,
+            comparison,
+            replies,
+        };
         surveyed.check().map_err(|failure| failure.message().to_owned())
     }
 
@@ -187,6 +230,37 @@ mod tests {
         assert_eq!(reply_of(&[encoded.clone(), encoded]), "{ content-type = \"text/html\" }");
     }
 
+    #[test]
+    fn the_user_says_what_is_compared() {
+        use ReplyComparison::{Body, Length, Status};
+        let html = |body, length| FetchedReply { body_bytes: length, ..reply(200, Some("text/html"), body) };
+        let by = |comparison, replies: &[FetchedReply]| {
+            check_by(Some(comparison), replies).map(|check| check.reply)
+        };
+        let length = "{ length-min = 37, length-max = 37 }";
+        let cases = [
+            ([html(1, 37), html(1, 37)], ["\"same\"", length, "\"any\""]),
+            (
+                [html(1, 37), html(2, 37)],
+                ["GET http://h:8080/docs?a=1 has replies of different bodies", length, "\"any\""],
+            ),
+            (
+                [html(1, 37), html(2, 38)],
+                [
+                    "GET http://h:8080/docs?a=1 has replies of different bodies",
+                    "GET http://h:8080/docs?a=1 has replies of different lengths",
+                    "\"any\"",
+                ],
+            ),
+        ];
+        for (replies, expected) in cases {
+            let found = [Body, Length, Status].map(|one| by(one, &replies).unwrap_or_else(|error| error));
+            assert_eq!(found, expected);
+        }
+        let empty = by(Body, &[reply(204, None, 0)]);
+        assert_eq!(empty.as_deref(), Ok("\"empty\""), "a reply without a body");
+    }
+
     /// Goal: what the request sent, and the session that the server gave, are not printed where it repeats them.
     #[test]
     fn a_redirect_is_shown_without_values() {
@@ -195,8 +269,14 @@ mod tests {
         let body = Some(UrlBody::Data("user=me&pin=4711".to_owned()));
         let parts = RequestParts { method: "POST".to_owned(), headers: Vec::new(), body };
         let secrets = Secrets::default();
-        let surveyed =
-            SurveyedPage { target: &target, page: &page, parts: &parts, secrets: &secrets, replies: &[] };
+        let surveyed = SurveyedPage {
+            target: &target,
+            page: &page,
+            parts: &parts,
+            secrets: &secrets,
+            comparison: None,
+            replies: &[],
+        };
         for (location, expected) in [
             ("/docs/", "/docs/"),
             ("/done?pin=4711", "/done?…"),

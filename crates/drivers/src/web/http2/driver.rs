@@ -1,7 +1,6 @@
 //! The HTTP/2 driver of one virtual user: one operation, one stream.
 
 use std::future::poll_fn;
-use std::io::ErrorKind;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
@@ -16,7 +15,7 @@ use http1::{INTERIM_BYTES_MAX, names_content_coding};
 use model::{Outcome, Reply, WebRequest};
 use units::{Clock, Nanos};
 
-use super::failure::{came_too_late, failure};
+use super::failure::{came_too_late, ended_before_reply, failure, is_refused, was_not_processed};
 use super::pool::{ConnectionSlot, SharedConnection};
 use super::request::RequestTemplate;
 use crate::net::OperationFailure;
@@ -39,8 +38,12 @@ pub struct Http2Driver {
 
 /// The error of one attempt.
 enum AttemptError {
-    /// The server has not processed the request.
+    /// The server has ended the connection gracefully and not processed the request.
     TooLate,
+    /// A reused connection has ended in place of a reply, and the request may be made again.
+    Lost,
+    /// The server has refused the stream and not processed the request.
+    Refused(OperationFailure),
     Failed(OperationFailure),
 }
 
@@ -67,7 +70,9 @@ impl Http2Driver {
         Http2Driver { web, slot, attached: None }
     }
 
-    /// Performs a request, on another connection if the server has ended one gracefully without processing it.
+    /// Performs a request: on another connection if the server has ended one gracefully without processing it, or once if
+    /// a reused one turns out to have ended; once more on the same if the server refuses the stream. It is one operation,
+    /// whose time runs on.
     #[inline]
     async fn perform_request(
         &mut self,
@@ -79,17 +84,25 @@ impl Http2Driver {
         let web = Rc::clone(&self.web);
         let marks = Marks { sent, connected: sent, ..Marks::default() };
         let mut progress = OperationProgress { marks, body_bytes: 0 };
-        let mut n_attempts = 0;
+        let (mut n_attempts, mut may_repeat) = (0, true);
         let result = loop {
             n_attempts += 1;
-            match self.attempt(&web, request, is_idempotent, &mut reply, &mut progress).await {
+            match self.attempt(&web, request, (is_idempotent, may_repeat), &mut reply, &mut progress).await {
                 Ok(()) => break Ok(()),
                 Err(AttemptError::TooLate) if n_attempts < ATTEMPTS_MAX => self.leave(),
                 Err(AttemptError::TooLate) => {
                     let words = "the server ends each connection before it processes the request";
                     break Err(web.explain(Outcome::Http2Failed, words));
                 }
-                Err(AttemptError::Failed(failure)) => break Err(failure),
+                Err(AttemptError::Lost) => {
+                    may_repeat = false;
+                    self.leave();
+                }
+                Err(AttemptError::Refused(_)) if may_repeat => {
+                    may_repeat = false;
+                    web.count_refused();
+                }
+                Err(AttemptError::Refused(failure) | AttemptError::Failed(failure)) => break Err(failure),
             }
         };
         let result = result.map_err(|failure| self.reason(failure));
@@ -109,13 +122,19 @@ impl Http2Driver {
         &mut self,
         web: &WebContext,
         request: &impl Http2Request,
-        is_idempotent: bool,
+        (is_idempotent, may_repeat): (bool, bool),
         reply: &mut ReplyCheck<'_>,
         progress: &mut OperationProgress,
     ) -> Result<(), AttemptError> {
         let response = match self.respond(web, request, progress).await {
             Ok(response) => response?,
-            Err(error) if self.had_ended(web, is_idempotent, &error) => return Err(AttemptError::TooLate),
+            Err(error) if came_too_late(&error) => return Err(AttemptError::TooLate),
+            Err(error) if may_repeat && self.has_served() && ended_before_reply(&error) => {
+                return Err(self.lost(web, is_idempotent || was_not_processed(&error)));
+            }
+            Err(error) if is_refused(&error) => {
+                return Err(AttemptError::Refused(failure(web, &error, 0)));
+            }
             Err(error) => return Err(attempt_error(web, &error, 0)),
         };
         progress.marks.first_byte = web.clock.now();
@@ -157,14 +176,21 @@ impl Http2Driver {
         final_response(response).await
     }
 
-    /// Returns whether the server had ended a reused connection by `close_notify` before the request was
-    /// sent, and the request may be retried, as over HTTP/1. Without TLS the peer that ended it is unknown.
-    fn had_ended(&self, web: &WebContext, is_idempotent: bool, error: &h2::Error) -> bool {
-        let has_served = self.attached.as_ref().is_some_and(|(connection, _)| connection.has_served());
-        has_served
-            && web.tls.is_some()
-            && error.get_io().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-            && is_idempotent
+    /// Returns whether the connection has carried a request before the current one.
+    fn has_served(&self) -> bool {
+        self.attached.as_ref().is_some_and(|(connection, _)| connection.has_served())
+    }
+
+    /// Counts the connection as lost, once for all of its users.
+    #[cold]
+    fn lost(&self, web: &WebContext, may_be_sent_again: bool) -> AttemptError {
+        if self.attached.as_ref().is_some_and(|(connection, _)| connection.is_first_loss()) {
+            web.count_lost();
+        }
+        match may_be_sent_again {
+            true => AttemptError::Lost,
+            false => OperationFailure::new(Outcome::ConnectionLost, 0).into(),
+        }
     }
 
     /// Attaches to a connection that accepts a request. Returns its sender.
@@ -208,7 +234,7 @@ impl Driver for Http2Driver {
 
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
         let web = Rc::clone(&self.web);
-        let (prepared, check) = web.expected(operation);
+        let (prepared, check) = web.expected(operation, sent);
         let reply = ReplyCheck { prepared, check, capture: None };
         self.perform_request(operation, (operation.closes, prepared.is_idempotent()), reply, sent).await
     }
@@ -280,6 +306,7 @@ fn concerns_connection(outcome: Outcome) -> bool {
             | Outcome::TlsFailed
             | Outcome::Truncated
             | Outcome::Reset
+            | Outcome::ConnectionLost
             | Outcome::OversizedHead
     )
 }
@@ -335,6 +362,7 @@ impl ReplyCheck<'_> {
         } else if !self.prepared.takes_type(|| headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes)) {
             return Err(OperationFailure::new(Outcome::WrongBytes, 0));
         }
+        self.check.typed(|| headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes));
         if response.body().is_end_stream() {
             return Ok(());
         }

@@ -16,6 +16,32 @@ pub(super) fn came_too_late(error: &h2::Error) -> bool {
     error.is_go_away() && error.is_remote() && error.reason() == Some(Reason::NO_ERROR)
 }
 
+/// Returns whether a request was not processed: its stream is above the last one of a GOAWAY, whatever its reason (RFC
+/// 9113 §6.8).
+pub(super) fn was_not_processed(error: &h2::Error) -> bool {
+    error.is_go_away() && error.is_remote()
+}
+
+/// Returns whether the server has refused a stream before it processed the request (RFC 9113 §8.7).
+pub(super) fn is_refused(error: &h2::Error) -> bool {
+    error.is_reset() && error.is_remote() && error.reason() == Some(Reason::REFUSED_STREAM)
+}
+
+/// Returns whether the connection has ended, as far as a stream without any part of a reply can see.
+pub(super) fn ended_before_reply(error: &h2::Error) -> bool {
+    let has_ended = |error: &io::Error| {
+        let is_end = matches!(
+            error.kind(),
+            ErrorKind::UnexpectedEof
+                | ErrorKind::BrokenPipe
+                | ErrorKind::ConnectionReset
+                | ErrorKind::ConnectionAborted
+        );
+        is_end && !error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>())
+    };
+    was_not_processed(error) || error.get_io().is_some_and(has_ended)
+}
+
 /// Maps an error to an outcome, after this many bytes of a body.
 #[cold]
 pub(super) fn failure(web: &WebContext, error: &h2::Error, body_bytes: u64) -> OperationFailure {

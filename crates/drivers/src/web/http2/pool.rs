@@ -68,6 +68,8 @@ pub(super) struct SharedConnection {
     requests: Cell<u32>,
     requests_max: Option<u32>,
     end: Arc<ConnectionEnd>,
+    /// Whether it has ended in place of a reply.
+    is_lost: Cell<bool>,
     task: AbortHandle,
 }
 
@@ -110,6 +112,11 @@ impl SharedConnection {
     /// Returns whether it has carried a request before the current one.
     pub(super) fn has_served(&self) -> bool {
         1 < self.requests.get()
+    }
+
+    /// Notes that it has ended in place of a reply; returns whether that is new.
+    pub(super) fn is_first_loss(&self) -> bool {
+        !self.is_lost.replace(true)
     }
 
     /// Makes the connection refuse further requests.
@@ -235,7 +242,14 @@ where
     let (sender, connection) = handshake.await.map_err(|error| failure(web, &error, 0))?;
     let end = Arc::new(ConnectionEnd::default());
     let task = tokio::spawn(drive(connection, Arc::clone(&end))).abort_handle();
-    Ok(SharedConnection { sender, requests: Cell::new(0), requests_max, end, task })
+    Ok(SharedConnection {
+        sender,
+        requests: Cell::new(0),
+        requests_max,
+        end,
+        is_lost: Cell::new(false),
+        task,
+    })
 }
 
 /// Drives a connection until it ends.

@@ -107,7 +107,7 @@ impl<D: SessionTransport> SessionDriver<D> {
         sent: Nanos,
     ) -> Result<Reply, OperationFailure> {
         let (web, context) = (Rc::clone(&self.web), Rc::clone(&self.context));
-        let (prepared, check) = web.expected(operation);
+        let (prepared, check) = web.expected(operation, sent);
         let expected = ExpectedReply { prepared, check };
         let origin = &hop.url.origin;
         let is_elsewhere = hop.is_elsewhere(&context);

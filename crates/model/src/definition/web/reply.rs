@@ -7,8 +7,12 @@ use super::extract::check_pointer;
 use crate::{Count, JsonCheck, ReplyBody, Request};
 
 /// Replies that are written as one word.
-const REPLIES: &[(&str, ReplyBody)] =
-    &[("empty", ReplyBody::Empty), ("seen", ReplyBody::Seen), ("any", ReplyBody::Any)];
+const REPLIES: &[(&str, ReplyBody)] = &[
+    ("empty", ReplyBody::Empty),
+    ("seen", ReplyBody::Seen),
+    ("same", ReplyBody::Same),
+    ("any", ReplyBody::Any),
+];
 
 /// The smallest generated HTML page: its markup takes up most of it.
 const HTML_LETTERS_MIN: u64 = 64;

@@ -69,8 +69,11 @@ pub enum ReplyBody {
     },
     /// No body.
     Empty,
-    /// The same body as in the first reply for the object: length and hash must not change.
+    /// The body of the first response for this object, by length and hash, until the page changes; then the type of the
+    /// first, and a length that is not cut (`drivers::web`, module `seen`, has the rule).
     Seen,
+    /// The body of the first response for this object, by length and hash, always.
+    Same,
     /// Anything.
     Any,
     /// Anything that contains this text.
@@ -187,6 +190,7 @@ impl Request {
             ReplyBody::Letters { bytes, .. } => Some(*bytes),
             ReplyBody::Empty => Some(0),
             ReplyBody::Seen
+            | ReplyBody::Same
             | ReplyBody::Any
             | ReplyBody::Contains(_)
             | ReplyBody::ContentType(_)
