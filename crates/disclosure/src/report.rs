@@ -2,7 +2,7 @@
 
 use analysis::attribute::{Attribution, Bottleneck};
 use analysis::{Analysis, LoadPointResult};
-use model::{Load, Plan, PriceList, Score, Testbed, WebWorkload, Words, capitalized};
+use model::{Connection, Load, Plan, PriceList, Score, Testbed, WebWorkload, Words, capitalized};
 
 use crate::numbers;
 
@@ -95,6 +95,16 @@ impl Report<'_> {
         self.plan.workload.web()
     }
 
+    /// Returns how often operations of the main load point made a new connection although their requests keep it; `None`
+    /// where they do not, or where it is seldom.
+    pub(crate) fn reconnects(&self) -> Option<Reconnects> {
+        let is_kept = matches!(self.web()?.protocol.connection, Connection::KeepAlive { requests_max: None });
+        let point = self.main_point().filter(|_| is_kept)?;
+        let (connects, ok) = (point.web.as_ref()?.connects as f64, point.total.n as f64);
+        let found = Reconnects { share: connects / ok, per_second: connects / point.length.as_secs_f64() };
+        (0.0 < ok && RECONNECTS_MIN <= found.share).then_some(found)
+    }
+
     /// Returns whether the load is an open loop.
     pub(crate) fn is_open(&self) -> bool {
         self.plan.load_points.iter().any(|point| !point.load.is_closed())
@@ -107,6 +117,27 @@ impl Report<'_> {
         let headline = self.analysis.headline.as_ref().map(|headline| headline.load_point);
         let index = headline.or(self.analysis.curve.peak).or(points.len().checked_sub(1))?;
         points.get(index)
+    }
+}
+
+/// The part of the operations from which on new connections are told: users open theirs before the steady phase.
+const RECONNECTS_MIN: f64 = 0.01;
+
+/// New connections of operations whose requests keep theirs: the server, or something before it, had closed the others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reconnects {
+    /// New connections ÷ operations.
+    pub(crate) share: f64,
+    pub(crate) per_second: f64,
+}
+
+impl Reconnects {
+    /// Says how often the server closed connections: `after nearly every response`.
+    pub(crate) fn how_often(self) -> String {
+        match 0.95 <= self.share {
+            true => "after nearly every response".to_owned(),
+            false => format!("after {} responses on average", numbers::figure(1.0 / self.share)),
+        }
     }
 }
 

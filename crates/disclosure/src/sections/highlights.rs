@@ -3,6 +3,7 @@
 use analysis::attribute::generator_headroom;
 use analysis::{Analysis, LoadPointResult, VerdictState};
 
+use super::network::{local_ports, time_wait_counted};
 use crate::bottleneck::bottleneck_adjective;
 use crate::report::{Growth, Terms};
 use crate::{Report, Text, numbers};
@@ -20,6 +21,7 @@ pub(crate) fn highlights(report: &Report) -> Vec<Text> {
         knee(report),
         growth(report, point),
         bottleneck(report.analysis),
+        reconnects(report, point),
         use_of_server(point),
         use_of_generator(report, point),
         Some(errors(report.analysis)),
@@ -106,6 +108,24 @@ fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
 fn bottleneck(analysis: &Analysis) -> Option<Text> {
     let said = crate::bottleneck_text(&analysis.load_points, &analysis.words.user)?;
     Some(Text::from("Bottleneck: ").strong(said).plain("."))
+}
+
+/// Says that the server closed connections that requests asked to keep, and how many were in TIME-WAIT.
+fn reconnects(report: &Report, point: &LoadPointResult) -> Option<Text> {
+    let found = report.reconnects()?;
+    let often = found.how_often();
+    let mut text = format!(
+        "The server closed connections {often}, although requests asked to keep them: {} new connections per second, \
+         whose cost is part of every figure",
+        numbers::figure(found.per_second)
+    );
+    if let Some(waiting) = time_wait_counted(point) {
+        let ports = local_ports(report).map(|ports| format!(" of {} local ports", numbers::count(ports)));
+        text += &format!("; {} were in TIME-WAIT{}", numbers::figure(waiting), ports.unwrap_or_default());
+    }
+    text += ". Have the server keep connections (HTTP/1.1, keep-alive), or measure it so on purpose with `--connection \
+             per-request`.";
+    Some(text.into())
 }
 
 /// Returns how much of its CPU time the server used, and the rate that its service demand would allow.

@@ -1,5 +1,6 @@
 //! Load, file set and network, as the disclosures of SPECweb96 list them.
 
+use analysis::LoadPointResult;
 use model::{Connection, Counter, Fact, FactSection, FactState, LOAD_MACHINE};
 
 use crate::{Block, Report, Section, Text, numbers};
@@ -90,9 +91,7 @@ fn non_rfc(time_wait_s: u32) -> &'static str {
 /// keeps. `None` where neither is known.
 fn time_wait_entries(report: &Report) -> Option<String> {
     let peak = report.analysis.curve.peak.and_then(|peak| report.analysis.load_points.get(peak))?;
-    let counted = peak.resources.series.iter().filter(|one| one.series.counter == Counter::TcpTimeWait);
-    let counted = counted.filter_map(|one| one.value).max_by(f64::total_cmp);
-    if let Some(counted) = counted {
+    if let Some(counted) = time_wait_counted(peak) {
         return Some(format!("{}, as counted", numbers::figure(counted)));
     }
     if report.web()?.protocol.connection != Connection::PerRequest {
@@ -113,8 +112,14 @@ fn time_wait_entries(report: &Report) -> Option<String> {
     })
 }
 
+/// Returns how many connections were in TIME-WAIT at a load point, on the machine that had most; `None` where nobody counted.
+pub(super) fn time_wait_counted(point: &LoadPointResult) -> Option<f64> {
+    let counted = point.resources.series.iter().filter(|one| one.series.counter == Counter::TcpTimeWait);
+    counted.filter_map(|one| one.value).max_by(f64::total_cmp)
+}
+
 /// Returns how many ports connections can come from, on all addresses of the load generator together.
-fn local_ports(report: &Report) -> Option<u64> {
+pub(super) fn local_ports(report: &Report) -> Option<u64> {
     let range = setting(report, "net.ipv4.ip_local_port_range")?;
     let mut ends = range.split_whitespace().map_while(|end| end.parse::<u64>().ok());
     let (first, last) = (ends.next()?, ends.next()?);

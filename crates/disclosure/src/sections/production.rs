@@ -70,6 +70,14 @@ fn arrivals(report: &Report) -> Note {
 
 fn connections(report: &Report) -> Option<Note> {
     let text = match report.web()?.protocol.connection {
+        _ if report.reconnects().is_some_and(|found| 0.5 < found.share) => {
+            "Requests asked to keep connections, but the server closed most of them, so the cost of opening and closing \
+             connections weighs heavily; behind a proxy that keeps them, or with another setting, the server has less to do."
+        }
+        _ if report.reconnects().is_some() => {
+            "Connections are kept busy until the server closes them. There are no new clients, and none that keep a \
+             connection open without using it."
+        }
         Connection::PerRequest => {
             "Every request has its own connection, so the cost of opening and closing connections weighs heavily; browsers \
              and proxies reuse theirs."

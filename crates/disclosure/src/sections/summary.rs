@@ -202,11 +202,13 @@ pub(crate) fn protocol_text(report: &Report) -> String {
             format!("keep-alive, at most {n} requests per connection")
         }
     };
+    let closed =
+        report.reconnects().map(|found| format!(" requested, closed by the server {}", found.how_often()));
     let shared = match protocol.streams {
         1 => String::new(),
         users => format!(", each shared by {users} users"),
     };
-    format!("HTTP/{version}{tls}, {connection}{shared}, {limit}")
+    format!("HTTP/{version}{tls}, {connection}{}{shared}, {limit}", closed.unwrap_or_default())
 }
 
 fn verdicts(report: &Report) -> String {

@@ -139,7 +139,9 @@ fn protocol_text(plan: &Plan) -> String {
     let connection = match protocol.connection {
         Connection::PerRequest => "a connection per request".to_owned(),
         Connection::Sessions => "a connection per session".to_owned(),
-        Connection::KeepAlive { requests_max: None } => "persistent connections".to_owned(),
+        Connection::KeepAlive { requests_max: None } => {
+            "persistent connections where the server keeps them".to_owned()
+        }
         Connection::KeepAlive { requests_max: Some(n) } => format!("{n} requests per connection"),
     };
     format!("HTTP/{}{}, {connection}", protocol.http.name(), protocol.tls.clause())

@@ -242,8 +242,8 @@ fn the_modifications_of_every_plan_are_announced() {
     let lines: Vec<&str> =
         text.lines().filter(|line| line.starts_with("protocol") || line.starts_with("modified")).collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
-    protocol      built-in, tls off: HTTP/1.1, persistent connections, time limit 5.00 s
-    protocol      built-in, tls full: HTTP/1.1 over TLS with full handshakes, persistent connections, time limit 5.00 s
+    protocol      built-in, tls off: HTTP/1.1, persistent connections where the server keeps them, time limit 5.00 s
+    protocol      built-in, tls full: HTTP/1.1 over TLS with full handshakes, persistent connections where the server keeps them, time limit 5.00 s
     modified      load: closed loop, 1,2,5,10,20,50,100,200 users → closed loop, 1 user
     modified      time limit: 60 s → 5 s
     modified      built-in, tls full: TLS: off → a full handshake for every connection
