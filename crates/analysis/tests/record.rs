@@ -123,14 +123,6 @@ impl RecordedRun {
         self.analyze_details(|_| {})
     }
 
-    /// Analyzes with what `add` adds beside the records.
-    pub(crate) fn analyze_with(&self, add: impl FnOnce(&mut Analyzer)) -> Analysis {
-        let mut analyzer = Analyzer::new(&self.plan);
-        self.records.iter().for_each(|record| analyzer.interval(record));
-        add(&mut analyzer);
-        analyzer.finish(self.ending.clone())
-    }
-
     /// Analyzes with changed details.
     pub(crate) fn analyze_details(&self, tamper: impl Fn(&mut Detail)) -> Analysis {
         let mut analyzer = Analyzer::new(&self.plan);

@@ -56,8 +56,8 @@ pub enum VerifyError {
         outcome: Outcome,
         /// The description of the failure.
         text: String,
-        /// Whether a reply began as one of HTTP.
-        is_http: bool,
+        /// Whether a reply began in the protocol of the family.
+        is_in_protocol: bool,
     },
     /// Its data are not those of the benchmark, or cannot be brought into their first state.
     #[error("the data of {target} cannot be used: {text}")]

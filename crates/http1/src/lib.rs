@@ -50,8 +50,8 @@ pub use header_lines::{HeaderLines, LinesIter};
 pub use peculiar::{FaultyLine, faulty_line, is_http1, unfolded};
 pub use request::{RequestHead, is_host, parse_request};
 pub use response::{
-    EncodedResponseHead, FinalResponseHead, ResponseHead, Span, parse_encoded_response, parse_final_response,
-    parse_response,
+    EncodedResponseHead, FinalResponseHead, HeadSpan, ResponseHead, parse_encoded_response,
+    parse_final_response, parse_response,
 };
 pub use template::{RequestError, RequestOptions, RequestTemplate, check_path, content_length};
 pub use write::{LAST_CHUNK, WriteError, reason_phrase, write_chunk, write_response_head};

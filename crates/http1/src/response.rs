@@ -46,12 +46,12 @@ pub struct EncodedResponseHead {
     /// Whether the body is compressed, or encoded in another way (`Content-Encoding`, RFC 9110 §8.4).
     pub encoded: bool,
     /// The place of the first `Content-Type`'s value in the bytes of the head.
-    pub content_type: Option<Span>,
+    pub content_type: Option<HeadSpan>,
 }
 
 /// A range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct HeadSpan {
     /// The first of them.
     pub start: usize,
     /// The one after the last.
@@ -175,7 +175,7 @@ fn interpret(
     let head = ResponseHead { status, version, framing, keep_alive };
     let span_of = |value: &[u8]| {
         let start = offset_in(window, value);
-        Span { start, end: start + value.len() }
+        HeadSpan { start, end: start + value.len() }
     };
     Ok(EncodedResponseHead { head, encoded: fields.encoded, content_type: fields.content_type.map(span_of) })
 }

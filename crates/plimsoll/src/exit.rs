@@ -175,8 +175,8 @@ impl From<FleetError> for Failure {
             ),
             FleetError::Verify(VerifyError::Unreachable { family, .. }) => failure(Exit::Testbed)
                 .hint(unreachable_hint(*family)),
-            FleetError::Verify(VerifyError::NotFetched { outcome, is_http, .. }) => {
-                failure(Exit::Testbed).hint(not_fetched_hint(*outcome, *is_http))
+            FleetError::Verify(VerifyError::NotFetched { outcome, is_in_protocol, .. }) => {
+                failure(Exit::Testbed).hint(not_fetched_hint(*outcome, *is_in_protocol))
             }
             FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
                 failure(Exit::Testbed).hint(certificate_hint(problem))

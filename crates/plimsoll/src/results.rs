@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analysis::{Analysis, Analyzer, VerdictState};
+use analysis::{Analysis, Analyzer, Finding, Reason, VerdictState};
 use disclosure::{PriceSheet, Provenance, Report};
 use model::{Ending, Plan, Testbed};
 use runfile::{ReadExtent, Record, Run, RunFileError};
@@ -106,6 +106,26 @@ impl Results {
         }
     }
 
+    /// Returns the remarks without which the rate cannot be read, those of the last load point that has each.
+    fn notes(&self) -> Vec<String> {
+        let remarks = self.analysis.verdict.remarks.iter().rev();
+        let mut notes: Vec<&Reason> = Vec::new();
+        for reason in remarks {
+            let is_note =
+                matches!(reason.finding, Finding::ConnectionsLost { .. } | Finding::RepliesChanged { .. });
+            if is_note && notes.iter().all(|note| note.rule() != reason.rule()) {
+                notes.push(reason);
+            }
+        }
+        let note = |reason: &&Reason| {
+            let hint = disclosure::finding_hint(&reason.finding);
+            let text =
+                format!("Note: {} (rule `{}`).", disclosure::finding_text(&reason.finding), reason.rule());
+            [Some(text), hint.map(|hint| format!("hint: {hint}"))]
+        };
+        notes.iter().flat_map(note).flatten().collect()
+    }
+
     /// Returns results table, headline and verdict as text.
     pub(crate) fn text(&self) -> String {
         let mut text = table_text(&disclosure::results_table(&self.analysis));
@@ -140,6 +160,7 @@ impl Results {
             lines.push(format!("  {point}{text} (rule `{}`)", reason.rule()));
             lines.extend(hint.map(|hint| format!("  hint: {hint}")));
         }
+        lines.extend(self.notes());
         if !modifications.is_empty() {
             let list =
                 modifications.iter().map(|one| format!("{} {} → {}", one.what, one.standard, one.ours));

@@ -1,7 +1,7 @@
 //! Endings of runs, and their verdicts.
 
 use analysis::finding::{InInterval, MeasureFault, SteadyFigure};
-use analysis::{Finding, VerdictState};
+use analysis::{Analysis, Analyzer, Finding, VerdictState};
 use model::{
     CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, Ending, Load, LoadPoint, Modification, NamedCount,
     web_measure,
@@ -21,6 +21,15 @@ fn two_load_points() -> RecordedRun {
     let mut all = records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(70), ms(0)));
     all.extend(records(&plan, 1, 0, &users(&plan, 8, |_, _| ms(70), ms(0))));
     RecordedRun { plan, records: all, ending: Ending::Complete }
+}
+
+/// Analyzes them with what `add` adds beside the records.
+fn two_load_points_with(add: impl FnOnce(&mut Analyzer)) -> Analysis {
+    let recorded = two_load_points();
+    let mut analyzer = Analyzer::new(&recorded.plan);
+    recorded.records.iter().for_each(|record| analyzer.interval(record));
+    add(&mut analyzer);
+    analyzer.finish(recorded.ending)
 }
 
 /// Cut after 4 s of the second load point: its steady phase has 3 s of 6, the first is as good as ever.
@@ -123,7 +132,7 @@ fn connections_left_open_are_a_remark_with_their_number() {
 fn connections_lost_between_requests_are_counted_and_many_are_a_remark() {
     let lost = |n: u64| {
         let count = NamedCount { load_point: 0, name: CONNECTIONS_LOST.to_owned(), n };
-        let analysis = two_load_points().analyze_with(|analyzer| analyzer.count(count));
+        let analysis = two_load_points_with(|analyzer| analyzer.count(count));
         assert_valid(&analysis);
         let figure = |point: usize| analysis.load_points[point].web.as_ref().unwrap().connections_lost;
         assert_eq!((figure(0), figure(1)), (n, 0));
@@ -141,7 +150,7 @@ fn replies_that_change_are_a_remark_or_break_consistency() {
     let check = |holds: bool| {
         let (name, found) = ("replies of GET /".to_owned(), "differ since 3.2 s".to_owned());
         let check = ConsistencyCheck { load_point: 0, moment: CheckMoment::After, name, holds, found };
-        two_load_points().analyze_with(|analyzer| analyzer.check(check))
+        two_load_points_with(|analyzer| analyzer.check(check))
     };
     let found = remarks(&check(true), "replies-changed");
     let (name, text) = ("replies of GET /".to_owned(), "differ since 3.2 s".to_owned());

@@ -173,7 +173,7 @@ impl<C: Http1Transport> WebDriver<C> {
             let result = loop {
                 let mut result = self.exchange_on_connection(request, &mut marks, reply).await;
                 // A new connection was not kept before, so that this ends.
-                if !(result.is_lost() && !reply.has_begun()) {
+                if !result.is_lost() || reply.has_begun() {
                     break result;
                 }
                 self.web.count_lost();

@@ -41,7 +41,7 @@ pub(crate) struct SeenBody {
     pub(crate) media_type: u64,
 }
 
-/// What became of the bodies of an object.
+/// The state of the bodies of an object: what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// All were equal to the first.

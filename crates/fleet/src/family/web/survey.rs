@@ -95,6 +95,6 @@ fn verify_error(target: String, context: &WebContext, failure: FetchError) -> Ve
         (Outcome::Refused | Outcome::Unreachable, _) => {
             VerifyError::Unreachable { family: Family::Web, target, outcome, text }
         }
-        _ => VerifyError::NotFetched { target, outcome, text, is_http },
+        _ => VerifyError::NotFetched { target, outcome, text, is_in_protocol: is_http },
     }
 }

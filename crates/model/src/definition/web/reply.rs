@@ -193,7 +193,7 @@ mod tests {
         line 20, `{ file = [1000, 2000] }`: `workload.requests.reply` is not valid: 2 sizes for 3 values of `id`
         line 20, `-1`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found -1
         line 20, `[1, "2", 3]`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found a string
-        line 36, `"eny"`: `workload.requests.reply` is not valid: expected `empty` or `seen` or `any`, found `eny`
+        line 36, `"eny"`: `workload.requests.reply` is not valid: expected `empty` or `seen` or `same` or `any`, found `eny`
         line 36, `0`: `workload.requests.reply.letters` is not valid: expected a whole number from 1 to 10485760, found 0
         line 36, `1`: `workload.requests.reply.letters` is not valid: expected one of `file`, `letters`, `html-letters`, `contains`, `content-type`, `json` and `length-min` with `length-max`
         line 36, `reply`: `workload.requests.reply.file` is not valid: expected one of `file`, `letters`, `html-letters`, `contains`, `content-type`, `json` and `length-min` with `length-max`
