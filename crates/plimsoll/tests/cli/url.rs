@@ -27,7 +27,7 @@ fn pages_of_a_running_server_are_loaded_and_checked_as_they_were_seen() {
     let ended = run(&fixture, &[&pages.url, &time, &pages.url]);
     ended.assert_run();
     let ended = ended
-        .expect_stderr("every body is compared with the first.")
+        .expect_stderr("every body is compared with the first, until the page changes.")
         .expect_stderr("status and content type are checked, bodies are not compared.");
     assert!(!ended.stdout.contains("modified"), "{}", ended.stdout);
     let report = fixture.report(&fixture.path("run.plim"));
