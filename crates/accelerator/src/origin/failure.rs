@@ -196,6 +196,7 @@ mod tests {
             assert!(failure.reason().name().starts_with(if status < 500 { "request-" } else { "origin-" }));
         }
     }
+
     #[test]
     fn only_missing_connections_and_silence_count_against_health() {
         use OriginFailure::*;
@@ -217,7 +218,7 @@ mod tests {
             Closed,
             NotTaken,
             Truncated,
-            Malformed(HeadError::UnsupportedVersion),
+            Malformed(http1::HeadError::UnsupportedVersion.into()),
             TooManyInterim,
             UnwantedUpgrade,
             RequestBody(BodyError::Truncated),
