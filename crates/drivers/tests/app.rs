@@ -173,7 +173,7 @@ fn failures_are_described() {
     insta::assert_snapshot!(found.join("\n"), @"
     wrong-checksum: wrong checksum (0): SC: the checksum of the reply is not that of its payload
     short-reply: truncated (0): SC: the connection ended after 28 bytes of the reply
-    closed-session: session lost (0): CS: the server closed the session in place of a reply
+    closed-session: session lost (0): CS: the server closed the kept connection in place of a reply
     wrong-block: wrong bytes (1): CS: the reply has the wrong result
     wrong-block: wrong bytes (4): RREAD: the reply has the wrong result
     wrong-block: wrong bytes (3): PROC: the reply has the wrong result

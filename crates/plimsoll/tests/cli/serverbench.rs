@@ -215,7 +215,7 @@ fn a_faulty_server_is_not_loaded() {
     for (fault, text) in [
         ("wrong-checksum", "the checksum of the reply is not that of its payload"),
         ("short-reply", "the connection ended after 28 bytes of the reply"),
-        ("closed-session", "the server closed the session in place of a reply"),
+        ("closed-session", "the server closed the kept connection in place of a reply"),
         ("wrong-block", "the reply has the wrong result"),
         ("wrong-times", "are longer than the response"),
         ("busy", "the server answered with status 1: its queue is full"),
