@@ -1,6 +1,8 @@
 //! The sentences of a report.
 
+use analysis::SeriesUsage;
 use disclosure::{Block, Section, Span, Text, outline};
+use model::{Connection, Counter, Fact, FactSection, Series};
 
 use crate::fixture::{self, Fixture};
 
@@ -121,4 +123,52 @@ fn the_note_on_production_follows_from_the_plan() {
             && !far.contains("limited to the time"),
         "{far}"
     );
+}
+
+/// The quick run whose requests keep connections, of which the load point in detail (40 clients) had to open one for each
+/// `responses` operations, with 27,764 connections in TIME-WAIT and 28,232 local ports.
+fn closed_by_the_server(responses: u64) -> Fixture {
+    let mut fixture = fixture::quick();
+    let point = &mut fixture.analysis.load_points[2];
+    point.web.as_mut().unwrap().connects = point.total.n / responses;
+    let time_wait = SeriesUsage {
+        series: Series { machine: 0, counter: Counter::TcpTimeWait, instance: String::new() },
+        readings: 9,
+        resets: 0,
+        value: Some(27_764.0),
+        min: 27_000,
+        max: 28_000,
+    };
+    point.resources.series.push(time_wait);
+    let ports = Fact::found("net.ipv4.ip_local_port_range", "32768 60999");
+    fixture.testbed.sections.push(FactSection { title: "Kernel settings".to_owned(), facts: vec![ports] });
+    fixture.plan.workload.web_mut().unwrap().protocol.connection =
+        Connection::KeepAlive { requests_max: None };
+    fixture
+}
+
+/// Goal: what is said of connections follows from what was measured of them, not from what was requested.
+#[test]
+fn connections_that_the_server_closes_are_told_as_they_were_measured() {
+    let said = |fixture: &Fixture, id: &str| sentences(&section(fixture, id).unwrap()).join("\n");
+    let fixture = closed_by_the_server(1);
+    let (text, production) = (said(&fixture, "summary"), said(&fixture, "production"));
+    let point = &fixture.analysis.load_points[2];
+    let per_second = point.total.n as f64 / point.length.as_secs_f64();
+    assert!(text.contains("The server closed connections after nearly every response"), "{text}");
+    assert!(text.contains(&format!("{per_second:.1} new connections per second")), "{text}");
+    assert!(text.contains("27\u{202f}764 were in TIME-WAIT of 28\u{202f}232 local ports"), "{text}");
+    assert!(production.contains("the server closed most of them"), "{production}");
+    assert!(!production.contains("opened once and kept busy"), "{production}");
+
+    let seldom = closed_by_the_server(20);
+    let (text, production) = (said(&seldom, "summary"), said(&seldom, "production"));
+    assert!(text.contains("closed connections after 20 responses on average"), "{text}");
+    assert!(production.contains("kept busy until the server closes them"), "{production}");
+
+    // Users open theirs once: fewer than one connection for a hundred operations.
+    let kept = closed_by_the_server(200);
+    let (text, production) = (said(&kept, "summary"), said(&kept, "production"));
+    assert!(!text.contains("closed connections"), "{text}");
+    assert!(production.contains("opened once and kept busy"), "{production}");
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::common::{
-    Fixture, Peer, SMALL, connect_time, connection, context, protocol, read_request, reset, right_reply,
-    workload,
+    Fixture, Peer, RoundRobin, SMALL, closed, connect_time, connection, context, open, phases, protocol,
+    read_request, reset, right_reply, run_drivers, workload,
 };
 use drivers::Trust;
 use drivers::web::{PlainDriver, WebContext};
@@ -129,37 +129,56 @@ enum Quirk {
     CloseAfter(u64),
     /// Closes it if no request comes within this time.
     Timeout(Duration),
+    /// Closes it in place of the reply that follows so many.
+    Swallow(u64),
 }
 
-/// Serves connections, a thread each, until the first without a request; counts the requests that were answered.
-fn serve(quirk: Quirk) -> (SocketAddr, Arc<AtomicU64>) {
+/// The requests that a server read.
+#[derive(Debug, Default)]
+struct Served {
+    answered: AtomicU64,
+    swallowed: AtomicU64,
+}
+
+impl Served {
+    fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
+    }
+}
+
+/// Serves connections, a thread each, until the first without a request; counts the requests.
+fn serve(quirk: Quirk) -> (SocketAddr, Arc<Served>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let (address, answered) = (listener.local_addr().unwrap(), Arc::new(AtomicU64::new(0)));
-    let counter = Arc::clone(&answered);
+    let (address, served) = (listener.local_addr().unwrap(), Arc::new(Served::default()));
+    let counter = Arc::clone(&served);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let (stream, counter) = (stream.unwrap(), Arc::clone(&counter));
             std::thread::spawn(move || serve_connection(stream, quirk, &counter));
         }
     });
-    (address, answered)
+    (address, served)
 }
 
-fn serve_connection(mut stream: TcpStream, quirk: Quirk, answered: &AtomicU64) {
+fn serve_connection(mut stream: TcpStream, quirk: Quirk, served: &Served) {
     stream.set_nodelay(true).unwrap();
     for n in 1.. {
         let mut first = [0];
         if !matches!(stream.peek(&mut first), Ok(1)) || read_request(&mut stream).is_empty() {
             return;
         }
-        answered.fetch_add(1, Ordering::Relaxed);
+        if matches!(quirk, Quirk::Swallow(most) if most < n) {
+            served.swallowed.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        served.answered.fetch_add(1, Ordering::Relaxed);
         if stream.write_all(&right_reply(SMALL, "")).is_err() {
             return;
         }
         match quirk {
             Quirk::Close(pause) => return std::thread::sleep(pause),
             Quirk::CloseAfter(most) if most <= n => return,
-            Quirk::CloseAfter(_) => {}
+            Quirk::CloseAfter(_) | Quirk::Swallow(_) => {}
             Quirk::Timeout(time) => stream.set_read_timeout(Some(time)).unwrap(),
         }
     }
@@ -176,7 +195,7 @@ fn no_operation_fails_at_servers_that_close_silently() {
         (Quirk::Timeout(pause), pause, 60),
     ];
     for (quirk, think, n) in quirks {
-        let (address, answered) = serve(quirk);
+        let (address, served) = serve(quirk);
         let web = kept(address, &workload());
         let connected = Fixture::with(PlainDriver::new(Rc::clone(&web))).run(async |fixture| {
             let mut connected = 0;
@@ -191,8 +210,38 @@ fn no_operation_fails_at_servers_that_close_silently() {
             }
             connected
         });
-        assert_eq!(answered.load(Ordering::Relaxed), n, "{quirk:?}: each is answered once");
+        assert_eq!(served.answered(), n, "{quirk:?}: each is answered once");
         let lost = web.kept_connections().lost;
         assert!(lost < connected, "{quirk:?}: {lost} lost, {connected} opened");
+    }
+}
+
+/// Goal: in a run of the engine a request that is made again is one operation: it is started once, succeeds once, and its
+/// times are recorded once, whether users or a schedule start it. By hand: a server that swallows every fifth request of a
+/// connection loses as many as it swallowed, and answers as many as succeeded.
+#[test]
+fn a_run_counts_an_operation_once_however_often_its_request_is_made() {
+    let steady = phases(Nanos::from_millis(400));
+    let time_limit = Nanos::from_secs(60);
+    for (quirk, load) in [
+        (Quirk::Swallow(4), closed(8)),
+        (Quirk::Swallow(4), open(1000.0, 50)),
+        (Quirk::CloseAfter(3), closed(8)),
+    ] {
+        let (address, served) = serve(quirk);
+        let web = kept(address, &workload());
+        let driver = || PlainDriver::new(Rc::clone(&web));
+        let (run, _) = run_drivers(driver, load, steady, time_limit, RoundRobin::over(1));
+        run.check_conservation();
+        let (started, ok) = (run.sum(|flow| flow.started), run.sum(|flow| flow.ok));
+        let others = run.sum(|flow| flow.failed + flow.timed_out + flow.abandoned + flow.skipped);
+        assert_eq!((started, others), (ok, 0), "{quirk:?}: {:?}", run.examples);
+        assert_eq!(served.answered(), ok, "{quirk:?}");
+        let lost = web.kept_connections().lost;
+        let swallowed = served.swallowed.load(Ordering::Relaxed);
+        match quirk {
+            Quirk::Swallow(_) => assert!(0 < lost && lost == swallowed, "{lost} lost, {swallowed} swallowed"),
+            _ => assert!(lost <= ok / 3, "{lost} lost of {ok}"),
+        }
     }
 }
