@@ -42,6 +42,28 @@ fn pages_of_a_running_server_are_loaded_and_checked_as_they_were_seen() {
     fixture.run(&["audit", "run.plim"]).expect(0);
 }
 
+/// Goal: an error page with status 200 that the server shows from 20 clients on is no success and no change of the page,
+/// although it has the type of the page and more than its length.
+#[test]
+fn an_error_page_that_comes_with_the_load_makes_the_run_invalid() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let url = format!("{}full", pages.url);
+    let words = ["run", &url, "-c", "2,20", "--duration", "1", "--settle", "0", "--out", "run.plim"];
+    let ended = fixture.run(&words).expect(3);
+    assert!(ended.stdout.contains("INVALID"), "{}", ended.stdout);
+    let report = fixture.report(&fixture.path("run.plim"));
+    let point = &report["load_points"][1];
+    assert_eq!(point["verdict"]["state"], "invalid", "{point}");
+    let rules: Vec<&str> = point["verdict"]["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|reason| reason["rule"].as_str().unwrap())
+        .collect();
+    assert!(rules.iter().any(|rule| ["errors", "consistency"].contains(rule)), "{rules:?}");
+    assert_eq!(report["load_points"][0]["total"]["errors"], 0, "the page itself is right");
+}
+
 /// A server that is asked to end, with its workers, when dropped.
 struct StartedByHand(Child);
 

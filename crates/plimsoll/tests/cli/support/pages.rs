@@ -12,9 +12,13 @@ pub(crate) struct Pages {
     log: Arc<Log>,
 }
 
+/// The number of connections from which on `/full` shows an error page.
+const FULL: u64 = 20;
+
 #[derive(Default)]
 struct Log {
     n: AtomicU64,
+    n_connections: AtomicU64,
     first: Mutex<Vec<String>>,
 }
 
@@ -27,7 +31,11 @@ impl Pages {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let log = Arc::clone(&of_server);
-                thread::spawn(move || serve(&stream, &log));
+                thread::spawn(move || {
+                    log.n_connections.fetch_add(1, Ordering::Relaxed);
+                    serve(&stream, &log);
+                    log.n_connections.fetch_sub(1, Ordering::Relaxed);
+                });
             }
         });
         Pages { url, log }
@@ -54,6 +62,10 @@ fn serve(stream: &TcpStream, log: &Log) -> Option<()> {
         let (status, field, body) = match path.split('?').next().unwrap_or_default() {
             "/" => ("200 OK", "Content-Type: text/html; charset=utf-8", "<p>always the same".to_owned()),
             "/time" => ("200 OK", "Content-Type: text/plain", format!("request {n}")),
+            "/full" if FULL <= log.n_connections.load(Ordering::Relaxed) => {
+                ("200 OK", "Content-Type: text/html; charset=utf-8", "<p>too many visitors".to_owned())
+            }
+            "/full" => ("200 OK", "Content-Type: text/html; charset=utf-8", "<p>always the same".to_owned()),
             "/old" => ("301 Moved Permanently", "Location: /time", String::new()),
             "/post" => ("201 Created", "Content-Type: application/json", "{}".to_owned()),
             "/fails" => ("500 Internal Server Error", "X: y", String::new()),
