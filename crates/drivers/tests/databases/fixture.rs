@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use drivers::Trust;
@@ -66,13 +66,28 @@ pub(crate) enum EndedSessions {
     Asleep,
 }
 
+/// A place among the servers that run at a time.
+type Permit = MutexGuard<'static, ()>;
+
+/// Waits for a place: two servers run at a time, which wait for most of their time; more would need memory without end on a
+/// machine with many CPUs.
+fn permit() -> Permit {
+    static PLACES: [Mutex<()>; 2] = [Mutex::new(()), Mutex::new(())];
+    let free = PLACES.iter().find_map(|place| match place.try_lock() {
+        Ok(permit) => Some(permit),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    });
+    free.unwrap_or_else(|| PLACES[0].lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// A running server.
 pub(crate) struct Database {
     pub(crate) product: DatabaseProduct,
     pub(crate) server: DatabaseServer,
     pub(crate) sut: RunningSut,
     _bases: [TempDir; 2],
-    _alone: MutexGuard<'static, ()>,
+    _permit: Permit,
 }
 
 impl Database {
@@ -95,8 +110,7 @@ impl Database {
         product: DatabaseProduct,
         variant: Option<&str>,
     ) -> Database {
-        static RUNNING: Mutex<()> = Mutex::new(());
-        let alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let permit = permit();
         let bases = [Path::new("/dev/shm"), parent].map(passable_folder);
         let [work_dir, data_dir] = [&bases[0], &bases[1]].map(|base| {
             make_private_folder(&private_folder_in(base.path())).unwrap_or_else(|error| panic!("{error}"))
@@ -130,7 +144,7 @@ impl Database {
             password: Some(DatabasePassword::new(sut.password())),
             database: database.to_owned(),
         };
-        Database { product, server, sut, _bases: bases, _alone: alone }
+        Database { product, server, sut, _bases: bases, _permit: permit }
     }
 
     /// Starts a server with the data.
