@@ -12,7 +12,9 @@ use std::time::Duration;
 use serde_json::Value;
 use units::{Clock, Nanos, RealClock};
 
-use crate::support::{ByHand, Ended, Fixture, assert_half_is_left, free_port, program, wait_for};
+use crate::support::{
+    ByHand, Ended, Fixture, assert_half_is_left, free_port, in_own_network, program, wait_for,
+};
 use crate::users::OtherUser;
 
 /// Starts nginx with a configuration of its own, which serves the files of a benchmark.
@@ -147,15 +149,16 @@ class Server(http.server.ThreadingHTTPServer):
 Server(('127.0.0.1', int(sys.argv[1])), Page).serve_forever()
 ";
 
-/// The most runs until connections were counted often enough.
-const ATTEMPTS_MAX: usize = 3;
+/// The seconds of load in each run until connections were counted often enough, which is the first one unless the machine is
+/// busy.
+const ATTEMPTS: [&str; 3] = ["4", "8", "8"];
 
 /// The number of connections in TIME-WAIT that are few.
 const FEW_IN_TIME_WAIT: u64 = 2_000;
 
-/// Returns the numbers of attempts; each but the first waits until connections can be counted often.
-fn attempts() -> impl Iterator<Item = usize> {
-    (0..ATTEMPTS_MAX).inspect(|attempt| {
+/// Returns the attempts with their seconds of load; each but the first waits until connections can be counted often.
+fn attempts() -> impl Iterator<Item = (usize, &'static str)> {
+    ATTEMPTS.into_iter().enumerate().inspect(|(attempt, _)| {
         if 0 < *attempt {
             wait_for_few_in_time_wait();
         }
@@ -167,7 +170,7 @@ fn attempts() -> impl Iterator<Item = usize> {
 fn wait_for_few_in_time_wait() {
     let clock = RealClock::start();
     let n_waiting = || {
-        let text = fs::read_to_string("/proc/net/sockstat").unwrap_or_default();
+        let text = fs::read_to_string("/proc/thread-self/net/sockstat").unwrap_or_default();
         let (_, rest) = text.split_once(" tw ")?;
         rest.split_ascii_whitespace().next()?.parse::<u64>().ok()
     };
@@ -200,13 +203,18 @@ fn slow_proxy(fixture: &Fixture, port: u16, behind: u16) -> [ByHand; 2] {
 /// Goal: what a server waits for is found by its connections, watched without being named, and told from a lock.
 #[test]
 fn a_slow_service_behind_the_server_is_found_and_named() {
+    in_own_network(find_a_slow_service);
+}
+
+fn find_a_slow_service() {
     let (fixture, port, behind) = (Fixture::new(), free_port(), free_port());
     let _running = slow_proxy(&fixture, port, behind);
     let target = format!("http://127.0.0.1:{port}/");
     let (mut out, mut report) = (String::new(), Value::Null);
-    for attempt in attempts() {
+    for (attempt, seconds) in attempts() {
         out = format!("run{attempt}.plim");
-        let arguments = ["run", &target, "--load", "1,8", "--duration", "8", "--settle", "2", "--out", &out];
+        let arguments =
+            ["run", &target, "--load", "1,8", "--duration", seconds, "--settle", "1", "--out", &out];
         fixture.run(&arguments).expect_measured();
         report = fixture.report(&fixture.path(&out));
         let counters = report["load_points"][1]["counters"].as_array().unwrap().iter();
@@ -243,6 +251,10 @@ fn holder(socket: OwnedFd) -> ByHand {
 /// here, too.
 #[test]
 fn a_back_end_on_a_machine_of_ssh_is_found_and_told() {
+    in_own_network(find_a_back_end_by_ssh);
+}
+
+fn find_a_back_end_by_ssh() {
     let (fixture, port, behind) = (Fixture::new(), free_port(), free_port());
     let _running = slow_proxy(&fixture, port, behind);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -255,9 +267,9 @@ fn a_back_end_on_a_machine_of_ssh_is_found_and_told() {
     let target = format!("http://127.0.0.1:{port}/");
     let selectors = [format!("sut.invalid/port={port}"), format!("sut.invalid/pid={}", client.0.id())];
     let (mut out, mut processes, mut report) = (String::new(), None, Value::Null);
-    for attempt in attempts() {
+    for (attempt, seconds) in attempts() {
         out = format!("run{attempt}.plim");
-        let load = ["run", &target, "--load", "2", "--duration", "8", "--settle", "0", "--out", &out];
+        let load = ["run", &target, "--load", "2", "--duration", seconds, "--settle", "0", "--out", &out];
         let watch = ["--watch", &selectors[0], "--watch", &selectors[1]];
         let monitor = [&["--monitor", "ssh=me@sut.invalid"][..], &watch].concat();
         let mut command = fixture.command(&[&load[..], &monitor].concat());

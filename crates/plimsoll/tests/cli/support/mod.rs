@@ -5,6 +5,7 @@
 //! - `process`: a running command: a server, or a run that will be interrupted
 //! - `leftovers`: files and processes that a run must not leave behind
 //! - `by_hand`: a third-party server started outside of any recipe
+//! - `network`: a network of a test's own
 //! - `website`: a third-party server with its own files
 
 #![allow(dead_code, unused_imports)] // Each test binary uses its part.
@@ -12,6 +13,7 @@
 mod by_hand;
 mod fixture;
 mod leftovers;
+mod network;
 mod pages;
 mod process;
 mod website;
@@ -19,6 +21,7 @@ mod website;
 pub(crate) use by_hand::{ByHand, assert_half_is_left, assert_watched, program, wait_for};
 pub(crate) use fixture::{Ended, Fixture, Verdict};
 pub(crate) use leftovers::Leftovers;
+pub(crate) use network::in_own_network;
 pub(crate) use pages::Pages;
 pub(crate) use process::Running;
 pub(crate) use website::{Website, free_port};
