@@ -161,8 +161,25 @@ fn a_self_signed_certificate_is_accepted_if_trusted_as_an_authority() {
         accepts(&shown, &trust(&[&shown.certificate]));
         let other = with(&["a.test"]);
         let (outcome, text, problem) = ask(&other, &trust(&[&other.certificate]));
-        assert!(outcome == Outcome::TlsFailed && problem.is_some(), "{is_ca:?}: {text}");
+        let problem = problem.map(|problem| problem.to_string());
+        let expected = "it is for `a.test`, not for `localhost`";
+        assert_eq!((outcome, problem.as_deref()), (Outcome::TlsFailed, Some(expected)), "{is_ca:?}: {text}");
     }
+}
+
+/// Goal: a common name is no name, as in browsers, and the message says so rather than what `--ca` is for.
+#[test]
+fn a_certificate_without_a_subject_alternative_name_is_told() {
+    let expected =
+        "it contains no `subjectAltName` to compare with `localhost`, and a common name does not count";
+    for is_ca in [IsCa::NoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
+        let mut params = params(&[]);
+        params.is_ca = is_ca;
+        let shown = self_signed(params);
+        refuses(&shown, &trust(&[&shown.certificate]), expected);
+    }
+    let authority = authority("one");
+    refuses(&issued(&authority, &params(&[])), &trust(&[authority.der()]), expected);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
-use drivers::web::{PlainDriver, Target, WebContext, WebContextOptions};
+use drivers::web::{Access, PlainDriver, Target, WebContext, WebContextOptions};
 use drivers::{TargetPolicy, Trust};
 use model::{
     Connection, Count, GeneratedText, HttpVersion, Outcome, Parameter, ReplyBody, Request, Secrets,
@@ -298,7 +298,12 @@ fn secrets_are_sent_but_not_shown() {
         stream.write_all(b"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n").unwrap();
         asked
     });
-    let target = Target { host: "localhost".to_owned(), port: address.port(), secure: false };
+    let target = Target {
+        host: "localhost".to_owned(),
+        port: address.port(),
+        secure: false,
+        access: Access::default(),
+    };
     let workload = WebWorkload { protocol: protocol(KEEP_ALIVE), ..asking(request) };
     let setup = WebContextOptions {
         target: &target,
@@ -328,7 +333,7 @@ fn secrets_are_sent_but_not_shown() {
 
 /// Returns the error of a context that cannot be created.
 fn refused(workload: &WebWorkload, secure: bool, sources: &[IpAddr]) -> String {
-    let target = Target { host: "localhost".to_owned(), port: 80, secure };
+    let target = Target { host: "localhost".to_owned(), port: 80, secure, access: Access::default() };
     let setup = WebContextOptions {
         target: &target,
         address: "127.0.0.1:80".parse().unwrap(),
@@ -389,7 +394,12 @@ fn connections_are_made_from_the_source_addresses_in_turn() {
         sources.collect::<Vec<_>>()
     });
     let sources = ["127.0.0.2", "127.0.0.3", "127.0.0.1"];
-    let target = Target { host: "localhost".to_owned(), port: address.port(), secure: false };
+    let target = Target {
+        host: "localhost".to_owned(),
+        port: address.port(),
+        secure: false,
+        access: Access::default(),
+    };
     let setup = WebContextOptions {
         target: &target,
         address,

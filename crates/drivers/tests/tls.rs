@@ -163,7 +163,7 @@ fn a_peer_without_tls_has_its_own_outcome() {
             let _ = stream.read_to_end(&mut Vec::new());
         },
         Outcome::TlsFailed,
-        "tls failed: received corrupt message",
+        "tls failed: the server does not answer in TLS",
     );
     check_bare(
         move |mut stream| {
@@ -181,6 +181,26 @@ fn a_peer_without_tls_has_its_own_outcome() {
         Outcome::Reset,
         "Connection reset by peer",
     );
+}
+
+/// Goal: a server without TLS 1.2 is told from one without TLS. Method: the alert `protocol_version`, with which such servers
+/// answer (RFC 5246 section 7.2.2), and the server's hello of TLS 1.1.
+#[test]
+fn a_server_with_old_versions_of_tls_is_told() {
+    let mut hello_of_tls11 = vec![22, 3, 2, 0, 42, 2, 0, 0, 38, 3, 2];
+    hello_of_tls11.extend([7; 32]);
+    hello_of_tls11.extend([0, 0xc0, 0x13, 0]);
+    for answer in [vec![21, 3, 1, 0, 2, 2, 70], hello_of_tls11] {
+        check_bare(
+            move |mut stream| {
+                assert!(0 < stream.read(&mut [0; 2000]).unwrap());
+                stream.write_all(&answer).unwrap();
+                let _ = stream.read_to_end(&mut Vec::new());
+            },
+            Outcome::TlsFailed,
+            "tls failed: the server has neither TLS 1.2 nor TLS 1.3",
+        );
+    }
 }
 
 /// Goal: a flood in the handshake is cut off. The peer can send no more than the socket buffers hold.

@@ -32,6 +32,9 @@ pub(crate) fn disclosed(
     if let Some(host) = target.host() {
         redactor = redactor.and(host, "server");
     }
+    if let Some(host) = target.connect_host() {
+        redactor = redactor.and(host, "server");
+    }
     let mut sections = match (sut, target) {
         (Some(sut), _) => sut.facts(),
         (None, ResolvedTarget::Embedded(database)) => vec![database.section()],
@@ -79,9 +82,13 @@ fn elsewhere(target: &ResolvedTarget, plan: &Plan) -> FactSection {
         [
             ("server", "not started by this run: nothing is known of its configuration".to_owned()),
             ("target", target.name()),
-            ("address", target.address().map_or("none".to_owned(), |address| address.to_string())),
+            ("address", place(target)),
         ],
     );
+    if target.shows_identity() {
+        let value = "shown to the server (`--cert`); its key is in no file of this run";
+        section.facts.push(Fact::found("client certificate", value).from("set by this run"));
+    }
     if target.is_encrypted() {
         let certificate = match &plan.sut.certificates {
             CertificateCheck::System => {
@@ -93,6 +100,15 @@ fn elsewhere(target: &ResolvedTarget, plan: &Plan) -> FactSection {
         section.facts.push(Fact::found("certificate", certificate).from("set by this run"));
     }
     section
+}
+
+/// Returns where connections go.
+fn place(target: &ResolvedTarget) -> String {
+    match (target.address(), target.socket()) {
+        (Some(address), _) => address.to_string(),
+        (None, Some(path)) => format!("Unix socket {}", path.display()),
+        (None, None) => "none".to_owned(),
+    }
 }
 
 /// Says which processes are watched that were there already, and which conclusions cannot be drawn about them.

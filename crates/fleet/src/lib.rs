@@ -10,6 +10,7 @@
 //! comes of it), `family` (what differs between protocol families). `transcripts` holds the order of events against a
 //! laboratory that only writes down what it is asked for.
 
+mod addresses;
 mod changes;
 mod checked;
 mod collect;

@@ -13,6 +13,7 @@ use observe::disk_of;
 use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, ServerFamily, SutRequest, clean_stale};
 use units::{Clock, Nanos, RealClock};
 
+use crate::addresses;
 use crate::checked::{GoldenCheck, recorded};
 use crate::collect::{BegunPoint, WatchedServer, collect_load_point};
 use crate::counts::Counts;
@@ -20,7 +21,7 @@ use crate::disclosed::{Disclosed, disclosed};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::{self, EmbeddedTarget, ResolvedTarget};
+use crate::family::{self, EmbeddedTarget, ExternalServer, ResolvedTarget};
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::{LoadSide, LoadThreads};
 use crate::memory_limit::memory_limit;
@@ -83,7 +84,9 @@ impl LocalLab {
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
         let disk_use = sut.as_ref().and_then(|_| family::disk_use(&plan, &request.data_dir));
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
-        let remarks: Vec<String> = sut.as_ref().and_then(RunningSut::buffer_warning).into_iter().collect();
+        let of_server = sut.as_ref().and_then(RunningSut::buffer_warning);
+        let remarks: Vec<String> =
+            of_server.into_iter().chain(address_remark(&request.server, &target)).collect();
         remarks.iter().for_each(|remark| observer.event(Event::Warning(remark.clone())));
         let plan = Arc::new(plan);
         let load = LoadThreads::new(Arc::clone(&plan), clock);
@@ -103,6 +106,16 @@ impl LocalLab {
             origin: Nanos::ZERO,
         })
     }
+}
+
+/// Returns what is to be said about the addresses of a running server.
+fn address_remark(server: &ServerChoice, target: &ResolvedTarget) -> Option<String> {
+    let ServerChoice::External(server) = server else { return None };
+    let chooses = match server {
+        ExternalServer::Web(..) => "`--resolve HOST:PORT:ADDRESS` chooses one",
+        _ => "an address in place of the name chooses one",
+    };
+    addresses::remark(server.host_and_port().0, target.address()?, chooses)
 }
 
 impl Laboratory for LocalLab {

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use drivers::CertificateProblem;
 use drivers::sql::StatementRefusal;
+use drivers::{CertificateProblem, TlsProblem};
 use model::{Family, Outcome};
 use thiserror::Error;
 
@@ -46,6 +46,14 @@ pub enum VerifyError {
         target: String,
         /// The problem.
         problem: CertificateProblem,
+    },
+    /// TLS cannot be established for another reason than its certificate.
+    #[error("no TLS connection to {target}: {problem}")]
+    Tls {
+        /// The server as given.
+        target: String,
+        /// The problem.
+        problem: TlsProblem,
     },
     /// A page of a survey has no complete reply.
     #[error("cannot fetch a page of {target}: {text}")]

@@ -112,7 +112,9 @@ impl Watchers {
         let Monitoring::On { others, watched } = monitoring else { return Ok(Watchers::default()) };
         let mut targets = WatchedTargets::select(watched)?;
         let external = target.address().filter(|address| sut.is_none() && is_here(address.ip()));
-        let unseen = external.and_then(|address| targets.add_target(address).err());
+        let at_address = external.and_then(|address| targets.add_target(address).err());
+        let at_socket = target.socket().and_then(|path| targets.add_target_socket(path).err());
+        let unseen = at_address.or(at_socket);
         let groups = WatchedGroups::default();
         let mut all = here(sut, target, &targets, &groups);
         all.iter_mut().try_for_each(|watcher| watcher.read().map(drop))?;
@@ -132,7 +134,8 @@ impl Watchers {
         for watcher in all.iter_mut().filter(|watcher| !watcher.groups_there().is_empty()) {
             let _ = first_reading(watcher);
         }
-        let is_metered = external.is_some_and(|address| targets.has_server(address));
+        let has_socket = target.socket().is_some() && targets.loaded().is_some();
+        let is_metered = has_socket || external.is_some_and(|address| targets.has_server(address));
         let meter = is_metered.then(|| groups.meter());
         let mut watchers = Watchers { all, targets, groups, known: BTreeSet::new(), meter, unseen };
         watchers.new_back_ends();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::Trust;
-use drivers::web::Target;
+use drivers::web::{Access, Target};
 use fleet::{
     Event, ExternalServer, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice,
     VerifyError, run,
@@ -57,7 +57,15 @@ fn plan(users: &[u32]) -> Plan {
 fn serve(files: FileSet) -> (WebServer, Target) {
     let server = WebServer::start(WebOptions::new(files)).unwrap();
     let address = server.address();
-    (server, Target { host: address.ip().to_string(), port: address.port(), secure: false })
+    (
+        server,
+        Target {
+            host: address.ip().to_string(),
+            port: address.port(),
+            secure: false,
+            access: Access::default(),
+        },
+    )
 }
 
 fn request<'a>(plan: &Plan, target: &Target, run_file: &'a Path) -> RunRequest<'a> {

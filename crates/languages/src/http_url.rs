@@ -3,12 +3,14 @@
 use std::net::Ipv6Addr;
 use std::str::FromStr;
 
+use crate::idn::ascii_host;
+
 /// A URL of an HTTP server. Its parts are checked: a host is a name or an address, a port is not 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpUrl {
     /// The scheme, in any case; `None` if there is none.
     pub scheme: Option<UrlScheme>,
-    /// The host: a name or an address, an IPv6 address in brackets.
+    /// The host: a name in ASCII or an address, an IPv6 address in brackets.
     pub host: String,
     /// The port; `None` if there is none.
     pub port: Option<u16>,
@@ -71,15 +73,13 @@ impl FromStr for HttpUrl {
             return Err(HttpUrlError::UserInfo);
         }
         let (host, port) = split_port(authority);
-        if !is_host(host) {
-            return Err(HttpUrlError::Host);
-        }
+        let host = ascii_host(host).filter(|host| is_host(host)).ok_or(HttpUrlError::Host)?;
         let port = port.map(|port| port_number(port).ok_or(HttpUrlError::Port)).transpose()?;
         if !target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
             return Err(HttpUrlError::Character);
         }
         let slash = if target.starts_with('?') { "/" } else { "" };
-        Ok(HttpUrl { scheme, host: host.to_owned(), port, target: format!("{slash}{target}") })
+        Ok(HttpUrl { scheme, host, port, target: format!("{slash}{target}") })
     }
 }
 
@@ -98,6 +98,11 @@ impl HttpUrl {
     pub fn port_or_default(&self) -> u16 {
         self.port.unwrap_or(self.scheme.unwrap_or(UrlScheme::Http).port())
     }
+}
+
+/// Returns host and port of a server as in a `Host` field: without a port that the scheme implies (RFC 9110 section 4.2).
+pub fn authority(scheme: UrlScheme, host: &str, port: u16) -> String {
+    if port == scheme.port() { host.to_owned() } else { format!("{host}:{port}") }
 }
 
 /// Parses a host, perhaps with a port, and no more than a slash behind it.
@@ -164,6 +169,7 @@ mod tests {
             ("http://h?auto", Some(Http), "h", "h:80", "/?auto"),
             ("http://h/to?url=http://x@y:1/", Some(Http), "h", "h:80", "/to?url=http://x@y:1/"),
             ("app_1:3000", None, "app_1:3000", "app_1:3000", ""),
+            ("http://é.example:81/", Some(Http), "xn--9ca.example:81", "xn--9ca.example:81", "/"),
             ("h/to?url=ftp://x", None, "h", "h:80", "/to?url=ftp://x"),
         ] {
             let url: HttpUrl = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -196,7 +202,7 @@ mod tests {
             ("http://[127.0.0.1]/", Host),
             ("http://[fe80::1%25lo]/", Host),
             ("http://x y/", Host),
-            ("é:80", Host),
+            ("é\u{202e}:80", Host),
             ("http://x:/", Port),
             ("http://x:0/", Port),
             ("http://x:+80/", Port),

@@ -14,8 +14,10 @@ mod credentials;
 mod diagnostics;
 mod foreign;
 mod http_url;
+mod idn;
 mod load_list;
 mod names;
+mod percent;
 mod quantity;
 pub mod reader;
 pub mod schema;
@@ -29,9 +31,11 @@ pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use foreign::{
     FOREIGN_CHARS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_terminal_control,
 };
-pub use http_url::{HttpUrl, HttpUrlError, UrlScheme, host_and_port, is_host};
+pub use http_url::{HttpUrl, HttpUrlError, UrlScheme, authority, host_and_port, is_host};
+pub use idn::ascii_host;
 pub use load_list::{
     LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
 };
 pub use names::Named;
+pub use percent::{percent_decoded, percent_encoded};
 pub use quantity::{QuantityError, parse_bytes, parse_time, parse_time_up_to, time_text};

@@ -45,7 +45,7 @@ impl ServerSocket {
             DatabasePlace::Unix(path) => SocketEndpoint::Unix(path.clone()),
         };
         // The protocols of databases have no name in ALPN, or none that a server insists on.
-        let tls = server.encryption.as_ref().map(|one| ClientTls::new(&one.host, &one.trust, &[]));
+        let tls = server.encryption.as_ref().map(|one| ClientTls::new(&one.host, &one.trust, None, &[]));
         Ok(ServerSocket { endpoint, tls: tls.transpose().map_err(DatabaseSetupError::Tls)? })
     }
 

@@ -8,7 +8,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme};
 use webpki::EndEntityCert;
 
 /// The most names of a certificate that are shown.
@@ -70,9 +70,16 @@ pub enum CertificateProblem {
     WrongName {
         /// The name of the target.
         asked: String,
-        /// Its names, at most five.
+        /// Its names, at least one and at most five.
         names: Vec<String>,
     },
+    /// It contains no name (`subjectAltName`) to compare with that of the target.
+    NoName {
+        /// The name of the target.
+        asked: String,
+    },
+    /// It is of a version of X.509 before 3, which has no names.
+    OldVersion,
     /// It is self-signed and not among the authorities.
     SelfSigned,
     /// Its chain ends at none of this many authorities.
@@ -93,8 +100,14 @@ impl fmt::Display for CertificateProblem {
             CertificateProblem::Expired(0) => f.write_str("it expired today"),
             CertificateProblem::Expired(n) => write!(f, "it expired {} ago", days(n)),
             CertificateProblem::NotYetValid(n) => write!(f, "it becomes valid in {}", days(n)),
-            CertificateProblem::WrongName { asked, names } if names.is_empty() => {
-                write!(f, "it contains no name to compare with `{asked}`")
+            CertificateProblem::NoName { asked } => {
+                write!(
+                    f,
+                    "it contains no `subjectAltName` to compare with `{asked}`, and a common name does not count"
+                )
+            }
+            CertificateProblem::OldVersion => {
+                f.write_str("it is of X.509 version 1 or 2, which has no `subjectAltName`")
             }
             CertificateProblem::WrongName { asked, names } => {
                 write!(f, "it is for `{}`, not for `{asked}`", names.join("`, `"))
@@ -155,6 +168,16 @@ impl CertificateVerifier {
         error
     }
 
+    /// Notes that a certificate is of an old version, whose key cannot be used even where any certificate is accepted.
+    fn unless_old<T>(&self, verified: Result<T, Error>) -> Result<T, Error> {
+        verified.map_err(|error| match &error {
+            Error::InvalidCertificate(CertificateError::Other(other)) if is_of_old_version(other) => {
+                self.refuse(CertificateProblem::OldVersion, error)
+            }
+            _ => error,
+        })
+    }
+
     /// Returns whether this chain was accepted before.
     fn is_known(&self, end_entity: &CertificateDer<'_>, others: &[CertificateDer<'_>]) -> bool {
         let Some((first, rest)) = self.good.get().and_then(|good| good.split_first()) else { return false };
@@ -167,12 +190,13 @@ impl CertificateVerifier {
         let Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
         let is_only_that =
             matches!(other.0.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity));
-        let Trust::Authorities(authorities) = &self.trust else { return false };
         // The dates are checked before that error is found.
-        is_only_that
-            && authorities.0.iter().any(|one| one == shown)
-            && EndEntityCert::try_from(shown)
-                .is_ok_and(|shown| shown.verify_is_valid_for_subject_name(name).is_ok())
+        is_only_that && self.is_authority(shown) && name_problem(shown, name).is_none()
+    }
+
+    /// Returns whether a certificate is among the authorities.
+    fn is_authority(&self, shown: &CertificateDer<'_>) -> bool {
+        matches!(&self.trust, Trust::Authorities(authorities) if authorities.0.iter().any(|one| one == shown))
     }
 
     fn problem_of(
@@ -183,7 +207,12 @@ impl CertificateVerifier {
     ) -> CertificateProblem {
         let days = |from: UnixTime, to: UnixTime| to.as_secs().saturating_sub(from.as_secs()) / DAY_S;
         let Error::InvalidCertificate(error) = error else { return other(&error.to_string()) };
+        let asked = || name.to_str().into_owned();
         match error {
+            CertificateError::Other(error) if is_of_old_version(error) => CertificateProblem::OldVersion,
+            CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => {
+                CertificateProblem::NoName { asked: asked() }
+            }
             CertificateError::Expired => CertificateProblem::Expired(0),
             CertificateError::ExpiredContext { time, not_after } => {
                 CertificateProblem::Expired(days(*not_after, *time))
@@ -193,14 +222,37 @@ impl CertificateVerifier {
                 CertificateProblem::NotYetValid(days(*time, *not_before))
             }
             CertificateError::NotValidForNameContext { presented, .. } => CertificateProblem::WrongName {
-                asked: name.to_str().into_owned(),
+                asked: asked(),
                 names: presented.iter().take(NAMES_MAX).map(|one| plain_name(one)).collect(),
             },
+            _ if self.is_authority(shown) => {
+                name_problem(shown, name).unwrap_or_else(|| other(&error.to_string()))
+            }
             _ if is_self_signed(shown) => CertificateProblem::SelfSigned,
             CertificateError::UnknownIssuer => CertificateProblem::UnknownIssuer(self.n_authorities),
             error => other(&error.to_string()),
         }
     }
+}
+
+/// Returns why a certificate is not for a name; `None` if it is.
+fn name_problem(shown: &CertificateDer<'_>, name: &ServerName<'_>) -> Option<CertificateProblem> {
+    let asked = name.to_str().into_owned();
+    let shown = EndEntityCert::try_from(shown).ok()?;
+    let names: Vec<String> = match shown.verify_is_valid_for_subject_name(name).err()? {
+        webpki::Error::CertNotValidForName(context) => {
+            context.presented.iter().take(NAMES_MAX).map(|one| plain_name(one)).collect()
+        }
+        error => return Some(other(&error.to_string())),
+    };
+    Some(match names.is_empty() {
+        true => CertificateProblem::NoName { asked },
+        false => CertificateProblem::WrongName { asked, names },
+    })
+}
+
+fn is_of_old_version(error: &OtherError) -> bool {
+    matches!(error.0.downcast_ref::<webpki::Error>(), Some(webpki::Error::UnsupportedCertVersion))
 }
 
 fn other(text: &str) -> CertificateProblem {
@@ -262,7 +314,7 @@ impl ServerCertVerifier for CertificateVerifier {
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, algorithms)
+        self.unless_old(verify_tls12_signature(message, certificate, signature, algorithms))
     }
 
     fn verify_tls13_signature(
@@ -272,10 +324,58 @@ impl ServerCertVerifier for CertificateVerifier {
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, algorithms)
+        self.unless_old(verify_tls13_signature(message, certificate, signature, algorithms))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::crypto::ring;
+
+    use super::*;
+
+    /// Returns the content of an element of DER, and what follows it.
+    fn element(der: &[u8]) -> (&[u8], &[u8]) {
+        let (start, length) = match der[1] {
+            0x82 => (4, usize::from(der[2]) << 8 | usize::from(der[3])),
+            0x81 => (3, usize::from(der[2])),
+            length => (2, usize::from(length)),
+        };
+        (&der[start..start + length], &der[start + length..])
+    }
+
+    fn sequence(content: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(content.len()).unwrap().to_be_bytes();
+        [&[0x30, 0x82][..], &length, content].concat()
+    }
+
+    /// Returns a certificate without its version, which means 1, and without extensions. Its signature is wrong then.
+    fn as_version_1(certificate: &[u8]) -> CertificateDer<'static> {
+        let (whole, _) = element(certificate);
+        let (fields, signed) = element(whole);
+        let (_, mut fields) = element(fields);
+        let mut kept = Vec::new();
+        while !fields.is_empty() {
+            let (_, rest) = element(fields);
+            let field = &fields[..fields.len() - rest.len()];
+            kept.extend_from_slice(if field[0] == 0xa3 { &[] } else { field });
+            fields = rest;
+        }
+        CertificateDer::from(sequence(&[sequence(&kept), signed.to_vec()].concat()))
+    }
+
+    #[test]
+    fn a_certificate_of_an_old_version_is_told() {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let trust = Trust::Authorities(Authorities::new([made.cert.der().to_vec()]).unwrap());
+        let verifier = CertificateVerifier::new(&trust, Arc::new(ring::default_provider())).unwrap();
+        let shown = as_version_1(made.cert.der());
+        let name = ServerName::try_from("localhost").unwrap();
+        verifier.verify_server_cert(&shown, &[], &name, &[], UnixTime::now()).unwrap_err();
+        assert_eq!(verifier.problem(), Some(CertificateProblem::OldVersion));
     }
 }

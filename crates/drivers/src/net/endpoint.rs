@@ -1,10 +1,12 @@
-//! One address of a server, under the target policy.
+//! One address of a server, under the target policy, or a Unix socket.
 
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use rustix::io::Errno;
+use rustix::net::SocketAddrUnix;
 use thiserror::Error;
 
 use super::tcp;
@@ -13,10 +15,17 @@ use crate::TargetPolicy;
 /// An address of a server with the local addresses that a load thread's connections to it come from, in turn.
 #[derive(Debug)]
 pub struct TargetEndpoint {
-    address: SocketAddr,
+    place: Place,
     policy: TargetPolicy,
     sources: Box<[IpAddr]>,
     next_source: Cell<usize>,
+}
+
+/// The place of a server.
+#[derive(Debug)]
+enum Place {
+    Tcp(SocketAddr),
+    Unix(SocketAddrUnix),
 }
 
 /// A source address that connections cannot be made from.
@@ -30,6 +39,11 @@ pub struct SourceAddressError {
     /// The system's error.
     pub problem: Errno,
 }
+
+/// A path that is too long for a Unix socket.
+#[derive(Debug, Error)]
+#[error("`{0}` is too long for the path of a Unix socket\nhint: make a link to it with a shorter path")]
+pub struct SocketPathError(String);
 
 impl TargetEndpoint {
     /// Creates an endpoint; without source addresses, the system chooses them.
@@ -45,26 +59,45 @@ impl TargetEndpoint {
             let made = tcp::make_socket(&address, Some(*source));
             made.map_err(|problem| SourceAddressError { address: *source, problem })?;
         }
-        Ok(TargetEndpoint { address, policy, sources: sources.into(), next_source: Cell::new(0) })
+        Ok(TargetEndpoint {
+            place: Place::Tcp(address),
+            policy,
+            sources: sources.into(),
+            next_source: Cell::new(0),
+        })
     }
 
-    /// Returns the address of the server.
-    pub(crate) fn address(&self) -> IpAddr {
-        self.address.ip()
+    /// Creates an endpoint at a Unix socket of this machine.
+    ///
+    /// # Errors
+    /// The path is too long for a socket.
+    pub fn of_socket(path: &Path) -> Result<TargetEndpoint, SocketPathError> {
+        let address = SocketAddrUnix::new(path).map_err(|_| SocketPathError(path.display().to_string()))?;
+        let (policy, next_source) = (TargetPolicy, Cell::new(0));
+        Ok(TargetEndpoint { place: Place::Unix(address), policy, sources: Box::default(), next_source })
     }
 
-    /// Returns whether the policy allows the address.
-    pub(crate) fn is_allowed(&self) -> bool {
-        self.policy.allows(self.address.ip())
+    /// Returns the address of the server if the policy does not allow it.
+    pub(crate) fn forbidden(&self) -> Option<IpAddr> {
+        match &self.place {
+            Place::Tcp(address) if !self.policy.allows(address.ip()) => Some(address.ip()),
+            Place::Tcp(_) | Place::Unix(_) => None,
+        }
+    }
+
+    /// Returns whether it is a Unix socket.
+    pub(crate) fn is_socket(&self) -> bool {
+        matches!(self.place, Place::Unix(_))
     }
 
     /// Starts a connection. Returns the socket and whether it is already established.
     #[inline]
     pub(crate) fn begin(&self) -> Result<(OwnedFd, bool), Errno> {
-        if !self.is_allowed() {
-            return Err(Errno::ACCESS);
+        match &self.place {
+            Place::Tcp(address) if self.policy.allows(address.ip()) => tcp::begin(address, self.source()),
+            Place::Tcp(_) => Err(Errno::ACCESS),
+            Place::Unix(address) => tcp::begin_unix(address),
         }
-        tcp::begin(&self.address, self.source())
     }
 
     /// Connects; returns the established socket.

@@ -35,7 +35,8 @@ impl From<Errno> for OperationFailure {
     /// Maps a kernel error to an outcome.
     fn from(error: Errno) -> OperationFailure {
         let outcome = match error {
-            Errno::CONNREFUSED => Outcome::Refused,
+            // A Unix socket that nobody listens on any more, or whose accept backlog is full.
+            Errno::CONNREFUSED | Errno::NOENT | Errno::AGAIN => Outcome::Refused,
             Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Outcome::Reset,
             Errno::TIMEDOUT => Outcome::TimedOut,
             Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Outcome::NoLocalPort,

@@ -1,4 +1,4 @@
-//! TCP sockets.
+//! TCP sockets, and Unix sockets in their place.
 //!
 //! The cost of a request is its kernel calls. A connection per request takes six: socket, connect, send (at
 //! once: on a fast network the connection is established by then), registration for reading only, one read,
@@ -14,7 +14,8 @@ use std::task::{Context, Poll, Waker, ready};
 
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SendFlags, SocketFlags, SocketType, bind, connect, send, socket_with, sockopt,
+    AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, connect, send, socket_with,
+    sockopt,
 };
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
@@ -65,6 +66,14 @@ pub(super) fn begin(address: &SocketAddr, source: Option<IpAddr>) -> Result<(Own
         Err(Errno::INPROGRESS) => Ok((socket, false)),
         Err(error) => Err(error),
     }
+}
+
+/// Starts a connection to a Unix socket. The kernel establishes it at once, or refuses it.
+pub(super) fn begin_unix(address: &SocketAddrUnix) -> Result<(OwnedFd, bool), Errno> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    connect(&socket, address)?;
+    Ok((socket, true))
 }
 
 /// Sends a request on a connecting socket: on a fast network the connection is established by now.

@@ -19,8 +19,8 @@ use super::seen::{ObjectSeen, SeenBodies};
 use super::session::{SessionContext, SessionTarget};
 use super::target::Target;
 use super::tls::{HandshakeCounts, TlsSettings};
-use crate::net::OperationFailure;
-use crate::{CertificateProblem, SourceAddressError, TargetEndpoint, TargetPolicy, Trust};
+use crate::net::{OperationFailure, TlsProblem};
+use crate::{CertificateProblem, SocketPathError, SourceAddressError, TargetEndpoint, TargetPolicy, Trust};
 
 /// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls a
 /// large body takes; 128 KiB still fits the second-level cache together with the content block.
@@ -32,7 +32,7 @@ pub struct WebContextOptions<'a> {
     /// The server as given by the user.
     pub target: &'a Target,
     /// One of the addresses that [`TargetPolicy::resolve`] returned for it; checked again at every
-    /// connection.
+    /// connection. It does not matter where connections go to a Unix socket.
     pub address: SocketAddr,
     /// The policy on addresses.
     pub policy: TargetPolicy,
@@ -81,6 +81,9 @@ pub enum WebSetupError {
     /// Connections cannot be made from a source address.
     #[error(transparent)]
     Source(#[from] SourceAddressError),
+    /// The path of a Unix socket cannot be used.
+    #[error(transparent)]
+    Socket(#[from] SocketPathError),
     /// TLS cannot be set up.
     #[error("cannot set up TLS: {0}")]
     Tls(String),
@@ -113,6 +116,8 @@ pub struct WebContext {
     explanation: RefCell<String>,
     /// Secrets to remove from it.
     secrets: Secrets,
+    /// The reason for which TLS failed last, if it is known.
+    tls_problem: Cell<Option<TlsProblem>>,
 }
 
 /// The numbers of what happened to kept connections, of which most operations never hear.
@@ -138,9 +143,12 @@ impl WebContext {
     pub fn new(setup: WebContextOptions<'_>) -> Result<Rc<WebContext>, WebSetupError> {
         let WebContextOptions { target, workload, .. } = setup;
         let protocol = &workload.protocol;
-        let host = format!("{}:{}", target.host, target.port);
+        let host = target.authority();
         target.check(protocol)?;
-        let endpoint = TargetEndpoint::new(setup.address, setup.policy, setup.source_addresses)?;
+        let endpoint = match target.socket() {
+            Some(path) => TargetEndpoint::of_socket(path)?,
+            None => TargetEndpoint::new(setup.address, setup.policy, setup.source_addresses)?,
+        };
         let secrets = setup.secrets;
         let filled: Vec<Request> = (0..)
             .zip(&workload.requests)
@@ -179,6 +187,7 @@ impl WebContext {
             kept: Cell::default(),
             explanation: RefCell::default(),
             secrets: secrets.clone(),
+            tls_problem: Cell::default(),
         }))
     }
 
@@ -212,6 +221,7 @@ impl WebContext {
             kept: Cell::default(),
             explanation: RefCell::default(),
             secrets: self.secrets.clone(),
+            tls_problem: Cell::default(),
         }))
     }
 
@@ -248,6 +258,43 @@ impl WebContext {
     /// Returns the problem of the last certificate that was refused.
     pub fn certificate_problem(&self) -> Option<CertificateProblem> {
         self.tls.as_ref()?.problem()
+    }
+
+    /// Returns the reason for which TLS failed last, if it is known and not the server's certificate; and the likely one
+    /// where the server has just ended the connection.
+    pub fn tls_problem(&self) -> Option<TlsProblem> {
+        self.tls_problem.get().or_else(|| self.tls.as_ref()?.client.problem_of_end())
+    }
+
+    /// Returns whether the server has asked for a client certificate, and there is none.
+    pub(crate) fn lacks_identity(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.client.problem_of_end() == Some(TlsProblem::NoIdentity))
+    }
+
+    /// Stores why TLS failed, in words that name the cause where it is known.
+    #[cold]
+    pub(crate) fn tls_failure(&self, error: &rustls::Error) -> OperationFailure {
+        let text = self.tls_problem_text(error);
+        self.explain(model::Outcome::TlsFailed, text)
+    }
+
+    /// Returns why TLS failed, in words that name the cause where it is known.
+    #[cold]
+    pub(crate) fn tls_problem_text(&self, error: &rustls::Error) -> String {
+        let problem = self.tls.as_ref().and_then(|tls| tls.client.problem_of(error));
+        self.tls_problem.set(problem);
+        problem.map_or_else(|| error.to_string(), |problem| problem.to_string())
+    }
+
+    /// Stores that the server has ended a connection before TLS was established.
+    #[cold]
+    pub(crate) fn ended_in_handshake(&self) -> OperationFailure {
+        let problem = self.tls.as_ref().and_then(|tls| tls.client.problem_of_end());
+        let text = "connection ended in the handshake";
+        self.explain(
+            model::Outcome::TlsFailed,
+            problem.map_or(text.to_owned(), |one| format!("{text}: {one}")),
+        )
     }
 
     /// Returns the prepared request of an operation.

@@ -30,8 +30,8 @@ pub(crate) fn describe(web: &WebContext, operation: &WebRequest, reply: &Reply) 
             format!("no end of the head within {HEAD_BYTES_MAX} bytes and {RESPONSE_HEADERS_MAX} lines")
         }
         Outcome::TimedOut => format!("no complete reply after {}", reply.done - reply.sent),
-        Outcome::Forbidden if !web.endpoint.is_allowed() => {
-            format!("the target policy does not allow `{}`", web.endpoint.address())
+        Outcome::Forbidden if let Some(address) = web.endpoint.forbidden() => {
+            format!("the target policy does not allow `{address}`")
         }
         Outcome::TlsFailed if is_about_certificate(web) => {
             let problem = web.certificate_problem().map(|problem| format!(": {problem}"));

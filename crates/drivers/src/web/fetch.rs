@@ -37,6 +37,8 @@ pub struct FetchedReply {
     pub body_bytes: u64,
     /// A hash of the body.
     pub body_digest: u64,
+    /// Whether the server has asked for a client certificate and got none.
+    pub lacks_identity: bool,
 }
 
 /// A fetch without a complete reply.
@@ -66,6 +68,8 @@ pub async fn fetch(
         (_, Tls::Off) => over_http1::<TcpTransport>(web, &operation).await,
         _ => over_http1::<TlsTransport>(web, &operation).await,
     };
+    let lacks_identity = web.lacks_identity();
+    let fetched = fetched.map(|reply| FetchedReply { lacks_identity, ..reply });
     fetched.map_err(|failure| {
         let measured = Marks::default().measured(0, 0);
         let reply = failure.into_reply(sent, web.clock.now(), measured);

@@ -1,6 +1,6 @@
 //! The web family over HTTP/1 and HTTP/2, with and without TLS: fetches objects and checks every byte.
 //!
-//! - [`Target`]: the server as given by the user.
+//! - [`Target`]: the server as given by the user; [`Access`]: how connections to it are made.
 //! - [`WebContext`]: the state that all connections of a thread share: address, requests, content, read
 //!   buffer.
 //! - [`PlainDriver`], [`TlsDriver`], [`Http2Driver`]: drivers of one virtual user. They are separate types,
@@ -15,6 +15,7 @@
 //! - `fetch`: a page without expectations, to learn what a server answers.
 //! - `describe`: failures of operations, described for people; `malformed`: the line at fault of a reply that is not HTTP.
 
+mod access;
 mod body_check;
 mod context;
 mod describe;
@@ -31,11 +32,12 @@ mod target;
 mod tls;
 mod transport;
 
+pub use access::{Access, ConnectTo};
 pub use context::{KeptConnectionCounts, WebContext, WebContextOptions, WebSetupError};
 pub use driver::{PlainDriver, TlsDriver, WebDriver};
 pub use fetch::{FetchError, FetchedReply, fetch};
 pub use http2::Http2Driver;
 pub use seen::{ObjectSeen, Stage};
 pub use session::{SessionDriver, SessionTransport, SessionUser, untrusted};
-pub use target::{Target, TargetError};
+pub use target::{Target, TargetError, at_socket};
 pub use tls::HandshakeCounts;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use drivers::web::{PlainDriver, Target, WebContext, WebContextOptions};
+use drivers::web::{Access, PlainDriver, Target, WebContext, WebContextOptions};
 use drivers::{TargetPolicy, Trust};
 use engine::Driver;
 use model::{
@@ -76,7 +76,8 @@ pub(crate) fn context(
     trust: &Trust,
 ) -> Rc<WebContext> {
     let secure = protocol.tls != Tls::Off;
-    let target = Target { host: "localhost".to_owned(), port: address.port(), secure };
+    let target =
+        Target { host: "localhost".to_owned(), port: address.port(), secure, access: Access::default() };
     let setup = WebContextOptions {
         target: &target,
         address,

@@ -79,10 +79,11 @@ pub enum ExternalServer {
 }
 
 impl ExternalServer {
-    /// Returns the host, by name or address, and the port; of a socket of this machine, its loopback address.
+    /// Returns the host, by name or address, and the port that connections go to; of a socket of this machine, its loopback
+    /// address.
     pub fn host_and_port(&self) -> (&str, u16) {
         match self {
-            ExternalServer::Web(target, _) => (&target.host, target.port),
+            ExternalServer::Web(target, _) => target.connect_host_and_port(),
             ExternalServer::App(server) => (&server.host, server.port),
             ExternalServer::OrderEntry(server) => (&server.host, server.port),
             ExternalServer::Database(database) | ExternalServer::Sql(database) => {
@@ -278,10 +279,10 @@ impl ResolvedTarget {
         })
     }
 
-    /// Returns the address of the server; `None` of what is in this process.
+    /// Returns the address of the server; `None` of a Unix socket, and of what is in this process.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         Some(match self {
-            ResolvedTarget::Web(web) => web.address,
+            ResolvedTarget::Web(web) => return web.target.socket().is_none().then_some(web.address),
             ResolvedTarget::App(app) => app.address,
             ResolvedTarget::OrderEntry(orders) => orders.address,
             ResolvedTarget::Database(database) => database.address,
@@ -290,6 +291,19 @@ impl ResolvedTarget {
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
         })
+    }
+
+    /// Returns the path of the Unix socket that a web server listens on, if load goes there.
+    pub(crate) fn socket(&self) -> Option<&Path> {
+        match self {
+            ResolvedTarget::Web(web) => web.target.socket(),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a client certificate is shown to the server where it asks for one.
+    pub(crate) fn shows_identity(&self) -> bool {
+        matches!(self, ResolvedTarget::Web(web) if web.target.access.identity.is_some())
     }
 
     /// Returns the server as it was named.
@@ -318,6 +332,16 @@ impl ResolvedTarget {
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => &echo.server.host,
         })
+    }
+
+    /// Returns the host that connections to a web server go to, where it is not that in its name.
+    pub(crate) fn connect_host(&self) -> Option<&str> {
+        match self {
+            ResolvedTarget::Web(web) => {
+                Some(web.target.connect_host_and_port().0).filter(|host| *host != web.target.host)
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether connections to the server are encrypted.

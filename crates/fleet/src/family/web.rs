@@ -273,13 +273,28 @@ impl Objects<'_> {
         clock: RealClock,
     ) -> Result<(), VerifyError> {
         let (target, time_limit) = (self.target.target.to_string(), self.plan.time_limit);
-        let refusal = |reply: &Reply| {
-            let problem = (reply.outcome == Outcome::TlsFailed).then(|| context.certificate_problem());
-            problem.flatten().map(|problem| VerifyError::Certificate { target: target.clone(), problem })
-        };
+        let refusal = |reply: &Reply| tls_error(&target, context, reply.outcome, reply.detail != 0);
         let slow = |request: &WebRequest| timed_out(self.workload, request, time_limit);
         let probe = Probe { family: Family::Web, target: target.clone(), time_limit, clock };
         probe.perform_all(driver, &self.requests, slow, refusal).await
+    }
+}
+
+/// Returns what a failure says about TLS to the server; `None` if it says nothing. `has_begun` is whether a part of a reply
+/// had come.
+fn tls_error(target: &str, context: &WebContext, outcome: Outcome, has_begun: bool) -> Option<VerifyError> {
+    let target = target.to_owned();
+    match outcome {
+        Outcome::TlsFailed if let Some(problem) = context.certificate_problem() => {
+            Some(VerifyError::Certificate { target, problem })
+        }
+        Outcome::TlsFailed => context.tls_problem().map(|problem| VerifyError::Tls { target, problem }),
+        // Some servers end the connection without an alert, or it is lost with the connection.
+        Outcome::Truncated if has_begun => None,
+        Outcome::Truncated | Outcome::Reset | Outcome::ConnectionLost => {
+            context.tls_problem().map(|problem| VerifyError::Tls { target, problem })
+        }
+        _ => None,
     }
 }
 
@@ -320,7 +335,7 @@ mod tests {
     use std::net::TcpListener;
 
     use drivers::Trust;
-    use drivers::web::Target;
+    use drivers::web::{Access, Target};
     use testkit::{closed_plan, phases};
     use units::Nanos;
 
@@ -338,7 +353,12 @@ mod tests {
             workload.requests.truncate(1);
             workload.requests[0].method = method.to_owned();
             let path = workload.requests[0].path_of(0);
-            let target = Target { host: "127.0.0.1".to_owned(), port: address.port(), secure: false };
+            let target = Target {
+                host: "127.0.0.1".to_owned(),
+                port: address.port(),
+                secure: false,
+                access: Access::default(),
+            };
             let target = WebTarget { target, address, trust: Trust::Any, secrets: Secrets::default() };
             let error = probe(&plan, &target, RealClock::start(), &AtomicBool::new(false)).unwrap_err();
             let VerifyError::Wrong { named, .. } = error else { panic!("{error}") };

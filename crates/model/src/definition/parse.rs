@@ -97,9 +97,16 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     })
 }
 
+/// The scheme of a server at a Unix socket.
+const SOCKET_SCHEME: &str = "http+unix://";
+
 /// Reads the URL of a running server: all but its path, which requests have.
 fn target(value: &DeValue) -> Result<String, ValueError> {
     let written = line(value)?;
+    if written.to_ascii_lowercase().starts_with(SOCKET_SCHEME) {
+        // Its path is read where connections are made.
+        return Ok(written);
+    }
     let hint = "write the server alone, such as `http://127.0.0.1:8080/`";
     // A text before `@` may be a password, so the error does not repeat the URL.
     let url: HttpUrl =

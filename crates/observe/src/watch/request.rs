@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use super::describe::{GroupDescription, describe};
 use super::group::ProcessGroup;
@@ -36,7 +37,20 @@ impl WatchedTargets {
     /// # Errors
     /// They cannot be found, or this user may not see them; the selected ones are watched all the same.
     pub fn add_target(&mut self, target: SocketAddr) -> Result<(), WatchError> {
-        let sought = Sought::Target(target);
+        self.add_loaded(Sought::Target(target))
+    }
+
+    /// Does the same for those that listen on the Unix socket with this path.
+    ///
+    /// # Errors
+    /// As for an address.
+    pub fn add_target_socket(&mut self, path: &Path) -> Result<(), WatchError> {
+        // The kernel has the path by which the server named it, which need not be that of a link to it.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        self.add_loaded(Sought::Socket(path.display().to_string()))
+    }
+
+    fn add_loaded(&mut self, sought: Sought) -> Result<(), WatchError> {
         let found = sought.find()?;
         let is_found = |group: &&ProcessGroup| found.leaders.iter().any(|pid| group.members().contains(pid));
         let selected = self.updated().iter().find(is_found).map(|group| group.label.clone());

@@ -55,9 +55,9 @@ pub(super) fn failure(web: &WebContext, error: &h2::Error, body_bytes: u64) -> O
 /// Maps an error of the underlying stream.
 #[cold]
 pub(super) fn io_failure(web: &WebContext, error: &io::Error, body_bytes: u64) -> OperationFailure {
-    let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match error.kind() {
-        _ if is_tls => web.explain(Outcome::TlsFailed, error),
+        _ if let Some(error) = tls => web.tls_failure(error),
         _ if error.raw_os_error().is_some() => {
             errno(io::Error::from_raw_os_error(error.raw_os_error().unwrap_or(0))).into()
         }

@@ -205,14 +205,14 @@ async fn connect(
     let socket = web.endpoint.connect().await?;
     let stream = TcpStream::from_std(StdStream::from(socket)).map_err(tcp::errno)?;
     // Small frames of many streams must not wait for each other's acknowledgements.
-    stream.set_nodelay(true).map_err(tcp::errno)?;
+    if !web.endpoint.is_socket() {
+        stream.set_nodelay(true).map_err(tcp::errno)?;
+    }
     let settings = web.tls.as_ref().zip(tls);
     let Some((settings, config)) = settings else { return handshake(web, stream, requests_max).await };
     let connecting = TlsConnector::from(Arc::clone(config)).connect(settings.client.name.clone(), stream);
     let stream = connecting.await.map_err(|error| match io_failure(web, &error, 0) {
-        OperationFailure { outcome: Outcome::Truncated, .. } => {
-            web.explain(Outcome::TlsFailed, "connection ended in the handshake")
-        }
+        OperationFailure { outcome: Outcome::Truncated, .. } => web.ended_in_handshake(),
         failure => failure,
     })?;
     let session = stream.get_ref().1;

@@ -15,7 +15,7 @@ use super::origin::Origin;
 use crate::Trust;
 use crate::net::OperationFailure;
 use crate::web::context::{ExpectedReply, WebContext};
-use crate::web::{PlainDriver, Target, TlsDriver};
+use crate::web::{Access, PlainDriver, Target, TlsDriver};
 use crate::{TargetPolicy, TargetPolicyError};
 
 /// The most servers besides the target whose addresses are remembered.
@@ -71,7 +71,9 @@ impl Elsewhere {
             Ok(Err(TargetPolicyError::Forbidden { .. })) => return Err(BadRedirect::Forbidden.into()),
             Ok(Err(_)) | Err(_) => return Err(BadRedirect::NoAddress.into()),
         };
-        let target = Target { host: origin.host.clone(), port: origin.port, secure: origin.secure };
+        // A client certificate is for the target alone.
+        let access = Access::default();
+        let target = Target { host: origin.host.clone(), port: origin.port, secure: origin.secure, access };
         let protocol = WebProtocol {
             http: HttpVersion::Http11,
             tls: if origin.secure { Tls::Full } else { Tls::Off },

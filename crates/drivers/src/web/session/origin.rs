@@ -1,6 +1,6 @@
 //! Origins (RFC 6454), and where a `Location` leads (RFC 3986).
 
-use languages::{HttpUrl, UrlScheme};
+use languages::{HttpUrl, UrlScheme, authority};
 
 use crate::web::Target;
 
@@ -29,9 +29,9 @@ impl Origin {
         Origin { secure: target.secure, host: target.host.to_ascii_lowercase(), port: target.port }
     }
 
-    /// Returns host and port, as in a `Host` header.
+    /// Returns host and port as in a `Host` field: without a port that the scheme implies.
     pub(crate) fn authority(&self) -> String {
-        format!("{}:{}", self.host, self.port)
+        authority(if self.secure { UrlScheme::Https } else { UrlScheme::Http }, &self.host, self.port)
     }
 }
 

@@ -49,7 +49,7 @@ impl TlsSettings {
             return Ok(None);
         }
         let alpn: &[u8] = if protocol.http == HttpVersion::Http2 { b"h2" } else { b"http/1.1" };
-        let client = ClientTls::new(&target.host, trust, &[alpn])?;
+        let client = ClientTls::new(&target.host, trust, target.access.identity.as_ref(), &[alpn])?;
         Ok(Some(TlsSettings { client, resumes: protocol.tls == Tls::Resumed }))
     }
 

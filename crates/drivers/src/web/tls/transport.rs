@@ -125,7 +125,7 @@ async fn connect_and_handshake(
 ) -> Result<(TlsTransport, Nanos), OperationFailure> {
     let settings = web.tls.as_ref().expect("a context for TLS has settings for it");
     let session = UnbufferedClientConnection::new(config, settings.client.name.clone())
-        .map_err(|error| web.explain(Outcome::TlsFailed, error))?;
+        .map_err(|error| web.tls_failure(&error))?;
     let socket = web.endpoint.connect().await?;
     let mut tls = TlsTransport {
         link: TcpTransport::new(socket)?,
@@ -144,7 +144,7 @@ async fn connect_and_handshake(
         }
         received = tls.read(web).await?;
         if received.bytes == 0 {
-            return Err(web.explain(Outcome::TlsFailed, "connection ended in the handshake"));
+            return Err(web.ended_in_handshake());
         }
     }
 }
@@ -187,11 +187,11 @@ impl TlsTransport {
         let mut at = 0;
         loop {
             let UnbufferedStatus { mut discard, state } = self.session.process_tls_records(&mut input[at..]);
-            let state = state.map_err(|error| web.explain(Outcome::TlsFailed, error))?;
+            let state = state.map_err(|error| web.tls_failure(&error))?;
             let standing = match state {
                 ConnectionState::ReadTraffic(mut traffic) => {
                     while let Some(record) = traffic.next_record() {
-                        let record = record.map_err(|error| web.explain(Outcome::TlsFailed, error))?;
+                        let record = record.map_err(|error| web.tls_failure(&error))?;
                         discard += record.discard;
                         take(record.payload);
                     }
@@ -242,7 +242,7 @@ impl TlsTransport {
                 Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
                 Ok(ConnectionState::PeerClosed) => self.has_ended = true,
                 Ok(other) => break Err(format!("cannot send a request: {other:?}")),
-                Err(error) => break Err(error.to_string()),
+                Err(error) => break Err(web.tls_problem_text(&error)),
             }
             rest.drain(..discard);
         };

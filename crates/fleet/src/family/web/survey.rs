@@ -8,6 +8,7 @@ use drivers::{TargetPolicy, Trust};
 use model::{Family, Outcome, Secrets, WebWorkload};
 use units::{Nanos, RealClock};
 
+use super::tls_error;
 use crate::error::FleetError;
 use crate::family::{SetupError, resolve, unless_stopped};
 use crate::verify::VerifyError;
@@ -43,7 +44,8 @@ pub struct SurveyRequest<'a> {
 pub fn survey(request: &SurveyRequest<'_>, stop: &AtomicBool) -> Result<Vec<Vec<FetchedReply>>, FleetError> {
     let SurveyRequest { target, trust, .. } = *request;
     let clock = RealClock::start();
-    let address = resolve(&target.host, target.port, clock, stop)?;
+    let (host, port) = target.connect_host_and_port();
+    let address = resolve(host, port, clock, stop)?;
     let context = WebContext::new(WebContextOptions {
         target,
         address,
@@ -90,9 +92,11 @@ fn slow(request: &SurveyRequest<'_>, kind: u16) -> FetchError {
 
 fn verify_error(target: String, context: &WebContext, failure: FetchError) -> VerifyError {
     let FetchError { outcome, text, is_http } = failure;
-    match (outcome, context.certificate_problem()) {
-        (Outcome::TlsFailed, Some(problem)) => VerifyError::Certificate { target, problem },
-        (Outcome::Refused | Outcome::Unreachable, _) => {
+    if let Some(error) = tls_error(&target, context, outcome, is_http) {
+        return error;
+    }
+    match outcome {
+        Outcome::Refused | Outcome::Unreachable => {
             VerifyError::Unreachable { family: Family::Web, target, outcome, text }
         }
         _ => VerifyError::NotFetched { target, outcome, text, is_in_protocol: is_http },

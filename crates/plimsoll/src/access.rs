@@ -1,0 +1,308 @@
+//! How connections to a running web server are made: `--resolve`, `--connect-to`, `--unix-socket`, `--cert`.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use drivers::ClientIdentity;
+use drivers::web::{ConnectTo, Target};
+use languages::{HttpUrl, foreign_text, is_host};
+
+use crate::arguments::SutArguments;
+use crate::exit::Failure;
+
+/// A place for connections that are meant for another: of `--resolve` and `--connect-to`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConnectToArgument {
+    /// Host and port of the target; `None` for any.
+    pub from: (Option<String>, Option<u16>),
+    /// Host and port to connect to; `None` for those of the target.
+    pub to: (Option<String>, Option<u16>),
+}
+
+impl ConnectToArgument {
+    /// Reads `HOST:PORT:ADDRESS`, as curl's `--resolve` has it; an IPv6 address may stand without brackets.
+    pub(crate) fn resolve(text: &str) -> Result<ConnectToArgument, String> {
+        let expected = "expected `HOST:PORT:ADDRESS`, such as `shop.example:443:127.0.0.1`";
+        let (host, rest) = split_host(text).ok_or(expected)?;
+        let (port, address) = rest.split_once(':').ok_or(expected)?;
+        if address.contains(',') {
+            return Err(format!("{expected}, with one address: all load goes there"));
+        }
+        let address = address.trim_start_matches('[').trim_end_matches(']');
+        let address: std::net::IpAddr = address.parse().map_err(|_| expected)?;
+        let address = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
+        let from = (Some(host.ok_or(expected)?), Some(read_port(port)?.ok_or(expected)?));
+        Ok(ConnectToArgument { from, to: (Some(address), None) })
+    }
+
+    /// Returns whether it is for this host and port.
+    fn matches(&self, (host, port): (&str, u16)) -> bool {
+        let (own_host, own_port) = &self.from;
+        own_host.as_ref().is_none_or(|own| own.eq_ignore_ascii_case(host))
+            && own_port.is_none_or(|own| own == port)
+    }
+}
+
+impl FromStr for ConnectToArgument {
+    type Err = String;
+
+    /// Reads `HOST:PORT:HOST:PORT`, as curl's `--connect-to` has it: what is empty is any, or that of the target.
+    fn from_str(text: &str) -> Result<ConnectToArgument, String> {
+        let expected = "expected `HOST:PORT:HOST:PORT`, such as `shop.example:80:127.0.0.1:8080`";
+        let (from_host, rest) = split_host(text).ok_or(expected)?;
+        let (from_port, rest) = rest.split_once(':').ok_or(expected)?;
+        let (to_host, to_port) = split_host(rest).ok_or(expected)?;
+        Ok(ConnectToArgument { from: (from_host, read_port(from_port)?), to: (to_host, read_port(to_port)?) })
+    }
+}
+
+impl std::fmt::Display for ConnectToArgument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let place = |(host, port): &(Option<String>, Option<u16>)| {
+            let port = port.map_or_else(String::new, |port| port.to_string());
+            format!("{}:{port}", host.as_deref().unwrap_or_default())
+        };
+        write!(f, "{}:{}", place(&self.from), place(&self.to))
+    }
+}
+
+/// Splits off a host, perhaps an address in brackets, and the colon behind it; an empty host is `None`.
+fn split_host(text: &str) -> Option<(Option<String>, &str)> {
+    let end = if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':')? };
+    let (host, rest) = text.split_at(end);
+    let rest = rest.strip_prefix(':')?;
+    match host {
+        "" => Some((None, rest)),
+        host => is_host(host).then(|| (Some(host.to_owned()), rest)),
+    }
+}
+
+fn read_port(text: &str) -> Result<Option<u16>, String> {
+    match text {
+        "" => Ok(None),
+        text => match text.parse() {
+            Ok(0) | Err(_) => Err("expected a port from 1 to 65535".to_owned()),
+            Ok(port) => Ok(Some(port)),
+        },
+    }
+}
+
+/// Returns the first flag that was given and concerns connections to a running web server.
+pub(crate) fn first_given(arguments: &SutArguments) -> Option<&'static str> {
+    let given = [
+        (!arguments.resolve.is_empty(), "--resolve"),
+        (!arguments.connect_to.is_empty(), "--connect-to"),
+        (arguments.unix_socket.is_some(), "--unix-socket"),
+        (arguments.cert.is_some(), "--cert"),
+    ];
+    given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
+}
+
+/// Returns these flags as they stand on a command line, each behind a space.
+pub(crate) fn flags_text(arguments: &SutArguments) -> String {
+    let paths = [
+        ("unix-socket", &arguments.unix_socket),
+        ("ca", &arguments.ca),
+        ("cert", &arguments.cert),
+        ("key", &arguments.key),
+    ];
+    let paths =
+        paths.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?.display().to_string())));
+    // `--resolve` says no more than this.
+    let places = arguments.connect_to.iter().chain(&arguments.resolve);
+    let places = places.map(|place| ("connect-to", place.to_string()));
+    places.chain(paths).map(|(flag, value)| format!(" --{flag} {}", foreign_text(&value))).collect()
+}
+
+/// Reads the URL of a web server, with the way to connect to it that flags name.
+///
+/// # Errors
+/// The URL is not valid, or flags do not fit it.
+pub(crate) fn web_target(url: &str, arguments: &SutArguments) -> Result<Target, Failure> {
+    let mut target: Target = url.parse().map_err(Failure::usage)?;
+    apply(&mut target, arguments)?;
+    Ok(target)
+}
+
+/// Gives a target the way to connect to it that flags name.
+///
+/// # Errors
+/// A flag is for another server, contradicts the URL, or names a certificate that cannot be used.
+pub(crate) fn apply(target: &mut Target, arguments: &SutArguments) -> Result<(), Failure> {
+    let is_socket = target.socket().is_some();
+    if is_socket && let Some(flag) = first_given(arguments) {
+        let error = format!("`{flag}` cannot be used with the URL of a Unix socket");
+        return Err(Failure::usage(error)
+            .hint("name the socket by `--unix-socket FILE`, beside an `http://` or `https://` URL"));
+    }
+    if let Some(path) = &arguments.unix_socket {
+        target.access.connect_to = ConnectTo::Socket(path.clone());
+    }
+    for place in arguments.connect_to.iter().chain(&arguments.resolve) {
+        connect_to(target, place)?;
+    }
+    if let Some(certificate) = &arguments.cert {
+        if !target.secure {
+            let error = "`--cert` requires TLS, and the target does not use it";
+            return Err(Failure::usage(error).hint("use an `https://` URL"));
+        }
+        let key = arguments.key.as_ref().unwrap_or(certificate);
+        target.access.identity = Some(read_identity(certificate, key)?);
+    }
+    Ok(())
+}
+
+/// Connects to another place, if the flag is for this target.
+fn connect_to(target: &mut Target, place: &ConnectToArgument) -> Result<(), Failure> {
+    let (host, port) = target.connect_host_and_port();
+    if !place.matches((host, port)) {
+        let error = format!("`{place}` is not for this server, which is at `{host}:{port}`");
+        return Err(Failure::usage(error)
+            .hint(format!("write it with the host and the port of the URL: `{host}:{port}:…`")));
+    }
+    let (to_host, to_port) = &place.to;
+    let host = to_host.clone().unwrap_or_else(|| host.to_owned());
+    target.access.connect_to = ConnectTo::Address { host, port: to_port.unwrap_or(port) };
+    Ok(())
+}
+
+fn read_identity(certificate: &Path, key: &Path) -> Result<ClientIdentity, Failure> {
+    let read = |path: &Path| {
+        std::fs::read(path)
+            .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
+    };
+    let (certificate_text, key_text) = (read(certificate)?, read(key)?);
+    ClientIdentity::from_pem(&certificate_text, &key_text).map_err(|problem| {
+        let names = match certificate == key {
+            true => format!("`{}`", certificate.display()),
+            false => format!("`{}` and `{}`", certificate.display(), key.display()),
+        };
+        let failure = Failure::usage(format!("client certificate in {names}: {problem}"));
+        match problem.contains("no private key") && certificate == key {
+            true => failure.hint("name the file of the private key by `--key FILE`"),
+            false => failure,
+        }
+    })
+}
+
+/// Takes a `Host` field out of header fields and returns the target that it names, where the URL names only the place to
+/// connect to, as in curl.
+///
+/// # Errors
+/// The field is no host, or is there twice.
+pub(crate) fn take_host(headers: &mut Vec<String>, target: &Target) -> Result<Option<Target>, Failure> {
+    let is_host_field =
+        |text: &str| text.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case("host"));
+    let (hosts, others): (Vec<String>, Vec<String>) =
+        std::mem::take(headers).into_iter().partition(|text| is_host_field(text));
+    *headers = others;
+    let value = match hosts.as_slice() {
+        [] => return Ok(None),
+        [one] => one.split_once(':').map_or("", |(_, value)| value.trim()),
+        _ => return Err(Failure::usage("`-H Host: …` is given twice")),
+    };
+    let named: Option<HttpUrl> = value.parse().ok();
+    let Some(named) = named.filter(|url| url.scheme.is_none() && url.target.is_empty()) else {
+        let error = format!("`-H Host: {}`: expected a host, or host and port", foreign_text(value));
+        return Err(Failure::usage(error).hint("write it as `-H 'Host: shop.example'`"));
+    };
+    let implied = if target.secure { 443 } else { 80 };
+    Ok(Some(Target { host: named.host, port: named.port.unwrap_or(implied), ..target.clone() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        sut: SutArguments,
+    }
+
+    fn applied(url: &str, words: &[&str]) -> Result<Target, String> {
+        let words = Words::try_parse_from(["x"].iter().chain(words)).map_err(|error| error.to_string())?;
+        web_target(url, &words.sut).map_err(|failure| failure.message().to_owned())
+    }
+
+    #[test]
+    fn connections_go_where_curl_would_make_them() {
+        let url = "https://shop.example/";
+        for (words, host, port) in [
+            (&[][..], "shop.example", 443),
+            (&["--resolve", "shop.example:443:127.0.0.1"], "127.0.0.1", 443),
+            (&["--resolve", "SHOP.example:443:::1"], "[::1]", 443),
+            (&["--connect-to", "shop.example:443:127.0.0.1:8443"], "127.0.0.1", 8443),
+            (&["--connect-to", "::[::1]:"], "[::1]", 443),
+            (&["--connect-to", ":::8443"], "shop.example", 8443),
+            (&["--connect-to", "::origin:8443", "--resolve", "origin:8443:10.0.0.1"], "10.0.0.1", 8443),
+        ] {
+            let target = applied(url, words).unwrap();
+            assert_eq!(target.connect_host_and_port(), (host, port), "{words:?}");
+            assert_eq!(
+                (target.to_string().as_str(), target.authority().as_str()),
+                ("https://shop.example:443/", "shop.example")
+            );
+        }
+        let at_socket = applied("http://shop/", &["--unix-socket", "/run/app.sock"]).unwrap();
+        assert_eq!(at_socket.socket(), Some(Path::new("/run/app.sock")));
+    }
+
+    #[test]
+    fn places_that_are_not_for_the_target_are_refused() {
+        let url = "https://shop.example/";
+        for (words, said) in [
+            (
+                ["--resolve", "shop.example:80:127.0.0.1"],
+                "is not for this server, which is at `shop.example:443`",
+            ),
+            (["--connect-to", "other:::8443"], "is not for this server"),
+            (["--resolve", "shop.example:443"], "expected `HOST:PORT:ADDRESS`"),
+            (["--resolve", "shop.example:443:elsewhere"], "expected `HOST:PORT:ADDRESS`"),
+            (["--resolve", "shop.example:443:127.0.0.1,127.0.0.2"], "with one address"),
+            (["--resolve", "shop.example:0:127.0.0.1"], "expected a port from 1 to 65535"),
+            (["--connect-to", "a:b"], "expected `HOST:PORT:HOST:PORT`"),
+            (["--cert", "/does/not/exist"], "cannot read `/does/not/exist`"),
+        ] {
+            let error = applied(url, &words).unwrap_err();
+            assert!(error.contains(said), "{words:?}: {error}");
+        }
+        let plain = applied("http://shop/", &["--cert", "/does/not/exist"]).unwrap_err();
+        assert_eq!(plain, "`--cert` requires TLS, and the target does not use it");
+        let twice = applied("http+unix://%2Fa/", &["--unix-socket", "/b"]).unwrap_err();
+        assert_eq!(twice, "`--unix-socket` cannot be used with the URL of a Unix socket");
+        assert!(
+            applied(url, &["--key", "/a"]).unwrap_err().contains("--cert"),
+            "a key without a certificate"
+        );
+    }
+
+    #[test]
+    fn places_are_written_as_they_are_read() {
+        for text in ["a:80:b:81", "::[::1]:", "[::1]:80::81"] {
+            assert_eq!(text.parse::<ConnectToArgument>().unwrap().to_string(), text);
+        }
+        let resolved = ConnectToArgument::resolve("a:80:::1").unwrap();
+        assert_eq!(resolved.to_string().parse(), Ok(resolved), "as `--connect-to`");
+    }
+
+    /// Goal: the server is asked by the name in `Host`, and connections go to the URL.
+    #[test]
+    fn a_host_field_names_the_server() {
+        let url: Target = "http://127.0.0.1:8080/".parse().unwrap();
+        let named = |value: &str| {
+            let mut headers = vec!["Accept: a/b".to_owned(), value.to_owned()];
+            let target = take_host(&mut headers, &url).map_err(|failure| failure.message().to_owned())?;
+            assert_eq!(headers, ["Accept: a/b"]);
+            Ok::<_, String>(target.unwrap().to_string())
+        };
+        assert_eq!(named("host: shop.example").as_deref(), Ok("http://shop.example:80/"));
+        assert_eq!(named("Host:shop.example:81").as_deref(), Ok("http://shop.example:81/"));
+        for wrong in ["Host: http://shop/", "Host: shop/a", "Host:", "Host: a b"] {
+            assert!(named(wrong).unwrap_err().contains("expected a host"), "{wrong}");
+        }
+        assert_eq!(take_host(&mut vec!["Accept: a/b".to_owned()], &url).unwrap(), None);
+    }
+}
