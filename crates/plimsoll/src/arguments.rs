@@ -15,7 +15,9 @@ use observe::{MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelecto
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
+use crate::access::ConnectToArgument;
 use crate::choice::choice;
+use crate::exit::Failure;
 use crate::fail_if::parse_bounds;
 use crate::progress::DisplayKind;
 use crate::settings::{SettingArgument, SettingParser, ShorthandParser, pick};
@@ -29,9 +31,11 @@ const LABEL_CHARS_MAX: usize = 40;
 
 /// Measure how much load a server can handle, what limits it, and whether the result can be trusted
 ///
-/// Plimsoll runs the classic server benchmarks against a server, monitors both the server and the load generator,
-/// judges every run (valid, invalid with reasons, or incomplete) and writes a full disclosure report. Start with
-/// `plimsoll run webstone-2.0.1 --quick`: it takes 40 seconds and needs nothing else installed.
+/// `plimsoll run http://localhost:8080/` loads a page of a running server with 1 to 100 connections, in less than a minute.
+///
+/// Plimsoll also runs the classic server benchmarks, against a running server or one that it starts: `plimsoll run
+/// webstone-2.0.1 --quick` takes 40 seconds and needs nothing else installed. It monitors both the server and the load
+/// generator, judges every run (valid, invalid with reasons, or incomplete) and writes a full disclosure report.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -46,15 +50,7 @@ pub(crate) struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the benchmarks
-    List,
-    /// Show a benchmark's load plan and workload
-    Show(ShowArguments),
-    /// Check that this machine is ready for a run
-    Doctor(DoctorArguments),
-    /// List this machine's hardware and software settings, with the source of each
-    Inventory(DisclosureArguments),
-    /// Run a benchmark and write its report
+    /// Load a URL (`http://localhost:8080/`) or run a benchmark, and write a report
     ///
     /// `plimsoll run http://localhost:8080/` loads a page of a server that is already running, with 1 to 100 connections, in
     /// less than a minute; several URLs are requested equally often.
@@ -68,6 +64,14 @@ pub(crate) enum Command {
     /// A run is recorded in one file, whose path is the last line of the output; `plimsoll report` writes its report
     /// again. The exit code is 0 if the run is valid and 3 if it is not; the reasons are printed.
     Run(Box<RunArguments>),
+    /// List the benchmarks
+    List,
+    /// Show a benchmark's load plan and workload
+    Show(ShowArguments),
+    /// Check that this machine is ready for a run
+    Doctor(DoctorArguments),
+    /// List this machine's hardware and software settings, with the source of each
+    Inventory(DisclosureArguments),
     /// List recorded runs and how they ended
     Runs(RunsArguments),
     /// List servers and accelerators, and how to install missing ones
@@ -151,7 +155,7 @@ pub(crate) struct ShowArguments {
 pub(crate) struct PlanArguments {
     /// Benchmark: an id from `plimsoll list`, or the path of a benchmark definition (TOML); or the URLs of pages of a
     /// running server: `http://localhost:8080/`
-    #[arg(value_name = "BENCHMARK|URL", required_unless_present = "urls")]
+    #[arg(value_name = "BENCHMARK|URL", required_unless_present_any = ["urls", "target"])]
     pub subjects: Vec<String>,
     /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's default: a file,
     /// or the name of a filelist that comes with the benchmark
@@ -173,9 +177,10 @@ pub(crate) struct PlanArguments {
     /// limits, search for the highest throughput
     #[arg(long, conflicts_with_all = ["load", "rate"])]
     pub find_max: bool,
-    /// Limits that every load point must meet: `p99<50ms,errors<0.1%`; any percentile, mean, max, rate or delivered
+    /// Limits that every load point must meet: `p99<50ms,errors<0.1%`; any percentile, mean, max, rate or delivered; may be
+    /// repeated
     #[arg(long, value_name = "LIMITS", value_parser = limits)]
-    pub limit: Option<LimitList>,
+    pub limit: Vec<LimitList>,
     /// Open loop: distribution of the times between operations
     #[arg(long, value_parser = choice(about_arrivals))]
     pub arrivals: Option<Arrivals>,
@@ -242,6 +247,21 @@ impl PlanArguments {
         keep_alive.or_else(|| self.connection.clone())
     }
 
+    /// Returns the limits of all flags.
+    ///
+    /// # Errors
+    /// A metric has two limits.
+    pub(crate) fn limits(&self) -> Result<Vec<Limit>, Failure> {
+        let limits: Vec<Limit> = self.limit.iter().flat_map(|list| list.0.iter().copied()).collect();
+        let is_twice =
+            |index: &usize| limits[..*index].iter().any(|other| other.metric() == limits[*index].metric());
+        match (1..limits.len()).find(is_twice) {
+            Some(index) => Err(Failure::usage(format!("`--limit` has `{}` twice", limits[index].metric()))
+                .hint("leave one of them out")),
+            None => Ok(limits),
+        }
+    }
+
     /// Returns the settings of the family: those that flags are shorthands for, and those of `--set`.
     pub(crate) fn settings(&self) -> Vec<SettingArgument> {
         let (writes, allowed) = Setting::SQL_WRITES;
@@ -278,6 +298,23 @@ pub(crate) struct SutArguments {
     /// TLS to a target: accept any certificate; this is noted in the result
     #[arg(long)]
     pub insecure: bool,
+    /// TLS to a target: certificate to show if the server asks for one (PEM), with its chain behind it; it is not stored
+    #[arg(long, value_name = "FILE")]
+    pub cert: Option<PathBuf>,
+    /// Private key of the client certificate (PEM); by default in the file of `--cert`. It is not stored
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+    /// Connect to this address where the URL has this host and port, without a lookup of the name, as in curl;
+    /// `-H 'Host: NAME'` does the same the other way round: connections go to the URL, and the server is asked for NAME
+    #[arg(long, value_name = "HOST:PORT:ADDRESS", value_parser = ConnectToArgument::resolve)]
+    pub resolve: Vec<ConnectToArgument>,
+    /// Connect to the second host and port where the URL has the first ones, as in curl
+    #[arg(long, value_name = "HOST:PORT:HOST:PORT")]
+    pub connect_to: Vec<ConnectToArgument>,
+    /// Connect to this Unix socket; the URL names the server. `http+unix://%2Frun%2Fapp.sock/` does the same for the server
+    /// `localhost`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resolve", "connect_to", "source_addresses"])]
+    pub unix_socket: Option<PathBuf>,
     /// Start an installed server by its recipe: `nginx`, `built-in`, or the path of a recipe (TOML); several, separated by
     /// commas, are run interleaved and compared
     #[arg(long, value_name = "RECIPE", value_delimiter = ',')]
@@ -420,8 +457,8 @@ pub(crate) struct MetricsArguments {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Benchmark that will be run
-    #[arg(value_name = "BENCHMARK", default_value = "webstone-2.0.1")]
+    /// Benchmark that will be run, or the URL of a page of a running server, which is requested three times and not loaded
+    #[arg(value_name = "BENCHMARK|URL", default_value = "webstone-2.0.1")]
     pub benchmark: String,
     /// The highest load, for benchmarks whose load points rise to it in equal steps
     #[arg(long, value_name = "LOAD", value_parser = level)]

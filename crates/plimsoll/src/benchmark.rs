@@ -8,7 +8,7 @@ use model::{ChosenSetting, FileSet, Workload};
 
 use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;
-use crate::files::read;
+use crate::files::{read, without_mark};
 use crate::settings::{self, SettingArgument};
 use crate::url::is_url;
 
@@ -90,16 +90,39 @@ fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failur
         return Err(Failure::usage(error).hint(format!("did you mean the URL `{url}`?")));
     }
     if name.contains('/') || name.ends_with(".toml") {
+        let is_log = name.ends_with(".log") && Path::new(name).is_file();
+        if is_log {
+            return Err(file_for_a_benchmark(name));
+        }
         let source = DefinitionFile { path: name.into(), text: read(Path::new(name))? };
         return Ok((from_file(&source)?, Some(source)));
     }
     match benchmarks::find(name) {
         Ok(builtin) => Ok((builtin.load(), None)),
+        Err(_) if Path::new(name).is_file() => Err(file_for_a_benchmark(name)),
         Err(unknown) => Err(Failure::usage(&unknown).hint(match unknown.nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`plimsoll list` lists the benchmarks; name your own definition by its path".to_owned(),
         })),
     }
+}
+
+/// Returns the failure of a file in place of a benchmark, with the command that takes such files.
+fn file_for_a_benchmark(name: &str) -> Failure {
+    let shown = foreign_text(name);
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    let hint = match extension {
+        Some("plim") => format!("it is a recorded run: `plimsoll report {shown}` writes its report"),
+        Some("sql") => {
+            "a definition of the family `sql` has statements of your own (docs/definitions.md)".to_owned()
+        }
+        Some("log" | "txt" | "csv" | "har" | "gz") => {
+            let log = "logs are not replayed: a file with one URL a line is loaded by";
+            format!("{log} `plimsoll run --urls {shown}`")
+        }
+        _ => format!("if it is a definition, name it by its path: `./{shown}`"),
+    };
+    Failure::usage(format!("expected a benchmark, found the file `{shown}`")).hint(hint)
 }
 
 /// Returns the failure of a URL in place of a benchmark, with the command that takes URLs.
@@ -123,7 +146,10 @@ fn url_without_scheme(name: &str) -> Option<String> {
 /// Makes a benchmark from a definition.
 pub(crate) fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
     let DefinitionFile { path, text } = source;
-    let beside = |name: &str| std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));
+    let beside = |name: &str| {
+        let text = std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));
+        text.map(without_mark)
+    };
     match benchmarks::from_definition(&path.display().to_string(), text, beside) {
         Ok(benchmark) => Ok(benchmark),
         Err(BenchmarkLoadError::Invalid(diagnostics)) => Err(diagnostics.into()),

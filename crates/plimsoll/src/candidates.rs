@@ -13,6 +13,7 @@ use model::{
 };
 use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
 
+use crate::access::{first_given, web_target};
 use crate::arguments::SutArguments;
 use crate::database_password::password_for;
 use crate::exit::Failure;
@@ -458,8 +459,9 @@ fn refuse_web_flags(arguments: &SutArguments, family: Family) -> Result<(), Fail
         ("--gateway", !arguments.gateway.is_empty()),
         ("--workers", !arguments.workers.is_empty()),
     ];
-    match given.iter().find(|(_, is_given)| *is_given && family != Family::Web) {
-        Some((flag, _)) => {
+    let given = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
+    match given.or_else(|| first_given(arguments)).filter(|_| family != Family::Web) {
+        Some(flag) => {
             let error = format!("`{flag}` applies to web servers, and this benchmark loads {family} servers");
             Err(Failure::usage(error)
                 .hint(format!("omit `{flag}`; `--sut` or `--target` chooses the server")))
@@ -517,7 +519,7 @@ fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator
 fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, ChosenServer)>, Failure> {
     if let Some(url) = &arguments.target {
         check_scheme(url, family)?;
-        return Ok(vec![(url.clone(), ChosenServer::External(external(url, family)?))]);
+        return Ok(vec![(url.clone(), ChosenServer::External(external(url, arguments, family)?))]);
     }
     let running = format!("name a running server: `--target {}`", target_form(family));
     if !has_built_in(family) {
@@ -594,9 +596,9 @@ fn load_recipe(name: &str, family: ServerFamily) -> Result<Recipe, Failure> {
 }
 
 /// Returns the server that a target names, in the notation of the family.
-fn external(target: &str, family: Family) -> Result<ExternalServer, Failure> {
+fn external(target: &str, arguments: &SutArguments, family: Family) -> Result<ExternalServer, Failure> {
     let server = match family {
-        Family::Web => ExternalServer::Web(target.parse().map_err(Failure::usage)?, Trust::Any),
+        Family::Web => ExternalServer::Web(web_target(target, arguments)?, Trust::Any),
         Family::App => ExternalServer::App(target.parse().map_err(Failure::usage)?),
         Family::OrderEntry if is_database(target) => {
             let database = database(target)?;

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use analysis::VerdictState;
-use drivers::CertificateProblem;
+use drivers::{CertificateProblem, TlsProblem};
 use fleet::{FleetError, LoadError, NoMemoryLimit, VerifyError};
 use languages::{Diagnostics, escaped};
 use model::{Ending, Family, Outcome, Problem};
@@ -28,7 +28,7 @@ pub enum Exit {
     Invalid = 3,
     /// The server or the machine is not usable.
     Testbed = 4,
-    /// A limit that the user set was missed.
+    /// A limit that the user set was missed, or there were too few operations to decide it.
     Limit = 5,
     /// An audit found differences.
     Differences = 6,
@@ -152,6 +152,14 @@ impl From<FleetError> for Failure {
     fn from(error: FleetError) -> Failure {
         let failure = |exit| Failure::new(exit, &error);
         match &error {
+            FleetError::Policy(drivers::TargetPolicyError::Forbidden { address, .. })
+                if address.is_unspecified() =>
+            {
+                let local = if address.is_ipv4() { "127.0.0.1" } else { "[::1]" };
+                failure(Exit::Refused).hint(format!(
+                    "did you mean `{local}`? A server that listens at `{address}` listens at every address of its machine"
+                ))
+            }
             FleetError::Policy(drivers::TargetPolicyError::Forbidden { .. }) => failure(Exit::Refused).hint(
                 "Plimsoll sends load to loopback and private addresses only; run it inside the server's own network",
             ),
@@ -180,6 +188,9 @@ impl From<FleetError> for Failure {
             }
             FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
                 failure(Exit::Testbed).hint(certificate_hint(problem))
+            }
+            FleetError::Verify(VerifyError::Tls { problem, .. }) => {
+                failure(Exit::Testbed).hint(tls_hint(*problem))
             }
             FleetError::Verify(VerifyError::WrongData { target, .. }) => {
                 failure(Exit::Testbed).hint(data_hint(target))
@@ -302,6 +313,17 @@ fn data_hint(target: &str) -> &'static str {
     }
 }
 
+fn tls_hint(problem: TlsProblem) -> &'static str {
+    match problem {
+        TlsProblem::NoIdentity => "give it one, from files in PEM: `--cert FILE --key FILE`",
+        TlsProblem::IdentityRefused => {
+            "check that an authority which the server trusts has issued it, and that it has not expired"
+        }
+        TlsProblem::OldVersion => "enable TLS 1.2 or 1.3 in the server: older versions are not measured",
+        TlsProblem::NotTls => "write `http://` if the server does not use TLS on this port",
+    }
+}
+
 fn certificate_hint(problem: &CertificateProblem) -> &'static str {
     match problem {
         CertificateProblem::Expired(_) | CertificateProblem::NotYetValid(_) => {
@@ -309,6 +331,13 @@ fn certificate_hint(problem: &CertificateProblem) -> &'static str {
         }
         CertificateProblem::WrongName { .. } => {
             "use the host name in the certificate; `--insecure` accepts any certificate, and the result notes it"
+        }
+        CertificateProblem::OldVersion => {
+            "make a certificate of version 3 with the name: `openssl req -x509 … -addext subjectAltName=DNS:HOST`"
+        }
+        CertificateProblem::NoName { .. } => {
+            "make a certificate with the name: `openssl req -x509 … -addext subjectAltName=DNS:HOST`; `--insecure` accepts \
+            any, and the result notes it"
         }
         CertificateProblem::SelfSigned => {
             "`--ca FILE` accepts the certificate in FILE (PEM); `--insecure` accepts any, and the result notes it"

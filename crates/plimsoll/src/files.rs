@@ -1,15 +1,44 @@
 //! Files that users name: read and written whole, or refused with a reason.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
 use crate::exit::Failure;
 
-/// Reads a text file.
+/// The longest text that is read from standard input, in bytes.
+const INPUT_BYTES_MAX: u64 = 16 << 20;
+
+/// Reads a text file, without the byte order mark that some editors write.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
+        .map(without_mark)
         .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
+}
+
+/// Reads a text file in the same way, or standard input if the path is `-`.
+pub(crate) fn read_or_input(path: &Path) -> Result<String, Failure> {
+    if path == Path::new("-") { read_input().map(without_mark) } else { read(path) }
+}
+
+/// Reads standard input as it is.
+pub(crate) fn read_input() -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = io::stdin().lock().take(INPUT_BYTES_MAX + 1).read_to_string(&mut text);
+    read.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
+    match text.len() as u64 {
+        ..=INPUT_BYTES_MAX => Ok(text),
+        _ => Err(Failure::usage(format!("standard input has more than {INPUT_BYTES_MAX} bytes"))),
+    }
+}
+
+/// Returns a text without a byte order mark.
+pub(crate) fn without_mark(mut text: String) -> String {
+    const MARK: char = '\u{feff}';
+    if text.starts_with(MARK) {
+        text.drain(..MARK.len_utf8());
+    }
+    text
 }
 
 /// Writes a file, whole or not at all; a file that may not be written is not changed.

@@ -2,6 +2,7 @@
 //!
 //! It and `plimsoll-accelerator` alone print, read the environment and exit.
 
+mod access;
 mod announcement;
 mod arguments;
 mod benchmark;
@@ -15,6 +16,7 @@ mod files;
 mod interrupt;
 mod local_server;
 mod observers;
+mod other_tools;
 mod outcome;
 mod paths;
 mod pdf;
@@ -44,7 +46,11 @@ fn main() -> ExitCode {
     if let Some(code) = program_name::perform() {
         return code;
     }
-    let arguments = arguments::Arguments::parse();
+    let words = || std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let arguments = match arguments::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => other_tools::advised(error, words()).exit(),
+    };
     // A panic is a bug in Plimsoll. Its message has been printed, and the server that was started has been stopped.
     let code = match catch_unwind(AssertUnwindSafe(|| commands::perform(arguments))) {
         Ok(Ok(code)) => code.into(),

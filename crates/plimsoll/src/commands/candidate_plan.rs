@@ -57,7 +57,8 @@ pub(super) fn candidate_overrides(
     };
     let tls = tls_of_target(definition, candidate);
     let settings = candidate.settings.iter().cloned().chain(tls).collect();
-    Ok(Overrides { settings, ..overrides(arguments, sut_plan, placement) })
+    let limits = arguments.plan.limits()?;
+    Ok(Overrides { settings, limits, ..overrides(arguments, sut_plan, placement) })
 }
 
 /// Makes the plan of a server with these overrides.
@@ -155,7 +156,7 @@ fn overrides(arguments: &RunArguments, sut: SutPlan, placement: CpuPlacement) ->
         rates: plan.rate.as_ref().map(|list| list.0.clone()),
         max_load: plan.max_load,
         find_max: plan.find_max,
-        limits: plan.limit.as_ref().map_or_else(Vec::new, |limits| limits.0.clone()),
+        limits: Vec::new(),
         arrivals: plan.arrivals,
         in_flight_max: plan.in_flight_max,
         ramp_up: plan.ramp_up,

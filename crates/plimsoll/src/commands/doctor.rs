@@ -1,16 +1,20 @@
 //! `doctor`: checks that this machine is ready for a run.
 
+use clap::Parser;
+use drivers::web::Target;
 use model::{Connection, Family, HttpVersion, Overrides, Plan, SutPlan, WebProtocol, WebWorkload, make_plan};
 use observe::{Check, CheckState, DoctorInput, examine};
 use serde_json::json;
 use testbed::probe_quota;
 
 use super::{print, print_json};
-use crate::arguments::DoctorArguments;
+use crate::arguments::{Arguments, Command, DoctorArguments};
 use crate::benchmark;
 use crate::candidates::{has_built_in, recipe_family};
 use crate::exit::{Exit, Failure};
-use crate::paths;
+use crate::local_server::is_here;
+use crate::url::is_url;
+use crate::{paths, subject};
 
 /// Maximum growth of a run file per recorded second, in bytes; see `docs/design/run-file.md`.
 const RUN_FILE_BYTES_PER_SECOND: u64 = 2500;
@@ -20,6 +24,9 @@ pub(crate) const SEARCH_POINTS: usize = 12;
 
 /// Checks this machine.
 pub(crate) fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
+    if is_url(&arguments.benchmark) {
+        return of_url(arguments, as_json);
+    }
     let benchmark = benchmark::by_name(&arguments.benchmark)?;
     let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("built-in")) };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
@@ -28,6 +35,35 @@ pub(crate) fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit
     if !arguments.remote {
         checks.push(servers(plan.workload.family())?);
     }
+    report(&checks, as_json)
+}
+
+/// Checks this machine for a run of a URL: its server is asked for the page, as a run asks before its load.
+fn of_url(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
+    let words = ["plimsoll", "run", &arguments.benchmark];
+    let Command::Run(mut run) = Arguments::parse_from(words).command else {
+        return Err(Failure::new(Exit::Internal, "expected the arguments of a run"));
+    };
+    let chosen = subject::choose(&mut run)?.benchmark;
+    let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("external")) };
+    let plan = make_plan(&chosen.definition, chosen.workload, &overrides)?;
+    let target: Target = run.sut.target.as_deref().unwrap_or_default().parse().map_err(Failure::usage)?;
+    let (host, port) = target.connect_host_and_port();
+    units::raise_open_files();
+    let shared = !arguments.remote && is_here(host, port);
+    let needs = DoctorInput { starts_server: false, ..input(&plan, shared, arguments.expect_rate) };
+    let answers = Check {
+        name: "target",
+        state: CheckState::Good,
+        found: format!("{target} answers, and its page can be loaded"),
+        advice: String::new(),
+    };
+    let mut checks = vec![answers];
+    checks.extend(examine(&needs, probe_quota()));
+    report(&checks, as_json)
+}
+
+fn report(checks: &[Check], as_json: bool) -> Result<Exit, Failure> {
     if as_json {
         let list: Vec<_> = checks
             .iter()

@@ -15,6 +15,7 @@ use units::{Nanos, wall};
 
 use super::candidate_plan::{candidate_plan, cpu_quota, share_least_quota};
 use super::{doctor, export, inventory, load_threads, print, print_json, think_time};
+use crate::access;
 use crate::announcement::{announce, announcement};
 use crate::arguments::{MonitorArgument, RunArguments};
 use crate::benchmark::Chosen;
@@ -115,6 +116,10 @@ fn trust_in(
     match candidates {
         [Candidate { server: ChosenServer::External(server), .. }, ..] => {
             trust::of_server(&arguments.sut, server, is_encrypted)
+        }
+        _ if let Some(flag) = access::first_given(&arguments.sut) => {
+            Err(Failure::usage(format!("`{flag}` concerns a server that is already running"))
+                .hint("name it by a URL or by `--target http://HOST/`"))
         }
         _ if arguments.sut.insecure || arguments.sut.ca.is_some() => {
             Err(Failure::usage("`--ca` and `--insecure` concern a server that is already running")

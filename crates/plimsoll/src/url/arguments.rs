@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Requests to URLs")]
 pub(crate) struct UrlArguments {
-    /// Request the URLs in this file too, one per line; empty lines and lines that begin with `#` are skipped
+    /// Request the URLs in this file too, one per line, `-` for standard input; empty lines and lines that begin with `#` are
+    /// skipped
     #[arg(long, value_name = "FILE")]
     pub urls: Option<PathBuf>,
     /// Header field of all requests: `-H 'Accept: text/html'`; a credential comes from an environment variable:
@@ -18,7 +19,7 @@ pub(crate) struct UrlArguments {
     /// Method of all requests; by default `GET`, or `POST` with a body
     #[arg(short = 'X', long = "request", value_name = "METHOD")]
     pub method: Option<String>,
-    /// Body of all requests; `@FILE` reads it from a file. It is neither printed nor stored
+    /// Body of all requests; `@FILE` reads it from a file, `@-` from standard input. It is neither printed nor stored
     #[arg(short = 'd', long = "data", value_name = "DATA", conflicts_with = "data_file")]
     pub data: Option<String>,
     /// File with the body of all requests

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use benchmarks::Benchmark;
-use drivers::web::Target;
+use drivers::web::{Access, Target};
 use drivers::{TargetPolicy, Trust};
 use fleet::{FleetError, SurveyRequest};
 use languages::foreign_text;
@@ -13,6 +13,7 @@ use super::draft::{Draft, take_defined};
 use super::page::{PageUrl, is_url, read_pages};
 use super::request::{DATA_VARIABLE, RequestParts, UrlBody};
 use super::survey::{ReplyCheck, SurveyedPage};
+use crate::access::{ConnectToArgument, apply, flags_text, take_host};
 use crate::arguments::RunArguments;
 use crate::benchmark::{Chosen, DefinitionFile, from_file};
 use crate::exit::Failure;
@@ -36,10 +37,12 @@ pub(crate) fn make(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
     check_flags(arguments)?;
     let pages = read_pages(&arguments.plan.subjects, arguments.url.urls.as_deref())?;
     let pages = counted(pages);
+    let target = target_of(arguments, &pages[0].0.target)?;
     let parts = RequestParts::of(&arguments.url)?;
-    let target = pages[0].0.target.clone();
-    check_address(&target)?;
-    let trust = trust::of_target(&arguments.sut, &target)?;
+    let mut reached = target.clone();
+    apply(&mut reached, &arguments.sut)?;
+    check_address(&reached)?;
+    let trust = trust::of_target(&arguments.sut, &reached)?;
     let path = arguments.url.save_definition.clone().unwrap_or_else(|| UNSAVED.into());
     check_unused(arguments.url.save_definition.as_deref())?;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -49,14 +52,34 @@ pub(crate) fn make(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
         Some(UrlBody::Data(text)) => Some((DATA_VARIABLE.to_owned(), text.clone())),
         _ => None,
     };
-    let checks = surveyed(arguments, &draft, &chosen(&path, draft.text(&[]), data.clone())?, &trust)?;
+    let provisional = chosen(&path, draft.text(&[]), data.clone())?;
+    let checks = surveyed(arguments, &draft, &provisional, &reached, &trust)?;
     let made = chosen(&path, draft.text(&checks), data)?;
     if let Some(path) = &arguments.url.save_definition {
-        save(path, &made)?;
+        save(path, &made, &flags_text(&arguments.sut))?;
     }
     take_defined(&mut arguments.plan);
     arguments.sut.target = Some(target.to_string());
     Ok(made)
+}
+
+/// Returns the server of URLs, by the name of a `Host` field if there is one. The field then becomes an argument of the run,
+/// which says that connections for that name go to the URL's place.
+fn target_of(arguments: &mut RunArguments, url: &Target) -> Result<Target, Failure> {
+    let Some(named) = take_host(&mut arguments.url.headers, url)? else { return Ok(url.clone()) };
+    let place = |target: &Target| (Some(target.host.clone()), Some(target.port));
+    match url.socket() {
+        Some(socket) => {
+            apply(&mut url.clone(), &arguments.sut)?;
+            arguments.sut.unix_socket = Some(socket.to_owned());
+        }
+        None if place(&named) != place(url) => {
+            let place = ConnectToArgument { from: place(&named), to: place(url) };
+            arguments.sut.connect_to.insert(0, place);
+        }
+        None => {}
+    }
+    Ok(Target { access: Access::default(), ..named })
 }
 
 /// Refuses flags that contradict URLs.
@@ -86,7 +109,8 @@ fn check_flags(arguments: &RunArguments) -> Result<(), Failure> {
 
 /// Refuses an address that load may not be sent to, before anything is sent.
 fn check_address(target: &Target) -> Result<(), Failure> {
-    let Err(error) = TargetPolicy.resolve(&target.host, target.port) else { return Ok(()) };
+    let (host, port) = target.connect_host_and_port();
+    let Err(error) = TargetPolicy.resolve(host, port) else { return Ok(()) };
     let failure = Failure::from(FleetError::from(error));
     Err(match benchmarks::find(&target.host) {
         Ok(_) => failure.hint(format!("`plimsoll run {}` runs the benchmark of this name", target.host)),
@@ -119,13 +143,14 @@ fn surveyed(
     arguments: &RunArguments,
     draft: &Draft<'_>,
     provisional: &Chosen,
+    target: &Target,
     trust: &Trust,
 ) -> Result<Vec<ReplyCheck>, Failure> {
     let workload: &WebWorkload =
         provisional.benchmark.workload.web().ok_or_else(|| Failure::usage("expected a web workload"))?;
     let secrets = secrets::read(provisional, false)?;
     let request = SurveyRequest {
-        target: draft.target,
+        target,
         trust,
         workload,
         secrets: &secrets,
@@ -173,10 +198,10 @@ fn check_unused(path: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-fn save(path: &Path, made: &Chosen) -> Result<(), Failure> {
+fn save(path: &Path, made: &Chosen, flags: &str) -> Result<(), Failure> {
     let text = made.source.as_ref().map_or("", |source| &source.text);
     files::write(path, text)?;
-    eprint(format!("Saved the definition: `plimsoll run {}` runs it again.", path.display()));
+    eprint(format!("Saved the definition: `plimsoll run {}{flags}` runs it again.", path.display()));
     if let Some((name, _)) = &made.given {
         eprint(format!(
             "It takes the data of `-d`, which are not stored, from the environment variable `{name}`."

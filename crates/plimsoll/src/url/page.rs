@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use drivers::web::Target;
+use drivers::web::{Access, Target, at_socket};
 use languages::{
-    HttpUrl, HttpUrlError, UrlScheme, credential_spans, foreign_text, nearest, without_credentials,
+    HttpUrl, HttpUrlError, UrlScheme, credential_spans, foreign_text, nearest, percent_encoded,
+    without_credentials,
 };
 
 use super::value::UrlValue;
 use crate::exit::Failure;
-use crate::files::read;
+use crate::files::read_or_input;
+use crate::subject::command_for;
 
 /// The most URLs of one run: each is a kind of request, with a row in tables.
 const PAGES_MAX: usize = 500;
@@ -27,7 +29,7 @@ pub(super) struct PageUrl {
 
 /// Returns whether a word is meant as a URL rather than as the name or path of a benchmark.
 pub(crate) fn is_url(word: &str) -> bool {
-    word.contains("://") || word.starts_with("http:") || word.starts_with("https:")
+    word.contains("://") || ["http:", "https:", "unix:"].iter().any(|start| word.starts_with(start))
 }
 
 /// Reads the URLs of the command line and of the file, in this order.
@@ -40,7 +42,7 @@ pub(super) fn read_pages(words: &[String], file: Option<&Path>) -> Result<Vec<Pa
         pages.push(parse(word, "")?);
     }
     if let Some(path) = file {
-        let text = read(path)?;
+        let text = read_or_input(path)?;
         for (n, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if !line.is_empty() && !line.starts_with('#') {
@@ -77,26 +79,46 @@ fn check_together(pages: &[PageUrl]) -> Result<(), Failure> {
 /// Reads a URL; `place` is the place where it was found, for messages.
 fn parse(word: &str, place: &str) -> Result<PageUrl, Failure> {
     let url = with_named_values(word).map_err(|why| mistake(place, word, why))?;
-    let parsed: HttpUrl = url.text.parse().map_err(|error| url_mistake(place, word, error))?;
-    if parsed.scheme.is_none() {
-        return Err(scheme_mistake(place, word));
-    }
-    let path = match parsed.target.as_str() {
-        "" => "/",
-        target => target,
-    };
+    let (target, path) = server_and_path(&url.text, place, word)?;
     let query = path.find('?').map_or("", |at| &path[at..]);
     if !credential_spans(query).is_empty() {
         let error = format!("{place}`{}` has a credential in clear, which others can see", shown(word));
         return Err(Failure::usage(error)
             .hint("put it into an environment variable and write `{env:NAME}` in its place"));
     }
-    let target = Target {
+    Ok(PageUrl { target, path, values: url.values })
+}
+
+/// Splits a URL into its server, which may be a Unix socket, and the path with the query.
+fn server_and_path(url: &str, place: &str, word: &str) -> Result<(Target, String), Failure> {
+    if let Some(suggested) = socket_url(word) {
+        let failure = mistake(place, word, "the path of a Unix socket is written percent-encoded");
+        return Err(failure.hint(format!("did you mean `{}`?", shown(&suggested))));
+    }
+    let at_socket = at_socket(url).transpose().map_err(|why| mistake(place, word, why))?;
+    // A path is read as that of any other server.
+    let plain = at_socket.as_ref().map(|(_, path)| format!("http://localhost{path}"));
+    let parsed: HttpUrl =
+        plain.as_deref().unwrap_or(url).parse().map_err(|error| url_mistake(place, word, error))?;
+    let Some(scheme) = parsed.scheme else { return Err(scheme_mistake(place, word)) };
+    let path = if parsed.target.is_empty() { "/".to_owned() } else { parsed.target.clone() };
+    let target = at_socket.map(|(target, _)| target).unwrap_or_else(|| Target {
         port: parsed.port_or_default(),
-        secure: parsed.scheme == Some(UrlScheme::Https),
+        secure: scheme == UrlScheme::Https,
         host: parsed.host,
-    };
-    Ok(PageUrl { target, path: path.to_owned(), values: url.values })
+        access: Access::default(),
+    });
+    Ok((target, path))
+}
+
+/// Returns the URL that is meant by other notations of a Unix socket: `unix:/run/app.sock`, as in nginx, and
+/// `http://unix:/run/app.sock:/page`, as in Node. `None` of other texts.
+fn socket_url(word: &str) -> Option<String> {
+    let starts = ["http://unix:", "http+unix:///", "unix://", "unix:"];
+    let rest = starts.iter().find_map(|start| word.strip_prefix(start))?;
+    let (socket, page) = rest.split_once(':').unwrap_or((rest, "/"));
+    let socket = format!("/{}", socket.trim_matches('/'));
+    Some(format!("http+unix://{}/{}", percent_encoded(&socket), page.trim_start_matches('/')))
 }
 
 /// A URL with names in place of its values from the environment.
@@ -150,6 +172,9 @@ fn scheme_mistake(place: &str, word: &str) -> Failure {
         Some((scheme, rest)) if word.contains("://") || rest.starts_with('/') => (scheme, rest),
         _ => ("", word),
     };
+    if let Some(command) = command_for(word) {
+        return mistake(place, word, "it is no web server").hint(command);
+    }
     let rest = rest.trim_start_matches('/');
     let scheme_meant = nearest(&scheme.to_ascii_lowercase(), ["http", "https"]).unwrap_or("http");
     let failure = mistake(place, word, "expected `http://` or `https://`");
@@ -187,11 +212,30 @@ mod tests {
             ("http://localhost", "http://localhost:80/", "/"),
             ("HTTPS://h/a?b=c", "https://h:443/", "/a?b=c"),
             ("http://h?b", "http://h:80/", "/?b"),
+            ("http://müller.example/", "http://xn--mller-kva.example:80/", "/"),
+            ("http+unix://%2Frun%2Fa.sock/x?a=b", "http+unix://%2Frun%2Fa.sock/", "/x?a=b"),
+            ("http+unix://%2Frun%2Fa.sock", "http+unix://%2Frun%2Fa.sock/", "/"),
             ("http://h/{x}", "http://h:80/", "/%7Bx%7D"),
             ("http://h/?k={env:KEY}&b={env:B}", "http://h:80/", "/?k={env1}&b={env2}"),
         ] {
             assert_eq!(parsed(word), (target.to_owned(), path.to_owned()), "{word}");
         }
+    }
+
+    #[test]
+    fn other_notations_of_a_socket_lead_to_its_url() {
+        for (word, url) in [
+            ("unix:/run/app.sock", "http+unix://%2Frun%2Fapp.sock/"),
+            ("unix:///run/app.sock", "http+unix://%2Frun%2Fapp.sock/"),
+            ("http+unix:///run/app.sock", "http+unix://%2Frun%2Fapp.sock/"),
+            ("http://unix:/run/app.sock:/a/b", "http+unix://%2Frun%2Fapp.sock/a/b"),
+        ] {
+            assert!(is_url(word));
+            assert_eq!(socket_url(word).as_deref(), Some(url), "{word}");
+            assert!(parse(word, "").unwrap_err().message().contains("percent-encoded"));
+            assert!(parse(url, "").is_ok());
+        }
+        assert_eq!(socket_url("http://localhost/"), None);
     }
 
     #[test]
@@ -209,6 +253,8 @@ mod tests {
             "http://localhost:99999/",
             "http:///",
             "http://localhost/{env:A",
+            "postgres://me:s3cret@localhost/shop",
+            "jdbc:mysql://localhost/shop?password=s3cret",
         ]
         .iter()
         .map(|word| parse(word, "").unwrap_err().message().to_owned())
@@ -227,6 +273,8 @@ mod tests {
         `http://localhost:99999/` is not the URL of a page: expected a port from 1 to 65535
         `http:///` is not the URL of a page: expected a host name or address, an IPv6 address in brackets
         `http://localhost/{env:A` is not the URL of a page: `{env:NAME}` is not closed
+        `postgres://[redacted]@localhost/shop` is not the URL of a page: it is no web server
+        `jdbc:mysql://localhost/shop?password=[redacted]` is not the URL of a page: it is no web server
         ");
     }
 

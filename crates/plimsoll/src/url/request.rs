@@ -8,6 +8,7 @@ use model::{RequestPart, header_name_fault};
 use super::UrlArguments;
 use super::value::{UrlValue, quoted};
 use crate::exit::Failure;
+use crate::files::read_input;
 
 /// The environment variable from which a definition takes the data of `-d`, which are stored nowhere.
 pub(super) const DATA_VARIABLE: &str = "PLIMSOLL_DATA";
@@ -138,11 +139,18 @@ fn body(arguments: &UrlArguments) -> Result<Option<UrlBody>, Failure> {
         (None, None) => return Ok(None),
         (Some(data), None) => data,
     };
+    if data == "@-" {
+        return input();
+    }
     if let Some(path) = data.strip_prefix('@') {
         return file(Path::new(path), "-d").map(Some);
     }
-    if BODY_MAX < data.len() {
-        return Err(Failure::usage(format!("the body of `-d` has more than {BODY_MAX} bytes")));
+    check_length(data)?;
+    if arguments.method.is_none() && is_time(data) {
+        return Err(Failure::usage(format!("`-d {data}` is a body, as in curl, and not a length of time"))
+            .hint(format!(
+                "`--duration {data}` sets the length of a load point; to send this body, add `-X POST`"
+            )));
     }
     // The message does not repeat the data.
     let value = UrlValue::parse(data).map_err(|why| Failure::usage(format!("`-d`: {why}")))?;
@@ -154,6 +162,30 @@ fn body(arguments: &UrlArguments) -> Result<Option<UrlBody>, Failure> {
             .hint("put them into a file, `--data-file FILE`, or into an environment variable, `-d '{env:NAME}'`"));
     }
     Ok((!data.is_empty()).then(|| UrlBody::Data(data.clone())))
+}
+
+/// Returns whether data are meant as a time, as for `-d 30s` of wrk.
+fn is_time(data: &str) -> bool {
+    let digits = data.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &data[digits.len()..];
+    !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit()) && matches!(unit, "ms" | "s" | "m" | "h")
+}
+
+/// Reads a body from standard input.
+fn input() -> Result<Option<UrlBody>, Failure> {
+    let data = read_input()?;
+    check_length(&data)?;
+    match data.is_empty() {
+        true => Err(Failure::usage("`-d @-`: standard input is empty")),
+        false => Ok(Some(UrlBody::Data(data))),
+    }
+}
+
+fn check_length(data: &str) -> Result<(), Failure> {
+    match data.len() {
+        ..=BODY_MAX => Ok(()),
+        _ => Err(Failure::usage(format!("the body of `-d` has more than {BODY_MAX} bytes"))),
+    }
 }
 
 /// Checks that a file can be a body; it is read when the run begins.
@@ -192,6 +224,7 @@ mod tests {
         assert_eq!(posted.headers, [("Content-Type".to_owned(), UrlValue::Literal(FORM.to_owned()))]);
         let typed = parts(&["-d", "{}", "-H", "content-type: application/json", "-X", "PUT"]).unwrap();
         assert_eq!((typed.method.as_str(), typed.headers.len()), ("PUT", 1));
+        assert_eq!(parts(&["-d", "30s", "-X", "POST"]).unwrap().body, Some(UrlBody::Data("30s".into())));
         assert_eq!(parts(&[]).unwrap().method, "GET");
         let empty = parts(&["-d", "", "-X", "POST"]).unwrap();
         assert_eq!((empty.method.as_str(), empty.body, empty.headers.len()), ("POST", None, 0));
@@ -199,7 +232,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_and_values_are_not() {
-        let mistakes: [&[&str]; 12] = [
+        let mistakes: [&[&str]; 13] = [
+            &["-d", "30s"],
             &["-H", "Accept"],
             &["-H", "Bearer s3cret"],
             &["-H", "A b: c"],
@@ -216,6 +250,7 @@ mod tests {
         let found: Vec<String> = mistakes.into_iter().map(|words| parts(words).unwrap_err()).collect();
         assert!(found.iter().all(|message| !message.contains("s3cret")), "{found:#?}");
         insta::assert_snapshot!(found.join("\n"), @r"
+        `-d 30s` is a body, as in curl, and not a length of time
         `-H Accept`: expected `NAME: VALUE`
         `-H …`: expected `NAME: VALUE`
         `-H A b: …`: this is not the name of a header field

@@ -135,6 +135,9 @@ impl SurveyedPage<'_> {
         }
         let failure = Failure::new(Exit::Testbed, format!("{} has status {status}", self.request()));
         let hint = match status {
+            400 | 401 | 403 if reply.lacks_identity => {
+                "the server asks for a client certificate: `--cert FILE --key FILE` gives it one"
+            }
             400 if !self.target.secure => {
                 "check the request; if the server uses TLS on this port, write `https://`"
             }

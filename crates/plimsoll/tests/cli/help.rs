@@ -10,11 +10,11 @@ fn the_commands_are_listed() {
     Usage: plimsoll [OPTIONS] <COMMAND>
 
     Commands:
+      run          Load a URL (`http://localhost:8080/`) or run a benchmark, and write a report
       list         List the benchmarks
       show         Show a benchmark's load plan and workload
       doctor       Check that this machine is ready for a run
       inventory    List this machine's hardware and software settings, with the source of each
-      run          Run a benchmark and write its report
       runs         List recorded runs and how they ended
       suts         List servers and accelerators, and how to install missing ones
       report       Write the report of one run, or one report of several runs

@@ -117,12 +117,18 @@ fn load_goes_to_loopback_and_private_addresses_only() {
         "http://[::ffff:169.254.169.254]/",
         "http://[fe80::1]/",
         "http://0.0.0.0/",
+        "http://[::]/",
         &format!("http://0.0.0.0:{port}/"),
     ] {
+        let hint = match url {
+            url if url.contains("0.0.0.0") => "hint: did you mean `127.0.0.1`?",
+            url if url.contains("[::]") => "hint: did you mean `[::1]`?",
+            _ => "hint: Plimsoll sends load to",
+        };
         let ended = run(&fixture, url)
             .expect(7)
             .expect_stderr("error: the target policy does not allow")
-            .expect_stderr("hint: Plimsoll sends load to");
+            .expect_stderr(hint);
         assert_eq!(ended.stdout, "", "{url}");
         assert!(!fixture.path("run.plim").exists());
     }

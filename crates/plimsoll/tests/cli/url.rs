@@ -1,6 +1,7 @@
 //! `plimsoll run URL`: pages of a server that Plimsoll did not start.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
@@ -115,6 +116,97 @@ fn nginx_started_by_hand_is_judged() {
     }
 }
 
+/// Goal: the server is asked by the name that is given, wherever connections go; a saved definition needs the same flag.
+#[test]
+fn a_name_is_loaded_at_another_address() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let port = pages.url.trim_end_matches('/').rsplit(':').next().unwrap();
+    let named = format!("http://shop.example:{port}/");
+    let to = format!("shop.example:{port}:127.0.0.1");
+    let dry = |words: &[&str]| fixture.run(&[&["run"], words, &["--dry-run"]].concat());
+    dry(&[&named, "--resolve", &to, "--save-definition", "shop.toml"])
+        .expect(0)
+        .expect_stderr(&format!("`plimsoll run shop.toml --connect-to {to}:` runs it again"));
+    dry(&["shop.toml", "--connect-to", &format!("{to}:")]).expect(0);
+    dry(&[&pages.url, "-H", "Host: shop.example"]).expect(0);
+    dry(&[&named, "--resolve", "other:80:127.0.0.1"]).expect(2).expect_stderr("is not for this server");
+    let hosts: Vec<String> = pages
+        .requests()
+        .iter()
+        .map(|request| request.lines().find_map(|line| line.strip_prefix("Host: ")).unwrap().to_owned())
+        .collect();
+    let with_port = format!("shop.example:{port}");
+    assert_eq!((&hosts[0], &hosts[3]), (&with_port, &"shop.example".to_owned()), "{hosts:?}");
+    dry(&["one-object", "--cert", "a.pem"])
+        .expect(2)
+        .expect_stderr("`--cert` concerns a server that is already running");
+}
+
+/// Goal: a server at a Unix socket is loaded, its processes are watched, and the report says where it is.
+#[test]
+fn a_server_at_a_unix_socket_is_loaded() {
+    let fixture = Fixture::new();
+    let path = fixture.path("app.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut head = [0; 4096];
+                while 0 < stream.read(&mut head).unwrap_or(0) {
+                    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").unwrap();
+                }
+            });
+        }
+    });
+    let url = format!("http+unix://{}/", path.display().to_string().replace('/', "%2F"));
+    run(&fixture, &[&url]).assert_run();
+    let place = fixture.fact(&fixture.path("run.plim"), "System under test", "address").unwrap();
+    assert!(place.starts_with("Unix socket ") && place.ends_with("app.sock"), "{place}");
+    let report = fixture.report(&fixture.path("run.plim"));
+    assert_eq!(report["load_points"][0]["total"]["errors"], 0);
+    let path_text = path.display().to_string();
+    for words in [
+        &["http://localhost/", "--unix-socket", &path_text][..],
+        &["http://shop.example/", "--unix-socket", &path_text],
+        &[&url, "-H", "Host: shop.example"],
+    ] {
+        fixture.run(&[&["run"], words, &["--dry-run"]].concat()).expect(0);
+    }
+    let suggested = format!("did you mean `{url}`?");
+    fixture.run(&["run", &format!("unix:{}", path.display())]).expect(2).expect_stderr(&suggested);
+}
+
+#[test]
+fn urls_and_bodies_come_from_standard_input() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let url = pages.url.as_str();
+    let from_input =
+        format!("printf '\\xef\\xbb\\xbf{url}\\n{url}time\\n' | \"$plimsoll\" run --urls - --dry-run");
+    fixture.shell(&from_input).expect(0).expect_stderr("/time: status 200");
+    let body = format!("printf s3cret | \"$plimsoll\" run {url}post -d @- --dry-run");
+    let ended = fixture.shell(&body).expect(0);
+    assert!(!format!("{ended:?}").contains("s3cret"), "{ended:?}");
+    assert!(pages.requests().iter().any(|request| request.ends_with("\r\n\r\ns3cret")));
+    fixture.write("urls.txt", &format!("\u{feff}{url}\n"));
+    fixture.run(&["run", "--urls", "urls.txt", "--dry-run"]).expect(0);
+}
+
+/// Goal: a command line that names a server alone, or a page to `doctor`, is understood.
+#[test]
+fn a_server_without_a_benchmark_is_its_first_page() {
+    let (fixture, pages) = (Fixture::new(), Pages::start());
+    let authority = pages.url.trim_start_matches("http://").trim_end_matches('/');
+    for target in [pages.url.as_str(), authority] {
+        fixture.run(&["run", "--target", target, "--dry-run"]).expect(0).expect_stderr("/: status 200");
+    }
+    let checked = fixture.run(&["doctor", &pages.url]);
+    assert!(checked.stdout.contains("answers, and its page can be loaded"), "{checked:?}");
+    fixture.run(&["doctor", &format!("{}fails", pages.url)]).expect(4).expect_stderr("has status 500");
+    let other = fixture.run(&["run", "--target", "postgres://me:s3cret@127.0.0.1/shop"]).expect(2);
+    let other = other.expect_stderr("plimsoll run orderentry --target");
+    assert!(!other.stderr.contains("s3cret"), "{}", other.stderr);
+}
+
 #[test]
 fn a_saved_definition_gives_the_same_plan() {
     let (fixture, pages) = (Fixture::new(), Pages::start());
@@ -219,7 +311,11 @@ fn a_server_that_answers_otherwise_is_refused_before_load() {
     let hint = "hint: nothing listens there: check that the server runs, and on which port";
     assert!(closed.stderr.contains(hint) && !closed.stderr.contains("--sut"), "{}", closed.stderr);
     let encrypted = pages.url.replace("http:", "https:");
-    fixture.run(&["run", &encrypted]).expect(4).expect_stderr("tls failed").expect_stderr("write `http://`");
+    fixture
+        .run(&["run", &encrypted])
+        .expect(4)
+        .expect_stderr("does not answer in TLS")
+        .expect_stderr("write `http://`");
     fixture.run(&["run", "http://8.8.8.8/"]).expect(7).expect_stderr("it is a public address");
     assert!(!fixture.path("runs").exists());
 }
@@ -229,9 +325,12 @@ fn mistakes_in_the_command_line_name_the_remedy() {
     let (fixture, pages) = (Fixture::new(), Pages::start());
     let url = pages.url.as_str();
     let authority = url.trim_start_matches("http://");
+    fixture.write("access.log", "127.0.0.1 - - \"GET / HTTP/1.1\" 200\n");
     let with_password = format!("http://me:s3cret@{authority}");
     for (words, error, hint) in [
         (&["htp://h/"][..], "expected `http://` or `https://`", "did you mean `http://h/`?"),
+        (&["postgres://localhost/shop"], "it is no web server", "plimsoll run orderentry --target"),
+        (&["access.log"], "expected a benchmark, found the file `access.log`", "--urls access.log"),
         (&["localhost:8080"], "expected a benchmark", "did you mean the URL `http://localhost:8080/`?"),
         (&["one-object", url], "`one-object` is not a URL", "plimsoll run one-object --target"),
         (&[url, "http://127.0.0.9/"], "URLs of one server", "plimsoll compare"),

@@ -80,6 +80,31 @@ fn invalid_lists_of_loads_are_shown_with_a_pointer() {
 }
 
 #[test]
+fn flags_of_other_tools_are_explained() {
+    let users = refused(&["run", "http://localhost/", "--users", "50"]);
+    assert!(users.contains("tip: `--load 50` (or `-c 50`) sets the number of users"), "{users}");
+    assert!(!users.contains("similar argument"), "{users}");
+}
+
+#[test]
+fn limits_may_be_given_one_by_one() {
+    let words = [
+        "run",
+        "one-object",
+        "--dry-run",
+        "--json",
+        "--limit",
+        "p99<50ms",
+        "--limit",
+        "errors<0.1%,rate>5/s",
+    ];
+    let plan = Fixture::new().run(&words).expect(0).json()["plan"].clone();
+    assert_eq!(plan["limits"].as_array().unwrap().len(), 3, "{}", plan["limits"]);
+    let twice = refused(&["run", "one-object", "--limit", "p99<50ms", "--limit", "p99<60ms"]);
+    assert!(twice.contains("`--limit` has `p99` twice"), "{twice}");
+}
+
+#[test]
 fn invalid_times_are_refused() {
     let time = |time: &str| refused(&["run", "one-object", "--duration", time]);
     assert!(time("0").contains("the steady phase must be longer than zero"), "{}", time("0"));

@@ -1,0 +1,185 @@
+//! Flags of other load generators and of curl, with what stands for them here.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// What sets the load.
+const USERS: &str = "`--load 50` (or `-c 50`) sets the number of users, each with a connection; `--load 1,10,50` runs several";
+const RATE: &str = "`--rate 500` offers this many requests per second; `--rate 100,500,1000` runs several";
+const TIME: &str = "`--duration 30s` sets the length of each load point";
+const THREADS: &str = "load threads follow from the CPUs: `--load-cpus 0-1` starts one on each of these";
+const NUMBER: &str = "a load point has a length instead of a number of requests: `--duration 30s`";
+const RAMP: &str = "`--ramp-up 10s` lets the load rise; `--load 10..100/10` runs one load after another";
+const KEPT: &str = "connections are kept already; `--connection per-request` opens one for each request";
+/// What describes requests.
+const COMPRESSED: &str = "`-H 'Accept-Encoding: gzip'` asks for compressed bodies";
+const USER: &str =
+    "`-H 'Authorization: Basic {env:NAME}'` sends credentials, in base64, from an environment variable";
+const COOKIE: &str = "`-H 'Cookie: {env:NAME}'` sends cookies from an environment variable";
+const AGENT: &str = "`-H 'User-Agent: …'` sets this field";
+const DATA: &str = "`-d DATA`, `-d @FILE` or `--data-file FILE` gives the body";
+const TYPE: &str = "`-H 'Content-Type: application/json'` sets the type of the body";
+const REDIRECTS: &str = "redirects are not followed: load the page that they lead to, or follow them in a definition (docs/definitions.md)";
+const INSECURE: &str = "`--insecure` accepts any certificate; connections are kept without a flag";
+const CERTIFICATE: &str = "`--cert FILE --key FILE` shows a client certificate";
+const TIMEOUT: &str = "`--time-limit 5s` limits the time of a request";
+const HTTP2: &str = "`--http 2` speaks HTTP/2";
+/// What is printed.
+const OUTPUT: &str = "`--out FILE.plim` names the run file; bodies are checked and not stored, and `plimsoll report` and `plimsoll export` write every format";
+const QUIET: &str =
+    "`--progress plain` prints the least; results go to standard output, `--json` for machines";
+const LATENCY: &str = "percentiles are always printed, and `--limit 'p99<50ms'` sets a limit to one";
+
+/// Flags that `run` does not have, with the advice. Of ab, wrk, wrk2, hey, oha, h2load, vegeta, k6, Locust, JMeter and curl; a
+/// letter that several of them have stands once, with the meaning that most of them give it.
+const FLAGS: &[(&str, &str)] = &[
+    ("--users", USERS),
+    ("--vus", USERS),
+    ("--connections", USERS),
+    ("--concurrency", USERS),
+    ("--clients", USERS),
+    ("--rps", RATE),
+    ("--qps", RATE),
+    ("-r", RATE),
+    ("-R", RATE),
+    ("-q", RATE),
+    ("-z", TIME),
+    ("-D", TIME),
+    ("--run-time", TIME),
+    ("--timelimit", TIME),
+    ("-t", THREADS),
+    ("--threads", THREADS),
+    ("-n", NUMBER),
+    ("--requests", NUMBER),
+    ("--iterations", NUMBER),
+    ("-i", NUMBER),
+    ("--stage", RAMP),
+    ("--stages", RAMP),
+    ("--spawn-rate", RAMP),
+    ("--keepalive", KEPT),
+    ("--disable-keepalive", KEPT),
+    ("--latency", LATENCY),
+    ("--compressed", COMPRESSED),
+    ("-u", USER),
+    ("--user", USER),
+    ("-a", USER),
+    ("-b", COOKIE),
+    ("--cookie", COOKIE),
+    ("-C", COOKIE),
+    ("-A", AGENT),
+    ("--user-agent", AGENT),
+    ("-e", "`-H 'Referer: …'` sets this field"),
+    ("--referer", "`-H 'Referer: …'` sets this field"),
+    ("--host", "`-H 'Host: …'` sets this field, and the name in TLS"),
+    ("-m", "`-X METHOD` names the method; `--time-limit 5s` limits the time of a request"),
+    ("--method", "`-X METHOD` names the method"),
+    ("-I", "`-X HEAD` asks for the head alone"),
+    ("--head", "`-X HEAD` asks for the head alone"),
+    ("-G", "put the values into the query of the URL"),
+    ("-F", DATA),
+    ("--form", DATA),
+    ("-p", DATA),
+    ("-P", DATA),
+    ("--body", DATA),
+    ("--data-raw", DATA),
+    ("--data-binary", DATA),
+    ("--data-urlencode", DATA),
+    ("-T", TYPE),
+    ("-L", REDIRECTS),
+    ("--location", REDIRECTS),
+    ("-k", INSECURE),
+    ("-E", CERTIFICATE),
+    ("--cacert", "`--ca FILE` names the trusted authorities"),
+    ("--max-time", TIMEOUT),
+    ("--timeout", TIMEOUT),
+    ("--connect-timeout", TIMEOUT),
+    ("--http2", HTTP2),
+    ("--http2-prior-knowledge", "`--http 2` speaks HTTP/2, with prior knowledge where there is no TLS"),
+    ("--http1.1", "HTTP/1.1 is spoken already; `--http 1.0` and `--http 2` choose another version"),
+    ("-0", "`--http 1.0` speaks HTTP/1.0"),
+    ("-x", "a proxy is loaded as a server: name it as the URL, and the site by `-H 'Host: …'`"),
+    ("--proxy", "a proxy is loaded as a server: name it as the URL, and the site by `-H 'Host: …'`"),
+    ("-f", "`--urls FILE` requests the URLs in a file"),
+    ("--input-file", "`--urls FILE` requests the URLs in a file"),
+    ("--targets", "`--urls FILE` requests the URLs in a file"),
+    ("-s", QUIET),
+    ("--silent", QUIET),
+    ("--quiet", QUIET),
+    ("--no-tui", QUIET),
+    ("-v", "failed requests are described in the report, with the first of each kind"),
+    ("--verbose", "failed requests are described in the report, with the first of each kind"),
+    ("-o", OUTPUT),
+    ("--output", OUTPUT),
+    ("-w", OUTPUT),
+    ("--csv", OUTPUT),
+];
+
+/// Gives an error about a flag of another tool the advice of the table, in place of a flag with a similar name.
+pub(crate) fn advised(mut error: clap::Error, words: impl IntoIterator<Item = String>) -> clap::Error {
+    let is_of_run =
+        words.into_iter().skip(1).find(|word| !word.starts_with('-')).is_some_and(|word| word == "run");
+    let Some(advice) = advice(&error).filter(|_| is_of_run) else { return error };
+    error.remove(ContextKind::SuggestedArg);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(advice)]));
+    error
+}
+
+fn advice(error: &clap::Error) -> Option<&'static str> {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg).filter(|_| is_unknown) else {
+        return None;
+    };
+    let flag = found.split(['=', ' ']).next().unwrap_or(found);
+    FLAGS.iter().find(|(name, _)| *name == flag).map(|(_, advice)| *advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::arguments::Arguments;
+
+    fn refused(flag: &str) -> String {
+        let words = ["plimsoll", "run", "http://localhost/", flag];
+        let error = Arguments::try_parse_from(words).expect_err(flag);
+        assert_eq!(error.kind(), ErrorKind::UnknownArgument, "`{flag}` is a flag of ours");
+        advised(error, words.map(str::to_owned)).to_string()
+    }
+
+    /// Goal: an entry neither is a flag of ours nor is lost behind one with a similar name.
+    #[test]
+    fn flags_of_other_tools_lead_to_ours() {
+        for (index, (flag, advice)) in FLAGS.iter().enumerate() {
+            assert!(FLAGS[..index].iter().all(|(other, _)| other != flag), "{flag} twice");
+            let text = refused(flag);
+            assert!(text.contains(&format!("tip: {advice}")) && !text.contains("similar"), "{flag}: {text}");
+        }
+        assert!(refused("--dutation").contains("a similar argument exists: '--duration'"));
+    }
+
+    /// Goal: no advice names a flag that there is not.
+    #[test]
+    fn advice_names_flags_that_there_are() {
+        use clap::CommandFactory;
+        let command = Arguments::command();
+        let run = command.find_subcommand("run").unwrap();
+        for (flag, advice) in FLAGS {
+            let named = advice.split('`').skip(1).step_by(2).flat_map(|code| code.split(' '));
+            for name in named.filter_map(|word| word.strip_prefix("--")) {
+                let is_ours = run.get_arguments().any(|one| one.get_long() == Some(name));
+                assert!(
+                    is_ours || command.get_arguments().any(|one| one.get_long() == Some(name)),
+                    "{flag}: {name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn flags_of_other_commands_are_left_alone() {
+        let words = ["plimsoll", "compare", "a.plim", "--users"];
+        let error = Arguments::try_parse_from(words).expect_err("no such flag");
+        assert!(!advised(error, words.map(str::to_owned)).to_string().contains("--load"));
+    }
+}
