@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::Result;
 
@@ -11,17 +12,20 @@ use crate::shell::run;
 #[derive(Debug)]
 pub(crate) struct NetworkNamespace {
     name: String,
+    number: u32,
 }
 
 impl NetworkNamespace {
-    /// Makes one; a process has one at a time.
+    /// Makes one; each of a process has a number of its own.
     ///
     /// # Errors
     /// This user may not, or a killed process of the same id left one behind.
     pub(crate) fn make() -> Result<NetworkNamespace> {
-        let name = format!("plimsoll-{}", std::process::id());
+        static N_MADE: AtomicU32 = AtomicU32::new(0);
+        let number = N_MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("plimsoll-{}-{number}", std::process::id());
         run(Command::new("ip").args(["netns", "add", &name]))?;
-        let namespace = NetworkNamespace { name };
+        let namespace = NetworkNamespace { name, number };
         namespace.run(&["ip", "link", "set", "lo", "up"])?;
         Ok(namespace)
     }
@@ -29,6 +33,11 @@ impl NetworkNamespace {
     /// Returns the name, as `ip` knows it.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns its number among those of this process, from 0.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     /// Returns the words before a command that is to run in it.

@@ -49,6 +49,7 @@ commands:
   record           runs of benchmarks, most with full-length phases, to docs/recorded/  [NAME]…
   throttles        servers and generators that are throttled on purpose, and the bottleneck that Plimsoll reports
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
+                   [--brief]  (as the test command does: all of them and the kept cases of the sample, several at a time)
                    --sample: 120 cases, most with servers that Plimsoll did not start, each with a proof; those that
                    are not recorded yet  [PART OF A NAME]… [--seed 18] [--part K/N] [--minutes 60]
                    [--record target/throttle-sample-18.jsonl] [--binary PLIMSOLL]  [--write]  (--write: only writes

@@ -2,6 +2,7 @@
 //! reports.
 
 mod attempt;
+mod brief;
 mod environment;
 pub mod sample;
 mod table;
@@ -14,12 +15,13 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::machine;
-use crate::build::release_binary;
-use crate::noise::{AcceptedRuns, AttemptResult, RaisedPriority, is_noise, until_quiet};
+use crate::build::{development_binary, release_binary};
+use crate::noise::{AcceptedRuns, AttemptResult, RaisedPriority, is_noise};
 use crate::options::number;
 use crate::packages::{self, NEEDED};
 use crate::shell::{root, write_page};
 use attempt::{Attempt, LEFT_OUT};
+use brief::{Trial, try_all};
 use environment::ThrottleEnvironment;
 use table::{THROTTLES, Throttle};
 
@@ -31,6 +33,8 @@ const RIGHT_MIN: f64 = 0.95;
 pub struct ThrottleOptions {
     rounds: usize,
     write: bool,
+    /// Whether they are tried as the test command does.
+    brief: bool,
     /// Parts of names; empty: all.
     chosen: Vec<String>,
 }
@@ -39,7 +43,7 @@ pub struct ThrottleOptions {
 /// second is found after a few.
 ///
 /// Not changed where the result rests on a rate to a few percent ([`NEED_TIME`]).
-const BRIEFLY: [&str; 4] = ["--settle", "1s", "--duration", "4s"];
+const BRIEFLY: [&str; 4] = ["--settle", "1s", "--duration", "3s"];
 
 impl ThrottleOptions {
     /// Parses the command line.
@@ -47,7 +51,7 @@ impl ThrottleOptions {
     /// # Errors
     /// Unknown options, missing or invalid values, and options that exclude each other.
     pub fn parse(arguments: &[&str]) -> Result<ThrottleOptions> {
-        let mut options = ThrottleOptions { rounds: 1, write: false, chosen: Vec::new() };
+        let mut options = ThrottleOptions { rounds: 1, write: false, brief: false, chosen: Vec::new() };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
             match *name {
@@ -56,6 +60,7 @@ impl ThrottleOptions {
                     options.rounds = number(name, value)? as usize;
                 }
                 "--write" => options.write = true,
+                "--brief" => options.brief = true,
                 other if other.starts_with('-') => bail!("unknown option `{other}`"),
                 part => options.chosen.push(part.to_owned()),
             }
@@ -63,6 +68,10 @@ impl ThrottleOptions {
         ensure!(
             !options.write || options.chosen.is_empty(),
             "`--write` writes the whole page: not with a name"
+        );
+        ensure!(
+            !options.brief || (options.chosen.is_empty() && !options.write && options.rounds == 1),
+            "`--brief` tries all of them once, and writes nothing"
         );
         Ok(options)
     }
@@ -76,8 +85,7 @@ impl ThrottleOptions {
 const NEED_TIME: [&str; 2] = ["none", "lock or other waiting"];
 
 /// Tries every throttle once and briefly with a build of `plimsoll`, for the test command, and with them the kept cases of
-/// the sample. A wrong result is repeated only if others used the machine, and all are tried in any case. Returns the number
-/// of runs that noise has made invalid.
+/// the sample. All are tried in any case. Returns the number of runs that noise has made invalid.
 ///
 /// # Errors
 /// The throttles with a wrong result, and those that could not be tried: that is not a success.
@@ -87,35 +95,30 @@ pub fn once(plimsoll: &Path) -> Result<AcceptedRuns> {
         "not run: control groups and network namespaces need root\nhint: `sudo cargo xtask test`"
     );
     let _precedence = RaisedPriority::take();
-    let mut results: Vec<Result<AcceptedRuns>> = Vec::new();
-    for throttle in THROTTLES {
-        results.push(until_quiet(throttle.name, || {
-            let changes = if NEED_TIME.contains(&throttle.bottleneck) { &[][..] } else { &BRIEFLY };
-            let one = attempt(throttle, plimsoll, changes).with_context(|| throttle.name)?;
-            println!("{}: {} ({})", throttle.name, one.named, one.evidence);
-            ensure!(one.named != LEFT_OUT, "{}: {LEFT_OUT}", throttle.name);
-            let (named, evidence) = (&one.named, &one.evidence);
-            let why = format!(
-                "called {named} ({evidence}), expected {} {}",
-                throttle.bottleneck, throttle.evidence
-            );
-            Ok(match is_right(throttle, &one) {
-                true => AttemptResult::Right,
-                // One of the throttles makes the generator wait.
-                false if throttle.bottleneck != "generator" && is_noise(&one.rules) => {
-                    AttemptResult::Spoilt(why)
-                }
-                false => AttemptResult::Wrong(why),
-            })
-        }));
-    }
-    results.extend(sample::try_kept(plimsoll));
-    let n = results.len();
-    let texts: Vec<String> =
-        results.iter().filter_map(|result| result.as_ref().err()).map(|error| format!("{error:#}")).collect();
-    texts.iter().for_each(|text| println!("{text}"));
-    ensure!(texts.is_empty(), "{} of {n} throttles: {}", texts.len(), texts.join("; "));
-    Ok(results.into_iter().flatten().sum())
+    let mut trials: Vec<Trial<'_>> =
+        THROTTLES.iter().map(|throttle| brief_trial(throttle, plimsoll)).collect();
+    trials.extend(sample::kept_trials(plimsoll));
+    try_all(&trials)
+}
+
+/// Makes the trial of a throttle for the test command.
+fn brief_trial<'a>(throttle: &'a Throttle, plimsoll: &'a Path) -> Trial<'a> {
+    let attempt = move || {
+        let changes = if NEED_TIME.contains(&throttle.bottleneck) { &[][..] } else { &BRIEFLY };
+        let one = attempt(throttle, plimsoll, changes).with_context(|| throttle.name)?;
+        println!("{}: {} ({})", throttle.name, one.named, one.evidence);
+        ensure!(one.named != LEFT_OUT, "{}: {LEFT_OUT}", throttle.name);
+        let (named, evidence) = (&one.named, &one.evidence);
+        let why =
+            format!("called {named} ({evidence}), expected {} {}", throttle.bottleneck, throttle.evidence);
+        Ok(match is_right(throttle, &one) {
+            true => AttemptResult::Right,
+            // One of the throttles makes the generator wait.
+            false if throttle.bottleneck != "generator" && is_noise(&one.rules) => AttemptResult::Spoilt(why),
+            false => AttemptResult::Wrong(why),
+        })
+    };
+    Trial { name: throttle.name.to_owned(), group: throttle.group, attempt: Box::new(attempt) }
 }
 
 /// Returns whether the bottleneck is the expected one with the expected evidence, and a starved generator made the load
@@ -132,6 +135,9 @@ fn is_right(throttle: &Throttle, one: &Attempt) -> bool {
 /// Fewer than 95 % of the results are correct, or a load point is valid although the generator was starved.
 pub fn perform(options: &ThrottleOptions) -> Result<()> {
     packages::install(&NEEDED)?;
+    if options.brief {
+        return once(&development_binary()?).map(drop);
+    }
     let plimsoll = release_binary()?;
     let chosen: Vec<&Throttle> = THROTTLES.iter().filter(|throttle| options.wants(throttle)).collect();
     ensure!(!chosen.is_empty(), "no throttle has {} in its name", options.chosen.join(" or "));

@@ -1,5 +1,7 @@
 //! The throttles, and the bottlenecks that Plimsoll has to report.
 
+use super::brief::TrialGroup;
+
 /// A way to throttle a server, or the generator.
 pub(super) struct Throttle {
     /// Its name for people.
@@ -14,6 +16,8 @@ pub(super) struct Throttle {
     pub arguments: &'static str,
     /// The environment of the attempt.
     pub environment: EnvironmentKind,
+    /// Those that may be tried beside it.
+    pub group: TrialGroup,
 }
 
 /// The kind of environment of an attempt.
@@ -51,6 +55,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "one-object",
         arguments: "--sut nginx --sut-quota 0.15 --load 1,16 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "CPU allowance of the built-in server",
@@ -59,6 +64,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "one-object",
         arguments: "--sut-quota 0.15 --load 1,16 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "one CPU for Apache and its CGI processes (cpuset)",
@@ -67,6 +73,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "webstone-2.0.1",
         arguments: "--filelist dynamic-heavy --sut apache --gateway cgi --sut-groups 1 --load 1,12 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Alone,
     },
     Throttle {
         name: "memory of nginx (24 MiB for files of 150 MiB)",
@@ -75,6 +82,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: FILES,
         arguments: "--sut nginx --sut-memory 24MiB --sut-quota 0.6",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Memory,
     },
     Throttle {
         name: "disk reads of nginx (80/s, direct)",
@@ -83,6 +91,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: FILES,
         arguments: "--sut nginx --profile direct-io --sut-disk reads=80 --sut-quota 0.6",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Disk,
     },
     Throttle {
         name: "disk bytes of nginx (8 MiB/s, direct)",
@@ -91,6 +100,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: FILES,
         arguments: "--sut nginx --profile direct-io --sut-disk read-bytes=8MiB --sut-quota 0.6",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Disk,
     },
     Throttle {
         name: "network (tbf, 40 Mbit/s)",
@@ -99,6 +109,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: FILES,
         arguments: "--sut nginx --sut-quota none",
         environment: EnvironmentKind::Namespace("tbf rate 40mbit burst 128kb latency 50ms"),
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "workers behind nginx (FastCGI × 4, pages that wait 20 ms)",
@@ -107,6 +118,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: SLOW,
         arguments: "--sut nginx --gateway fastcgi --workers 4 --load 1,32 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "workers behind Apache (FastCGI × 2, pages that wait 20 ms)",
@@ -115,6 +127,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: SLOW,
         arguments: "--sut apache --gateway fastcgi --workers 2 --load 1,24 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "a lock (FastCGI × 24, pages that hold it for 10 ms)",
@@ -123,6 +136,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: LOCK,
         arguments: "--sut nginx --gateway fastcgi --workers 24",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "accept backlog of 2",
@@ -131,6 +145,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "one-object",
         arguments: "--connection per-request --load 1,200 --duration 6s",
         environment: EnvironmentKind::Server("one-object --backlog 2 --cpu-allowance 0.5"),
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "CPU allowance of the application server",
@@ -139,6 +154,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "serverbench",
         arguments: "--quick --set suite=cpu --sut-quota 0.3 --load 1,8 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "memory of the application server (64 MiB for ranges of 160 MiB)",
@@ -147,6 +163,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "serverbench",
         arguments: "--quick --set suite=disk --set range=20MiB --sut-memory 64MiB --sut-quota 0.6 --load 1,8 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Memory,
     },
     Throttle {
         name: "disk reads of the application server (80/s, direct)",
@@ -155,6 +172,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "serverbench",
         arguments: "--quick --set suite=disk --set io=direct --sut-disk reads=80 --sut-quota 0.6 --load 1,8 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Disk,
     },
     Throttle {
         name: "service threads of the application server (4, each transaction takes 20 ms)",
@@ -163,6 +181,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "serverbench",
         arguments: "--quick --set suite=net --load 1,16 --duration 6s",
         environment: EnvironmentKind::AppServer("--threads 4 --fault slow"),
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "CPU quota of PostgreSQL",
@@ -171,6 +190,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "orderentry",
         arguments: "--quick --sut postgresql --set pacing=flat --set warehouses=4 --sut-quota 0.3 --load 16 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Disk,
     },
     // With a commit that takes no time, the CPUs are full before the rows are.
     Throttle {
@@ -186,6 +206,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
                 ("full page writes on", "full page writes on, commits delayed by 20 ms"),
             ],
         },
+        group: TrialGroup::Alone,
     },
     Throttle {
         name: "log disk of PostgreSQL (60 writes/s)",
@@ -195,6 +216,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         arguments: "--quick --sut postgresql --set pacing=flat --set warehouses=16 --sut-disk writes=60 \
                     --load 16 --duration 6s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Disk,
     },
     Throttle {
         name: "buffer pool of MariaDB (8 MiB for data of 16 MiB, 1000 reads/s)",
@@ -215,6 +237,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
                 (r#""log" = "{log_mib} MiB""#, r#""log" = "64 MiB""#),
             ],
         },
+        group: TrialGroup::Disk,
     },
     // The run is refused before load begins.
     Throttle {
@@ -224,6 +247,7 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "orderentry",
         arguments: "--quick --sut postgresql --profile default --set warehouses=1 --load 120",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "the generator (4 endless loops on its CPU)",
@@ -232,13 +256,15 @@ pub(super) const THROTTLES: &[Throttle] = &[
         benchmark: "one-object",
         arguments: "--sut nginx --load 1,32 --duration 6s",
         environment: EnvironmentKind::Burners(4),
+        group: TrialGroup::Alone,
     },
     Throttle {
         name: "nothing (users who think)",
         bottleneck: "none",
         evidence: "",
         benchmark: "dynpage",
-        arguments: "--sut nginx --gateway fastcgi --load 5,20 --duration 8s --ramp-up 1s --ramp-down 0s",
+        arguments: "--quick --sut nginx --gateway fastcgi --load 5,20 --duration 8s --ramp-up 1s --ramp-down 0s",
         environment: EnvironmentKind::Nothing,
+        group: TrialGroup::Alone,
     },
 ];

@@ -44,9 +44,7 @@ const COMPUTING: [&str; 15] = [
 ];
 
 /// Binaries that measure the time or the CPU time of what they do, or load all CPUs.
-const MEASURING: [&str; 8] = [
-    "drivers/hostile",
-    "drivers/idle_terminals",
+const MEASURING: [&str; 6] = [
     "drivers/idle_users",
     "observe/sampling_cost",
     "plimsoll/quick",

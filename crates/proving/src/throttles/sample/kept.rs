@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Context;
 
 use super::case::{SEED, SampleCase, sample};
+use super::kind::ThrottleKind;
 use super::moving::{self, MovingCase, MovingTrial};
 use super::order::{RunAim, try_case};
 use super::setting::Setting;
-use crate::noise::{AcceptedRuns, AttemptResult, is_noise, until_quiet};
+use crate::noise::{AttemptResult, is_noise};
+use crate::throttles::brief::{Trial, TrialGroup};
 
 /// The numbers of the kept cases, whose evidence is far from the thresholds.
 const KEPT: [usize; 8] = [3, 8, 43, 48, 53, 63, 93, 95];
@@ -26,36 +28,34 @@ fn kept_moving() -> Option<MovingCase> {
     moving::cases().into_iter().find(|case| case.number == KEPT_MOVING)
 }
 
-/// Tries all kept cases briefly; returns for each the error, if it has a wrong name or could not be tried.
-pub(in crate::throttles) fn try_kept(plimsoll: &Path) -> Vec<Result<AcceptedRuns>> {
-    let moving = kept_moving();
-    let moving = moving.iter().map(|case| try_moving_once(case, plimsoll));
-    kept().iter().map(|case| try_once(case, plimsoll)).chain(moving).collect()
+/// Returns the trials of all kept cases.
+pub(in crate::throttles) fn kept_trials(plimsoll: &Path) -> Vec<Trial<'_>> {
+    let moving = kept_moving().into_iter().map(|case| moving_trial(case, plimsoll));
+    kept().into_iter().map(|case| case_trial(case, plimsoll)).chain(moving).collect()
 }
 
-/// Tries a kept case briefly; a wrong name is tried again only if others used the machine.
-///
-/// # Errors
-/// The case has a wrong name, or could not be tried.
-fn try_once(case: &SampleCase, plimsoll: &Path) -> Result<AcceptedRuns> {
-    until_quiet(&case.to_string(), || {
-        let setting = Setting::of(case);
+/// Makes the trial of a kept case.
+fn case_trial(case: SampleCase, plimsoll: &Path) -> Trial<'_> {
+    let attempt = move || {
+        let setting = Setting::of(&case);
         let one =
-            try_case(case, &setting, plimsoll, RunAim::NameBriefly).with_context(|| case.to_string())?;
+            try_case(&case, &setting, plimsoll, RunAim::NameBriefly).with_context(|| case.to_string())?;
         println!("{case}: {} ({})", one.named, one.evidence);
         let why = format!("called {}, expected {}", one.named, case.kind.right_names().join(" or "));
         Ok(result(case.is_right(&one.named), &one.rules, why))
-    })
+    };
+    // The others wait for what is limited for them only.
+    let is_alone = case.kind == ThrottleKind::CrowdedCores;
+    let group = if is_alone { TrialGroup::Alone } else { TrialGroup::Waiting };
+    Trial { name: case.to_string(), group, attempt: Box::new(attempt) }
 }
 
-/// Tries a kept moving case in the same way.
-///
-/// # Errors
-/// A load point has a wrong name, the sentence about the run says something else, or the case could not be tried.
-fn try_moving_once(case: &MovingCase, plimsoll: &Path) -> Result<AcceptedRuns> {
-    until_quiet(&case.to_string(), || {
+/// Makes the trial of a kept moving case: both load points have a right name, and the sentence about the run agrees.
+fn moving_trial(case: MovingCase, plimsoll: &Path) -> Trial<'_> {
+    let name = case.to_string();
+    let attempt = move || {
         let trial =
-            MovingTrial::run(case, plimsoll, RunAim::MovesBriefly).with_context(|| case.to_string())?;
+            MovingTrial::run(&case, plimsoll, RunAim::MovesBriefly).with_context(|| case.to_string())?;
         println!("{case}: {}", trial.sentence);
         let [first, second] = &trial.phases;
         let expected =
@@ -64,8 +64,9 @@ fn try_moving_once(case: &MovingCase, plimsoll: &Path) -> Result<AcceptedRuns> {
             "called {}, then {}, and in a sentence {}; expected {expected}",
             first.named, second.named, trial.sentence
         );
-        Ok(result(trial.is_right(case), &first.rules, why))
-    })
+        Ok(result(trial.is_right(&case), &first.rules, why))
+    };
+    Trial { name, group: TrialGroup::Waiting, attempt: Box::new(attempt) }
 }
 
 /// Returns the result of an attempt; a wrong name is noise if the run broke only rules about noise.

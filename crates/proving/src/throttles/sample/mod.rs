@@ -39,8 +39,9 @@ use crate::build::release_binary;
 use crate::noise::RaisedPriority;
 use crate::packages::{self, NEEDED};
 use crate::shell::{root, write_page};
+use crate::throttles::brief::try_all;
 use case::{SampleCase, sample};
-pub(super) use kept::try_kept;
+pub(super) use kept::kept_trials;
 use options::CaseSet;
 pub use options::SampleOptions;
 use order::{RunAim, try_case};
@@ -127,11 +128,7 @@ fn try_cases<C: RecordedCase>(options: &SampleOptions, all: &[C]) -> Result<()> 
 fn try_only_kept(options: &SampleOptions) -> Result<()> {
     let plimsoll = prepare(options)?;
     let _precedence = RaisedPriority::take();
-    let tried = try_kept(&plimsoll);
-    let wrong: Vec<String> =
-        tried.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect();
-    ensure!(wrong.is_empty(), "{}", wrong.join("; "));
-    Ok(())
+    try_all(&kept_trials(&plimsoll)).map(drop)
 }
 
 /// Installs what is missing, and returns the program to try.
