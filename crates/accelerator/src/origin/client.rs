@@ -41,10 +41,7 @@ struct Verdict {
 
 impl Verdict {
     fn give(&mut self, permit: &ServerPermit, failure: &OriginFailure, since: Nanos) {
-        if let Some(event) = failure.health_event(self.url, since).filter(|_| !self.is_given) {
-            permit.note_event(event, failure);
-            self.is_given = true;
-        }
+        self.is_given = self.is_given || permit.note_health(failure, self.url, since);
     }
 }
 
@@ -89,7 +86,7 @@ impl OriginClient {
             let permit = ServerPermit::acquire(&self.servers, &self.pool, index).await?;
             failed = match self.send_watched(&permit, request, &mut body, &mut verdict).await {
                 Ok(pending) => {
-                    permit.note_response();
+                    permit.note_response(verdict.url);
                     self.servers.try_those_down(request, pending.outcome.head.head.status);
                     return Ok(self.response(permit, pending, started));
                 }

@@ -123,10 +123,10 @@ impl OriginFailure {
 
     /// Returns the failure's event in the server's health, of a request for this URL made at this time; `None` if it
     /// is none, because it tells about the request alone.
-    pub(super) fn health_event(&self, url: u64, since: Nanos) -> Option<HealthEvent> {
+    pub(super) fn health_event(&self, url: u64, since: Nanos, is_url_answered: bool) -> Option<HealthEvent> {
         match self {
             OriginFailure::TimedOut | OriginFailure::SendTimedOut => {
-                Some(HealthEvent::Overdue { url, since })
+                Some(HealthEvent::Overdue { url, since, is_url_answered })
             }
             failure if failure.is_before_sending() && failure.is_server_fault() => {
                 Some(HealthEvent::Unreached)
@@ -202,14 +202,14 @@ mod tests {
         use OriginFailure::*;
         let (refused, no_port) = (io::ErrorKind::ConnectionRefused, io::ErrorKind::AddrNotAvailable);
         let (url, since) = (7, Nanos::from_secs(1));
-        let event = |failure: OriginFailure| failure.health_event(url, since);
+        let event = |failure: OriginFailure| failure.health_event(url, since, true);
         for failure in
             [Unresolved("x".to_owned()), Unreachable(refused), ConnectTimedOut, Tls("x".to_owned())]
         {
             assert_eq!(event(failure), Some(HealthEvent::Unreached));
         }
         for failure in [TimedOut, SendTimedOut] {
-            assert_eq!(event(failure), Some(HealthEvent::Overdue { url, since }));
+            assert_eq!(event(failure), Some(HealthEvent::Overdue { url, since, is_url_answered: true }));
         }
         let of_one_request = [
             AllDown,

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | up, n failures | success, good probe | up, 0 | |
 //! | up, n failures | no connection, bad probe | up, n + 1, or down | down once `fall` is reached |
-//! | up, n failures | a response is overdue | the same | once per URL, and only if nothing was answered since the request was sent |
+//! | up, n failures | a response is overdue | the same | only if nothing was answered since the request was sent; once per URL, unless another server has answered that URL since |
 //! | the last that is up | no connection, an overdue response | up, n + 1 | no request takes down the last server |
 //! | down, n good | good probe | down, n + 1, or up | up once `rise` is reached |
 //! | down | failure, bad probe | down, 0 good | the time of the next trial does not change |
@@ -48,6 +48,8 @@ pub(super) enum HealthEvent {
         url: u64,
         /// The time at which the request was made.
         since: Nanos,
+        /// Whether another server has answered a request for the URL since: it is not the URL that is slow.
+        is_url_answered: bool,
     },
     /// It answered a probe as expected.
     GoodProbe,
@@ -173,7 +175,9 @@ impl Health {
             State::Down { good, .. } => return *good = 0,
         };
         match event {
-            HealthEvent::Overdue { url, .. } if overdue.contains(&url) => return,
+            HealthEvent::Overdue { url, is_url_answered, .. } if overdue.contains(&url) => {
+                *failures = failures.saturating_add(is_url_answered.into());
+            }
             HealthEvent::Overdue { url, .. } if overdue.len() < self.fall as usize => overdue.push(url),
             _ => *failures = failures.saturating_add(1),
         }
@@ -209,7 +213,7 @@ mod tests {
     }
 
     fn overdue(url: u64, since: Nanos) -> HealthEvent {
-        HealthEvent::Overdue { url, since }
+        HealthEvent::Overdue { url, since, is_url_answered: false }
     }
 
     #[test]
@@ -272,6 +276,15 @@ mod tests {
         assert_eq!(note_all(&health, &[Connected]), [None], "it has accepted connections all the time");
         assert!(!health.begin_trial(false, Nanos::MAX), "so it is tried with a request");
         assert_eq!(note_all(&health, &[Success]), [Some(ServerState::Up)]);
+    }
+
+    /// A site of which only one URL is requested: another server answers it, so it is not slow.
+    #[test]
+    fn overdue_responses_of_one_url_count_if_another_server_answers_it() {
+        let health = health(false);
+        let event = HealthEvent::Overdue { url: 7, since: Nanos::ZERO, is_url_answered: true };
+        assert_eq!(note_all(&health, &[event; 3]), [None, None, Some(ServerState::Down)]);
+        assert!(!health.begin_trial(false, Nanos::MAX), "it is tried with a request");
     }
 
     /// Slow pages beside others that are answered: the server is well.

@@ -22,6 +22,7 @@ mod probe;
 mod report;
 mod servers;
 
+mod answers;
 mod balance;
 mod client;
 mod deadline;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::OwnedSemaphorePermit;
+use units::Nanos;
 
 use super::connection::Connection;
 use super::deadline::within;
@@ -44,8 +45,9 @@ impl ServerPermit {
         &self.servers.all[self.index]
     }
 
-    /// Notes that the server has responded.
-    pub(super) fn note_response(&self) {
+    /// Notes that the server has responded to a request for a URL.
+    pub(super) fn note_response(&self, url: u64) {
+        self.servers.answers.note(url, self.servers.now());
         self.servers.note(self.index, HealthEvent::Success, || "it has answered a request".to_owned());
     }
 
@@ -57,9 +59,16 @@ impl ServerPermit {
         }
     }
 
-    /// Notes an event of the server's health.
-    pub(super) fn note_event(&self, event: HealthEvent, failure: &OriginFailure) {
-        self.servers.note(self.index, event, || failure.to_string());
+    /// Notes what a failure says about the server's health; returns whether it says anything. The request for this URL
+    /// was made at `since`.
+    pub(super) fn note_health(&self, failure: &OriginFailure, url: u64, since: Nanos) -> bool {
+        // Only what counts while this server is silent asks for it, so another one has answered.
+        let is_url_answered = self.servers.answers.has_since(url, since);
+        let event = failure.health_event(url, since, is_url_answered);
+        if let Some(event) = event {
+            self.servers.note(self.index, event, || failure.to_string());
+        }
+        event.is_some()
     }
 
     /// Notes that the body of a response has ended with an error.

@@ -11,6 +11,7 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 use units::{Clock, Nanos, RealClock, mix_bits};
 
+use super::answers::AnswerTimes;
 use super::fault::FaultRecord;
 use super::health::{Health, HealthEvent, ServerState};
 use super::report::{OnServerChange, ServerChange, ServerReport};
@@ -26,6 +27,8 @@ pub struct Servers {
     pub(super) clock: RealClock,
     /// The number of requests that wait for a permit.
     pub(super) waiting: AtomicUsize,
+    /// The times of answers, by URL.
+    pub(super) answers: AnswerTimes,
     /// Held while a server may go down, so that no two do so because each sees that the other is up.
     falling: Mutex<()>,
     on_change: OnServerChange,
@@ -110,7 +113,15 @@ impl Servers {
         let all = settings.servers.iter().map(|server| Server::new(server, &settings, config.as_ref()));
         let all = all.collect::<Result<_, _>>()?;
         let (clock, waiting) = (RealClock::start(), AtomicUsize::new(0));
-        Ok(Arc::new(Servers { settings, all, clock, waiting, falling: Mutex::default(), on_change }))
+        Ok(Arc::new(Servers {
+            settings,
+            all,
+            clock,
+            waiting,
+            answers: AnswerTimes::default(),
+            falling: Mutex::default(),
+            on_change,
+        }))
     }
 
     /// Returns the state of every server, in the order of the settings.

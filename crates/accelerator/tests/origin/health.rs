@@ -154,6 +154,32 @@ fn a_server_that_never_answers_is_left() {
     });
 }
 
+/// The same where all clients ask for the same page: the other server answers it.
+#[test]
+fn a_server_that_never_answers_the_one_page_of_a_site_is_left() {
+    run(async {
+        let mut settings = settings(&[silent().await, site().await]);
+        settings.health.overdue_after = Nanos::from_millis(20);
+        let (origins, servers) = origins(settings);
+        let client = tokio::task::LocalSet::new();
+        let asking = async {
+            for _ in 0..10 {
+                let origins = origins.clone();
+                tokio::task::spawn_local(async move { get_page(&origins, "/").await });
+            }
+            while conditions(&servers)[0] == ServerState::Up {
+                // Each of the servers gets every other request.
+                let origins = origins.clone();
+                tokio::task::spawn_local(async move { get_page(&origins, "/").await });
+                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            }
+            assert_eq!(good_pages(&origins).await, 10);
+        };
+        client.run_until(asking).await;
+        assert_eq!(conditions(&servers), [ServerState::Down, ServerState::Up]);
+    });
+}
+
 #[test]
 fn a_single_server_gets_every_request_whatever_it_does() {
     run(async {
