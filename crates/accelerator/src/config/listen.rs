@@ -198,7 +198,7 @@ pub(super) fn limits() -> TableSpec<ClientLimits> {
             ),
             key(
                 "write-timeout",
-                "The longest wait for the client to take bytes of a response.",
+                "The longest time without a byte of a response that the client has taken: that its machine has acknowledged.",
                 time_limit(),
                 |limits, time| limits.write_timeout = time,
             ),

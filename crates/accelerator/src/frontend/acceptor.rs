@@ -3,7 +3,7 @@
 //! Where a client opens a connection per request, its request has usually arrived when the connection is accepted. If
 //! its head is remembered and the client does not keep the connection alive, the connection costs four system calls:
 //! accept, receive, send, close; it is never registered with epoll, and no task is spawned for it. The kernel reports
-//! a connection only once its first bytes are there; see [`deferred`](super::deferred).
+//! a connection only once its first bytes are there; see [`socket_calls`](super::socket_calls).
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, IoSlice};

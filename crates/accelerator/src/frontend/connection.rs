@@ -136,9 +136,10 @@ async fn within<T>(limit: Nanos, future: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(Duration::from_nanos(limit.0), future).await.ok()
 }
 
-async fn serve_http2(stream: impl ClientStream, peer: Peer, worker: &Rc<Worker>) {
+async fn serve_http2<W: ClientStream + 'static>(stream: W, peer: Peer, worker: &Rc<Worker>) {
     let (limits, settings) = (worker.limits(), worker.http2());
     let Peer { client, scheme } = peer;
+    let stream = (stream, W::unacknowledged as fn(&W) -> u64);
     let ended = http2::serve(stream, (client, scheme), worker, &limits, &settings, worker.draining()).await;
     if let Some(reason) = ended.reason() {
         worker.refused(reason);

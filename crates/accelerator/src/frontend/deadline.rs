@@ -166,7 +166,25 @@ impl Deadline {
         min_rate: &mut MinRateDeadline,
         future: F,
     ) -> Result<F::Output, Elapsed> {
-        self.set(min_rate.remaining());
+        self.wait(min_rate, min_rate.remaining(), future).await
+    }
+
+    /// Waits for a future until it is time to look how much of a response has left this machine, and counts the wait.
+    pub(super) async fn wait_until_look<F: Future>(
+        &self,
+        min_rate: &mut MinRateDeadline,
+        future: F,
+    ) -> Result<F::Output, Elapsed> {
+        self.wait(min_rate, min_rate.until_look(), future).await
+    }
+
+    async fn wait<F: Future>(
+        &self,
+        min_rate: &mut MinRateDeadline,
+        time: Nanos,
+        future: F,
+    ) -> Result<F::Output, Elapsed> {
+        self.set(time);
         let began = self.now();
         let output = self.enforce(future).await;
         min_rate.add_wait(self.now() - began);

@@ -23,6 +23,11 @@ impl<S> Rewind<S> {
     pub(super) fn new(prefix: Vec<u8>, stream: S) -> Rewind<S> {
         Rewind { prefix, given: 0, stream }
     }
+
+    /// Returns the stream itself.
+    pub(super) fn get_ref(&self) -> &S {
+        &self.stream
+    }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Rewind<S> {

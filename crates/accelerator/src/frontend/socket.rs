@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::deferred::defer_accept;
+use super::socket_calls::defer_accept;
 
 /// The accept backlog; the kernel takes the smaller of this and `net.core.somaxconn`, which is 4096 on today's
 /// systems.

@@ -1,5 +1,10 @@
 //! Limits on clients.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use socket2::{Domain, Socket, Type};
 use units::Nanos;
 
 use super::client::{Client, get, post};
@@ -87,6 +92,40 @@ fn a_client_that_does_not_read_is_closed() {
         let answer = greedy.answer_to(http1::RequestMethod::Get);
         assert!(answer.is_err());
     }
+}
+
+/// Asks for a large page with a receive buffer of some kilobytes, so that what is not read stays with the server.
+fn ask_for_large(fixture: &Fixture) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(16_384).unwrap();
+    socket.connect(&fixture.address().into()).unwrap();
+    let mut stream = TcpStream::from(socket);
+    stream.write_all(get("/large").as_bytes()).unwrap();
+    stream
+}
+
+/// Reads so many bytes every 20 ms for so many times; returns whether the connection lasted.
+fn read_slowly(mut stream: TcpStream, bytes: usize, times: usize) -> bool {
+    let mut room = vec![0; bytes];
+    (0..times).all(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        stream.take_error().unwrap().is_none() && stream.read_exact(&mut room).is_ok()
+    })
+}
+
+/// Goal: slow clients are told apart by what they have received, not by the megabytes that the kernel takes for each.
+/// Method: one reads far below the minimum rate and must be cut off, though the kernel has taken as much as the minimum
+/// is in a minute; one reads far above it, but takes longer than the time limit to make room for the kernel to take more.
+#[test]
+fn slow_clients_are_judged_by_what_they_have_received() {
+    let fixture = Fixture::start(|settings| {
+        (settings.limits.write_timeout, settings.limits.rate_min) = (Nanos::from_millis(500), 20_000);
+    });
+    assert_eq!(fixture.client().get("/kept").text(), "/kept");
+    let (slow, steady) = (ask_for_large(&fixture), ask_for_large(&fixture));
+    let slow = std::thread::spawn(move || read_slowly(slow, 20, 500));
+    assert!(read_slowly(steady, 2_000, 100), "100,000 bytes a second");
+    assert!(!slow.join().unwrap(), "1,000 bytes a second");
 }
 
 #[test]

@@ -165,7 +165,7 @@ pub(crate) fn fixture(limits: ClientLimits, settings: Http2Settings) -> Fixture 
     let (service, stop) = (Rc::clone(&script), Rc::clone(&stopping));
     let serving = tokio::task::spawn_local(async move {
         let peer = ("192.0.2.1:4711".parse().unwrap(), Scheme::Https);
-        serve(far, peer, &service, &limits, &settings, stop.notified()).await
+        serve((far, |_| 0), peer, &service, &limits, &settings, stop.notified()).await
     });
     Fixture { script, serving, stopping, near }
 }

@@ -110,7 +110,7 @@ impl<'a, W: ClientStream> IncomingBody<'a, W> {
         match read.map_err(|_elapsed| BodyError::TimedOut)? {
             Ok(0) | Err(_) => Err(BodyError::Truncated),
             Ok(read) => {
-                self.min_rate.add_bytes(read);
+                self.min_rate.note_received(read);
                 Ok(())
             }
         }

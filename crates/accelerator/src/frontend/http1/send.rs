@@ -5,7 +5,10 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use units::Nanos;
+
 use super::connection::Connection;
+use crate::frontend::deadline::Elapsed;
 use crate::frontend::peer::ClientStream;
 
 /// The most bytes that are written before other connections are served; some 80 µs of work.
@@ -75,16 +78,37 @@ impl<W: ClientStream> Connection<W> {
     }
 
     async fn send_some(&mut self, head: &[u8], body: &[u8]) -> io::Result<usize> {
-        let writing = poll_fn(|context| poll_write(&mut self.wire, context, head, body));
-        let sent = self.deadline.wait_at_min_rate(&mut self.min_rate, writing).await??;
-        self.min_rate.add_bytes(sent);
+        let sent = self.within_rate(|wire, context| poll_write(wire, context, head, body)).await?;
         self.bytes_out += sent as u64;
         if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(sent) }
     }
 
     /// Flushes what was written.
     async fn flush(&mut self) -> io::Result<()> {
-        let flushing = poll_fn(|context| Pin::new(&mut self.wire).poll_flush(context));
-        self.deadline.enforce(flushing).await?
+        self.within_rate(|wire, context| Pin::new(wire).poll_flush(context)).await
+    }
+
+    /// Waits for the client to take something, within its minimum rate.
+    async fn within_rate<T>(
+        &mut self,
+        mut write: impl FnMut(&mut W, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> io::Result<T> {
+        loop {
+            let writing = poll_fn(|context| write(&mut self.wire, context));
+            match self.deadline.wait_until_look(&mut self.min_rate, writing).await {
+                Ok(written) => return written,
+                Err(Elapsed) => self.check_rate()?,
+            }
+        }
+    }
+
+    /// Looks at what has left this machine; a client that is too slow is cut off.
+    fn check_rate(&mut self) -> io::Result<()> {
+        self.min_rate.note_left(self.bytes_out as i64 - self.wire.unacknowledged() as i64);
+        if self.min_rate.remaining() != Nanos::ZERO {
+            return Ok(());
+        }
+        self.wire.reset_on_close();
+        Err(io::ErrorKind::TimedOut.into())
     }
 }

@@ -33,7 +33,7 @@ impl RequestBody for StreamBody {
                 self.min_rate.wait(&self.clock, self.stream.data()).await.ok_or(BodyError::TimedOut)?;
             let Some(piece) = arrived else { return self.end() };
             let piece = piece.map_err(|error| failure(&error))?;
-            self.min_rate.add_bytes(piece.len());
+            self.min_rate.note_received(piece.len());
             self.received = self.received.saturating_add(piece.len() as u64);
             if self.bytes_max < self.received {
                 return Err(BodyError::TooLong(self.bytes_max));

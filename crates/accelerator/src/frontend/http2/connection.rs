@@ -80,11 +80,13 @@ impl ConnectionEnd {
 
 /// Serves a connection until either side ends it, on a thread with local tasks.
 ///
+/// `unacknowledged` returns the bytes written to the stream that the client's machine has not acknowledged.
+///
 /// Once `stopping` is done, the client gets GOAWAY, and the connection ends after the requests in progress; a client
 /// without any that does not respond has as long as a tunnel. Dropping the future ends it at
 /// once.
 pub async fn serve<S, V: Service>(
-    stream: S,
+    (stream, unacknowledged): (S, fn(&S) -> u64),
     (client, scheme): (SocketAddr, Scheme),
     service: &Rc<V>,
     limits: &ClientLimits,
@@ -92,11 +94,12 @@ pub async fn serve<S, V: Service>(
     stopping: impl Future,
 ) -> ConnectionEnd
 where
-    S: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
     let (byte_counts, stream_errors) = (Rc::<Cell<ByteCounts>>::default(), Rc::<StreamErrors>::default());
     let stream =
         MeteredStream::new(stream, Rc::clone(&byte_counts), FrameInspector::new(Rc::clone(&stream_errors)));
+    let gauge = stream.gauge(unacknowledged);
     let handshake = builder(limits, settings).handshake(stream);
     let in_time = tokio::time::timeout(duration(limits.head_timeout), handshake);
     let mut connection = match in_time.await {
@@ -108,7 +111,7 @@ where
         KeepAlive::new(limits.idle_timeout, settings.ping_interval, connection.ping_pong(), byte_counts);
     let client_context = ClientContext { client, scheme, body_bytes_max: limits.body_bytes_max };
     let (service, clock) = (Rc::clone(service), RealClock::start());
-    let shared = StreamContext { service, client_context, limits: *limits, clock, stream_errors };
+    let shared = StreamContext { service, client_context, limits: *limits, clock, gauge, stream_errors };
     let serving = Connection {
         connection,
         shared: Rc::new(shared),

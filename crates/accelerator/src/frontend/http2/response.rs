@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use http1::HeaderLines;
 use units::RealClock;
 
+use super::metered_stream::SendGauge;
 use super::stream::StreamOutcome;
 use crate::exchange::{Response, ResponseBody};
 use crate::frontend::min_rate::MinRateDeadline;
@@ -35,7 +36,7 @@ pub(super) async fn send(
     is_head: bool,
     respond: &RefCell<SendResponse<Bytes>>,
     min_rate: MinRateDeadline,
-    clock: &RealClock,
+    (clock, gauge): (&RealClock, &SendGauge),
     sent: &mut SentBytes,
 ) -> StreamOutcome {
     let Some(head) = head(response.status, &response.lines) else {
@@ -60,7 +61,7 @@ pub(super) async fn send(
     if has_no_body {
         return StreamOutcome::Sent;
     }
-    let mut sending = BodySender { stream, min_rate, clock, sent };
+    let mut sending = BodySender { stream, min_rate, clock, gauge, sent, seen: 0 };
     sending.body(response.body).await.err().unwrap_or(StreamOutcome::Sent)
 }
 
@@ -83,7 +84,10 @@ struct BodySender<'a> {
     stream: SendStream<Bytes>,
     min_rate: MinRateDeadline,
     clock: &'a RealClock,
+    gauge: &'a SendGauge,
     sent: &'a mut SentBytes,
+    /// The bytes of the body that were sent when it was last checked that the client takes any.
+    seen: u64,
 }
 
 impl BodySender<'_> {
@@ -125,7 +129,6 @@ impl BodySender<'_> {
     }
 
     fn send_part(&mut self, part: Bytes, is_end: bool) -> Result<(), Aborted> {
-        self.min_rate.add_bytes(part.len());
         self.sent.body_bytes += part.len() as u64;
         self.stream.send_data(part, is_end).map_err(|_| StreamOutcome::TakenBack)
     }
@@ -139,7 +142,11 @@ impl BodySender<'_> {
                 return Ok(room);
             }
             let more = poll_fn(|context| self.stream.poll_capacity(context));
-            match self.min_rate.wait(self.clock, more).await {
+            let left = || {
+                let before = std::mem::replace(&mut self.seen, self.sent.body_bytes);
+                self.gauge.left(before != self.seen)
+            };
+            match self.min_rate.wait_sending(self.clock, more, left).await {
                 Some(Some(Ok(_))) => {}
                 Some(_) => return Err(StreamOutcome::TakenBack),
                 None => return Err(self.give_up(Reason::CANCEL)),

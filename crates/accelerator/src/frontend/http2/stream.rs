@@ -14,6 +14,7 @@ use units::{Clock, Nanos, RealClock, wall};
 
 use super::body::StreamBody;
 use super::inspector::{StreamError, StreamErrors};
+use super::metered_stream::SendGauge;
 use super::request::{ClientContext, Rejection, expects_continue, read};
 use super::response::{SentBytes, send};
 use crate::exchange::Response;
@@ -29,6 +30,7 @@ pub(super) struct StreamContext<V> {
     pub(super) client_context: ClientContext,
     pub(super) limits: ClientLimits,
     pub(super) clock: RealClock,
+    pub(super) gauge: SendGauge,
     pub(super) stream_errors: Rc<StreamErrors>,
 }
 
@@ -131,8 +133,8 @@ impl<V: Service> StreamContext<V> {
         let (handling, status) = (response.handling, response.status);
         let mut sent = SentBytes::default();
         let min_rate = MinRateDeadline::new(self.limits.write_timeout, self.limits.rate_min);
-        let outcome =
-            send(response, parts.method == Method::HEAD, respond, min_rate, &self.clock, &mut sent).await;
+        let is_head = parts.method == Method::HEAD;
+        let outcome = send(response, is_head, respond, min_rate, (&self.clock, &self.gauge), &mut sent).await;
         self.service.note(&handling, status, sent.head_bytes + sent.body_bytes);
         if self.service.is_logged() {
             self.log(parts, handling, status, sent.body_bytes, start);
