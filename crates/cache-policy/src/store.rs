@@ -50,6 +50,8 @@ reasons! {
         Incomplete = "incomplete", "RFC 9111 §3.3";
         /// It is larger than the store accepts.
         TooLarge = "too-large", "RFC 9111 §3";
+        /// The store has no room for it: what it holds is being sent to clients.
+        NoRoom = "no-room", "RFC 9111 §3";
     }
 }
 
@@ -58,7 +60,7 @@ impl NotStored {
     ///
     /// True if the origin is the cause, not this client or this transfer.
     pub fn is_persistent(self) -> bool {
-        const TRANSIENT: [NotStored; 9] = [
+        const TRANSIENT: [NotStored; 10] = [
             NotStored::Method,
             NotStored::RequestBody,
             NotStored::RequestNoStore,
@@ -68,6 +70,7 @@ impl NotStored {
             NotStored::AuthorizationWithoutPermission,
             NotStored::RequestError,
             NotStored::Incomplete,
+            NotStored::NoRoom,
         ];
         !TRANSIENT.contains(&self)
     }
@@ -203,7 +206,10 @@ mod tests {
     fn every_objection_except_those_to_a_body_is_in_the_table() {
         let listed: Vec<_> = OBJECTIONS.iter().map(|(reason, _)| *reason).collect();
         assert_eq!(listed, NotStored::ALL[..NotStored::ALL.len() - 2]);
-        assert_eq!(NotStored::ALL[listed.len()..], [NotStored::Incomplete, NotStored::TooLarge]);
+        assert_eq!(
+            NotStored::ALL[listed.len()..],
+            [NotStored::Incomplete, NotStored::TooLarge, NotStored::NoRoom]
+        );
     }
 
     #[test]

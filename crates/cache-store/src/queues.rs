@@ -9,7 +9,8 @@
 //!
 //! Objects move only when room is needed, so a hit only raises a counter of the object and takes no lock. "Often
 //! enough" is once for objects up to the mean size, and once more for each doubling beyond: a large object must earn
-//! what it displaces.
+//! what it displaces. An object that somebody holds stays as well, at the end of its queue: its memory would not become
+//! free.
 //!
 //! Source: Yang et al., FIFO Queues are All You Need for Cache Eviction (SOSP 2023). Awareness of sizes is an
 //! addition, and so is that there are as many ghosts as objects; `tests/store/eviction.rs` compares it with LRU.
@@ -20,6 +21,9 @@ use crate::stored_response::FREQUENCY_MAX;
 
 /// The share of the limit for new objects: one part in this many.
 const SMALL_PART: usize = 10;
+
+/// The most objects of one queue that are passed over in one search because somebody holds them.
+const PASSED_OVER_MAX: usize = 64;
 
 /// Entries in the order in which they came.
 #[derive(Debug)]
@@ -117,15 +121,28 @@ impl Queues {
         entry.cost = cost;
     }
 
-    /// Takes the next victim out of its queue; `None` if there is none.
+    /// Takes the next victim out of its queue; `None` if there is none, or only after many that somebody holds.
     ///
-    /// Terminates because each pass lowers the frequency of every object that stays.
+    /// Terminates because each pass lowers the frequency of every object that stays, or the number of those that may
+    /// be passed over.
     pub(crate) fn pop_victim(&mut self, slab: &mut Slab) -> Option<Index> {
         let mean = self.objects_bytes() / slab.len().max(1);
+        let most = slab.len().min(PASSED_OVER_MAX);
+        let (mut small_left, mut main_left) = (most, most);
         loop {
-            let is_small = self.small_bytes_max < self.small.bytes || self.main.oldest == NONE;
+            let is_due = self.small_bytes_max < self.small.bytes || self.main.oldest == NONE;
+            let is_small = (is_due && small_left != 0) || main_left == 0;
+            let left = if is_small { &mut small_left } else { &mut main_left };
+            if *left == 0 {
+                return None;
+            }
             let index = if is_small { self.small.pop(slab)? } else { self.main.pop(slab)? };
             let entry = slab.get_mut(index);
+            if entry.object.is_held() {
+                *left -= 1;
+                self.push(slab, index);
+                continue;
+            }
             let frequency = entry.object.frequency();
             let price = price(entry.cost, mean);
             if frequency < price {

@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
 use units::WallTime;
 
+use crate::body::LiveBodies;
 use crate::hit_for_miss::HitForMissTable;
 use crate::purge::{Purge, Removal};
 use crate::queues::Queues;
@@ -18,12 +19,36 @@ use crate::usage::StoreUsage;
 pub(crate) const OBJECT_SHARE: usize = 4;
 
 /// Responses that are no longer stored, with the hashes of their keys.
-pub(crate) type RemovedResponses = Vec<(u64, Arc<StoredResponse>)>;
+#[derive(Debug, Default)]
+pub(crate) struct RemovedResponses {
+    objects: Vec<(u64, Arc<StoredResponse>)>,
+    /// The bytes of bodies that become free when this is dropped.
+    freed: usize,
+}
+
+impl RemovedResponses {
+    fn push(&mut self, hash: u64, object: Arc<StoredResponse>) {
+        self.freed += if object.is_held() { 0 } else { object.body_cost() };
+        self.objects.push((hash, object));
+    }
+
+    /// Returns the hashes of the keys.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = u64> {
+        self.objects.iter().map(|(hash, _)| *hash)
+    }
+}
+
+/// Returns the shard, of so many, of a key with this hash; their number is a power of two.
+pub(crate) fn shard_of(hash: u64, shards: usize) -> usize {
+    // The tables inside use the lowest and the highest bits.
+    (hash >> 32) as usize & (shards - 1)
+}
 
 /// A shard: objects by key, in the order of the eviction policy, up to a limit.
 ///
 /// Invariants: every entry of the slab is in one queue and in the chain of its key; a chain is never empty. The
-/// counted memory is within the limit once a call has returned.
+/// counted memory, which includes bodies that are stored no longer but still held, is within the limit once a call has
+/// returned.
 #[derive(Debug)]
 pub(crate) struct Shard {
     /// The first variant of each key.
@@ -32,34 +57,51 @@ pub(crate) struct Shard {
     queues: Queues,
     hit_for_misses: HitForMissTable,
     bytes_max: usize,
+    /// The bodies in memory.
+    live: LiveBodies,
+    /// The cost of those among them that are stored.
+    stored_bodies_bytes: usize,
     /// The counters that cannot be computed from the rest.
     counted: StoreUsage,
 }
 
 impl Shard {
-    /// Makes an empty shard with this limit in bytes.
-    pub(crate) fn new(bytes_max: usize) -> Shard {
+    /// Makes an empty shard with this limit in bytes; `live` counts its bodies.
+    pub(crate) fn new(bytes_max: usize, live: LiveBodies) -> Shard {
         Shard {
             keys: HashTable::new(),
             slab: Slab::with_capacity(0),
             queues: Queues::new(bytes_max),
             hit_for_misses: HitForMissTable::new(),
             bytes_max,
+            live,
+            stored_bodies_bytes: 0,
             counted: StoreUsage::default(),
         }
     }
 
-    /// Returns the bytes of memory that the shard takes, objects and tables.
+    /// Returns the bytes of memory that the shard takes: objects, bodies that are stored no longer, and tables.
     fn bytes(&self) -> usize {
         let tables = self.slab.bytes()
             + self.keys.allocation_size()
             + self.queues.bytes()
             + self.hit_for_misses.bytes();
-        self.queues.objects_bytes() + tables
+        self.queues.objects_bytes() + self.unstored_bytes() + tables
+    }
+
+    /// Returns the bytes of bodies that are in memory though they are stored no longer, or not yet.
+    fn unstored_bytes(&self) -> usize {
+        self.live.bytes().saturating_sub(self.stored_bodies_bytes)
     }
 
     pub(crate) fn usage(&self) -> StoreUsage {
         StoreUsage { objects: self.slab.len() as u64, bytes: self.bytes() as u64, ..self.counted.clone() }
+    }
+
+    /// Returns the bytes of bodies that cannot be freed; looks at every object.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let held = self.objects().filter(|object| object.is_held()).map(|object| object.body_cost());
+        self.unstored_bytes() + held.sum::<usize>()
     }
 
     /// Returns all objects, in no order.
@@ -89,25 +131,33 @@ impl Shard {
         self.counted.refused += 1;
     }
 
-    /// Adds an object in place of those that it supersedes, and evicts until there is room.
+    /// Adds an object in place of those that it supersedes, and evicts until there is room; `false` if there is none,
+    /// because others are held.
     pub(crate) fn insert(
         &mut self,
         object: Arc<StoredResponse>,
         hash: u64,
         settings: &Settings,
         gone: &mut RemovedResponses,
-    ) {
+    ) -> bool {
         let predecessor = self.remove_superseded(&object, hash, settings, gone);
         let queue = predecessor.unwrap_or_else(|| self.queues.queue_for(hash));
         let entry =
             Entry { cost: object.cost(), object, hash, sibling: NONE, queue, older: NONE, newer: NONE };
-        self.counted.inserted += 1;
-        self.counted.body_bytes += entry.object.body.len() as u64;
-        self.hit_for_misses.clear(hash);
+        self.count_body(&entry.object);
         let index = self.slab.add(entry);
         self.link_first(index);
         self.queues.push(&mut self.slab, index);
-        self.evict(gone);
+        // The caller holds the new object, which is therefore no victim.
+        if !self.make_room(0, gone) {
+            let entry = self.remove(index);
+            gone.push(hash, entry.object);
+            self.note_refused();
+            return false;
+        }
+        self.counted.inserted += 1;
+        self.hit_for_misses.clear(hash);
+        true
     }
 
     /// Removes the objects that a new one supersedes; if it replaces one for the same requests, it inherits that
@@ -130,7 +180,7 @@ impl Shard {
                 new.inherit(&entry.object);
                 queue = Some(entry.queue);
             }
-            gone.push((hash, entry.object));
+            gone.push(hash, entry.object);
         }
         queue
     }
@@ -150,17 +200,29 @@ impl Shard {
         };
         self.counted.replaced += 1;
         self.exchange(index, new, gone);
-        self.evict(gone);
+        // An update has the body of what it replaces, and needs little more memory.
+        self.make_room(0, gone);
         true
     }
 
     /// Puts another object into an entry.
     fn exchange(&mut self, index: Index, new: Arc<StoredResponse>, gone: &mut RemovedResponses) {
         self.queues.recount(&mut self.slab, index, new.cost());
+        self.count_body(&new);
         let entry = self.slab.get_mut(index);
-        let (added, removed) = (new.body.len() as u64, entry.object.body.len() as u64);
-        self.counted.body_bytes = self.counted.body_bytes + added - removed;
-        gone.push((entry.hash, std::mem::replace(&mut entry.object, new)));
+        let (hash, old) = (entry.hash, std::mem::replace(&mut entry.object, new));
+        self.discount_body(&old);
+        gone.push(hash, old);
+    }
+
+    fn count_body(&mut self, object: &StoredResponse) {
+        self.stored_bodies_bytes += object.body_cost();
+        self.counted.body_bytes += object.body.len() as u64;
+    }
+
+    fn discount_body(&mut self, object: &StoredResponse) {
+        self.stored_bodies_bytes -= object.body_cost();
+        self.counted.body_bytes -= object.body.len() as u64;
     }
 
     /// Removes the objects that a purge matches, or changes them as the removal says; returns their number.
@@ -186,26 +248,35 @@ impl Shard {
                 Some(new) => self.exchange(index, Arc::new(new), gone),
                 None => {
                     let entry = self.remove(index);
-                    gone.push((entry.hash, entry.object));
+                    gone.push(entry.hash, entry.object);
                 }
             }
         }
         self.counted.purged += meant.len() as u64;
-        self.evict(gone);
+        self.make_room(0, gone);
         meant.len()
     }
 
-    /// Evicts until the counted memory is within the limit.
-    fn evict(&mut self, gone: &mut RemovedResponses) {
-        while self.bytes_max < self.bytes() {
+    /// Evicts until there is room for so many bytes more. Evicts nothing and returns `false` if what is held leaves too
+    /// little room.
+    pub(crate) fn make_room(&mut self, more: usize, gone: &mut RemovedResponses) -> bool {
+        let mut missing = (self.bytes() + more).saturating_sub(self.bytes_max + gone.freed);
+        let mut victims = Vec::new();
+        while 0 < missing {
             let Some(index) = self.queues.pop_victim(&mut self.slab) else {
-                return;
+                victims.into_iter().for_each(|index| self.queues.push(&mut self.slab, index));
+                return false;
             };
+            missing = missing.saturating_sub(self.slab.get(index).cost);
+            victims.push(index);
+        }
+        for index in victims {
             self.unchain(index);
             let entry = self.take(index);
             self.counted.evicted += 1;
-            gone.push((entry.hash, entry.object));
+            gone.push(entry.hash, entry.object);
         }
+        true
     }
 
     /// Removes an entry from all structures.
@@ -218,7 +289,7 @@ impl Shard {
     /// Takes an entry out of the slab, once it is linked nowhere.
     fn take(&mut self, index: Index) -> Entry {
         let entry = self.slab.remove(index);
-        self.counted.body_bytes -= entry.object.body.len() as u64;
+        self.discount_body(&entry.object);
         entry
     }
 

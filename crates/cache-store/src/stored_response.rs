@@ -1,5 +1,6 @@
 //! Stored responses.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use bytes::Bytes;
@@ -101,6 +102,17 @@ impl StoredResponse {
         self.frequency.store(frequency, Ordering::Relaxed);
     }
 
+    /// Returns whether somebody beside the store holds it, so that its memory would not be freed if the store let it go:
+    /// it is being sent to a client, or waits to be written to disk.
+    pub(crate) fn is_held(self: &Arc<Self>) -> bool {
+        1 < Arc::strong_count(self) || !(self.body.is_empty() || self.body.is_unique())
+    }
+
+    /// Returns the bytes of memory that its body takes.
+    pub(crate) fn body_cost(&self) -> usize {
+        body_cost(self.body.len())
+    }
+
     /// Returns the bytes of memory that it takes, everything counted except its entry in the store's tables.
     ///
     /// The sum over itself with its reference counts, key, lines, body, tags and the allocations of its metadata,
@@ -115,6 +127,6 @@ impl StoredResponse {
             + allocation(tags)
             + self.tags.iter().map(|tag| allocation(tag.len())).sum::<usize>()
             + policy
-            + body_cost(self.body.len())
+            + self.body_cost()
     }
 }

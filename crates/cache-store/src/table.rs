@@ -13,7 +13,7 @@ use crate::disk::{Disk, DiskError};
 use crate::epochs::{EpochSeen, Epochs, Removals, RemovalsSeen};
 use crate::purge::{Purge, Removal};
 use crate::settings::StoreSettings;
-use crate::shard::{OBJECT_SHARE, Shard};
+use crate::shard::{OBJECT_SHARE, RemovedResponses, Shard, shard_of};
 use crate::stored_response::StoredResponse;
 use crate::usage::{HotObject, StoreUsage};
 
@@ -36,15 +36,48 @@ pub struct Lookup {
     pub since: RemovalsSeen,
 }
 
+/// The shards, and the epochs of the keys in them.
+#[derive(Debug)]
+pub(crate) struct Shards {
+    shards: Box<[Mutex<Shard>]>,
+    epochs: Arc<Epochs>,
+}
+
+impl Shards {
+    /// Evicts until a response whose key has this hash has so many bytes of room; `false` if there is none.
+    pub(crate) fn make_room(&self, hash: u64, bytes: usize) -> bool {
+        // Removed objects are freed after the lock.
+        let mut gone = RemovedResponses::default();
+        let mut shard = self.of(hash);
+        let has_room = shard.make_room(bytes, &mut gone);
+        self.raise(&gone);
+        drop(shard);
+        has_room
+    }
+
+    /// Raises the epochs of objects that are no longer stored.
+    fn raise(&self, gone: &RemovedResponses) {
+        gone.hashes().for_each(|hash| self.epochs.raise(hash));
+    }
+
+    fn of(&self, hash: u64) -> MutexGuard<'_, Shard> {
+        locked(&self.shards[shard_of(hash, self.shards.len())])
+    }
+
+    fn iter(&self) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
+        self.shards.iter().map(locked)
+    }
+}
+
 /// The store: responses in memory, and on disk if configured.
 ///
 /// Invariants: the counted memory never exceeds the limit once a call has returned, and every change under a key
-/// raises the key's epoch. An evicted response that is still being sent to a client is no longer counted.
+/// raises the key's epoch. A body counts until its last reader has gone, whether it is stored or not: what clients read
+/// is not evicted, and if it leaves no room for a response, that response is not stored.
 #[derive(Debug)]
 pub struct Store {
-    shards: Box<[Mutex<Shard>]>,
+    shards: Arc<Shards>,
     hasher: RandomState,
-    epochs: Arc<Epochs>,
     removals: Removals,
     packer: Packer,
     bytes_max: u64,
@@ -59,8 +92,8 @@ impl Store {
     ///
     /// A directory that cannot be used.
     pub fn open(settings: &StoreSettings) -> Result<Store, DiskError> {
-        let (hasher, packer) = (RandomState::new(), Packer::new(settings.bytes));
-        let open = |disk| Disk::open(disk, settings.bytes, &hasher, packer);
+        let (hasher, packer) = (RandomState::new(), packer(settings.bytes));
+        let open = |disk| Disk::open(disk, settings.bytes, &hasher, packer.clone());
         let disk = settings.disk.as_ref().map(open).transpose()?;
         Ok(Store::with(settings, hasher, packer, disk))
     }
@@ -68,18 +101,17 @@ impl Store {
     /// Makes a store that keeps up to `bytes` in memory and nothing on disk.
     pub fn in_memory(bytes: u64) -> Store {
         let settings = StoreSettings { bytes, ..StoreSettings::default() };
-        Store::with(&settings, RandomState::new(), Packer::new(bytes), None)
+        Store::with(&settings, RandomState::new(), packer(bytes), None)
     }
 
     fn with(settings: &StoreSettings, hasher: RandomState, packer: Packer, disk: Option<Disk>) -> Store {
         let bytes = settings.bytes.saturating_sub(disk.as_ref().map_or(0, Disk::index_bytes));
-        let shards = 1 << (bytes / SHARD_BYTES).clamp(1, SHARDS_MAX).ilog2();
-        let share = usize::try_from(bytes / shards).unwrap_or(usize::MAX);
+        let share = usize::try_from(bytes / packer.live().len() as u64).unwrap_or(usize::MAX);
         let object_bytes_max = usize::try_from(settings.object_bytes_max).unwrap_or(usize::MAX);
+        let shards = packer.live().iter().map(|live| Mutex::new(Shard::new(share, live.clone()))).collect();
         Store {
-            shards: (0..shards).map(|_| Mutex::new(Shard::new(share))).collect(),
+            shards: Arc::new(Shards { shards, epochs: Arc::default() }),
             hasher,
-            epochs: Arc::default(),
             removals: Removals::default(),
             packer,
             bytes_max: settings.bytes,
@@ -93,13 +125,13 @@ impl Store {
     /// Counts no hit: the caller does so by [`StoredResponse::note_hit`], once the client's response is decided.
     pub fn lookup(&self, key: &str) -> Lookup {
         let hash = self.hasher.hash_one(key);
-        let shard = self.shard(hash);
+        let shard = self.shards.of(hash);
         let objects: Vec<_> = shard.variants(hash, key).map(Arc::clone).collect();
         let hit_for_miss = if objects.is_empty() { shard.hit_for_miss(hash) } else { None };
         Lookup {
             objects,
             hit_for_miss,
-            epoch: Epochs::seen(&self.epochs, hash),
+            epoch: Epochs::seen(&self.shards.epochs, hash),
             since: self.removals.now(hash),
         }
     }
@@ -118,7 +150,7 @@ impl Store {
         };
         let hash = self.hasher.hash_one(key.as_str());
         let since = self.removals.now(hash);
-        let objects = disk.fetch(hash, key, settings).await;
+        let objects = disk.fetch(hash, key, settings, &self.shards).await;
         for object in &objects {
             self.keep(object, hash, since, settings);
         }
@@ -128,7 +160,8 @@ impl Store {
     /// Stores a response in place of those that it supersedes, and evicts others until there is room.
     ///
     /// `since` is from the lookup before the response was fetched: if a removal since then could have matched it, the
-    /// response is outdated and not stored. Returns whether it is stored; one that is too large is not.
+    /// response is outdated and not stored. Returns whether it is stored; one that is too large is not, nor one for
+    /// which others that are held leave no room.
     pub fn insert(&self, object: &Arc<StoredResponse>, since: RemovalsSeen, settings: &Settings) -> bool {
         let hash = self.hasher.hash_one(object.key.as_str());
         let is_kept = self.keep(object, hash, since, settings);
@@ -156,19 +189,20 @@ impl Store {
         settings: &Settings,
     ) -> bool {
         if self.object_bytes_max < object.cost() {
-            self.shard(hash).note_refused();
+            self.shards.of(hash).note_refused();
             return false;
         }
         // Removed objects are freed after the lock.
-        let mut gone = Vec::new();
-        let mut shard = self.shard(hash);
+        let mut gone = RemovedResponses::default();
+        let mut shard = self.shards.of(hash);
         if !self.removals.is_current(since) {
             return false;
         }
-        shard.insert(Arc::clone(object), hash, settings, &mut gone);
-        self.raise(&gone);
-        self.epochs.raise(hash);
-        true
+        let is_kept = shard.insert(Arc::clone(object), hash, settings, &mut gone);
+        self.shards.raise(&gone);
+        self.shards.epochs.raise(hash);
+        drop(shard);
+        is_kept
     }
 
     /// Replaces a response by an updated one: after 304, or a response to HEAD.
@@ -177,13 +211,13 @@ impl Store {
     /// meanwhile, because it may have been purged.
     pub fn replace(&self, old: &Arc<StoredResponse>, new: &Arc<StoredResponse>, since: RemovalsSeen) -> bool {
         let hash = self.hasher.hash_one(old.key.as_str());
-        let mut gone = Vec::new();
-        let mut shard = self.shard(hash);
+        let mut gone = RemovedResponses::default();
+        let mut shard = self.shards.of(hash);
         if old.key != new.key || !shard.replace(old, Arc::clone(new), hash, &mut gone) {
             return false;
         }
-        self.raise(&gone);
-        self.epochs.raise(hash);
+        self.shards.raise(&gone);
+        self.shards.epochs.raise(hash);
         drop(shard);
         self.write(new, hash, since);
         true
@@ -194,7 +228,7 @@ impl Store {
     /// Marks are kept in a table of fixed size: a new one may overwrite another.
     pub fn set_hit_for_miss(&self, key: &str, hit_for_miss: HitForMiss) {
         let hash = self.hasher.hash_one(key);
-        self.shard(hash).set_hit_for_miss(hash, hit_for_miss);
+        self.shards.of(hash).set_hit_for_miss(hash, hit_for_miss);
     }
 
     /// Removes the objects that a purge matches, or changes them as [`Removal`] says, and returns their number in
@@ -211,15 +245,15 @@ impl Store {
             self.removals.raise(hash);
         }
         let purge = |mut shard: MutexGuard<Shard>| {
-            let mut gone = Vec::new();
+            let mut gone = RemovedResponses::default();
             let purged = shard.purge(what, hash, how, now, &mut gone);
-            self.raise(&gone);
+            self.shards.raise(&gone);
             drop(shard);
             purged
         };
         match hash {
-            Some(hash) => purge(self.shard(hash)),
-            None => self.shards.iter().map(|shard| purge(locked(shard))).sum(),
+            Some(hash) => purge(self.shards.of(hash)),
+            None => self.shards.iter().map(purge).sum(),
         }
     }
 
@@ -233,9 +267,16 @@ impl Store {
         self.removals.now(self.hasher.hash_one(key))
     }
 
-    /// Packs a body into one allocation of exactly its size, so that the counted size is the real one.
-    pub fn pack(&self, pieces: &[Bytes]) -> Bytes {
-        self.packer.pack(pieces)
+    /// Packs the body of a response under a key into one allocation of exactly its size, so that the counted size is
+    /// the real one. It counts until it is freed.
+    pub fn pack(&self, key: &str, pieces: &[Bytes]) -> Bytes {
+        self.packer.pack(self.hasher.hash_one(key), pieces)
+    }
+
+    /// Evicts until a response under a key has so many bytes of room. Evicts nothing and returns `false` if what
+    /// others hold, such as slow clients, leaves too little; then it will not be stored.
+    pub fn make_room(&self, key: &str, bytes: u64) -> bool {
+        usize::try_from(bytes).is_ok_and(|bytes| self.shards.make_room(self.hasher.hash_one(key), bytes))
     }
 
     /// Returns the largest cost of an object that is stored, in bytes.
@@ -246,25 +287,30 @@ impl Store {
     /// Returns the usage of the store.
     pub fn usage(&self) -> StoreUsage {
         let mut usage = StoreUsage { bytes_max: self.bytes_max, ..StoreUsage::default() };
-        for shard in &self.shards {
-            usage.add(&locked(shard).usage());
-        }
+        self.shards.iter().for_each(|shard| usage.add(&shard.usage()));
         usage.disk = self.disk.as_ref().map(Disk::usage);
         usage.bytes += usage.disk.as_ref().map_or(0, |disk| disk.index_bytes);
         usage
     }
 
+    /// Returns the bytes of bodies that cannot be freed, stored or stored no longer: they are being sent to clients, or
+    /// wait to be written to disk. Looks at every object, so not for every request.
+    pub fn held_bytes(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.held_bytes() as u64).sum()
+    }
+
     /// Returns the `n` most used objects, most used first.
     pub fn hottest(&self, n: usize) -> Vec<HotObject> {
         let mut objects: Vec<(u32, Arc<StoredResponse>)> = Vec::new();
-        for shard in &self.shards {
+        for shard in self.shards.iter() {
             // Most objects are used less than those found so far, and are skipped.
             let least = n.checked_sub(1).and_then(|last| objects.get(last)).map(|(hits, _)| *hits);
             let hotter = |object: &Arc<StoredResponse>| {
                 let hits = object.hits();
                 least.is_none_or(|least| least < hits).then(|| (hits, Arc::clone(object)))
             };
-            objects.extend(locked(shard).objects().filter_map(hotter));
+            objects.extend(shard.objects().filter_map(hotter));
+            drop(shard);
             objects.sort_by_key(|(hits, _)| Reverse(*hits));
             objects.truncate(n);
         }
@@ -273,7 +319,7 @@ impl Store {
 
     /// Returns all objects in memory, in no order; for tests and small stores.
     pub fn objects(&self) -> Vec<Arc<StoredResponse>> {
-        self.shards.iter().flat_map(|shard| locked(shard).objects().cloned().collect::<Vec<_>>()).collect()
+        self.shards.iter().flat_map(|shard| shard.objects().cloned().collect::<Vec<_>>()).collect()
     }
 
     /// Waits until everything queued for the disk is written: at shutdown, and in tests.
@@ -282,16 +328,11 @@ impl Store {
             disk.flush();
         }
     }
+}
 
-    /// Raises the epochs of objects that are no longer stored.
-    fn raise(&self, gone: &[(u64, Arc<StoredResponse>)]) {
-        gone.iter().for_each(|(hash, _)| self.epochs.raise(*hash));
-    }
-
-    fn shard(&self, hash: u64) -> MutexGuard<'_, Shard> {
-        // The tables inside use the lowest and the highest bits.
-        locked(&self.shards[(hash >> 32) as usize & (self.shards.len() - 1)])
-    }
+/// Makes the packer of a store of this size, which also says how many shards there are.
+fn packer(bytes: u64) -> Packer {
+    Packer::new(bytes, 1 << (bytes / SHARD_BYTES).clamp(1, SHARDS_MAX).ilog2())
 }
 
 /// Locks; a thread that panicked has left nothing half done that others could not go on with.

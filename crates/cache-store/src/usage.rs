@@ -8,7 +8,7 @@ use crate::stored_response::StoredResponse;
 pub struct StoreUsage {
     /// Objects in memory.
     pub objects: u64,
-    /// Bytes of memory taken, everything counted.
+    /// Bytes of memory taken, everything counted, also what is stored no longer but still held.
     pub bytes: u64,
     /// The limit of that.
     pub bytes_max: u64,
@@ -24,7 +24,7 @@ pub struct StoreUsage {
     pub evicted: u64,
     /// Objects that were purged or invalidated, softly or not.
     pub purged: u64,
-    /// Objects that were too large.
+    /// Objects that were too large, or for which others that are held left no room.
     pub refused: u64,
     /// The disk tier, if there is one.
     pub disk: Option<DiskUsage>,

@@ -31,7 +31,8 @@ pub(super) fn memory() -> TableSpec<Config> {
         [
             key(
                 "size",
-                "The memory for stored responses, everything counted, including remembered heads.",
+                "The memory for stored responses, everything counted, including remembered heads, and what is still being \
+                 sent of responses that are stored no longer.",
                 size(),
                 |config, size| config.settings.store.bytes = size,
             ),
@@ -43,7 +44,7 @@ pub(super) fn memory() -> TableSpec<Config> {
             ),
             key(
                 "filling-max",
-                "The memory for responses on their way into the store.",
+                "The memory for responses on their way into the store, beside `size`.",
                 size(),
                 |config, size| config.settings.filling_bytes_max = size,
             ),

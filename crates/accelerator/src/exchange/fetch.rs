@@ -156,7 +156,7 @@ impl Exchange {
         }
     }
 
-    /// Decides whether a response may be stored, and returns its variant.
+    /// Decides whether a response may be stored, makes room for it, and returns its variant.
     fn storable(
         &self,
         fetch: &OriginFetch,
@@ -172,7 +172,12 @@ impl Exchange {
             return Err(NotStored::TooLarge);
         }
         let variant = Variant::of(&meta.vary, fetch.request.lines(), &policy.codings);
-        variant.ok_or(NotStored::VariesByEverything)
+        let variant = variant.ok_or(NotStored::VariesByEverything)?;
+        let length = response.content_length.unwrap_or(0);
+        if !self.shared.store.make_room(fetch.request.key.as_str(), length) {
+            return Err(NotStored::NoRoom);
+        }
+        Ok(variant)
     }
 
     /// Notes that a response was not stored: the next requests for it are not collapsed, and the stored response that

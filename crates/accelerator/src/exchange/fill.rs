@@ -34,7 +34,6 @@ struct StoreFill {
     streaming: Arc<StreamingResponse>,
     since: RemovalsSeen,
     leader: Option<Leader>,
-    reservation: FillReservation,
     is_kept: bool,
 }
 
@@ -54,7 +53,9 @@ impl Exchange {
         let kept = lines::kept(&response.lines, &meta, response.version, settings);
         let length = response.content_length;
         let stored = StoredMeta::new(meta, variant, length.unwrap_or(0), &settings.policy);
-        let (streaming, reader) = StreamingResponse::begin(kept, stored, length, response.waited);
+        let reservation = FillReservation::new(&self.shared.flights);
+        let (streaming, reader) =
+            StreamingResponse::begin(kept, stored, length, response.waited, reservation);
         settle(leader.as_ref(), FlightOutcome::Streaming(Arc::clone(&streaming)));
         let fill = StoreFill {
             exchange: Rc::clone(self),
@@ -62,7 +63,6 @@ impl Exchange {
             streaming,
             since,
             leader,
-            reservation: FillReservation::new(&self.shared.flights),
             is_kept: true,
         };
         spawn_local(fill.run(response.body));
@@ -153,15 +153,16 @@ impl StoreFill {
                 return is_complete.map_err(|_| BodyError::Truncated);
             };
             received += piece.len() as u64;
-            self.check_room(received, piece.len() as u64);
-            self.streaming.push(piece);
+            let has_memory = self.streaming.push(piece);
+            self.check_room(received, has_memory);
         }
         // No reader is left and it is not stored.
         Err(BodyError::Truncated)
     }
 
-    /// Stops storing a response that is too large, or too much together with all others in progress.
-    fn check_room(&mut self, received: u64, added: u64) {
+    /// Stops storing a response that is too large, or for which there is no room: in the store, or, as `has_memory`
+    /// says, together with all others in progress.
+    fn check_room(&mut self, received: u64, has_memory: bool) {
         if !self.is_kept {
             return;
         }
@@ -170,30 +171,31 @@ impl StoreFill {
             let status = self.streaming.stored.response.status;
             self.exchange.note_not_stored(&self.fetch, NotStored::TooLarge, status);
             self.discard();
-        } else if !self.reservation.reserve(added) {
+        } else if !has_memory || !store.make_room(self.fetch.request.key.as_str(), received) {
             self.discard();
         }
     }
 
     fn discard(&mut self) {
         self.is_kept = false;
-        self.reservation.release();
         drop(self.leader.take());
         self.streaming.discard();
     }
 
     fn store(&self) {
         let (streaming, shared) = (&self.streaming, &self.exchange.shared);
-        let body = shared.store.pack(&streaming.pieces());
+        let (key, lines) = (self.fetch.request.key.clone(), streaming.lines.clone());
+        let body = shared.store.pack(key.as_str(), &streaming.pieces());
         let mut stored = streaming.stored.clone();
         stored.body_bytes = body.len() as u64;
-        let tags = tags_of(streaming.lines.iter());
-        let (key, lines) = (self.fetch.request.key.clone(), streaming.lines.clone());
+        let tags = tags_of(lines.iter());
         let object =
             Arc::new(StoredResponse::new(key, stored, lines, body.clone(), tags, streaming.origin_time));
         if shared.store.insert(&object, self.since, &self.exchange.settings.policy) {
             streaming.note_stored();
             streaming.share(&body);
+        } else {
+            streaming.discard();
         }
     }
 }

@@ -75,6 +75,8 @@ pub(super) struct Leader {
 }
 
 /// A reservation of memory for one response, out of [`Flights::filling_bytes`]; released when it is dropped.
+///
+/// It lasts as long as the memory: also of a response that is not stored after all, until its readers have passed it.
 #[derive(Debug)]
 pub(super) struct FillReservation {
     flights: Arc<Flights>,
@@ -93,7 +95,8 @@ impl Flights {
         self.table().len()
     }
 
-    /// Returns the bytes of memory of responses on their way into the store.
+    /// Returns the bytes of memory of responses on their way into the store, or that turned out not to be stored and
+    /// are still read.
     pub fn filling_bytes(&self) -> u64 {
         self.filling_bytes.load(Ordering::Relaxed)
     }
@@ -169,16 +172,17 @@ impl FillReservation {
         before.saturating_add(bytes) <= self.flights.filling_bytes_max
     }
 
-    /// Releases all bytes.
-    pub(super) fn release(&mut self) {
-        self.flights.filling_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.bytes = 0;
+    /// Releases what is above so many bytes.
+    pub(super) fn shrink_to(&mut self, bytes: u64) {
+        let released = self.bytes.saturating_sub(bytes);
+        self.flights.filling_bytes.fetch_sub(released, Ordering::Relaxed);
+        self.bytes -= released;
     }
 }
 
 impl Drop for FillReservation {
     fn drop(&mut self) {
-        self.release();
+        self.shrink_to(0);
     }
 }
 
@@ -255,7 +259,9 @@ mod tests {
         assert_eq!(flights.filling_bytes(), 101);
         drop(one);
         assert_eq!(flights.filling_bytes(), 40);
-        other.release();
-        assert_eq!(flights.filling_bytes(), 0);
+        other.shrink_to(50);
+        assert_eq!(flights.filling_bytes(), 40);
+        other.shrink_to(10);
+        assert_eq!(flights.filling_bytes(), 10);
     }
 }

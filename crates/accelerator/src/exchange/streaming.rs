@@ -14,6 +14,7 @@ use http1::HeaderLines;
 use tokio::sync::Notify;
 use units::Nanos;
 
+use super::flight::FillReservation;
 use crate::message::BodyError;
 
 /// The buffer for the slowest reader of a response that is not stored: 256 KiB.
@@ -39,8 +40,10 @@ pub(super) struct StreamingResponse {
     passed: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct StreamingState {
+    /// The memory of the pieces, until they are in the store.
+    reservation: FillReservation,
     pieces: VecDeque<Bytes>,
     /// The number of pieces that were discarded before the first of these.
     n_discarded: usize,
@@ -70,15 +73,15 @@ impl StreamingResponse {
         stored: StoredMeta,
         content_length: Option<u64>,
         origin_time: Nanos,
+        reservation: FillReservation,
     ) -> (Arc<StreamingResponse>, StreamingReader) {
-        let readers = vec![Some(0)];
         let streaming = Arc::new(StreamingResponse {
             lines,
             stored,
             content_length,
             origin_time,
             is_stored: AtomicBool::new(false),
-            state: Mutex::new(StreamingState { readers, ..StreamingState::default() }),
+            state: Mutex::new(StreamingState::new(reservation)),
             arrived: Notify::new(),
             passed: Notify::new(),
         });
@@ -102,13 +105,16 @@ impl StreamingResponse {
         Some(StreamingReader::new(self, reader_index))
     }
 
-    /// Appends a piece.
-    pub(super) fn push(&self, piece: Bytes) {
+    /// Appends a piece. Returns whether there is memory for it until the response is stored.
+    pub(super) fn push(&self, piece: Bytes) -> bool {
         let mut state = self.state();
+        // The buffer of a response that is not stored does not count: its size is limited.
+        let has_memory = state.is_discarded || state.reservation.reserve(piece.len() as u64);
         state.held_bytes += piece.len() as u64;
         state.pieces.push_back(piece);
         drop(state);
         self.arrived.notify_waiters();
+        has_memory
     }
 
     /// Discards the pieces that all readers have passed, now and from now on: the response is not stored.
@@ -144,9 +150,11 @@ impl StreamingResponse {
         self.state().pieces.iter().cloned().collect()
     }
 
-    /// Replaces the pieces by slices of the stored body, so that readers need no second copy.
+    /// Replaces the pieces by slices of the stored body, so that readers need no second copy, and hold the memory that
+    /// the store counts.
     pub(super) fn share(&self, body: &Bytes) {
         let mut state = self.state();
+        state.reservation.shrink_to(0);
         let mut start = 0;
         for piece in &mut state.pieces {
             let end = (start + piece.len()).min(body.len());
@@ -183,6 +191,19 @@ impl StreamingResponse {
 }
 
 impl StreamingState {
+    /// Makes the state before the first piece, with one reader.
+    fn new(reservation: FillReservation) -> StreamingState {
+        StreamingState {
+            reservation,
+            pieces: VecDeque::new(),
+            n_discarded: 0,
+            held_bytes: 0,
+            is_discarded: false,
+            readers: vec![Some(0)],
+            end: None,
+        }
+    }
+
     /// Discards the pieces that all readers have passed.
     fn trim(&mut self) {
         let Some(slowest) = self.readers.iter().flatten().min().copied() else {
@@ -194,6 +215,7 @@ impl StreamingState {
             self.n_discarded += 1;
             self.held_bytes -= piece.len() as u64;
         }
+        self.reservation.shrink_to(self.held_bytes);
     }
 
     /// Returns the next piece for a reader; `None` if it has not arrived yet.
@@ -237,11 +259,13 @@ impl StreamingReader {
         Ok(None)
     }
 
-    /// Returns all the rest if the whole body has arrived already.
+    /// Returns all the rest if the whole body has arrived already, and is not discarded piece by piece as it is read.
     pub(super) fn rest(&mut self) -> Option<Vec<Bytes>> {
-        if self.streaming.state().end != Some(Ok(())) {
+        let state = self.streaming.state();
+        if state.is_discarded || state.end != Some(Ok(())) {
             return None;
         }
+        drop(state);
         let mut pieces = Vec::new();
         while 0 < self.left
             && let Some(Ok(Some(piece))) = self.try_piece()
@@ -304,14 +328,20 @@ mod tests {
     use units::WallTime;
 
     use super::*;
+    use crate::exchange::flight::Flights;
 
     /// A response on its way; the first reader is gone.
     fn streaming() -> Arc<StreamingResponse> {
+        streaming_in(&Arc::new(Flights::new(1 << 20)))
+    }
+
+    fn streaming_in(flights: &Arc<Flights>) -> Arc<StreamingResponse> {
         let times = Times { requested: WallTime(0), received: WallTime(0) };
         let settings = Settings::default();
         let meta = ResponseMeta::read(200, [].iter().copied(), times, &settings);
         let stored = StoredMeta::new(meta, Variant::default(), 0, &settings);
-        StreamingResponse::begin(HeaderLines::new(), stored, None, Nanos::ZERO).0
+        let reservation = FillReservation::new(flights);
+        StreamingResponse::begin(HeaderLines::new(), stored, None, Nanos::ZERO, reservation).0
     }
 
     async fn read_all(mut reader: StreamingReader) -> Result<Vec<u8>, BodyError> {
@@ -401,5 +431,27 @@ mod tests {
         let pieces = flow.pieces();
         assert_eq!(pieces.concat(), b"abcde");
         assert_eq!(pieces[1].as_ptr(), body[3..].as_ptr());
+    }
+
+    /// Goal: a response that is not stored after all counts until its readers have passed it.
+    #[tokio::test]
+    async fn memory_of_a_response_in_progress_counts_until_it_is_stored_or_read() {
+        let flights = Arc::new(Flights::new(5));
+        let flow = streaming_in(&flights);
+        let mut reader = flow.reader().unwrap();
+        assert!(flow.push(Bytes::from_static(b"abc")) && !flow.push(Bytes::from_static(b"def")));
+        assert_eq!(flights.filling_bytes(), 6);
+        flow.discard();
+        flow.end(Ok(()));
+        assert!(reader.rest().is_none(), "what is taken at once would count no longer");
+        assert_eq!(flights.filling_bytes(), 6);
+        reader.next().await.unwrap();
+        assert_eq!(flights.filling_bytes(), 3);
+        drop((reader, flow));
+        assert_eq!(flights.filling_bytes(), 0);
+        let flow = streaming_in(&flights);
+        flow.push(Bytes::from_static(b"abc"));
+        flow.share(&Bytes::from_static(b"abc"));
+        assert_eq!(flights.filling_bytes(), 0, "the store counts it");
     }
 }

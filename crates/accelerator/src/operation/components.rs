@@ -99,6 +99,7 @@ impl Components {
             now: wall(),
             totals: CounterTotals::of(self.counters.iter().map(|counters| &**counters)),
             usage: store.usage(),
+            held_bytes: store.held_bytes(),
             hottest: if n_hottest == 0 { Vec::new() } else { store.hottest(n_hottest) },
             servers: current.servers.report(),
             flights: self.shared.flights.in_progress(),

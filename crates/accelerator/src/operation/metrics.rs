@@ -50,9 +50,16 @@ const FAMILIES: &[MetricFamily] = &[
         refused.map(|(reason, n)| (vec![("reason", (*reason).to_owned())], *n as f64)).collect()
     }),
     gauge("objects", "Stored responses in memory.", |status| one(status.usage.objects as f64)),
-    gauge("memory_bytes", "Memory of stored responses, everything counted.", |status| {
-        one(status.usage.bytes as f64)
-    }),
+    gauge(
+        "memory_bytes",
+        "Memory of stored responses and of those still being sent, everything counted.",
+        |status| one(status.usage.bytes as f64),
+    ),
+    gauge(
+        "held_bytes",
+        "The part of it that cannot be freed: bodies that are being sent to clients, or wait to be written to disk.",
+        |status| one(status.held_bytes as f64),
+    ),
     gauge("memory_bytes_max", "The limit on that.", |status| one(status.usage.bytes_max as f64)),
     counter("changes_total", "Changes of responses in the store.", |status| {
         let usage = &status.usage;
@@ -182,6 +189,7 @@ mod tests {
             "plimsoll_accelerator_statuses_total{class=\"4xx\"} 1",
             "plimsoll_accelerator_connections 1",
             "plimsoll_accelerator_memory_bytes 2048",
+            "plimsoll_accelerator_held_bytes 1024",
             "plimsoll_accelerator_server_up{server=\"127.0.0.1:8080\"} 0",
         ] {
             assert!(text.lines().any(|one| one == line), "{line}\n{text}");

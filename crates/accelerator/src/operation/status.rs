@@ -22,6 +22,8 @@ pub(crate) struct Status {
     pub(crate) totals: CounterTotals,
     /// The usage of the store.
     pub(crate) usage: StoreUsage,
+    /// The bytes of bodies in it that cannot be freed.
+    pub(crate) held_bytes: u64,
     /// The most used objects, if they were asked for.
     pub(crate) hottest: Vec<HotObject>,
     /// The origin servers.
@@ -97,6 +99,7 @@ impl Status {
             "bytes": usage.bytes,
             "bytes_max": usage.bytes_max,
             "body_bytes": usage.body_bytes,
+            "held_bytes": self.held_bytes,
             "inserted": usage.inserted,
             "replaced": usage.replaced,
             "superseded": usage.superseded,
@@ -188,6 +191,7 @@ pub(crate) fn example() -> Status {
             inserted: 1,
             ..StoreUsage::default()
         },
+        held_bytes: 1_024,
         hottest: vec![hot],
         servers: vec![server],
         flights: 2,

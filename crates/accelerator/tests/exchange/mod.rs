@@ -8,6 +8,7 @@ mod collapse;
 mod hits;
 mod passing;
 mod ranges;
+mod room;
 mod safety;
 mod stale;
 mod validation;

@@ -61,10 +61,11 @@ fn reasons() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         "superseded": Superseded, "cache-status": Forward,
     };
     // `if-error` and `disconnected` are reasons of `failure`, nothing stored here is a part, a key is no reference, a
-    // target that is too long has no place in a table, and how large a response may be is for the store to say.
+    // target that is too long has no place in a table, and for which responses there is room, is for the store to say.
     let elsewhere = [
         "incomplete",
         "too-large",
+        "no-room",
         "if-error",
         "disconnected",
         "partial",

@@ -11,6 +11,7 @@ use super::record::RecordHead;
 use super::segment::Segment;
 use super::tier::Shared;
 use super::usage::count;
+use crate::table::Shards;
 
 /// The number of reader threads, and of requests that can wait for the disk at the same time.
 pub(super) const READERS: usize = 4;
@@ -36,6 +37,8 @@ pub(super) struct ReadResponse {
 pub(super) struct ReadJob {
     pub(super) hash: u64,
     pub(super) items: Vec<ReadItem>,
+    /// Where the bodies need room in memory.
+    pub(super) shards: Arc<Shards>,
     pub(super) reply: oneshot::Sender<Vec<ReadResponse>>,
 }
 
@@ -43,17 +46,26 @@ pub(super) struct ReadJob {
 pub(super) fn run(shared: &Shared, reads: &Mutex<Receiver<ReadJob>>) {
     loop {
         let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(ReadJob { hash, items, reply }) = next else {
+        let Ok(ReadJob { hash, items, shards, reply }) = next else {
             return;
         };
-        let wholes = items.iter().filter_map(|items| read(shared, hash, items)).collect();
+        let wholes = items.iter().filter_map(|item| read_if_room(shared, &shards, hash, item)).collect();
         // The receiver may be gone.
         reply.send(wholes).ok();
     }
 }
 
+/// Reads an object unless others that are held leave no room for its body.
+fn read_if_room(shared: &Shared, shards: &Shards, hash: u64, item: &ReadItem) -> Option<ReadResponse> {
+    if !shards.make_room(hash, item.location.body_length as usize) {
+        count(&shared.counters.skipped);
+        return None;
+    }
+    read(shared, hash, item)
+}
+
 fn read(shared: &Shared, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
-    let whole = read_whole(shared, items);
+    let whole = read_whole(shared, hash, items);
     match whole {
         Some(_) => count(&shared.counters.read),
         None => {
@@ -65,13 +77,13 @@ fn read(shared: &Shared, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
 }
 
 /// Reads head and body and verifies both checksums.
-fn read_whole(shared: &Shared, items: &ReadItem) -> Option<ReadResponse> {
+fn read_whole(shared: &Shared, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
     let ReadItem { sequence, location, head, body } = items;
     let (_, head) = head.head_at(location.head.offset)?;
     if head.sequence != *sequence || head.body.place != location.body {
         return None;
     }
     let length = usize::try_from(head.body.length).ok()?;
-    let body = shared.packer.read(length, |room| body.read_at(room, location.body.offset)).ok()?;
+    let body = shared.packer.read(hash, length, |room| body.read_at(room, location.body.offset)).ok()?;
     (blake3::hash(&body) == head.body.sum).then_some(ReadResponse { head, body })
 }

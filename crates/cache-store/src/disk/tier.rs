@@ -22,6 +22,7 @@ use super::writer::{PutJob, WriteJob, Writer};
 use crate::body::Packer;
 use crate::purge::Purge;
 use crate::stored_response::StoredResponse;
+use crate::table::Shards;
 
 /// The share of the store's memory that the index takes: one part in this many.
 const INDEX_SHARE: u64 = 8;
@@ -171,15 +172,23 @@ impl Disk {
     }
 
     /// Returns the objects under a key, oldest first.
-    pub(crate) async fn fetch(&self, hash: u64, key: &Key, settings: &Settings) -> Vec<Arc<StoredResponse>> {
+    pub(crate) async fn fetch(
+        &self,
+        hash: u64,
+        key: &Key,
+        settings: &Settings,
+        shards: &Arc<Shards>,
+    ) -> Vec<Arc<StoredResponse>> {
         let (mut found, items) = self.find(hash);
         found.extend(
-            self.read(hash, items).await.into_iter().filter(|whole| whole.head.key == key.as_str()).map(
-                |ReadResponse { head, body }| {
+            self.read(hash, items, shards)
+                .await
+                .into_iter()
+                .filter(|whole| whole.head.key == key.as_str())
+                .map(|ReadResponse { head, body }| {
                     let sequence = head.sequence;
                     (sequence, Arc::new(head.into_object(key, body, settings)))
-                },
-            ),
+                }),
         );
         // Objects removed meanwhile must not be used.
         let index = self.shared.index();
@@ -209,12 +218,12 @@ impl Disk {
         (found, items)
     }
 
-    async fn read(&self, hash: u64, items: Vec<ReadItem>) -> Vec<ReadResponse> {
+    async fn read(&self, hash: u64, items: Vec<ReadItem>, shards: &Arc<Shards>) -> Vec<ReadResponse> {
         if items.is_empty() {
             return Vec::new();
         }
         let (reply, wholes) = oneshot::channel();
-        let read = ReadJob { hash, items, reply };
+        let read = ReadJob { hash, items, shards: Arc::clone(shards), reply };
         if self.reads.as_ref().is_none_or(|reads| reads.try_send(read).is_err()) {
             count(&self.shared.counters.skipped);
             return Vec::new();

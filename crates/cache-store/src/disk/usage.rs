@@ -19,7 +19,7 @@ pub struct DiskUsage {
     pub read: u64,
     /// Objects that were not written because the disk could not keep up.
     pub dropped: u64,
-    /// Reads that were skipped because the disk could not keep up.
+    /// Reads that were skipped because the disk could not keep up, or because there was no room in memory.
     pub skipped: u64,
     /// Records that were found torn or changed, and not used.
     pub torn: u64,

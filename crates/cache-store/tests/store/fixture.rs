@@ -37,7 +37,7 @@ pub(crate) fn make(store: &Store, spec: ResponseSpec, body: &[u8]) -> Arc<Stored
         ResponseMeta::read(200, lines.iter(), Times { requested: NOW, received: NOW }, &Settings::default());
     let variant = variant(&response.vary, spec.request);
     let stored = StoredMeta::new(response, variant, body.len() as u64, &Settings::default());
-    let body = store.pack(&[Bytes::copy_from_slice(body)]);
+    let body = store.pack(key(spec.path).as_str(), &[Bytes::copy_from_slice(body)]);
     let tags = tags_of(lines.iter());
     Arc::new(StoredResponse::new(key(spec.path), stored, lines, body, tags, Nanos::from_millis(3)))
 }

@@ -5,3 +5,4 @@ mod eviction;
 mod fixture;
 mod killed;
 mod memory;
+mod readers;

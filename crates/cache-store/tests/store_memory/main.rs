@@ -90,7 +90,7 @@ fn object(store: &Store, file: File) -> Arc<StoredResponse> {
         key(file),
         stored,
         lines,
-        store.pack(&pieces),
+        store.pack(key(file).as_str(), &pieces),
         [].into(),
         Nanos::from_millis(1),
     ))

@@ -3,6 +3,7 @@
 mod fixture;
 mod load;
 mod restarts;
+mod slow_readers;
 mod upgrades;
 
 use std::net::{TcpListener, TcpStream};
