@@ -34,6 +34,7 @@ mod fold;
 mod judge;
 mod limits_in_force;
 mod metrics;
+mod other_programs;
 mod overall;
 mod percentiles;
 pub mod price;

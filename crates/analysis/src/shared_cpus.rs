@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use model::{Counter, MachineRole, Plan};
 
 use crate::limits_in_force;
+use crate::other_programs::programs_on;
 use crate::resources::{ResourceUsage, SeriesUsage, ratio};
 
 /// The use of CPUs that a server without an allowance and the load generator share. All in CPUs.
@@ -59,30 +60,36 @@ impl SharedCpus {
     }
 }
 
-/// Returns the use by programs that are neither the server nor the generator.
+/// Returns the use by programs that are neither the server nor the generator, on the machine of both.
 fn other_programs(uses: &ResourceUsage) -> f64 {
-    let others = uses.series.iter().filter(|one| one.series.counter == Counter::OtherCpu);
-    let here = others.filter(|one| uses.role(one) == Some(MachineRole::Both));
-    here.filter_map(|one| one.value).sum::<f64>() / 1e6
+    let machines = (0..).zip(&uses.machines).filter(|(_, machine)| machine.role == MachineRole::Both);
+    let programs = machines.flat_map(|(machine, _)| programs_on(uses, machine));
+    programs.map(|program| program.cpus).sum()
+}
+
+/// Returns the CPUs that the plan gives the server, or else that it may use; empty for all.
+pub(crate) fn server_cpus(plan: &Plan, uses: &ResourceUsage) -> BTreeSet<u32> {
+    match plan.sut.cpus.as_slice() {
+        [] => limits_in_force::allowed_cpus(uses).unwrap_or_default(),
+        given => given.iter().copied().collect(),
+    }
 }
 
 /// Returns the busy share of each of the server's CPUs: those that the plan gives it on a shared machine, or that it may
 /// use there, else all.
 pub(crate) fn busy_cpus(plan: &Plan, uses: &ResourceUsage) -> Vec<f64> {
     let shared = |one: &SeriesUsage| uses.role(one) == Some(MachineRole::Both);
-    let given: BTreeSet<u32> = match plan.sut.cpus.as_slice() {
-        [] => limits_in_force::allowed_cpus(uses).unwrap_or_default(),
-        given => given.iter().copied().collect(),
-    };
+    let given = server_cpus(plan, uses);
     let of_server = |one: &&SeriesUsage| {
         !shared(one) || given.is_empty() || one.series.instance.parse().is_ok_and(|cpu| given.contains(&cpu))
     };
-    let instances = uses.of_sut(Counter::CpuIdle).filter(of_server);
-    instances.filter_map(|one| busy(uses, &one.series.instance)).collect()
+    uses.of_sut(Counter::CpuIdle).filter(of_server).filter_map(|cpu| busy(uses, cpu)).collect()
 }
 
-fn busy(uses: &ResourceUsage, cpu: &str) -> Option<f64> {
-    let sum = |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.sut_value(*mode, cpu)).sum() };
+/// Returns the busy share of a CPU, given by one of its series.
+pub(crate) fn busy(uses: &ResourceUsage, cpu: &SeriesUsage) -> Option<f64> {
+    let sum =
+        |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.value_beside(cpu, *mode)).sum() };
     let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
     ratio(Some(busy), Some(busy + idle))
 }

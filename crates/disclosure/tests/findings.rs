@@ -7,7 +7,7 @@ use analysis::finding::{
     BoundarySecond, CutOffPart, DetailDifference, EqualTotals, FailedPart, FirstOccurrence, FlowFault,
     FlowLaw, InInterval, IntervalFault, KindMeasure, LittleExplanation, LittlePopulation, MeasureFault,
     MissingLoad, MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ScoreOfPart, ServerUse,
-    SteadyFigure, TimesExtent, UnequalTotals, UnjudgedBand, ValueMoment,
+    SteadyFigure, TimesExtent, UnequalTotals, UnjudgedBand, UnseenPart, ValueMoment,
 };
 use analysis::{Finding, SharedCpus};
 use disclosure::{catalog_difference_text, finding_brief, finding_hint, finding_text, table_difference_text};
@@ -38,7 +38,7 @@ variants!(FINDINGS, finding_name, Finding:
     CertificateUnverified, SteadyLength, TimeAxis, EarlyEnd, MissingLoad, Flow, Totals, Measure, Overflow, Details,
     Histogram,
     ResponseIntegral, UserTime, LittleGap, LittleGapExplained, ThinkTime, InteractiveLaw, SizingCeiling, SizingFloor, Schedule, GeneratorUnmeasured,
-    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, Errors, UncountedCodes, Consistency, LeftOpen, ConnectionsLost, RepliesChanged, Delivered,
+    GeneratorBusy, GeneratorRunQueue, GeneratorLateness, GeneratorFault, OtherPrograms, OtherClients, Errors, UncountedCodes, Consistency, LeftOpen, ConnectionsLost, RepliesChanged, Delivered,
     FullSlots, BusyUsers, Mix, InputBand, InputBandsNotJudged, KindLimit, KindLimitNotJudged, TooFewOperations, MissingPercentiles, InFlightAtEnd, PhaseBoundary, Drift, Variation, WarmUp,
 );
 variants!(INTERVAL_FAULTS, interval_fault_name, IntervalFault: Index, Start, Length, Phase);
@@ -248,8 +248,22 @@ fn of_generator() -> Vec<Finding> {
     findings.extend([uses[2], uses[3]].map(late));
     let faults = [Outcome::NoLocalPort, Outcome::NoDescriptor, Outcome::Forbidden];
     findings.extend(faults.map(|outcome| Finding::GeneratorFault { outcome, n: 3 }));
-    findings.push(Finding::OtherPrograms { used: several, may_be_server: false });
-    findings.push(Finding::OtherPrograms { used: many, may_be_server: true });
+    let others = |used: &OtherCpuUse, share: Option<f64>, unseen| Finding::OtherPrograms {
+        used: used.clone(),
+        share: share.map(Ratio),
+        limit: Ratio(0.1),
+        unseen,
+    };
+    findings.push(others(&several, Some(0.71), None));
+    findings.push(others(&several, Some(0.04), None));
+    findings.push(others(&several, None, None));
+    findings.push(others(&many, Some(0.2), Some(UnseenPart::Server)));
+    findings.push(others(&many, Some(0.2), Some(UnseenPart::Service)));
+    let clients = |connections, requests: Option<f64>| Finding::OtherClients {
+        connections,
+        requests: requests.map(Ratio),
+    };
+    findings.extend([clients(Some(200.0), Some(0.66)), clients(Some(0.6), None), clients(None, Some(0.12))]);
     findings
 }
 

@@ -258,6 +258,9 @@ counters! {
     SessionsAtLog "database.sessions_at_log" Level Count "Sessions of a database that wait for its log, the mean of ten counts a second.";
     // Instance: the name that the documentation of the database has for it.
     DatabaseCount "database.count" Total Count "A count that the database keeps itself.";
+
+    // Instance: the listener's port.
+    SutOtherConnections "sut.other_connections" Level Count "Established connections to a port of the server that the load goes to, of other clients.";
 }
 
 impl Counter {

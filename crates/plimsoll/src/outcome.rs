@@ -75,7 +75,8 @@ fn found_text(most: Load, found: &SearchResult, words: &Words) -> String {
             "or more: the search reached its upper bound, which `--max-load` raises".to_owned()
         }
         (SearchEnd::Generator, _) => {
-            "or more: beyond it, the load generator was the bottleneck, not the server".to_owned()
+            "or more: beyond it, the load generator or other programs were the limit, not the server"
+                .to_owned()
         }
         (SearchEnd::TooFew, _) => "too few operations to judge a higher load".to_owned(),
         (SearchEnd::Server, Some(level)) => format!("{} is too high", most.at_level(level).text(&words.user)),

@@ -111,8 +111,12 @@ impl Results {
         let remarks = self.analysis.verdict.remarks.iter().rev();
         let mut notes: Vec<&Reason> = Vec::new();
         for reason in remarks {
-            let is_note =
-                matches!(reason.finding, Finding::ConnectionsLost { .. } | Finding::RepliesChanged { .. });
+            let is_note = matches!(
+                reason.finding,
+                Finding::ConnectionsLost { .. }
+                    | Finding::RepliesChanged { .. }
+                    | Finding::OtherClients { .. }
+            );
             if is_note && notes.iter().all(|note| note.rule() != reason.rule()) {
                 notes.push(reason);
             }

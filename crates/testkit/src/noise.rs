@@ -4,9 +4,13 @@ use std::env;
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Rules that a run may break on a busy machine: the generator had to wait, users started late, or operations were too few
-/// or came in bursts. All others concern the run itself.
-pub const RULES: [&str; 6] = [
+/// The rule that other programs break.
+pub const OTHER_PROGRAMS: &str = "other-programs";
+
+/// Rules that a run may break on a busy machine: other programs had its CPUs, the generator had to wait, users started late,
+/// or operations were too few or came in bursts. All others concern the run itself.
+pub const RULES: [&str; 7] = [
+    OTHER_PROGRAMS,
     "generator-busy",
     "generator-run-queue",
     "generator-lateness",

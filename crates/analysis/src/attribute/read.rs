@@ -7,10 +7,10 @@ use model::{Counter, Load, MachineRole, Plan};
 use super::connections::ServiceNames;
 use super::load_interfaces::LoadInterfaces;
 use super::{CpuNeighbor, Indicator, Indicators, connections, web};
-use crate::finding::ProgramCpuUse;
 use crate::limits_in_force::{self, DISK_BYTES, DISK_OPERATIONS};
+use crate::other_programs::programs_on;
 pub(super) use crate::resources::ratio;
-use crate::resources::{ResourceUsage, SeriesUsage, sum_of};
+use crate::resources::{ResourceUsage, SERVER_END, SeriesUsage, sum_of};
 use crate::shared_cpus::{SharedCpus, busy_cpus};
 use crate::{LoadPointResult, VerdictState};
 
@@ -65,7 +65,8 @@ pub(super) fn shared_cpus(plan: &Plan, point: &LoadPointResult) -> Option<Shared
 /// Returns who used more of the CPUs than the server did, and more than all others; `None` if the server used most.
 pub(super) fn neighbor(plan: &Plan, point: &LoadPointResult) -> Option<CpuNeighbor> {
     let uses = &point.resources;
-    let programs = uses.of_sut(Counter::OtherCpu).filter_map(ProgramCpuUse::of);
+    let machine = uses.first_with(Counter::OtherCpu, SERVER_END);
+    let programs = machine.into_iter().flat_map(|machine| programs_on(uses, machine));
     let programs = programs.map(|used| (used.cpus, CpuNeighbor::Program(used)));
     let generator = point.generator_cpus(plan);
     let own = limits_in_force::allowed_cpus(uses).unwrap_or_default();

@@ -15,7 +15,7 @@ pub struct JudgedPoint {
     pub throughput: f64,
     /// Successful operations per second, in the unit of an open loop's levels.
     pub delivered: f64,
-    /// Whether the generator limited it, so that a failure tells nothing about the server.
+    /// Whether the generator or other programs limited it, so that a failure tells nothing about the server.
     pub is_generator_limited: bool,
     /// Whether the result is clear, not decided by noise; an unclear one is repeated where the search depends on it.
     pub is_clear: bool,
@@ -44,7 +44,9 @@ pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> Judge
     } else {
         all.iter().any(|one| !one.is_met() && one.is_clear())
     };
-    let of_generator = result.verdict.reasons.iter().any(|reason| reason.finding.is_generator_limit());
+    let is_limit =
+        |finding: &Finding| finding.is_generator_limit() || matches!(finding, Finding::OtherPrograms { .. });
+    let of_generator = result.verdict.reasons.iter().any(|reason| is_limit(&reason.finding));
     let is_generator_limited = !passes && of_generator;
     let throughput = result.score.unwrap_or(0.0);
     JudgedPoint { passes, throughput, delivered: result.rate, is_generator_limited, is_clear, has_too_few }

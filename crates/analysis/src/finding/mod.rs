@@ -221,8 +221,22 @@ pub enum Finding {
     OtherPrograms {
         /// The programs.
         used: OtherCpuUse,
-        /// Whether the server may be one of them: Plimsoll did not start it, and its processes are not watched.
-        may_be_server: bool,
+        /// The share that they had, at least, of the CPU time that server and generator could have used; `None` where the
+        /// CPUs were not monitored.
+        share: Option<Ratio>,
+        /// The share from which on the load point is invalid.
+        limit: Ratio,
+        /// The part of the system under test that may be among them.
+        unseen: Option<UnseenPart>,
+    },
+
+    /// The server had other clients.
+    OtherClients {
+        /// The mean number of their connections; `None` if there was none, or they were not counted.
+        connections: Option<f64>,
+        /// The share of the requests that the server itself counted and the run did not make; `None` of next to none, and
+        /// where it counts none.
+        requests: Option<Ratio>,
     },
 
     // The replies.
@@ -453,6 +467,15 @@ impl ProgramCpuUse {
     }
 }
 
+/// A part of the system under test that the run did not start, and whose processes are not watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnseenPart {
+    /// The server.
+    Server,
+    /// A service to which the server is connected.
+    Service,
+}
+
 /// The population in Little's law.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LittlePopulation {
@@ -584,6 +607,7 @@ impl Finding {
             Finding::GeneratorLateness { .. } => "generator-lateness",
             Finding::GeneratorFault { .. } => "generator-fault",
             Finding::OtherPrograms { .. } => "other-programs",
+            Finding::OtherClients { .. } => "other-clients",
             Finding::Errors { .. } => "errors",
             Finding::UncountedCodes { .. } => "failure-codes",
             Finding::Consistency { .. } => "consistency",

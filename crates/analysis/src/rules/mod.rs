@@ -21,6 +21,7 @@ mod little;
 mod load_agents;
 mod lost_connections;
 mod mix;
+mod other_clients;
 mod other_programs;
 mod sample_size;
 mod severity;
@@ -107,6 +108,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(RuleGroup::Delivery, End, generator::full_slots),
     rule(RuleGroup::Delivery, TenthOfSteadyPhase, busy_users::check),
     rule(RuleGroup::Generator, End, other_programs::check),
+    rule(RuleGroup::Delivery, End, other_clients::check),
     rule(RuleGroup::Errors, SteadyPhase, errors::too_many),
     rule(RuleGroup::Generator, SteadyPhase, errors::ours),
     rule(RuleGroup::Errors, SteadyPhase, errors::uncounted_codes),

@@ -13,6 +13,7 @@ mod impatient_users;
 mod invalid_parts;
 mod missing_agent;
 mod no_data;
+mod other_programs;
 mod owing_users;
 mod percentile_is_mean;
 mod phase_boundary_storm;

@@ -151,17 +151,6 @@ fn other_programs_that_take_the_rest_are_no_excuse() {
     close(shared, [2.0, 0.41, 0.3, 0.0]);
 }
 
-#[test]
-fn other_programs_may_be_the_server_unless_it_is_watched() {
-    // Its processes are in the record where it is bound to a CPU.
-    for is_bound in [false, true] {
-        let shared = Shared { watched: Some(300), others: 200, is_bound, ..FULL };
-        let found = remarks(&analyze(shared), "other-programs");
-        let [Finding::OtherPrograms { may_be_server, .. }] = found[..] else { panic!("{found:?}") };
-        assert_eq!(may_be_server, !is_bound);
-    }
-}
-
 /// By hand: the processes of the server had 1.1 CPUs, and the kernel 0.49 for their connections, which is the server's
 /// use too: other programs had none.
 #[test]

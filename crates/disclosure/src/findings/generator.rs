@@ -1,7 +1,8 @@
 //! The wording of findings about the load generator and its machine.
 
 use analysis::SharedCpus;
-use analysis::finding::{OtherCpuUse, ServerUse};
+use analysis::finding::{OtherCpuUse, ServerUse, UnseenPart};
+use units::Ratio;
 
 pub(super) const MORE_CPUS: &str = "give the generator more CPUs (`--load-cpus`) or the server a smaller share (`--sut-quota`, see `plimsoll calibrate`)";
 pub(super) const OFFER_LESS: &str = "offer less, or give the generator CPUs of its own (`--load-cpus`)";
@@ -9,7 +10,7 @@ pub(super) const OFFER_LESS: &str = "offer less, or give the generator CPUs of i
 const MORE_OF_SHARED: &str =
     "give the generator more CPUs (`--load-cpus`), and end other programs on this machine";
 
-const END_OTHERS: &str = "end other programs on this machine, and repeat the run";
+pub(super) const END_OTHERS: &str = "end other programs on this machine, and repeat the run";
 
 /// Idle CPU time below which more CPUs would not help the generator, in CPUs.
 const IDLE_MIN: f64 = 0.2;
@@ -53,6 +54,20 @@ pub(super) fn limit_hint(server: Option<ServerUse>, hint: &'static str) -> Optio
 /// Returns a clause about the other users of the machine, to stand behind what they may have disturbed.
 pub(super) fn others_clause(used: &OtherCpuUse) -> String {
     format!("; other programs used {:.2} CPUs ({})", used.total, programs(used))
+}
+
+/// Returns a clause about the share of the CPUs that other programs had, with the limit where it is judged.
+pub(super) fn share_clause(share: Ratio, limit: Ratio, unseen: Option<UnseenPart>) -> String {
+    let limit = if unseen.is_none() { format!(", limit {limit}") } else { String::new() };
+    format!(", {share} of those that server and generator could use{limit}")
+}
+
+/// Returns a clause about the part of the system under test that may be among other programs.
+pub(super) fn unseen_clause(unseen: UnseenPart) -> &'static str {
+    match unseen {
+        UnseenPart::Server => "; the server may be one of them",
+        UnseenPart::Service => "; a service behind the server may be one of them",
+    }
 }
 
 /// Writes `stress 98 % of one, cc1 40 % of one`: of one CPU each.

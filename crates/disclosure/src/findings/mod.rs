@@ -22,6 +22,7 @@ use analysis::finding::{
     ScoreOfPart, SteadyFigure, UnjudgedBand,
 };
 use model::{CLOSE_WAIT_MAX, CODES_MAX, Outcome};
+use units::Ratio;
 
 pub use brief::finding_brief;
 pub use catalog::catalog_difference_text;
@@ -131,11 +132,13 @@ pub fn finding_text(finding: &Finding) -> String {
         Finding::GeneratorFault { outcome, n } => {
             format!("{n} operations failed on the generator's side: `{}`", outcome.name())
         }
-        Finding::OtherPrograms { used, may_be_server } => {
-            let server = if *may_be_server { "; the server may be one of them" } else { "" };
+        Finding::OtherPrograms { used, share, limit, unseen } => {
             let programs = generator::programs(used);
-            format!("other programs used {:.2} CPUs: {programs}{server}", used.total)
+            let share = share.map_or(String::new(), |share| generator::share_clause(share, *limit, *unseen));
+            let unseen = unseen.map_or("", generator::unseen_clause);
+            format!("other programs used {:.2} CPUs{share}: {programs}{unseen}", used.total)
         }
+        Finding::OtherClients { connections, requests } => other_clients(*connections, *requests),
         Finding::Errors { n, completed, ratio, limit, most_frequent } => {
             let most = most_frequent.map_or("", Outcome::name);
             format!(
@@ -266,6 +269,9 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
             generator::limit_hint(*server, generator::MORE_CPUS)
         }
         Finding::GeneratorLateness { server, .. } => generator::limit_hint(*server, generator::OFFER_LESS),
+        Finding::OtherPrograms { share: Some(share), limit, unseen: None, .. } if limit <= share => {
+            Some(generator::END_OTHERS)
+        }
         Finding::GeneratorFault { outcome, .. } => Some(match outcome {
             Outcome::NoLocalPort => "see `plimsoll doctor` on local ports and TIME-WAIT",
             Outcome::NoDescriptor => "raise the limit of open files, see `plimsoll doctor`",
@@ -295,6 +301,9 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         Finding::Errors { most_frequent: Some(Outcome::WrongBytes | Outcome::WrongLength), .. } => Some(
             "a page that has other bodies by design is checked with `--check status`, or with another `reply` in a definition",
         ),
+        Finding::OtherClients { .. } => {
+            Some("the rate is that of one client among several: stop the others, and repeat the run")
+        }
         Finding::Delivered { .. } => {
             Some("the server cannot sustain this rate; offer lower rates with `--rate`")
         }
@@ -339,6 +348,16 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         | Finding::MissingPercentiles { .. }
         | Finding::InFlightAtEnd { .. } => None,
     }
+}
+
+fn other_clients(connections: Option<f64>, requests: Option<Ratio>) -> String {
+    let connections = connections.map(|n| {
+        let connections = if n < 1.5 { "connection" } else { "connections" };
+        format!("{n:.0} {connections}")
+    });
+    let requests = requests.map(|share| format!("{share} of the requests that it counted"));
+    let parts: Vec<String> = connections.into_iter().chain(requests).collect();
+    format!("the server had other clients, with {}", parts.join(" and "))
 }
 
 fn little_gap(found: f64, population: LittlePopulation) -> String {

@@ -1,5 +1,8 @@
 //! `run` against the built-in server: benchmarks, modes and modifications.
 
+use std::process::{Child, Command};
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::Fixture;
@@ -168,4 +171,23 @@ fn a_closed_standard_error_does_not_stop_a_run() {
     let line = r#""$plimsoll" run one-object --load 1 --duration 1 --out run.plim 2> >(head -1 >/dev/null) | tail -1"#;
     fixture.shell(line).expect(0).expect_stdout("run.plim");
     fixture.run(&["audit", "run.plim"]).expect(0);
+}
+
+/// Other work on the machine, such as that of other tests, makes the run no less invalid.
+#[test]
+fn a_run_beside_a_busy_program_is_invalid() {
+    let fixture = Fixture::new();
+    let n_loops = std::thread::available_parallelism().unwrap().get().div_ceil(4);
+    let endless = || Command::new("timeout").args(["60", "sh", "-c", "while :; do :; done"]).spawn().unwrap();
+    let mut loops: Vec<Child> = (0..n_loops).map(|_| endless()).collect();
+    let ended =
+        fixture.run(&["run", "one-object", "--settle", "0", "--load", "2", "--duration", "1", "--out", NAME]);
+    for one in &mut loops {
+        // `timeout` kills its child when terminated.
+        kill_process(Pid::from_child(one), Signal::TERM).unwrap();
+        one.wait().unwrap();
+    }
+    ended.expect(3).expect_stdout("other-programs");
+    let reasons = fixture.report(&fixture.path(NAME))["verdict"]["reasons"].clone();
+    assert!(reasons.as_array().unwrap().iter().any(|one| one["rule"] == "other-programs"), "{reasons}");
 }

@@ -7,10 +7,12 @@ use std::io;
 
 use model::{Counter, Reading};
 
+use super::other_clients::{self, HeldSockets, OtherClients};
 use super::pace::Pace;
-use super::services::{self, Service};
+use super::services::{self, OwnSockets, Service};
 use crate::netlink::Socket;
 use crate::sock_diag::{HELD, TcpRequest, TcpSocket};
+use crate::watch::sockets_held_by;
 
 /// The most ports whose connections are counted.
 const PORTS_MAX: usize = 8;
@@ -20,6 +22,7 @@ const PORTS_MAX: usize = 8;
 pub(super) struct Connections {
     pace: Pace,
     services: BTreeMap<Service, u64>,
+    others: OtherClients,
 }
 
 /// The established connections to a port.
@@ -72,23 +75,45 @@ impl Connections {
         if groups.is_empty() && ports.is_empty() {
             return Ok(());
         }
-        let (tcp, services) = self.pace.measure(|| {
+        let others = &mut self.others;
+        let (tcp, services, other_clients) = self.pace.measure(|| {
             let mut tcp = Vec::new();
             let request = TcpRequest { states: HELD, extensions: 0 };
             request.dump(socket, |payload| tcp.extend(TcpSocket::parse(payload)))?;
-            let has_groups = !groups.is_empty();
-            let services = has_groups.then(|| services::count(socket, &groups, &listening(), &tcp));
-            Ok((tcp, services.transpose()?))
+            if groups.is_empty() {
+                return Ok((tcp, None, BTreeMap::new()));
+            }
+            let listening = listening();
+            let own: Vec<OwnSockets> = groups.iter().map(|pids| OwnSockets::of(pids, &listening)).collect();
+            let other_clients = count_others(others, &tcp, ports, &own);
+            let services = services::count(socket, &own, &tcp)?;
+            Ok((tcp, Some(services), other_clients))
         })?;
         for port in ports.iter().take(PORTS_MAX) {
             PortConnections::count(&tcp, *port).report(*port, into);
         }
         if let Some(counts) = services {
             services::renew(&mut self.services, counts);
+            other_clients::report(other_clients, into);
             services::report(self.services.iter().map(|(service, n)| (service.name(), *n)), into);
         }
         Ok(())
     }
+}
+
+/// Counts the connections of other clients to the ports, where any client of them is on this machine.
+fn count_others(
+    others: &mut OtherClients,
+    tcp: &[TcpSocket],
+    ports: &BTreeSet<u16>,
+    servers: &[OwnSockets],
+) -> BTreeMap<u16, u64> {
+    if !tcp.iter().any(|one| ports.contains(&one.remote.port())) {
+        return BTreeMap::new();
+    }
+    let own = sockets_held_by(&[std::process::id()]);
+    let server = servers.iter().flat_map(|server| &server.held).copied().collect();
+    others.count(tcp, ports, &HeldSockets { own: &own, server: &server })
 }
 
 #[cfg(test)]

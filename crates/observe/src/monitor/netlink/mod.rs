@@ -4,12 +4,13 @@
 //! `/proc/net/tcp` contains the accept queues, too, but with a line for every connection.
 //!
 //! - `listeners`: accept queues of listening TCP sockets; `unix_listeners`: of Unix sockets
-//! - `connections`: established connections; `services`: those of the server to services behind it; `pace`: how often they
-//!   are counted
+//! - `connections`: established connections; `services`: those of the server to services behind it; `other_clients`: those to
+//!   the server of other clients than this program; `pace`: how often they are counted
 //! - `queues`: queueing disciplines
 
 mod connections;
 mod listeners;
+mod other_clients;
 mod pace;
 mod queues;
 mod services;

@@ -34,8 +34,8 @@ pub(in crate::monitor) enum Service {
 
 /// The sockets that belong to one group of processes: those that they hold, and where they listen.
 #[derive(Debug, Default)]
-struct OwnSockets {
-    held: BTreeSet<u64>,
+pub(super) struct OwnSockets {
+    pub(super) held: BTreeSet<u64>,
     ports: BTreeSet<u16>,
     paths: BTreeSet<String>,
 }
@@ -97,14 +97,12 @@ pub(in crate::monitor) fn report(counts: impl Iterator<Item = (String, u64)>, in
 /// which are requested.
 pub(super) fn count(
     socket: &mut Socket,
-    groups: &[Vec<u32>],
-    listening: &BTreeMap<u64, Service>,
+    own: &[OwnSockets],
     tcp: &[TcpSocket],
 ) -> io::Result<BTreeMap<Service, u64>> {
-    let own: Vec<OwnSockets> = groups.iter().map(|pids| OwnSockets::of(pids, listening)).collect();
     let mut unix = Vec::new();
     dump_unix(socket, ESTABLISHED, SHOW_NAME | SHOW_PEER, |payload| unix.extend(parse_unix(payload)))?;
-    Ok(services_of(&own, tcp, &unix))
+    Ok(services_of(own, tcp, &unix))
 }
 
 /// Returns the number of connections to each service from outside of the group that it belongs to.
@@ -140,7 +138,7 @@ pub(in crate::monitor) fn is_of_system(path: &str) -> bool {
 }
 
 impl OwnSockets {
-    fn of(pids: &[u32], listening: &BTreeMap<u64, Service>) -> OwnSockets {
+    pub(super) fn of(pids: &[u32], listening: &BTreeMap<u64, Service>) -> OwnSockets {
         let mut own = OwnSockets { held: sockets_held_by(pids), ..OwnSockets::default() };
         for (_, service) in listening.iter().filter(|(inode, _)| own.held.contains(inode)) {
             match service {

@@ -124,6 +124,11 @@ impl RunMode {
 }
 
 impl SampleCase {
+    /// Returns whether other programs use the CPUs, as a part of the case.
+    pub(super) fn has_other_programs(&self) -> bool {
+        self.has_neighbor || self.kind == ThrottleKind::CrowdedCores
+    }
+
     /// Returns whether a bottleneck is right.
     pub(super) fn is_right(&self, named: &str) -> bool {
         self.kind.right_names().contains(&named)

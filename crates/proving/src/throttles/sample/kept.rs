@@ -9,7 +9,7 @@ use super::kind::ThrottleKind;
 use super::moving::{self, MovingCase, MovingTrial};
 use super::order::{RunAim, try_case};
 use super::setting::Setting;
-use crate::noise::{AttemptResult, is_noise};
+use crate::noise::{AttemptResult, OTHER_PROGRAMS, is_noise};
 use crate::throttles::brief::{Trial, TrialGroup};
 
 /// The numbers of the kept cases, whose evidence is far from the thresholds.
@@ -42,7 +42,7 @@ fn case_trial(case: SampleCase, plimsoll: &Path) -> Trial<'_> {
             try_case(&case, &setting, plimsoll, RunAim::NameBriefly).with_context(|| case.to_string())?;
         println!("{case}: {} ({})", one.named, one.evidence);
         let why = format!("called {}, expected {}", one.named, case.kind.right_names().join(" or "));
-        Ok(result(case.is_right(&one.named), &one.rules, why))
+        Ok(result(case.is_right(&one.named), &one.rules, case.has_other_programs(), why))
     };
     // The others wait for what is limited for them only.
     let is_alone = case.kind == ThrottleKind::CrowdedCores;
@@ -64,16 +64,20 @@ fn moving_trial(case: MovingCase, plimsoll: &Path) -> Trial<'_> {
             "called {}, then {}, and in a sentence {}; expected {expected}",
             first.named, second.named, trial.sentence
         );
-        Ok(result(trial.is_right(&case), &first.rules, why))
+        let has_others = case.phases.iter().any(SampleCase::has_other_programs);
+        Ok(result(trial.is_right(&case), &first.rules, has_others, why))
     };
     Trial { name, group: TrialGroup::Waiting, attempt: Box::new(attempt) }
 }
 
-/// Returns the result of an attempt; a wrong name is noise if the run broke only rules about noise.
-fn result(is_right: bool, broken: &[String], why: String) -> AttemptResult {
+/// Returns the result of an attempt; a wrong name is noise if the run broke only rules about noise. Other programs that belong
+/// to the case are none.
+fn result(is_right: bool, broken: &[String], has_others: bool, why: String) -> AttemptResult {
+    let is_noisy = |rule: &&String| !has_others || *rule != OTHER_PROGRAMS;
+    let broken: Vec<String> = broken.iter().filter(is_noisy).cloned().collect();
     match is_right {
         true => AttemptResult::Right,
-        false if is_noise(broken) => AttemptResult::Spoilt(why),
+        false if is_noise(&broken) => AttemptResult::Spoilt(why),
         false => AttemptResult::Wrong(why),
     }
 }
@@ -91,5 +95,16 @@ mod tests {
             assert_eq!(kept.iter().filter(|other| other.kind == case.kind).count(), 1, "{case}");
         }
         assert_eq!(kept_moving().unwrap().number, KEPT_MOVING);
+    }
+
+    #[test]
+    fn neighbors_that_belong_to_a_case_do_not_excuse_a_wrong_name() {
+        let wrong = |rules: &[&str], has_others| {
+            let rules: Vec<String> = rules.iter().map(|rule| (*rule).to_owned()).collect();
+            matches!(result(false, &rules, has_others, String::new()), AttemptResult::Wrong(_))
+        };
+        assert!(wrong(&[OTHER_PROGRAMS], true));
+        assert!(!wrong(&[OTHER_PROGRAMS], false));
+        assert!(!wrong(&[OTHER_PROGRAMS, "generator-run-queue"], true));
     }
 }
