@@ -2,30 +2,24 @@
 
 use analysis::find_max::{Compliance, SearchEnd, SearchResult, comply, counts};
 use analysis::{Analysis, LoadPointResult};
-use model::{Limit, Load, Plan, Words};
+use model::{Load, Plan, Words};
 
 use crate::exit::Exit;
 
-/// A limit that a load point did not meet, or for which it has too few operations.
+/// A limit that a load point did not meet.
 #[derive(Debug)]
 pub(crate) struct MissedLimit<'a> {
-    /// The limit.
-    pub limit: Limit,
     /// The load point.
     pub point: &'a LoadPointResult,
     /// The measured value against the limit.
     pub found: Compliance,
 }
 
-/// Lists the limits that were missed or could not be decided: by any load point, or by the load point that a search found.
+/// Lists the limits that were missed: by any load point, or by the load point that a search found.
 pub(crate) fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<MissedLimit<'a>> {
     let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
     let checked = points.flat_map(|point| {
-        plan.limits.iter().map(move |limit| MissedLimit {
-            limit: *limit,
-            point,
-            found: comply(*limit, point),
-        })
+        plan.limits.iter().map(move |limit| MissedLimit { point, found: comply(*limit, point) })
     });
     checked.filter(|one| !one.found.is_met()).collect()
 }
@@ -54,11 +48,7 @@ pub(crate) fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     }
     let text = |one: &MissedLimit| {
         let load = one.point.load.text(&analysis.words.user);
-        let why = disclosure::compliance_text(&one.found);
-        match one.found.is_decided() {
-            true => format!("Limit missed at {load}: {why}."),
-            false => format!("Limit {} not decided at {load}: {why}.", one.limit),
-        }
+        format!("Limit missed at {load}: {}.", disclosure::compliance_text(&one.found))
     };
     lines.extend(missed.iter().map(text));
     lines
