@@ -37,13 +37,15 @@ pub struct DataError {
 }
 
 impl DataTable {
-    /// Reads CSV with a line of column names (RFC 4180); lines may end with or without a carriage return.
+    /// Reads CSV with a line of column names (RFC 4180); lines may end with or without a carriage return. Values are separated
+    /// as the names are: by commas, or else by semicolons or tabs, as spreadsheets write them in some countries.
     ///
     /// # Errors
     ///
     /// The first mistake.
     pub fn from_csv(text: &str) -> Result<DataTable, DataError> {
-        let mut records = CsvRecords { rest: without_mark(text), line: 1 };
+        let rest = without_mark(text);
+        let mut records = CsvRecords { rest, line: 1, separator: separator_of(rest) };
         let fail = |line, problem: &str| DataError { line, problem: problem.to_owned() };
         let Some((_, columns)) = records.next().transpose()? else {
             return Err(fail(1, "expected a line of column names, found nothing"));
@@ -149,10 +151,18 @@ fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
+/// Returns what separates the names of columns, outside of quotes.
+fn separator_of(text: &str) -> char {
+    let first = text.lines().next().unwrap_or_default();
+    let unquoted: String = first.split('"').step_by(2).collect();
+    [',', ';', '\t'].into_iter().find(|separator| unquoted.contains(*separator)).unwrap_or(',')
+}
+
 /// The records of CSV, each with its line.
 struct CsvRecords<'a> {
     rest: &'a str,
     line: usize,
+    separator: char,
 }
 
 impl Iterator for CsvRecords<'_> {
@@ -178,7 +188,7 @@ impl Iterator for CsvRecords<'_> {
                 return Some(Err(DataError { line, problem }));
             };
             values.push(value);
-            if let Some(rest) = self.rest.strip_prefix(',') {
+            if let Some(rest) = self.rest.strip_prefix(self.separator) {
                 self.rest = rest;
                 continue;
             }
@@ -191,9 +201,9 @@ impl Iterator for CsvRecords<'_> {
 
 impl CsvRecords<'_> {
     fn plain(&mut self) -> String {
-        let end = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
+        let end = self.rest.find([self.separator, '\n']).unwrap_or(self.rest.len());
         let (value, rest) = self.rest.split_at(end);
-        let is_last = !rest.starts_with(',');
+        let is_last = !rest.starts_with(self.separator);
         self.rest = rest;
         let value = if is_last { value.strip_suffix('\r').unwrap_or(value) } else { value };
         value.to_owned()
@@ -215,8 +225,8 @@ impl CsvRecords<'_> {
                 None => break,
             }
         }
-        let ends = [",", "\n", "\r\n"].iter().any(|end| self.rest.starts_with(end));
-        (ends || self.rest.is_empty()).then_some(value)
+        let ends_line = self.rest.is_empty() || ["\n", "\r\n"].iter().any(|end| self.rest.starts_with(end));
+        (ends_line || self.rest.starts_with(self.separator)).then_some(value)
     }
 }
 
@@ -224,6 +234,23 @@ impl CsvRecords<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn values_are_separated_as_the_names_are() {
+        for text in ["a,b\n1,x;y\n", "a;b\r\n1;\"x;y\"\r\n", "\u{feff}a\tb\n1\tx;y\n", "\"a\";b\n1;\"x;y\"\n"]
+        {
+            let table = DataTable::from_csv(text).unwrap();
+            assert_eq!(
+                (table.columns(), table.value(0, 1)),
+                (&["a".to_owned(), "b".to_owned()][..], "x;y"),
+                "{text}"
+            );
+        }
+        let one = DataTable::from_csv("\"a;b\"\n1;2\n").unwrap();
+        assert_eq!((one.columns().len(), one.value(0, 0)), (1, "1;2"), "a name in quotes");
+        let mixed = DataTable::from_csv("a,b;c\n1,2\n").unwrap();
+        assert_eq!(mixed.columns(), ["a", "b;c"]);
+    }
 
     #[test]
     fn csv_is_read_with_quotes_and_either_line_end() {
