@@ -2,24 +2,30 @@
 
 use analysis::find_max::{Compliance, SearchEnd, SearchResult, comply, counts};
 use analysis::{Analysis, LoadPointResult};
-use model::{Load, Plan, Words};
+use model::{Limit, Load, Plan, Words};
 
 use crate::exit::Exit;
 
-/// A limit that a load point did not meet.
+/// A limit that a load point did not meet, or for which it has too few operations.
 #[derive(Debug)]
 pub(crate) struct MissedLimit<'a> {
+    /// The limit.
+    pub limit: Limit,
     /// The load point.
     pub point: &'a LoadPointResult,
     /// The measured value against the limit.
     pub found: Compliance,
 }
 
-/// Lists the limits that were missed: by any load point, or by the load point that a search found.
+/// Lists the limits that were missed or could not be decided: by any load point, or by the load point that a search found.
 pub(crate) fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<MissedLimit<'a>> {
     let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
     let checked = points.flat_map(|point| {
-        plan.limits.iter().map(move |limit| MissedLimit { point, found: comply(*limit, point) })
+        plan.limits.iter().map(move |limit| MissedLimit {
+            limit: *limit,
+            point,
+            found: comply(*limit, point),
+        })
     });
     checked.filter(|one| !one.found.is_met()).collect()
 }
@@ -46,12 +52,19 @@ pub(crate) fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     {
         lines.push(format!("Limits met: {}.", model::limits_text(&plan.limits)));
     }
-    let text = |one: &MissedLimit| {
-        let load = one.point.load.text(&analysis.words.user);
-        format!("Limit missed at {load}: {}.", disclosure::compliance_text(&one.found))
-    };
+    let text =
+        |one: &MissedLimit| unmet_text(one.limit, &one.point.load.text(&analysis.words.user), &one.found);
     lines.extend(missed.iter().map(text));
     lines
+}
+
+/// Returns a sentence about a limit that a load point did not meet, or that it has too little data for.
+fn unmet_text(limit: Limit, load: &str, found: &Compliance) -> String {
+    let why = disclosure::compliance_text(found);
+    match found.is_decided() {
+        true => format!("Limit missed at {load}: {why}."),
+        false => format!("Limit {limit} not decided at {load}: {why}."),
+    }
 }
 
 fn found_text(most: Load, found: &SearchResult, words: &Words) -> String {
@@ -75,4 +88,26 @@ fn found_text(most: Load, found: &SearchResult, words: &Words) -> String {
     let noisy =
         if found.is_noisy { "; load points contradicted each other, so repeat the search" } else { "" };
     format!("Highest load: {at}, {:.1} {} ({end}; {points}{noisy}).", max.throughput, words.score)
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::find_max::{LimitMeasurement, NoData};
+
+    use super::*;
+
+    #[test]
+    fn a_limit_without_enough_operations_is_not_called_missed() {
+        let limit = model::parse_limits("p99<50ms").unwrap()[0];
+        let too_few = Compliance::Undecided(NoData::TooFew { n: 120, needed: 1000 });
+        assert_eq!(
+            unmet_text(limit, "2 users", &too_few),
+            "Limit p99<50ms not decided at 2 users: 120 response times are too few for the percentile, which needs 1000."
+        );
+        let missed = Compliance::Missed(LimitMeasurement { limit, value: 0.0621, interval: None });
+        assert_eq!(
+            unmet_text(limit, "2 users", &missed),
+            "Limit missed at 2 users: p99 was 62.1 ms, limit p99<50ms."
+        );
+    }
 }

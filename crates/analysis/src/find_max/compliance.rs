@@ -65,6 +65,11 @@ impl Compliance {
         matches!(self, Compliance::Met(_))
     }
 
+    /// Returns whether there was a value to decide it.
+    pub fn is_decided(&self) -> bool {
+        !matches!(self, Compliance::Undecided(_))
+    }
+
     /// Returns whether the result is clear, not decided by noise: the whole interval is on one side of the limit, and
     /// a percentile is off it by at least a tenth.
     pub fn is_clear(&self) -> bool {

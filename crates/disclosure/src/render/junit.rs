@@ -90,8 +90,11 @@ fn cases(report: &Report) -> Vec<TestCase> {
 
 fn limit_case(limit: Limit, point: &LoadPointResult) -> TestCase {
     let found = comply(limit, point);
-    let outcome =
-        if found.is_met() { TestOutcome::Pass } else { TestOutcome::Failure(compliance_text(&found)) };
+    let outcome = match found.is_decided() {
+        true if found.is_met() => TestOutcome::Pass,
+        true => TestOutcome::Failure(compliance_text(&found)),
+        false => TestOutcome::Error(compliance_text(&found)),
+    };
     TestCase {
         name: format!("load point {}, {}: {limit}", u64::from(point.index) + 1, point.load),
         seconds: point.length.as_secs_f64(),
