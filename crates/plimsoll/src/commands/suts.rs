@@ -1,16 +1,20 @@
-//! `suts`: lists the servers and accelerators that recipes can start, and how to install missing ones.
+//! `suts`: lists the servers and accelerators that recipes can start, and how to install missing ones. Recipes of families
+//! that no benchmark loads are left out.
 
+use model::Family;
 use serde_json::json;
 use testbed::{GatewayListing, ServerFamily, SutListing};
 
 use super::{print, print_json};
+use crate::candidates::recipe_family;
 use crate::exit::{Exit, Failure};
 use crate::paths;
 
 /// Lists the servers, then the accelerators.
 pub(super) fn perform(as_json: bool) -> Result<Exit, Failure> {
     let (search_path, program) = (paths::search_path(), std::env::current_exe()?);
-    let suts = testbed::suts(&search_path, &program);
+    let mut suts = testbed::suts(&search_path, &program);
+    suts.retain(|sut| Family::ALL.iter().any(|family| recipe_family(*family) == Some(sut.family)));
     let accelerators = testbed::accelerators(&search_path, &program);
     if as_json {
         let values = |list: &[SutListing]| list.iter().map(value).collect::<Vec<_>>();
