@@ -82,6 +82,9 @@ impl Resources {
                 (None, _) => {
                     self.series.insert(*number, new);
                 }
+                (Some(fold), CounterKind::Total) if series.counter == Counter::OtherCpu => {
+                    fold.add_net(record.at, *value);
+                }
                 (Some(fold), CounterKind::Total) => fold.add_total(record.at, *value),
                 (Some(fold), CounterKind::Level) if fold.is_steady == is_steady => {
                     fold.add(record.at, *value)
@@ -121,6 +124,13 @@ impl SeriesFold {
 
     fn add_total(&mut self, at: Nanos, value: u64) {
         self.grow(value);
+        self.add(at, value);
+    }
+
+    /// Adds the growth of a total that may fall, which is no reset: a program leaves the further ones, or is found to be a part
+    /// of the server.
+    fn add_net(&mut self, at: Nanos, value: u64) {
+        self.grown = self.grown.saturating_add(value).saturating_sub(self.last);
         self.add(at, value);
     }
 
@@ -216,6 +226,15 @@ mod tests {
         }
         let late = resources.series[&1];
         assert_eq!((late.grown, late.last_at - late.first_at), (1_340_000, Nanos::from_millis(5005)));
+    }
+
+    /// By hand: 10 → 12 (+2), of which nothing is left when it falls to 8, → 9 (+1). And 10 → 16 (+6), of which 4 go, → 13 (+1).
+    #[test]
+    fn a_total_of_other_programs_that_falls_has_not_begun_again() {
+        let fold = folded(Counter::OtherCpu, &[(10, 10), (11, 12), (12, 8), (13, 9)]).unwrap();
+        assert_eq!((fold.grown, fold.resets), (1, 0));
+        let fold = folded(Counter::OtherCpu, &[(10, 10), (11, 16), (12, 12), (13, 13)]).unwrap();
+        assert_eq!((fold.grown, fold.resets), (3, 0));
     }
 
     #[test]
