@@ -7,7 +7,9 @@ use languages::names;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{Catalog, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde};
+use crate::{
+    Catalog, DatabaseMode, DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Schedule, Workload, with_serde,
+};
 
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 3;
@@ -99,6 +101,16 @@ impl Plan {
         match (self.sut.quota, cpus) {
             (Some(quota), Some(cpus)) => Some(quota.min(cpus)),
             (quota, cpus) => quota.or(cpus),
+        }
+    }
+
+    /// Returns whether the data are in SQLite, in this process or in the built-in server, which has one writer at a time.
+    pub fn has_one_writer(&self) -> bool {
+        match &self.workload {
+            Workload::OrderEntry(orders) => {
+                orders.database == DatabaseMode::Embedded || self.sut.name == "built-in"
+            }
+            _ => false,
         }
     }
 

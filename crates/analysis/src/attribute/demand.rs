@@ -1,9 +1,11 @@
 //! The demand of an operation on each resource, and the bounds that follow from it.
 
-use model::{Counter, Load, Plan};
+use model::{Counter, Load, MachineRole, Plan};
 use stats::saturation_users;
 
 use super::load_interfaces::LoadInterfaces;
+use crate::resources::{ResourceUsage, ratio};
+use crate::shared_cpus::busy_cpus;
 use crate::{LoadPointResult, limits_in_force};
 
 /// The unit of a demand.
@@ -26,7 +28,8 @@ pub struct ResourceDemand {
     pub per_operation: f64,
     /// The unit of the demand.
     pub unit: DemandUnit,
-    /// The rate (operations/s) that the resource allows, capacity ÷ demand; `None` where its capacity is not known.
+    /// The rate (operations/s) that the resource allows, capacity ÷ demand; `None` where its capacity is not known, where others
+    /// use it, and of far more than was measured.
     pub rate_max: Option<f64>,
 }
 
@@ -42,10 +45,17 @@ pub struct RateBounds {
     pub users: Option<f64>,
 }
 
+/// The multiple of the rate that was measured beyond which a bound is none: demands change with the load. A house rule.
+pub const EXTRAPOLATION_MAX: f64 = 5.0;
+
+/// The least share of the traffic with the disks that is the server's own where a disk bounds its rate. A house rule.
+const OWN_TRAFFIC_MIN: f64 = 0.9;
+
 /// A demand, with the busy time of its resource where that is known.
 type Found = (ResourceDemand, Option<stats::Demand>);
 
-/// Returns the demands of a load point, that with the lowest maximum rate first, and the bounds.
+/// Returns the demands of a load point, that with the lowest maximum rate first, and the bounds. A rate of more than
+/// [`EXTRAPOLATION_MAX`] times that of the load point is none.
 pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<ResourceDemand>, RateBounds) {
     let operations = point.rate + point.error_rate;
     if operations <= 0.0 {
@@ -56,11 +66,14 @@ pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<ResourceDema
     found.extend(networks(point, operations));
     let bound = |(demand, _): &Found| demand.rate_max.unwrap_or(f64::INFINITY);
     found.sort_by(|one, other| bound(one).total_cmp(&bound(other)));
+    for (demand, _) in &mut found {
+        demand.rate_max = demand.rate_max.filter(|most| *most <= EXTRAPOLATION_MAX * operations);
+    }
     let rate_max = found.first().and_then(|(demand, _)| demand.rate_max);
     let busy: Vec<stats::Demand> = found.iter().filter_map(|(_, busy)| *busy).collect();
     let users = match point.load {
-        Load::Users(_) => saturation_users(point.thinking_mean / point.rate, &busy),
-        Load::Rate { .. } => None,
+        Load::Users(_) if rate_max.is_some() => saturation_users(point.thinking_mean / point.rate, &busy),
+        Load::Users(_) | Load::Rate { .. } => None,
     };
     (found.into_iter().map(|(demand, _)| demand).collect(), RateBounds { rate_max, users })
 }
@@ -68,20 +81,34 @@ pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<ResourceDema
 /// Returns the demand of CPU time. An allowance of less than a CPU is a slower CPU.
 fn cpu(plan: &Plan, point: &LoadPointResult) -> Option<Found> {
     let per_operation = point.sut_cpu_per_operation.filter(|cpu| 0.0 < *cpu)?;
-    let allowance = plan.sut_allowance().or_else(|| limits_in_force::allowance(&point.resources));
+    let capacity = cpu_capacity(plan, &point.resources);
     let demand = ResourceDemand {
         resource: "CPU".to_owned(),
         per_operation,
         unit: DemandUnit::Seconds,
-        rate_max: allowance.map(|cpus| cpus / per_operation),
+        rate_max: capacity.map(|cpus| cpus / per_operation),
     };
     let busy =
-        allowance.map(|cpus| stats::Demand { busy: per_operation / cpus.min(1.0), servers: cpus.max(1.0) });
+        capacity.map(|cpus| stats::Demand { busy: per_operation / cpus.min(1.0), servers: cpus.max(1.0) });
     Some((demand, busy))
+}
+
+/// Returns the CPU time per second that the server can use, in CPUs: its allowance, or else the CPUs on which it may run.
+/// `None` if that is not known, or its transactions wait for each other: more CPUs do not make one writer faster.
+fn cpu_capacity(plan: &Plan, uses: &ResourceUsage) -> Option<f64> {
+    if plan.has_one_writer() {
+        return None;
+    }
+    let allowance = plan.sut_allowance().or_else(|| limits_in_force::allowance(uses));
+    // Of several groups of processes, each with a limit of its own, nobody knows which is reached first.
+    let is_limited = uses.of_sut(Counter::SutQuota).next().is_some();
+    let cpus = busy_cpus(plan, uses).len();
+    allowance.or_else(|| (!is_limited && 0 < cpus).then_some(cpus as f64))
 }
 
 fn disks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
     let uses = &point.resources;
+    let is_own = disks_are_its_own(uses);
     let mut demands = Vec::new();
     for disk in uses.sut_instances(Counter::DiskBusy) {
         let of = |counter| uses.sut_value(counter, disk).unwrap_or(0.0);
@@ -94,13 +121,24 @@ fn disks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
             let rate_max = time.map(|time| 1.0 / time);
             demands.push((ResourceDemand { resource, per_operation, unit, rate_max }, time.map(alone)));
         };
-        add("time", busy, DemandUnit::Seconds, Some(busy));
+        add("time", busy, DemandUnit::Seconds, is_own.then_some(busy));
         let requests = of(Counter::DiskReads) + of(Counter::DiskWrites);
         add("requests", requests / operations, DemandUnit::Requests, None);
         let bytes = of(Counter::DiskReadBytes) + of(Counter::DiskWriteBytes);
         add("bytes", bytes / operations, DemandUnit::Bytes, None);
     }
     demands
+}
+
+/// Returns whether the server makes nearly all of the traffic with the disks: a disk that others use bounds nothing. Where its
+/// own is not known, a machine of the server alone is its own.
+fn disks_are_its_own(uses: &ResourceUsage) -> bool {
+    let sum = |counters: [Counter; 2]| Some(uses.sut_sum(counters[0])? + uses.sut_sum(counters[1])?);
+    let all = sum([Counter::DiskReadBytes, Counter::DiskWriteBytes]);
+    match ratio(sum([Counter::SutReadBytes, Counter::SutWriteBytes]), all) {
+        Some(share) => OWN_TRAFFIC_MIN <= share,
+        None => uses.of_sut(Counter::DiskBusy).all(|disk| uses.role(disk) == Some(MachineRole::Sut)),
+    }
 }
 
 fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {

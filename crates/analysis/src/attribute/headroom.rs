@@ -13,6 +13,26 @@ struct Cpu {
     busy: f64,
 }
 
+/// The load that the generator could have made, as a multiple of what it made, by what is scarcest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeneratorHeadroom {
+    /// The multiple, from 1.
+    pub times: f64,
+    /// The time that it is computed from.
+    pub from: HeadroomSource,
+}
+
+/// The CPU time from which headroom is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadroomSource {
+    /// The idle time of the generator's own CPUs.
+    OwnCpus,
+    /// The idle time of CPUs that generator and server share.
+    SharedCpus,
+    /// The time that its threads can use, one CPU each.
+    Threads,
+}
+
 /// Returns whether load threads were at their limit at some load point, and the server was not at its own, so that more of
 /// them may carry more. By the rule of the verdict: a server whose limit is not known does not count as full.
 pub fn load_threads_were_full(analysis: &Analysis) -> bool {
@@ -20,13 +40,13 @@ pub fn load_threads_were_full(analysis: &Analysis) -> bool {
     reasons.any(|reason| matches!(reason.finding, Finding::GeneratorBusy { .. }))
 }
 
-/// Returns the multiple of the load that the generator could have made with the idle CPU time, from 1; `None` if the
+/// Returns the multiple of the load that the generator could have made with the idle CPU time; `None` if the
 /// load machine was not monitored, or the generator used no CPU time.
 ///
 /// On CPUs of its own: (G + I) ÷ G, with G the time that its threads used and I the idle time. Where it shares CPUs
 /// with the server, more load needs more of both, and other programs continue: (G + S + I) ÷ (G + S), with I the idle
 /// time of all CPUs and S the time that the server used. Never more than its threads could use, T ÷ G.
-pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
+pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<GeneratorHeadroom> {
     let generator = point.generator_cpus(plan);
     let (role, cpus) = cpus_of_generator(&point.resources)?;
     if generator <= 0.0 {
@@ -37,10 +57,10 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
     let has_own_cpus = !plan.load_cpus.is_empty()
         && (role == MachineRole::Load
             || !plan.sut.cpus.is_empty() && plan.load_cpus.iter().all(|cpu| !plan.sut.cpus.contains(cpu)));
-    let left = match has_own_cpus {
+    let by_cpus = match has_own_cpus {
         true => {
             let own = idle(&mut cpus.iter().filter(|cpu| is_given(cpu, &plan.load_cpus)));
-            (generator + own) / generator
+            GeneratorHeadroom { times: (generator + own) / generator, from: HeadroomSource::OwnCpus }
         }
         false => {
             // The use of an unmonitored server is unknown: it may be all that the generator does not use.
@@ -49,10 +69,18 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
                 MachineRole::Load => 0.0,
                 _ => point.sut_cpus.unwrap_or((busy - generator).max(0.0)),
             };
-            (generator + server + idle(&mut cpus.iter())) / (generator + server)
+            let times = (generator + server + idle(&mut cpus.iter())) / (generator + server);
+            let from = match role {
+                MachineRole::Load => HeadroomSource::OwnCpus,
+                _ => HeadroomSource::SharedCpus,
+            };
+            GeneratorHeadroom { times, from }
         }
     };
-    Some(left.min(f64::from(plan.load_threads) / generator).max(1.0))
+    let threads = f64::from(plan.load_threads) / generator;
+    let by_threads = GeneratorHeadroom { times: threads, from: HeadroomSource::Threads };
+    let least = if threads < by_cpus.times { by_threads } else { by_cpus };
+    Some(GeneratorHeadroom { times: least.times.max(1.0), ..least })
 }
 
 /// Returns the CPUs of the load machine, and its role.

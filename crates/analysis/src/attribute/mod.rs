@@ -22,8 +22,8 @@ pub use cause::{
     BUFFER_READS_MIN, CAUSES, Cause, Condition, REFAULTS_MIN, SERVICE_COUNTS_MIN, SESSIONS_AT_LOG_MIN,
     Threshold,
 };
-pub use demand::{DemandUnit, RateBounds, ResourceDemand};
-pub use headroom::{generator_headroom, load_threads_were_full};
+pub use demand::{DemandUnit, EXTRAPOLATION_MAX, RateBounds, ResourceDemand};
+pub use headroom::{GeneratorHeadroom, HeadroomSource, generator_headroom, load_threads_were_full};
 pub use indicator::{Indicator, IndicatorUnit, Indicators};
 
 use load_interfaces::LoadInterfaces;

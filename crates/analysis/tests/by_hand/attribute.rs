@@ -1,8 +1,14 @@
 //! Bottlenecks named from the metrics of machines.
 
-use analysis::attribute::{Attribution, Bottleneck, Certainty, CpuNeighbor, Indicator, generator_headroom};
+use analysis::attribute::{
+    Attribution, Bottleneck, Certainty, CpuNeighbor, GeneratorHeadroom, HeadroomSource, Indicator,
+    generator_headroom,
+};
 use analysis::{Analysis, Analyzer};
-use model::{Counter, CounterKind, Ending, Load, LoadPoint, Machine, MachineRole, ResourceRecord, Series};
+use model::{
+    Counter, CounterKind, Ending, Load, LoadPoint, Machine, MachineRole, Plan, ResourceRecord, Series,
+    SutPlan,
+};
 use units::Nanos;
 
 use crate::record::{ms, plan, records, s, users};
@@ -99,6 +105,57 @@ fn demands_and_bounds_follow_from_use_and_rate() {
     assert!((attribution.bounds.rate_max.unwrap() - rate / 0.3).abs() < 1e-6);
     // Without think time and with one resource known, one user is enough to fill it.
     assert!((attribution.bounds.users.unwrap() - 1.0).abs() < 1e-9);
+}
+
+/// The server of the reported cases, watched on a machine of two CPUs: CPU time of its processes per second, in µs, and bytes
+/// per second of its own, of all with the disk that is busy for 0.25 of the time.
+fn bounded(cpu: u64, [own, all]: [u64; 2], change: impl Fn(&mut Plan)) -> (f64, Option<f64>) {
+    let mut plan = plan(Load::Users(8), 1, 12);
+    plan.sut = SutPlan::of("external");
+    change(&mut plan);
+    let mut analyzer = Analyzer::new(&plan);
+    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    let shown = [
+        (Counter::CpuUser, "0", 600_000),
+        (Counter::CpuIdle, "0", 400_000),
+        (Counter::CpuUser, "1", 600_000),
+        (Counter::CpuIdle, "1", 400_000),
+        (Counter::SutProcesses, "port=80", 0),
+        (Counter::SutCpu, "port=80", cpu),
+        (Counter::DiskBusy, "sda", 250_000),
+        (Counter::DiskReadBytes, "sda", 0),
+        (Counter::DiskWriteBytes, "sda", all),
+        (Counter::SutReadBytes, "port=80", 0),
+        (Counter::SutWriteBytes, "port=80", own),
+    ];
+    for (counter, instance, _) in shown {
+        analyzer.series(Series { machine: 0, counter, instance: instance.to_owned() });
+    }
+    for mut interval in records(&plan, 0, 0, &users(&plan, 8, |_, _| ms(100), Nanos::ZERO)) {
+        interval.sut = None;
+        analyzer.interval(&interval);
+    }
+    for second in 0..=14 {
+        let values = (0..).zip(shown.map(|(_, _, each)| each * second)).collect();
+        analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
+    }
+    let analysis = analyzer.finish(Ending::Complete);
+    let point = &analysis.load_points[0];
+    (point.rate, point.attribution.as_ref().unwrap().bounds.rate_max)
+}
+
+/// By hand: 8 users at 100 ms are 80/s. With 1 CPU of the 2 on which the server may run, 160/s are the bound; with 0.2 of them
+/// it would be 800/s, ten times what was measured. The disk is busy for 0.25 of the time: 320/s.
+#[test]
+fn a_bound_needs_a_capacity_and_is_near_what_was_measured() {
+    let near = |(rate, bound): (f64, Option<f64>), times: f64| {
+        assert!((bound.unwrap() - times * rate).abs() < 1e-6, "{bound:?} at {rate}");
+    };
+    near(bounded(1_000_000, [0, 9_000], |_| ()), 2.0);
+    near(bounded(200_000, [9_000, 9_000], |_| ()), 4.0);
+    // Another program uses the disk.
+    assert_eq!(bounded(200_000, [4_000, 9_000], |_| ()).1, None);
+    near(bounded(200_000, [0, 0], |plan| plan.sut.quota = Some(0.4)), 2.0);
 }
 
 #[test]
@@ -278,7 +335,12 @@ fn a_bottleneck_of_a_short_phase_is_only_probable() {
 }
 
 /// A machine of two CPUs: `given` of the load and of the server, busy shares of each CPU, busy part of one load thread.
-fn headroom(load_cpus: &[u32], sut_cpus: &[u32], busy: [f64; 2], generator: f64) -> Option<f64> {
+fn headroom(
+    load_cpus: &[u32],
+    sut_cpus: &[u32],
+    busy: [f64; 2],
+    generator: f64,
+) -> Option<GeneratorHeadroom> {
     let mut analysis = run(&[(4, 60, Shown { cpu: 0.5, runnable: 1, disk: 0.0 })]);
     let mut plan = plan(Load::Users(4), 1, 12);
     (plan.load_threads, plan.load_cpus, plan.sut.cpus) = (1, load_cpus.to_vec(), sut_cpus.to_vec());
@@ -302,13 +364,16 @@ fn headroom(load_cpus: &[u32], sut_cpus: &[u32], busy: [f64; 2], generator: f64)
 /// 0.4 + 0.22) ÷ (0.36 + 0.4). Where all of its thread is idle time: 1 ÷ 0.36.
 #[test]
 fn the_headroom_of_the_generator_is_the_idle_time() {
-    let near =
-        |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
-    near(headroom(&[1], &[0], [0.9, 0.5], 0.36), 0.86 / 0.36);
-    near(headroom(&[], &[], [0.89, 0.89], 0.36), 0.98 / 0.76);
-    near(headroom(&[0, 1], &[0, 1], [0.89, 0.89], 0.36), 0.98 / 0.76);
-    near(headroom(&[1], &[0], [0.9, 0.36], 0.36), 1.0 / 0.36);
-    near(headroom(&[1], &[0], [0.1, 1.0], 0.36), 1.0);
+    use HeadroomSource::*;
+    let near = |found: Option<GeneratorHeadroom>, expected: f64, from| {
+        let found = found.unwrap();
+        assert!((found.times - expected).abs() < 1e-9 && found.from == from, "{found:?}");
+    };
+    near(headroom(&[1], &[0], [0.9, 0.5], 0.36), 0.86 / 0.36, OwnCpus);
+    near(headroom(&[], &[], [0.89, 0.89], 0.36), 0.98 / 0.76, SharedCpus);
+    near(headroom(&[0, 1], &[0, 1], [0.89, 0.89], 0.36), 0.98 / 0.76, SharedCpus);
+    near(headroom(&[1], &[0], [0.9, 0.3], 0.36), 1.0 / 0.36, Threads);
+    near(headroom(&[1], &[0], [0.1, 1.0], 0.36), 1.0, OwnCpus);
     let unwatched = crate::record::RecordedRun::closed().analyze();
     assert_eq!(generator_headroom(&plan(Load::Users(1), 1, 12), &unwatched.load_points[0]), None);
 }

@@ -15,7 +15,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let text = "The service demand D is what one operation uses of a resource. A resource with capacity C per second allows \
                 at most C ÷ D operations per second; the smallest of these values is the bound. From N* users on, that \
                 bound limits the rate rather than the users themselves: N* = (Z + ΣD) ÷ D of the scarcest resource. If \
-                the rate stays far below the bound, operations wait for something that is not in this table.";
+                the rate stays far below the bound, operations wait for something that is not in this table. Bounds are \
+                extrapolated from the demand at that load; one of more than five times its rate is left out.";
     let blocks = vec![Block::Paragraph(Text::from(text)), Block::Table(table(report, &resources))];
     Some(Section { id: "service-demand", title: "Service demand".into(), blocks })
 }
@@ -45,7 +46,9 @@ fn table(report: &Report, resources: &[(String, DemandUnit)]) -> Table {
     };
     Table::new("Service demand per operation, and bounds", columns, attributed(report).map(row).collect()).note(
         "Bounds: asymptotic bounds of operational analysis, Denning and Buzen 1978. The capacity of the CPU is the CPU time \
-         available to the server; of a disk, its time; of a network interface, its speed.",
+         available to the server, or the CPUs on which it may run; of a disk that nobody else uses, its time; of a network \
+         interface, its speed. A resource whose capacity is not known has no bound, nor have the CPUs where the server has \
+         one writer at a time.",
     )
 }
 

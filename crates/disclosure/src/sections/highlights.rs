@@ -1,6 +1,6 @@
 //! Highlights of a run: sentences that follow from its numbers.
 
-use analysis::attribute::generator_headroom;
+use analysis::attribute::{EXTRAPOLATION_MAX, GeneratorHeadroom, HeadroomSource, generator_headroom};
 use analysis::{Analysis, LoadPointResult, VerdictState};
 
 use super::network::{local_ports, time_wait_counted};
@@ -128,16 +128,20 @@ fn reconnects(report: &Report, point: &LoadPointResult) -> Option<Text> {
     Some(text.into())
 }
 
-/// Returns how much of its CPU time the server used, and the rate that its service demand would allow.
+/// Returns how much of its CPU time the server used, and the rate that the demand on its scarcest resource would allow.
 fn use_of_server(point: &LoadPointResult) -> Option<Text> {
     let busy = point.sut_busy?;
     let mut text =
         format!("At that load the server used {} of its available CPU time", numbers::percent(busy, 0));
-    let bound = point.attribution.as_ref().and_then(|attribution| attribution.bounds.rate_max);
-    if let Some(bound) = bound.filter(|bound| point.rate < *bound) {
+    let scarcest = point.attribution.as_ref().and_then(|attribution| attribution.demands.first());
+    let bound = scarcest.and_then(|demand| Some((&demand.resource, demand.rate_max?)));
+    if let Some((resource, bound)) = bound.filter(|(_, bound)| point.rate < *bound) {
         let left = numbers::percent(bound / point.rate - 1.0, 0);
+        // `disk sda, time` is the time of disk sda.
+        let resource = resource.split_once(',').map_or(resource.as_str(), |(resource, _)| resource);
+        let article = if resource == "CPU" { "the " } else { "" };
         text += &format!(
-            "; given its CPU time per operation, {}/s would be possible, {left} more",
+            "; extrapolated from the service demand on {article}{resource}, {}/s would be possible, {left} more",
             numbers::figure(bound)
         );
     }
@@ -149,16 +153,27 @@ fn use_of_generator(report: &Report, point: &LoadPointResult) -> Option<Text> {
     // Load agents that do not report their CPU time have no sentence.
     (0.0 < point.generator_busy).then(|| {
         let busy = numbers::percent(point.generator_busy, 0);
-        let text = format!("The load generator used {busy} of its CPU time");
-        match generator_headroom(report.plan, point) {
-            Some(times) if HEADROOM_MIN <= times => {
-                format!("{text}, so it had headroom for about {} times this load.", numbers::fixed(times, 1))
-            }
-            Some(_) => format!("{text}, which leaves little headroom."),
-            None => format!("{text}."),
-        }
-        .into()
+        let headroom = generator_headroom(report.plan, point).map_or(String::new(), headroom_clause);
+        format!("The load generator used {busy} of its CPU time{headroom}.").into()
     })
+}
+
+/// Returns a clause about the headroom of the generator that says what it is computed from.
+fn headroom_clause(headroom: GeneratorHeadroom) -> String {
+    let from = match headroom.from {
+        HeadroomSource::OwnCpus => "the idle time of its CPUs",
+        HeadroomSource::SharedCpus => "the idle time of the CPUs that it shares with the server",
+        HeadroomSource::Threads => "the time of its threads",
+    };
+    let times = headroom.times;
+    if times < HEADROOM_MIN {
+        return format!("; {from} leaves little headroom");
+    }
+    let times = match times < EXTRAPOLATION_MAX {
+        true => format!("about {} times", numbers::fixed(times, 1)),
+        false => format!("at least {EXTRAPOLATION_MAX} times"),
+    };
+    format!("; extrapolated from {from}, it had headroom for {times} this load")
 }
 
 fn errors(analysis: &Analysis) -> Text {
