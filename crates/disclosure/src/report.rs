@@ -80,6 +80,38 @@ impl Report<'_> {
         (1 < points.len()).then_some(Growth::Going { last, limit })
     }
 
+    /// Returns the load at which the server saturates, which is this load point or one between it and the next lower load, and
+    /// the preposition before it: `at`, `20 clients`; `between`, `1 and 10 clients` where loads leave a gap.
+    pub(crate) fn saturation_words(&self, saturated: &LoadPointResult) -> (&'static str, String) {
+        let load = self.terms().load_text(saturated.load);
+        match self.below_gap(saturated) {
+            Some(below) => ("between", format!("{} and {load}", load_number(below.load))),
+            None => ("at", load),
+        }
+    }
+
+    /// Returns the load point below this one, if there is a gap between the two.
+    fn below_gap(&self, point: &LoadPointResult) -> Option<&LoadPointResult> {
+        let level = point.load.level();
+        let points = self.analysis.load_points.iter().filter(|point| self.analysis.is_on_curve(point));
+        let below = points.filter(|below| below.load.level() < level);
+        let below = below.max_by(|one, other| one.load.level().total_cmp(&other.load.level()))?;
+        (GAP * below.load.level() < level).then_some(below)
+    }
+
+    /// Returns the loads of a run that shows where in a gap between two loads the server saturates: both, and up to three with
+    /// equal ratios between them, as the options take them: `1,2,3,6,10`. `None` without a gap.
+    pub fn loads_in_gap(&self) -> Option<String> {
+        let Some(Growth::Ended(saturated)) = self.growth() else { return None };
+        let (from, to) = (self.below_gap(saturated)?.load, saturated.load);
+        let ratio = to.level() / from.level();
+        let between = [0.25, 0.5, 0.75].map(|part| from.level() * ratio.powf(part));
+        let mut levels: Vec<f64> = [&[from.level()], &between[..], &[to.level()]].concat();
+        levels.iter_mut().for_each(|level| *level = to.at_level(level.round()).level());
+        levels.dedup();
+        Some(levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+    }
+
     /// Returns whether the benchmark imitates an existing one, which its title shows.
     pub(crate) fn is_imitation(&self) -> bool {
         self.plan.benchmark.title.contains("-style")
@@ -119,6 +151,9 @@ impl Report<'_> {
         points.get(index)
     }
 }
+
+/// The ratio of two loads beyond which there is a gap between them. A house rule: load plans double their loads.
+const GAP: f64 = 2.0;
 
 /// The part of the operations from which on new connections are told: users open theirs before the steady phase.
 const RECONNECTS_MIN: f64 = 0.01;

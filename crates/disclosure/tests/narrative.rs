@@ -2,7 +2,7 @@
 
 use analysis::SeriesUsage;
 use disclosure::{Block, Section, Span, Text, outline};
-use model::{Connection, Counter, Fact, FactSection, Series};
+use model::{Connection, Counter, Fact, FactSection, Load, Series};
 
 use crate::fixture::{self, Fixture};
 
@@ -38,7 +38,10 @@ fn highlights_are_the_numbers_of_the_run() {
     let answer = plain(&outline(&fixture.report()).answer);
     assert!(answer.starts_with(&begins), "{answer}");
     assert!(answer.ends_with(". It saturates at 20 clients."), "{answer}");
-    assert_eq!(said[0], "The server saturates at 20 clients: more load raises the rate by at most 3 %.");
+    assert_eq!(
+        said[0],
+        "The server saturates at 20 clients: the highest rate is 4 % more, which is within the 95 % intervals of both."
+    );
     assert!(said[1].starts_with("Best trade-off (knee): 10 clients ("), "{}", said[1]);
     let times = peak.rate / fixture.analysis.load_points[0].rate;
     assert!(
@@ -53,6 +56,17 @@ fn highlights_are_the_numbers_of_the_run() {
         verdict,
         "The run is not valid: 3 of 4 load points are; 2 settings differ from the benchmark."
     );
+}
+
+/// By hand: 2 · 10^(k ÷ 4) between 2 and 20 clients.
+#[test]
+fn saturation_in_a_gap_of_the_loads_is_between_two_of_them() {
+    let mut fixture = fixture::quick();
+    assert_eq!(fixture.report().loads_in_gap(), None);
+    fixture.analysis.load_points[0].load = Load::Users(2);
+    let answer = plain(&outline(&fixture.report()).answer);
+    assert!(answer.ends_with(". It saturates between 2 and 20 clients."), "{answer}");
+    assert_eq!(fixture.report().loads_in_gap().as_deref(), Some("2,4,6,11,20"));
 }
 
 #[test]

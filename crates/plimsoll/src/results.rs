@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analysis::{Analysis, Analyzer, Finding, Reason, VerdictState};
 use disclosure::{PriceSheet, Provenance, Report};
-use model::{Ending, Plan, Testbed};
+use model::{Ending, Load, Plan, Testbed};
 use runfile::{ReadExtent, Record, Run, RunFileError};
 use units::WallTime;
 
@@ -130,6 +130,15 @@ impl Results {
         notes.iter().flat_map(note).flatten().collect()
     }
 
+    /// Returns how to find the load at which a running server saturates, where the loads leave a gap.
+    fn gap_hint(&self) -> Option<String> {
+        let is_meant = self.plan.sut.name == "external" && self.plan.search.is_none();
+        let loads = self.report().loads_in_gap().filter(|_| is_meant)?;
+        let (from, to) = (loads.split(',').next()?, loads.rsplit(',').next()?);
+        let option = if self.plan.loads().all(Load::is_closed) { "--load" } else { "--rate" };
+        Some(format!("hint: the server saturates between {from} and {to}; `{option} {loads}` shows where"))
+    }
+
     /// Returns results table, headline and verdict as text.
     pub(crate) fn text(&self) -> String {
         let mut text = table_text(&disclosure::results_table(&self.analysis));
@@ -156,6 +165,7 @@ impl Results {
         let bound = disclosure::bottleneck_text(&self.analysis.load_points, &self.analysis.words.user);
         lines.extend(bound.map(|bound| format!("Bottleneck: {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
+        lines.extend(self.gap_hint());
         for reason in &verdict.reasons {
             let point =
                 reason.load_point.map_or(String::new(), |index| format!("load point {}: ", index + 1));

@@ -3,6 +3,10 @@
 /// The share of the highest rate that counts as saturated.
 const SATURATED: f64 = 0.97;
 
+/// The share of the highest rate below which a rate is not equal to it, however wide the intervals. A house rule: intervals of
+/// short phases tell nothing apart.
+const EQUAL_MIN: f64 = 0.8;
+
 /// The result of one load point: its load, rate and response time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
@@ -12,6 +16,18 @@ pub struct CurvePoint {
     pub rate: f64,
     /// The mean response time, in s.
     pub response: f64,
+    /// A confidence interval for the rate; `None` if there is none.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl CurvePoint {
+    /// Returns whether its rate equals that of the peak: it is the same, or both have intervals that overlap and it is not far
+    /// below.
+    pub fn equals_peak(&self, peak: &CurvePoint) -> bool {
+        let overlaps =
+            |(low, high): (f64, f64)| peak.interval.is_some_and(|(from, to)| low <= to && from <= high);
+        self.rate == peak.rate || EQUAL_MIN * peak.rate <= self.rate && self.interval.is_some_and(overlaps)
+    }
 }
 
 /// Returns the point with the highest rate; of equals that with the smallest load.
@@ -21,16 +37,26 @@ pub fn peak(points: &[CurvePoint]) -> Option<CurvePoint> {
     best(points, |point| point.rate)
 }
 
-/// Returns the point with the smallest load that has at least 97 % of the highest rate.
+/// Returns the point with the smallest load that has at least 97 % of the highest rate, or a rate that equals it.
 ///
 /// Beyond it more load brings no more rate. Points in any order; `None` if there are none.
 pub fn saturation_point(points: &[CurvePoint]) -> Option<CurvePoint> {
-    let enough = SATURATED * peak(points)?.rate;
-    points
-        .iter()
-        .filter(|point| enough <= point.rate)
-        .min_by(|one, other| one.load.total_cmp(&other.load))
-        .copied()
+    let peak = peak(points)?;
+    let is_saturated = |point: &CurvePoint| SATURATED * peak.rate <= point.rate || point.equals_peak(&peak);
+    least_load(points, is_saturated)
+}
+
+/// Returns the point with the smallest load whose rate equals the highest ([`CurvePoint::equals_peak`]); of several at that load
+/// that with the highest rate. Points in any order; `None` if there are none.
+pub fn least_peak(points: &[CurvePoint]) -> Option<CurvePoint> {
+    let peak = peak(points)?;
+    least_load(points, |point| point.equals_peak(&peak))
+}
+
+fn least_load(points: &[CurvePoint], is_meant: impl Fn(&CurvePoint) -> bool) -> Option<CurvePoint> {
+    let meant = points.iter().filter(|point| is_meant(point));
+    let by_load = |one: &&CurvePoint, other: &&CurvePoint| one.load.total_cmp(&other.load);
+    meant.min_by(|one, other| by_load(one, other).then(other.rate.total_cmp(&one.rate))).copied()
 }
 
 /// Returns the point with the greatest rate ÷ response time; of equals that with the smallest load.
@@ -71,7 +97,7 @@ mod tests {
             (40.0, 1_000.0, 0.1),
             (50.0, 990.0, 0.2),
         ]
-        .map(|(load, rate, response)| CurvePoint { load, rate, response });
+        .map(|(load, rate, response)| CurvePoint { load, rate, response, interval: None });
         assert_eq!(loads(&points), [Some(40.0), Some(30.0), Some(20.0)]);
         points.reverse();
         assert_eq!(loads(&points), [Some(40.0), Some(30.0), Some(20.0)]);
@@ -90,7 +116,12 @@ mod tests {
             _ => 620.0 - 16.0 * f64::from(step - 10),
         };
         let points: Vec<CurvePoint> = (0..=15)
-            .map(|step| CurvePoint { load: load(step), rate: rate(step), response: load(step) / rate(step) })
+            .map(|step| CurvePoint {
+                load: load(step),
+                rate: rate(step),
+                response: load(step) / rate(step),
+                interval: None,
+            })
             .collect();
         assert_eq!(points[15].rate, 540.0);
         assert_eq!(loads(&points)[..2], [Some(12.0), Some(12.0)]);
@@ -101,14 +132,40 @@ mod tests {
     fn the_knee_of_a_single_queue_is_at_half_its_capacity() {
         let points: Vec<CurvePoint> = (1..=19)
             .map(|k| 50.0 * f64::from(k))
-            .map(|load| CurvePoint { load, rate: load, response: 1.0 / (1_000.0 - load) })
+            .map(|load| CurvePoint { load, rate: load, response: 1.0 / (1_000.0 - load), interval: None })
             .collect();
         assert_eq!(loads(&points), [Some(950.0), Some(950.0), Some(500.0)]);
     }
 
+    /// The reported cases: gunicorn had 90.30/s at 10 clients and 90.90/s at 100; http.server 1900/s and 2142/s at 10 and 50,
+    /// with intervals that overlap. A rate of half the highest is lower, whatever its interval.
+    #[test]
+    fn rates_with_overlapping_intervals_are_equal() {
+        let curve = |points: &[(f64, f64, f64)]| {
+            let point = |(load, rate, half): &(f64, f64, f64)| CurvePoint {
+                load: *load,
+                rate: *rate,
+                response: load / rate,
+                interval: (0.0 < *half).then_some((rate - half, rate + half)),
+            };
+            let points: Vec<CurvePoint> = points.iter().map(point).collect();
+            [peak(&points), saturation_point(&points), least_peak(&points)].map(|point| point.unwrap().load)
+        };
+        assert_eq!(curve(&[(1.0, 45.0, 1.0), (10.0, 90.3, 0.9), (100.0, 90.9, 0.8)]), [100.0, 10.0, 10.0]);
+        assert_eq!(
+            curve(&[(1.0, 900.0, 80.0), (10.0, 1900.0, 150.0), (50.0, 2142.0, 140.0)]),
+            [50.0, 10.0, 10.0]
+        );
+        // Apart, within 3 %: saturated, but not equal.
+        assert_eq!(curve(&[(10.0, 98.0, 0.5), (20.0, 100.0, 0.5)]), [20.0, 10.0, 20.0]);
+        assert_eq!(curve(&[(10.0, 50.0, 60.0), (20.0, 100.0, 60.0)]), [20.0, 20.0, 20.0]);
+        // Without intervals only the same rate is equal.
+        assert_eq!(curve(&[(10.0, 99.0, 0.0), (20.0, 100.0, 0.0), (30.0, 100.0, 0.0)]), [20.0, 10.0, 20.0]);
+    }
+
     #[test]
     fn equal_points_give_the_smallest_load_and_none_give_none() {
-        let point = |load, response| CurvePoint { load, rate: 5.0, response };
+        let point = |load, response| CurvePoint { load, rate: 5.0, response, interval: None };
         assert_eq!(loads(&[point(2.0, 1.0), point(1.0, 1.0), point(3.0, 1.0)]), [Some(1.0); 3]);
         assert_eq!(loads(&[]), [None; 3]);
         assert_eq!(loads(&[point(4.0, 0.0)]), [Some(4.0), Some(4.0), None]);

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<CurvePoint> {
-        let point = |(load, rate)| CurvePoint { load, rate, response: 1.0 };
+        let point = |(load, rate)| CurvePoint { load, rate, response: 1.0, interval: None };
         points.into_iter().map(point).collect()
     }
 

@@ -47,7 +47,7 @@ pub use compare::{
     BetweenRuns, ComparisonFinding, Decision, EQUIVALENCE_MARGIN, HypothesisFamily, LogRatio, MeasuredFigure,
     NOISE_THRESHOLD, POWER, Significance, StandardError, decide_significance, finding, standard_error,
 };
-pub use curve::{CurvePoint, knee, peak, saturation_point};
+pub use curve::{CurvePoint, knee, least_peak, peak, saturation_point};
 pub use drift::batch_mean_interval;
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, HistogramOverflow, Quantile};

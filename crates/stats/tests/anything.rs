@@ -45,7 +45,7 @@ proptest! {
     #[test]
     fn curves_have_knees_or_none(pairs in pairs()) {
         let points: Vec<CurvePoint> =
-            pairs.iter().map(|(load, rate)| CurvePoint { load: *load, rate: *rate, response: 1.0 }).collect();
+            pairs.iter().map(|(load, rate)| CurvePoint { load: *load, rate: *rate, response: 1.0, interval: None }).collect();
         let found = knees(&points);
         for load in [found.saturation, found.two_lines, found.kneedle].into_iter().flatten() {
             prop_assert!(points.iter().any(|point| point.load == load));

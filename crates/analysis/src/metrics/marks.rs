@@ -1,7 +1,7 @@
 //! The marks of the curve and the headline.
 
 use model::Plan;
-use stats::{CurvePoint, knee, peak, saturation_point};
+use stats::{CurvePoint, knee, least_peak, peak, saturation_point};
 
 use crate::find_max::{SearchResult, counts};
 use crate::{Curve, HeadlineFigure, LoadPointResult, VerdictState};
@@ -31,8 +31,9 @@ pub(crate) fn curve(load_points: &[LoadPointResult]) -> Curve {
     }
 }
 
-/// Returns the benchmark's own figure: the highest score of a valid load point, with the response time there. Of a
-/// search, only load points at the load that it found count.
+/// Returns the benchmark's own figure: the highest score of a valid load point, with the response time there; of scores that
+/// equal it within their intervals, that at the smallest load. Of a search, only load points at the load that it found
+/// count.
 pub(crate) fn headline(
     plan: &Plan,
     load_points: &[LoadPointResult],
@@ -42,19 +43,21 @@ pub(crate) fn headline(
         .iter()
         .enumerate()
         .filter(|(_, point)| point.verdict.state == VerdictState::Valid && counts(plan, found, point));
-    let scored = valid.filter_map(|(index, point)| Some((index, point, point.score?)));
-    // Of equal scores the first, at the smaller load, as for the peak.
-    let (load_point, best, value) = scored.rev().max_by(|(.., one), (.., other)| one.total_cmp(other))?;
+    let scored: Vec<(usize, CurvePoint)> = valid.filter_map(curve_point).collect();
+    let points: Vec<CurvePoint> = scored.iter().map(|(_, point)| *point).collect();
+    let best = least_peak(&points)?;
+    let (load_point, _) = *scored.iter().find(|(_, point)| *point == best)?;
     Some(HeadlineFigure {
         name: plan.catalog.words.score.clone(),
-        value,
+        value: best.rate,
         load_point,
-        response_mean: best.response.mean?,
+        response_mean: best.response,
     })
 }
 
 /// Returns the point of a load point on the curve; `None` if nothing succeeded there.
 fn curve_point((index, point): (usize, &LoadPointResult)) -> Option<(usize, CurvePoint)> {
     let response = point.response.mean?;
-    Some((index, CurvePoint { load: point.load.level(), rate: point.score?, response }))
+    let (load, rate, interval) = (point.load.level(), point.score?, point.score_interval);
+    Some((index, CurvePoint { load, rate, response, interval }))
 }

@@ -8,6 +8,9 @@ use crate::bottleneck::bottleneck_adjective;
 use crate::report::{Growth, Terms};
 use crate::{Report, Text, numbers};
 
+/// The growth of the rate beyond 97 % of the highest: 1 ÷ 0.97 − 1, a little above 3 %.
+const GROWTH_MAX: f64 = 0.031;
+
 /// The headroom of the load generator, as a multiple of the load, below which it is called small.
 const HEADROOM_MIN: f64 = 1.25;
 
@@ -35,8 +38,12 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
     let rate = terms.score_text(point.score);
     let is_any_valid =
         report.analysis.load_points.iter().any(|point| point.verdict.state == VerdictState::Valid);
+    let is_peak = report.analysis.curve.peak == Some(point.index as usize);
     let begin = match (&report.analysis.headline, is_any_valid) {
-        (Some(_), _) => "The highest valid rate is ",
+        (Some(_), _) if is_peak => "The highest valid rate is ",
+        (Some(_), _) => {
+            "The highest valid rates are equal within their 95 % intervals; at the lowest of these loads it is "
+        }
         (None, true) => "There is no headline; the highest rate measured is ",
         (None, false) => "No load point is valid, so there is no result; the highest rate measured is ",
     };
@@ -56,9 +63,11 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
 fn saturation(report: &Report) -> Option<Text> {
     let terms = report.terms();
     Some(match report.growth()? {
-        Growth::Ended(saturation) => Text::from("The server saturates at ")
-            .strong(terms.load_text(saturation.load))
-            .plain(": more load raises the rate by at most 3 %."),
+        Growth::Ended(saturation) => {
+            let (preposition, load) = report.saturation_words(saturation);
+            let text = Text::from(format!("The server saturates {preposition} ")).strong(load);
+            text.plain(growth_left(report, saturation))
+        }
         Growth::Going { last, limit: Some(limit) } => {
             Text::from("The rate still grew up to the highest load, ")
                 .strong(terms.load_text(last.load))
@@ -73,6 +82,19 @@ fn saturation(report: &Report) -> Option<Text> {
             .strong(terms.load_text(last.load))
             .plain(" is valid."),
     })
+}
+
+/// Returns a clause about the growth of the rate beyond saturation.
+fn growth_left(report: &Report, saturation: &LoadPointResult) -> String {
+    let highest = at(report, report.analysis.curve.peak).and_then(|peak| peak.score);
+    let growth = highest.zip(saturation.score).map_or(0.0, |(highest, score)| highest / score - 1.0);
+    match growth <= GROWTH_MAX {
+        true => ": more load raises the rate by at most 3 %.".to_owned(),
+        false => format!(
+            ": the highest rate is {} more, which is within the 95 % intervals of both.",
+            numbers::percent(growth, 0)
+        ),
+    }
 }
 
 fn knee(report: &Report) -> Option<Text> {

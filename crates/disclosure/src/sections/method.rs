@@ -56,7 +56,11 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
         "from a histogram with three significant digits; percentiles are never averaged; 95 % interval from batches of seconds, which show how many independent values the run contains",
     ),
     ("Interval of a mean", "batch means", "over the seconds of the steady phase, Student’s t, 95 %"),
-    ("Saturation", "least load with 97 % of the highest rate", "more load no longer raises the rate"),
+    (
+        "Saturation",
+        "least load with 97 % of the highest rate, or with an overlapping interval",
+        "more load no longer raises the rate",
+    ),
     ("Knee", "greatest rate ÷ response time", "beyond it, response time grows faster than throughput"),
 ];
 

@@ -45,7 +45,8 @@ pub(super) fn answer(report: &Report) -> Text {
         None => text,
         Some(_) if report.plan.search.is_some() => text.plain(limits_text(report)),
         Some(Growth::Ended(saturation)) => {
-            text.plain(" It saturates at ").strong(terms.load_text(saturation.load)).plain(".")
+            let (preposition, load) = report.saturation_words(saturation);
+            text.plain(format!(" It saturates {preposition} ")).strong(load).plain(".")
         }
         Some(Growth::Going { limit: Some(limit), .. }) => text.plain(format!(
             " The rate still grew up to the highest load, at which the server was {}.",

@@ -76,7 +76,11 @@ fn marks(report: &Report) -> impl Iterator<Item = Tile> {
     let terms = report.terms();
     let at = |index: Option<usize>| report.analysis.load_points.get(index?);
     let saturation = report.growth().map(|growth| match growth {
-        Growth::Ended(point) => (terms.load_text(point.load), "97 % of the highest rate".to_owned()),
+        Growth::Ended(point) => {
+            let (preposition, load) = report.saturation_words(point);
+            let load = if preposition == "at" { load } else { format!("{preposition} {load}") };
+            (load, "97 % of the highest rate, or equal to it".to_owned())
+        }
         Growth::Going { last, limit } => {
             let value = if limit.is_some() { "rate still grew" } else { "not reached" };
             (value.to_owned(), format!("up to {}", terms.load_text(last.load)))

@@ -108,7 +108,7 @@ fn tile<'a>(text: &'a str, main: Option<&'a str>, line: usize) -> Vec<ReportedVa
         "Saturation" if value == "not reached" => {
             vec![ReportedValue::whole("saturation", "not reached", line)]
         }
-        "Saturation" => vec![ReportedValue::whole("saturation", load_of(value), line)],
+        "Saturation" => vec![ReportedValue::whole("saturation", saturation_of(value), line)],
         "Knee" => vec![ReportedValue::whole("knee", load_of(value), line)],
         _ => Vec::new(),
     }
@@ -118,17 +118,24 @@ fn load_of(text: &str) -> &str {
     text.split([' ', '/']).next().unwrap_or(text)
 }
 
+/// Returns the load of `20 clients` and the greater one of `between 1 and 10 clients`.
+fn saturation_of(text: &str) -> &str {
+    let greater = text.strip_prefix("between ").and_then(|between| between.split_once(" and "));
+    load_of(greater.map_or(text, |(_, greater)| greater))
+}
+
 /// Parses statements about saturation and knee.
 fn curve(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
-    let saturates = after(text, "The server saturates at").map(load_of);
-    let saturates = saturates.or(after(text, "It saturates at").map(load_of));
+    let at = ["The server saturates at", "It saturates at"].into_iter().find_map(|words| after(text, words));
+    let between = text.split_once(" saturates between ").and_then(|(_, loads)| loads.split_once(" and "));
+    let saturates = at.or(between.map(|(_, greater)| greater)).map(load_of);
     let not_reached = text.contains("aturation was not reached").then_some("not reached");
     let knee = after(text, "Best trade-off (knee)").map(load_of);
     let is_reached = [
-        ("It saturates at", "yes"),
+        ("It saturates ", "yes"),
         ("the rate still grew up to the highest load", "no"),
         ("aturation was not reached", "no"),
-        ("The server saturates at", "yes"),
+        ("The server saturates ", "yes"),
         ("- Saturation: **not reached", "no"),
     ];
     let is_reached = is_reached.into_iter().filter(|(words, _)| text.contains(words));

@@ -63,5 +63,5 @@ fn mean_value_analysis(users: u32, service: f64, think: f64) -> CurvePoint {
         rate = f64::from(n) / (response + think);
         queue = rate * response;
     }
-    CurvePoint { load: users.into(), rate, response }
+    CurvePoint { load: users.into(), rate, response, interval: None }
 }
