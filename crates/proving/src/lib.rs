@@ -3,7 +3,7 @@
 //! - `bench`: the load generator, the accelerator, the application server and terminals on databases, compared with others
 //! - `soak`: the accelerator under disturbances; `conformance`: the public test suite for HTTP caches
 //! - `throttles`: servers that are throttled on purpose
-//! - `record`: recorded runs
+//! - `record`: recorded runs; `examples`: the reports that the documentation shows
 //! - `build`, `packages`: the program under test, and the Debian packages that are needed
 //! - `noise`: other programs that use the machine meanwhile
 //! - `namespace`: network namespaces
@@ -12,6 +12,7 @@
 pub mod bench;
 pub mod build;
 pub mod conformance;
+pub mod examples;
 mod namespace;
 pub mod noise;
 pub mod options;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use proving::shell::{cargo, run};
-use proving::{bench, conformance, record, soak, throttles};
+use proving::{bench, conformance, examples, record, soak, throttles};
 
 const HELP: &str = "\
 usage: cargo xtask COMMAND
@@ -47,6 +47,8 @@ commands:
   conformance      the public test suite for HTTP caches (https://github.com/http-tests/cache-tests) against the
                    accelerator, on Node  --suite DIR [--write]  (--write: to docs/conformance-accelerator.md)
   record           runs of benchmarks, most with full-length phases, to docs/recorded/  [NAME]…
+  examples         the run and the picture of the README, and the reports of docs/examples, from this build; half an
+                   hour on a quiet machine  [readme | campaign | accelerator]…
   throttles        servers and generators that are throttled on purpose, and the bottleneck that Plimsoll reports
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
                    [--brief]  (as the test command does: all of them and the kept cases of the sample, several at a time)
@@ -98,6 +100,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
         }
         ["published-changes"] => published::perform(),
         ["record", names @ ..] => record::perform(names),
+        ["examples", names @ ..] => examples::perform(names),
         ["throttles", "--sample", options @ ..] => {
             throttles::sample::perform(&throttles::sample::SampleOptions::parse(options)?)
         }
