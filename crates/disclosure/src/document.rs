@@ -105,7 +105,21 @@ pub enum Block {
         title: String,
         /// Blocks in reading order.
         blocks: Vec<Block>,
+        /// Whether the details are looked up and not read from top to bottom; a browser then prints the title alone.
+        bulky: bool,
     },
+}
+
+impl Block {
+    /// Creates details that are collapsed on a screen, and printed.
+    pub fn fold(title: impl Into<String>, blocks: Vec<Block>) -> Block {
+        Block::Fold { title: title.into(), blocks, bulky: false }
+    }
+
+    /// Creates details that are collapsed on a screen, and not printed by a browser.
+    pub fn bulky_fold(title: impl Into<String>, blocks: Vec<Block>) -> Block {
+        Block::Fold { title: title.into(), blocks, bulky: true }
+    }
 }
 
 /// Severity of a note.

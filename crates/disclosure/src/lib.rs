@@ -30,10 +30,10 @@ pub use document::{
     Span, Table, Text, Tile,
 };
 pub use findings::{
-    catalog_difference_text, compliance_text, finding_brief, finding_hint, finding_text,
-    table_difference_text,
+    ReasonGroup, catalog_difference_text, compliance_text, finding_brief, finding_hint, finding_text,
+    reason_groups, table_difference_text,
 };
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
-pub use sections::{headline_text, outline, price_text, results_table};
+pub use sections::{headline_text, outline, price_text, results_table, table_notes};
 pub use trend::{TREND_FORMAT, TrendedRun, trend_document, trend_json, trend_table, trend_text};

@@ -4,20 +4,18 @@
 //! | quantity | format |
 //! |---|---|
 //! | rate, throughput, Little's load factor, other measured figures | four significant digits, all digits of the integer part |
-//! | times | three significant digits with a suitable unit; one unit per table and axis |
+//! | times | three significant digits with the unit that suits the value: µs, ms, s |
 //! | sizes | KiB, MiB, GiB: powers of 1024 |
 //! | throughput | Mbit/s of 10⁶ bits |
 //! | money | the decimals of its currency; unit prices at least three significant digits |
 //! | counts | digits in groups of three from 1000 |
 
 use analysis::MetricFormat;
+use stats::decimal_megabits;
 use units::{Bytes, Money, Nanos, UnitPrice};
 
 /// Text for a value that is absent or not a number.
 pub(crate) const ABSENT: &str = "–";
-
-/// Megabits of 10⁶ bits per megabit of 2²⁰ bits, the unit of WebStone.
-const DECIMAL: f64 = 1.048_576;
 
 /// Formats a measured figure: four significant digits and all digits of the integer part; three below 1.
 pub(crate) fn figure(value: impl Into<Option<f64>>) -> String {
@@ -41,16 +39,10 @@ pub(crate) fn megabits(value: impl Into<Option<f64>>) -> String {
     figure(value.into().map(decimal_megabits))
 }
 
-/// Converts megabits of 2²⁰ bits to megabits of 10⁶ bits.
-pub(crate) fn decimal_megabits(value: f64) -> f64 {
-    value * DECIMAL
-}
-
 /// Formats the value of a metric in its form.
 pub(crate) fn metric(value: Option<f64>, format: MetricFormat) -> String {
     match format {
-        MetricFormat::Figure => figure(value),
-        MetricFormat::Megabits => megabits(value),
+        MetricFormat::Figure | MetricFormat::Megabits => figure(value),
         MetricFormat::Percent => percent(value, 2),
     }
 }
@@ -86,92 +78,36 @@ pub(crate) fn time(value: impl Into<Option<Nanos>>) -> String {
 /// Formats a time given in seconds with a suitable unit.
 pub(crate) fn seconds(value: impl Into<Option<f64>>) -> String {
     match value.into() {
+        Some(value) if value.is_finite() && value < 0.0 => format!("−{}", seconds(-value)),
         Some(value) if value.is_finite() => time(Nanos::from_secs_f64(value)),
         _ => ABSENT.to_owned(),
     }
 }
 
-/// The unit of all times of a table or figure, so that they can be compared at a glance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct TimeUnit {
-    name: &'static str,
-    /// Length in s.
-    seconds: f64,
+/// Formats an interval of times given in seconds; empty if there is none.
+pub(crate) fn seconds_interval(interval: Option<(f64, f64)>) -> String {
+    interval.map_or(String::new(), |(low, high)| joined(&seconds(low), &seconds(high)))
 }
 
-impl TimeUnit {
-    /// All units, from the largest.
-    const ALL: [TimeUnit; 4] = [
-        TimeUnit { name: "s", seconds: 1.0 },
-        TimeUnit { name: "ms", seconds: 1e-3 },
-        TimeUnit { name: "µs", seconds: 1e-6 },
-        TimeUnit { name: "ns", seconds: 1e-9 },
-    ];
+/// Formats an interval of times; empty if there is none.
+pub(crate) fn time_interval(interval: Option<(Nanos, Nanos)>) -> String {
+    interval.map_or(String::new(), |(low, high)| time_range(low, high))
+}
 
-    /// Returns the unit in which the largest of these times, in seconds, is at least 1; milliseconds without any.
-    pub(crate) fn of(times: impl IntoIterator<Item = f64>) -> TimeUnit {
-        let largest = times.into_iter().filter(|time| time.is_finite()).fold(0.0, f64::max);
-        let fitting = TimeUnit::ALL.into_iter().find(|unit| unit.seconds <= largest * (1.0 + 1e-9));
-        fitting.unwrap_or(TimeUnit::ALL[1])
+/// Formats the round time at a tick of an axis without trailing zeros: `500 µs`, `1 ms`, `1.5 ms`, `10 s`.
+pub(crate) fn tick_time(seconds: f64) -> String {
+    const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)];
+    let fitting = UNITS.into_iter().find(|(_, length)| length * (1.0 - 1e-9) <= seconds);
+    match fitting {
+        Some((unit, length)) => format!("{} {unit}", group(&short(seconds / length))),
+        None => "0".to_owned(),
     }
+}
 
-    /// Returns the unit of the times that are known, in seconds.
-    pub(crate) fn of_known(times: impl IntoIterator<Item = Option<f64>>) -> TimeUnit {
-        TimeUnit::of(times.into_iter().flatten())
-    }
-
-    /// Returns the unit of times over several decades, between two in seconds: that of their geometric mean.
-    pub(crate) fn of_decades(low: f64, high: f64) -> TimeUnit {
-        TimeUnit::of([(low * high).sqrt()])
-    }
-
-    /// Returns the name of the unit and its length in seconds.
-    pub(crate) fn name_and_length(self) -> (&'static str, f64) {
-        (self.name, self.seconds)
-    }
-
-    /// Formats a time in this unit, with three significant digits: `0.0120 ms`, `54.6 ms`, `3 460 ms`.
-    pub(crate) fn seconds(self, value: impl Into<Option<f64>>) -> String {
-        match self.digits(value) {
-            None => ABSENT.to_owned(),
-            Some(digits) => format!("{digits} {}", self.name),
-        }
-    }
-
-    /// Formats a time in this unit.
-    pub(crate) fn time(self, value: impl Into<Option<Nanos>>) -> String {
-        self.seconds(value.into().map(Nanos::as_secs_f64))
-    }
-
-    /// Formats an interval of times in this unit, which it names once; empty if there is none.
-    pub(crate) fn seconds_interval(self, interval: Option<(f64, f64)>) -> String {
-        let digits = |value: f64| self.digits(value).unwrap_or(ABSENT.to_owned());
-        interval
-            .map_or(String::new(), |(low, high)| format!("{}–{} {}", digits(low), digits(high), self.name))
-    }
-
-    /// Formats an interval of times in this unit; empty if there is none.
-    pub(crate) fn time_interval(self, interval: Option<(Nanos, Nanos)>) -> String {
-        self.seconds_interval(interval.map(|(low, high)| (low.as_secs_f64(), high.as_secs_f64())))
-    }
-
-    fn digits(self, value: impl Into<Option<f64>>) -> Option<String> {
-        let exact = value.into().filter(|value| value.is_finite())? / self.seconds;
-        let value = match exact.abs() {
-            size if size < 1000.0 => exact,
-            size => {
-                let step = 10f64.powf(size.log10().floor() - 2.0);
-                (exact / step).round() * step
-            }
-        };
-        let decimals = match value.abs() {
-            size if size == 0.0 || 99.95 <= size => 0,
-            size if 9.995 <= size => 1,
-            size if 0.9995 <= size => 2,
-            size => (2 - size.log10().floor() as i32).clamp(3, 9) as usize,
-        };
-        Some(group(&format!("{value:.decimals$}")))
-    }
+/// Formats a number without trailing zeros, with at most six decimals.
+pub(crate) fn short(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Formats a configured duration: `10 min`, `5 s`, `8.5 s`.
@@ -187,9 +123,13 @@ pub(crate) fn length(value: Nanos) -> String {
     if whole { format!("{seconds} s") } else { format!("{seconds:.1} s") }
 }
 
-/// Formats an interval of times, with the unit only once if both ends have the same.
+/// Formats an interval of times.
 pub(crate) fn time_range(low: Nanos, high: Nanos) -> String {
-    let (low, high) = (time(low), time(high));
+    joined(&time(low), &time(high))
+}
+
+/// Joins the ends of an interval, with the unit only once if both have the same.
+fn joined(low: &str, high: &str) -> String {
     match (low.split_once(' '), high.split_once(' ')) {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),
         _ => format!("{low}–{high}"),
@@ -269,22 +209,18 @@ mod tests {
         assert_eq!(fixed(-12_345.0, 0), "−12\u{202f}345");
     }
 
-    /// Those of a table with 138 µs, 1.96 ms and 5.46 ms are all in ms.
     #[test]
-    fn times_of_a_table_have_one_unit_and_three_digits() {
-        let unit = TimeUnit::of([0.000_138, 0.001_96, 0.005_46, f64::NAN]);
-        let texts = [0.000_138, 0.001_96, 0.054_6, 0.5, 3.456, 0.0].map(|time| unit.seconds(time));
-        assert_eq!(texts, ["0.138 ms", "1.96 ms", "54.6 ms", "500 ms", "3\u{202f}460 ms", "0 ms"]);
-        assert_eq!(unit.seconds(None), "–");
-        assert_eq!(
-            unit.time_interval(Some((Nanos::from_micros(980), Nanos::from_millis(1)))),
-            "0.980–1.00 ms"
-        );
-        assert_eq!(TimeUnit::of([0.000_999]).seconds(0.000_999), "999 µs");
-        assert_eq!(TimeUnit::of([0.001]).seconds(0.001), "1.00 ms");
-        assert_eq!(TimeUnit::of([3.0]).seconds(0.001_2), "0.00120 s");
-        assert_eq!(TimeUnit::of([]).seconds(0.001), "1.00 ms");
-        assert_eq!(TimeUnit::of_decades(1e-5, 2.5).seconds(1e-5), "0.0100 ms");
+    fn times_have_the_unit_of_their_value_and_three_digits() {
+        let times = [0.000_138, 0.001_96, 0.054_6, 0.5, 3.456, 0.0, -0.002].map(seconds);
+        assert_eq!(times, ["138 µs", "1.96 ms", "54.6 ms", "500 ms", "3.46 s", "0", "−2.00 ms"]);
+        // Rounded, these would have a digit more.
+        assert_eq!([0.000_999_7, 0.999_7, 0.009_996].map(seconds), ["1.00 ms", "1.00 s", "10.0 ms"]);
+        let interval = Some((Nanos::from_micros(980), Nanos::from_millis(1)));
+        assert_eq!(time_interval(interval), "980 µs–1.00 ms");
+        assert_eq!(seconds_interval(Some((0.012, 0.013))), "12.0–13.0 ms");
+        assert_eq!((seconds_interval(None), seconds(None)), (String::new(), "–".to_owned()));
+        let ticks = [0.0, 0.000_5, 0.001, 0.001_5, 1.0, 10_000.0].map(tick_time);
+        assert_eq!(ticks, ["0", "500 µs", "1 ms", "1.5 ms", "1 s", "10\u{202f}000 s"]);
     }
 
     #[test]

@@ -56,17 +56,17 @@ pub fn trend_text(trend: &Trend, runs: &[TrendedRun]) -> Vec<String> {
 }
 
 fn coverage_text(trend: &Trend, runs: &[TrendedRun]) -> String {
-    let (id, server) = (&trend.benchmark.id, &trend.server);
+    let subject = subject(trend, &trend.benchmark.id);
     let left_out = match trend.left_out.len() {
         0 => String::new(),
         1 => "; 1 run is left out, because a load point is missing or not valid".to_owned(),
         n => format!("; {n} runs are left out, because a load point is missing or not valid"),
     };
     match trend.runs.as_slice() {
-        [] => format!("{id} on {server}: no run with a valid load point{left_out}."),
-        [(only, _)] => format!("{id} on {server}: 1 run, of {}{left_out}.", runs[*only].began),
+        [] => format!("{subject}: no run with a valid load point{left_out}."),
+        [(only, _)] => format!("{subject}: 1 run, of {}{left_out}.", runs[*only].began),
         [(first, _), .., (last, _)] => format!(
-            "{id} on {server}: {} runs, from {} to {}{left_out}.",
+            "{subject}: {} runs, from {} to {}{left_out}.",
             trend.runs.len(),
             runs[*first].began,
             runs[*last].began
@@ -125,7 +125,7 @@ pub fn trend_table(trend: &Trend, runs: &[TrendedRun]) -> Table {
         let mut cells = vec![run.began.clone().into(), run.name.clone().into(), label.into()];
         let value = |series: &TrendSeries| match series.metric {
             ComparedMetric::Score => numbers::figure(series.values[index]),
-            _ => numbers::TimeUnit::of(series.values.iter().copied()).seconds(series.values[index]),
+            _ => numbers::seconds(series.values[index]),
         };
         cells.extend(trend.series.iter().map(|series| value(series).into()));
         let changes = changes_at(trend, index);
@@ -194,7 +194,15 @@ fn section(trend: &Trend, runs: &[TrendedRun]) -> Section {
         })));
     }
     blocks.push(Block::Note(NoteKind::Info, method_text().into()));
-    Section { id: "trend", title: format!("{} on {}", trend.benchmark.title, trend.server), blocks }
+    Section { id: "trend", title: subject(trend, &trend.benchmark.title), blocks }
+}
+
+/// Returns benchmark and server; of URLs, which name their server, the URLs alone.
+fn subject(trend: &Trend, benchmark: &str) -> String {
+    match trend.benchmark.is_urls() {
+        true => trend.benchmark.title.clone(),
+        false => format!("{benchmark} on {}", trend.server),
+    }
 }
 
 fn method_text() -> &'static str {

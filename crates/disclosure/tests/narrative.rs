@@ -54,7 +54,7 @@ fn highlights_are_the_numbers_of_the_run() {
     let verdict = said.iter().find(|one| one.starts_with("The run is ")).unwrap();
     assert_eq!(
         verdict,
-        "The run is not valid: 3 of 4 load points are; 2 settings differ from the benchmark."
+        "The run is not valid: 3 of 4 load points are valid; 2 settings differ from the benchmark."
     );
 }
 

@@ -1,6 +1,11 @@
 //! Sections of the web family's benchmarks beyond WebStone's tables.
 
-use disclosure::{Block, Section, Table, outline, render};
+use analysis::SeriesUsage;
+use analysis::compare::{MismatchPolicy, compare};
+use disclosure::{
+    Block, CampaignRun, Section, Table, campaign_document, comparison_document, outline, render, table_notes,
+};
+use model::{BenchmarkId, Counter, Fact, FactSection, ReplyBody, Series};
 
 use crate::fixture::{self, Fixture};
 
@@ -95,4 +100,128 @@ fn sections_appear_where_they_mean_something() {
     assert_eq!(found(fixture::classes()), [true, true, false, false]);
     assert_eq!(found(fixture::thinking()), [false, false, true, false]);
     assert_eq!(found(fixture::clients()), [false, false, false, true]);
+}
+
+/// A run of a URL instead of a benchmark, over loopback: of its pages nothing is known beforehand.
+fn of_url(port: u16) -> Fixture {
+    let mut fixture = fixture::valid();
+    let title = format!("http://localhost:{port}/");
+    let benchmark = BenchmarkId { id: BenchmarkId::URLS.to_owned(), version: 1, title };
+    (fixture.plan.benchmark, fixture.analysis.benchmark) = (benchmark.clone(), benchmark);
+    fixture.analysis.modifications.clear();
+    fixture.plan.sut.name = "external".into();
+    let web = fixture.plan.workload.web_mut().unwrap();
+    web.requests.iter_mut().for_each(|request| request.reply = ReplyBody::Seen);
+    let interfaces = FactSection::new(
+        "Network interfaces",
+        [("eth0: MTU", "1500".to_owned()), ("lo: MTU", "65536".to_owned())],
+    );
+    fixture.testbed.sections.push(interfaces);
+    let route = Series { machine: 0, counter: Counter::NetRoute, instance: "lo".into() };
+    let routed = SeriesUsage { series: route, readings: 1, resets: 0, value: Some(1.0), min: 1, max: 1 };
+    fixture.analysis.load_points[0].resources.series.push(routed);
+    fixture
+}
+
+#[test]
+fn a_url_is_no_benchmark_and_has_nothing_of_the_originals() {
+    let fixture = of_url(8000);
+    let text = render::markdown(&outline(&fixture.report()));
+    let foreign =
+        ["WebStone", "WebBench", "SPECweb", "RFC1122", "enchmark", "version 1", "file set", " files", "eth0"];
+    let found: Vec<&str> = foreign
+        .into_iter()
+        .flat_map(|word| text.lines().filter(move |line| line.contains(word)))
+        // The list of settings as found is of the machine.
+        .filter(|line| !line.starts_with("- eth0: MTU"))
+        .collect();
+    assert!(found.is_empty(), "{found:#?}");
+    assert!(text.contains("http://localhost:8000/") && text.contains("lo: MTU 65536"), "{text}");
+    let junit = render::junit(&[fixture.report()]);
+    let classes = junit.matches("classname=\"http://localhost:8000/\"").count();
+    assert_eq!((classes, junit.matches("classname=").count()), (1, 1), "{junit}");
+    assert!(!junit.contains("\"url"), "{junit}");
+}
+
+#[test]
+fn servers_loaded_by_url_are_not_measured_with_a_url() {
+    let (one, other) = (of_url(8000), of_url(8001));
+    let run =
+        |fixture: &'static str, report| CampaignRun { name: fixture, server: fixture, began: &[], report };
+    let runs = [run("http://localhost:8000/", one.report()), run("http://localhost:8001/", other.report())];
+    let document = campaign_document(&runs);
+    let text = render::markdown(&document);
+    let introduction = "http://localhost:8000/ and http://localhost:8001/ were loaded in 2 runs.";
+    assert!(text.contains(introduction) && !text.contains("measured with"), "{text}");
+    assert_eq!(document.title, "Performance report: pages by URL");
+    let compared: Vec<_> = runs.iter().map(CampaignRun::compared).collect();
+    let comparison = compare(&compared, MismatchPolicy::Allow).unwrap();
+    let document = comparison_document(&comparison, &[], &[]);
+    assert_eq!(document.title, "Comparison of running servers");
+    assert_eq!(document.subtitle, "http://localhost:8000/, http://localhost:8001/");
+    let junit = render::comparison_junit(&comparison, &[], false);
+    assert!(!junit.contains("\"url"), "{junit}");
+}
+
+/// Errors and warnings are folded, so their headings say whether it is worth to unfold them.
+#[test]
+fn folded_sections_say_how_much_is_in_them() {
+    let mut fixture = fixture::quick();
+    let title = |fixture: &Fixture, id: &str| section(fixture, id).title;
+    let n: u64 = fixture.analysis.load_points.iter().map(|point| point.total.errors).sum();
+    assert_eq!(title(&fixture, "errors"), format!("Errors ({n})"));
+    fixture.analysis.load_points[0].total.errors += 1000 - n;
+    assert_eq!(title(&fixture, "errors"), "Errors (1\u{202f}000)");
+    let listed = section(&fixture, "remarks");
+    let Block::List(remarks) = &listed.blocks[0] else { panic!("{listed:?}") };
+    assert_eq!(listed.title, format!("Warnings and remarks ({})", remarks.len()));
+    fixture.analysis.verdict.remarks.clear();
+    fixture.analysis.load_points.iter_mut().for_each(|point| point.verdict.remarks.clear());
+    assert_eq!(title(&fixture, "remarks"), "Warnings and remarks (0)");
+}
+
+/// What is only looked up fills most pages of a printed report: a browser leaves it out.
+#[test]
+fn settings_and_counters_are_not_printed() {
+    let mut fixture = fixture::quick();
+    let facts = ["online", "governor"].map(|name| Fact::found(name, "2").from("/sys"));
+    fixture.testbed.sections.push(FactSection { title: "Processor".into(), facts: facts.into() });
+    let document = outline(&fixture.report());
+    let folds = |id: &str| -> Vec<bool> {
+        let section = document.sections.iter().find(|section| section.id == id).unwrap();
+        let bulky = |block: &Block| match block {
+            Block::Fold { bulky, .. } => Some(*bulky),
+            _ => None,
+        };
+        section.blocks.iter().filter_map(bulky).collect()
+    };
+    assert!(!folds("configuration").is_empty() && folds("configuration").iter().all(|bulky| *bulky));
+    assert_eq!(
+        folds("method"),
+        [false, true],
+        "what the numbers mean is printed, the limits of all rules are not"
+    );
+    let html = render::html(&document);
+    assert!(
+        html.contains("<details class=\"bulky\"><summary>")
+            && html.contains("details.bulky::details-content")
+    );
+}
+
+/// 103.7 operations in progress with 100 clients need a word, and so does a percentile that is not there.
+#[test]
+fn what_a_table_shows_against_expectation_is_explained_beside_it() {
+    let mut fixture = fixture::valid();
+    for point in &mut fixture.analysis.load_points {
+        point.load_factor = point.load.level();
+    }
+    assert!(fixture.analysis.load_points.iter().all(|point| point.response.percentile(0.99).is_some()));
+    assert_eq!(table_notes(&fixture.report()), Vec::<String>::new());
+    fixture.analysis.load_points[1].load_factor *= 1.037;
+    fixture.analysis.load_points[0].response.percentiles.clear();
+    let notes = table_notes(&fixture.report());
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(
+        notes[0].contains("above it where long ones began before") && notes[1].starts_with("p99 –: too few")
+    );
 }

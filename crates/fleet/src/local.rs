@@ -131,7 +131,7 @@ impl Laboratory for LocalLab {
         let name = match (&self.sut, &self.target) {
             (Some(_), _) => self.plan.sut.name.clone(),
             (None, ResolvedTarget::Embedded(_)) => "none, the database is in this process".to_owned(),
-            (None, _) => "a server that was already there".to_owned(),
+            (None, _) => "already running".to_owned(),
         };
         (self.target.name(), name)
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::find_max::{self, FindMax};
-use model::{CheckMoment, Ending, LoadPoint, Plan};
+use model::{CheckMoment, Ending, LoadPoint, Plan, Workload};
 use runfile::Header;
 use units::wall;
 
@@ -193,12 +193,21 @@ fn set_up(
         SetupStep::CheckGolden => lab.check_golden(observer, stop)?,
         SetupStep::Warm => lab.warm(observer, stop)?,
         SetupStep::Probe => {
-            let things = checked_things(lab.plan().workload.family());
-            observer.event(Event::Preparing(&format!("checking {things} of every kind")));
+            observer.event(Event::Preparing(&probe_text(&lab.plan().workload)));
             lab.probe(stop)?;
         }
     }
     Ok(())
+}
+
+/// Names the check of one operation of each kind.
+fn probe_text(workload: &Workload) -> String {
+    let things = checked_things(workload.family());
+    match workload.web().map(|web| web.requests.len()) {
+        Some(1) => "fetching the page once".to_owned(),
+        Some(_) => "fetching a page of every kind once".to_owned(),
+        None => format!("checking {things} of every kind"),
+    }
 }
 
 /// Returns how a run ends that its user interrupted.

@@ -147,6 +147,29 @@ pub struct BenchmarkId {
     pub title: String,
 }
 
+impl BenchmarkId {
+    /// The id of what `plimsoll run URL` makes of URLs.
+    pub const URLS: &str = "url";
+
+    /// Returns whether this is no benchmark but URLs that somebody loads: the title has them, and a version means nothing.
+    pub fn is_urls(&self) -> bool {
+        self.id == BenchmarkId::URLS
+    }
+
+    /// Returns title, id and version for people; the title alone of URLs.
+    pub fn full_name(&self) -> String {
+        match self.is_urls() {
+            true => self.title.clone(),
+            false => format!("{} ({}, version {})", self.title, self.id, self.version),
+        }
+    }
+
+    /// Returns the name by which runs are listed and grouped: the id; of URLs the title.
+    pub fn short_name(&self) -> &str {
+        if self.is_urls() { &self.title } else { &self.id }
+    }
+}
+
 /// Limits that the verdict of a load point depends on. Ratios are from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

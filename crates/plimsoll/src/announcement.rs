@@ -18,7 +18,10 @@ pub(crate) fn announce(plans: &[Plan], candidates: &[Candidate]) {
 pub(crate) fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
     let plan = &plans[0];
     let benchmark = &plan.benchmark;
-    let mut lines = vec![format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version)];
+    let mut lines = vec![match benchmark.is_urls() {
+        true => benchmark.title.clone(),
+        false => format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version),
+    }];
     lines.extend(show::course_lines(plan));
     lines.extend(lines_of_all(plans, candidates, |plan| vec![show::protocol_line(plan)]));
     lines.extend(show::certificates_line(plan));

@@ -177,5 +177,5 @@ SELECT load_point, offered, round(steady_s, 3) AS steady_s, ok, failed,
   round(1e3 * response_sum_s / nullif(ok, 0), 3) AS response_mean_ms,
   round(response_max_ns / 1e6, 3) AS response_max_ms,
   round(response_sum_s / nullif(steady_s, 0), 2) AS load_factor,
-  round(transferred_bytes * 8 / 1048576.0 / nullif(steady_s, 0), 3) AS throughput_mbit_per_s
+  round(transferred_bytes * 8 / 1e6 / nullif(steady_s, 0), 3) AS throughput_mbit_per_s
 FROM load_point LEFT JOIN steady USING (load_point) ORDER BY load_point;

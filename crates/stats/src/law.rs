@@ -7,6 +7,11 @@ use units::Ratio;
 /// Source: WebStone's result code; the rows of the Apple report agree with no other unit.
 pub const MBIT: f64 = 1_048_576.0;
 
+/// Converts WebStone's megabits ([`MBIT`]) to megabits of 10⁶ bits, in which reports and exports are.
+pub fn decimal_megabits(webstone: f64) -> f64 {
+    webstone * MBIT / 1e6
+}
+
 /// Payload that one T1 line carries, in WebStone's megabits per second, after about 10 % for the wire.
 ///
 /// Source: the Apple WebStone report's rule of thumb, 1.4 · 1.1 = 1.54 Mbit/s. It mixes 2²⁰ and 10⁶

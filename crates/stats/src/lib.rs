@@ -53,8 +53,8 @@ pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, HistogramOverflow, Quantile};
 pub use knees::{Agreement, Knees, kneedle, knees, two_line_knee};
 pub use law::{
-    MBIT, harmonic_mean, interactive_bound, interactive_response, little_gap, load_factor, rate_of_clients,
-    t1_lines, utilization_bound, weighted_harmonic_mean,
+    MBIT, decimal_megabits, harmonic_mean, interactive_bound, interactive_response, little_gap, load_factor,
+    rate_of_clients, t1_lines, utilization_bound, weighted_harmonic_mean,
 };
 pub use median::median;
 pub use moments::Moments;

@@ -79,13 +79,14 @@ impl Sub for Nanos {
 impl fmt::Display for Nanos {
     /// Writes the time with the unit that fits it: `12.3 ms`, `4.56 s`, `789 µs`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What would be rounded to 1000 of a unit is 1.00 of the next.
         let (value, unit) = match self.0 {
             0..1_000 => return write!(f, "{} ns", self.0),
-            1_000..1_000_000 => (self.0 as f64 / 1e3, "µs"),
-            1_000_000..1_000_000_000 => (self.0 as f64 / 1e6, "ms"),
+            1_000..999_500 => (self.0 as f64 / 1e3, "µs"),
+            999_500..999_500_000 => (self.0 as f64 / 1e6, "ms"),
             _ => (self.0 as f64 / 1e9, "s"),
         };
-        let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+        let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
         write!(f, "{value:.decimals$} {unit}")
     }
 }

@@ -2,7 +2,7 @@
 
 use model::capitalized;
 
-use super::group::{Entry, time_unit};
+use super::group::Entry;
 use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
 use crate::report::{Terms, load_number};
 use crate::{Cell, Column, Figure, Row, Table, numbers};
@@ -65,7 +65,6 @@ fn table(ranked: &[(f64, &Entry)], terms: Terms) -> Table {
         Column::numbers(terms.response_heading, ""),
         Column::numbers("p99", ""),
     ];
-    let unit = time_unit(ranked.iter().map(|(_, entry)| *entry));
     let row = |(rate, entry): &(f64, &Entry)| {
         let interval = numbers::figure_interval(entry.score_interval);
         let best = entry.best;
@@ -73,8 +72,8 @@ fn table(ranked: &[(f64, &Entry)], terms: Terms) -> Table {
             Cell::from(entry.server),
             Cell::with(numbers::figure(*rate), interval),
             best.map_or(numbers::ABSENT.to_owned(), |point| load_number(point.load)).into(),
-            unit.seconds(entry.response_mean()).into(),
-            unit.seconds(entry.response_p99()).into(),
+            numbers::seconds(entry.response_mean()).into(),
+            numbers::seconds(entry.response_p99()).into(),
         ])
     };
     Table::new("Highest valid rates", columns, ranked.iter().map(row).collect())

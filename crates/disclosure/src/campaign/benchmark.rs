@@ -17,7 +17,7 @@ pub(super) fn section(group: &BenchmarkGroup) -> Section {
     blocks.extend(method::load_blocks(&group.runs[0].report));
     blocks.push(Block::Heading("Test disclosure".into()));
     blocks.push(Block::Facts(test_disclosure::facts(&group.runs[0].report)));
-    blocks.push(Block::Heading("Benchmark and production".into()));
+    blocks.push(Block::Heading(production::title(&group.runs[0].report).into()));
     blocks.push(Block::List(production::notes(&group.runs[0].report)));
     Section { id: "benchmark", title: group.title().to_owned(), blocks }
 }
@@ -41,9 +41,7 @@ fn results(group: &BenchmarkGroup, entries: &[Entry]) -> Vec<Block> {
         let table = Block::Table(results_table(entry.run.report.analysis));
         match alone {
             true => table,
-            false => {
-                Block::Fold { title: format!("All load points of {}", entry.run.name), blocks: vec![table] }
-            }
+            false => Block::fold(format!("All load points of {}", entry.run.name), vec![table]),
         }
     }));
     blocks
@@ -58,9 +56,7 @@ fn analysis(entry: &Entry, fold: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = bound.map(Block::Paragraph).into_iter().collect();
     match (fold, narrative.is_empty()) {
         (_, true) => {}
-        (true, false) => {
-            blocks.push(Block::Fold { title: format!("{} by load range", entry.server), blocks: narrative })
-        }
+        (true, false) => blocks.push(Block::fold(format!("{} by load range", entry.server), narrative)),
         (false, false) => blocks.extend(narrative),
     }
     blocks

@@ -4,7 +4,6 @@ use analysis::compare::{Comparison, MismatchPolicy, RunInput, Side, compare, is_
 use analysis::{LoadPointResult, VerdictState};
 
 use super::CampaignRun;
-use crate::numbers::TimeUnit;
 use crate::report::Terms;
 use crate::sections::state_text;
 
@@ -61,9 +60,19 @@ impl<'a> BenchmarkGroup<'a> {
         BenchmarkGroup { runs, comparison }
     }
 
-    /// Returns the display name of the benchmark.
+    /// Returns the display name of the benchmark; of URLs the URL, if it is that of all runs.
     pub(crate) fn title(&self) -> &'a str {
-        &self.runs[0].report.analysis.benchmark.title
+        let title = |run: &CampaignRun<'a>| -> &'a str { &run.report.analysis.benchmark.title };
+        let first = title(&self.runs[0]);
+        match self.is_urls() && self.runs.iter().any(|run| title(run) != first) {
+            true => "pages by URL",
+            false => first,
+        }
+    }
+
+    /// Returns whether the runs are of URLs and of no benchmark.
+    pub(crate) fn is_urls(&self) -> bool {
+        self.runs[0].report.analysis.benchmark.is_urls()
     }
 
     /// Returns the benchmark's terms for load and score.
@@ -123,11 +132,6 @@ impl<'a> BenchmarkGroup<'a> {
         }
         format!("{}: {}", self.title(), settings.join(", "))
     }
-}
-
-/// Returns the unit of the response times of a table.
-pub(crate) fn time_unit<'a>(entries: impl IntoIterator<Item = &'a Entry<'a>>) -> TimeUnit {
-    TimeUnit::of_known(entries.into_iter().flat_map(|entry| [entry.response_mean(), entry.response_p99()]))
 }
 
 impl Entry<'_> {

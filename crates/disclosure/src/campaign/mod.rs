@@ -93,7 +93,13 @@ fn title(groups: &[BenchmarkGroup]) -> String {
     match groups {
         [] => "Performance report".to_owned(),
         [only] => format!("Performance report: {}", only.title()),
-        several => format!("Performance report: {} benchmarks", several.len()),
+        several => {
+            let names: Vec<&str> = several.iter().map(BenchmarkGroup::title).collect();
+            match several.iter().any(BenchmarkGroup::is_urls) {
+                true => format!("Performance report: {}", names.join(", ")),
+                false => format!("Performance report: {} benchmarks", names.len()),
+            }
+        }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Executive overview of a campaign.
 
-use super::group::{BenchmarkGroup, Entry, time_unit};
+use super::group::{BenchmarkGroup, Entry};
 use super::servers;
 use crate::bottleneck::bottleneck_name;
 use crate::comparison::comparison_answer;
-use crate::numbers::TimeUnit;
 use crate::report::Terms;
 use crate::sections::highlights::highlights;
 use crate::sections::state_text;
@@ -27,17 +26,25 @@ pub(super) fn section(groups: &[BenchmarkGroup]) -> Section {
 }
 
 fn introduction(groups: &[BenchmarkGroup]) -> String {
-    let titles: Vec<&str> = groups.iter().map(BenchmarkGroup::title).collect();
     let n_runs: usize = groups.iter().map(|group| group.runs.len()).sum();
     let servers = servers(groups.iter().flat_map(|group| &group.runs));
     let runs = if n_runs == 1 { "one run".to_owned() } else { format!("{n_runs} runs") };
     let verb = if servers.len() == 1 { "was" } else { "were" };
-    format!(
-        "{} {verb} measured with {}, in {runs}. Each benchmark has its own chapter, which includes the limits of the \
-         benchmark. The server configurations are compared at the end.",
-        listed(&servers),
-        listed(&titles)
-    )
+    let configurations = match servers.len() {
+        1 => "",
+        _ => " The server configurations are compared at the end.",
+    };
+    let benchmarks = groups.iter().filter(|group| !group.is_urls()).map(BenchmarkGroup::title);
+    match benchmarks.collect::<Vec<_>>().as_slice() {
+        // Servers that were loaded by URL are named by it.
+        [] => format!("{} {verb} loaded in {runs}.{configurations}", listed(&servers)),
+        titles => format!(
+            "{} {verb} measured with {}, in {runs}. Each benchmark has its own chapter, which includes the limits of the \
+             benchmark.{configurations}",
+            listed(&servers),
+            listed(titles)
+        ),
+    }
 }
 
 /// Returns `a`, `a and b`, `a, b and c`.
@@ -96,7 +103,7 @@ fn sentences(group: &BenchmarkGroup) -> Vec<Text> {
 fn table(groups: &[BenchmarkGroup]) -> Table {
     let is_priced = groups.iter().flat_map(|group| &group.runs).any(|run| run.report.price.is_some());
     let mut columns = vec![
-        Column::words("Benchmark"),
+        Column::words(if groups.iter().all(BenchmarkGroup::is_urls) { "Load" } else { "Benchmark" }),
         Column::words("Server"),
         Column::numbers("Highest valid rate", ""),
         Column::words("At load"),
@@ -106,8 +113,6 @@ fn table(groups: &[BenchmarkGroup]) -> Table {
     ];
     columns.extend(is_priced.then(|| Column::numbers("Price ÷ rate", "")));
     columns.push(Column::words("Verdict"));
-    let all: Vec<Entry> = groups.iter().flat_map(BenchmarkGroup::entries).collect();
-    let unit = time_unit(&all);
     let mut rows = Vec::new();
     for group in groups {
         let entries = group.entries();
@@ -119,7 +124,7 @@ fn table(groups: &[BenchmarkGroup]) -> Table {
                 Some(_) if leaders == [index] && 1 < entries.len() => RowStyle::Best,
                 Some(_) => RowStyle::Plain,
             };
-            rows.push(Row { cells: cells(title, entry, (group.terms(), unit), is_priced), style });
+            rows.push(Row { cells: cells(title, entry, group.terms(), is_priced), style });
         }
     }
     Table::new("Highest valid rate of each server", columns, rows).note(
@@ -128,7 +133,7 @@ fn table(groups: &[BenchmarkGroup]) -> Table {
     )
 }
 
-fn cells(title: &str, entry: &Entry, (terms, unit): (Terms, TimeUnit), is_priced: bool) -> Vec<Cell> {
+fn cells(title: &str, entry: &Entry, terms: Terms, is_priced: bool) -> Vec<Cell> {
     let best = entry.best;
     let rate = entry
         .score
@@ -141,8 +146,8 @@ fn cells(title: &str, entry: &Entry, (terms, unit): (Terms, TimeUnit), is_priced
         entry.server.into(),
         Cell::with(rate, interval),
         load.into(),
-        unit.seconds(entry.response_mean()).into(),
-        unit.seconds(entry.response_p99()).into(),
+        numbers::seconds(entry.response_mean()).into(),
+        numbers::seconds(entry.response_p99()).into(),
         bottleneck.unwrap_or_else(|| numbers::ABSENT.to_owned()).into(),
     ];
     if is_priced {

@@ -50,7 +50,7 @@ fn folded(servers: &[&str], same: &[FactRow]) -> Option<Block> {
     // The values of all columns are identical, so one column is enough.
     let column = if servers.len() == 1 { servers } else { &["All servers"] };
     let table = table("Identical configuration", column, same);
-    (!same.is_empty()).then(|| Block::Fold { title, blocks: vec![Block::Table(table)] })
+    (!same.is_empty()).then(|| Block::bulky_fold(title, vec![Block::Table(table)]))
 }
 
 /// Returns all facts with values of one line, section by section, in the order of the runs. Texts of files are only in

@@ -3,7 +3,7 @@
 use model::{Phase, Plan, Think};
 use units::Nanos;
 
-use crate::sections::summary::{data_set_text, load_text, protocol_text};
+use crate::sections::summary::{data_set_text, load_text, protocol_text, subject_name};
 use crate::{Report, Text, numbers};
 
 /// Returns names and values, in the order of historical full-disclosure reports.
@@ -12,7 +12,7 @@ pub(super) fn facts(report: &Report) -> Vec<(String, Text)> {
     let loads: Vec<_> = plan.load_points.iter().map(|point| point.load).collect();
     let benchmark = &plan.benchmark;
     let facts = [
-        ("Benchmark", Some(format!("{} ({}, version {})", benchmark.title, benchmark.id, benchmark.version))),
+        (subject_name(report), Some(benchmark.full_name())),
         ("Measured by", Some(report.provenance.program.clone())),
         ("Load points", Some(load_text(&loads, &report.terms().load()))),
         ("Quiet phase", phase(plan.phases.quiet)),
@@ -26,7 +26,7 @@ pub(super) fn facts(report: &Report) -> Vec<(String, Text)> {
         ("Data set", data_set_text(report)),
         ("Load threads", Some(threads_text(plan))),
         ("Seed", Some(seed_text(report))),
-        ("Modifications of the benchmark", Some(modifications(report))),
+        ("Modifications of the benchmark", (!benchmark.is_urls()).then(|| modifications(report))),
     ];
     facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Text::from(value?)))).collect()
 }

@@ -142,7 +142,7 @@ fn draw_panel(chart: &Chart, panel: &Panel, scale: &Scale, layout: &Layout, pale
 fn horizontal_grid(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     let n_ticks = if scale.from - scale.to < 200.0 { 3 } else { 5 };
     let ticks = ticks(scale, n_ticks);
-    let labels = labels(&ticks, scale, panel.y.format);
+    let labels = labels(&ticks, panel.y.format);
     html! {
         @for (tick, label) in ticks.iter().zip(labels) {
             @let y = scale.pixel(*tick);
@@ -330,7 +330,7 @@ fn x_axis(axis: &Axis, layout: &Layout, palette: &Palette) -> Markup {
         if axis.at.is_empty() { ticks(&layout.x, layout.drawing_width.n_ticks()) } else { axis.at.clone() };
     let mut end = f64::NEG_INFINITY;
     let mut shown = Vec::new();
-    for (value, text) in values.iter().zip(labels(&values, &layout.x, axis.format)) {
+    for (value, text) in values.iter().zip(labels(&values, axis.format)) {
         let x = layout.x.pixel(*value);
         let half = half_width(&text);
         if end + 6.0 < x - half {

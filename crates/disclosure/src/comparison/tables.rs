@@ -5,7 +5,6 @@ use analysis::compare::{Change, ComparedMetric, Comparison, Figures, Side};
 
 use super::sentences::{finding_text, percent};
 use super::terms;
-use crate::numbers::TimeUnit;
 use crate::report::{Terms, load_number};
 use crate::sections::state_text;
 use crate::{Cell, Column, Row, RowStyle, Table, numbers};
@@ -15,12 +14,11 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
     let terms = terms(comparison);
     let columns = columns(terms, [Column::words("Server"), Column::numbers(terms.load(), "")], "Run");
     let leader = comparison.leader();
-    let units = TimeUnits::of(comparison.sides.iter().filter_map(|side| Some(&side.best.as_ref()?.figures)));
     let rows = comparison.sides.iter().enumerate().map(|(index, side)| {
         let load = side.best.as_ref().map_or(numbers::ABSENT.to_owned(), |best| load_number(best.load));
         let figures = side.best.as_ref().map(|best| &best.figures);
         let mut cells: Vec<Cell> = vec![side.name.clone().into(), load.into()];
-        cells.extend(figure_cells(figures, units, index == 0));
+        cells.extend(figure_cells(figures, index == 0));
         cells.push(Cell::with(state_text(side.state).to_owned(), repeats(comparison, side)));
         let style = match figures {
             Some(_) if leader == Some(index) => RowStyle::Best,
@@ -46,12 +44,11 @@ fn repeats(comparison: &Comparison, side: &Side) -> String {
 pub fn comparison_table(comparison: &Comparison) -> Table {
     let terms = terms(comparison);
     let columns = columns(terms, [Column::numbers(terms.load(), ""), Column::words("Server")], "Verdict");
-    let units = TimeUnits::of(comparison.levels.iter().flat_map(|level| &level.figures));
     let rows = comparison.levels.iter().flat_map(|level| {
         comparison.sides.iter().zip(&level.figures).enumerate().map(move |(index, (side, figures))| {
             let load = if index == 0 { load_number(level.load) } else { String::new() };
             let mut cells: Vec<Cell> = vec![load.into(), side.name.clone().into()];
-            cells.extend(figure_cells(Some(figures), units, index == 0));
+            cells.extend(figure_cells(Some(figures), index == 0));
             let repeats = match figures.n_runs {
                 1 => String::new(),
                 n => format!("{} of {n}", figures.n_valid),
@@ -149,24 +146,7 @@ fn columns(terms: Terms, key: [Column; 2], verdict: &'static str) -> Vec<Column>
     key.into_iter().chain(figures).chain([Column::words(verdict)]).collect()
 }
 
-/// The units of the times of a table: those of response times, and those of CPU times, which are much shorter.
-#[derive(Clone, Copy)]
-struct TimeUnits {
-    response: TimeUnit,
-    cpu: TimeUnit,
-}
-
-impl TimeUnits {
-    fn of<'a>(figures: impl Iterator<Item = &'a Figures> + Clone) -> TimeUnits {
-        let response = figures.clone().flat_map(|figures| [figures.response_mean, p99(figures)]);
-        TimeUnits {
-            response: TimeUnit::of_known(response),
-            cpu: TimeUnit::of_known(figures.map(|figures| figures.sut_cpu_per_operation)),
-        }
-    }
-}
-
-fn figure_cells(figures: Option<&Figures>, units: TimeUnits, is_baseline: bool) -> Vec<Cell> {
+fn figure_cells(figures: Option<&Figures>, is_baseline: bool) -> Vec<Cell> {
     let value = |of: fn(&Figures) -> Option<f64>| figures.and_then(of);
     let score = numbers::figure(value(|figures| Some(figures.score)));
     let change = figures.and_then(|figures| figures.change(ComparedMetric::Score));
@@ -180,10 +160,10 @@ fn figure_cells(figures: Option<&Figures>, units: TimeUnits, is_baseline: bool) 
         score.into(),
         ratio,
         change.map_or(String::new(), finding_text).into(),
-        units.response.seconds(value(|figures| figures.response_mean)).into(),
-        units.response.seconds(value(p99)).into(),
+        numbers::seconds(value(|figures| figures.response_mean)).into(),
+        numbers::seconds(value(p99)).into(),
         numbers::figure(value(|figures| figures.sut_cpus)).into(),
-        units.cpu.seconds(value(|figures| figures.sut_cpu_per_operation)).into(),
+        numbers::seconds(value(|figures| figures.sut_cpu_per_operation)).into(),
     ]
 }
 

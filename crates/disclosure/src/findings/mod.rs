@@ -5,6 +5,7 @@
 //! - `record`: faults and contradictions of a record
 //! - `generator`: the load generator and other programs
 //! - `brief`: the form for the live view
+//! - `group`: the reasons of a verdict by rule
 //! - `limit`: compliance with the user's limits
 //! - `catalog`: differences that an audit of a plan's catalog finds
 //! - `table`: differences that an audit of a result table finds
@@ -12,6 +13,7 @@
 mod brief;
 mod catalog;
 mod generator;
+mod group;
 mod limit;
 mod record;
 mod table;
@@ -26,6 +28,7 @@ use units::Ratio;
 
 pub use brief::finding_brief;
 pub use catalog::catalog_difference_text;
+pub use group::{ReasonGroup, reason_groups};
 pub use limit::compliance_text;
 pub use table::table_difference_text;
 

@@ -187,8 +187,11 @@ fn block_html(block: &Block, anchors: &mut Anchors) -> Markup {
             let class = if *kind == NoteKind::Warning { "note warning" } else { "note" };
             html! { p class=(class) { (text(note)) } }
         }
-        Block::Fold { title, blocks } => html! {
-            details { summary { (title) } @for block in blocks { (block_html(block, anchors)) } }
+        Block::Fold { title, blocks, bulky } => html! {
+            details class=[bulky.then_some("bulky")] {
+                summary { (title) }
+                @for block in blocks { (block_html(block, anchors)) }
+            }
         },
     }
 }

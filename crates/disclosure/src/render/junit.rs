@@ -44,11 +44,15 @@ pub(super) fn document(suites: &str) -> String {
 
 fn suite(report: &Report) -> String {
     let (plan, run_file) = (report.plan, report.provenance.run_file.as_deref());
-    let mut name = format!("{} on {}", plan.benchmark.id, plan.sut.name);
+    let class = plan.benchmark.short_name();
+    let mut name = match plan.benchmark.is_urls() {
+        true => class.to_owned(),
+        false => format!("{class} on {}", plan.sut.name),
+    };
     name += &run_file.map_or(String::new(), |file| format!(" ({file})"));
     let cases = cases(report);
     let seconds: f64 = report.analysis.load_points.iter().map(|point| point.length.as_secs_f64()).sum();
-    suite_xml(&name, &plan.benchmark.id, seconds, &cases)
+    suite_xml(&name, class, seconds, &cases)
 }
 
 /// Renders a suite of test cases of one class; `seconds` is its length.

@@ -27,8 +27,10 @@ pub fn comparison_junit(comparison: &Comparison, judged: &[JudgedBound], is_stri
     });
     let cases: Vec<TestCase> = runs.chain(bounds).collect();
     let names: Vec<&str> = comparison.sides.iter().map(|side| side.name.as_str()).collect();
-    let id = &comparison.benchmark.id;
-    document(&suite_xml(&format!("{id}: {}", names.join(", ")), id, 0.0, &cases))
+    let class = comparison.benchmark.short_name();
+    let is_named = names.iter().any(|name| name.contains(class));
+    let subject = if is_named { String::new() } else { format!("{class}: ") };
+    document(&suite_xml(&format!("{subject}{}", names.join(", ")), class, 0.0, &cases))
 }
 
 fn outcome(comparison: &Comparison, judged: &JudgedBound, is_strict: bool) -> TestOutcome {

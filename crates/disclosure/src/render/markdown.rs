@@ -86,7 +86,7 @@ fn block_markdown(block: &Block, out: &mut String) {
             let word = if *kind == NoteKind::Warning { "**Warning:** " } else { "" };
             let _ = writeln!(out, "> {word}{}\n", text(note));
         }
-        Block::Fold { title, blocks } => {
+        Block::Fold { title, blocks, .. } => {
             let _ = writeln!(out, "### {}\n", escape(title));
             blocks.iter().for_each(|block| block_markdown(block, out));
         }

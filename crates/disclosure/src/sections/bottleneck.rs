@@ -32,7 +32,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let mut tables: Vec<Block> =
         known.chunks(INDICATORS_MAX).map(|some| Block::Table(indicators(report, some))).collect();
     tables.push(Block::Table(rules()));
-    blocks.push(Block::Fold { title: "All indicators, rules and thresholds".into(), blocks: tables });
+    blocks.push(Block::bulky_fold("All indicators, rules and thresholds", tables));
     Some(Section { id: "bottleneck", title: "Bottleneck".into(), blocks })
 }
 
@@ -46,11 +46,8 @@ fn table(report: &Report) -> Table {
     let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
         let evidence: Vec<String> =
             attribution.evidence.iter().map(|(condition, value)| found_text(condition, *value)).collect();
-        let used: Vec<String> = attribution
-            .most_used()
-            .iter()
-            .map(|(indicator, value)| format!("{} {}", indicator.name(), indicator_text(*indicator, *value)))
-            .collect();
+        let used: Vec<String> =
+            attribution.most_used().iter().map(|(indicator, value)| value_text(*indicator, *value)).collect();
         let style =
             if point.verdict.state == VerdictState::Valid { RowStyle::Plain } else { RowStyle::Invalid };
         let name = bottleneck_name(attribution);
@@ -66,7 +63,47 @@ fn table(report: &Report) -> Table {
 /// Returns an indicator with its value and threshold: `disk busy 97 % (at least 90 %)`.
 fn found_text(condition: &Condition, value: f64) -> String {
     let Condition { indicator, .. } = *condition;
-    format!("{} {} ({})", indicator.name(), indicator_text(indicator, value), threshold_text(condition))
+    match indicator {
+        Indicator::ServerUnseen => value_text(indicator, value),
+        _ => format!("{} ({})", value_text(indicator, value), threshold_text(condition)),
+    }
+}
+
+/// Returns an indicator with its value: `disk busy 97 %`.
+pub(super) fn value_text(indicator: Indicator, value: f64) -> String {
+    match indicator {
+        // It has two values, and a number says nothing to a reader.
+        Indicator::ServerUnseen => seen_text(value).to_owned(),
+        _ => format!("{} {}", indicator_name(indicator), indicator_text(indicator, value)),
+    }
+}
+
+/// Returns a condition by itself: `disk busy at least 90 %`.
+fn condition_text(condition: &Condition) -> String {
+    match (condition.indicator, condition.threshold) {
+        (Indicator::ServerUnseen, Threshold::AtLeast(_)) => seen_text(1.0).to_owned(),
+        (Indicator::ServerUnseen, Threshold::Below(_)) => seen_text(0.0).to_owned(),
+        _ => format!("{} {}", indicator_name(condition.indicator), threshold_text(condition)),
+    }
+}
+
+fn seen_text(value: f64) -> &'static str {
+    if value < 1.0 {
+        "the server’s processes were found"
+    } else {
+        "the server’s processes were not found"
+    }
+}
+
+/// Returns the name of an indicator for readers, where that in exports and records is shorthand.
+fn indicator_name(indicator: Indicator) -> &'static str {
+    match indicator {
+        Indicator::RateOfIdeal => "rate ÷ rate without queueing",
+        Indicator::ServiceCounts => "samples of connections to services",
+        Indicator::HeldByService => "operations waiting for a service",
+        Indicator::ServerUnseen => "server processes not found",
+        other => other.name(),
+    }
 }
 
 fn threshold_text(condition: &Condition) -> String {
@@ -100,11 +137,7 @@ fn rules() -> Table {
         Column::words("Conditions that must be known and hold"),
         Column::words("Conditions that must hold if known"),
     ];
-    let conditions = |all: &[Condition]| {
-        let one =
-            |condition: &Condition| format!("{} {}", condition.indicator.name(), threshold_text(condition));
-        dash(all.iter().map(one).collect::<Vec<_>>().join(", "))
-    };
+    let conditions = |all: &[Condition]| dash(all.iter().map(condition_text).collect::<Vec<_>>().join(", "));
     let row = |cause: &Cause| {
         Row::plain([
             cause.bottleneck.name().to_owned(),
@@ -151,7 +184,7 @@ fn shares(report: &Report) -> Table {
         .filter(|indicator| is_known(report, *indicator))
         .collect();
     let mut columns = vec![Column::numbers(report.terms().load(), "")];
-    columns.extend(drawn.iter().map(|indicator| Column::numbers(indicator.name(), "%")));
+    columns.extend(drawn.iter().map(|indicator| Column::numbers(indicator_name(*indicator), "%")));
     let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
         let mut cells = vec![load_number(point.load)];
         let of = |indicator: &Indicator| attribution.indicators.get(indicator).map(|share| 100.0 * share);
@@ -176,7 +209,7 @@ fn indicators(report: &Report, some: &[(&LoadPointResult, &Attribution)]) -> Tab
                 .get(indicator)
                 .map_or(numbers::ABSENT.to_owned(), |value| indicator_text(*indicator, *value))
         };
-        let mut cells = vec![indicator.name().to_owned()];
+        let mut cells = vec![indicator_name(*indicator).to_owned()];
         cells.extend(some.iter().map(|(_, attribution)| of(attribution)));
         Row::plain(cells)
     };

@@ -2,7 +2,6 @@
 
 use analysis::{KindResult, LoadPointResult};
 
-use crate::numbers::TimeUnit;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 /// For workloads whose kinds are classes of many objects; single files have statistics of their own.
@@ -30,8 +29,6 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
     let time = |kind: &KindResult| kind.n as f64 * kind.response.mean.unwrap_or(0.0);
     let all_time = time(&point.total);
     let percent = |ratio: Option<f64>| numbers::fixed(ratio.map(|ratio| ratio * 100.0), 2);
-    let kinds = || point.kinds.iter().chain([&point.total]);
-    let unit = TimeUnit::of(kinds().flat_map(|kind| [kind.response.mean, kind.response.deviation]).flatten());
     let row = |kind: &KindResult, expected: Option<f64>, gap: Option<f64>| {
         Row::plain([
             kind.name.clone(),
@@ -40,8 +37,8 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
             percent(gap),
             numbers::count(kind.n),
             numbers::count(kind.errors),
-            unit.seconds(kind.response.mean),
-            unit.seconds(kind.response.deviation),
+            numbers::seconds(kind.response.mean),
+            numbers::seconds(kind.response.deviation),
             percent(Some(time(kind) / all_time)),
         ])
     };

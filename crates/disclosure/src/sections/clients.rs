@@ -4,7 +4,6 @@ use analysis::LoadPointResult;
 use model::web_measure;
 
 use super::{is_doubtful, state_text};
-use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
@@ -29,12 +28,6 @@ fn table(report: &Report) -> Table {
         Column::numbers("Requests/second per client", ""),
         Column::words("Verdict"),
     ];
-    let times = |point: &LoadPointResult| {
-        let receive = point.web.as_ref().and_then(|web| web.receive_mean);
-        let mean = |measure| point.total.measure(measure).mean;
-        [mean(web_measure::CONNECT), mean(web_measure::FIRST_BYTE), receive].into_iter().flatten()
-    };
-    let unit = TimeUnit::of(report.analysis.load_points.iter().flat_map(times));
     let row = |point: &LoadPointResult| {
         let web = point.web.as_ref();
         let heads = point.total.web.map(|web| web.head as f64 / 1024.0 / point.length.as_secs_f64());
@@ -42,17 +35,21 @@ fn table(report: &Report) -> Table {
             load_number(point.load),
             numbers::figure(web.map(|web| web.body_throughput_kb)),
             numbers::figure(heads),
-            unit.seconds(point.total.measure(web_measure::CONNECT).mean),
-            unit.seconds(point.total.measure(web_measure::FIRST_BYTE).mean),
-            unit.seconds(web.and_then(|web| web.receive_mean)),
+            numbers::seconds(point.total.measure(web_measure::CONNECT).mean),
+            numbers::seconds(point.total.measure(web_measure::FIRST_BYTE).mean),
+            numbers::seconds(web.and_then(|web| web.receive_mean)),
             numbers::figure(point.rate_per_user),
             state_text(point.verdict.state).to_owned(),
         ])
         .style(if is_doubtful(point) { RowStyle::Invalid } else { RowStyle::Plain })
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Requests and throughput", columns, rows).note(
-        "WebBench's throughput is that of bodies; its KB are KiB. Means per request: connecting; from sending to the first byte, \
-         connecting included; receiving from the first byte to the end of the connection.",
-    )
+    let webbench = match report.is_imitation() {
+        true => "WebBench's throughput is that of bodies; its KB are KiB. ",
+        false => "",
+    };
+    Table::new("Requests and throughput", columns, rows).note(format!(
+        "{webbench}Means per request: connecting; from sending to the first byte, connecting included; receiving from the first \
+         byte to the end of the connection."
+    ))
 }

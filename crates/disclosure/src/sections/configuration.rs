@@ -67,7 +67,7 @@ fn section_blocks(section: &FactSection) -> Vec<Block> {
             // Of the machine there is much, and it is seldom read from top to bottom.
             false => {
                 let title = format!("{}: {n} settings", section.title);
-                inventory = Some(Block::Fold { title, blocks: vec![table] });
+                inventory = Some(Block::bulky_fold(title, vec![table]));
             }
         }
     } else if !(long.is_empty() && short.is_empty() && usual.is_empty()) {
@@ -81,7 +81,7 @@ fn section_blocks(section: &FactSection) -> Vec<Block> {
     if !usual.is_empty() {
         let title = format!("{}: {} more at their defaults", section.title, usual.len());
         let table = Block::Table(table(section.title.clone(), &usual));
-        blocks.push(Block::Fold { title, blocks: vec![table] });
+        blocks.push(Block::bulky_fold(title, vec![table]));
     }
     blocks.extend(long.into_iter().map(listing));
     blocks
@@ -91,7 +91,7 @@ fn section_blocks(section: &FactSection) -> Vec<Block> {
 fn listing(fact: &Fact) -> Block {
     let code = Block::Code { caption: fact.name.clone(), text: fact.value.clone() };
     match fact.value.lines().count() {
-        n if LINES_MAX < n => Block::Fold { title: format!("{}: {n} lines", fact.name), blocks: vec![code] },
+        n if LINES_MAX < n => Block::bulky_fold(format!("{}: {n} lines", fact.name), vec![code]),
         _ => code,
     }
 }
@@ -134,7 +134,7 @@ fn not_disclosed(sections: &[FactSection]) -> Option<Block> {
     let columns = vec![Column::words("Section"), Column::words("Fields"), Column::words("Why")];
     let table = Table::new("Not disclosed", columns, rows.collect());
     let title = format!("Not disclosed: {n} fields");
-    (0 < n).then(|| Block::Fold { title, blocks: vec![Block::Table(table)] })
+    (0 < n).then(|| Block::bulky_fold(title, vec![Block::Table(table)]))
 }
 
 #[cfg(test)]
@@ -173,12 +173,16 @@ mod tests {
             ["serial number", "[serial number]", "/sys/x"],
             ["rack", "B7 (from the operator)", "/sys/x"],
         ];
-        let Block::Fold { title, blocks: folded } = &blocks[1] else { panic!("{:?}", blocks[1]) };
+        let Block::Fold { title, blocks: folded, bulky: true } = &blocks[1] else {
+            panic!("{:?}", blocks[1])
+        };
         assert_eq!(
             (title.as_str(), cells(&folded[0])),
             ("Machine: 3 settings", expected.map(|row| row.map(str::to_owned).to_vec()).to_vec())
         );
-        let Block::Fold { title, blocks: folded } = &blocks[2] else { panic!("{:?}", blocks[2]) };
+        let Block::Fold { title, blocks: folded, bulky: true } = &blocks[2] else {
+            panic!("{:?}", blocks[2])
+        };
         assert!(title.starts_with("Machine: 1 more"), "{title}");
         assert_eq!(cells(&folded[0]), [["net.core.somaxconn", "4096", "/sys/x"]]);
         assert_eq!(blocks[3], Block::Code { caption: "nginx.conf".into(), text: "a;\nb;\n".into() });
@@ -187,7 +191,9 @@ mod tests {
     #[test]
     fn what_is_not_disclosed_is_listed_last_by_reason() {
         let blocks = blocks(&[machine()]);
-        let Block::Fold { title, blocks: folded } = &blocks[4] else { panic!("{:?}", blocks[4]) };
+        let Block::Fold { title, blocks: folded, bulky: true } = &blocks[4] else {
+            panic!("{:?}", blocks[4])
+        };
         assert_eq!(title, "Not disclosed: 3 fields");
         let expected =
             [["Machine", "asset tag, board", "permission denied"], ["Machine", "chassis", "no such file"]];

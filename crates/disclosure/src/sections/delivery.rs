@@ -4,7 +4,6 @@ use analysis::LoadPointResult;
 
 use super::{hollow_note, is_doubtful, state_text};
 use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
-use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Figure, Report, Row, RowStyle, Section, Table, numbers};
 
@@ -56,21 +55,19 @@ fn table(report: &Report) -> Table {
         Column::words("Verdict"),
     ];
     let points = &report.analysis.load_points;
-    let times = |point: &LoadPointResult| [point.response.mean, point.total.response.deviation];
-    let unit = TimeUnit::of_known(points.iter().flat_map(times));
     let row = |point: &LoadPointResult| {
         Row::plain([
             load_number(point.load),
             numbers::fixed(point.delivered_ratio.map(|ratio| ratio * 100.0), 2),
-            unit.seconds(point.response.mean),
-            unit.seconds(point.total.response.deviation),
+            numbers::seconds(point.response.mean),
+            numbers::seconds(point.total.response.deviation),
             numbers::count(u64::from(point.load.in_flight_max())),
             state_text(point.verdict.state).to_owned(),
         ])
         .style(if is_doubtful(point) { RowStyle::Invalid } else { RowStyle::Plain })
     };
     let limit = numbers::percent(report.plan.rules.delivered_ratio_min, 0);
-    let overall = unit.seconds(report.analysis.response_mean());
+    let overall = numbers::seconds(report.analysis.response_mean());
     Table::new("Requested and delivered load", columns, points.iter().map(row).collect()).note(format!(
         "Mean response time of all load points: {overall}. At least {limit} of the due operations must be delivered. A \
          load point above the server’s capacity misses this; it is then overloaded and shows where the capacity ends, but \

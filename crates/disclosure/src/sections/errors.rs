@@ -19,7 +19,8 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     };
     let examples = examples(report);
     let blocks = blocks.into_iter().chain(examples).collect();
-    Some(Section { id: "errors", title: "Errors".into(), blocks })
+    let n: u64 = points.iter().map(|point| point.total.errors).sum();
+    Some(Section { id: "errors", title: format!("Errors ({})", numbers::count(n)), blocks })
 }
 
 /// Returns the outcomes that occurred, the most frequent of the run first.

@@ -3,7 +3,6 @@
 use analysis::{KindResult, LoadPointResult, SummaryStatistics};
 use model::web_measure;
 
-use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, NoteKind, Report, Row, RowStyle, Section, Table, numbers};
 
@@ -15,11 +14,12 @@ const SHORT_MAX: usize = 400;
 
 pub(super) fn section(report: &Report) -> Option<Section> {
     let main = report.main_point().filter(|_| report.web().is_some())?;
-    let mut blocks = vec![at_load(report, main)];
+    let mut blocks = vec![Block::fold(load_title(report, main), tables_at(report, main))];
     let n_rows: usize = report.analysis.load_points.iter().map(|point| 5 * (point.kinds.len() + 1)).sum();
     let others = report.analysis.load_points.iter().filter(|point| point.index != main.index);
     if n_rows <= ROWS_MAX {
-        blocks.extend(others.map(|point| at_load(report, point)));
+        let of_other = |point| Block::bulky_fold(load_title(report, point), tables_at(report, point));
+        blocks.extend(others.map(of_other));
     } else {
         let others: Vec<&LoadPointResult> = others.collect();
         blocks.extend(in_short(report, &others));
@@ -31,12 +31,13 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     Some(Section { id: "files", title: "Per-file statistics".into(), blocks })
 }
 
-/// Returns the tables of a load point, folded: they are long, and few readers look for them.
-fn at_load(report: &Report, point: &LoadPointResult) -> Block {
-    Block::Fold {
-        title: format!("At {}", report.terms().load_text(point.load)),
-        blocks: vec![Block::Table(counts(report, point)), statistics(point)],
-    }
+fn load_title(report: &Report, point: &LoadPointResult) -> String {
+    format!("At {}", report.terms().load_text(point.load))
+}
+
+/// Returns the tables of a load point.
+fn tables_at(report: &Report, point: &LoadPointResult) -> Vec<Block> {
+    vec![Block::Table(counts(report, point)), statistics(point)]
 }
 
 /// Returns hits and response times per file at other load points; `None` if that is too long as well.
@@ -50,11 +51,10 @@ fn in_short(report: &Report, points: &[&LoadPointResult]) -> Option<Block> {
         Column::numbers("Minimum", ""),
         Column::numbers("Maximum", ""),
     ];
-    let unit = TimeUnit::of(points.iter().filter_map(|point| point.total.response.mean));
     let row = |index: usize, point: &LoadPointResult, kind: &KindResult| {
         let load = if index == 0 { load_number(point.load) } else { String::new() };
         let counted = [load, kind.name.clone(), numbers::count(kind.n)];
-        Row::plain(counted.into_iter().chain(times(kind.response, unit)))
+        Row::plain(counted.into_iter().chain(times(kind.response)))
     };
     let rows: Vec<Row> = points
         .iter()
@@ -64,7 +64,7 @@ fn in_short(report: &Report, points: &[&LoadPointResult]) -> Option<Block> {
     let is_short = (1..=SHORT_MAX).contains(&rows.len());
     is_short.then(|| {
         let table = Table::new(title.clone(), columns, rows);
-        Block::Fold { title, blocks: vec![Block::Table(table)] }
+        Block::bulky_fold(title, vec![Block::Table(table)])
     })
 }
 
@@ -115,26 +115,20 @@ fn statistics(point: &LoadPointResult) -> Block {
         Column::numbers("p50", ""),
         Column::numbers("p99", ""),
     ];
-    let unit = mean_unit(point);
-    let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, unit, RowStyle::Plain)).collect();
-    rows.extend(lines(&point.total, unit, RowStyle::Total));
+    let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, RowStyle::Plain)).collect();
+    rows.extend(lines(&point.total, RowStyle::Total));
     let table = Table::new("Times and sizes per file", columns, rows)
         .note("Std dev is the population standard deviation, √|E[x²] − E[x]²|.");
     Block::Table(table)
 }
 
-/// Returns the unit of the times of a table: that of the mean response time.
-fn mean_unit(point: &LoadPointResult) -> TimeUnit {
-    TimeUnit::of(point.total.response.mean)
-}
-
 /// The four lines that WebStone prints per file, the file's name on the first one; with percentiles where we have them.
-fn lines(kind: &KindResult, unit: TimeUnit, style: RowStyle) -> impl Iterator<Item = Row> + use<> {
-    let seconds = |q: f64| unit.time(kind.percentiles.percentile(q).map(|one| one.value));
+fn lines(kind: &KindResult, style: RowStyle) -> impl Iterator<Item = Row> + use<> {
+    let seconds = |q: f64| numbers::time(kind.percentiles.percentile(q).map(|one| one.value));
     let none = || [String::new(), String::new()];
     let lines = [
-        ("connect time", times(kind.measure(web_measure::CONNECT), unit), none()),
-        ("response time", times(kind.response, unit), [seconds(0.5), seconds(0.99)]),
+        ("connect time", times(kind.measure(web_measure::CONNECT)), none()),
+        ("response time", times(kind.response), [seconds(0.5), seconds(0.99)]),
         ("response size (B)", sizes(kind.measure(web_measure::REPLY_BYTES)), none()),
         ("body size (B)", sizes(kind.measure(web_measure::BODY_BYTES)), none()),
     ];
@@ -144,8 +138,8 @@ fn lines(kind: &KindResult, unit: TimeUnit, style: RowStyle) -> impl Iterator<It
     })
 }
 
-fn times(four: SummaryStatistics, unit: TimeUnit) -> [String; 4] {
-    [four.mean, four.deviation, four.min, four.max].map(|time| unit.seconds(time))
+fn times(four: SummaryStatistics) -> [String; 4] {
+    [four.mean, four.deviation, four.min, four.max].map(numbers::seconds)
 }
 
 fn sizes(four: SummaryStatistics) -> [String; 4] {

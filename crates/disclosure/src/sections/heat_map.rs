@@ -6,7 +6,6 @@ use units::Nanos;
 
 use super::timeline::{PhaseSpan, load_marks, time_axis};
 use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Mark, Panel, Point, Spacing, width_for};
-use crate::numbers::TimeUnit;
 use crate::{Cell, Column, Figure, Report, Row, Table, numbers};
 
 /// More columns than this are folded.
@@ -111,10 +110,7 @@ fn description(columns: &[HeatMapColumn]) -> String {
     columns.iter().for_each(|column| all.merge(&column.classes));
     let Some((fullest, n)) = all.counts().iter().max_by_key(|(_, n)| *n) else { return String::new() };
     let share = numbers::percent(*n as f64 / all.n() as f64, 0);
-    format!(
-        "The largest class holds {share} of all operations: they took {}.",
-        class_text(*fullest, unit_of(&[*fullest]))
-    )
+    format!("The largest class holds {share} of all operations: they took {}.", class_text(*fullest))
 }
 
 /// Returns opposite corners of the rectangles of one level: runs of neighboring columns of a class are one.
@@ -166,17 +162,11 @@ fn edges(class: u8) -> (f64, f64) {
 }
 
 /// Writes `1.60–2.50 ms`.
-fn class_text(class: u8, unit: TimeUnit) -> String {
+fn class_text(class: u8) -> String {
     match class {
-        0 => format!("below {}", unit.time(class_start(1))),
-        _ => unit.time_interval(Some((class_start(class), class_start(class + 1)))),
+        0 => format!("below {}", numbers::time(class_start(1))),
+        _ => numbers::time_interval(Some((class_start(class), class_start(class + 1)))),
     }
-}
-
-/// Returns the unit of classes, which are sorted.
-fn unit_of(classes: &[u8]) -> TimeUnit {
-    let ends = classes.first().zip(classes.last());
-    ends.map_or(TimeUnit::of([]), |(first, last)| TimeUnit::of_decades(edges(*first).1, edges(*last).1))
 }
 
 /// Returns a row for every column: share of its operations per class, in percent.
@@ -188,8 +178,7 @@ fn table(report: &Report, caption: &str, columns: &[HeatMapColumn]) -> Table {
         Column::words("Phase"),
         Column::numbers("n", ""),
     ];
-    let unit = unit_of(&classes);
-    headings.extend(classes.iter().map(|class| Column::numbers(class_text(*class, unit), "%")));
+    headings.extend(classes.iter().map(|class| Column::numbers(class_text(*class), "%")));
     let row = |column: &HeatMapColumn| {
         let mut cells: Vec<Cell> = vec![
             column.load.clone().into(),
@@ -250,12 +239,7 @@ mod tests {
 
     #[test]
     fn classes_are_named_by_their_ends() {
-        let text = |class, classes: &[u8]| class_text(class, unit_of(classes));
-        assert_eq!((text(0, &[0]), text(17, &[17])), ("below 1.00 µs".into(), "1.60–2.50 ms".into()));
-        // From 10 µs to 1 s, with the middle at 3 ms.
-        assert_eq!(
-            (text(6, &[6, 30]), text(30, &[6, 30])),
-            ("0.0100–0.0160 ms".into(), "630–1\u{202f}000 ms".into())
-        );
+        assert_eq!([0, 17].map(class_text), ["below 1.00 µs", "1.60–2.50 ms"]);
+        assert_eq!([6, 30].map(class_text), ["10.0–16.0 µs", "630 ms–1.00 s"]);
     }
 }

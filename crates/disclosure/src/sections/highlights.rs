@@ -228,7 +228,7 @@ fn verdict(report: &Report) -> Text {
     };
     Text::from("The run is ")
         .strong(word)
-        .plain(format!(": {n_valid} of {} load points are{modified}.", report.plan.load_points.len()))
+        .plain(format!(": {n_valid} of {} load points are valid{modified}.", report.plan.load_points.len()))
 }
 
 fn at<'a>(report: &Report<'a>, index: Option<usize>) -> Option<&'a LoadPointResult> {

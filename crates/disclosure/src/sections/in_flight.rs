@@ -3,7 +3,6 @@
 use analysis::LoadPointResult;
 use model::{WebWorkload, web_measure};
 
-use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, numbers};
 
@@ -40,7 +39,6 @@ fn table(report: &Report) -> Table {
     // Responses whose length is not known in advance have no expected mean.
     let expected = web.and_then(WebWorkload::mean_body_bytes);
     columns.extend(expected.map(|_| Column::numbers("Mean body, expected", "B")));
-    let unit = TimeUnit::of_known(report.analysis.load_points.iter().map(mean_age));
     let row = |point: &LoadPointResult| {
         let completed = point.total.n + point.total.errors;
         let all = completed + point.in_flight_at_end;
@@ -52,7 +50,7 @@ fn table(report: &Report) -> Table {
             numbers::fixed(share, 3),
         ];
         cells.extend(point.web.as_ref().map(|web| numbers::count(web.in_flight_body_bytes)));
-        cells.push(unit.seconds(mean_age(point)));
+        cells.push(numbers::seconds(mean_age(point)));
         let mean_body = |_| numbers::figure(point.total.measure(web_measure::BODY_BYTES).mean);
         cells.extend(point.web.as_ref().map(mean_body));
         cells.extend(expected.map(numbers::figure));

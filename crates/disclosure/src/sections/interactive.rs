@@ -4,7 +4,6 @@ use analysis::LoadPointResult;
 use model::WebWorkload;
 
 use super::pauses;
-use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
@@ -46,15 +45,14 @@ fn table(report: &Report) -> Table {
     let drawn =
         |point: &LoadPointResult| (0.0 < point.rate).then(|| point.thinking_mean * per_page / point.rate);
     let points = || report.analysis.load_points.iter();
-    let unit = TimeUnit::of_known(points().flat_map(|point| [implied(point), drawn(point)]));
     let row = |point: &LoadPointResult| {
         let bound = stats::interactive_bound(point.load.level(), 0.0, think).map(|pages| pages * per_page);
         Row::plain([
             load_number(point.load),
             numbers::figure(bound),
             percent(bound.map(|bound| point.rate / bound)),
-            unit.seconds(implied(point)),
-            unit.seconds(drawn(point)),
+            numbers::seconds(implied(point)),
+            numbers::seconds(drawn(point)),
         ])
     };
     let rows = points().map(row).collect();

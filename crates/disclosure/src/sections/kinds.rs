@@ -3,7 +3,6 @@
 use analysis::{KindResult, LoadPointResult, SummaryStatistics};
 use model::{Catalog, Measure, MeasureUnit};
 
-use crate::numbers::TimeUnit;
 use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 /// Nanoseconds of a second.
@@ -32,9 +31,6 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
     let measures = shown_measures(catalog, &point.total);
     columns.extend(measure_columns(catalog, &measures));
     let completed = point.completed();
-    let p99 = |kind: &KindResult| kind.percentiles.percentile(0.99).map(|one| one.value.as_secs_f64());
-    let kinds = point.kinds.iter().chain([&point.total]);
-    let unit = TimeUnit::of(kinds.flat_map(|kind| [kind.response.mean, p99(kind)]).flatten());
     let row = |kind: &KindResult, expected: Option<f64>| {
         let share = (0 < completed).then(|| (kind.n + kind.errors) as f64 / completed as f64);
         let percent = |share: Option<f64>| numbers::fixed(share.map(|share| share * 100.0), 2);
@@ -45,11 +41,11 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
             numbers::count(kind.errors),
             percent(share),
             percent(expected),
-            unit.seconds(kind.response.mean),
-            unit.seconds(percentile(0.5)),
-            unit.seconds(percentile(0.99)),
+            numbers::seconds(kind.response.mean),
+            numbers::seconds(percentile(0.5)),
+            numbers::seconds(percentile(0.99)),
         ];
-        Row::plain(cells.into_iter().chain(measure_cells(catalog, &measures, kind, unit)))
+        Row::plain(cells.into_iter().chain(measure_cells(catalog, &measures, kind)))
     };
     let mut rows: Vec<Row> =
         point.kinds.iter().zip(&catalog.kinds).map(|(result, kind)| row(result, kind.share)).collect();
@@ -88,15 +84,15 @@ fn measure_columns(catalog: &Catalog, measures: &[usize]) -> Vec<Column> {
 }
 
 /// Returns the cells of these columns.
-fn measure_cells(catalog: &Catalog, measures: &[usize], kind: &KindResult, unit: TimeUnit) -> Vec<String> {
+fn measure_cells(catalog: &Catalog, measures: &[usize], kind: &KindResult) -> Vec<String> {
     let cell = |measure: &Measure, statistics: &SummaryStatistics| match measure.unit {
-        MeasureUnit::Nanoseconds => unit.seconds(statistics.mean),
+        MeasureUnit::Nanoseconds => numbers::seconds(statistics.mean),
         MeasureUnit::Bytes | MeasureUnit::Count => numbers::figure(statistics.mean),
     };
     let mut cells: Vec<String> =
         measures.iter().map(|index| cell(&catalog.measures[*index], &kind.measures[*index])).collect();
     if let Some(place) = rest_place(catalog, measures) {
-        cells.insert(place, unit.seconds(kind.rest_mean));
+        cells.insert(place, numbers::seconds(kind.rest_mean));
     }
     cells
 }

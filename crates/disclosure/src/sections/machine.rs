@@ -32,7 +32,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
             .map(Block::Table)
             .collect();
         if !tables.is_empty() {
-            blocks.push(Block::Fold { title: caption, blocks: tables });
+            blocks.push(Block::bulky_fold(caption, tables));
         }
     }
     blocks.extend(cost(points).map(|text| Block::Paragraph(text.into())));

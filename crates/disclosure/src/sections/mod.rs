@@ -43,7 +43,7 @@ use analysis::{LoadPointResult, Reason, VerdictState};
 pub use opening::headline_text;
 pub(crate) use opening::modification_text;
 pub use price::price_text;
-pub use results::results_table;
+pub use results::{results_table, table_notes};
 
 use crate::charts::{Axis, Format, Mark, Spacing};
 use crate::{Document, Report, Section, Text, finding_hint, finding_text};

@@ -1,8 +1,9 @@
 //! The measurement explained: what happens as the load grows, range by range.
 
-use analysis::attribute::{Attribution, Condition, IndicatorUnit};
+use analysis::attribute::Attribution;
 use analysis::{LoadPointResult, VerdictState};
 
+use super::bottleneck::value_text;
 use crate::bottleneck::bottleneck_adjective;
 use crate::report::Terms;
 use crate::{Block, NoteKind, Report, Section, Text, numbers};
@@ -156,22 +157,14 @@ fn evidence(here: &[&LoadPointResult]) -> Option<String> {
         }
     }
     let clause = |one: &&Attribution| {
+        let evidence = one.evidence.iter().take(2);
         let said: Vec<String> =
-            one.evidence.iter().take(2).map(|(condition, value)| value_text(condition, *value)).collect();
+            evidence.map(|(condition, value)| value_text(condition.indicator, *value)).collect();
         let brackets = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
         format!("{}{brackets}", bottleneck_adjective(one))
     };
     let clauses: Vec<String> = found.iter().map(clause).collect();
     (!clauses.is_empty()).then(|| format!("It is {}.", clauses.join(", then ")))
-}
-
-fn value_text(condition: &Condition, value: f64) -> String {
-    let value = match condition.indicator.unit() {
-        IndicatorUnit::Share => numbers::percent(value, 0),
-        IndicatorUnit::Bytes => numbers::bytes(value as u64),
-        _ => numbers::figure(value),
-    };
-    format!("{} {value}", condition.indicator.name())
 }
 
 fn errors(here: &[&LoadPointResult]) -> Option<String> {

@@ -15,8 +15,12 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let mut facts = load(report);
     facts.extend(network(report));
     let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), Text::from(value))).collect();
-    let title = if report.web().is_some() { "Load, file set and network" } else { "Load and network" };
+    let title = if has_files(report) { "Load, file set and network" } else { "Load and network" };
     Some(Section { id: "network", title: title.into(), blocks: vec![Block::Facts(facts)] })
+}
+
+fn has_files(report: &Report) -> bool {
+    report.web().is_some() && 0 < report.plan.workload.n_files(report.plan.level_max())
 }
 
 fn load(report: &Report) -> Vec<(&'static str, String)> {
@@ -27,7 +31,7 @@ fn load(report: &Report) -> Vec<(&'static str, String)> {
     if let Some(load) = run.max_by(|one, other| one.level().total_cmp(&other.level())) {
         facts.push(("Maximum requested load", report.terms().load_text(load)));
     }
-    if report.web().is_some() {
+    if has_files(report) {
         let n_files = numbers::count(plan.workload.n_files(plan.level_max()));
         let bytes = numbers::bytes(report.file_set_bytes());
         facts.push(("Maximum file set", format!("{bytes}, {n_files} files")));
@@ -46,7 +50,7 @@ fn network(report: &Report) -> Vec<(&'static str, String)> {
         let facts = report.testbed.sections.iter().filter(is_it).flat_map(|section| &section.facts);
         facts.filter(|fact| fact.state != FactState::NotDisclosed).collect::<Vec<&Fact>>()
     };
-    let interfaces = interfaces(&facts("Network interfaces"));
+    let interfaces = interfaces(&facts("Network interfaces"), &on_the_way(report));
     let mut found = Vec::new();
     if !interfaces.is_empty() {
         found.push(("Networks", interfaces));
@@ -54,8 +58,11 @@ fn network(report: &Report) -> Vec<(&'static str, String)> {
     let is_linux =
         facts("System").iter().any(|fact| fact.name == "kernel" && fact.value.starts_with("Linux"));
     if is_linux {
-        found.push(("MSL", format!("{} s{}", LINUX_TIME_WAIT_S / 2, non_rfc(LINUX_TIME_WAIT_S))));
-        found.push(("TIME-WAIT", format!("{LINUX_TIME_WAIT_S} s{}", non_rfc(LINUX_TIME_WAIT_S))));
+        // The disclosures of the original benchmarks state them.
+        if report.is_imitation() {
+            found.push(("MSL", format!("{} s{}", LINUX_TIME_WAIT_S / 2, non_rfc(LINUX_TIME_WAIT_S))));
+            found.push(("TIME-WAIT", format!("{LINUX_TIME_WAIT_S} s{}", non_rfc(LINUX_TIME_WAIT_S))));
+        }
         found.extend(
             time_wait_entries(report).map(|text| ("Connections in TIME-WAIT at the highest rate", text)),
         );
@@ -63,11 +70,22 @@ fn network(report: &Report) -> Vec<(&'static str, String)> {
     found
 }
 
-/// Describes interfaces in a line, from facts such as `eth0: MTU`; older files have one fact for each interface.
-fn interfaces(facts: &[&Fact]) -> String {
+/// Returns the interfaces through which the load reached the server; empty where that is not known.
+fn on_the_way<'a>(report: &Report<'a>) -> Vec<&'a str> {
+    let series = report.analysis.load_points.iter().flat_map(|point| &point.resources.series);
+    let routes = series.filter(|one| one.series.counter == Counter::NetRoute);
+    routes.filter(|one| one.value.is_some_and(|value| 0.0 < value)).map(|one| &*one.series.instance).collect()
+}
+
+/// Describes interfaces in a line, from facts such as `eth0: MTU`; older files have one fact for each interface. If any are
+/// known to be on the way of the load, the others are left out.
+fn interfaces(facts: &[&Fact], on_the_way: &[&str]) -> String {
     let mut texts: Vec<(&str, Vec<String>)> = Vec::new();
     for fact in facts {
         let (interface, what) = fact.name.split_once(": ").unwrap_or((&fact.name, ""));
+        if !on_the_way.is_empty() && !on_the_way.contains(&interface) {
+            continue;
+        }
         let text = match what {
             "" | "speed" => fact.value.clone(),
             "MTU" => format!("MTU {}", fact.value),
@@ -152,10 +170,15 @@ mod tests {
             ("lo: MTU", "65536"),
         ];
         let facts = facts.map(|(name, value)| Fact::found(name, value));
-        let text = interfaces(&facts.iter().collect::<Vec<_>>());
-        assert_eq!(text, "eth0: 10000 Mbit/s, MTU 1500; lo: MTU 65536");
+        let facts: Vec<&Fact> = facts.iter().collect();
+        assert_eq!(interfaces(&facts, &[]), "eth0: 10000 Mbit/s, MTU 1500; lo: MTU 65536");
+        assert_eq!(
+            interfaces(&facts, &["lo"]),
+            "lo: MTU 65536",
+            "eth0 is of no interest to load on loopback"
+        );
         let old = Fact::found("lo", "MTU 65536, unknown");
-        assert_eq!(interfaces(&[&old]), "lo: MTU 65536, unknown");
-        assert_eq!(interfaces(&[]), "");
+        assert_eq!(interfaces(&[&old], &[]), "lo: MTU 65536, unknown");
+        assert_eq!(interfaces(&[], &[]), "");
     }
 }

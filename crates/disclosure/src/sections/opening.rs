@@ -5,6 +5,7 @@ use model::{Ending, Load, Modification};
 
 use super::{reason_entry, state_text};
 use crate::bottleneck::{bottleneck_adjective, sharing_text};
+use crate::findings::{ReasonGroup, reason_groups};
 use crate::report::Growth;
 use crate::{Banner, Hero, Report, Text, numbers};
 
@@ -17,9 +18,10 @@ pub(super) fn subtitle(report: &Report) -> String {
         "embedded" => "embedded database".to_owned(),
         name => name.to_owned(),
     };
-    let version = format!("benchmark version {}", report.analysis.benchmark.version);
+    let benchmark = &report.analysis.benchmark;
+    let version = (!benchmark.is_urls()).then(|| format!("benchmark version {}", benchmark.version));
     let label = report.plan.sut.label.clone();
-    let parts = [Some(server), label, report.provenance.started.clone(), Some(version)];
+    let parts = [Some(server), label, report.provenance.started.clone(), version];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
@@ -96,8 +98,20 @@ pub(super) fn banner(report: &Report) -> Banner {
     Banner {
         state: verdict.state,
         text: sentence(report),
-        reasons: verdict.reasons.iter().map(|reason| reason_entry(report, reason)).collect(),
+        reasons: reason_groups(&verdict.reasons).iter().map(|group| group_entry(report, group)).collect(),
         modified: report.analysis.modifications.iter().map(modification_text).collect(),
+    }
+}
+
+/// Writes the reasons of a rule: that of its first load point, and which others have it, too.
+fn group_entry(report: &Report, group: &ReasonGroup) -> Text {
+    let text = reason_entry(report, group.first);
+    let others: Vec<String> =
+        group.load_points.iter().skip(1).map(|index| (u64::from(*index) + 1).to_string()).collect();
+    match others.as_slice() {
+        [] => text,
+        [only] => text.plain(format!(". Likewise load point {only}")),
+        several => text.plain(format!(". Likewise load points {}", several.join(", "))),
     }
 }
 

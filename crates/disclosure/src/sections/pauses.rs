@@ -1,9 +1,7 @@
 //! The pauses of users as they were drawn.
 
 use analysis::{LoadPointResult, PauseResult};
-use units::Nanos;
 
-use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Column, Report, Row, Table, numbers};
 
@@ -29,22 +27,20 @@ fn table(report: &Report, index: usize, name: &str) -> Table {
         Column::numbers("Maximum", ""),
     ];
     let points = || report.analysis.load_points.iter();
-    let longest = points().filter_map(|point| point.pauses.get(index)?.drawn.max);
-    let unit = TimeUnit::of(longest.map(Nanos::as_secs_f64));
-    let rows = points().filter_map(|point| Some(row(point, point.pauses.get(index)?, unit))).collect();
+    let rows = points().filter_map(|point| Some(row(point, point.pauses.get(index)?))).collect();
     Table::new(format!("Drawn {name}: mean, percentiles and maximum"), columns, rows)
 }
 
-fn row(point: &LoadPointResult, pause: &PauseResult, unit: TimeUnit) -> Row {
-    let percentile = |q| unit.time(pause.drawn.percentile(q).map(|one| one.value));
+fn row(point: &LoadPointResult, pause: &PauseResult) -> Row {
+    let percentile = |q| numbers::time(pause.drawn.percentile(q).map(|one| one.value));
     Row::plain([
         load_number(point.load),
         numbers::count(pause.drawn.histogram.n()),
-        unit.seconds(pause.drawn.mean),
+        numbers::seconds(pause.drawn.mean),
         percentile(0.5),
         percentile(0.9),
         percentile(0.95),
         percentile(0.99),
-        unit.time(pause.drawn.max),
+        numbers::time(pause.drawn.max),
     ])
 }

@@ -4,8 +4,7 @@ use analysis::{LoadPointResult, TimeSummary, values_needed};
 use units::Ratio;
 
 use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
-use crate::numbers::TimeUnit;
-use crate::{Cell, Column, Figure, Report, Row, Table};
+use crate::{Cell, Column, Figure, Report, Row, Table, numbers};
 
 /// Percentiles of a curve, as 1 ÷ (1 − p): beyond each lies one value in so many. 100 is the p99.
 const TICKS: [f64; 16] =
@@ -117,11 +116,9 @@ fn ratio(tick: f64) -> Ratio {
 pub(crate) fn table(curves: &[Curve]) -> Table {
     let mut columns = vec![Column::numbers("Percentile", "%")];
     columns.extend(curves.iter().map(|curve| Column::numbers(curve.name.clone(), "")));
-    let unit =
-        TimeUnit::of(curves.iter().flat_map(|curve| curve.points.iter().flatten()).map(|point| point.y));
     let row = |(index, tick): (usize, &f64)| {
         let values = || curves.iter().map(|curve| curve.points[index].map(|point| point.y));
-        let cells = values().map(|value| Cell::from(unit.seconds(value)));
+        let cells = values().map(|value| Cell::from(numbers::seconds(value)));
         let is_known = values().any(|value| value.is_some());
         is_known.then(|| Row::plain([Cell::from(percent_text(*tick))].into_iter().chain(cells)))
     };

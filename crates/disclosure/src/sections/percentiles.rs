@@ -5,7 +5,6 @@ use model::{MeasureUnit, capitalized};
 
 use super::{hollow_note, is_doubtful, load_axis, percentile_curve};
 use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
-use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
 
@@ -101,19 +100,16 @@ fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&T
     ];
     columns.extend(SHOWN.iter().map(|(_, name)| Column::numbers(*name, "")));
     columns.push(Column::numbers("max", ""));
-    // A maximum is often far above everything else.
-    let shown = |summary: &TimeSummary| {
-        let percentiles = SHOWN.iter().filter_map(|(q, _)| summary.percentile(*q));
-        percentiles.map(|one| one.value.as_secs_f64()).chain(summary.mean).collect::<Vec<f64>>()
-    };
-    let unit = TimeUnit::of(report.analysis.load_points.iter().filter_map(&of).flat_map(shown));
     let row = |point: &LoadPointResult| {
         let summary = of(point)?;
         let mut cells: Vec<Cell> =
             vec![load_number(point.load).into(), numbers::count(summary.histogram.n()).into()];
-        cells.push(Cell::with(unit.seconds(summary.mean), unit.seconds_interval(summary.mean_interval)));
-        cells.extend(SHOWN.iter().map(|(q, _)| percentile_cell(unit, summary.percentile(*q))));
-        cells.push(unit.time(summary.max).into());
+        cells.push(Cell::with(
+            numbers::seconds(summary.mean),
+            numbers::seconds_interval(summary.mean_interval),
+        ));
+        cells.extend(SHOWN.iter().map(|(q, _)| percentile_cell(summary.percentile(*q))));
+        cells.push(numbers::time(summary.max).into());
         Some(Row::plain(cells))
     };
     let rows = report.analysis.load_points.iter().filter_map(row).collect();
@@ -132,9 +128,9 @@ fn other_table(
     any.then(|| Block::Table(table(report, name, of).note(note)))
 }
 
-fn percentile_cell(unit: TimeUnit, percentile: Option<&Percentile>) -> Cell {
+fn percentile_cell(percentile: Option<&Percentile>) -> Cell {
     let Some(percentile) = percentile else { return numbers::ABSENT.into() };
-    Cell::with(unit.time(percentile.value), unit.time_interval(percentile.interval))
+    Cell::with(numbers::time(percentile.value), numbers::time_interval(percentile.interval))
 }
 
 /// Response time against service time: what a stalled server hides from those who ask only when it answers.
@@ -144,19 +140,14 @@ fn side_by_side(report: &Report) -> Table {
         columns.push(Column::numbers(format!("{name} response"), ""));
         columns.push(Column::numbers(format!("{name} service"), ""));
     }
-    let p99 = |point: &LoadPointResult| {
-        let value = point.response.percentile(0.99).map(|p99| p99.value.as_secs_f64());
-        value.or(point.response.mean)
-    };
-    let unit = TimeUnit::of(report.analysis.load_points.iter().filter_map(p99));
     let row = |point: &LoadPointResult| {
         let both = [&point.response, &point.service];
         let mut cells = vec![load_number(point.load)];
-        cells.extend(both.map(|summary| unit.seconds(summary.mean)));
+        cells.extend(both.map(|summary| numbers::seconds(summary.mean)));
         for q in [0.5, 0.99, 0.999] {
-            cells.extend(both.map(|summary| unit.time(summary.percentile(q).map(|one| one.value))));
+            cells.extend(both.map(|summary| numbers::time(summary.percentile(q).map(|one| one.value))));
         }
-        cells.extend(both.map(|summary| unit.time(summary.max)));
+        cells.extend(both.map(|summary| numbers::time(summary.max)));
         Row::plain(cells)
     };
     let rows = report.analysis.load_points.iter().map(row).collect();

@@ -8,10 +8,18 @@ use crate::{Block, Report, Section, Text, numbers};
 const SMALL_FILE_SET: u64 = 256 << 20;
 
 pub(crate) fn section(report: &Report) -> Option<Section> {
-    let text = "A benchmark answers one question under repeatable conditions. Before you size a server for other users by these \
-                figures, consider how those conditions differ from yours:";
+    let run = if report.plan.benchmark.is_urls() { "load test" } else { "benchmark" };
+    let text = format!(
+        "A {run} answers one question under repeatable conditions. Before you size a server for other users by these figures, \
+         consider how those conditions differ from yours:"
+    );
     let blocks = vec![Block::Paragraph(text.into()), Block::List(notes(report))];
-    Some(Section { id: "production", title: "Benchmark and production".into(), blocks })
+    Some(Section { id: "production", title: title(report).into(), blocks })
+}
+
+/// Returns the heading.
+pub(crate) fn title(report: &Report) -> &'static str {
+    if report.plan.benchmark.is_urls() { "Load test and production" } else { "Benchmark and production" }
 }
 
 /// Returns the differences that follow from the plan of the run.

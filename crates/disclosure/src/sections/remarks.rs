@@ -14,19 +14,20 @@ pub(super) fn section(report: &Report) -> Option<Section> {
             texts.push(text);
         }
     }
+    let title = format!("Warnings and remarks ({})", texts.len());
     let block = match texts.is_empty() {
         true => Block::Paragraph("There are no remarks.".into()),
         false => Block::List(texts),
     };
     let mut blocks = vec![block];
     blocks.extend(reasons(report));
-    Some(Section { id: "remarks", title: "Warnings and remarks".into(), blocks })
+    Some(Section { id: "remarks", title, blocks })
 }
 
 /// Returns the reasons of all load points that are not valid; the banner has only those of the run as a whole.
 fn reasons(report: &Report) -> Option<Block> {
     let of_points = report.analysis.load_points.iter().flat_map(|point| &point.verdict.reasons);
     let texts: Vec<Text> = of_points.map(|reason| reason_entry(report, reason)).collect();
-    let blocks = vec![Block::List(texts.clone())];
-    (!texts.is_empty()).then(|| Block::Fold { title: "Reasons why load points are not valid".into(), blocks })
+    let title = format!("Reasons why load points are not valid ({})", texts.len());
+    (!texts.is_empty()).then(|| Block::fold(title, vec![Block::List(texts)]))
 }

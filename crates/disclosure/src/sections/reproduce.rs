@@ -22,9 +22,12 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
     let cpus: Vec<String> = plan.load_cpus.iter().map(u32::to_string).collect();
     let pinned =
         if cpus.is_empty() { "not pinned".to_owned() } else { format!("pinned to CPU {}", cpus.join(", ")) };
+    let benchmark = &plan.benchmark;
+    let benchmark =
+        (!benchmark.is_urls()).then(|| format!("{}, version {}", benchmark.id, benchmark.version));
     let facts = [
         ("Program", Some(provenance.program.clone())),
-        ("Benchmark", Some(format!("{}, version {}", plan.benchmark.id, plan.benchmark.version))),
+        ("Benchmark", benchmark),
         ("Seed", Some(plan.seed.to_string())),
         ("Content seed", report.web().map(|web| web.content_seed.to_string())),
         ("Load threads", Some(format!("{}, {pinned}", plan.load_threads))),

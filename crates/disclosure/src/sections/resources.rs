@@ -4,7 +4,6 @@ use analysis::LoadPointResult;
 
 use super::{hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, DataSeries, Draw, Format, Panel, Point, Spacing};
-use crate::numbers::TimeUnit;
 use crate::report::load_number;
 use crate::{Block, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
 
@@ -70,17 +69,15 @@ fn table(report: &Report) -> Table {
         Column::numbers("Server busy", "%"),
         Column::numbers("Server CPU/operation", ""),
     ];
-    let cpu = |point: &LoadPointResult| [point.generator_cpu_per_operation, point.sut_cpu_per_operation];
-    let unit = TimeUnit::of_known(report.analysis.load_points.iter().flat_map(cpu));
     let row = |point: &LoadPointResult| {
         Row::plain([
             load_number(point.load),
             numbers::fixed(point.generator_busy * 100.0, 1),
             numbers::fixed(point.generator_run_queue * 100.0, 2),
-            unit.seconds(point.generator_cpu_per_operation),
+            numbers::seconds(point.generator_cpu_per_operation),
             numbers::figure(point.sut_cpus),
             numbers::fixed(point.sut_busy.map(|busy| busy * 100.0), 1),
-            unit.seconds(point.sut_cpu_per_operation),
+            numbers::seconds(point.sut_cpu_per_operation),
         ])
     };
     let rows = report.analysis.load_points.iter().map(row).collect();

@@ -1,6 +1,7 @@
 //! The results table, in the shape of the WebStone reports of 1996.
 
 use analysis::{Analysis, LoadPointResult};
+use model::Think;
 
 use super::{is_doubtful, score, state_text};
 use crate::report::{Terms, load_number};
@@ -33,10 +34,8 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
         units: points.iter().any(|point| point.units_per_minute.is_some()),
     };
     let best = analysis.headline.as_ref().map(|headline| headline.load_point);
-    let times = points.iter().flat_map(|point| [point.response.mean, p99_seconds(point)]).flatten();
-    let unit = numbers::TimeUnit::of(times);
     let rows = points.iter().enumerate().map(|(index, point)| {
-        let row = Row { cells: cells(terms, point, unit, shown, intervals), style: RowStyle::Plain };
+        let row = Row { cells: cells(terms, point, shown, intervals), style: RowStyle::Plain };
         match (is_doubtful(point), best == Some(index)) {
             (true, _) => row.style(RowStyle::Invalid),
             (false, true) => row.style(RowStyle::Best),
@@ -54,6 +53,31 @@ fn table(analysis: &Analysis, intervals: bool) -> Table {
         "Rates count operations that completed in the steady phase{counted}. Little’s Law is the \
          mean number of operations in progress. Formulas: see Method.{small}"
     ))
+}
+
+/// Deviation of the load factor from the number of users that needs an explanation beside the table.
+const LITTLE_NOTED_MIN: f64 = 0.02;
+
+/// Explains beside the table on a terminal what its readers could not expect: a load factor that is not the number of users,
+/// and a percentile that is not there.
+pub fn table_notes(report: &Report) -> Vec<String> {
+    let is_without_p99 = report.analysis.load_points.iter().any(|point| p99_seconds(point).is_none());
+    let p99 = is_without_p99.then(|| "p99 –: too few response times for it.".to_owned());
+    little_note(report).into_iter().chain(p99).collect()
+}
+
+/// Returns `None` where the load factor is the number of users, as it is if they do not think, or need not be.
+fn little_note(report: &Report) -> Option<String> {
+    let off = |point: &LoadPointResult| (point.load_factor / point.load.level() - 1.0).abs();
+    let is_expected = !report.is_open() && report.plan.workload.think() == Think::None;
+    let is_off = report.analysis.load_points.iter().any(|point| LITTLE_NOTED_MIN < off(point));
+    (is_expected && is_off).then(|| {
+        format!(
+            "Little’s Law: mean number of successful operations in progress, rate × response time. It is below the number of \
+             {} where operations fail, and above it where long ones began before the steady phase.",
+            report.terms().load_noun
+        )
+    })
 }
 
 /// The columns that not every benchmark has.
@@ -91,13 +115,7 @@ fn p99_seconds(point: &LoadPointResult) -> Option<f64> {
     point.response.percentile(0.99).map(|p99| p99.value.as_secs_f64())
 }
 
-fn cells(
-    terms: Terms,
-    point: &LoadPointResult,
-    time: numbers::TimeUnit,
-    shown: OptionalColumns<'_>,
-    intervals: bool,
-) -> Vec<Cell> {
+fn cells(terms: Terms, point: &LoadPointResult, shown: OptionalColumns<'_>, intervals: bool) -> Vec<Cell> {
     let p99 = point.response.percentile(0.99);
     let detail = |interval: String| if intervals { interval } else { String::new() };
     let mut cells: Vec<Cell> = vec![
@@ -114,8 +132,8 @@ fn cells(
     cells.extend([
         numbers::figure(point.error_rate).into(),
         Cell::with(
-            time.seconds(point.response.mean),
-            detail(time.seconds_interval(point.response.mean_interval)),
+            numbers::seconds(point.response.mean),
+            detail(numbers::seconds_interval(point.response.mean_interval)),
         ),
         numbers::figure(point.load_factor).into(),
     ]);
@@ -124,8 +142,8 @@ fn cells(
     }
     cells.extend([
         Cell::with(
-            time.time(p99.map(|p99| p99.value)),
-            detail(time.time_interval(p99.and_then(|p99| p99.interval))),
+            numbers::time(p99.map(|p99| p99.value)),
+            detail(numbers::time_interval(p99.and_then(|p99| p99.interval))),
         ),
         numbers::figure(point.error_level.map(|level| level * 100.0)).into(),
     ]);

@@ -90,8 +90,8 @@ fn marks(report: &Report) -> impl Iterator<Item = Tile> {
         }
     });
     let knee = at(report.analysis.curve.knee.filter(|_| report.has_curve()))
-        .map(|point| (terms.load_text(point.load), "best rate ÷ response time".to_owned()));
-    let named = [("Saturation", saturation), ("Knee", knee)].into_iter();
+        .map(|point| (terms.load_text(point.load), "highest rate ÷ response time".to_owned()));
+    let named = [("Saturation", saturation), ("Best trade-off (knee)", knee)].into_iter();
     named.filter_map(|(name, mark)| mark.map(|(value, note)| Tile { name: name.to_owned(), value, note }))
 }
 
@@ -99,10 +99,8 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
     let plan = report.plan;
     let terms = report.terms();
     let loads: Vec<Load> = plan.load_points.iter().map(|point| point.load).collect();
-    let benchmark =
-        format!("{} ({}, version {})", plan.benchmark.title, plan.benchmark.id, plan.benchmark.version);
     let rows = [
-        ("Benchmark", Some(benchmark)),
+        (subject_name(report), Some(plan.benchmark.full_name())),
         ("System under test", Some(sut_text(report))),
         ("Load", Some(load_text(&loads, &terms.load()))),
         ("Steady phase", Some(format!("{} per load point", numbers::length(plan.phases.steady)))),
@@ -113,19 +111,26 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
     rows.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))).collect()
 }
 
-/// Describes the data set; `None` where the benchmark has none.
+/// Returns the name of what was run: a benchmark, or URLs.
+pub(crate) fn subject_name(report: &Report) -> &'static str {
+    if report.plan.benchmark.is_urls() { "URL" } else { "Benchmark" }
+}
+
+/// Describes the data set; `None` where the benchmark has none, or where nobody knows it beforehand, as of a site that is
+/// there already.
 pub(crate) fn data_set_text(report: &Report) -> Option<String> {
     let Some(workload) = report.web() else { return report.plan.workload.data_text() };
     let files = match workload.n_files(report.plan.level_max()) {
-        0 => "no files".to_owned(),
-        1 => format!("1 file of {}", numbers::bytes(report.file_set_bytes())),
-        n => format!("{} files, {} in all", numbers::count(n), numbers::bytes(report.file_set_bytes())),
+        0 => None,
+        1 => Some(format!("1 file of {}", numbers::bytes(report.file_set_bytes()))),
+        n => Some(format!("{} files, {} in all", numbers::count(n), numbers::bytes(report.file_set_bytes()))),
     };
-    // Of a site that is there already nobody knows it beforehand.
-    Some(match workload.mean_body_bytes() {
-        Some(mean) => format!("{files}, mean body {} B", numbers::figure(mean)),
-        None => format!("{files}, body length not known in advance"),
-    })
+    let body = workload.mean_body_bytes().map(|mean| format!("mean body {} B", numbers::figure(mean)));
+    match (files, body) {
+        (None, body) => body,
+        (Some(files), Some(body)) => Some(format!("{files}, {body}")),
+        (Some(files), None) => Some(format!("{files}, body length not known in advance")),
+    }
 }
 
 fn sut_text(report: &Report) -> String {
@@ -249,6 +254,12 @@ fn modifications(report: &Report) -> Option<Block> {
 
 fn disclaimer(report: &Report) -> Text {
     let title = &report.plan.benchmark.title;
+    if report.plan.benchmark.is_urls() {
+        return Text::from("Figures of ").strong(title.clone()).plain(
+            " are those of this server on its machine. They are comparable with figures of the same requests under the same \
+             load, measured as described under Method. Compare them with results of other programs only with care.",
+        );
+    }
     if !report.is_imitation() {
         return Text::from("Figures of ").strong(title.clone()).plain(
             " are comparable with figures of the same version of this benchmark, measured as described under Method. \

@@ -8,7 +8,6 @@ use super::{heat_map, steadiness};
 use crate::charts::{
     self, Axis, Chart, DataSeries, Draw, FoldedColumn as Folded, Format, Mark, Panel, Point, Spacing, Zone,
 };
-use crate::numbers::TimeUnit;
 use crate::{Block, Column, Figure, LeadFigure, Report, Row, Section, Table, numbers};
 
 /// More columns than this cannot be told apart on a page, and make it heavy.
@@ -59,10 +58,11 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let heat_map = heat_map::figure(report, &spans);
     let figures = [Some(figure), heat_map].into_iter().flatten();
     let mut blocks: Vec<Block> = figures.map(|figure| Block::Figure(Box::new(figure))).collect();
-    blocks.extend(heat_map::by_load_point(report, &spans).map(|table| Block::Fold {
-        title: "Response times by load point".into(),
-        blocks: vec![Block::Table(table)],
-    }));
+    let by_load_point = heat_map::by_load_point(report, &spans);
+    blocks.extend(
+        by_load_point
+            .map(|table| Block::bulky_fold("Response times by load point", vec![Block::Table(table)])),
+    );
     Some(Section { id: "timeline", title: "Timeline".into(), blocks })
 }
 
@@ -260,12 +260,10 @@ fn table(report: &Report, spans: &[PhaseSpan]) -> Table {
     ];
     let width = charts::width_for(spans.iter().map(|span| span.seconds.len()), COLUMNS_MAX);
     let groups = spans.iter().flat_map(|span| span.seconds.chunks(width).map(move |group| (span, group)));
-    let seconds = spans.iter().flat_map(|span| span.seconds);
-    let unit = TimeUnit::of_known(seconds.map(|second| second.p99.map(Nanos::as_secs_f64)));
-    Table::new("Timeline", columns, groups.map(|(span, group)| row(span, group, unit)).collect())
+    Table::new("Timeline", columns, groups.map(|(span, group)| row(span, group)).collect())
 }
 
-fn row(span: &PhaseSpan, group: &[TimelinePoint], unit: TimeUnit) -> Row {
+fn row(span: &PhaseSpan, group: &[TimelinePoint]) -> Row {
     let one = |value: &dyn Fn(&TimelinePoint) -> Option<f64>| {
         let values = group.iter().map(|second| (second.at, value(second))).collect();
         charts::fold(&[values], 1)[0].first().copied()
@@ -279,8 +277,8 @@ fn row(span: &PhaseSpan, group: &[TimelinePoint], unit: TimeUnit) -> Row {
         span.phase.name().to_owned(),
         numbers::figure(mean(rate)),
         numbers::figure_interval(rate.map(|rate| (rate.min, rate.max))),
-        unit.seconds(worst(one(&|second| second.p50.map(Nanos::as_secs_f64)))),
-        unit.seconds(worst(one(&|second| second.p99.map(Nanos::as_secs_f64)))),
+        numbers::seconds(worst(one(&|second| second.p50.map(Nanos::as_secs_f64)))),
+        numbers::seconds(worst(one(&|second| second.p99.map(Nanos::as_secs_f64)))),
         numbers::figure(mean(one(&|second| Some(second.error_rate)))),
         numbers::fixed(mean(one(&|second| Some(second.generator_busy * 100.0))), 1),
         numbers::figure(mean(one(&|second| second.sut_cpus))),

@@ -53,18 +53,30 @@ pub(super) fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn line(summary: &Summary) -> String {
-    let label = summary.label.as_ref().map_or(String::new(), |label| format!(" ({})", foreign_text(label)));
     format!(
-        "{}  {} v{}{}  {}{label}  {}/{} load points  {}",
+        "{}  {}  {}/{} load points  {}",
         time_text(summary.created),
-        foreign_text(&summary.benchmark.id),
-        summary.benchmark.version,
-        if summary.modified { " modified" } else { "" },
-        foreign_text(&summary.sut),
+        subject_text(summary),
         summary.load_points_begun,
         summary.load_points_planned,
         foreign_text(&ending_text(&summary.ending))
     )
+}
+
+/// Returns what was loaded: benchmark and server, or the URL, with the label.
+fn subject_text(summary: &Summary) -> String {
+    let benchmark = &summary.benchmark;
+    let label = summary.label.as_ref().map_or(String::new(), |label| format!(" ({})", foreign_text(label)));
+    let modified = if summary.modified { " modified" } else { "" };
+    match benchmark.is_urls() {
+        true => format!("{}{modified}{label}", foreign_text(&benchmark.title)),
+        false => format!(
+            "{} v{}{modified}  {}{label}",
+            foreign_text(&benchmark.id),
+            benchmark.version,
+            foreign_text(&summary.sut)
+        ),
+    }
 }
 
 fn ending_text(ending: &Ending) -> String {
@@ -90,5 +102,41 @@ fn json_of(path: &Path) -> serde_json::Value {
             "load_points_planned": summary.load_points_planned,
             "ending": ending_text(&summary.ending),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::BenchmarkId;
+    use units::WallTime;
+
+    use super::*;
+
+    #[test]
+    fn a_url_is_listed_by_itself_and_a_benchmark_with_its_version_and_server() {
+        let listed = |id: &str, title: &str, sut: &str| {
+            let summary = Summary {
+                benchmark: BenchmarkId { id: id.to_owned(), version: 1, title: title.to_owned() },
+                created: WallTime(0),
+                ending: Ending::Complete,
+                ended: None,
+                load_points_planned: 4,
+                load_points_begun: 4,
+                modified: false,
+                sut: sut.to_owned(),
+                label: Some("before".to_owned()),
+            };
+            line(&summary).split_once("+00:00").unwrap().1.to_owned()
+        };
+        assert_eq!(
+            [
+                listed("url", "http://localhost:8000/", "external"),
+                listed("web96", "SPECweb96-style", "nginx")
+            ],
+            [
+                "  http://localhost:8000/ (before)  4/4 load points  complete",
+                "  web96 v1  nginx (before)  4/4 load points  complete"
+            ]
+        );
     }
 }

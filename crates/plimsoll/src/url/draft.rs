@@ -5,7 +5,7 @@ use std::path::Path;
 
 use drivers::web::Target;
 use languages::{load_text, time_text};
-use model::SettingKind;
+use model::{BenchmarkId, SettingKind};
 use units::Nanos;
 
 use super::page::PageUrl;
@@ -68,8 +68,9 @@ impl Draft<'_> {
         let (title, target) = (quoted(&self.title()), quoted(&self.target.to_string()));
         format!(
             "# Made from URLs. `plimsoll run FILE` runs it; docs/definitions.md explains every key.\n\
-            format = 1\nid = \"url\"\nversion = 1\ntitle = {title}\nsummary = {}\nfamily = \"web\"\n\
+            format = 1\nid = \"{}\"\nversion = 1\ntitle = {title}\nsummary = {}\nfamily = \"web\"\n\
             headline = \"request-rate\"\ntarget = {target}\n",
+            BenchmarkId::URLS,
             quoted(summary)
         )
     }

@@ -39,7 +39,7 @@ fn an_interrupt_stops_the_check_of_objects() {
     let (_server, address) = fixture.serve(&["one-object", "--fault", "stall"]);
     let url = format!("http://{address}/");
     let running = fixture.start(&["run", "one-object", "--target", &url, "--load", "1", "--out", "run.plim"]);
-    running.wait_for("Checking objects of every kind");
+    running.wait_for("Fetching ");
     running.signal(Signal::INT);
     running.end().expect(130).expect_stderr("interrupted before the first load point");
     assert!(!fixture.path("run.plim").exists());

@@ -77,7 +77,7 @@ impl Writer {
             Block::List(items) => self.call("points", items.iter().map(rich)),
             Block::Note(NoteKind::Info, text) => self.call("note", [rich(text)]),
             Block::Note(NoteKind::Warning, text) => self.call("warning", [rich(text)]),
-            Block::Fold { title, blocks } => self.fold(title, blocks),
+            Block::Fold { title, blocks, .. } => self.fold(title, blocks),
         }
     }
 
@@ -157,10 +157,7 @@ mod tests {
             Block::List(vec![text()]),
             Block::Note(NoteKind::Info, text()),
             Block::Note(NoteKind::Warning, text()),
-            Block::Fold {
-                title: says.into(),
-                blocks: vec![Block::Heading(says.into()), Block::Table(table())],
-            },
+            Block::bulky_fold(says, vec![Block::Heading(says.into()), Block::Table(table())]),
         ];
         Document {
             title: says.into(),
