@@ -25,6 +25,7 @@ mod preflight;
 mod prices;
 mod program_name;
 mod progress;
+mod reasons;
 mod results;
 mod seal_key;
 mod secrets;
@@ -36,6 +37,7 @@ mod subject;
 mod table;
 mod trust;
 mod url;
+mod wrap;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -82,12 +82,57 @@ fn found_text(most: Load, found: &SearchResult, words: &Words) -> String {
                 .to_owned()
         }
         (SearchEnd::TooFew, _) => "too few operations to judge a higher load".to_owned(),
+        // The runs of one load can differ; most of those at this one failed.
+        (SearchEnd::Server, Some(level)) if found.is_noisy => {
+            format!("{} failed more often than it passed", most.at_level(level).text(&words.user))
+        }
         (SearchEnd::Server, Some(level)) => format!("{} is too high", most.at_level(level).text(&words.user)),
         (SearchEnd::Server, None) => "a higher load does not increase throughput".to_owned(),
     };
-    let noisy =
-        if found.is_noisy { "; load points contradicted each other, so repeat the search" } else { "" };
-    format!("Highest load: {at}, {:.1} {} ({end}; {points}{noisy}).", max.throughput, words.score)
+    let noisy = match found.is_noisy {
+        true => {
+            " Near the limit, results differed from one load point to the next: repeat the search for a firm answer."
+        }
+        false => "",
+    };
+    // The headline has the rate: that of the best run of this load, which is not their mean.
+    format!("Highest load: {at} ({end}; {points}).{noisy}")
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::find_max::Maximum;
+    use model::Noun;
+
+    use super::*;
+
+    /// 18 clients ran three times, 19 passed once and failed twice: one rate for 18 clients, that of the headline, and nothing
+    /// about 19 that its own load points contradict.
+    #[test]
+    fn a_search_whose_load_points_differ_says_so_and_states_no_second_rate() {
+        let words = Words {
+            operation: Noun::regular("request"),
+            user: Noun::regular("client"),
+            unit: Noun::regular("page"),
+            score: "requests per second".to_owned(),
+            score_heading: "Requests/second".to_owned(),
+            response_heading: "Response time".to_owned(),
+        };
+        let found = |is_noisy| SearchResult {
+            max: Some(Maximum { level: 18.0, throughput: 412.3 }),
+            end: SearchEnd::Server,
+            fails_at: Some(19.0),
+            is_noisy,
+            n_runs: 12,
+        };
+        let text = |is_noisy| found_text(Load::Users(100), &found(is_noisy), &words);
+        assert_eq!(text(false), "Highest load: 18 clients (19 clients is too high; 12 load points).");
+        assert_eq!(
+            text(true),
+            "Highest load: 18 clients (19 clients failed more often than it passed; 12 load points). Near the limit, results \
+             differed from one load point to the next: repeat the search for a firm answer."
+        );
+    }
 }
 
 #[cfg(test)]

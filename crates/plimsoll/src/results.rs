@@ -1,5 +1,6 @@
 //! The results of a run: read from its file, analyzed, and printed on the terminal.
 
+use std::io::stdout;
 use std::path::Path;
 
 use analysis::{Analysis, Analyzer, Finding, Reason, VerdictState};
@@ -10,9 +11,11 @@ use units::WallTime;
 
 use crate::paths::time_text;
 use crate::prices;
+use crate::reasons::reason_lines;
 use crate::shell;
 use crate::stderr::warn;
 use crate::table::table_text;
+use crate::wrap::{terminal_width, wrapped};
 
 /// A run file that has been read and analyzed.
 pub(crate) struct Results {
@@ -139,15 +142,19 @@ impl Results {
         Some(format!("hint: the server saturates between {from} and {to}; `{option} {loads}` shows where"))
     }
 
-    /// Returns results table, headline and verdict as text.
+    /// Returns results table, headline and verdict as text for standard output.
     pub(crate) fn text(&self) -> String {
+        let width = terminal_width(stdout());
         let mut text = table_text(&disclosure::results_table(&self.analysis));
-        text.push_str(&format!("\n\n{}", self.verdict_text()));
+        for note in disclosure::table_notes(&self.report()) {
+            text.push_str(&format!("\n {}", wrapped(&note, width)));
+        }
+        text.push_str(&format!("\n\n{}", self.verdict_text(width)));
         text
     }
 
-    /// Returns the headline with the verdict and its reasons: never one without the other.
-    pub(crate) fn verdict_text(&self) -> String {
+    /// Returns the headline with the verdict and its reasons: never one without the other. Lines are broken at a width.
+    pub(crate) fn verdict_text(&self, width: Option<usize>) -> String {
         let Analysis { verdict, modifications, .. } = &self.analysis;
         let word = match verdict.state {
             VerdictState::Valid => "VALID",
@@ -166,21 +173,14 @@ impl Results {
         lines.extend(bound.map(|bound| format!("Bottleneck: {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         lines.extend(self.gap_hint());
-        for reason in &verdict.reasons {
-            let point =
-                reason.load_point.map_or(String::new(), |index| format!("load point {}: ", index + 1));
-            let (text, hint) =
-                (disclosure::finding_text(&reason.finding), disclosure::finding_hint(&reason.finding));
-            lines.push(format!("  {point}{text} (rule `{}`)", reason.rule()));
-            lines.extend(hint.map(|hint| format!("  hint: {hint}")));
-        }
+        lines.extend(reason_lines(&verdict.reasons, width));
         lines.extend(self.notes());
         if !modifications.is_empty() {
             let list =
                 modifications.iter().map(|one| format!("{} {} → {}", one.what, one.standard, one.ours));
             lines.push(format!("Modified: {}.", list.collect::<Vec<_>>().join("; ")));
         }
-        lines.join("\n")
+        wrapped(&lines.join("\n"), width)
     }
 
     /// Returns the run as JSON.

@@ -1,5 +1,7 @@
 //! Side-by-side output of several runs, for `run` and `compare`: on the terminal, and as a document.
 
+use std::io::stdout;
+
 use analysis::compare::{Comparison, JudgedBound};
 use disclosure::{CampaignRun, Document, Provenance, Table};
 use languages::foreign_text;
@@ -10,6 +12,7 @@ use crate::commands::print;
 use crate::exit::Failure;
 use crate::results::Results;
 use crate::table::table_text;
+use crate::wrap::{terminal_width, wrapped};
 
 /// Maximum number of configuration differences shown on a terminal.
 const DIFFERENCES_MAX: usize = 12;
@@ -31,7 +34,7 @@ pub(crate) enum RedactedTargets {
 }
 
 /// Names the servers of runs as `run` does. `names` are the names of the runs. If a server has runs with different numbers
-/// of CPUs or different labels, its name includes these; if all runs are of one server, its name is the label.
+/// of CPUs, its name includes them. Different labels are in the names; if all runs are of one server, they are the names.
 pub(crate) fn server_names(read: &[Results], names: &[String], redacted: RedactedTargets) -> Vec<String> {
     let labels: Vec<Option<&str>> = read.iter().map(|run| run.plan.sut.label.as_deref()).collect();
     with_labels(&unlabeled_names(read, names, redacted), &labels)
@@ -54,17 +57,16 @@ pub(crate) fn unlabeled_names(read: &[Results], names: &[String], redacted: Reda
     (0..read.len()).map(name).collect()
 }
 
-/// Adds the labels to the names of servers that have several.
+/// Adds the labels to the names of servers, unless all runs have the same.
 fn with_labels(names: &[String], labels: &[Option<&str>]) -> Vec<String> {
     let is_one_server = names.windows(2).all(|two| two[0] == two[1]);
-    let has_several =
-        |index: usize| (0..names.len()).any(|o| names[o] == names[index] && labels[o] != labels[index]);
-    let name = |index: usize| match labels[index].map(foreign_text) {
-        Some(label) if is_one_server && has_several(index) => label,
-        Some(label) if has_several(index) => format!("{}, {label}", names[index]),
-        _ => names[index].clone(),
+    let is_one_label = labels.windows(2).all(|two| two[0] == two[1]);
+    let name = |(name, label): (&String, &Option<&str>)| match label.map(foreign_text) {
+        Some(label) if is_one_server && !is_one_label => label,
+        Some(label) if !is_one_label => format!("{name}, {label}"),
+        _ => name.clone(),
     };
-    (0..names.len()).map(name).collect()
+    names.iter().zip(labels).map(name).collect()
 }
 
 /// Returns the name of a run's server: `nginx-php-fpm-4`. A target is named by its address, or if the address is redacted
@@ -121,7 +123,7 @@ fn target(testbed: &Testbed) -> Option<&Fact> {
 /// Prints a comparison: conclusions, metrics by load point and summary, and configuration differences.
 pub(crate) fn print_comparison(comparison: &Comparison) -> Result<(), Failure> {
     for sentence in disclosure::comparison_text(comparison) {
-        print(&format!("\n{sentence}"))?;
+        print(&format!("\n{}", wrapped(&sentence, terminal_width(stdout()))))?;
     }
     if comparison.sides.len() == 1 {
         let (n, name) = (comparison.runs.len(), &comparison.sides[0].name);
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_in_the_names_of_servers_that_have_several() {
+    fn labels_are_in_the_names_of_servers_unless_all_are_the_same() {
         let named = |servers: &[&str], labels: &[Option<&str>]| {
             let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
             with_labels(&servers, labels)
@@ -185,6 +187,9 @@ mod tests {
         assert_eq!(named(&["a", "a"], &[Some("before"), Some("after")]), ["before", "after"]);
         assert_eq!(named(&["a", "a"], &[None, Some("after")]), ["a", "after"]);
         assert_eq!(named(&["a", "a"], &[Some("x"), Some("x")]), ["a", "a"]);
-        assert_eq!(named(&["a", "a", "b"], &[Some("x"), Some("y"), Some("x")]), ["a, x", "a, y", "b"]);
+        assert_eq!(named(&["a", "a", "b"], &[Some("x"), Some("y"), Some("x")]), ["a, x", "a, y", "b, x"]);
+        // Two ports of one machine.
+        assert_eq!(named(&["a:1", "a:2"], &[Some("old"), Some("new")]), ["a:1, old", "a:2, new"]);
+        assert_eq!(named(&["a:1", "a:2"], &[Some("x"), Some("x")]), ["a:1", "a:2"]);
     }
 }

@@ -9,16 +9,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use languages::escaped;
 
+use crate::wrap::{terminal_width, wrapped};
+
 /// Maximum number of buffered lines; the oldest are dropped.
 const BUFFERED_MAX: usize = 10_000;
 
 /// Lines that are buffered instead of being printed at once; `None` if lines are not buffered.
 static BUFFERED: Mutex<Option<VecDeque<String>>> = Mutex::new(None);
 
-/// Prints a line on standard error, with control characters escaped. Write errors are ignored: that nobody reads is no
+/// Prints a line on standard error, with control characters escaped, broken between words. Write errors are ignored: that nobody reads is no
 /// reason to stop a run.
 pub(crate) fn eprint(text: impl Display) {
-    eprint_styled(escaped(&text.to_string()));
+    eprint_styled(wrapped(&escaped(&text.to_string()), terminal_width(std::io::stderr())));
 }
 
 /// Prints a line that contains our own colors, and in which everything else is escaped already.

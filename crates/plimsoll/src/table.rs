@@ -4,7 +4,8 @@ use std::io::stdout;
 
 use comfy_table::{CellAlignment, Table as Lines};
 use disclosure::{Align, Column, Table};
-use rustix::termios::tcgetwinsize;
+
+use crate::wrap::{terminal_width, wrapped};
 
 /// Columns that are dropped if the terminal is too narrow, in this order: heading and unit. All other columns stay.
 const DROPPED_FIRST: [(&str, &str); 9] = [
@@ -27,13 +28,7 @@ const WORDS_MIN: usize = 12;
 
 /// Formats a table of the report for standard output: no wider than the terminal, or with all columns without one.
 pub(crate) fn table_text(table: &Table) -> String {
-    format_table(table, terminal_width())
-}
-
-/// Returns the width of the terminal on standard output; `None` if that is not a terminal, or its width is unknown.
-fn terminal_width() -> Option<usize> {
-    let size = tcgetwinsize(stdout()).ok()?;
-    (0 < size.ws_col).then_some(usize::from(size.ws_col))
+    format_table(table, terminal_width(stdout()))
 }
 
 fn format_table(table: &Table, width: Option<usize>) -> String {
@@ -59,7 +54,9 @@ fn format_table(table: &Table, width: Option<usize>) -> String {
     }
     let mut text = lines.trim_fmt();
     if !dropped.is_empty() {
-        text.push_str(&format!("\n (not shown: {}; see the report)", dropped.join(", ")));
+        let note = format!(" (not shown: {}; see the report)", dropped.join(", "));
+        text.push('\n');
+        text.push_str(&wrapped(&note, width));
     }
     text
 }
@@ -147,8 +144,9 @@ mod tests {
     fn text_is_cut_last_and_no_row_is_wrapped() {
         for width in 38..200 {
             let text = format_table(&table(), Some(width));
-            let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with(" (not shown")).collect();
+            let rows: Vec<&str> = text.lines().take_while(|line| !line.starts_with(" (not shown")).collect();
             assert_eq!(rows.len(), 3, "{width}:\n{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
             assert!(rows.iter().all(|row| row.chars().count() <= width), "{width}:\n{text}");
         }
         assert!(

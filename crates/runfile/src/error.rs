@@ -120,10 +120,11 @@ impl RunFileError {
             RunFileError::OtherFormat { .. } | RunFileError::OtherPlan { .. } => {
                 "open it with the build that recorded it".to_owned()
             }
-            RunFileError::DiskFull { .. } => {
+            RunFileError::DiskFull { path } if path.exists() => {
                 "free some space; the seconds recorded so far are kept and the run counts as incomplete"
                     .to_owned()
             }
+            RunFileError::DiskFull { .. } => "free some space; nothing was recorded".to_owned(),
             RunFileError::Busy { .. } => "try again, or wait until the run has ended".to_owned(),
             RunFileError::Damaged { path, .. } => {
                 format!("`plimsoll audit {}` lists what can still be read", path.display())
@@ -160,5 +161,21 @@ impl RunFileError {
             io::ErrorKind::AlreadyExists => RunFileError::Exists { path },
             _ => RunFileError::Io { path, doing, source },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk that is full from the start leaves no file.
+    #[test]
+    fn a_full_disk_promises_no_file_that_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.plim");
+        let hint = |path: &Path| RunFileError::DiskFull { path: path.to_owned() }.hint().unwrap();
+        assert_eq!(hint(&path), "free some space; nothing was recorded");
+        std::fs::write(&path, "").unwrap();
+        assert!(hint(&path).contains("recorded so far are kept"), "{}", hint(&path));
     }
 }

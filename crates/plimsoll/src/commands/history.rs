@@ -1,5 +1,6 @@
 //! `history`: published results, and a run compared with them.
 
+use std::io::stdout;
 use std::path::Path;
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -10,6 +11,7 @@ use super::{print, print_json};
 use crate::arguments::HistoryArguments;
 use crate::exit::{Exit, Failure};
 use crate::results::Results;
+use crate::wrap::terminal_width;
 
 /// The caveat of every comparison with published results.
 const CAVEAT: &str = "These results were published by others, with the load generators, networks and file sets of their \
@@ -79,13 +81,13 @@ fn beside(path: &Path, all: &[PublishedResult], as_json: bool) -> Result<Exit, F
             "format": 1,
             "benchmark": id,
             "rate": headline.value,
-            "verdict": results.verdict_text(),
+            "verdict": results.verdict_text(None),
             "published": equivalents.collect::<Vec<_>>(),
             "caveat": CAVEAT,
         }))?;
         return Ok(Exit::Valid);
     }
-    print(&results.verdict_text())?;
+    print(&results.verdict_text(terminal_width(stdout())))?;
     print(&format!("\n{:.1} {} in {title} equals", headline.value, headline.name))?;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -1,5 +1,6 @@
 //! `run`: runs a benchmark and writes its report.
 
+use std::io::stdout;
 use std::path::{Path, PathBuf};
 
 use analysis::compare::{MismatchPolicy, RunInput, compare};
@@ -36,6 +37,7 @@ use crate::side_by_side::{full_comparison, print_comparison};
 use crate::stderr::{eprint, warn};
 use crate::subject;
 use crate::trust;
+use crate::wrap::terminal_width;
 
 /// Time under load from which a run is announced as long.
 const LONG: Nanos = Nanos::from_secs(600);
@@ -409,7 +411,7 @@ fn finish_several(
         print_json(&json!({ "format": 1, "runs": runs.collect::<Vec<_>>(), "comparison": side_by_side }))?;
     } else {
         for (candidate, _, results, _) in &read {
-            print(&format!("\n{}\n{}", candidate.label, results.verdict_text()))?;
+            print(&format!("\n{}\n{}", candidate.label, results.verdict_text(terminal_width(stdout()))))?;
         }
     }
     if let Some(comparison) = comparison {

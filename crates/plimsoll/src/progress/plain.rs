@@ -49,8 +49,9 @@ pub(super) fn finished_text(state: &State, point: &FinishedPoint) -> Option<Stri
         false => format!("   {}", score_text(point.score, words)),
     };
     let label = state.label_if_several(point.run).map_or(String::new(), |label| format!("   {label}"));
+    let few = if point.p99.is_none() { "   (too few requests for p99)" } else { "" };
     Some(format!(
-        "  {:>2}{}  {:<16} {:>10.1}/s   p99 {:>8}   errors {}{score}{label}",
+        "  {:>2}{}  {:<16} {:>10.1}/s   p99 {:>8}   errors {}{score}{label}{few}",
         point.index + 1,
         state.total_suffix(point.run),
         load_text(point.load, words),
