@@ -350,7 +350,10 @@ mod tests {
 
     fn sequence(content: &[u8]) -> Vec<u8> {
         let length = u16::try_from(content.len()).unwrap().to_be_bytes();
-        [&[0x30, 0x82][..], &length, content].concat()
+        // The shortest form of a length that is above 127 in any certificate.
+        let head =
+            if length[0] == 0 { vec![0x30, 0x81, length[1]] } else { [&[0x30, 0x82], &length[..]].concat() };
+        [&head, content].concat()
     }
 
     /// Returns a certificate without its version, which means 1, and without extensions. Its signature is wrong then.
