@@ -341,7 +341,7 @@ mod tests {
     /// Returns the content of an element of DER, and what follows it.
     fn element(der: &[u8]) -> (&[u8], &[u8]) {
         let (start, length) = match der[1] {
-            0x82 => (4, usize::from(der[2]) << 8 | usize::from(der[3])),
+            0x82 => (4, (usize::from(der[2]) << 8) | usize::from(der[3])),
             0x81 => (3, usize::from(der[2])),
             length => (2, usize::from(length)),
         };

@@ -69,7 +69,6 @@ impl FromStr for Target {
 ///
 /// # Errors
 /// It names no absolute path of a socket: what was expected.
-#[expect(clippy::type_complexity, reason = "an error of a URL that is of this kind, or another kind of URL")]
 pub fn at_socket(url: &str) -> Option<Result<(Target, &str), &'static str>> {
     let scheme = url.get(..SOCKET_SCHEME.len()).filter(|start| start.eq_ignore_ascii_case(SOCKET_SCHEME))?;
     let rest = &url[scheme.len()..];
