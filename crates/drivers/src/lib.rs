@@ -19,6 +19,6 @@ pub mod sql;
 pub mod web;
 
 pub use net::{
-    Authorities, CertificateProblem, ClientIdentity, SocketPathError, SourceAddressError, TargetEndpoint,
-    TargetPolicy, TargetPolicyError, TlsProblem, Trust,
+    Authorities, CertificateProblem, ClientIdentity, HandshakeProblem, SocketPathError, SourceAddressError,
+    TargetEndpoint, TargetPolicy, TargetPolicyError, Trust,
 };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use drivers::web::{Access, Target, TlsDriver, WebContext, WebContextOptions};
-use drivers::{ClientIdentity, TargetPolicy, TlsProblem, Trust};
+use drivers::{ClientIdentity, HandshakeProblem, TargetPolicy, Trust};
 use model::{Connection, Outcome, Secrets, Tls, WebProtocol, WebWorkload};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::crypto::ring;
@@ -69,7 +69,10 @@ fn serve(mut stream: TlsStream) {
 }
 
 /// Makes one request to such a server; returns the outcome, its description, and the problem that is found.
-fn ask(config: Arc<ServerConfig>, identity: Option<ClientIdentity>) -> (Outcome, String, Option<TlsProblem>) {
+fn ask(
+    config: Arc<ServerConfig>,
+    identity: Option<ClientIdentity>,
+) -> (Outcome, String, Option<HandshakeProblem>) {
     let peer = Peer::start(vec![connection(move |stream| serve(accept(stream, &config)))]);
     let access = Access { identity, ..Access::default() };
     let target = Target { host: "localhost".to_owned(), port: peer.address.port(), secure: true, access };
@@ -87,7 +90,7 @@ fn ask(config: Arc<ServerConfig>, identity: Option<ClientIdentity>) -> (Outcome,
     .unwrap();
     let fixture = Fixture::with(TlsDriver::new(Rc::clone(&web)));
     let (outcome, text) = fixture.run(async |fixture| fixture.get_described(SMALL).await);
-    (outcome, text, web.tls_problem())
+    (outcome, text, web.handshake_problem())
 }
 
 #[test]
@@ -99,12 +102,12 @@ fn a_server_that_asks_for_a_client_certificate_gets_the_one_that_is_given() {
         let (outcome, text, problem) = ask(ours.server(version), None);
         assert_eq!(
             (outcome, problem),
-            (Outcome::TlsFailed, Some(TlsProblem::NoIdentity)),
+            (Outcome::TlsFailed, Some(HandshakeProblem::NoIdentity)),
             "{version:?}: {text}"
         );
         assert_eq!(text, "GET /small.html: tls failed: the server asks for a client certificate");
         let (outcome, text, problem) = ask(ours.server(version), Some(theirs.identity()));
-        let refused = Some(TlsProblem::IdentityRefused);
+        let refused = Some(HandshakeProblem::IdentityRefused);
         assert_eq!((outcome, problem), (Outcome::TlsFailed, refused), "{version:?}: {text}");
         assert_eq!(text, "GET /small.html: tls failed: the server does not accept the client certificate");
     }

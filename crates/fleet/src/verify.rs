@@ -3,7 +3,7 @@
 use std::io;
 
 use drivers::sql::StatementRefusal;
-use drivers::{CertificateProblem, TlsProblem};
+use drivers::{CertificateProblem, HandshakeProblem};
 use model::{Family, Outcome};
 use thiserror::Error;
 
@@ -49,11 +49,11 @@ pub enum VerifyError {
     },
     /// TLS cannot be established for another reason than its certificate.
     #[error("no TLS connection to {target}: {problem}")]
-    Tls {
+    Handshake {
         /// The server as given.
         target: String,
         /// The problem.
-        problem: TlsProblem,
+        problem: HandshakeProblem,
     },
     /// A page of a survey has no complete reply.
     #[error("cannot fetch a page of {target}: {text}")]

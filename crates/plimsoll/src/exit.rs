@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use analysis::VerdictState;
-use drivers::{CertificateProblem, TlsProblem};
+use drivers::{CertificateProblem, HandshakeProblem};
 use fleet::{FleetError, LoadError, NoMemoryLimit, VerifyError};
 use languages::{Diagnostics, escaped};
 use model::{Ending, Family, Outcome, Problem};
@@ -189,7 +189,7 @@ impl From<FleetError> for Failure {
             FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
                 failure(Exit::Testbed).hint(certificate_hint(problem))
             }
-            FleetError::Verify(VerifyError::Tls { problem, .. }) => {
+            FleetError::Verify(VerifyError::Handshake { problem, .. }) => {
                 failure(Exit::Testbed).hint(tls_hint(*problem))
             }
             FleetError::Verify(VerifyError::WrongData { target, .. }) => {
@@ -313,14 +313,16 @@ fn data_hint(target: &str) -> &'static str {
     }
 }
 
-fn tls_hint(problem: TlsProblem) -> &'static str {
+fn tls_hint(problem: HandshakeProblem) -> &'static str {
     match problem {
-        TlsProblem::NoIdentity => "give it one, from files in PEM: `--cert FILE --key FILE`",
-        TlsProblem::IdentityRefused => {
+        HandshakeProblem::NoIdentity => "give it one, from files in PEM: `--cert FILE --key FILE`",
+        HandshakeProblem::IdentityRefused => {
             "check that an authority which the server trusts has issued it, and that it has not expired"
         }
-        TlsProblem::OldVersion => "enable TLS 1.2 or 1.3 in the server: older versions are not measured",
-        TlsProblem::NotTls => "write `http://` if the server does not use TLS on this port",
+        HandshakeProblem::OldVersion => {
+            "enable TLS 1.2 or 1.3 in the server: older versions are not measured"
+        }
+        HandshakeProblem::NotTls => "write `http://` if the server does not use TLS on this port",
     }
 }
 

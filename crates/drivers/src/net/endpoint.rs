@@ -15,7 +15,7 @@ use crate::TargetPolicy;
 /// An address of a server with the local addresses that a load thread's connections to it come from, in turn.
 #[derive(Debug)]
 pub struct TargetEndpoint {
-    place: Place,
+    place: EndpointAddress,
     policy: TargetPolicy,
     sources: Box<[IpAddr]>,
     next_source: Cell<usize>,
@@ -23,7 +23,7 @@ pub struct TargetEndpoint {
 
 /// The place of a server.
 #[derive(Debug)]
-enum Place {
+enum EndpointAddress {
     Tcp(SocketAddr),
     Unix(SocketAddrUnix),
 }
@@ -60,7 +60,7 @@ impl TargetEndpoint {
             made.map_err(|problem| SourceAddressError { address: *source, problem })?;
         }
         Ok(TargetEndpoint {
-            place: Place::Tcp(address),
+            place: EndpointAddress::Tcp(address),
             policy,
             sources: sources.into(),
             next_source: Cell::new(0),
@@ -74,29 +74,36 @@ impl TargetEndpoint {
     pub fn of_socket(path: &Path) -> Result<TargetEndpoint, SocketPathError> {
         let address = SocketAddrUnix::new(path).map_err(|_| SocketPathError(path.display().to_string()))?;
         let (policy, next_source) = (TargetPolicy, Cell::new(0));
-        Ok(TargetEndpoint { place: Place::Unix(address), policy, sources: Box::default(), next_source })
+        Ok(TargetEndpoint {
+            place: EndpointAddress::Unix(address),
+            policy,
+            sources: Box::default(),
+            next_source,
+        })
     }
 
     /// Returns the address of the server if the policy does not allow it.
     pub(crate) fn forbidden(&self) -> Option<IpAddr> {
         match &self.place {
-            Place::Tcp(address) if !self.policy.allows(address.ip()) => Some(address.ip()),
-            Place::Tcp(_) | Place::Unix(_) => None,
+            EndpointAddress::Tcp(address) if !self.policy.allows(address.ip()) => Some(address.ip()),
+            EndpointAddress::Tcp(_) | EndpointAddress::Unix(_) => None,
         }
     }
 
     /// Returns whether it is a Unix socket.
     pub(crate) fn is_socket(&self) -> bool {
-        matches!(self.place, Place::Unix(_))
+        matches!(self.place, EndpointAddress::Unix(_))
     }
 
     /// Starts a connection. Returns the socket and whether it is already established.
     #[inline]
     pub(crate) fn begin(&self) -> Result<(OwnedFd, bool), Errno> {
         match &self.place {
-            Place::Tcp(address) if self.policy.allows(address.ip()) => tcp::begin(address, self.source()),
-            Place::Tcp(_) => Err(Errno::ACCESS),
-            Place::Unix(address) => tcp::begin_unix(address),
+            EndpointAddress::Tcp(address) if self.policy.allows(address.ip()) => {
+                tcp::begin(address, self.source())
+            }
+            EndpointAddress::Tcp(_) => Err(Errno::ACCESS),
+            EndpointAddress::Unix(address) => tcp::begin_unix(address),
         }
     }
 

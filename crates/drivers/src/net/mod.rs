@@ -4,7 +4,7 @@
 //! - `endpoint`: one address of a server, and the addresses that connections come from
 //! - `tcp`: sockets
 //! - `tls`, `certificate`, `identity`: TLS clients, the certificates that they accept, and their own
-//! - `tls_problem`: other reasons for which a TLS connection cannot be made
+//! - `handshake_problem`: other reasons for which a TLS connection cannot be made
 //! - `failure`: failures of operations
 //! - `exchange`: a request and its reply
 //! - `frames`: the frames of our own protocols
@@ -14,20 +14,20 @@ mod endpoint;
 mod exchange;
 mod failure;
 pub(crate) mod frames;
+mod handshake_problem;
 mod identity;
 mod policy;
 pub(crate) mod tcp;
 mod tls;
-mod tls_problem;
 
 pub use certificate::{Authorities, CertificateProblem, Trust};
 pub use endpoint::{SocketPathError, SourceAddressError, TargetEndpoint};
 pub(crate) use exchange::ExchangeBuffers;
 pub(crate) use failure::OperationFailure;
+pub use handshake_problem::HandshakeProblem;
 pub use identity::ClientIdentity;
 pub use policy::{TargetPolicy, TargetPolicyError};
 pub(crate) use tcp::{Received, TcpTransport};
 pub(crate) use tls::ClientTls;
-pub use tls_problem::TlsProblem;
 
 pub(crate) use policy::lookup_host;

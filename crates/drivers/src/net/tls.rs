@@ -9,9 +9,9 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, Error};
 
 use super::certificate::{CertificateProblem, CertificateVerifier, Trust};
+use super::handshake_problem::HandshakeProblem;
 use super::identity::{ClientIdentity, IdentityAnswer};
 use super::lookup_host;
-use super::tls_problem::TlsProblem;
 
 /// The configuration that all connections of a load thread to one server share.
 #[derive(Debug)]
@@ -57,13 +57,13 @@ impl ClientTls {
     }
 
     /// Returns the problem that an error of a connection means; `None` if it is another one.
-    pub(crate) fn problem_of(&self, error: &Error) -> Option<TlsProblem> {
-        TlsProblem::of(error, self.answer.is_asked(), self.answer.has_identity())
+    pub(crate) fn problem_of(&self, error: &Error) -> Option<HandshakeProblem> {
+        HandshakeProblem::of(error, self.answer.is_asked(), self.answer.has_identity())
     }
 
     /// Returns the likely reason why a server ends connections without an answer: it has asked for a client certificate.
-    pub(crate) fn problem_of_end(&self) -> Option<TlsProblem> {
+    pub(crate) fn problem_of_end(&self) -> Option<HandshakeProblem> {
         let is_unanswered = self.answer.is_asked() && !self.answer.has_identity();
-        is_unanswered.then_some(TlsProblem::NoIdentity)
+        is_unanswered.then_some(HandshakeProblem::NoIdentity)
     }
 }

@@ -19,7 +19,7 @@ use super::seen::{ObjectSeen, SeenBodies};
 use super::session::{SessionContext, SessionTarget};
 use super::target::Target;
 use super::tls::{HandshakeCounts, TlsSettings};
-use crate::net::{OperationFailure, TlsProblem};
+use crate::net::{HandshakeProblem, OperationFailure};
 use crate::{CertificateProblem, SocketPathError, SourceAddressError, TargetEndpoint, TargetPolicy, Trust};
 
 /// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls a
@@ -117,7 +117,7 @@ pub struct WebContext {
     /// Secrets to remove from it.
     secrets: Secrets,
     /// The reason for which TLS failed last, if it is known.
-    tls_problem: Cell<Option<TlsProblem>>,
+    handshake_problem: Cell<Option<HandshakeProblem>>,
 }
 
 /// The numbers of what happened to kept connections, of which most operations never hear.
@@ -187,7 +187,7 @@ impl WebContext {
             kept: Cell::default(),
             explanation: RefCell::default(),
             secrets: secrets.clone(),
-            tls_problem: Cell::default(),
+            handshake_problem: Cell::default(),
         }))
     }
 
@@ -221,7 +221,7 @@ impl WebContext {
             kept: Cell::default(),
             explanation: RefCell::default(),
             secrets: self.secrets.clone(),
-            tls_problem: Cell::default(),
+            handshake_problem: Cell::default(),
         }))
     }
 
@@ -262,27 +262,27 @@ impl WebContext {
 
     /// Returns the reason for which TLS failed last, if it is known and not the server's certificate; and the likely one
     /// where the server has just ended the connection.
-    pub fn tls_problem(&self) -> Option<TlsProblem> {
-        self.tls_problem.get().or_else(|| self.tls.as_ref()?.client.problem_of_end())
+    pub fn handshake_problem(&self) -> Option<HandshakeProblem> {
+        self.handshake_problem.get().or_else(|| self.tls.as_ref()?.client.problem_of_end())
     }
 
     /// Returns whether the server has asked for a client certificate, and there is none.
     pub(crate) fn lacks_identity(&self) -> bool {
-        self.tls.as_ref().is_some_and(|tls| tls.client.problem_of_end() == Some(TlsProblem::NoIdentity))
+        self.tls.as_ref().is_some_and(|tls| tls.client.problem_of_end() == Some(HandshakeProblem::NoIdentity))
     }
 
     /// Stores why TLS failed, in words that name the cause where it is known.
     #[cold]
     pub(crate) fn tls_failure(&self, error: &rustls::Error) -> OperationFailure {
-        let text = self.tls_problem_text(error);
+        let text = self.handshake_problem_text(error);
         self.explain(model::Outcome::TlsFailed, text)
     }
 
     /// Returns why TLS failed, in words that name the cause where it is known.
     #[cold]
-    pub(crate) fn tls_problem_text(&self, error: &rustls::Error) -> String {
+    pub(crate) fn handshake_problem_text(&self, error: &rustls::Error) -> String {
         let problem = self.tls.as_ref().and_then(|tls| tls.client.problem_of(error));
-        self.tls_problem.set(problem);
+        self.handshake_problem.set(problem);
         problem.map_or_else(|| error.to_string(), |problem| problem.to_string())
     }
 

@@ -288,11 +288,13 @@ fn tls_error(target: &str, context: &WebContext, outcome: Outcome, has_begun: bo
         Outcome::TlsFailed if let Some(problem) = context.certificate_problem() => {
             Some(VerifyError::Certificate { target, problem })
         }
-        Outcome::TlsFailed => context.tls_problem().map(|problem| VerifyError::Tls { target, problem }),
+        Outcome::TlsFailed => {
+            context.handshake_problem().map(|problem| VerifyError::Handshake { target, problem })
+        }
         // Some servers end the connection without an alert, or it is lost with the connection.
         Outcome::Truncated if has_begun => None,
         Outcome::Truncated | Outcome::Reset | Outcome::ConnectionLost => {
-            context.tls_problem().map(|problem| VerifyError::Tls { target, problem })
+            context.handshake_problem().map(|problem| VerifyError::Handshake { target, problem })
         }
         _ => None,
     }

@@ -242,7 +242,7 @@ impl TlsTransport {
                 Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
                 Ok(ConnectionState::PeerClosed) => self.has_ended = true,
                 Ok(other) => break Err(format!("cannot send a request: {other:?}")),
-                Err(error) => break Err(web.tls_problem_text(&error)),
+                Err(error) => break Err(web.handshake_problem_text(&error)),
             }
             rest.drain(..discard);
         };

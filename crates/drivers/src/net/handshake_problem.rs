@@ -6,7 +6,7 @@ use rustls::{AlertDescription, Error, InvalidMessage, PeerIncompatible};
 
 /// A reason for which a TLS connection cannot be made, besides the server's certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TlsProblem {
+pub enum HandshakeProblem {
     /// The server asks for a client certificate, and there is none to show.
     NoIdentity,
     /// The server does not accept the client certificate that it was shown.
@@ -17,16 +17,16 @@ pub enum TlsProblem {
     NotTls,
 }
 
-impl TlsProblem {
+impl HandshakeProblem {
     /// Returns the problem that an error means; `None` if it is another one. `asked` is whether the server has asked for a
     /// client certificate, and `shown` whether there is one.
-    pub(crate) fn of(error: &Error, asked: bool, shown: bool) -> Option<TlsProblem> {
+    pub(crate) fn of(error: &Error, asked: bool, shown: bool) -> Option<HandshakeProblem> {
         match error {
             Error::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13)
-            | Error::AlertReceived(AlertDescription::ProtocolVersion) => Some(TlsProblem::OldVersion),
-            Error::InvalidMessage(InvalidMessage::InvalidContentType) => Some(TlsProblem::NotTls),
+            | Error::AlertReceived(AlertDescription::ProtocolVersion) => Some(HandshakeProblem::OldVersion),
+            Error::InvalidMessage(InvalidMessage::InvalidContentType) => Some(HandshakeProblem::NotTls),
             Error::AlertReceived(alert) if asked && is_about_identity(*alert) => {
-                Some(if shown { TlsProblem::IdentityRefused } else { TlsProblem::NoIdentity })
+                Some(if shown { HandshakeProblem::IdentityRefused } else { HandshakeProblem::NoIdentity })
             }
             _ => None,
         }
@@ -50,13 +50,13 @@ fn is_about_identity(alert: AlertDescription) -> bool {
     )
 }
 
-impl fmt::Display for TlsProblem {
+impl fmt::Display for HandshakeProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            TlsProblem::NoIdentity => "the server asks for a client certificate",
-            TlsProblem::IdentityRefused => "the server does not accept the client certificate",
-            TlsProblem::OldVersion => "the server has neither TLS 1.2 nor TLS 1.3",
-            TlsProblem::NotTls => "the server does not answer in TLS",
+            HandshakeProblem::NoIdentity => "the server asks for a client certificate",
+            HandshakeProblem::IdentityRefused => "the server does not accept the client certificate",
+            HandshakeProblem::OldVersion => "the server has neither TLS 1.2 nor TLS 1.3",
+            HandshakeProblem::NotTls => "the server does not answer in TLS",
         })
     }
 }
