@@ -54,13 +54,10 @@ fn share(evidence: &Evidence) -> Option<f64> {
 /// Returns the part of the system under test that may be among the other programs, because the run did not start it and its
 /// processes are not watched: the server, or a service behind it. Each group of watched processes but one is behind another.
 fn unseen_part(evidence: &Evidence) -> Option<UnseenPart> {
-    if evidence.plan.sut.name != "external" {
-        return None;
-    }
-    let groups = evidence.resources.of_all(Counter::SutProcesses).count();
+    let groups = evidence.resources.of_all(Counter::SutProcesses).count() as u64;
     let services = evidence.resources.of_all(Counter::SutServices).map(|one| one.max).sum::<u64>();
     match groups {
-        0 => Some(UnseenPart::Server),
-        groups => (groups as u64 <= services).then_some(UnseenPart::Service),
+        0 => (evidence.plan.sut.name == "external").then_some(UnseenPart::Server),
+        groups => (groups <= services).then_some(UnseenPart::Service),
     }
 }

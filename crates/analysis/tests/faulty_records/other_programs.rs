@@ -98,8 +98,11 @@ fn a_part_of_the_system_under_test_that_is_not_seen_is_no_other_program() {
         0.4,
         None,
     );
-    // All of a server that the run started is known.
-    assert_caught(&analyze(&of_server("nginx"), &[900, 900], &[postgres, service]), "other-programs");
+    // All of a server that the run started is known, but not a database that it found.
+    assert_caught(&analyze(&of_server("nginx"), &[900, 900], &[postgres]), "other-programs");
+    let own = (Counter::SutProcesses, "", 5);
+    assert_caught(&analyze(&of_server("nginx"), &[900, 900], &[postgres, own]), "other-programs");
+    assert_valid(&analyze(&of_server("nginx"), &[900, 900], &[postgres, own, service]));
 }
 
 /// By hand: server and generator have a CPU each, others used 1.5 of the CPUs beside them, which were busy for 1.5; with 1.3
