@@ -60,12 +60,13 @@ fn serve(stream: &TcpStream, log: &Log) -> Option<()> {
             }
         }
         let (status, field, body) = match path.split('?').next().unwrap_or_default() {
-            "/" => ("200 OK", "Content-Type: text/html; charset=utf-8", "<p>always the same".to_owned()),
-            "/time" => ("200 OK", "Content-Type: text/plain", format!("request {n}")),
             "/full" if FULL <= log.n_connections.load(Ordering::Relaxed) => {
                 ("200 OK", "Content-Type: text/html; charset=utf-8", "<p>too many visitors".to_owned())
             }
-            "/full" => ("200 OK", "Content-Type: text/html; charset=utf-8", "<p>always the same".to_owned()),
+            "/" | "/full" => {
+                ("200 OK", "Content-Type: text/html; charset=utf-8", "<p>always the same".to_owned())
+            }
+            "/time" => ("200 OK", "Content-Type: text/plain", format!("request {n}")),
             "/old" => ("301 Moved Permanently", "Location: /time", String::new()),
             "/post" => ("201 Created", "Content-Type: application/json", "{}".to_owned()),
             "/fails" => ("500 Internal Server Error", "X: y", String::new()),
