@@ -6,7 +6,7 @@ use accelerator::message::{HitPath, NoBody};
 use super::fixture::{ClientResponse, Fixture, request, run};
 use super::origin::{lasting, send};
 
-/// The length of a body: a store of 4 MiB has room for three.
+/// The length of a body: a store of 5 MiB has room for four.
 const LENGTH: usize = 1 << 20;
 
 /// Goal: with all memory held by clients that read nothing, misses are passed, hits are served, nothing is refused; and
@@ -15,7 +15,7 @@ const LENGTH: usize = 1 << 20;
 fn misses_are_passed_while_clients_hold_the_memory() {
     run(async {
         let body = "x".repeat(LENGTH);
-        let fixture = Fixture::small(ExchangeSettings::default(), 4 << 20, move |received| {
+        let fixture = Fixture::small(ExchangeSettings::default(), 5 << 20, move |received| {
             if received.target().starts_with("/chunked") {
                 let head =
                     "HTTP/1.1 200 x\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -27,7 +27,7 @@ fn misses_are_passed_while_clients_hold_the_memory() {
         let ask = async |target: &str| fixture.exchange.handle(request("GET", target, &[]), NoBody).await;
         let store = &fixture.exchange.shared().store;
         let mut held = Vec::new();
-        for number in 0..3 {
+        for number in 0..4 {
             let target = format!("/{number}");
             fixture.get(&target, &[]).await;
             let hit = ask(&target).await;
@@ -41,7 +41,7 @@ fn misses_are_passed_while_clients_hold_the_memory() {
                 if target == "/new" { (HitPath::Pass, "no-room") } else { (HitPath::Miss, "uri-miss") };
             assert_eq!((passed.path, passed.reason), reason);
         }
-        assert_eq!((store.usage().objects, store.usage().evicted), (3, 0));
+        assert_eq!((store.usage().objects, store.usage().evicted), (4, 0));
         assert_eq!(fixture.get("/0", &[]).await.path, HitPath::Memory, "hits need no room");
         assert_eq!(fixture.exchange.shared().flights.filling_bytes(), 0);
         held.pop();
@@ -58,7 +58,7 @@ fn misses_are_passed_while_clients_hold_the_memory() {
 fn collapsed_readers_share_the_memory_of_one_body() {
     run(async {
         let body = "x".repeat(LENGTH);
-        let fixture = Fixture::small(ExchangeSettings::default(), 4 << 20, move |_| lasting(&body)).await;
+        let fixture = Fixture::small(ExchangeSettings::default(), 5 << 20, move |_| lasting(&body)).await;
         let store = &fixture.exchange.shared().store;
         let asked = (0..20).map(|_| {
             let (exchange, request) = (std::rc::Rc::clone(&fixture.exchange), request("GET", "/", &[]));

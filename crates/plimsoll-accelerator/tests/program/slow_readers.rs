@@ -68,7 +68,8 @@ fn resident(id: u32) -> u64 {
 /// Returns a figure of the metrics page.
 fn metric(admin: &str, name: &str) -> u64 {
     let mut stream = TcpStream::connect(admin).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").unwrap();
+    let head = format!("GET /metrics HTTP/1.1\r\nHost: {admin}\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
     let lines = BufReader::new(stream).lines().map(Result::unwrap);
     let start = format!("plimsoll_accelerator_{name} ");
     let mut values = lines.filter_map(|line| line.strip_prefix(&start)?.parse::<f64>().ok());
