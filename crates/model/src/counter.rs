@@ -167,6 +167,7 @@ counters! {
     SutCpuSystem "sut.cpu_system" Total Micros "CPU time of the server's processes in the kernel.";
     SutBusiestThread "sut.busiest_thread" Level Micros "CPU time per second of the server's busiest thread.";
     SutThreadDemand "sut.thread_demand" Level Micros "Greatest CPU time and run delay per second of one of the server's threads.";
+    SutBusiestProcess "sut.busiest_process" Level Micros "CPU time per second of the threads of the server's busiest process.";
     SutPeriods "sut.periods" Total Count "Enforcement periods of the server's CPU quota.";
     SutThrottledPeriods "sut.throttled_periods" Total Count "Enforcement periods in which the server was throttled.";
     SutThrottled "sut.throttled" Total Micros "Time for which the CPU quota throttled the server.";

@@ -14,14 +14,16 @@ pub struct ThreadUse {
     pub run_queue: Nanos,
 }
 
-/// The most that one of several threads had of the CPUs between two readings, in µs per second; the two numbers may be of
-/// different threads.
+/// The most that one of several threads had of the CPUs between two readings, and that one process had, in µs per second; the
+/// numbers may be of different threads and processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ThreadPeaks {
     /// Time on a CPU.
     pub(crate) cpu: u64,
     /// Time on a CPU or runnable without one.
     pub(crate) demand: u64,
+    /// Time on a CPU of all threads of a process.
+    pub(crate) process: u64,
 }
 
 impl ThreadUse {
@@ -30,21 +32,29 @@ impl ThreadUse {
         let cpu = self.cpu.saturating_sub(earlier.cpu).0;
         let waited = self.run_queue.saturating_sub(earlier.run_queue).0;
         let per_second = |nanos: u64| (nanos as f64 / 1000.0 / seconds).round() as u64;
-        let peaks = ThreadPeaks { cpu: per_second(cpu), demand: per_second(cpu.saturating_add(waited)) };
+        let (cpu, demand) = (per_second(cpu), per_second(cpu.saturating_add(waited)));
+        let peaks = ThreadPeaks { cpu, demand, process: cpu };
         (0.0 < seconds).then_some(peaks)
     }
 }
 
 impl ThreadPeaks {
-    /// Returns the greater of each.
+    /// Returns the greater of each, of two processes.
     pub(crate) fn max(self, other: ThreadPeaks) -> ThreadPeaks {
-        ThreadPeaks { cpu: self.cpu.max(other.cpu), demand: self.demand.max(other.demand) }
+        let (cpu, demand) = (self.cpu.max(other.cpu), self.demand.max(other.demand));
+        ThreadPeaks { cpu, demand, process: self.process.max(other.process) }
     }
 
-    /// Reports those of all threads of the server.
+    /// Returns those of two threads of one process.
+    pub(crate) fn beside(self, other: ThreadPeaks) -> ThreadPeaks {
+        ThreadPeaks { process: self.process.saturating_add(other.process), ..self.max(other) }
+    }
+
+    /// Reports those of all processes of the server.
     pub(crate) fn report(self, into: &mut Vec<Reading>) {
         into.push(Reading::new(Counter::SutBusiestThread, self.cpu));
         into.push(Reading::new(Counter::SutThreadDemand, self.demand));
+        into.push(Reading::new(Counter::SutBusiestProcess, self.process));
     }
 }
 

@@ -200,7 +200,7 @@ impl WatchedProcesses {
             into.append(&mut own);
         }
         self.programs.report(self.known.values(), into);
-        let peaks = self.known.values().filter_map(Process::thread_peaks).reduce(ThreadPeaks::max);
+        let peaks = self.known.values().filter_map(Process::cpu_peaks).reduce(ThreadPeaks::max);
         peaks.into_iter().for_each(|peaks| peaks.report(into));
         pids
     }
@@ -274,16 +274,18 @@ impl WatchedProcesses {
     fn sample_status(&mut self, pid: u32, group: usize) {
         let Some((name, stat)) = Process::read_stat(pid) else { return };
         let program = self.programs.name(&name);
-        match self.known.remove(&pid) {
+        let mut process = match self.known.remove(&pid) {
             // The id may have been reused in the meantime.
             Some(before) if before.stat.start_ticks == stat.start_ticks => {
-                self.known.insert(pid, before.seen_again(program, group, stat));
+                before.seen_again(program, group, stat)
             }
             before => {
                 before.iter().for_each(|before| self.end(before));
-                self.known.insert(pid, Process::new(program, group, stat));
+                Process::new(program, group, stat)
             }
-        }
+        };
+        process.sample_cpu(self.clock.now());
+        self.known.insert(pid, process);
     }
 
     /// Examines the next threads that have run, of processes with several; at most `most`.
@@ -414,8 +416,8 @@ mod tests {
             }
             processes.known.insert(pid, process);
         }
-        let peaks = processes.known.values().filter_map(Process::thread_peaks).reduce(ThreadPeaks::max);
-        assert_eq!(peaks, Some(ThreadPeaks { cpu: 900_000, demand: 950_000 }));
+        let peaks = processes.known.values().filter_map(Process::cpu_peaks).reduce(ThreadPeaks::max);
+        assert_eq!(peaks, Some(ThreadPeaks { cpu: 900_000, demand: 950_000, process: 990_000 }));
     }
 
     /// Goal: a child that is started while its parent is watched joins the group, and its end loses nothing.

@@ -3,11 +3,12 @@
 use model::Counter;
 use units::Nanos;
 
-use super::task::{FileRoom, Task, stat_text};
+use super::task::{FileRoom, Task, ThreadRate, stat_text};
+use super::ticks_to_micros;
 use super::turn::Turn;
 use crate::kernel_file::{self, keyed_after_colon};
 use crate::process::{ProcessStat, parse_stat};
-use crate::thread_use::ThreadPeaks;
+use crate::thread_use::{ThreadPeaks, ThreadUse};
 
 /// A process as last read.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(super) struct Process {
     pub(super) ended_delay: Nanos,
     pub(super) disk: Option<DiskBytes>,
     pub(super) files: Option<OpenFiles>,
+    /// Its CPU time per second, threads that have ended included.
+    rate: ThreadRate,
     /// Position of the rotation among its threads.
     next: usize,
     /// Whether a thread was not found, so that the list is out of date.
@@ -71,6 +74,7 @@ impl Process {
             ended_delay: Nanos::ZERO,
             disk: None,
             files: None,
+            rate: ThreadRate::default(),
             next: 0,
             is_stale: false,
         }
@@ -79,6 +83,12 @@ impl Process {
     /// Returns the same process with what was read again.
     pub(super) fn seen_again(self, program: String, group: usize, stat: ProcessStat) -> Process {
         Process { program, group, stat, ..self }
+    }
+
+    /// Samples its CPU time as read last.
+    pub(super) fn sample_cpu(&mut self, now: Nanos) {
+        let cpu = Nanos(ticks_to_micros(self.stat.own_ticks).saturating_mul(1000));
+        self.rate.sample(now, ThreadUse { cpu, ..ThreadUse::default() });
     }
 
     /// Reads name and status of a process.
@@ -160,9 +170,11 @@ impl Process {
         Nanos(delays.fold(self.ended_delay.0, u64::saturating_add))
     }
 
-    /// Returns the most that one of its threads had of the CPUs; `None` before the second sample.
-    pub(super) fn thread_peaks(&self) -> Option<ThreadPeaks> {
-        self.tasks.iter().filter_map(|task| task.rate.per_second).reduce(ThreadPeaks::max)
+    /// Returns the most that one of its threads had of the CPUs, and what all of them had; `None` before the second sample.
+    pub(super) fn cpu_peaks(&self) -> Option<ThreadPeaks> {
+        let threads = self.tasks.iter().filter_map(|task| task.rate.per_second).reduce(ThreadPeaks::beside);
+        let process = self.rate.per_second.map(|rate| rate.cpu);
+        threads.map(|peaks| ThreadPeaks { process: process.unwrap_or(peaks.process), ..peaks })
     }
 }
 
@@ -194,6 +206,19 @@ fn open_files_max(pid: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By hand: 950 ms on a CPU within a second, by threads that have ended.
+    #[test]
+    fn the_cpu_time_of_threads_that_have_ended_is_that_of_the_process() {
+        let mut one = super::super::testing::process("http.server", 'S', 70);
+        one.tasks[0].rate.sample(Nanos::ZERO, ThreadUse::default());
+        one.sample_cpu(Nanos::ZERO);
+        one.stat.own_ticks += 95;
+        one.tasks[0].rate.sample(Nanos::from_secs(1), ThreadUse::default());
+        one.sample_cpu(Nanos::from_secs(1));
+        let process = ticks_to_micros(95);
+        assert_eq!(one.cpu_peaks(), Some(ThreadPeaks { cpu: 0, demand: 0, process }));
+    }
 
     /// Recorded from an nginx worker.
     #[test]

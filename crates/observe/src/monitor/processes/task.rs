@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(rate.per_second, None);
         rate.sample(Nanos::from_millis(1100), used(100, 7));
         rate.sample(Nanos::from_secs(2), used(1000, 57));
-        assert_eq!(rate.per_second, Some(ThreadPeaks { cpu: 900_000, demand: 950_000 }));
+        assert_eq!(rate.per_second, Some(ThreadPeaks { cpu: 900_000, demand: 950_000, process: 900_000 }));
         rate.sample(Nanos::from_secs(4), used(1000, 57));
         assert_eq!(rate.per_second, Some(ThreadPeaks::default()));
     }

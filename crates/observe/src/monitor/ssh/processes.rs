@@ -428,8 +428,15 @@ impl RemoteGroup {
         let threads: BTreeMap<ThreadKey, ThreadUse> = read.iter().flat_map(of_process).collect();
         let (before, known) = std::mem::replace(&mut self.threads, (now, threads.clone()));
         let seconds = now.saturating_sub(before).as_secs_f64();
-        let each = threads.iter().filter_map(|(key, used)| used.per_second(*known.get(key)?, seconds));
-        each.reduce(ThreadPeaks::max)
+        let mut processes: BTreeMap<u32, ThreadPeaks> = BTreeMap::new();
+        for ((pid, number), used) in &threads {
+            let peaks = known.get(&(*pid, *number)).and_then(|before| used.per_second(*before, seconds));
+            if let Some(peaks) = peaks {
+                let process = processes.entry(*pid).or_default();
+                *process = process.beside(peaks);
+            }
+        }
+        processes.into_values().reduce(ThreadPeaks::max)
     }
 }
 
@@ -565,7 +572,7 @@ mod tests {
         };
         assert_eq!(peaks(1, &[(10, 500, 0), (11, 0, 100)]), None);
         let found = peaks(3, &[(10, 1500, 0), (11, 20, 1900), (12, 5000, 5000)]);
-        assert_eq!(found, Some(ThreadPeaks { cpu: 500_000, demand: 910_000 }));
+        assert_eq!(found, Some(ThreadPeaks { cpu: 500_000, demand: 910_000, process: 510_000 }));
     }
 
     /// Goal: a search for a group leaves no gap in what is read of another one.
