@@ -16,9 +16,9 @@ const MIXED_MIN: f64 = 0.5;
 
 /// Returns a clause about a run's bottleneck, to stand behind a colon, without a full stop: `processor-bound from 4
 /// to 8 clients; mixed from 12 to 40 (CPU 78 %, disk 71 %); probably disk-bound above 40 clients`. `user` is the noun for
-/// users, which the first range and the last one have. `None` if no load point has an attribution. Where a disk's limit moves
-/// between operations and bytes, that is told behind the range: `disk-bound above 1 client, by its operations from 2 to 8, by
-/// its bandwidth at 16`.
+/// users, which the first range and the last one have. `None` if no load point has an attribution. The limit of a disk is told
+/// behind the range, with its loads where it moves: `disk-bound above 1 client, by its operations from 2 to 8, by its bandwidth
+/// at 16`; so is a CPU quota that was used up.
 ///
 /// Load points by rising load; those without a limit are left out if there are others.
 pub fn bottleneck_text(points: &[LoadPointResult], user: &Noun) -> Option<String> {
@@ -36,6 +36,17 @@ pub fn bottleneck_text(points: &[LoadPointResult], user: &Noun) -> Option<String
             });
             Some(clauses.collect::<Vec<_>>().join("; "))
         }
+    }
+}
+
+/// The form of a wait of one user alone, who meets no lock of others.
+const WAITING_ALONE: &str = "waiting for something outside its CPUs";
+
+/// Returns the form for a sentence about one load.
+pub(crate) fn bottleneck_adjective_at(load: Load, attribution: &Attribution) -> String {
+    match attribution.bottleneck {
+        Bottleneck::Waiting if is_one_user(load) => WAITING_ALONE.to_owned(),
+        _ => bottleneck_adjective(attribution),
     }
 }
 
@@ -103,6 +114,9 @@ fn adjective(bottleneck: Bottleneck) -> &'static str {
         Bottleneck::ConnectionLimit => "bound by a limit on connections",
         Bottleneck::OpenFiles => "bound by its limit on open files",
         Bottleneck::RateLimit => "bound by a rate limit of the server",
+        Bottleneck::ConcurrencyLimit => "bound by the number of operations that the server serves at once",
+        Bottleneck::ServerLimit => "bound by a limit set in the server (503)",
+        Bottleneck::BackEndConnections => "bound by failing connections to its back end",
         Bottleneck::Scheduler => "scheduler-bound",
         Bottleneck::DownstreamService => "bound by a slow service behind it",
         Bottleneck::Waiting => "bound by a lock or other waiting",
@@ -139,11 +153,14 @@ fn clause(range: &LoadRange, all: &[LoadRange], user: Option<&Noun>) -> String {
             let word = if 1 < are_used { "mixed" } else { "no single bottleneck found" };
             format!("{word} {place}{}", uses_text(&uses))
         }
-        _ => format!("{} {place}{}{}", range.adjective(), disk_limits(range), shared_at_best(&range.points)),
+        _ => {
+            let limits = disk_limits(range) + &quota_at_best(&range.points);
+            format!("{} {place}{limits}{}", range.adjective(), shared_at_best(&range.points))
+        }
     }
 }
 
-/// Returns which limit of a disk was met at which loads, if operations and bytes both were in one range; else nothing.
+/// Returns which limit of a disk was met, and at which loads if operations and bytes both were in one range; else nothing.
 fn disk_limits(range: &LoadRange) -> String {
     let limit = |point: &&LoadPointResult| match point.attribution.as_ref().map(|one| one.bottleneck) {
         Some(Bottleneck::DiskOperations) => Some("operations"),
@@ -151,12 +168,11 @@ fn disk_limits(range: &LoadRange) -> String {
         _ => None,
     };
     let parts: Vec<_> = range.points.chunk_by(|one, other| limit(one) == limit(other)).collect();
-    if parts.len() < 2 {
-        return String::new();
-    }
+    let has_moved = 1 < parts.len();
     let text = |part: &&[&LoadPointResult]| {
         let (first, last) = (part[0], part[part.len() - 1]);
-        Some(format!(", by its {} {}", limit(&first)?, loads(first.load, last.load, None)))
+        let place = has_moved.then(|| format!(" {}", loads(first.load, last.load, None)));
+        Some(format!(", by its {}{}", limit(&first)?, place.unwrap_or_default()))
     };
     parts.iter().filter_map(text).collect()
 }
@@ -171,12 +187,35 @@ fn loads(first: Load, last: Load, user: Option<&Noun>) -> String {
 }
 
 impl LoadRange<'_> {
-    /// Returns the form for a sentence; a bottleneck that is certain at one load of the range is certain for the range.
+    /// Returns the form for a sentence; a bottleneck that is certain at one load of the range is certain for the range. One user
+    /// alone meets no lock of others.
     fn adjective(&self) -> String {
+        if self.bottleneck == Bottleneck::Waiting && self.points.iter().all(|point| is_one_user(point.load)) {
+            return WAITING_ALONE.to_owned();
+        }
         let attributions = || self.points.iter().filter_map(|point| point.attribution.as_ref());
         let certain = attributions().find(|one| one.certainty == Certainty::Certain);
         certain.or_else(|| attributions().next()).map(bottleneck_adjective).unwrap_or_default()
     }
+}
+
+/// Returns whether a load is a single user.
+pub(crate) fn is_one_user(load: Load) -> bool {
+    load == Load::Users(1)
+}
+
+/// Returns the CPU quota that was used up at the load point with the highest rate where one was; else nothing.
+fn quota_at_best(points: &[&LoadPointResult]) -> String {
+    let quota =
+        |point: &&LoadPointResult| Some((point.rate, point.attribution.as_ref()?.quota.as_ref()?.cpus));
+    let best = points.iter().filter_map(quota).max_by(|one, other| one.0.total_cmp(&other.0));
+    best.map_or_else(String::new, |(_, cpus)| format!(", by its quota of {}", cpus_text(cpus)))
+}
+
+/// Writes CPU time per second: `0.2 CPUs`, `1 CPU`.
+pub(crate) fn cpus_text(cpus: f64) -> String {
+    let rounded = (1000.0 * cpus).round() / 1000.0;
+    format!("{rounded} CPU{}", if rounded == 1.0 { "" } else { "s" })
 }
 
 /// Returns a clause about a processor that the server shares with others, at the load point with the highest rate where

@@ -30,8 +30,8 @@ pub use document::{
     Span, Table, Text, Tile,
 };
 pub use findings::{
-    ReasonGroup, catalog_difference_text, compliance_text, finding_brief, finding_hint, finding_text,
-    reason_groups, table_difference_text,
+    Hints, ReasonGroup, catalog_difference_text, compliance_text, finding_brief, finding_hint, finding_text,
+    reason_groups, reason_hint, table_difference_text,
 };
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;

@@ -9,8 +9,11 @@ use analysis::finding::{
     MissingLoad, MissingPercentile, OtherCpuUse, OverflowingPart, ProgramCpuUse, ScoreOfPart, ServerUse,
     SteadyFigure, TimesExtent, UnequalTotals, UnjudgedBand, UnseenPart, ValueMoment,
 };
-use analysis::{Finding, SharedCpus};
-use disclosure::{catalog_difference_text, finding_brief, finding_hint, finding_text, table_difference_text};
+use analysis::{Analysis, Finding, Reason, SharedCpus, VerdictState};
+use disclosure::{
+    Hints, catalog_difference_text, finding_brief, finding_hint, finding_text, reason_hint,
+    table_difference_text,
+};
 use model::{CheckMoment, Limit, Outcome, Phase, RateTime, Score, parse_limits};
 use stats::Estimate;
 use units::{Nanos, Ratio};
@@ -419,6 +422,59 @@ fn every_difference_of_a_catalog_has_a_sentence() {
     );
     let named: BTreeSet<&str> = differences.iter().map(catalog_difference_name).collect();
     assert_eq!(named.len(), CATALOG_DIFFERENCES.len(), "{named:?}");
+}
+
+/// A run of an open loop, whose load points with these offered rates are valid or not.
+fn open_loop(points: &[(f64, VerdictState)]) -> Analysis {
+    let mut analysis = crate::fixture::valid().analysis;
+    let of = |(index, (offered, state)): (usize, &(f64, VerdictState))| {
+        let mut point = analysis.load_points[0].clone();
+        (point.index, point.rate, point.offered_rate) = (index as u32, *offered, Some(*offered));
+        (point.verdict.state, point.verdict.reasons, point.verdict.remarks) =
+            (*state, Vec::new(), Vec::new());
+        point
+    };
+    analysis.load_points = points.iter().enumerate().map(of).collect();
+    analysis
+}
+
+/// The reported cases: the hint about 500/s was that the server cannot sustain it, while 3000/s was valid; seven hints were to
+/// give the generator more CPUs where another program had taken them.
+#[test]
+fn hints_fit_their_cause() {
+    use VerdictState::{Invalid, Valid};
+    let (p99, limit) = (Nanos::from_millis(1_140), Nanos::from_millis(5));
+    let server = Some(ServerUse::Part(Ratio(0.3)));
+    let late =
+        Reason { load_point: Some(1), finding: Finding::GeneratorLateness { agent: 0, p99, limit, server } };
+    let delivered = Reason {
+        load_point: Some(1),
+        finding: Finding::Delivered { rate: 400.0, offered: 500.0, limit: Ratio(0.95) },
+    };
+    let hint = |analysis: &Analysis, reason: &Reason| reason_hint(analysis, reason).unwrap();
+    let carried = open_loop(&[(3000.0, Valid), (500.0, Invalid)]);
+    for reason in [&late, &delivered] {
+        assert!(
+            hint(&carried, reason).starts_with("a rate as high was carried"),
+            "{}",
+            hint(&carried, reason)
+        );
+    }
+    let overload = open_loop(&[(500.0, Valid), (3000.0, Invalid)]);
+    assert!(hint(&overload, &late).starts_with("this rate is far above the highest valid one"));
+    assert_eq!(hint(&overload, &delivered), finding_hint(&delivered.finding).unwrap());
+    let mut near = open_loop(&[(500.0, Valid), (600.0, Invalid)]);
+    assert_eq!(hint(&near, &late), finding_hint(&late.finding).unwrap());
+    let programs = vec![ProgramCpuUse { name: "cc1".to_owned(), cpus: 0.9 }];
+    let used = OtherCpuUse { total: 0.9, programs };
+    let (waited, limit) = (Ratio(0.4), Ratio(0.3));
+    let finding = Finding::GeneratorRunQueue { agent: 0, waited, limit, others: Some(used), server };
+    near.load_points[1].verdict.reasons.push(Reason { load_point: Some(1), finding });
+    assert!(hint(&near, &late).starts_with("end other programs"), "{}", hint(&near, &late));
+    // A hint is given once.
+    let mut hints = Hints::new(&near);
+    assert!(hints.next_of(&late).is_some() && hints.next_of(&late).is_none());
+    assert!(hints.next_of(&delivered).is_some());
 }
 
 #[test]

@@ -7,10 +7,14 @@ use disclosure::{ReasonGroup, reason_groups};
 const HINTS_MAX: usize = 3;
 
 /// Returns the lines, none wider than the terminal.
-pub(crate) fn reason_lines(reasons: &[Reason], width: Option<usize>) -> Vec<String> {
+pub(crate) fn reason_lines(
+    reasons: &[Reason],
+    width: Option<usize>,
+    hint: impl Fn(&Reason) -> Option<&'static str>,
+) -> Vec<String> {
     let mut lines: Vec<String> = reason_groups(reasons).iter().map(|group| line(group, width)).collect();
     let mut hints: Vec<&str> = Vec::new();
-    for hint in reasons.iter().filter_map(|reason| disclosure::finding_hint(&reason.finding)) {
+    for hint in reasons.iter().filter_map(hint) {
         if !hints.contains(&hint) {
             hints.push(hint);
         }
@@ -80,6 +84,10 @@ mod tests {
         }
     }
 
+    fn own_hint(reason: &Reason) -> Option<&'static str> {
+        disclosure::finding_hint(&reason.finding)
+    }
+
     fn late() -> Finding {
         let (p99, limit) = (Nanos::from_millis(9), Nanos::from_millis(5));
         Finding::GeneratorLateness { agent: 0, p99, limit, server: None }
@@ -105,7 +113,7 @@ mod tests {
         ];
         let at = |index: u32| findings.iter().map(move |finding| reason(Some(index), finding.clone()));
         let reasons: Vec<Reason> = (0..4).flat_map(at).collect();
-        let lines = reason_lines(&reasons, Some(80));
+        let lines = reason_lines(&reasons, Some(80), own_hint);
         let of_rules: Vec<&String> = lines.iter().filter(|line| line.ends_with("`)")).collect();
         assert_eq!(of_rules.len(), 7, "{lines:#?}");
         assert!(of_rules.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
@@ -113,7 +121,7 @@ mod tests {
         assert_eq!(of_rules[0], first, "{lines:#?}");
         // With two lines above them for each of headline and bottleneck, and two below for the files.
         for (width, rows) in [(60, 18), (80, 14), (100, 12)] {
-            let printed = crate::wrap::wrapped(&reason_lines(&reasons, Some(width)).join("\n"), Some(width));
+            let printed = crate::wrap::wrapped(&reason_lines(&reasons, Some(width), own_hint).join("\n"), Some(width));
             assert!(printed.lines().count() <= rows, "{width}:\n{printed}");
             assert!(printed.lines().all(|line| line.chars().count() <= width), "{width}:\n{printed}");
         }
@@ -127,7 +135,7 @@ mod tests {
             reason(Some(2), waited(0.4)),
             reason(Some(2), late()),
         ];
-        let lines = reason_lines(&reasons, None);
+        let lines = reason_lines(&reasons, None, own_hint);
         assert!(lines[0].starts_with("  the run file has no ending"), "{lines:#?}");
         let first = "  load points 1 and 3, at 1: load agent 0: its threads waited 45.0 % of the time for a CPU, limit";
         assert!(

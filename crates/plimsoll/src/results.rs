@@ -125,7 +125,7 @@ impl Results {
             }
         }
         let note = |reason: &&Reason| {
-            let hint = disclosure::finding_hint(&reason.finding);
+            let hint = disclosure::reason_hint(&self.analysis, reason);
             let text =
                 format!("Note: {} (rule `{}`).", disclosure::finding_text(&reason.finding), reason.rule());
             [Some(text), hint.map(|hint| format!("hint: {hint}"))]
@@ -173,7 +173,9 @@ impl Results {
         lines.extend(bound.map(|bound| format!("Bottleneck: {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         lines.extend(self.gap_hint());
-        lines.extend(reason_lines(&verdict.reasons, width));
+        lines.extend(reason_lines(&verdict.reasons, width, |reason| {
+            disclosure::reason_hint(&self.analysis, reason)
+        }));
         lines.extend(self.notes());
         if !modifications.is_empty() {
             let list =

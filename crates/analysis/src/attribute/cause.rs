@@ -53,6 +53,23 @@ const CPU_FREE: &[Condition] = &[below(Indicator::ProcessorUse, 0.90)];
 const GOODPUT_FLAT: &[Condition] =
     &[below(Indicator::ProcessorUse, 0.90), below(Indicator::RateOfLoadGrowth, 0.75)];
 
+/// The least share of operations that a server refuses or fails for it to be a limit. A house rule.
+const FAILED_MIN: f64 = 0.05;
+
+/// It refuses operations.
+const REFUSED: Condition = at_least(Indicator::Refused, FAILED_MIN);
+
+/// The least number of operations served at once ÷ share refused of a limit on their number: 1 by Erlang's loss formula, less
+/// what chance and the ends of the phase take.
+const SERVED_OF_REFUSED_MIN: f64 = 0.8;
+
+/// The same, and the kernel did not refuse them in its place.
+const CUT_BY_SERVER: &[Condition] = &[
+    below(Indicator::ProcessorUse, 0.90),
+    below(Indicator::RateOfLoadGrowth, 0.75),
+    below(Indicator::ListenOverflows, 1.0),
+];
+
 /// The server's CPUs are not fully used, and something holds its rate back: a connection that is accepted a little
 /// late but served in time has met no limit.
 const HELD_BACK: &[Condition] = &[below(Indicator::ProcessorUse, 0.90), below(Indicator::RateOfIdeal, 0.95)];
@@ -93,6 +110,21 @@ const WANTS_CPUS: &[Condition] = &[
 const NO_OTHER_WAITS: &[Condition] = &[
     below(Indicator::DiskBusy, 0.60),
     below(Indicator::HeldByService, 0.60),
+    below(Indicator::ThreadsAtLock, 0.50),
+    below(Indicator::SessionsAtLock, 0.50),
+];
+
+/// The CPUs that a process uses whose threads take turns at one. House rules: an interpreter that is always held leaves a tenth
+/// for the change of threads, and network and files are served without it.
+const ONE_CPU_MIN: f64 = 0.90;
+const ONE_CPU_MAX: f64 = 1.20;
+
+/// The rate is held back, and no operations are seen to wait for a disk, a service or a lock.
+const ONE_PROCESS: &[Condition] = &[
+    below(Indicator::RateOfIdeal, 0.95),
+    below(Indicator::DiskBusy, 0.60),
+    below(Indicator::HeldByService, 0.60),
+    below(Indicator::PoolAtLimit, 1.0),
     below(Indicator::ThreadsAtLock, 0.50),
     below(Indicator::SessionsAtLock, 0.50),
 ];
@@ -244,6 +276,17 @@ pub const CAUSES: &[Cause] = &[
     ),
     // A server with one thread fills one CPU of several: all waiting for it is a consequence.
     cause(Bottleneck::Processor, &[at_least(Indicator::BusiestThread, 0.90)], SLOWED),
+    // So does a process whose threads take turns, as those of one interpreter do; a little more where some of its work, as in
+    // the kernel, needs no turn.
+    indirect(
+        Bottleneck::Processor,
+        &[
+            at_least(Indicator::BusiestProcess, ONE_CPU_MIN),
+            below(Indicator::BusiestProcess, ONE_CPU_MAX),
+            below(Indicator::RateOfLoadGrowth, 0.25),
+        ],
+        ONE_PROCESS,
+    ),
     cause(
         Bottleneck::Processor,
         &[
@@ -283,7 +326,29 @@ pub const CAUSES: &[Cause] = &[
     cause(Bottleneck::Network, &[at_least(Indicator::QueueBacklog, 1500.0)], HELD_BACK),
     cause(Bottleneck::Network, &[at_least(Indicator::QueueDrops, 1.0)], HELD_BACK),
     cause(Bottleneck::OpenFiles, &[at_least(Indicator::OpenFilesOfLimit, 0.98)], HELD_BACK),
-    cause(Bottleneck::RateLimit, &[at_least(Indicator::Refused, 0.05)], GOODPUT_FLAT),
+    // Of a limit on the number of operations that are served at once, that number is steadier than their rate.
+    cause(
+        Bottleneck::ConcurrencyLimit,
+        &[
+            REFUSED,
+            at_least(Indicator::ServedOfRefused, SERVED_OF_REFUSED_MIN),
+            at_least(Indicator::ServedInFlight, 0.0),
+            below(Indicator::NumberVariation, 0.5),
+        ],
+        GOODPUT_FLAT,
+    ),
+    cause(Bottleneck::RateLimit, &[REFUSED, at_least(Indicator::RefusedByRate, 0.5)], GOODPUT_FLAT),
+    cause(Bottleneck::RateLimit, &[REFUSED, at_least(Indicator::NumberVariation, 2.0)], GOODPUT_FLAT),
+    // Where both are as steady, it may be either.
+    cause(
+        Bottleneck::ServerLimit,
+        &[REFUSED, at_least(Indicator::ServedOfRefused, SERVED_OF_REFUSED_MIN)],
+        GOODPUT_FLAT,
+    ),
+    cause(Bottleneck::RateLimit, &[REFUSED], GOODPUT_FLAT),
+    // What a server does to operations is more direct than what the others wait for.
+    cause(Bottleneck::BackEndConnections, &[at_least(Indicator::BackEndErrors, FAILED_MIN)], GOODPUT_FLAT),
+    indirect(Bottleneck::ConnectionLimit, &[at_least(Indicator::ConnectionsCut, FAILED_MIN)], CUT_BY_SERVER),
     // Sessions of a database say what they wait for.
     indirect(Bottleneck::Waiting, &[at_least(Indicator::SessionsAtLock, 0.50)], SEEN_AND_FREE),
     // Workers that all wait for one lock are busy, but more of them would wait for it too.
@@ -353,7 +418,7 @@ pub const CAUSES: &[Cause] = &[
     ),
     indirect(
         Bottleneck::ConnectionLimit,
-        &[at_least(Indicator::PoolAtLimit, 2.0), below(Indicator::RateOfIdeal, 0.95)],
+        &[at_least(Indicator::PoolAtLimit, 1.0), below(Indicator::RateOfIdeal, 0.95)],
         SEEN_AND_FREE,
     ),
     // Without think times, more users bring more: but each waits for something that is neither a CPU nor a disk.
@@ -433,6 +498,11 @@ impl Cause {
             .filter_map(|condition| Some((*condition, *indicators.get(&condition.indicator)?)))
             .collect()
     }
+}
+
+/// Returns the condition by which the lowest load is judged by the next one.
+pub(super) const fn hindsight_condition(growth_max: f64) -> Condition {
+    below(Indicator::RateAtNextLoad, growth_max)
 }
 
 /// Returns the first rule that holds; `None` if none does.
@@ -667,6 +737,99 @@ mod tests {
         assert_eq!(with(0.32), Bottleneck::WorkerLimit);
         assert_eq!(with(0.95), Bottleneck::Processor);
         assert_eq!(named(&crowded), Bottleneck::Processor);
+    }
+
+    /// The reported case: nginx with `limit_conn 4` and 300 requests per second, of which 75 were served and 225 refused, was
+    /// bound by a rate limit. 3.85 operations were served at once, which is at most a limit on their number.
+    #[test]
+    fn a_limit_on_number_is_told_from_a_rate_limit() {
+        use Indicator::*;
+        let refusing = [(ProcessorUse, 0.1), (Refused, 0.75), (RateOfLoadGrowth, 0.02)];
+        let with = |served: f64, variation: Option<f64>, by_rate| {
+            let served =
+                [(ServedInFlight, served), (ServedOfRefused, served / 0.75), (RefusedByRate, by_rate)];
+            let variation = variation.map(|ratio| (NumberVariation, ratio));
+            named(&refusing.into_iter().chain(served).chain(variation).collect::<Vec<_>>())
+        };
+        assert_eq!(with(3.85, Some(0.2), 0.0), Bottleneck::ConcurrencyLimit);
+        assert_eq!(with(3.85, Some(0.2), 1.0), Bottleneck::ConcurrencyLimit, "whatever the status says");
+        assert_eq!(with(3.85, None, 0.0), Bottleneck::ServerLimit, "neither varies");
+        assert_eq!(with(3.85, Some(1.1), 0.0), Bottleneck::ServerLimit, "both vary alike");
+        assert_eq!(with(3.85, Some(4.0), 0.0), Bottleneck::RateLimit);
+        assert_eq!(with(3.85, None, 1.0), Bottleneck::RateLimit, "429");
+        assert_eq!(
+            with(0.08, None, 0.0),
+            Bottleneck::RateLimit,
+            "one place would be busy for three quarters"
+        );
+        assert_eq!(with(0.08, Some(0.3), 0.0), Bottleneck::RateLimit);
+        assert_eq!(named(&refusing), Bottleneck::RateLimit, "runs from before the number was known");
+    }
+
+    /// The reported cases: nginx with 16 local ports to its back end, which answered 340 of 600 requests per second with 502, was
+    /// bound by a slow service; with 24 `worker_connections` for 64 clients, of whose operations 98.7 % were cut off, by its
+    /// number of workers.
+    #[test]
+    fn failures_come_before_the_waits_of_other_operations() {
+        use Indicator::*;
+        let slow = [(ProcessorUse, 0.2), (RateOfIdeal, 0.1), (RateOfLoadGrowth, 0.1)];
+        let waits = [
+            (HeldByService, 1.0),
+            (SessionsAtLock, 0.9),
+            (WorkersBusy, 1.0),
+            (AcceptQueue, 9.0),
+            (PoolAtLimit, 16.0),
+            (RateGrowth, 1.0),
+        ];
+        let with =
+            |failed: (Indicator, f64), wait: (Indicator, f64)| named(&[&slow[..], &[failed, wait]].concat());
+        for wait in waits {
+            assert_eq!(with((BackEndErrors, 0.57), wait), Bottleneck::BackEndConnections, "{wait:?}");
+            assert_eq!(with((ConnectionsCut, 0.987), wait), Bottleneck::ConnectionLimit, "{wait:?}");
+            for few in [BackEndErrors, ConnectionsCut] {
+                assert_eq!(
+                    with((few, 0.04), wait),
+                    named(&[&slow[..], &[wait]].concat()),
+                    "{few:?} {wait:?}"
+                );
+            }
+        }
+        // The kernel resets connections that its accept queue has no room for, and what fails at any load is no limit.
+        let overflows = [(ConnectionsCut, 0.3), (ListenOverflows, 9.0), (ListenerDrops, 9.0)];
+        assert_eq!(named(&[&slow[..], &overflows].concat()), Bottleneck::AcceptBacklog);
+        let growing =
+            [(ProcessorUse, 0.2), (RateOfIdeal, 1.0), (RateOfLoadGrowth, 1.0), (BackEndErrors, 0.1)];
+        assert_eq!(named(&growing), Bottleneck::None);
+    }
+
+    /// The reported cases: gunicorn with 16 threads made 137/s at 1 client and at 16, with 1.01 CPUs in both, and was bound by a
+    /// lock; Python's `http.server`, a thread for each connection, was bound by its accept backlog with 1.0 to 1.14 CPUs.
+    #[test]
+    fn a_process_on_one_cpu_is_the_limit_of_its_threads() {
+        use Indicator::*;
+        let interpreter = |cpus, growth| {
+            [
+                (ProcessorUse, cpus / 2.0),
+                (ServerCpus, cpus),
+                (BusiestProcess, cpus),
+                (BusiestThread, 0.3),
+                (RateOfIdeal, 0.1),
+                (RateOfLoadGrowth, growth),
+            ]
+        };
+        for (cpus, growth) in [(1.01, 0.0), (1.0, 0.02), (1.14, 0.02)] {
+            for other in
+                [(AcceptQueue, 12.0), (RateGrowth, 1.0), (ListenOverflows, 2.0), (ListenerDrops, 2.0)]
+            {
+                let found = [&interpreter(cpus, growth)[..], &[other]].concat();
+                assert_eq!(named(&found), Bottleneck::Processor, "{cpus} {other:?}");
+            }
+        }
+        for (cpus, growth) in [(0.7, 0.0), (1.4, 0.0), (1.0, 0.6)] {
+            assert_ne!(named(&interpreter(cpus, growth)), Bottleneck::Processor, "{cpus} {growth}");
+        }
+        let waits = [&interpreter(1.0, 0.0)[..], &[(HeldByService, 1.0)]].concat();
+        assert_eq!(named(&waits), Bottleneck::DownstreamService);
     }
 
     /// All workers are busy in both cases; more of them help only where they do not wait for one lock.

@@ -22,6 +22,14 @@ const AT_SOCKET_MIN: f64 = 0.6;
 /// The least ratio of operations in progress to the connections of a pool that limits them. A house rule.
 const BEYOND_POOL_MIN: f64 = 1.5;
 
+/// The relative difference up to which the threads that wait for data, or the operations that the lowest load would have in
+/// progress at this rate, are as many as the connections of a pool. A house rule.
+const AGREES_MAX: f64 = 0.2;
+
+/// The fewest connections of a pool that is recognized by the rate alone: one is also the number of whatever else lets
+/// operations pass one by one. A house rule.
+const BY_RATE_MIN: f64 = 2.0;
+
 /// The least number of accepted connections per thread of a server that does not need a thread for each. A house rule.
 const PER_THREAD_MIN: f64 = 2.0;
 
@@ -138,9 +146,9 @@ fn follows_load(service: &ServiceUse, point: &LoadPointResult, lowest: &LoadPoin
     point.index != lowest.index && GROWTH_MIN * at_lowest(service, lowest) <= service.mean
 }
 
-/// Returns whether a pool of connections to a service is used up: it has grown with the load to a number that is constant and
-/// below that of the operations in progress. Few threads that wait for data each hold such a number too, so that there
-/// must be more threads, or they wait for something else.
+/// Returns whether a pool of connections to a service is used up: their number is constant and below that of the operations in
+/// progress, and has grown with the load, or all of them are in use and always have been. Few threads that wait for data each
+/// hold such a number too, so that there must be more threads, or they wait for something else.
 fn is_full_pool(
     service: &ServiceUse,
     point: &LoadPointResult,
@@ -154,6 +162,20 @@ fn is_full_pool(
     let is_pool = has_threads || at_socket.is_some_and(|threads| threads < service.mean / 2.0);
     is_pool
         && service.is_constant
-        && follows_load(service, point, lowest)
         && BEYOND_POOL_MIN * service.mean <= in_flight
+        && (follows_load(service, point, lowest) || is_always_full(service, point, lowest, at_socket))
+}
+
+/// Returns whether the connections of a pool that was as large at the lowest load are all in use: as many threads wait for
+/// data, or the rate is what so many operations at once reach, each as fast as at the lowest load (Little's law).
+fn is_always_full(
+    service: &ServiceUse,
+    point: &LoadPointResult,
+    lowest: &LoadPointResult,
+    at_socket: Option<f64>,
+) -> bool {
+    let agrees = |n: f64| (n - service.mean).abs() <= AGREES_MAX * service.mean;
+    let by_rate = lowest.response.mean.map(|response| point.rate * response);
+    let is_same = agrees(at_lowest(service, lowest)) && point.index != lowest.index;
+    is_same && (at_socket.is_some_and(agrees) || BY_RATE_MIN <= service.mean && by_rate.is_some_and(agrees))
 }

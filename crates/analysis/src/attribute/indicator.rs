@@ -52,6 +52,7 @@ indicators! {
     CpuBusy "CPUs busy" Share "Busy time of the server's CPUs ÷ their time, whoever used it; waiting for a disk counts as idle.";
     CpuBusiest "busiest CPU" Share "The same of the busiest of these CPUs.";
     BusiestThread "busiest server thread" Share "CPU time of the server's busiest thread, of one CPU.";
+    BusiestProcess "busiest server process" Count "CPUs that the server's busiest process used, all its threads together.";
     Throttled "quota used up" Share "Periods of the CPU quota that were used up ÷ all periods.";
     RunDelay "wait for a CPU" Share "Time for which the server's runnable threads waited for a CPU ÷ that time and their CPU time.";
     CpuDemand "demand for CPUs" Share "Part of the time in which one of the server's threads, or an operation in progress, used or waited for a CPU: the greatest.";
@@ -63,8 +64,8 @@ indicators! {
     MemoryOfLimit "memory of its limit" Share "Memory in the control group that limits the server's memory ÷ that limit.";
     BufferReadsPerOperation "buffer reads per operation" PerOperation "Pages that a database read because its buffers did not hold them, per operation.";
     DiskBusy "disk busy" Share "Busy time of the busiest disk.";
-    DiskOperationsOfShare "disk requests of its share" Share "Requests of the server to disks ÷ its limit on them.";
-    DiskBytesOfShare "disk bytes of its share" Share "Bytes that the server moves to and from disks ÷ its limit on them.";
+    DiskOperationsOfShare "disk requests of their limit" Share "Requests of the server to disks ÷ their limit.";
+    DiskBytesOfShare "disk bytes of their limit" Share "Bytes that the server moves to and from disks ÷ their limit.";
     IoPressure "disk pressure" Share "Time in which a thread waited for input or output.";
     ThreadsAtDisk "threads blocked on disk I/O" Share "Threads of the server that are blocked on disk I/O ÷ threads that can have an operation in progress, at most 1.";
     DiskGrowth "disk time growth" Factor "Time that a request to that disk takes ÷ the same at the lowest load.";
@@ -90,6 +91,12 @@ indicators! {
     AcceptedAtLimit "accepted connections" Count "Connections that the server has accepted, where their number is constant, others wait, and it does not need a thread for each.";
     PoolAtLimit "connection pool" Count "Connections to a service behind the server, where they have grown with the load to a constant number below that of the operations in progress.";
     Refused "refused" Share "Replies that refuse an operation for lack of capacity ÷ all completed operations.";
+    RefusedByRate "refused by 429" Share "Refusals with status 429 (too many requests in a given time) ÷ all refusals.";
+    ServedInFlight "operations served at once" Count "Rate of successes × their mean response time, where operations are refused.";
+    ServedOfRefused "served at once of share refused" Factor "Operations served at once ÷ share refused: at least 1 where their number is limited (Erlang's loss formula with one place), less where only their rate is.";
+    NumberVariation "variation of number to rate" Factor "Variation of the operations served at once ÷ variation of their rate, between seconds; where either varies by 3 %.";
+    BackEndErrors "bad gateway" Share "Replies of a proxy that it had no answer from its back end (502, 504) ÷ all completed operations.";
+    ConnectionsCut "connections cut" Share "Operations whose connection the server refused, reset, or closed before a reply ÷ all completed operations.";
     InFlightPerWorker "operations in progress per worker" Count "Operations in progress on average ÷ workers that make pages.";
     ResponseUnexplained "response time unexplained" Share "Part of the response time in which the server neither used nor waited for a CPU; of users who never think, from 5 ms on.";
     SwitchGrowth "context switch growth" Factor "Context switches per operation ÷ the same at the lowest load.";
@@ -97,6 +104,7 @@ indicators! {
     RateOfIdeal "rate of the ideal" Share "Rate ÷ what the users would reach if nothing had to wait, N ÷ (Z + R at the lowest load).";
     RateGrowth "rate growth" Factor "Rate ÷ the highest rate at a lower load.";
     RateOfLoadGrowth "rate growth of load growth" Share "What the rate grew by ÷ what the load grew by, since the lower load with the highest rate.";
+    RateAtNextLoad "rate at the next load" Factor "Rate at the next higher load ÷ this rate, at the lowest load of users.";
     ServerUnseen "server not seen" Count "1 where the server shares the machine with the load generator and its processes were not found.";
     GeneratorFault "generator faults" Count "Rules on the generator's health that were broken.";
 }

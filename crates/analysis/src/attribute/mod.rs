@@ -6,6 +6,9 @@
 //! - `connections`: services behind the server, and limits on connections
 //! - `load_interfaces`: the network interfaces that the load passes
 //! - `web`: what only replies of the web say
+//! - `served`: operations that are served while others are refused or cut
+//! - `hindsight`: the lowest load, judged by the next one
+//! - `quota`: the CPU quota that is used up
 //! - `headroom`: the headroom of the load generator
 //! - `demand`: the demand of an operation on each resource, and the bounds that follow
 
@@ -13,9 +16,12 @@ mod cause;
 mod connections;
 mod demand;
 mod headroom;
+mod hindsight;
 mod indicator;
 mod load_interfaces;
+mod quota;
 mod read;
+mod served;
 mod web;
 
 pub use cause::{
@@ -25,6 +31,7 @@ pub use cause::{
 pub use demand::{DemandUnit, EXTRAPOLATION_MAX, RateBounds, ResourceDemand};
 pub use headroom::{GeneratorHeadroom, HeadroomSource, generator_headroom, load_threads_were_full};
 pub use indicator::{Indicator, IndicatorUnit, Indicators};
+pub use quota::CpuQuota;
 
 use load_interfaces::LoadInterfaces;
 use model::Plan;
@@ -57,8 +64,14 @@ pub enum Bottleneck {
     ConnectionLimit,
     /// A process of the server has as many open files as it may.
     OpenFiles,
-    /// The server refuses operations beyond a rate or a number that it allows.
+    /// The server refuses operations beyond a rate that it allows.
     RateLimit,
+    /// The server refuses operations beyond the number that it serves at once.
+    ConcurrencyLimit,
+    /// The server refuses operations beyond a limit of its own, of their rate or of their number.
+    ServerLimit,
+    /// A proxy has no connection to its back end: no local ports, a full pool, or a back end that refuses.
+    BackEndConnections,
     /// Context switches: threads take turns instead of working.
     Scheduler,
     /// A service behind the server, for which operations wait.
@@ -86,6 +99,9 @@ impl Bottleneck {
             Bottleneck::ConnectionLimit => "connection limit",
             Bottleneck::OpenFiles => "open files",
             Bottleneck::RateLimit => "rate limit",
+            Bottleneck::ConcurrencyLimit => "concurrency limit",
+            Bottleneck::ServerLimit => "limit set in the server",
+            Bottleneck::BackEndConnections => "connections to the back end",
             Bottleneck::Scheduler => "scheduler",
             Bottleneck::DownstreamService => "slow downstream service",
             Bottleneck::Waiting => "lock or other waiting",
@@ -151,6 +167,8 @@ pub struct Attribution {
     pub service: Option<String>,
     /// The program that used most of the server's CPUs, where the server waited for them.
     pub neighbor: Option<CpuNeighbor>,
+    /// The CPU quota that is used up, where the processor is the bottleneck because of it.
+    pub quota: Option<CpuQuota>,
 }
 
 impl Attribution {
@@ -174,33 +192,54 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
     let pairs = || points.iter().zip(&own);
     let lowest = pairs().min_by(|(one, _), (other, _)| one.load.level().total_cmp(&other.load.level()));
     let Some(lowest) = lowest else { return Vec::new() };
-    pairs()
-        .map(|(point, own)| {
-            let (indicators, services) = with_relative(plan, own, point, lowest, points);
-            let cause = cause::find_cause(&indicators);
-            let (demands, bounds) = demand::demands(plan, point);
-            let bottleneck = cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck);
-            let evidence = cause.map(|cause| cause.evidence(&indicators)).unwrap_or_default();
-            let names_service =
-                matches!(bottleneck, Bottleneck::DownstreamService | Bottleneck::ConnectionLimit);
-            let service = evidence.iter().find_map(|(condition, _)| services.of(condition.indicator));
-            let service = service.filter(|_| names_service).map(str::to_owned);
-            let has_waited = evidence.iter().any(|(condition, _)| condition.indicator == Indicator::RunDelay);
-            let is_full = |shared: &SharedCpus| shared.are_full(plan.rules.sut_saturated_min);
-            Attribution {
-                bottleneck,
-                shared: read::shared_cpus(plan, point)
-                    .filter(|shared| bottleneck == Bottleneck::Processor && is_full(shared)),
-                service,
-                neighbor: has_waited.then(|| read::neighbor(plan, point)).flatten(),
-                certainty: certainty(point, cause),
-                evidence,
-                indicators,
-                demands,
-                bounds,
-            }
-        })
-        .collect()
+    let by_itself = |(point, own)| attribute_point(plan, points, lowest, (point, own));
+    let mut found: Vec<Attribution> = pairs().map(by_itself).collect();
+    hindsight::judge_lowest(plan, points, &mut found);
+    found
+}
+
+/// Attributes a load point by itself, and by comparison with lower ones.
+fn attribute_point(
+    plan: &Plan,
+    points: &[LoadPointResult],
+    lowest: (&LoadPointResult, &PointIndicators),
+    (point, own): (&LoadPointResult, &PointIndicators),
+) -> Attribution {
+    let (indicators, services) = with_relative(plan, own, point, lowest, points);
+    let cause = cause::find_cause(&indicators);
+    let (demands, bounds) = demand::demands(plan, point);
+    let bottleneck = cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck);
+    let evidence = cause.map(|cause| cause.evidence(&indicators)).unwrap_or_default();
+    let names_service = matches!(bottleneck, Bottleneck::DownstreamService | Bottleneck::ConnectionLimit);
+    let service = evidence.iter().find_map(|(condition, _)| services.of(condition.indicator));
+    let service = service.filter(|_| names_service).map(str::to_owned);
+    let has_waited = evidence.iter().any(|(condition, _)| condition.indicator == Indicator::RunDelay);
+    let mut attribution = Attribution {
+        bottleneck,
+        certainty: certainty(point, cause),
+        evidence,
+        indicators,
+        demands,
+        bounds,
+        shared: None,
+        service,
+        neighbor: has_waited.then(|| read::neighbor(plan, point)).flatten(),
+        quota: None,
+    };
+    attribution.add_processor(plan, point);
+    attribution
+}
+
+impl Attribution {
+    /// Adds who shares the processor and the quota that is used up, where the processor is the bottleneck.
+    fn add_processor(&mut self, plan: &Plan, point: &LoadPointResult) {
+        if self.bottleneck != Bottleneck::Processor {
+            return;
+        }
+        let is_full = |shared: &SharedCpus| shared.are_full(plan.rules.sut_saturated_min);
+        self.shared = read::shared_cpus(plan, point).filter(is_full);
+        self.quota = quota::used_up(plan, point, &self.indicators);
+    }
 }
 
 fn certainty(point: &LoadPointResult, cause: Option<&Cause>) -> Certainty {

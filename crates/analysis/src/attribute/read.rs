@@ -6,7 +6,7 @@ use model::{Counter, Load, MachineRole, Plan};
 
 use super::connections::ServiceNames;
 use super::load_interfaces::LoadInterfaces;
-use super::{CpuNeighbor, Indicator, Indicators, connections, web};
+use super::{CpuNeighbor, Indicator, Indicators, connections, served, web};
 use crate::limits_in_force::{self, DISK_BYTES, DISK_OPERATIONS};
 use crate::other_programs::programs_on;
 pub(super) use crate::resources::ratio;
@@ -117,6 +117,8 @@ impl Reader<'_> {
         self.put(Indicator::CpuBusy, mean(&cpus));
         let thread = uses.sut_sum(Counter::SutBusiestThread).map(|micros| micros / 1e6);
         self.put(Indicator::BusiestThread, thread);
+        let process = uses.sut_sum(Counter::SutBusiestProcess).map(|micros| micros / 1e6);
+        self.put(Indicator::BusiestProcess, process);
         self.put(Indicator::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
         let throttled = ratio(uses.sut_sum(Counter::SutThrottledPeriods), uses.sut_sum(Counter::SutPeriods));
         self.put(Indicator::Throttled, throttled);
@@ -214,7 +216,12 @@ impl Reader<'_> {
         self.put_sum(Indicator::RequestsQueued, Counter::ServiceQueue);
         self.put(Indicator::InFlightPerWorker, web::in_flight_per_worker(self.plan, self.point));
         self.put(Indicator::OpenFilesOfLimit, open_files_of_limit(self.uses));
-        self.put(Indicator::Refused, web::refused(self.plan, self.point));
+        let refused = web::refused(self.plan, self.point);
+        self.put(Indicator::Refused, refused);
+        self.put(Indicator::RefusedByRate, web::refused_by_rate(self.plan, self.point));
+        self.indicators.extend(served::indicators(self.point, refused));
+        self.put(Indicator::BackEndErrors, web::back_end_errors(self.plan, self.point));
+        self.put(Indicator::ConnectionsCut, served::connections_cut(self.point));
         self.put(Indicator::GeneratorFault, Some(generator_faults(self.point)));
     }
 

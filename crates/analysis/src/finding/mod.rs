@@ -645,7 +645,7 @@ impl Finding {
     }
 
     /// Returns whether the generator limited the load point, so that it tells nothing about the server.
-    pub(crate) fn is_generator_limit(&self) -> bool {
+    pub fn is_generator_limit(&self) -> bool {
         matches!(
             self,
             Finding::GeneratorUnmeasured { .. }

@@ -741,6 +741,64 @@ fn a_pool_of_connections_that_is_used_up_is_a_connection_limit() {
     assert_eq!(with_service([1, 6], &threads(1, 0)).bottleneck, Bottleneck::DownstreamService);
 }
 
+/// The reported case: a pool of one connection that was counted twice. By hand: it has as many connections at 1 user as at 8, and
+/// the rate of 1 user, of 60 ms each, is that of 1 operation at a time; a thread waits for data all the time, or none does.
+#[test]
+fn a_pool_that_is_full_at_the_lowest_load_is_recognized() {
+    let pool = |connections, n_counts, at_socket| {
+        let shown = [
+            (Counter::SutThreads, "port=80", [20; 2]),
+            (Counter::SutWaitChannel, "port=80 wait_woken", [at_socket; 2]),
+        ];
+        with_services(&[("5432", [connections; 2])], n_counts, &shown)
+    };
+    let full = pool(1, 2, 1);
+    check(&full, &[(Indicator::PoolAtLimit, 1.0), (Indicator::ServiceCounts, 2.0)]);
+    assert_eq!((full.bottleneck, full.service.as_deref()), (Bottleneck::ConnectionLimit, Some("port 5432")));
+    assert_eq!(pool(1, 1, 1).bottleneck, Bottleneck::Undetermined, "counted once, it may vary");
+    assert_eq!(pool(1, 15, 0).bottleneck, Bottleneck::Waiting, "a connection that is only kept");
+    assert_eq!(pool(4, 15, 0).bottleneck, Bottleneck::Waiting, "4 connections for the rate of one");
+}
+
+/// The reported cases: a link and an interpreter that one user fills were called *none* or a lock at 1 client, and by their names
+/// at 8. By hand: one user with 20 ms is 50/s; 8 with 160 ms are 50/s, and 8 with 40 ms are 200/s.
+#[test]
+fn the_lowest_load_is_judged_by_the_next_one_at_the_same_rate() {
+    let idle = |cpu, disk| Shown { cpu, runnable: 1, disk };
+    let of = |next, low: Shown, high: Shown| named(&run(&[(1, 20, low), (8, next, high)]));
+    use Bottleneck::{DiskOperations, None, Processor};
+    assert_eq!(of(160, idle(0.88, 0.1), idle(0.96, 0.1)), [Processor; 2]);
+    assert_eq!(of(160, idle(0.4, 0.1), idle(0.96, 0.1)), [None, Processor], "one user leaves the CPUs idle");
+    assert_eq!(of(40, idle(0.88, 0.1), idle(0.96, 0.1)), [None, Processor], "the rate has grown");
+    assert_eq!(of(160, idle(0.3, 0.85), idle(0.3, 0.95)), [DiskOperations; 2]);
+    let analysis = run(&[(1, 20, idle(0.88, 0.1)), (8, 160, idle(0.96, 0.1)), (16, 320, idle(0.97, 0.1))]);
+    let lowest = analysis.load_points[0].attribution.as_ref().unwrap();
+    let evidence: Vec<Indicator> = lowest.evidence.iter().map(|(condition, _)| condition.indicator).collect();
+    assert_eq!(evidence, [Indicator::ProcessorUse, Indicator::RateAtNextLoad]);
+    check(lowest, &[(Indicator::RateAtNextLoad, 1.0)]);
+}
+
+/// A quota that is used up is told with its size: the plan's, or the one in force of the group that was watched.
+#[test]
+fn the_quota_that_is_used_up_is_told() {
+    let quota = watched(&[
+        (Counter::CpuUser, "0", |second| 150_000 * second),
+        (Counter::CpuIdle, "0", |second| 850_000 * second),
+        (Counter::SutProcesses, "port=80", |_| 1),
+        (Counter::SutCpu, "port=80", |second| 195_000 * second),
+        (Counter::SutQuota, "port=80", |_| 200_000),
+    ]);
+    assert_eq!(quota.bottleneck, Bottleneck::Processor);
+    let expected = analysis::attribute::CpuQuota { cpus: 0.2, group: Some("port=80".to_owned()) };
+    assert_eq!(quota.quota, Some(expected));
+    let half = watched(&[
+        (Counter::SutProcesses, "port=80", |_| 1),
+        (Counter::SutCpu, "port=80", |second| 100_000 * second),
+        (Counter::SutQuota, "port=80", |_| 200_000),
+    ]);
+    assert_eq!(half.quota, None);
+}
+
 /// By hand: 4 of 8 connections are accepted by 2 threads, and 4 wait; then by 4 threads, one for each.
 #[test]
 fn a_server_that_accepts_no_more_although_it_could_has_a_connection_limit() {

@@ -4,6 +4,7 @@
 //!
 //! - `record`: faults and contradictions of a record
 //! - `generator`: the load generator and other programs
+//! - `hint`: hints that fit their cause
 //! - `brief`: the form for the live view
 //! - `group`: the reasons of a verdict by rule
 //! - `limit`: compliance with the user's limits
@@ -14,6 +15,7 @@ mod brief;
 mod catalog;
 mod generator;
 mod group;
+mod hint;
 mod limit;
 mod record;
 mod table;
@@ -29,6 +31,7 @@ use units::Ratio;
 pub use brief::finding_brief;
 pub use catalog::catalog_difference_text;
 pub use group::{ReasonGroup, reason_groups};
+pub use hint::{Hints, reason_hint};
 pub use limit::compliance_text;
 pub use table::table_difference_text;
 
@@ -301,6 +304,13 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
             "requests that are not idempotent, such as POST, are not made again: keep idle connections of the server open for \
              longer than users think, or measure with `--connection per-request`",
         ),
+        Finding::Errors {
+            most_frequent: Some(Outcome::Reset | Outcome::Truncated | Outcome::StreamReset),
+            ..
+        } => Some(
+            "the server ends connections instead of replying: its log says why; a limit on connections is raised there \
+                 (nginx: `worker_connections`), else offer fewer",
+        ),
         Finding::Errors { most_frequent: Some(Outcome::WrongBytes | Outcome::WrongLength), .. } => Some(
             "a page that has other bodies by design is checked with `--check status`, or with another `reply` in a definition",
         ),
@@ -324,9 +334,12 @@ pub fn finding_hint(finding: &Finding) -> Option<&'static str> {
         }
         Finding::KindLimitNotJudged { .. } => Some("use a longer steady phase or more load"),
         Finding::TooFewOperations { .. } => Some("use a longer steady phase or more load"),
-        Finding::PhaseBoundary { .. } => {
+        Finding::PhaseBoundary { second: BoundarySecond::First, .. } => {
             Some("use a longer settle phase to keep a start-up burst out of the steady phase")
         }
+        Finding::PhaseBoundary { second: BoundarySecond::Last, .. } => Some(
+            "operations that had waited were answered together: look for a stall in the timeline, and repeat the run",
+        ),
         Finding::Drift { .. } => Some("use a longer settle phase; the server may leak or still warm up"),
         Finding::Variation { .. } => {
             Some("see the timeline; another program may run on the server from time to time")

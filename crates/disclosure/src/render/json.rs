@@ -3,8 +3,8 @@
 //! Written by hand, so that a renamed field of the program cannot change the format by accident.
 
 use analysis::{
-    KindResult, LoadPointResult, METRICS, MetricValue, PauseResult, Percentile, Reason, ScoreSummary,
-    SummaryStatistics, TimeSummary, TimelinePoint, Verdict, VerdictState,
+    Analysis, KindResult, LoadPointResult, METRICS, MetricValue, PauseResult, Percentile, Reason,
+    ScoreSummary, SummaryStatistics, TimeSummary, TimelinePoint, Verdict, VerdictState,
 };
 use model::{ConsistencyCheck, Ending, Load, MeasureUnit, Outcome, Plan, export_key};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use units::Nanos;
 
 use super::measures::{add, amounts, spread_measures, unit_suffix, units_key};
 use super::{json_price, json_resources, json_steady};
-use crate::{Report, bottleneck_text, finding_hint, finding_text};
+use crate::{Report, bottleneck_text, finding_text, reason_hint};
 
 /// The version of this format; it rises with every incompatible change.
 pub const FORMAT: u32 = 1;
@@ -30,7 +30,7 @@ pub fn json(report: &Report) -> Value {
             "modified": !analysis.modifications.is_empty(),
         })
     });
-    let load_points = analysis.load_points.iter().map(|point| load_point(point, report.plan));
+    let load_points = analysis.load_points.iter().map(|point| load_point(point, report));
     let mut value = json!({
         "format": FORMAT,
         "benchmark": {
@@ -38,7 +38,7 @@ pub fn json(report: &Report) -> Value {
             "version": analysis.benchmark.version,
             "title": analysis.benchmark.title,
         },
-        "verdict": verdict(&analysis.verdict),
+        "verdict": verdict(analysis, &analysis.verdict),
         "bottleneck": bottleneck_text(&analysis.load_points, &analysis.words.user),
         "modifications": analysis.modifications,
         "ending": ending(&analysis.ending),
@@ -103,11 +103,11 @@ pub(super) fn ending(ending: &Ending) -> Value {
     json!({ "kind": kind, "reason": reason })
 }
 
-pub(super) fn verdict(verdict: &Verdict) -> Value {
+pub(super) fn verdict(analysis: &Analysis, verdict: &Verdict) -> Value {
     let reasons = |reasons: &[Reason]| {
         let reason = |reason: &Reason| {
             let Reason { load_point, finding } = reason;
-            let (text, hint) = (finding_text(finding), finding_hint(finding));
+            let (text, hint) = (finding_text(finding), reason_hint(analysis, reason));
             json!({ "rule": reason.rule(), "load_point": load_point, "text": text, "hint": hint })
         };
         reasons.iter().map(reason).collect::<Vec<_>>()
@@ -115,8 +115,9 @@ pub(super) fn verdict(verdict: &Verdict) -> Value {
     json!({ "state": state(verdict.state), "reasons": reasons(&verdict.reasons), "remarks": reasons(&verdict.remarks) })
 }
 
-fn load_point(point: &LoadPointResult, plan: &Plan) -> Value {
-    let mut value = figures(point, plan);
+fn load_point(point: &LoadPointResult, report: &Report) -> Value {
+    let plan = report.plan;
+    let mut value = figures(point, report);
     let more = json!({
         "response": times(Some(&point.response)),
         "service": times(Some(&point.service)),
@@ -177,11 +178,12 @@ fn failure(point: &LoadPointResult, outcome: Outcome, n: u64) -> Value {
 }
 
 /// Writes the metrics of a load point, by their table.
-fn figures(point: &LoadPointResult, plan: &Plan) -> Value {
+fn figures(point: &LoadPointResult, report: &Report) -> Value {
+    let plan = report.plan;
     let mut value = json!({
         "index": point.index,
         "load": load(point.load),
-        "verdict": verdict(&point.verdict),
+        "verdict": verdict(report.analysis, &point.verdict),
         "steady_state": json_steady::steady_state(point.steadiness),
     });
     for metric in METRICS.iter().filter(|metric| metric.is_in_json(plan)) {

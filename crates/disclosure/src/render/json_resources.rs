@@ -1,6 +1,6 @@
 //! JSON of host metrics and bottlenecks.
 
-use analysis::attribute::{Attribution, Condition, DemandUnit, Threshold};
+use analysis::attribute::{Attribution, Condition, CpuQuota, DemandUnit, Threshold};
 use analysis::{LoadPointResult, ResourceUsage};
 use serde_json::{Map, Value, json};
 
@@ -19,6 +19,7 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
         shared,
         neighbor,
         service,
+        quota,
     } = attribution;
     let indicators: Map<String, Value> =
         indicators.iter().map(|(indicator, value)| (indicator.name().to_owned(), (*value).into())).collect();
@@ -56,6 +57,9 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
     }
     if let Some(service) = service {
         rendered["service"] = json!(service);
+    }
+    if let Some(CpuQuota { cpus, group }) = quota {
+        rendered["cpu_quota"] = json!({ "cpus": cpus, "group": group });
     }
     rendered
 }

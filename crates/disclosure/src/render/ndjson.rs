@@ -225,7 +225,7 @@ impl Ndjson<'_> {
     pub fn verdict(&self, analysis: &Analysis) -> String {
         line(&json!({
             "type": "verdict",
-            "verdict": verdict(&analysis.verdict),
+            "verdict": verdict(analysis, &analysis.verdict),
             "ending": ending(&analysis.ending),
             "modifications": analysis.modifications,
         }))

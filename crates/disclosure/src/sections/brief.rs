@@ -1,13 +1,11 @@
 //! The short answers on the first page: bottleneck, throughput, errors, and what to do next.
 
-use analysis::attribute::{
-    Attribution, BUFFER_READS_MIN, Bottleneck, Indicator, REFAULTS_MIN, SERVICE_COUNTS_MIN,
-    SESSIONS_AT_LOG_MIN,
-};
+use analysis::attribute::{Attribution, Bottleneck};
 use analysis::{LoadPointResult, VerdictState};
 
-use crate::bottleneck::{bottleneck_adjective, bottleneck_text};
-use crate::{Report, Text, finding_hint, numbers};
+use super::advice::advice;
+use crate::bottleneck::{bottleneck_adjective_at, bottleneck_text};
+use crate::{Report, Text, numbers, reason_hint};
 
 /// Returns the answers by their names, in reading order.
 pub(super) fn brief(report: &Report) -> Vec<(String, Text)> {
@@ -55,9 +53,7 @@ fn errors(report: &Report) -> Text {
 fn next(report: &Report) -> Text {
     let verdict = &report.analysis.verdict;
     if verdict.state != VerdictState::Valid {
-        let hint = verdict.reasons.iter().find_map(|reason| finding_hint(&reason.finding));
-        let hint = hint.unwrap_or("repeat it when nothing disturbs the machine");
-        return Text::default().sentence(&format!("Make the run valid first: {hint}."));
+        return invalid(report);
     }
     let Some(main) = report.main_point() else { return Text::default() };
     let advice: Vec<String> = match limited_point(report, main) {
@@ -65,8 +61,7 @@ fn next(report: &Report) -> Text {
         Some((point, attribution)) => {
             let is_elsewhere = point.index != main.index;
             let load = is_elsewhere.then(|| where_limited(report, main, point, attribution));
-            let relief = [Some(advice(attribution.bottleneck)), more_advice(attribution)];
-            load.into_iter().chain(relief.into_iter().flatten().map(str::to_owned)).collect()
+            load.into_iter().chain(advice(report, point, attribution)).collect()
         }
     };
     let run = report.provenance.run_file.as_deref().unwrap_or("RUN");
@@ -75,6 +70,24 @@ fn next(report: &Report) -> Text {
     );
     let sentences: Vec<String> = advice.into_iter().chain([compare]).collect();
     Text::default().sentence(&sentences.join(" "))
+}
+
+/// Returns the next step where the run is not valid: the hint of a reason, else what relieves a bottleneck that is known.
+fn invalid(report: &Report) -> Text {
+    let hint = report.analysis.verdict.reasons.iter().find_map(|reason| reason_hint(report.analysis, reason));
+    if let Some(hint) = hint {
+        return Text::default().sentence(&format!("Make the run valid first: {hint}."));
+    }
+    let is_named = |(_, found): &(&LoadPointResult, &Attribution)| {
+        !matches!(found.bottleneck, Bottleneck::Undetermined | Bottleneck::Generator)
+    };
+    let limited = report.main_point().and_then(|main| limited_point(report, main)).filter(is_named);
+    match limited {
+        Some((point, found)) => Text::default().sentence(&advice(report, point, found).join(" ")),
+        None => {
+            Text::default().sentence("Make the run valid first: repeat it when nothing disturbs the machine.")
+        }
+    }
 }
 
 /// Returns the load point whose bottleneck the advice is about: the main one where it is limited, else the next one of
@@ -102,7 +115,10 @@ fn where_limited(
 ) -> String {
     let terms = report.terms();
     let (free, limited) = (terms.load_text(main.load), terms.load_text(point.load));
-    format!("Nothing limited the server at {free}; at {limited} it was {}.", bottleneck_adjective(found))
+    format!(
+        "Nothing limited the server at {free}; at {limited} it was {}.",
+        bottleneck_adjective_at(point.load, found)
+    )
 }
 
 /// Returns the advice to offer more load; `None` if the run has searched for the highest.
@@ -114,71 +130,4 @@ fn more_load(report: &Report) -> Option<String> {
         let highest = report.terms().load_text(highest);
         format!("Nothing limited the server up to {highest}: offer more with `{flag}`, or search with `--find-max`.")
     })
-}
-
-/// Returns what relieves the cause of a bottleneck, or shows it, as other indicators say; `None` if they say nothing.
-fn more_advice(attribution: &Attribution) -> Option<&'static str> {
-    let value = |indicator| attribution.indicators.get(&indicator).copied();
-    let is_counted_rarely = value(Indicator::ServiceCounts).is_some_and(|n| n < SERVICE_COUNTS_MIN);
-    let is_read_again = value(Indicator::RefaultsPerOperation).is_some_and(|n| REFAULTS_MIN <= n);
-    let has_small_buffers = value(Indicator::BufferReadsPerOperation).is_some_and(|n| BUFFER_READS_MIN <= n);
-    let waits_for_log = value(Indicator::SessionsAtLog).is_some_and(|share| SESSIONS_AT_LOG_MIN <= share);
-    match attribution.bottleneck {
-        Bottleneck::Undetermined if is_counted_rarely => Some(
-            "The server’s connections to services were counted too rarely: measure for longer, or with fewer connections on \
-             the machine.",
-        ),
-        Bottleneck::DiskOperations | Bottleneck::DiskBandwidth if is_read_again => {
-            Some("Memory comes first: much of what is read had been in memory and was evicted.")
-        }
-        Bottleneck::DiskOperations | Bottleneck::DiskBandwidth if has_small_buffers => Some(
-            "The database’s buffers come first: it reads pages that they do not hold. Make them larger, as far as there is \
-             memory.",
-        ),
-        Bottleneck::DiskOperations | Bottleneck::DiskBandwidth if waits_for_log => Some(
-            "Its log comes first: sessions wait until it is written. A faster disk for the log relieves them.",
-        ),
-        _ => None,
-    }
-}
-
-/// Returns what relieves a bottleneck.
-fn advice(bottleneck: Bottleneck) -> &'static str {
-    match bottleneck {
-        Bottleneck::None | Bottleneck::Undetermined => {
-            "No single resource limits the server: monitor its machine (`--monitor`), and look for waits inside the \
-             application."
-        }
-        Bottleneck::Processor => {
-            "Give the server more CPU time, or lower its CPU time per operation: profile it under this load."
-        }
-        Bottleneck::Memory => "Give the server more memory, or let it keep less in it.",
-        Bottleneck::DiskOperations => {
-            "Keep more in memory, batch writes, or use a disk with more operations per second."
-        }
-        Bottleneck::DiskBandwidth => "Keep more in memory, or use a disk with more bandwidth.",
-        Bottleneck::Network => "Send fewer bytes (compression, caching), or use a faster link.",
-        Bottleneck::AcceptBacklog => {
-            "Raise the server’s listen backlog and `net.core.somaxconn`, or accept connections faster."
-        }
-        Bottleneck::WorkerLimit => "Raise the number of workers as far as memory and CPUs allow.",
-        Bottleneck::ConnectionLimit => {
-            "Raise the limit on connections: of the server, of the pool to the service behind it, and of that service."
-        }
-        Bottleneck::OpenFiles => "Raise the server’s limit of open files (`ulimit -n`, `LimitNOFILE`).",
-        Bottleneck::RateLimit => {
-            "The server refuses operations beyond a limit of its own: raise it, or expect no more than this."
-        }
-        Bottleneck::Scheduler => "Run fewer threads at once, or give the server more CPUs.",
-        Bottleneck::DownstreamService => {
-            "The server waits for a service behind it: make that faster, or ask it less often. Watch it too (`--watch`)."
-        }
-        Bottleneck::Waiting => {
-            "The server waits while its resources are idle: look for locks, and for slow services behind it, whose processes \
-             `--watch` adds."
-        }
-        Bottleneck::Generator => {
-            "Give the load generator more CPUs (`--load-cpus`) or a machine of its own: the server’s limit was not reached."
-        }
-    }
 }

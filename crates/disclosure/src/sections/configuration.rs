@@ -2,10 +2,11 @@
 
 use model::{Fact, FactSection, FactState};
 
+use super::back_ends::with_back_ends;
 use crate::{Block, Cell, Column, Report, Row, Section, Table, Text};
 
 pub(super) fn section(report: &Report) -> Option<Section> {
-    let sections = &report.testbed.sections;
+    let sections = &with_back_ends(report);
     let blocks = match sections.is_empty() {
         true => vec![Block::Paragraph("No settings of the testbed were recorded.".into())],
         false => blocks(sections),

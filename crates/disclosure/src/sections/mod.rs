@@ -1,5 +1,7 @@
 //! The sections of the report, one file each, and the list that orders them.
 
+mod advice;
+mod back_ends;
 mod bottleneck;
 mod brief;
 mod changed_limits;
@@ -46,7 +48,7 @@ pub use price::price_text;
 pub use results::{results_table, table_notes};
 
 use crate::charts::{Axis, Format, Mark, Spacing};
-use crate::{Document, Report, Section, Text, finding_hint, finding_text};
+use crate::{Document, Hints, Report, Section, Text, finding_text};
 
 /// Makes a section of a report; `None` if it has nothing to say about this run.
 type SectionBuilder = fn(&Report) -> Option<Section>;
@@ -125,8 +127,8 @@ pub(crate) fn state_text(state: VerdictState) -> &'static str {
     }
 }
 
-/// Writes a reason with its load point, rule and hint.
-fn reason_entry(report: &Report, reason: &Reason) -> Text {
+/// Writes a reason with its load point, rule and hint, unless the hint was given.
+fn reason_entry(report: &Report, hints: &mut Hints, reason: &Reason) -> Text {
     let mut text = Text::default();
     if let Some(index) = reason.load_point {
         let load =
@@ -137,7 +139,7 @@ fn reason_entry(report: &Report, reason: &Reason) -> Text {
     }
     let found = finding_text(&reason.finding);
     text = text.sentence(&format!("{found} (rule ")).code(reason.rule()).plain(")");
-    match finding_hint(&reason.finding) {
+    match hints.next_of(reason) {
         Some(hint) => text.sentence(&format!(". Hint: {hint}")),
         None => text,
     }

@@ -7,7 +7,7 @@ use super::{reason_entry, state_text};
 use crate::bottleneck::{bottleneck_adjective, sharing_text};
 use crate::findings::{ReasonGroup, reason_groups};
 use crate::report::Growth;
-use crate::{Banner, Hero, Report, Text, numbers};
+use crate::{Banner, Hero, Hints, Report, Text, numbers};
 
 /// Returns what was tested and when, in a line.
 pub(super) fn subtitle(report: &Report) -> String {
@@ -95,17 +95,21 @@ fn server_text(report: &Report) -> String {
 /// Returns the verdict with all reasons and deviations.
 pub(super) fn banner(report: &Report) -> Banner {
     let verdict = &report.analysis.verdict;
+    let mut hints = Hints::new(report.analysis);
     Banner {
         state: verdict.state,
         text: sentence(report),
-        reasons: reason_groups(&verdict.reasons).iter().map(|group| group_entry(report, group)).collect(),
+        reasons: reason_groups(&verdict.reasons)
+            .iter()
+            .map(|group| group_entry(report, &mut hints, group))
+            .collect(),
         modified: report.analysis.modifications.iter().map(modification_text).collect(),
     }
 }
 
 /// Writes the reasons of a rule: that of its first load point, and which others have it, too.
-fn group_entry(report: &Report, group: &ReasonGroup) -> Text {
-    let text = reason_entry(report, group.first);
+fn group_entry(report: &Report, hints: &mut Hints, group: &ReasonGroup) -> Text {
+    let text = reason_entry(report, hints, group.first);
     let others: Vec<String> =
         group.load_points.iter().skip(1).map(|index| (u64::from(*index) + 1).to_string()).collect();
     match others.as_slice() {
