@@ -101,7 +101,7 @@ fn found_text(most: Load, found: &SearchResult, words: &Words) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analysis::find_max::Maximum;
+    use analysis::find_max::{LimitMeasurement, Maximum, NoData};
     use model::Noun;
 
     use super::*;
@@ -133,13 +133,6 @@ mod tests {
              differed from one load point to the next: repeat the search for a firm answer."
         );
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use analysis::find_max::{LimitMeasurement, NoData};
-
-    use super::*;
 
     #[test]
     fn a_limit_without_enough_operations_is_not_called_missed() {
