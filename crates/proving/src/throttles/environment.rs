@@ -1,8 +1,10 @@
 //! The environment of a throttle: set up for an attempt, and torn down afterwards.
 
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::Command;
+use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
 use super::table::EnvironmentKind;
@@ -10,13 +12,16 @@ use crate::bench::process::{BackgroundProcess, serve};
 use crate::namespace::{NetworkNamespace, command_in};
 use crate::shell::root;
 
+/// Maximum number of readiness checks, a hundredth of a second apart.
+const LOOKS_MAX: u32 = 500;
+
 /// A running environment, which is torn down when dropped.
 pub(super) struct ThrottleEnvironment {
     /// Dropped before the namespace.
     processes: Vec<BackgroundProcess>,
     namespace: Option<NetworkNamespace>,
-    /// The folder of a changed recipe.
-    recipe: Option<TempDir>,
+    /// The folder of a changed recipe, or of a server's files.
+    folder: Option<TempDir>,
     /// Arguments of `plimsoll run` that name the server.
     pub arguments: Vec<String>,
 }
@@ -30,7 +35,7 @@ impl ThrottleEnvironment {
         let mut held = ThrottleEnvironment {
             processes: Vec::new(),
             namespace: None,
-            recipe: None,
+            folder: None,
             arguments: Vec::new(),
         };
         match environment {
@@ -45,9 +50,13 @@ impl ThrottleEnvironment {
                 held.arguments =
                     vec![format!("--target=app://{address}"), format!("--monitor=app={address}")];
             }
+            EnvironmentKind::Interpreter => {
+                let port = held.start_interpreter()?;
+                held.arguments = vec![format!("--target=http://127.0.0.1:{port}")];
+            }
             EnvironmentKind::Burners(n) => held.burn(n)?,
             EnvironmentKind::Recipe { name, changes } => {
-                let folder = held.recipe.insert(tempfile::tempdir()?);
+                let folder = held.folder.insert(tempfile::tempdir()?);
                 let path = folder.path().join(format!("{name}.toml"));
                 std::fs::write(&path, changed_recipe(name, changes)?)?;
                 held.arguments = vec![format!("--sut={}", path.display())];
@@ -73,6 +82,24 @@ impl ThrottleEnvironment {
         let (server, address) = serve(plimsoll, &arguments)?;
         self.processes.push(server);
         Ok(address)
+    }
+
+    /// Starts the application server in Python and waits until it listens; returns its port.
+    fn start_interpreter(&mut self) -> Result<u16> {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let folder = self.folder.insert(tempfile::tempdir()?);
+        let mut command = Command::new("python3");
+        command.arg(root().join("gateways/app.py")).args(["127.0.0.1", &port.to_string()]).arg(folder.path());
+        let mut server = BackgroundProcess::start(&mut command)?;
+        for _ in 0..LOOKS_MAX {
+            server.check()?;
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+                self.processes.push(server);
+                return Ok(port);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        bail!("the application server in Python does not listen on port {port}")
     }
 
     /// Runs endless loops on the last CPU, which is the load's.
@@ -101,7 +128,7 @@ fn changed_recipe(name: &str, changes: &[(&str, &str)]) -> Result<String> {
 mod tests {
     use testbed::Recipe;
 
-    use super::super::table::THROTTLES;
+    use super::super::{limits::LIMITS, table::THROTTLES};
     use super::*;
 
     /// Goal: a recipe that is changed no longer leaves a throttle without effect, unnoticed until it is measured.
@@ -109,7 +136,7 @@ mod tests {
     fn changes_of_recipes_fit_them() {
         let folder = tempfile::tempdir().unwrap();
         let mut n_changed = 0;
-        for throttle in THROTTLES {
+        for throttle in THROTTLES.iter().chain(LIMITS) {
             let EnvironmentKind::Recipe { name, changes } = throttle.environment else { continue };
             let path = folder.path().join("changed.toml");
             std::fs::write(&path, changed_recipe(name, changes).unwrap()).unwrap();

@@ -4,6 +4,7 @@
 mod attempt;
 mod brief;
 mod environment;
+mod limits;
 pub mod sample;
 mod table;
 
@@ -23,6 +24,7 @@ use crate::shell::{root, write_page};
 use attempt::{Attempt, LEFT_OUT};
 use brief::{Trial, try_all};
 use environment::ThrottleEnvironment;
+use limits::LIMITS;
 use table::{THROTTLES, Throttle};
 
 /// The minimum share of correct results over all rounds.
@@ -139,7 +141,8 @@ pub fn perform(options: &ThrottleOptions) -> Result<()> {
         return once(&development_binary()?).map(drop);
     }
     let plimsoll = release_binary()?;
-    let chosen: Vec<&Throttle> = THROTTLES.iter().filter(|throttle| options.wants(throttle)).collect();
+    let chosen: Vec<&Throttle> =
+        THROTTLES.iter().chain(LIMITS).filter(|throttle| options.wants(throttle)).collect();
     ensure!(!chosen.is_empty(), "no throttle has {} in its name", options.chosen.join(" or "));
     let mut attempts: Vec<Vec<Attempt>> = chosen.iter().map(|_| Vec::new()).collect();
     for round in 1..=options.rounds {
@@ -246,8 +249,8 @@ mod tests {
             ..Attempt::without_run("disk operations", evidence.into())
         };
         let log = THROTTLES.iter().find(|one| one.evidence == "sessions at the log").unwrap();
-        assert!(is_right(log, &attempt("disk requests of its share 0.980, sessions at the log 0.912")));
-        assert!(!is_right(log, &attempt("disk requests of its share 0.980")));
+        assert!(is_right(log, &attempt("disk requests of their limit 0.980, sessions at the log 0.912")));
+        assert!(!is_right(log, &attempt("disk requests of their limit 0.980")));
     }
 
     /// Goal: a throttle that this machine does not enforce never counts as correct.

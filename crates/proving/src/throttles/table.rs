@@ -33,6 +33,8 @@ pub(super) enum EnvironmentKind {
     AppServer(&'static str),
     /// This many endless loops on the CPUs of the load.
     Burners(usize),
+    /// The application server in Python, as somebody starts it: one interpreter with many threads, on any CPU.
+    Interpreter,
     /// The server of a built-in recipe with texts of the recipe replaced.
     Recipe {
         /// The recipe's name.

@@ -54,11 +54,16 @@ const KINDS: [(ThrottleKind, &str, &[&str]); 18] = [
     (ThrottleKind::AcceptBacklog, "accept-backlog", &["accept backlog"]),
     (ThrottleKind::WorkerPool, "worker-pool", &["worker limit"]),
     // A server either lets connections wait, or refuses those beyond its limit.
-    (ThrottleKind::ConnectionLimit, "connection-limit", &["connection limit", "worker limit", "rate limit"]),
+    (
+        ThrottleKind::ConnectionLimit,
+        "connection-limit",
+        &["connection limit", "worker limit", "concurrency limit", "limit set in the server"],
+    ),
     (ThrottleKind::Lock, "lock", &["lock or other waiting"]),
     // A service whose connections say nothing is told from no other wait.
     (ThrottleKind::SlowService, "slow-service", &["slow downstream service", "lock or other waiting"]),
-    (ThrottleKind::RateLimit, "rate-limit", &["rate limit"]),
+    // Pages that take the same time are served at a steady rate and in a steady number.
+    (ThrottleKind::RateLimit, "rate-limit", &["rate limit", "limit set in the server"]),
     (ThrottleKind::GeneratorCpu, "generator-cpu", &["generator"]),
     (ThrottleKind::GeneratorPorts, "generator-ports", &["generator"]),
     // A link has two ends, and the generator's is one of them.
