@@ -34,6 +34,15 @@ pub struct StoredResponse {
     frequency: AtomicU8,
 }
 
+/// The body of a stored response, held by a reader.
+struct LentBody(Arc<StoredResponse>);
+
+impl AsRef<[u8]> for LentBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.body
+    }
+}
+
 impl StoredResponse {
     /// Makes a stored response; spare capacity of `lines` is freed.
     pub fn new(
@@ -102,10 +111,17 @@ impl StoredResponse {
         self.frequency.store(frequency, Ordering::Relaxed);
     }
 
+    /// Returns the body for a reader, who holds the whole object: as long as there are readers, it is not evicted.
+    ///
+    /// A clone of the body would be held unseen, because `Bytes` does not tell whether others have it.
+    pub fn lend(self: &Arc<Self>) -> Bytes {
+        Bytes::from_owner(LentBody(Arc::clone(self)))
+    }
+
     /// Returns whether somebody beside the store holds it, so that its memory would not be freed if the store let it go:
     /// it is being sent to a client, or waits to be written to disk.
     pub(crate) fn is_held(self: &Arc<Self>) -> bool {
-        1 < Arc::strong_count(self) || !(self.body.is_empty() || self.body.is_unique())
+        1 < Arc::strong_count(self)
     }
 
     /// Returns the bytes of memory that its body takes.

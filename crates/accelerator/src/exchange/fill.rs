@@ -189,11 +189,10 @@ impl StoreFill {
         let mut stored = streaming.stored.clone();
         stored.body_bytes = body.len() as u64;
         let tags = tags_of(lines.iter());
-        let object =
-            Arc::new(StoredResponse::new(key, stored, lines, body.clone(), tags, streaming.origin_time));
+        let object = Arc::new(StoredResponse::new(key, stored, lines, body, tags, streaming.origin_time));
         if shared.store.insert(&object, self.since, &self.exchange.settings.policy) {
             streaming.note_stored();
-            streaming.share(&body);
+            streaming.share(&object.lend());
         } else {
             streaming.discard();
         }

@@ -88,9 +88,9 @@ fn kind_of(request: &CacheRequest, content: &ResponseContent) -> MemoKind {
     }
 }
 
-fn body_of(object: &StoredResponse, kind: MemoKind) -> ResponseBody {
+fn body_of(object: &Arc<StoredResponse>, kind: MemoKind) -> ResponseBody {
     if kind != MemoKind::Whole || is_without_body(object.status()) {
         return ResponseBody::Empty;
     }
-    ResponseBody::Pieces(vec![object.body.clone()])
+    ResponseBody::Pieces(vec![object.lend()])
 }

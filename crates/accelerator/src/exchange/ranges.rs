@@ -1,6 +1,7 @@
 //! Ranges of a stored response (RFC 9110 §14, §15.3.7, §15.5.17).
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use cache_policy::{ByteRange, content_range};
@@ -17,7 +18,7 @@ use super::settings::ExchangeSettings;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PartialResponse<'a> {
     /// The stored response.
-    pub object: &'a StoredResponse,
+    pub object: &'a Arc<StoredResponse>,
     /// The cache status to report.
     pub cache_status: CacheStatus,
     /// The current time.
@@ -29,7 +30,7 @@ pub(super) struct PartialResponse<'a> {
 impl PartialResponse<'_> {
     /// Returns a 206 with a single range.
     pub(super) fn single_range(&self, range: ByteRange) -> Response {
-        let body = part(&self.object.body, range);
+        let body = part(&self.object.lend(), range);
         let mut lines = self.object.lines.with_room(256);
         lines.push(b"Content-Range", self.content_range(Some(range)).as_bytes());
         self.response(206, lines, vec![body])
@@ -47,7 +48,7 @@ impl PartialResponse<'_> {
             }
             let position = self.content_range(Some(*range));
             head.extend_from_slice(format!("Content-Range: {position}\r\n\r\n").as_bytes());
-            pieces.extend([Bytes::from(head), part(&self.object.body, *range)]);
+            pieces.extend([Bytes::from(head), part(&self.object.lend(), *range)]);
         }
         pieces.push(Bytes::from(format!("\r\n--{boundary}--\r\n")));
         let mut lines = self.object.lines.with_room(256);

@@ -36,7 +36,7 @@ impl Worker {
     /// Answers the requests at the start of `input` as far as their heads are remembered, at most `responses_max` of
     /// them.
     ///
-    /// Does not parse, lock, or allocate once the output has grown; responses are counted and logged as sent.
+    /// Does not parse or lock, and allocates only the handle of a large body once the output has grown; responses are counted and logged as sent.
     pub(super) fn answer_remembered(
         &self,
         peer: &Peer,
@@ -77,7 +77,7 @@ impl Worker {
             batch.responses += 1;
             batch.closes = !entry.notes().keep_alive;
             if COPIED_BYTES_MAX < body.len() {
-                batch.body = body.clone();
+                batch.body = object.lend();
                 break;
             }
             output.extend_from_slice(body);
