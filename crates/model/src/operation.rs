@@ -95,11 +95,13 @@ pub enum Outcome {
     /// The peer had ended a kept connection, or ended it in place of a reply, and the request may not be made again on
     /// another one, because it is not idempotent (RFC 9110 section 9.2.2).
     ConnectionLost = 25,
+    /// The server answered the end of a transaction, and its answer says that nothing was committed.
+    NotCommitted = 26,
 }
 
 impl Outcome {
     /// All outcomes, in the order of their numbers.
-    pub const ALL: [Outcome; 26] = [
+    pub const ALL: [Outcome; 27] = [
         Outcome::Ok,
         Outcome::Refused,
         Outcome::Reset,
@@ -126,6 +128,7 @@ impl Outcome {
         Outcome::WrongChecksum,
         Outcome::Inconsistent,
         Outcome::ConnectionLost,
+        Outcome::NotCommitted,
     ];
 
     /// Returns the outcome with a number, as stored in run files; `None` if there is none.
@@ -162,6 +165,7 @@ impl Outcome {
             Outcome::WrongChecksum => "wrong checksum",
             Outcome::Inconsistent => "inconsistent",
             Outcome::ConnectionLost => "connection lost",
+            Outcome::NotCommitted => "not committed",
         }
     }
 

@@ -144,7 +144,12 @@ mod tests {
             name: format!("weight {weight}"),
             weight,
             is_atomic: false,
-            statements: vec![SqlStatement { sql: "SELECT 1".to_owned(), rows: None, line: 1 }],
+            statements: vec![SqlStatement {
+                sql: "SELECT 1".to_owned(),
+                rows: None,
+                expect: Vec::new(),
+                line: 1,
+            }],
             parameters,
             share_gap_max: None,
             limits: Vec::new(),

@@ -2,7 +2,8 @@
 
 use units::WallTime;
 
-use super::failure::{SqlFailure, WRONG_ROWS};
+use super::failure::{NO_SUCH_COLUMN, SqlFailure, WRONG_ROWS};
+use super::transaction::LastReply;
 
 /// A parameter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +81,20 @@ pub(crate) use values;
 /// The most rows of a result that are kept. No statement of ours has as many.
 pub(crate) const ROWS_MAX: usize = 100_000;
 
+/// The most bytes of a message of the server, or of the rows of a result that are kept. No statement of ours has as many, and
+/// rows that are only counted are not kept.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+/// Returns the indexes of columns by their names.
+///
+/// # Errors
+/// A name is that of no column.
+pub(crate) fn column_indexes(names: &[&str], looked_at: &[&str]) -> Result<Box<[usize]>, SqlFailure> {
+    let index = |wanted: &&str| names.iter().position(|name| name == wanted);
+    let indexes = looked_at.iter().map(index).collect::<Option<_>>();
+    indexes.ok_or(SqlFailure::WrongResult(NO_SUCH_COLUMN))
+}
+
 /// The columns of a row of a query without parameters: name and value as a text.
 pub(crate) type TextRow = Vec<(String, Option<String>)>;
 
@@ -124,21 +139,27 @@ pub(crate) trait SqlConnection {
     /// The statement after which the server refuses to change anything in this session.
     const READ_ONLY: &'static str;
 
-    /// Whether a transaction may still be open when its commit has failed, or a procedure that begins and ends it.
-    const LEAVES_OPEN: bool;
+    /// Returns what the last reply says of the transaction, of a server that refused nothing.
+    fn last_reply(&mut self) -> &mut LastReply;
 
-    /// Prepares a statement as it is written, in the server's own words, with so many parameters.
+    /// Returns whether a transaction may still be open when a statement of it, its commit, or a procedure that begins and ends
+    /// it has failed.
+    fn may_be_open(&self) -> bool;
+
+    /// Prepares a statement as it is written, in the server's own words, with so many parameters; the values of the columns
+    /// with these names are looked at when it is executed.
     ///
     /// # Errors
-    /// The server refuses it or finds other parameters in it, or the connection is lost.
+    /// The server refuses it or finds other parameters in it, its rows do not have the columns, or the connection is lost.
     async fn prepare_as_written(
         &mut self,
         sql: &str,
         n_parameters: usize,
+        looked_at: &[&str],
     ) -> Result<Self::Statement, SqlFailure>;
 
-    /// Executes a statement; returns the number of rows that it has returned, or changed if it returns none. Rows are not
-    /// kept.
+    /// Executes a statement; returns the number of rows that it has returned, or changed if it returns none. Rows are checked
+    /// for their number of columns and the lengths of their values, and not kept.
     ///
     /// # Errors
     /// The server refuses it, or the connection is lost.
@@ -146,6 +167,18 @@ pub(crate) trait SqlConnection {
         &mut self,
         statement: &Self::Statement,
         parameters: &[SqlValue<'_>],
+    ) -> Result<u64, SqlFailure>;
+
+    /// Executes a statement as [`SqlConnection::n_rows`] does, and has the values of the columns that are looked at taken as
+    /// texts, row by row: `take` gets the index of each among them, with its value.
+    ///
+    /// # Errors
+    /// The server refuses it, or the connection is lost.
+    async fn texts_of(
+        &mut self,
+        statement: &Self::Statement,
+        parameters: &[SqlValue<'_>],
+        take: &mut dyn FnMut(usize, Option<&[u8]>),
     ) -> Result<u64, SqlFailure>;
 
     /// Returns the rows of a statement.
@@ -186,18 +219,40 @@ pub(crate) trait SqlConnection {
     /// Returns the bytes sent and received so far.
     fn bytes(&self) -> (u64, u64);
 
+    /// Begins a transaction by this statement.
+    ///
+    /// # Errors
+    /// The server refuses it or does not say that one is open, or the connection is lost.
+    async fn begin(&mut self, sql: &str) -> Result<(), SqlFailure> {
+        self.command(sql).await?;
+        self.last_reply().begun()
+    }
+
+    /// Commits the open transaction.
+    ///
+    /// # Errors
+    /// A reply since its begin says that it is not open, the server refuses or does not say that it is committed, or the connection is
+    /// lost.
+    async fn commit(&mut self) -> Result<(), SqlFailure> {
+        self.last_reply().within()?;
+        self.command("COMMIT").await?;
+        self.last_reply().committed()
+    }
+
     /// Undoes the open transaction.
     ///
     /// # Errors
-    /// The connection is lost, or the server refuses even that: what is open then is not known, and the session ends.
+    /// The connection is lost, the server refuses even that, or does not say that none is open: what is open then is not known,
+    /// and the session ends.
     async fn roll_back(&mut self) -> Result<(), SqlFailure> {
-        self.command("ROLLBACK").await.map_err(SqlFailure::ending_session)
+        self.command("ROLLBACK").await.map_err(SqlFailure::ending_session)?;
+        self.last_reply().alone()
     }
 
     /// Returns the result of a transaction's own end. Of one that has failed, what may be left of it is undone.
     async fn closed<T>(&mut self, result: Result<T, SqlFailure>) -> Result<T, SqlFailure> {
         match result {
-            Err(failure) if Self::LEAVES_OPEN => Err(self.undone(failure).await),
+            Err(failure) if self.may_be_open() => Err(self.undone(failure).await),
             result => result,
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use model::Outcome;
 use thiserror::Error;
+use units::Nanos;
 
 use super::failure::SqlFailure;
 use crate::net::CertificateProblem;
@@ -41,12 +42,12 @@ pub enum DatabaseError {
     #[error("its certificate is not accepted: {0}")]
     Certificate(CertificateProblem),
     /// It took too long.
-    #[error("{doing}: no answer within {} s", .waited.as_secs())]
+    #[error("{doing}: no answer within {waited}")]
     Slow {
         /// The attempt.
         doing: &'static str,
         /// The time waited.
-        waited: Duration,
+        waited: Nanos,
     },
     /// There is a schema of this name, one of ours, which is not ours.
     #[error("there is a schema `{0}` that Plimsoll has not made; it stays as it is")]
@@ -72,7 +73,9 @@ pub(crate) async fn within<T>(
     waited: Duration,
     attempt: impl Future<Output = T>,
 ) -> Result<T, DatabaseError> {
-    tokio::time::timeout(waited, attempt).await.map_err(|_| DatabaseError::Slow { doing, waited })
+    let slow =
+        || DatabaseError::Slow { doing, waited: Nanos(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX)) };
+    tokio::time::timeout(waited, attempt).await.map_err(|_| slow())
 }
 
 /// Returns the error of an attempt to connect.

@@ -9,6 +9,7 @@ use std::io;
 use model::Outcome;
 use rustix::io::Errno;
 
+use super::transaction::describe_not_committed;
 use crate::net::OperationFailure;
 
 // Codes of `malformed head`: the server's bytes are not of the protocol, it sends notices without end, or it wants to know
@@ -20,6 +21,8 @@ pub(crate) const OTHER_AUTHENTICATION: u64 = 4;
 // Or it offers no TLS, or is another product behind MariaDB's protocol.
 pub(crate) const NO_TLS: u64 = 5;
 pub(crate) const NOT_MARIADB: u64 = 6;
+/// It asks for the password in clear over a connection that others can read.
+pub(crate) const CLEAR_PASSWORD: u64 = 7;
 
 // Codes of `wrong bytes` beside those of all order-entry transactions.
 /// A column of a result is missing, or has a value of another type or range.
@@ -28,6 +31,8 @@ pub(crate) const WRONG_COLUMN: u64 = 7;
 pub(crate) const WRONG_ROWS: u64 = 8;
 /// The server finds other parameters in a statement than its text names.
 pub(crate) const WRONG_PARAMETERS: u64 = 9;
+/// The rows of a statement do not have a column whose value is expected.
+pub(crate) const NO_SUCH_COLUMN: u64 = 10;
 
 /// The text of the server's refusals that are kept for descriptions: the first of each SQLSTATE, and of so many.
 const MESSAGES_MAX: usize = 64;
@@ -65,6 +70,8 @@ pub(crate) enum SqlFailure {
     Lost(OperationFailure),
     /// The result is not one that the statement can have, by its code.
     WrongResult(u64),
+    /// The server's answer says that a transaction was not committed, by its code. What is open then ends with the session.
+    NotCommitted(u64),
 }
 
 /// The server's statement that it refuses something.
@@ -81,8 +88,10 @@ pub(crate) struct Refusal {
 pub(crate) struct SqlStateCode([u8; 5]);
 
 impl SqlStateCode {
-    /// A serialization failure, and a deadlock: the transaction can be begun again.
-    const CONFLICTS: [SqlStateCode; 2] = [SqlStateCode(*b"40001"), SqlStateCode(*b"40P01")];
+    /// A serialization failure, a deadlock, and a lock that another transaction did not give up in time: the transaction can be
+    /// begun again.
+    const CONFLICTS: [SqlStateCode; 3] =
+        [SqlStateCode(*b"40001"), SqlStateCode(*b"40P01"), SqlStateCode(*b"55P03")];
 
     /// It is not known whether the statement was completed, and the statement was interrupted.
     const IN_DOUBT: [SqlStateCode; 2] = [SqlStateCode(*b"40003"), SqlStateCode(*b"70100")];
@@ -127,6 +136,11 @@ impl SqlStateCode {
 
     pub(crate) fn text(self) -> String {
         self.0.iter().map(|byte| char::from(*byte)).filter(char::is_ascii_graphic).collect()
+    }
+
+    /// Returns whether it has the form of one.
+    fn is_valid(self) -> bool {
+        self.0.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
     }
 }
 
@@ -193,7 +207,7 @@ impl SqlFailure {
     pub(crate) fn ends_session(&self) -> bool {
         match self {
             SqlFailure::Refused(refusal) => refusal.is_fatal,
-            SqlFailure::Lost(_) => true,
+            SqlFailure::Lost(_) | SqlFailure::NotCommitted(_) => true,
             SqlFailure::WrongResult(_) => false,
         }
     }
@@ -217,6 +231,7 @@ impl SqlFailure {
             }
             SqlFailure::Lost(failure) => *failure,
             SqlFailure::WrongResult(code) => OperationFailure::new(Outcome::WrongBytes, *code),
+            SqlFailure::NotCommitted(code) => OperationFailure::new(Outcome::NotCommitted, *code),
         }
     }
 }
@@ -232,12 +247,15 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
     let detail = failure.detail;
     match failure.outcome {
         Outcome::WrongStatus | Outcome::Busy => {
-            let mut text =
-                format!("the database refused it with SQLSTATE {}", SqlStateCode::of_number(detail).text());
+            let state = SqlStateCode::of_number(detail);
+            let mut text = match state.is_valid() {
+                true => format!("the database refused it with SQLSTATE {}", state.text()),
+                false => "the database refused it without an SQLSTATE".to_owned(),
+            };
             if let Some(message) = message {
                 let _ = write!(text, ": {}", languages::foreign_text(message));
             }
-            if SqlStateCode::OF_OTHERS_STATEMENTS.contains(&SqlStateCode::of_number(detail)) {
+            if SqlStateCode::OF_OTHERS_STATEMENTS.contains(&state) {
                 text +=
                     "; a pooler in between must keep a connection for each session (`pool_mode = session`)";
             }
@@ -258,6 +276,10 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
             "the server speaks MariaDB's protocol, but is not MariaDB".to_owned()
         }
         Outcome::MalformedHead if detail == NO_TLS => "the database offers no TLS".to_owned(),
+        Outcome::MalformedHead if detail == CLEAR_PASSWORD => {
+            "the database asks for the password in clear, and others could read it on the way".to_owned()
+        }
+        Outcome::NotCommitted => describe_not_committed(detail).to_owned(),
         Outcome::TlsFailed => "the TLS handshake failed".to_owned(),
         Outcome::MalformedHead => "the reply is not of the database's protocol".to_owned(),
         Outcome::WrongBytes if detail == WRONG_COLUMN => {
@@ -266,6 +288,9 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
         Outcome::WrongBytes if detail == WRONG_ROWS => "a row that the data must have is missing".to_owned(),
         Outcome::WrongBytes if detail == WRONG_PARAMETERS => {
             "the database finds other parameters in the statement than it is given".to_owned()
+        }
+        Outcome::WrongBytes if detail == NO_SUCH_COLUMN => {
+            "its rows have no column of a name in `expect`".to_owned()
         }
         Outcome::WrongBytes => format!("the output does not fit the input (code {detail})"),
         _ => io::Error::from_raw_os_error(detail as i32).to_string(),
@@ -277,7 +302,9 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
 pub(crate) fn code(failure: &OperationFailure) -> u32 {
     match failure.outcome {
         Outcome::WrongStatus | Outcome::Busy => SqlStateCode::of_number(failure.detail).class(),
-        Outcome::MalformedHead | Outcome::WrongBytes => u32::try_from(failure.detail).unwrap_or(0),
+        Outcome::MalformedHead | Outcome::WrongBytes | Outcome::NotCommitted => {
+            u32::try_from(failure.detail).unwrap_or(0)
+        }
         _ => 0,
     }
 }
@@ -301,7 +328,9 @@ mod tests {
 
     #[test]
     fn conflicts_are_begun_again_and_keep_the_session() {
-        for (state, is_conflict) in [("40001", true), ("40P01", true), ("40002", false), ("23505", false)] {
+        for (state, is_conflict) in
+            [("40001", true), ("40P01", true), ("55P03", true), ("40002", false), ("23505", false)]
+        {
             assert_eq!(refused(state, false).is_conflict(), is_conflict, "{state}");
             let over = refused(state, false).ending_session();
             assert!(!over.is_conflict() && over.ends_session(), "{state}");
@@ -320,5 +349,9 @@ mod tests {
         assert!(describe(&failure, None).ends_with("for each session (`pool_mode = session`)"));
         let strange = SqlStateCode::of("4\u{7}0");
         assert_eq!(SqlStateCode::of_number(strange.number()).text(), "40??");
+        for state in ["", "4\u{7}0", "42p05"] {
+            let failure = refused(state, false).operation();
+            assert_eq!(describe(&failure, Some("no")), "the database refused it without an SQLSTATE: no");
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! - `server`: a server as a run names it, and as users connect to it; `each`: a value for each product
 //! - `stream`: the bytes of a connection, counted
 //! - `connection`: a connection with prepared statements, and the values that go over it
+//! - `row_scan`: the check of rows that are counted only
 //! - `failure`: failures by their SQLSTATE; `error`: those of work beside the users
 //! - `transaction`: what all transactions have in common; `driver`: the driver of a user
 //! - `postgres`, `mariadb`: the products
@@ -14,6 +15,7 @@ pub(crate) mod error;
 pub(crate) mod failure;
 pub(crate) mod mariadb;
 pub(crate) mod postgres;
+pub(crate) mod row_scan;
 pub(crate) mod server;
 pub(crate) mod stream;
 pub(crate) mod transaction;

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{Result, Write as _};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -36,7 +37,7 @@ enum SocketEndpoint {
 impl ServerSocket {
     pub(crate) fn of(
         server: &DatabaseServer,
-        source_addresses: &[std::net::IpAddr],
+        source_addresses: &[IpAddr],
     ) -> std::result::Result<ServerSocket, DatabaseSetupError> {
         let endpoint = match &server.place {
             DatabasePlace::Tcp(address) => {
@@ -121,6 +122,15 @@ impl MeteredStream {
         Ok(())
     }
 
+    /// Returns whether nobody else can read what goes over it: with TLS, or within this machine.
+    pub(crate) fn is_private(&self) -> bool {
+        match &self.socket {
+            Socket::Tcp(stream) => stream.peer_addr().is_ok_and(|peer| is_within_machine(peer.ip())),
+            Socket::Tls(_) | Socket::Unix(_) => true,
+            Socket::HandedOver => false,
+        }
+    }
+
     /// Goes on over TLS, to which the server has agreed.
     pub(crate) async fn encrypted(
         mut self,
@@ -136,6 +146,11 @@ impl MeteredStream {
         self.socket = Socket::Tls(Box::new(ClosingTls(stream)));
         Ok(self)
     }
+}
+
+/// Returns whether a connection with an address does not leave this machine.
+fn is_within_machine(peer: IpAddr) -> bool {
+    peer.to_canonical().is_loopback()
 }
 
 #[derive(Debug)]
@@ -218,5 +233,17 @@ impl AsyncWrite for MeteredStream {
             Socket::Unix(stream) => Pin::new(stream).poll_shutdown(context),
             Socket::HandedOver => Poll::Ready(Ok(())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_in_clear_go_over_loopback_and_no_other_address() {
+        let is_within = |address: &str| is_within_machine(address.parse().unwrap());
+        assert_eq!(["127.0.0.1", "127.8.0.1", "::1", "::ffff:127.0.0.1"].map(is_within), [true; 4]);
+        assert_eq!(["10.0.0.1", "192.168.1.2", "fd00::1", "::ffff:10.0.0.1"].map(is_within), [false; 4]);
     }
 }

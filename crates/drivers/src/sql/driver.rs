@@ -4,17 +4,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{DataTable, MeasuredValues, Outcome, SqlRequest, SqlWorkload, sql_measure};
+use model::{DataTable, DatabaseProduct, MeasuredValues, Outcome, SqlRequest, SqlWorkload, sql_measure};
 use units::RealClock;
 
 use super::SqlSetupError;
-use super::prepared::PreparedTransactions;
+use super::prepared::{ExpectedColumn, PreparedTransactions};
 use super::session::{
-    Session, StatementRefusal, TransactionFailure, TransactionResult, WrongRows, other_rows,
+    Session, StatementRefusal, TransactionFailure, TransactionResult, WrongRows, WrongValue, other_rows,
 };
 use crate::database::connection::SqlConnection;
 use crate::database::driver::{DatabaseSessions, Exchanged, SharedServer};
-use crate::database::error::{CONNECT_MAX, CONNECTING, DatabaseError, unconnected, within};
+use crate::database::error::{CONNECTING, DatabaseError, unconnected, within};
 use crate::database::failure::{SqlFailure, SqlStateCode};
 use crate::database::server::SqlServer;
 use crate::database::transaction::Changes;
@@ -28,9 +28,8 @@ pub(super) struct SessionContext<S> {
     allows_writes: bool,
 }
 
-/// The attempt to have all statements prepared, and the longest that it may take.
+/// The attempt to have all statements prepared.
 const PREPARING: &str = "preparing the statements";
-const PREPARE_MAX: Duration = Duration::from_secs(60);
 
 /// A statement that was refused when a session was opened, by the indexes of transaction and statement.
 type Refused = (usize, usize, SqlFailure);
@@ -38,20 +37,21 @@ type Refused = (usize, usize, SqlFailure);
 impl<S: SqlServer> SessionContext<S> {
     /// Prepares the transactions of a workload.
     pub(super) fn new(
+        product: DatabaseProduct,
         server: S,
         workload: &SqlWorkload,
         data: &[Arc<DataTable>],
         clock: RealClock,
     ) -> Result<Rc<SessionContext<S>>, SqlSetupError> {
-        let transactions = PreparedTransactions::new(workload, data, S::Connection::parameter_name)?;
+        let transactions = PreparedTransactions::new(product, workload, data, S::Connection::parameter_name)?;
         let shared = SharedServer::new(server, clock);
         Ok(Rc::new(SessionContext { shared, transactions, allows_writes: workload.allows_writes }))
     }
 
     /// Prepares every statement in a session that ends then; returns what the server refuses.
-    pub(super) async fn refusals(&self) -> Result<Vec<StatementRefusal>, DatabaseError> {
+    pub(super) async fn refusals(&self, limit: Duration) -> Result<Vec<StatementRefusal>, DatabaseError> {
         let problem = || self.shared.server.socket().certificate_problem();
-        let connected = within(CONNECTING, CONNECT_MAX, self.shared.server.connect()).await?;
+        let connected = within(CONNECTING, limit, self.shared.server.connect()).await?;
         let connection = connected.map_err(|failure| unconnected(failure, problem()))?;
         let mut refused: Vec<Refused> = Vec::new();
         let note = |kind, index, failure| {
@@ -59,7 +59,7 @@ impl<S: SqlServer> SessionContext<S> {
             Ok(())
         };
         let opened = Session::open(connection, &self.transactions, self.allows_writes, note);
-        within(PREPARING, PREPARE_MAX, opened).await?.map_err(DatabaseError::of(PREPARING))?;
+        within(PREPARING, limit, opened).await?.map_err(DatabaseError::of(PREPARING))?;
         Ok(refused.into_iter().map(|one| self.refusal(one)).collect())
     }
 
@@ -132,6 +132,17 @@ impl<S: SqlServer> DatabaseSessions for SessionContext<S> {
 
     fn describe(&self, request: &SqlRequest, failure: &OperationFailure) -> String {
         let transaction = self.transactions.kind(request);
+        if failure.outcome == Outcome::WrongBytes
+            && let Some(WrongValue { statement: index, column }) = WrongValue::of_detail(failure.detail)
+            && let Some(statement) = transaction.statements.get(index)
+        {
+            let expected = statement.expect.get(column).map(ExpectedColumn::describe).unwrap_or_default();
+            return format!(
+                "statement {} (line {}): expected {expected}, found another value, or no row",
+                index + 1,
+                statement.line
+            );
+        }
         if failure.outcome == Outcome::WrongBytes
             && let Some(WrongRows { statement: index, n_rows }) = WrongRows::of_detail(failure.detail)
             && let Some(statement) = transaction.statements.get(index)

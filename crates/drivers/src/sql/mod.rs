@@ -12,6 +12,7 @@ mod session;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::Driver;
 use model::{DataTable, DatabaseProduct, Reply, SqlRequest, SqlWorkload};
@@ -40,6 +41,17 @@ pub enum SqlSetupError {
     /// A statement names a value that the workload does not have.
     #[error("`{0}` stands for nothing in the workload")]
     NoValue(String),
+    /// The product reads no placeholder of a parameter as one.
+    #[error("{product} reads `{{{name}}}` as text, because it is within quotes or a comment")]
+    NotRead {
+        /// The product.
+        product: DatabaseProduct,
+        /// The name of the parameter.
+        name: String,
+    },
+    /// A regular expression of the workload is none.
+    #[error("not a regular expression: {0}")]
+    Regex(String),
 }
 
 /// The state that all sessions of a load thread with one server share.
@@ -61,21 +73,22 @@ impl SqlSessions {
         Ok(SqlSessions(match server.product {
             DatabaseProduct::PostgreSql => {
                 let sessions = PostgresSessions::new(server, None, source_addresses)?;
-                Each::PostgreSql(SessionContext::new(sessions, workload, data, clock)?)
+                Each::PostgreSql(SessionContext::new(server.product, sessions, workload, data, clock)?)
             }
             DatabaseProduct::MariaDb => {
                 let sessions = MariaDbSessions::new(server, None, source_addresses)?;
-                Each::MariaDb(SessionContext::new(sessions, workload, data, clock)?)
+                Each::MariaDb(SessionContext::new(server.product, sessions, workload, data, clock)?)
             }
         }))
     }
 
-    /// Prepares every statement in a session that ends then; returns what the server refuses.
+    /// Prepares every statement in a session that ends then; returns what the server refuses. Log-on and preparing may take as
+    /// long as an operation, each.
     ///
     /// # Errors
     /// There is no session, or it is lost.
-    pub async fn refusals(&self) -> Result<Vec<StatementRefusal>, DatabaseError> {
-        each!(&self.0, context => context.refusals().await)
+    pub async fn refusals(&self, limit: Duration) -> Result<Vec<StatementRefusal>, DatabaseError> {
+        each!(&self.0, context => context.refusals(limit).await)
     }
 }
 

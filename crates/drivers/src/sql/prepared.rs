@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use model::{
-    DataSet, DataTable, Parameter, PathValue, RowCount, SessionValue, SqlRequest, SqlStatement,
-    SqlTransaction, SqlWorkload, TemplatePiece,
+    DataSet, DataTable, DatabaseProduct, ExpectedText, ExpectedValue, Parameter, PathValue, RowCount,
+    SessionValue, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece, compile_regex,
 };
+
+use regex::Regex;
 
 use super::SqlSetupError;
 use crate::database::connection::SqlValue;
@@ -32,10 +34,61 @@ pub(super) struct PreparedStatement {
     /// The text in the server's words.
     pub(super) text: String,
     pub(super) rows: Option<RowCount>,
+    /// The values that its rows must have, by columns.
+    pub(super) expect: Vec<ExpectedColumn>,
+    /// Whether it may be answered as a rollback is.
+    pub(super) rolls_back: bool,
     /// Its line in the definition.
     pub(super) line: u32,
     values: Vec<ValueSource>,
 }
+
+/// A column with the value that it must have.
+#[derive(Debug)]
+pub(super) struct ExpectedColumn {
+    pub(super) name: String,
+    value: ExpectedPattern,
+}
+
+#[derive(Debug)]
+enum ExpectedPattern {
+    Is(String),
+    Regex(Regex),
+}
+
+impl ExpectedColumn {
+    fn new(expected: &ExpectedValue) -> Result<ExpectedColumn, SqlSetupError> {
+        let value = match &expected.value {
+            ExpectedText::Is(text) => ExpectedPattern::Is(text.clone()),
+            ExpectedText::Regex(pattern) => {
+                ExpectedPattern::Regex(compile_regex(pattern).map_err(SqlSetupError::Regex)?)
+            }
+        };
+        Ok(ExpectedColumn { name: expected.column.clone(), value })
+    }
+
+    /// Returns whether a value is the expected one.
+    pub(super) fn fits(&self, found: Option<&[u8]>) -> bool {
+        let Some(found) = found else { return false };
+        match &self.value {
+            ExpectedPattern::Is(text) => found == text.as_bytes(),
+            ExpectedPattern::Regex(regex) => {
+                std::str::from_utf8(found).is_ok_and(|text| regex.is_match(text))
+            }
+        }
+    }
+
+    /// Describes the expectation: `` `red` in `color` ``.
+    pub(super) fn describe(&self) -> String {
+        match &self.value {
+            ExpectedPattern::Is(text) => format!("`{text}` in `{}`", self.name),
+            ExpectedPattern::Regex(regex) => format!("a match of `{regex}` in `{}`", self.name),
+        }
+    }
+}
+
+/// The first words of statements that a server answers as a rollback.
+const ROLLBACKS: [&str; 2] = ["rollback", "abort"];
 
 /// The source of a value.
 #[derive(Debug, Clone, Copy)]
@@ -47,8 +100,10 @@ enum ValueSource {
 }
 
 impl PreparedTransactions {
-    /// Resolves the placeholders of all statements; `parameter_name` names the n-th parameter in the server's words.
+    /// Resolves the placeholders of all statements, as a product reads them; `parameter_name` names the n-th parameter in the
+    /// server's words.
     pub(super) fn new(
+        product: DatabaseProduct,
         workload: &SqlWorkload,
         tables: &[Arc<DataTable>],
         parameter_name: fn(usize) -> String,
@@ -59,7 +114,10 @@ impl PreparedTransactions {
             return Err(SqlSetupError::NoData(missing.name.clone()));
         }
         let kind = |transaction: &SqlTransaction| {
-            let statement = |one| prepared(one, transaction, &data, parameter_name);
+            let statement = |one| prepared(product, one, transaction, &data, parameter_name);
+            if let Some(unused) = transaction.parameters.iter().find(|one| !uses(product, transaction, one)) {
+                return Err(SqlSetupError::NotRead { product, name: unused.name.clone() });
+            }
             Ok(PreparedTransaction {
                 name: transaction.name.clone(),
                 is_atomic: transaction.is_atomic,
@@ -105,14 +163,21 @@ impl PreparedStatement {
     }
 }
 
+/// Returns whether a transaction has the value of a parameter, as a product reads its statements.
+fn uses(product: DatabaseProduct, transaction: &SqlTransaction, parameter: &Parameter) -> bool {
+    let is_it = |piece: &TemplatePiece<'_>| matches!(piece, TemplatePiece::Parameter { name, .. } if *name == parameter.name);
+    transaction.statements.iter().any(|one| one.pieces(product).iter().any(is_it))
+}
+
 fn prepared(
+    product: DatabaseProduct,
     statement: &SqlStatement,
     transaction: &SqlTransaction,
     data: &[(DataSet, Arc<DataTable>)],
     parameter_name: fn(usize) -> String,
 ) -> Result<PreparedStatement, SqlSetupError> {
     let (mut text, mut values) = (String::with_capacity(statement.sql.len()), Vec::new());
-    for piece in statement.pieces() {
+    for piece in statement.pieces(product) {
         if let TemplatePiece::Text(part) = piece {
             text.push_str(part);
             continue;
@@ -121,7 +186,14 @@ fn prepared(
         values.push(source.ok_or_else(|| SqlSetupError::NoValue(piece.to_string()))?);
         text.push_str(&parameter_name(values.len()));
     }
-    Ok(PreparedStatement { text, rows: statement.rows, line: statement.line, values })
+    Ok(PreparedStatement {
+        text,
+        rows: statement.rows,
+        expect: statement.expect.iter().map(ExpectedColumn::new).collect::<Result<_, _>>()?,
+        rolls_back: ROLLBACKS.contains(&statement.first_word(product).as_str()),
+        line: statement.line,
+        values,
+    })
 }
 
 fn source(
@@ -149,7 +221,7 @@ mod tests {
     use super::*;
 
     fn workload(sql: &str) -> SqlWorkload {
-        let statement = SqlStatement { sql: sql.to_owned(), rows: None, line: 1 };
+        let statement = SqlStatement { sql: sql.to_owned(), rows: None, expect: Vec::new(), line: 1 };
         let color = Parameter::texts("color", vec!["red".to_owned(), "green".to_owned()]);
         SqlWorkload {
             transactions: vec![SqlTransaction {
@@ -180,7 +252,13 @@ mod tests {
         let sql = "SELECT '{id}', $x FROM t WHERE a = {id} AND b = {color} AND c = {users.name} OR a = {id}";
         let table = Arc::new(DataTable::from_csv("id,name\n1,anna\n2,bert\n").unwrap());
         let prepare = |name: fn(usize) -> String| {
-            PreparedTransactions::new(&workload(sql), &[Arc::clone(&table)], name).unwrap()
+            PreparedTransactions::new(
+                DatabaseProduct::PostgreSql,
+                &workload(sql),
+                &[Arc::clone(&table)],
+                name,
+            )
+            .unwrap()
         };
         let dollars = prepare(|n| format!("${n}"));
         let expected = "SELECT '{id}', $x FROM t WHERE a = $1 AND b = $2 AND c = $3 OR a = $4";
@@ -202,7 +280,11 @@ mod tests {
     fn what_stands_for_nothing_is_named() {
         let table = Arc::new(DataTable::from_csv("id\n1\n").unwrap());
         let prepare = |sql: &str, tables: &[Arc<DataTable>]| {
-            PreparedTransactions::new(&workload(sql), tables, |_| "?".to_owned()).unwrap_err().to_string()
+            let mut workload = workload(sql);
+            workload.transactions[0].parameters.clear();
+            let prepared =
+                PreparedTransactions::new(DatabaseProduct::MariaDb, &workload, tables, |_| "?".to_owned());
+            prepared.unwrap_err().to_string()
         };
         let found = [
             prepare("SELECT {ip}", &[Arc::clone(&table)]),
@@ -217,5 +299,38 @@ mod tests {
                 "the values of the data `users` are not at hand",
             ]
         );
+    }
+
+    #[test]
+    fn a_value_in_what_the_product_reads_as_text_is_told() {
+        let workload = workload("SELECT $${color} {id}$$, {id}");
+        let prepare = |product| {
+            PreparedTransactions::new(
+                product,
+                &workload,
+                &[Arc::new(DataTable::from_csv("id\n1\n").unwrap())],
+                |_| "?".to_owned(),
+            )
+        };
+        assert!(prepare(DatabaseProduct::MariaDb).is_ok());
+        let error = prepare(DatabaseProduct::PostgreSql).unwrap_err().to_string();
+        assert_eq!(error, "PostgreSQL reads `{color}` as text, because it is within quotes or a comment");
+    }
+
+    #[test]
+    fn expected_values_are_texts_or_matches() {
+        let column =
+            |value| ExpectedColumn::new(&ExpectedValue { column: "color".to_owned(), value }).unwrap();
+        let (red, short) =
+            (column(ExpectedText::Is("red".into())), column(ExpectedText::Regex("^[a-z]{3}$".into())));
+        for (found, expected) in [
+            (Some(&b"red"[..]), [true, true]),
+            (Some(b"tan"), [false, true]),
+            (Some(b"\xff"), [false, false]),
+            (None, [false, false]),
+        ] {
+            assert_eq!([red.fits(found), short.fits(found)], expected, "{found:?}");
+        }
+        assert_eq!(short.describe(), "a match of `^[a-z]{3}$` in `color`");
     }
 }

@@ -2,11 +2,11 @@
 
 use model::{Outcome, RowCount, SqlRequest};
 
-use super::prepared::PreparedTransactions;
-use crate::database::connection::SqlConnection;
+use super::prepared::{PreparedStatement, PreparedTransactions};
+use crate::database::connection::{SqlConnection, SqlValue};
 use crate::database::driver::{DatabaseSession, SessionFailure};
 use crate::database::failure::{RefusalTexts, SqlFailure};
-use crate::database::transaction::{Changes, RETRIES_MAX};
+use crate::database::transaction::{Changes, RETRIES_MAX, TransactionState};
 use crate::net::OperationFailure;
 
 /// A statement that a server does not prepare.
@@ -28,6 +28,8 @@ pub(super) enum TransactionFailure {
     Statement(SqlFailure),
     /// A statement has returned or changed another number of rows than expected.
     OtherRows(WrongRows),
+    /// A row of a statement has another value than expected, or there is no row.
+    OtherValue(WrongValue),
 }
 
 /// A number of rows that was not expected, packed into the detail of a reply.
@@ -36,6 +38,33 @@ pub(super) struct WrongRows {
     /// The index of the statement in its transaction.
     pub(super) statement: usize,
     pub(super) n_rows: u64,
+}
+
+/// A value that was not expected, packed into the detail of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WrongValue {
+    /// The index of the statement in its transaction.
+    pub(super) statement: usize,
+    /// The index of the column among those with expected values.
+    pub(super) column: usize,
+}
+
+/// The bit by which a wrong value is told from a wrong number of rows.
+const VALUE_BIT: u64 = 1 << 63;
+
+impl WrongValue {
+    /// Returns it as a number that no wrong number of rows has.
+    pub(super) fn detail(self) -> u64 {
+        VALUE_BIT | (self.statement as u64) << ROW_BITS | self.column as u64
+    }
+
+    /// Returns what a number was made from; `None` if that was something else.
+    pub(super) fn of_detail(detail: u64) -> Option<WrongValue> {
+        let part = |number: u64| usize::try_from(number).ok();
+        let is_one = detail & VALUE_BIT != 0;
+        let (statement, column) = ((detail & !VALUE_BIT) >> ROW_BITS, detail & ((1 << ROW_BITS) - 1));
+        is_one.then_some(WrongValue { statement: part(statement)?, column: part(column)? })
+    }
 }
 
 /// The bits of the number of rows.
@@ -69,12 +98,16 @@ impl SessionFailure for TransactionFailure {
     fn noted(&self, refusals: &RefusalTexts) -> (OperationFailure, u32) {
         match self {
             TransactionFailure::Statement(failure) => failure.noted(refusals),
-            TransactionFailure::OtherRows(wrong) => {
-                let code = u32::try_from(wrong.statement + 1).unwrap_or(u32::MAX);
-                (OperationFailure::new(Outcome::WrongBytes, wrong.detail()), code)
-            }
+            TransactionFailure::OtherRows(wrong) => of_statement(wrong.statement, wrong.detail()),
+            TransactionFailure::OtherValue(wrong) => of_statement(wrong.statement, wrong.detail()),
         }
     }
+}
+
+/// Returns the failure of a statement with a wrong result. Its number is the code.
+fn of_statement(index: usize, detail: u64) -> (OperationFailure, u32) {
+    let code = u32::try_from(index + 1).unwrap_or(u32::MAX);
+    (OperationFailure::new(Outcome::WrongBytes, detail), code)
 }
 
 impl TransactionFailure {
@@ -129,7 +162,9 @@ impl<C: SqlConnection> Session<C> {
         for (kind, transaction) in transactions.kinds.iter().enumerate() {
             let mut prepared = Vec::with_capacity(transaction.statements.len());
             for (index, statement) in transaction.statements.iter().enumerate() {
-                match connection.prepare_as_written(&statement.text, statement.n_parameters()).await {
+                let looked_at: Vec<&str> = statement.expect.iter().map(|one| one.name.as_str()).collect();
+                let n_parameters = statement.n_parameters();
+                match connection.prepare_as_written(&statement.text, n_parameters, &looked_at).await {
                     Ok(one) => prepared.push(one),
                     Err(failure) if failure.ends_session() => return Err(failure),
                     Err(failure) => refused(kind, index, failure)?,
@@ -141,19 +176,18 @@ impl<C: SqlConnection> Session<C> {
     }
 
     /// Performs a transaction. It is begun again with the same values where another one was in its way, unless some of its
-    /// statements may have been committed by themselves.
+    /// statements may have been committed before.
     pub(super) async fn perform(
         &mut self,
         transactions: &PreparedTransactions,
         request: &SqlRequest,
         changes: Changes,
     ) -> Result<TransactionResult, TransactionFailure> {
-        let transaction = transactions.kind(request);
-        let is_repeatable = transaction.is_atomic || transaction.statements.len() == 1;
         let mut n_retries = 0;
         loop {
-            match self.attempt(transactions, request, changes).await {
-                Err(failure) if is_repeatable && failure.is_conflict() && n_retries < RETRIES_MAX => {
+            let mut may_be_kept = false;
+            match self.attempt(transactions, request, changes, &mut may_be_kept).await {
+                Err(failure) if !may_be_kept && failure.is_conflict() && n_retries < RETRIES_MAX => {
                     n_retries += 1;
                 }
                 ended => return ended.map(|n_rows| TransactionResult { n_retries, n_rows }),
@@ -161,30 +195,27 @@ impl<C: SqlConnection> Session<C> {
         }
     }
 
+    /// Performs a transaction once; notes whether a statement of it may have been committed.
     async fn attempt(
         &mut self,
         transactions: &PreparedTransactions,
         request: &SqlRequest,
         changes: Changes,
+        may_be_kept: &mut bool,
     ) -> Result<u64, TransactionFailure> {
         let is_one = transactions.kind(request).is_atomic || changes == Changes::Undone;
         if !is_one {
-            // A procedure of the user's may leave a transaction open, too.
-            return match self.statements(transactions, request).await {
-                Err(TransactionFailure::Statement(failure)) => {
-                    Ok(self.connection.closed(Err(failure)).await?)
-                }
-                ended => ended,
-            };
+            let ended = self.statements(transactions, request, may_be_kept).await;
+            return self.by_themselves(ended).await;
         }
-        self.connection.command("BEGIN").await?;
-        match self.statements(transactions, request).await {
+        self.connection.begin("BEGIN").await?;
+        match self.statements(transactions, request, may_be_kept).await {
             Ok(n_rows) if changes == Changes::Undone => {
                 self.connection.roll_back().await?;
                 Ok(n_rows)
             }
             Ok(n_rows) => {
-                let committed = self.connection.command("COMMIT").await;
+                let committed = self.connection.commit().await;
                 self.connection.closed(committed).await?;
                 Ok(n_rows)
             }
@@ -196,11 +227,34 @@ impl<C: SqlConnection> Session<C> {
         }
     }
 
-    /// Executes the statements one after another; returns the number of their rows.
+    /// Returns the result of statements that the server commits by themselves: nothing is left open behind them. A procedure
+    /// of the user's may leave a transaction open, or a statement that begins one.
+    async fn by_themselves(
+        &mut self,
+        ended: Result<u64, TransactionFailure>,
+    ) -> Result<u64, TransactionFailure> {
+        match ended {
+            Ok(n_rows) => {
+                self.connection.last_reply().alone()?;
+                Ok(n_rows)
+            }
+            Err(TransactionFailure::Statement(failure)) => Ok(self.connection.closed(Err(failure)).await?),
+            Err(failure) => {
+                if self.connection.may_be_open() {
+                    self.connection.roll_back().await?;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Executes the statements one after another; returns the number of their rows. What one has done may be committed where
+    /// no transaction is open behind it.
     async fn statements(
         &mut self,
         transactions: &PreparedTransactions,
         request: &SqlRequest,
+        may_be_kept: &mut bool,
     ) -> Result<u64, TransactionFailure> {
         let mut total = 0;
         let prepared = &self.statements[usize::from(request.kind)];
@@ -208,7 +262,17 @@ impl<C: SqlConnection> Session<C> {
             transactions.kind(request).statements.iter().zip(prepared).enumerate()
         {
             let values = transactions.values(statement, request);
-            let n_rows = self.connection.n_rows(prepared, &values).await?;
+            let (n_rows, wrong) = match statement.expect[..] {
+                [] => (self.connection.n_rows(prepared, &values).await?, None),
+                _ => checked_rows(&mut self.connection, prepared, &values, statement).await?,
+            };
+            *may_be_kept |= self.connection.last_reply().transaction == TransactionState::None;
+            if !statement.rolls_back {
+                self.connection.last_reply().of_statement()?;
+            }
+            if let Some(column) = wrong {
+                return Err(TransactionFailure::OtherValue(WrongValue { statement: index, column }));
+            }
             if statement.rows.is_some_and(|expected| !expected.has(n_rows)) {
                 return Err(TransactionFailure::OtherRows(WrongRows { statement: index, n_rows }));
             }
@@ -216,6 +280,26 @@ impl<C: SqlConnection> Session<C> {
         }
         Ok(total)
     }
+}
+
+/// Executes a statement; returns the number of its rows, and the first column whose value in one of them is not expected. It is
+/// the first of all where a row has to be there, and none is.
+async fn checked_rows<C: SqlConnection>(
+    connection: &mut C,
+    prepared: &C::Statement,
+    values: &[SqlValue<'_>],
+    statement: &PreparedStatement,
+) -> Result<(u64, Option<usize>), SqlFailure> {
+    let mut wrong = None;
+    let mut take = |column: usize, value: Option<&[u8]>| {
+        if wrong.is_none() && statement.expect.get(column).is_some_and(|expected| !expected.fits(value)) {
+            wrong = Some(column);
+        }
+    };
+    let n_rows = connection.texts_of(prepared, values, &mut take).await?;
+    let allows_none = statement.rows.is_some_and(|rows| rows.has(0));
+    let none = (n_rows == 0 && !allows_none).then_some(0);
+    Ok((n_rows, wrong.or(none)))
 }
 
 /// Describes a number of rows that was not expected.
@@ -241,6 +325,9 @@ mod tests {
         let many = WrongRows { statement: 0, n_rows: u64::MAX };
         assert_eq!(WrongRows::of_detail(many.detail()).map(|rows| rows.statement), Some(0));
         assert_eq!(WrongRows::of_detail(9), None);
+        let value = WrongValue { statement: 999, column: 3 };
+        assert_eq!(WrongValue::of_detail(value.detail()), Some(value));
+        assert_eq!(WrongValue::of_detail(wrong.detail()), None);
         let text = |least, most| other_rows(Some(RowCount { least, most }), 5);
         assert_eq!(text(1, 1), "expected 1 row, found 5");
         assert_eq!(text(0, 0), "expected 0 rows, found 5");

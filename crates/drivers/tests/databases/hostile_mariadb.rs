@@ -23,13 +23,13 @@ const REFUSED_MAX: Duration = Duration::from_secs(20);
 const PARAMETERS: [u8; 5] = [6, 10, 4, 4, 4];
 
 /// Makes a packet of the server: the length of its content, its number, its content.
-fn packet(number: u8, content: &[u8]) -> Vec<u8> {
+pub(super) fn packet(number: u8, content: &[u8]) -> Vec<u8> {
     let length = u32::try_from(content.len()).unwrap().to_le_bytes();
     [&length[..3], &[number], content].concat()
 }
 
 /// The first packet of a server with these capabilities: its version, the session, a nonce in two parts, the plugin.
-fn greeting(capabilities: u32) -> Vec<u8> {
+pub(super) fn greeting(capabilities: u32) -> Vec<u8> {
     let [a, b, c, d] = capabilities.to_le_bytes();
     let content = [
         &b"\x0a10.11.6-MariaDB\0\x07\0\0\x0012345678\0"[..],
@@ -41,15 +41,15 @@ fn greeting(capabilities: u32) -> Vec<u8> {
 }
 
 /// All capabilities up to the one that ends results without a packet of their own, but for TLS.
-const CAPABILITIES: u32 = 0x01ff_f7ff;
+pub(super) const CAPABILITIES: u32 = 0x01ff_f7ff;
 
 /// The packet that ends a login or a statement.
-fn done(number: u8) -> Vec<u8> {
+pub(super) fn done(number: u8) -> Vec<u8> {
     packet(number, b"\0\0\0\x02\0\0\0")
 }
 
 /// The description of a number of 64 bits.
-fn column(number: u8) -> Vec<u8> {
+pub(super) fn column(number: u8) -> Vec<u8> {
     packet(number, b"\x03def\0\0\0\x01n\0\x0c\x3f\0\x14\0\0\0\x08\x80\0\0\0\0")
 }
 

@@ -24,13 +24,13 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const PARAMETERS: [u16; 5] = [7, 9, 4, 3, 4];
 
 /// Makes a message of the server: its type, its length with that of the length itself, its content.
-fn message(kind: u8, content: &[u8]) -> Vec<u8> {
+pub(super) fn message(kind: u8, content: &[u8]) -> Vec<u8> {
     let length = u32::try_from(content.len() + 4).unwrap();
     [&[kind][..], &length.to_be_bytes(), content].concat()
 }
 
 /// The messages up to the first request: the client is who it says, the key for its cancellation, ready.
-fn greeting() -> Vec<u8> {
+pub(super) fn greeting() -> Vec<u8> {
     [message(b'R', &0u32.to_be_bytes()), message(b'K', &[0; 8]), ready()].concat()
 }
 
@@ -44,7 +44,7 @@ fn chosen() -> Vec<u8> {
 }
 
 /// The reply to a statement that is prepared: parameters of 32 bits, and a column of 64.
-fn prepared(n_parameters: u16) -> Vec<u8> {
+pub(super) fn prepared(n_parameters: u16) -> Vec<u8> {
     let types = [23u32.to_be_bytes()].repeat(n_parameters.into()).concat();
     let parameters = [&n_parameters.to_be_bytes()[..], &types].concat();
     let column = b"\0\x01n\0\0\0\0\0\0\0\0\0\0\x14\0\x08\xff\xff\xff\xff\0\0";
@@ -144,7 +144,8 @@ fn peers_that_are_no_database_are_named_as_such() {
         ("a description cut short", greeting(), message(b't', b"\0\x09\0\0"), other),
         ("ready without a statement", greeting(), message(b'Z', b"I"), other),
         ("half a message", greeting(), b"1\0\0\0\x40".to_vec(), cut),
-        ("the beginning of a gigabyte", greeting(), b"t\x40\0\0\0abc".to_vec(), cut),
+        ("the beginning of 64 MiB", greeting(), b"t\x04\0\0\0abc".to_vec(), cut),
+        ("a message of more than 64 MiB", greeting(), b"t\x04\0\0\x01abc".to_vec(), other),
     ] {
         let is_greeted = first == greeting();
         let steps = if is_greeted { vec![first, chosen(), then] } else { vec![first, then] };

@@ -1,5 +1,6 @@
 //! The drivers of order entry on databases that speak SQL, against the servers of Debian's packages.
 
+mod commits;
 mod faults;
 mod fixture;
 mod forms;

@@ -1,6 +1,7 @@
 //! A user's own statements, on a database that was there already.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use benchmarks::sql::SqlTransactions;
 use drivers::database::DatabaseError;
@@ -51,7 +52,8 @@ pub(super) fn probe(
     let load = plan.load_max().unwrap_or(Load::Users(1));
     let requests = SqlTransactions::new(workload, plan.seed, load).one_of_each();
     unless_stopped(stop, async {
-        let refused = sessions.refusals().await.map_err(|error| no_session(name.clone(), error))?;
+        let limit = Duration::from_nanos(plan.time_limit.0);
+        let refused = sessions.refusals(limit).await.map_err(|error| no_session(name.clone(), error))?;
         if !refused.is_empty() {
             return Err(VerifyError::NotPrepared { target: name, refused });
         }

@@ -131,7 +131,10 @@ fn read_workload(
         Family::OrderEntry => {
             order_entry::read(workload, protocol.as_deref()).map(WorkloadDefinition::OrderEntry)
         }
-        Family::Sql => sql::read(workload, protocol.as_deref()).map(WorkloadDefinition::Sql),
+        Family::Sql => {
+            let products = sql::products(top.value("target"));
+            sql::read(workload, protocol.as_deref(), products).map(WorkloadDefinition::Sql)
+        }
         #[cfg(feature = "echo")]
         Family::Echo => echo::read(workload).map(WorkloadDefinition::Echo),
     };

@@ -143,7 +143,7 @@ pub(super) struct SqlTransactionTable {
 #[schemars(rename = "SqlStatement", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct SqlStatementTable {
     /// The text; `{id}` stands for the value of the parameter `id`, `{users.name}` for a column of data. Values are sent
-    /// beside the statement, which is prepared once; within quotes, braces are text.
+    /// beside the statement, which is prepared once; within quotes and comments, braces are text.
     #[schemars(length(min = 1, max = 1_048_576))]
     sql: String,
     /// The number of rows that it must return or change.
@@ -152,6 +152,29 @@ pub(super) struct SqlStatementTable {
     rows_min: Option<u64>,
     /// The greatest number of them.
     rows_max: Option<u64>,
+    /// The values that each of its rows must have, by the names of columns.
+    expect: Option<BTreeMap<String, ExpectedText>>,
+}
+
+/// A value as the product's own client prints it: a text or a whole number, or a regular expression that matches it.
+#[derive(JsonSchema)]
+#[schemars(rename = "ExpectedValue", untagged)]
+pub(super) enum ExpectedText {
+    /// The text.
+    Text(String),
+    /// The number.
+    Number(i64),
+    /// A regular expression.
+    Matching(ExpectedRegex),
+}
+
+/// A regular expression that a value must match.
+#[derive(JsonSchema)]
+#[schemars(rename = "ExpectedRegex", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ExpectedRegex {
+    /// It is matched in linear time, anywhere in the value.
+    #[schemars(length(max = 2000))]
+    regex: String,
 }
 
 /// A value that varies: either `count` numbers, or `values`.
@@ -741,8 +764,16 @@ mod tests {
     /// key are read without complaint, and unknown keys are refused everywhere (tests of `parse`).
     #[test]
     fn the_schema_names_the_keys_that_are_read_and_no_others() {
-        let named =
-            ["/parameters", "/headers", "/data", "/extract", "/body/form", "/body/multipart", "/reply/json"];
+        let named = [
+            "/parameters",
+            "/headers",
+            "/data",
+            "/extract",
+            "/expect",
+            "/body/form",
+            "/body/multipart",
+            "/reply/json",
+        ];
         let texts =
             [EVERY_KEY, EVERY_REQUEST_KEY, EVERY_SESSION_KEY, EVERY_APP_KEY, EVERY_ORDER_KEY, EVERY_SQL_KEY];
         let mut read = keys_read(&texts, &named);

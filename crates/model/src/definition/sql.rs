@@ -1,19 +1,18 @@
 //! The table `[workload]` of a benchmark of a user's own SQL statements, and its target.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
-use languages::reader::{TomlTable, ValueError, flag, line, ratio, text, whole};
+use languages::reader::{NamedEntry, TomlTable, ValueError, flag, kind, line, ratio, text, whole};
 use languages::{credential_spans, nearest};
 use toml::de::DeValue;
 
 use super::think::read_think;
-use super::web::{DataDefinition, Weight, kind_limits, read_data, read_values, variable};
+use super::web::{DataDefinition, Weight, kind_limits, read_data, read_values, regex, variable};
 use crate::setting::sql::apply;
 use crate::workload::{EXTRACTED, is_name};
 use crate::{
-    ChosenSetting, Count, Parameter, RowCount, SessionValue, SqlStatement, SqlTransaction, SqlWorkload,
-    TemplatePiece, template_pieces,
+    ChosenSetting, Count, DatabaseProduct, ExpectedText, ExpectedValue, Parameter, RowCount, SessionValue,
+    SqlStatement, SqlTransaction, SqlWorkload, TemplatePiece, template_pieces,
 };
 
 /// The most transactions: operation kinds are numbered with 16 bits.
@@ -56,9 +55,23 @@ pub(super) fn target(value: &DeValue) -> Result<String, ValueError> {
     }
 }
 
-/// Reads `[workload]`; `protocol` is the settings of `[protocol]`.
-pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting]>) -> Option<SqlDefinition> {
-    let workload = workload.and_then(read_workload);
+/// Returns the products that read the statements: that of the target, or any.
+pub(super) fn products(target: Option<&DeValue>) -> &'static [DatabaseProduct] {
+    let scheme = target.and_then(DeValue::as_str).and_then(|target| target.split_once("://"));
+    match scheme.map(|(scheme, _)| scheme.to_ascii_lowercase()).as_deref() {
+        Some("postgres" | "postgresql") => &[DatabaseProduct::PostgreSql],
+        Some("mysql" | "mariadb") => &[DatabaseProduct::MariaDb],
+        _ => &DatabaseProduct::ALL,
+    }
+}
+
+/// Reads `[workload]`; `protocol` is the settings of `[protocol]`. Statements are for one of `products`.
+pub(super) fn read(
+    workload: Option<TomlTable>,
+    protocol: Option<&[ChosenSetting]>,
+    products: &'static [DatabaseProduct],
+) -> Option<SqlDefinition> {
+    let workload = workload.and_then(|table| read_workload(table, products));
     let (settings, mut definition) = (protocol?, workload?);
     for setting in settings {
         apply(&mut definition.workload, setting.setting.name, setting.value());
@@ -66,12 +79,12 @@ pub(super) fn read(workload: Option<TomlTable>, protocol: Option<&[ChosenSetting
     Some(definition)
 }
 
-fn read_workload(mut table: TomlTable) -> Option<SqlDefinition> {
+fn read_workload(mut table: TomlTable, products: &[DatabaseProduct]) -> Option<SqlDefinition> {
     let tables = table.required_tables("transactions");
     let think = read_think(&mut table);
     let password = table.optional_table("password").and_then(read_password);
     let mut data = table.optional_table("data").map(read_data).unwrap_or_default();
-    let transactions = tables.and_then(|tables| read_transactions(tables, &mut data));
+    let transactions = tables.and_then(|tables| read_transactions(tables, products, &mut data));
     for name in data.iter().filter(|data| data.columns.is_empty()).map(|data| data.name.clone()) {
         if !table.has_mistake() {
             let error = ValueError::new(format!("no statement uses `{name}`"));
@@ -97,13 +110,18 @@ fn read_password(mut table: TomlTable) -> Option<String> {
     name
 }
 
-fn read_transactions(mut tables: Vec<TomlTable>, data: &mut [DataDefinition]) -> Option<Vec<SqlTransaction>> {
+fn read_transactions(
+    mut tables: Vec<TomlTable>,
+    products: &[DatabaseProduct],
+    data: &mut [DataDefinition],
+) -> Option<Vec<SqlTransaction>> {
     if let Some(table) = tables.get(KINDS_MAX) {
         table.reject_all(ValueError::new(format!("more than {KINDS_MAX} transactions")));
     }
     let mut names = BTreeSet::new();
     // All are read before the first wrong one ends it.
-    let read: Vec<_> = tables.iter_mut().map(|table| read_transaction(table, &mut names, data)).collect();
+    let read: Vec<_> =
+        tables.iter_mut().map(|table| read_transaction(table, products, &mut names, data)).collect();
     let read: Option<Vec<(SqlTransaction, Weight)>> = read.into_iter().collect();
     let weighed = read.and_then(|read| {
         let (transactions, weights): (Vec<SqlTransaction>, Vec<Weight>) = read.into_iter().unzip();
@@ -122,6 +140,7 @@ fn read_transactions(mut tables: Vec<TomlTable>, data: &mut [DataDefinition]) ->
 /// Reads a transaction, as yet without its weight, and notes the columns of `data` that it uses.
 fn read_transaction(
     table: &mut TomlTable,
+    products: &[DatabaseProduct],
     names: &mut BTreeSet<String>,
     data: &mut [DataDefinition],
 ) -> Option<(SqlTransaction, Weight)> {
@@ -135,10 +154,10 @@ fn read_transaction(
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         table.reject("name", ValueError::new(format!("another transaction is called `{name}`")));
     }
-    let statements = statements.and_then(|tables| read_statements(tables, &parameters, data));
+    let statements = statements.and_then(|tables| read_statements(tables, products, &parameters, data));
     let statements = statements?;
-    for parameter in parameters.iter().filter(|parameter| !statements.iter().any(|one| uses(one, parameter)))
-    {
+    let is_unused = |parameter: &&Parameter| !statements.iter().any(|one| uses(one, products, parameter));
+    for parameter in parameters.iter().filter(is_unused) {
         let error = ValueError::new(format!("no statement has `{{{}}}`", parameter.name));
         let hint =
             "write it where a value stands, and not within quotes: values are sent beside the statement";
@@ -149,10 +168,10 @@ fn read_transaction(
     Some((transaction, weight?))
 }
 
-/// Returns whether a statement has the value of a parameter.
-fn uses(statement: &SqlStatement, parameter: &Parameter) -> bool {
+/// Returns whether a statement has the value of a parameter, as one of the products reads it.
+fn uses(statement: &SqlStatement, products: &[DatabaseProduct], parameter: &Parameter) -> bool {
     let is_it = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Parameter { name, .. } if *name == parameter.name);
-    statement.pieces().iter().any(is_it)
+    products.iter().any(|product| statement.pieces(*product).iter().any(is_it))
 }
 
 fn read_parameters(mut table: TomlTable) -> Vec<Parameter> {
@@ -175,31 +194,93 @@ fn read_parameters(mut table: TomlTable) -> Vec<Parameter> {
 
 fn read_statements(
     mut tables: Vec<TomlTable>,
+    products: &[DatabaseProduct],
     parameters: &[Parameter],
     data: &mut [DataDefinition],
 ) -> Option<Vec<SqlStatement>> {
     if let Some(table) = tables.get(STATEMENTS_MAX) {
         table.reject_all(ValueError::new(format!("more than {STATEMENTS_MAX} statements")));
     }
-    let read: Vec<_> = tables.iter_mut().map(|table| read_statement(table, parameters, data)).collect();
+    let read: Vec<_> =
+        tables.iter_mut().map(|table| read_statement(table, products, parameters, data)).collect();
     tables.into_iter().for_each(TomlTable::finish);
     read.into_iter().collect()
 }
 
 fn read_statement(
     table: &mut TomlTable,
+    products: &[DatabaseProduct],
     parameters: &[Parameter],
     data: &mut [DataDefinition],
 ) -> Option<SqlStatement> {
     let sql = table.required("sql", sql);
     let rows = read_rows(table);
-    let statement = SqlStatement { sql: sql?, rows, line: table.line_of("sql") };
+    let expect = table.optional_table("expect").map(read_expected).unwrap_or_default();
+    let statement = SqlStatement { sql: sql?, rows, expect, line: table.line_of("sql") };
     if !credential_spans(&statement.sql).is_empty() {
         let error = ValueError::new("something here looks like a credential, and would be stored");
         table.reject("sql", error.hint("take it from data: `{users.password}`"));
     }
+    let of = |product: &DatabaseProduct| placeholders(&statement, *product, parameters, data);
+    // Of several products it has to be right for one.
+    let found = products.iter().map(of).min_by_key(|found| found.mistakes.len())?;
+    for mistake in found.mistakes {
+        table.reject("sql", mistake);
+    }
+    for (index, column) in found.columns {
+        data[index].columns.push((column, table.span_of("sql")));
+    }
+    Some(statement)
+}
+
+/// Reads the expected values of columns: a text or a number each, or `{ regex = '…' }`.
+fn read_expected(mut table: TomlTable) -> Vec<ExpectedValue> {
+    let mut expected = Vec::new();
+    let mut mistakes = Vec::new();
+    for (column, _, entry) in table.named_entries() {
+        let value = match entry {
+            NamedEntry::Table(mut inner) => {
+                let pattern = inner.required("regex", regex);
+                inner.finish();
+                pattern.map(ExpectedText::Regex)
+            }
+            NamedEntry::Value(DeValue::String(text)) => Some(ExpectedText::Is(text.to_string())),
+            NamedEntry::Value(DeValue::Integer(number)) => Some(ExpectedText::Is(number.to_string())),
+            NamedEntry::Value(other) => {
+                let error =
+                    format!("expected a text, a whole number or `{{ regex = '…' }}`, found {}", kind(other));
+                mistakes.push((column, ValueError::new(error)));
+                None
+            }
+        };
+        expected.extend(value.map(|value| ExpectedValue { column: column.to_owned(), value }));
+    }
+    for (column, error) in mistakes {
+        table.reject(column, error.hint("write the value as a text, as the database's own client prints it"));
+    }
+    table.finish();
+    expected
+}
+
+/// The placeholders of a statement.
+#[derive(Default)]
+struct Placeholders {
+    /// Those that stand for nothing, or for nothing that a statement can have.
+    mistakes: Vec<ValueError>,
+    /// The columns of data, by the index of the data.
+    columns: Vec<(usize, String)>,
+}
+
+/// Finds the placeholders of a statement, as a product reads it.
+fn placeholders(
+    statement: &SqlStatement,
+    product: DatabaseProduct,
+    parameters: &[Parameter],
+    data: &[DataDefinition],
+) -> Placeholders {
+    let mut found = Placeholders::default();
     let mut at = 0;
-    for (written, piece) in template_pieces(&statement.sql).into_iter().zip(statement.pieces()) {
+    for (written, piece) in template_pieces(&statement.sql).into_iter().zip(statement.pieces(product)) {
         let span = at..at + piece.to_string().len();
         at = span.end;
         let is_known = match written {
@@ -211,55 +292,59 @@ fn read_statement(
             TemplatePiece::Session(SessionValue::Extracted(_)) => false,
         };
         if is_known && written != piece {
-            let error = ValueError::new(format!("`{written}` within quotes is text, and not the value"));
-            table.reject("sql", error.hint(format!("write `{written}` without quotes")).at(span));
+            let error = format!("`{written}` within quotes or a comment is text, and not the value");
+            let error = ValueError::new(error).hint(format!("write `{written}` without quotes"));
+            found.mistakes.push(error.at(span));
             continue;
         }
-        check_piece(table, piece, span, (parameters, &mut *data));
+        match column_of(piece, parameters, data) {
+            Ok(column) => found.columns.extend(column),
+            Err(error) => found.mistakes.push(error.at(span)),
+        }
     }
-    Some(statement)
+    found
 }
 
-/// Checks that a placeholder stands for something, and notes the column of data that it is.
-fn check_piece(
-    table: &TomlTable,
+/// Returns the column of data that a placeholder stands for, with the index of the data; `None` of one that stands for a
+/// parameter, and of text.
+///
+/// # Errors
+/// It stands for nothing.
+fn column_of(
     piece: TemplatePiece,
-    at: Range<usize>,
-    (parameters, data): (&[Parameter], &mut [DataDefinition]),
-) {
-    let reject = |label: String, hint: String| {
-        table.reject("sql", ValueError::new(label).hint(hint).at(at.clone()));
-    };
+    parameters: &[Parameter],
+    data: &[DataDefinition],
+) -> Result<Option<(usize, String)>, ValueError> {
+    let mistake = |label: String, hint: String| Err(ValueError::new(label).hint(hint));
     let or_known = |name: &str, known: Vec<&str>, add: String| match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => add,
     };
     match piece {
-        TemplatePiece::Text(_) => {}
+        TemplatePiece::Text(_) => Ok(None),
         TemplatePiece::Parameter { name, digits: 0 } => {
-            if !parameters.iter().any(|parameter| parameter.name == name) {
-                let known = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-                let add = format!("add `parameters.{name} = {{ count = 100 }}`");
-                reject(format!("`{{{name}}}` has no values"), or_known(name, known, add));
+            if parameters.iter().any(|parameter| parameter.name == name) {
+                return Ok(None);
             }
+            let known = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+            let add = format!("add `parameters.{name} = {{ count = 100 }}`");
+            mistake(format!("`{{{name}}}` has no values"), or_known(name, known, add))
         }
-        TemplatePiece::Parameter { name, .. } => {
-            reject(
-                format!("`{piece}`: a number in a statement has no digits of its own"),
-                format!("write `{{{name}}}`"),
-            );
-        }
-        TemplatePiece::Session(SessionValue::Extracted(name)) => {
-            let label = format!("`{{{EXTRACTED}.{name}}}`: statements take no values from results");
-            reject(label, "take the value from data, or join the tables in one statement".to_owned());
-        }
+        TemplatePiece::Parameter { name, .. } => mistake(
+            format!("`{piece}`: a number in a statement has no digits of its own"),
+            format!("write `{{{name}}}`"),
+        ),
+        TemplatePiece::Session(SessionValue::Extracted(name)) => mistake(
+            format!("`{{{EXTRACTED}.{name}}}`: statements take no values from results"),
+            "take the value from data, or join the tables in one statement".to_owned(),
+        ),
         TemplatePiece::Session(SessionValue::Column { data: name, column }) => {
-            match data.iter_mut().find(|data| data.name == name) {
-                Some(data) => data.columns.push((column.to_owned(), table.span_of("sql"))),
+            match data.iter().position(|data| data.name == name) {
+                Some(index) => Ok(Some((index, column.to_owned()))),
                 None => {
                     let known = data.iter().map(|data| data.name.as_str()).collect();
                     let add = format!("add `[workload.data.{name}]` with `file = \"{name}.csv\"`");
-                    reject(format!("there are no data `{name}`"), or_known(name, known, add));
+                    mistake(format!("there are no data `{name}`"), or_known(name, known, add))
                 }
             }
         }
@@ -334,21 +419,51 @@ mod tests {
         assert_eq!(lines.len(), 2);
         let at = |line: u32| EVERY_SQL_KEY.lines().nth(line as usize - 1).unwrap();
         assert!(at(lines[0]).contains("FROM items WHERE") && at(lines[1]).contains("FROM stock"));
+        let value = |column: &str, value| ExpectedValue { column: column.to_owned(), value };
+        let expect: Vec<&ExpectedValue> =
+            find.statements.iter().chain(&order.statements).flat_map(|one| &one.expect).collect();
+        let expected = [
+            value("quantity", ExpectedText::Regex("^\\d+$".to_owned())),
+            value("color", ExpectedText::Is("red".to_owned())),
+            value("shop", ExpectedText::Is("7".to_owned())),
+        ];
+        assert_eq!(expect, expected.iter().collect::<Vec<_>>());
         assert_eq!((data[0].name.as_str(), data[0].columns[0].0.as_str()), ("users", "name"));
     }
 
     /// Braces in quotes are the database's own, as those of an array are.
     #[test]
     fn placeholders_stand_for_values_and_not_within_quotes() {
-        let statement =
-            SqlStatement { sql: "SELECT '{1}', 'it''s {a}', {a} = {b.c}".into(), rows: None, line: 1 };
+        let sql = "SELECT '{1}', 'it''s {a}', {a} = {b.c}".to_owned();
+        let statement = SqlStatement { sql, rows: None, expect: Vec::new(), line: 1 };
         let column = SessionValue::Column { data: "b", column: "c" };
-        let pieces = statement.pieces();
+        let pieces = statement.pieces(DatabaseProduct::PostgreSql);
         let values: Vec<&TemplatePiece> =
             pieces.iter().filter(|piece| !matches!(piece, TemplatePiece::Text(_))).collect();
         let expected = [TemplatePiece::Parameter { name: "a", digits: 0 }, TemplatePiece::Session(column)];
         assert_eq!(values, expected.iter().collect::<Vec<_>>());
         assert_eq!(pieces.iter().map(TemplatePiece::to_string).collect::<String>(), statement.sql);
+    }
+
+    /// Without a target, a statement has to be right for one of the products.
+    #[test]
+    fn statements_are_read_as_the_product_of_the_target_reads_them() {
+        let is_read = |target: &str, sql: &str| {
+            let text = EVERY_SQL_KEY
+                .replace("target = \"postgres://shop@127.0.0.1:5432/shop\"", target)
+                .replace("\"SELECT quantity FROM stock WHERE item = {id}\"", &format!("'''{sql}'''"));
+            Definition::parse("my.toml", &text).is_ok()
+        };
+        let targets = ["target = \"postgres://me@a/b\"", "target = \"MySQL://me@a/b\"", ""];
+        for (sql, expected) in [
+            ("-- it's a comment\nSELECT {id}", [true; 3]),
+            ("SELECT $$it's$$, {id}", [true, false, true]),
+            ("SELECT \"it\\\"s\", {id}", [false, true, true]),
+            ("SELECT '{id}", [false; 3]),
+            ("SELECT $${curly}$$, {id}", [true, false, true]),
+        ] {
+            assert_eq!(targets.map(|target| is_read(target, sql)), expected, "{sql}");
+        }
     }
 
     #[test]
@@ -365,6 +480,9 @@ mod tests {
             problem("rows = 1 ", "rows = 1, rows-min = 0 "),
             problem("rows-max = 9", "rows-min = 10\nrows-max = 9"),
             problem("rows-max = 9", "rows-max = -1"),
+            problem("quantity = { regex", "quantity = { matches"),
+            problem("regex = '^\\d+$'", "regex = '('"),
+            problem("shop = 7", "shop = true"),
             problem("name = \"order\"", "name = \"find\""),
             problem("weight = 2.5", "weight = 0"),
             problem("atomic = true", "atomic = 1"),

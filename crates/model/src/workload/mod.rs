@@ -3,7 +3,7 @@
 //! - `web`: requests and pages over HTTP
 //! - `app`: transactions with an application server
 //! - `order_entry`: transactions of terminals with a database
-//! - `sql`: transactions of a user's own statements
+//! - `sql`: transactions of a user's own statements; `sql_lexis`: what is SQL in a statement
 //! - `echo`: messages that come back over TCP, a family for tests
 //! - `think`: the pauses of users
 
@@ -12,6 +12,7 @@ mod app;
 mod echo;
 mod order_entry;
 mod sql;
+mod sql_lexis;
 mod think;
 mod web;
 
@@ -27,7 +28,9 @@ pub use order_entry::{
     DataReset, DatabaseMode, DatabaseProduct, OrderDelivery, OrderEntryWorkload, OrderMix, OrderPacing,
     OrderRequest, OrderSql, order_measure,
 };
-pub use sql::{RowCount, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, sql_measure};
+pub use sql::{
+    ExpectedText, ExpectedValue, RowCount, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, sql_measure,
+};
 pub use think::Think;
 pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,

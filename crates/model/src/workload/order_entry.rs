@@ -384,7 +384,11 @@ impl OrderEntryWorkload {
             },
             bands: self.bands(),
             sizing: self.sizing(),
-            outcomes: OUTCOMES.into_iter().chain(self.is_encrypted.then_some(Outcome::TlsFailed)).collect(),
+            outcomes: OUTCOMES
+                .into_iter()
+                .chain([Outcome::NotCommitted])
+                .chain(self.is_encrypted.then_some(Outcome::TlsFailed))
+                .collect(),
             score: Score::Rate { kinds: NEW_ORDERS.map(|kind| kind as usize).into(), per: RateTime::Minute },
             words: Words {
                 score: "new orders per minute".to_owned(),

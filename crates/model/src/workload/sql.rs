@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Think;
 use super::app::OUTCOMES;
+use super::order_entry::DatabaseProduct;
+use super::sql_lexis;
 use super::web::{DataSet, Parameter, TemplatePiece, UserPage, template_pieces};
 use crate::{Catalog, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
 
@@ -71,8 +73,31 @@ pub struct SqlStatement {
     pub sql: String,
     /// The number of rows that it returns or changes, where one is expected.
     pub rows: Option<RowCount>,
+    /// The values that each of its rows must have; where there are some, a row must be there, unless `rows` allows none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<ExpectedValue>,
     /// The line of the definition that it begins in, from 1.
     pub line: u32,
+}
+
+/// A value that a column must have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedValue {
+    /// The name of the column.
+    pub column: String,
+    /// The value, as the product's own client prints it.
+    pub value: ExpectedText,
+}
+
+/// A text that a value must be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExpectedText {
+    /// This one.
+    Is(String),
+    /// One with a match of this regular expression.
+    Regex(String),
 }
 
 /// An expected number of rows: any from the least to the greatest.
@@ -128,7 +153,11 @@ impl SqlWorkload {
             response_parts: Vec::new(),
             bands: Vec::new(),
             sizing: None,
-            outcomes: OUTCOMES.into_iter().chain(self.is_encrypted.then_some(Outcome::TlsFailed)).collect(),
+            outcomes: OUTCOMES
+                .into_iter()
+                .chain([Outcome::NotCommitted])
+                .chain(self.is_encrypted.then_some(Outcome::TlsFailed))
+                .collect(),
             score: Score::default(),
             words: Words::of_rate("transaction", "user"),
         }
@@ -163,27 +192,36 @@ impl SqlTransaction {
 }
 
 impl SqlStatement {
-    /// Returns the text in pieces: what stands between placeholders, and these. Within quotes braces are text, as those of
-    /// arrays and of JSON are.
-    pub fn pieces(&self) -> Vec<TemplatePiece<'_>> {
-        let (mut at, mut is_quoted) = (0, false);
-        let mut pieces = Vec::new();
-        for piece in template_pieces(&self.sql) {
-            let text = &self.sql[at..at + piece.to_string().len()];
-            at += text.len();
-            if let TemplatePiece::Text(text) = piece {
-                is_quoted ^= text.matches('\'').count() % 2 == 1;
+    /// Returns the text in pieces, as a product reads it: what stands between placeholders, and these. Within quotes and
+    /// comments braces are text, as those of arrays and of JSON are.
+    pub fn pieces<'a>(&'a self, product: DatabaseProduct) -> Vec<TemplatePiece<'a>> {
+        let code = sql_lexis::code_ranges(&self.sql, product);
+        let mut at = 0;
+        let piece = |piece: TemplatePiece<'a>| {
+            let place = at..at + piece.to_string().len();
+            at = place.end;
+            // Ranges follow each other.
+            let next = code.partition_point(|range| range.end <= place.start);
+            match code.get(next).is_some_and(|range| range.start <= place.start) {
+                true => piece,
+                false => TemplatePiece::Text(&self.sql[place]),
             }
-            pieces.push(if is_quoted { TemplatePiece::Text(text) } else { piece });
-        }
-        pieces
+        };
+        template_pieces(&self.sql).into_iter().map(piece).collect()
     }
 
-    /// Returns whether the text begins as one that only reads.
+    /// Returns the first word in lower case, as a product reads the statement.
+    pub fn first_word(&self, product: DatabaseProduct) -> String {
+        sql_lexis::first_word(&self.sql, product)
+    }
+
+    /// Returns whether the text begins as one that only reads, as one of the products reads it: the server has the last word.
     pub fn reads(&self) -> bool {
-        let text = without_comments(&self.sql);
-        let word: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
-        READING.iter().any(|known| known.eq_ignore_ascii_case(&word))
+        let reads = |product: &DatabaseProduct| {
+            let word = self.first_word(*product);
+            READING.iter().any(|known| *known == word)
+        };
+        DatabaseProduct::ALL.iter().any(reads)
     }
 }
 
@@ -194,27 +232,12 @@ impl RowCount {
     }
 }
 
-/// Returns a statement from its first word on, behind spaces, comments and opening parentheses.
-fn without_comments(sql: &str) -> &str {
-    let mut rest = sql;
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
-        rest = if let Some(comment) = rest.strip_prefix("--") {
-            comment.split_once('\n').map_or("", |(_, rest)| rest)
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            comment.split_once("*/").map_or("", |(_, rest)| rest)
-        } else {
-            return rest;
-        };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn statement(sql: &str) -> SqlStatement {
-        SqlStatement { sql: sql.to_owned(), rows: None, line: 1 }
+        SqlStatement { sql: sql.to_owned(), rows: None, expect: Vec::new(), line: 1 }
     }
 
     fn workload(statements: &[&str]) -> SqlWorkload {
@@ -251,6 +274,7 @@ mod tests {
             "-- of today\n/* all */ Values (1)",
             "WITH a AS (SELECT 1) SELECT * FROM a",
             "table t",
+            "# of MariaDB\nselect 1",
         ] {
             assert!(statement(sql).reads(), "{sql}");
         }

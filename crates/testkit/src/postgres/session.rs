@@ -194,7 +194,9 @@ impl Session {
         } else {
             self.change_transaction(sql, data);
             data.execute(sql);
-            command_complete(to, "DONE");
+            // The tag of a transaction's end is its first word.
+            let tag = ["BEGIN", "COMMIT", "ROLLBACK"].into_iter().find(|word| sql.starts_with(word));
+            command_complete(to, tag.unwrap_or("DONE"));
         }
         self.ready(to);
         Ok(())

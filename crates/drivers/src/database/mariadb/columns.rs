@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::Column;
 
+use super::layout::is_of_results;
 use crate::database::failure::{OTHER_BYTES, SqlFailure};
 
 /// The most results whose columns are kept. All statements of both forms have fewer.
@@ -57,8 +58,12 @@ impl KnownColumns {
 fn parsed(n_columns: u64, described: &[u8]) -> Result<Arc<[Column]>, SqlFailure> {
     let mut rest = ParseBuf(described);
     let mut next = || rest.parse::<Column>(()).map_err(|_| SqlFailure::malformed(OTHER_BYTES));
-    let columns = (0..n_columns).map(|_| next()).collect::<Result<_, _>>()?;
-    if rest.0.is_empty() { Ok(columns) } else { Err(SqlFailure::malformed(OTHER_BYTES)) }
+    let columns: Arc<[Column]> = (0..n_columns).map(|_| next()).collect::<Result<_, _>>()?;
+    let are_of_results = |columns: &[Column]| columns.iter().all(|one| is_of_results(one.column_type()));
+    match rest.0.is_empty() && are_of_results(&columns) {
+        true => Ok(columns),
+        false => Err(SqlFailure::malformed(OTHER_BYTES)),
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +99,14 @@ mod tests {
         for n_columns in [0, 1, 3] {
             assert!(known.columns(n_columns, described(&["a", "b"])).is_err(), "{n_columns}");
         }
+    }
+
+    /// The library that reads values ends the program at such a column.
+    #[test]
+    fn columns_of_types_that_no_result_has_are_refused() {
+        let mut bytes = Vec::new();
+        Column::new(ColumnType::MYSQL_TYPE_DATETIME2).with_name(b"a").serialize(&mut bytes);
+        assert!(KnownColumns::default().columns(1, bytes).is_err());
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! MariaDB: connections by the packets of `mysql_common`, over our own streams.
 //!
 //! - `wire`: commands, one at a time, and their results; `text`: statements as MariaDB has them
+//! - `packets`: the framing of packets; `layout`: the values of a row, by the types of columns
 //! - `row`: values of parameters and results; `columns`: their descriptions; `buffers`: the memory of commands, which sessions
 //!   share
 
 mod buffers;
 mod columns;
+mod layout;
+mod packets;
 pub(crate) mod row;
 mod text;
 pub(crate) mod wire;

@@ -14,7 +14,6 @@ use mysql_common::packets::{
     HandshakePacket, HandshakeResponse, OkPacket, OkPacketDeserializer, OkPacketKind, ResultSetTerminator,
     SslRequest, StmtPacket,
 };
-use mysql_common::proto::codec::PacketCodec;
 use mysql_common::proto::{Binary, MyDeserialize, MySerialize, Text};
 use mysql_common::row::{Row, RowDeserializer};
 use mysql_common::value::{ServerSide, Value};
@@ -22,19 +21,25 @@ use tokio::io::AsyncReadExt;
 
 use super::buffers::{CommandBuffers, SharedBuffers};
 use super::columns::KnownColumns;
+use super::layout::BinaryRow;
+use super::packets::{PART_BYTES_MAX, PacketFraming};
 use super::row::{MariaDbRow, value};
 use super::text::{PreparedText, prepared_text};
-use crate::database::connection::{ROWS_MAX, SqlConnection, SqlValue, TextRow};
+use crate::database::connection::{
+    MESSAGE_BYTES_MAX, ROWS_MAX, SqlConnection, SqlValue, TextRow, column_indexes,
+};
 use crate::database::failure::{
     NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode,
     WRONG_PARAMETERS, WRONG_ROWS,
 };
+use crate::database::row_scan::RowScan;
 use crate::database::server::DatabasePassword;
 use crate::database::stream::{MeteredStream, ServerSocket};
+use crate::database::transaction::{LastReply, ReplyKind, TransactionState};
 use crate::net::ClientTls;
 
-/// The largest packet that is read: no server sends larger ones.
-const PACKET_BYTES_MAX: usize = 1 << 30;
+/// The largest packet that is read and kept.
+const PACKET_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
 
 /// The largest packet before the server knows the client. What another protocol begins with is a longer one, for which
 /// nobody is to wait.
@@ -48,6 +53,9 @@ const COLUMNS_MAX: u64 = 4096;
 
 /// The most bytes of the descriptions of a result's columns.
 const DESCRIBED_BYTES_MAX: usize = 1 << 20;
+
+/// The most results of a command.
+const RESULTS_MAX: u64 = 10_000;
 
 /// The most packets of the server while it finds out who we are.
 const LOGIN_PACKETS_MAX: usize = 8;
@@ -75,6 +83,8 @@ const MARIADB: &[u8] = b"MariaDB";
 
 // First bytes of packets.
 const OK: u8 = 0x00;
+/// The first byte of a row in the binary protocol.
+const ROW: u8 = 0x00;
 const MORE_DATA: u8 = 0x01;
 const LOCAL_FILE: u8 = 0xFB;
 const TERMINATOR: u8 = 0xFE;
@@ -87,9 +97,13 @@ const IS_KNOWN: u8 = 0x03;
 const FATAL: [u16; 3] = [1053, 1927, 4031];
 
 /// The states of errors of which the server says none, or one that does not tell.
-const OWN_STATES: [(u16, &str); 5] = [
-    // Its connections are all taken, which it says before it knows the client.
+const OWN_STATES: [(u16, &str); 8] = [
+    // Its connections are all taken, which it says before it knows the client, or those of the user.
     (1040, "08004"),
+    (1203, "08004"),
+    (1226, "08004"),
+    // Another transaction did not give up a lock in time.
+    (1205, "55P03"),
     // Where `innodb_snapshot_isolation` is on, as it is from 11.6 on, another transaction has changed what this one has read,
     // so that it is to be begun again.
     (1020, "40001"),
@@ -99,6 +113,9 @@ const OWN_STATES: [(u16, &str); 5] = [
     // An option of the server forbids the statement: of ours, those that write where it is read only.
     (1290, "25006"),
 ];
+
+/// The state of all other errors, which the server has for most of its own.
+const GENERAL_ERROR: &str = "HY000";
 
 /// The user of a session.
 #[derive(Debug)]
@@ -117,13 +134,16 @@ pub(crate) struct SharedState {
 /// A connection.
 pub(crate) struct Wire {
     stream: MeteredStream,
-    codec: PacketCodec,
+    framing: PacketFraming,
+    /// The largest packet that is read.
+    packet_bytes_max: usize,
     /// Those of the command that is under way; without memory between commands.
     buffers: CommandBuffers,
     shared: Rc<SharedState>,
     /// The server's number of the session.
     session: u32,
     n_round_trips: u64,
+    last_reply: LastReply,
 }
 
 /// A prepared statement.
@@ -131,21 +151,57 @@ pub(crate) struct Statement {
     number: u32,
     /// For each parameter in the text, its index among those of the statement.
     order: Vec<usize>,
+    /// The columns whose values are looked at, by their indexes.
+    looked_at: Box<[usize]>,
+}
+
+/// The use of the rows of a result.
+enum RowUse<'a> {
+    /// They are kept.
+    Kept,
+    /// They are checked and counted.
+    Counted,
+    /// The values of some columns are taken as texts.
+    LookedAt(&'a [usize], &'a mut dyn FnMut(usize, Option<&[u8]>)),
 }
 
 /// The results of a command.
 #[derive(Default)]
 pub(crate) struct Results {
-    /// Whether rows are counted only, and not kept.
-    counts_only: bool,
+    /// The number of results, with columns and without.
+    n_results: u64,
     /// The result sets with columns.
     pub(crate) sets: Vec<Vec<MariaDbRow>>,
     /// The columns of the last of them.
     columns: Arc<[Column]>,
     /// The number of rows of all sets.
     n_rows: u64,
+    /// The bytes of those that are kept.
+    n_bytes: usize,
     /// The number of rows that were changed.
     n_changed: u64,
+}
+
+impl Results {
+    /// Returns the number of rows that a statement changes, or returns: none does both but one with `RETURNING`, which returns
+    /// what it changes.
+    fn rows_of_statement(&self) -> u64 {
+        self.n_rows.max(self.n_changed)
+    }
+}
+
+/// The form of rows in results.
+trait RowForm {
+    /// Whether their values are binary.
+    const IS_BINARY: bool;
+}
+
+impl RowForm for Binary {
+    const IS_BINARY: bool = true;
+}
+
+impl RowForm for Text {
+    const IS_BINARY: bool = false;
 }
 
 impl Wire {
@@ -157,17 +213,22 @@ impl Wire {
         shared: &Rc<SharedState>,
     ) -> Result<Wire, SqlFailure> {
         let stream = server.connect().await?;
-        let mut codec = PacketCodec::default();
-        codec.max_allowed_packet = LOGIN_BYTES_MAX;
         let wire = Wire {
             stream,
-            codec,
+            framing: PacketFraming::default(),
+            packet_bytes_max: LOGIN_BYTES_MAX,
             buffers: shared.buffers.take(),
             shared: Rc::clone(shared),
             session: 0,
             n_round_trips: 0,
+            last_reply: LastReply::default(),
         };
-        wire.log_in(server.tls.as_ref(), login, database).await
+        let mut wire = wire.log_in(server.tls.as_ref(), login, database).await?;
+        if !wire.commits_by_itself()? {
+            wire.command("SET autocommit = 1").await?;
+        }
+        wire.keep_buffers();
+        Ok(wire)
     }
 
     async fn log_in(
@@ -226,8 +287,7 @@ impl Wire {
             self.receive().await?;
             match self.buffers.packet[..] {
                 [OK, ..] => {
-                    self.codec.max_allowed_packet = PACKET_BYTES_MAX;
-                    self.keep_buffers();
+                    self.packet_bytes_max = PACKET_BYTES_MAX;
                     self.stream.farewell = &FAREWELL;
                     return Ok(self);
                 }
@@ -265,25 +325,31 @@ impl Wire {
     }
 
     /// Sends a packet that continues an exchange.
-    async fn send(&mut self, mut packet: &[u8]) -> Result<(), SqlFailure> {
+    async fn send(&mut self, packet: &[u8]) -> Result<(), SqlFailure> {
         self.buffers.sent.clear();
-        self.codec
-            .encode(&mut packet, &mut self.buffers.sent)
-            .map_err(|_| SqlFailure::malformed(OTHER_BYTES))?;
+        self.framing.write(packet, &mut self.buffers.sent);
         self.stream.send(&self.buffers.sent).await
+    }
+
+    /// Returns whether the server commits each statement by itself, as the packet says by which it has accepted the client.
+    fn commits_by_itself(&self) -> Result<bool, SqlFailure> {
+        let status = self.done::<CommonOkPacket>()?.status_flags();
+        match status.intersects(StatusFlags::SERVER_STATUS_IN_TRANS | StatusFlags::SERVER_MORE_RESULTS_EXISTS)
+        {
+            true => Err(SqlFailure::malformed(OTHER_BYTES)),
+            false => Ok(status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT)),
+        }
     }
 
     /// Sends a command.
     async fn begin(&mut self, command: Command, body: &[u8]) -> Result<(), SqlFailure> {
         self.n_round_trips += 1;
-        self.codec.reset_seq_id();
+        self.framing.reset();
         self.take_buffers();
         let head = [command as u8];
-        let mut packet = Buf::chain(&head[..], body);
+        let packet = Buf::chain(&head[..], body);
         self.buffers.sent.clear();
-        self.codec
-            .encode(&mut packet, &mut self.buffers.sent)
-            .map_err(|_| SqlFailure::malformed(OTHER_BYTES))?;
+        self.framing.write(packet, &mut self.buffers.sent);
         self.stream.send(&self.buffers.sent).await
     }
 
@@ -309,90 +375,139 @@ impl Wire {
         self.results::<Text>().await.map(drop)
     }
 
-    /// Receives a packet.
+    /// Receives a packet, and keeps it.
     async fn receive(&mut self) -> Result<(), SqlFailure> {
+        self.receive_row(None).await.map(drop)
+    }
+
+    /// Receives a packet. A row is checked by the scan where there is one, and then not kept; returns whether it was one.
+    async fn receive_row(&mut self, mut scan: Option<RowScan<BinaryRow>>) -> Result<bool, SqlFailure> {
+        let length_max = self.packet_bytes_max;
         self.buffers.packet.clear();
+        let mut is_row = false;
         loop {
-            let is_whole = self.codec.decode(&mut self.buffers.received, &mut self.buffers.packet);
-            if is_whole.map_err(|_| SqlFailure::malformed(OTHER_BYTES))? {
-                return if self.buffers.packet.is_empty() {
-                    Err(SqlFailure::malformed(OTHER_BYTES))
-                } else {
+            let CommandBuffers { received, packet, .. } = &mut self.buffers;
+            let is_whole = self.framing.take(received, |bytes| match &mut scan {
+                Some(scan) if is_row || (packet.is_empty() && bytes.first() == Some(&ROW)) => {
+                    is_row = true;
+                    scan.feed(bytes)
+                }
+                _ if length_max < packet.len() + bytes.len() => Err(SqlFailure::malformed(OTHER_BYTES)),
+                _ => {
+                    packet.extend_from_slice(bytes);
                     Ok(())
-                };
+                }
+            })?;
+            match (is_whole, scan.take_if(|_| is_whole && is_row)) {
+                (true, Some(scan)) => return scan.end().map(|()| true),
+                (true, None) if packet.is_empty() => return Err(SqlFailure::malformed(OTHER_BYTES)),
+                (true, None) => return Ok(false),
+                (false, _) => {}
             }
-            self.buffers.received.reserve(RECEIVED_BYTES);
+            received.reserve(RECEIVED_BYTES);
             if self.stream.read_buf(&mut self.buffers.received).await.map_err(SqlFailure::of_io)? == 0 {
-                return Err(SqlFailure::ended(self.buffers.received.is_empty()));
+                let is_between = self.buffers.received.is_empty() && !self.framing.is_within();
+                return Err(SqlFailure::ended(is_between));
             }
         }
     }
 
-    /// Receives the results of a command whose rows have this form.
-    async fn results<F>(&mut self) -> Result<Results, SqlFailure>
+    /// Receives the results of a command whose rows have this form, and keeps them.
+    async fn results<F: RowForm>(&mut self) -> Result<Results, SqlFailure>
     where
         RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
     {
-        self.results_into::<F>(Results::default()).await
+        self.results_for::<F>(RowUse::Kept).await
     }
 
-    /// Receives the results of a command, and adds them to others.
-    async fn results_into<F>(&mut self, results: Results) -> Result<Results, SqlFailure>
+    /// Receives the results of a command for a use of their rows.
+    async fn results_for<F: RowForm>(&mut self, rows: RowUse<'_>) -> Result<Results, SqlFailure>
     where
         RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
     {
-        let results = self.all_results::<F>(results).await;
+        let results = self.all_results::<F>(rows).await;
         self.keep_buffers();
         results
     }
 
-    async fn all_results<F>(&mut self, mut results: Results) -> Result<Results, SqlFailure>
+    async fn all_results<F: RowForm>(&mut self, mut rows: RowUse<'_>) -> Result<Results, SqlFailure>
     where
         RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
     {
+        let mut results = Results::default();
         loop {
             self.receive().await?;
+            results.n_results += 1;
+            if RESULTS_MAX < results.n_results {
+                return Err(SqlFailure::malformed(OTHER_BYTES));
+            }
             let status = match self.buffers.packet[0] {
                 OK => {
                     let done = self.done::<CommonOkPacket>()?;
-                    results.n_changed += done.affected_rows();
+                    results.n_changed = results.n_changed.saturating_add(done.affected_rows());
                     done.status_flags()
                 }
                 ERROR => return Err(refusal(&self.buffers.packet)),
                 // No statement of these reads a file.
                 LOCAL_FILE => return Err(SqlFailure::malformed(OTHER_BYTES)),
-                _ => self.rows::<F>(&mut results).await?,
+                _ => self.rows::<F>(&mut results, &mut rows).await?,
             };
             if !status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS) {
+                self.last_reply.note(kind_of(&results), transaction_of(status));
                 return Ok(results);
             }
         }
     }
 
     /// Receives columns and rows, of which the number of columns has arrived. Returns the status at the end.
-    async fn rows<F>(&mut self, results: &mut Results) -> Result<StatusFlags, SqlFailure>
+    async fn rows<F: RowForm>(
+        &mut self,
+        results: &mut Results,
+        rows: &mut RowUse<'_>,
+    ) -> Result<StatusFlags, SqlFailure>
     where
         RowDeserializer<ServerSide, F>: for<'a> MyDeserialize<'a, Ctx = Arc<[Column]>>,
     {
         let n_columns = *parsed::<RawInt<LenEnc>>(&self.buffers.packet, ())?;
         let columns = self.columns(n_columns).await?;
-        let mut rows = Vec::new();
+        let mut kept = Vec::new();
         loop {
-            self.receive().await?;
-            match self.buffers.packet[0] {
-                ERROR => return Err(refusal(&self.buffers.packet)),
-                TERMINATOR => {
+            let scan = matches!(rows, RowUse::Counted).then(|| RowScan::new(BinaryRow::of(&columns)));
+            if self.receive_row(scan).await? {
+                results.n_rows += 1;
+                continue;
+            }
+            let packet = &self.buffers.packet[..];
+            match packet[0] {
+                ERROR => return Err(refusal(packet)),
+                // A row of the text protocol can begin with a text of 16 MiB or more.
+                TERMINATOR if F::IS_BINARY || packet.len() < PART_BYTES_MAX => {
                     let status = self.done::<ResultSetTerminator>()?.status_flags();
-                    results.sets.push(rows);
+                    results.sets.push(kept);
                     results.columns = columns;
                     return Ok(status);
                 }
-                _ if results.counts_only => results.n_rows += 1,
-                _ if rows.len() == ROWS_MAX => return Err(SqlFailure::malformed(OTHER_BYTES)),
-                _ => {
-                    let row: RowDeserializer<ServerSide, F> =
-                        parsed(&self.buffers.packet, Arc::clone(&columns))?;
-                    rows.push(MariaDbRow::of(Row::from(row)));
+                _ => {}
+            }
+            if F::IS_BINARY {
+                let mut scan = RowScan::new(BinaryRow::of(&columns));
+                scan.feed(packet)?;
+                scan.end()?;
+            }
+            results.n_rows += 1;
+            let row: RowDeserializer<ServerSide, F> = parsed(packet, Arc::clone(&columns))?;
+            let row = MariaDbRow::of(Row::from(row));
+            match rows {
+                RowUse::LookedAt(columns, take) => columns
+                    .iter()
+                    .enumerate()
+                    .for_each(|(index, column)| take(index, row.printed(*column).as_deref())),
+                RowUse::Kept | RowUse::Counted => {
+                    results.n_bytes += packet.len();
+                    if kept.len() == ROWS_MAX || MESSAGE_BYTES_MAX < results.n_bytes {
+                        return Err(SqlFailure::malformed(OTHER_BYTES));
+                    }
+                    kept.push(row);
                 }
             }
         }
@@ -443,28 +558,42 @@ impl Wire {
         self.begin(Command::COM_STMT_EXECUTE, &bytes[1..]).await
     }
 
-    async fn prepare_text(&mut self, text: PreparedText) -> Result<Statement, SqlFailure> {
-        let prepared = self.prepared(text).await;
+    async fn prepare_text(
+        &mut self,
+        text: PreparedText,
+        looked_at: &[&str],
+    ) -> Result<Statement, SqlFailure> {
+        let prepared = self.prepared(text, looked_at).await;
         self.keep_buffers();
         prepared
     }
 
-    async fn prepared(&mut self, text: PreparedText) -> Result<Statement, SqlFailure> {
+    async fn prepared(&mut self, text: PreparedText, looked_at: &[&str]) -> Result<Statement, SqlFailure> {
         self.begin(Command::COM_STMT_PREPARE, text.sql.as_bytes()).await?;
         self.receive().await?;
         if self.buffers.packet[0] == ERROR {
             return Err(refusal(&self.buffers.packet));
         }
         let prepared: StmtPacket = parsed(&self.buffers.packet, ())?;
-        // Those of columns come again with each result, and of parameters they say nothing that we do not know.
-        let n_descriptions = u32::from(prepared.num_params()) + u32::from(prepared.num_columns());
-        for _ in 0..n_descriptions {
+        // Of parameters they say nothing that we do not know.
+        for _ in 0..prepared.num_params() {
             self.receive().await?;
         }
-        match usize::from(prepared.num_params()) == text.order.len() {
-            true => Ok(Statement { number: prepared.statement_id(), order: text.order }),
-            false => Err(SqlFailure::WrongResult(WRONG_PARAMETERS)),
+        // Those of columns come again with each result.
+        let mut columns = Vec::new();
+        for _ in 0..prepared.num_columns() {
+            self.receive().await?;
+            if !looked_at.is_empty() {
+                let column: Column = parsed(&self.buffers.packet, ())?;
+                columns.push(column.name_str().into_owned());
+            }
         }
+        if usize::from(prepared.num_params()) != text.order.len() {
+            return Err(SqlFailure::WrongResult(WRONG_PARAMETERS));
+        }
+        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let looked_at = column_indexes(&names, looked_at)?;
+        Ok(Statement { number: prepared.statement_id(), order: text.order, looked_at })
     }
 }
 
@@ -474,19 +603,32 @@ impl SqlConnection for Wire {
 
     const READ_ONLY: &'static str = "SET SESSION TRANSACTION READ ONLY";
 
-    // An error that the server treats as fatal, such as a full disk, ends a procedure without its handlers.
-    const LEAVES_OPEN: bool = true;
+    fn last_reply(&mut self) -> &mut LastReply {
+        &mut self.last_reply
+    }
+
+    // An error that the server treats as fatal, such as a full disk, ends a procedure without its handlers, and errors do not
+    // say whether a transaction is open.
+    fn may_be_open(&self) -> bool {
+        true
+    }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {
-        self.prepare_text(prepared_text(sql)).await
+        self.prepare_text(prepared_text(sql), &[]).await
     }
 
     fn parameter_name(_: usize) -> String {
         "?".to_owned()
     }
 
-    async fn prepare_as_written(&mut self, sql: &str, n_parameters: usize) -> Result<Statement, SqlFailure> {
-        self.prepare_text(PreparedText { sql: sql.to_owned(), order: (0..n_parameters).collect() }).await
+    async fn prepare_as_written(
+        &mut self,
+        sql: &str,
+        n_parameters: usize,
+        looked_at: &[&str],
+    ) -> Result<Statement, SqlFailure> {
+        let text = PreparedText { sql: sql.to_owned(), order: (0..n_parameters).collect() };
+        self.prepare_text(text, looked_at).await
     }
 
     async fn n_rows(
@@ -495,10 +637,18 @@ impl SqlConnection for Wire {
         parameters: &[SqlValue<'_>],
     ) -> Result<u64, SqlFailure> {
         self.begin_statement(statement, parameters).await?;
-        let results = Results { counts_only: true, ..Results::default() };
-        let results = self.results_into::<Binary>(results).await?;
-        // Those that a statement changes, or returns: none does both but one with `RETURNING`, which returns what it changes.
-        Ok(results.n_rows.max(results.n_changed))
+        self.results_for::<Binary>(RowUse::Counted).await.map(|results| results.rows_of_statement())
+    }
+
+    async fn texts_of(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+        take: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<u64, SqlFailure> {
+        self.begin_statement(statement, parameters).await?;
+        let rows = RowUse::LookedAt(&statement.looked_at, take);
+        self.results_for::<Binary>(rows).await.map(|results| results.rows_of_statement())
     }
 
     async fn rows(
@@ -557,6 +707,22 @@ fn parsed<'a, T: MyDeserialize<'a>>(packet: &'a [u8], context: T::Ctx) -> Result
     ParseBuf(packet).parse(context).map_err(|_| SqlFailure::malformed(OTHER_BYTES))
 }
 
+/// Returns the kind of a reply with these results: a commit has one, without columns.
+fn kind_of(results: &Results) -> ReplyKind {
+    match results.n_results == 1 && results.sets.is_empty() {
+        true => ReplyKind::Commit,
+        false => ReplyKind::Other,
+    }
+}
+
+/// Returns the state of the transaction by the status at the end of a reply.
+fn transaction_of(status: StatusFlags) -> TransactionState {
+    match status.contains(StatusFlags::SERVER_STATUS_IN_TRANS) {
+        true => TransactionState::Open,
+        false => TransactionState::None,
+    }
+}
+
 /// Reads the server's refusal.
 fn refusal(packet: &[u8]) -> SqlFailure {
     // Before it knows the client, the server says no state.
@@ -565,7 +731,7 @@ fn refusal(packet: &[u8]) -> SqlFailure {
     let number = error.error_code();
     let own = OWN_STATES.iter().find(|(one, _)| *one == number).map(|(_, state)| (*state).to_owned());
     let told = || error.sql_state_ref().map(|state| state.as_str().into_owned());
-    let state = own.or_else(told).unwrap_or_default();
+    let state = own.or_else(told).unwrap_or_else(|| GENERAL_ERROR.to_owned());
     SqlFailure::Refused(Refusal {
         state: SqlStateCode::of(&state),
         is_fatal: FATAL.contains(&number),

@@ -12,10 +12,11 @@ use postgres_protocol::message::backend::{
 use postgres_protocol::message::frontend;
 
 use super::failure::refusal;
-use super::message::{Content, MALFORMED};
+use super::message::{Content, MALFORMED, transaction_state};
 use super::wire::Wire;
-use crate::database::failure::{NO_PASSWORD, OTHER_AUTHENTICATION, Refusal, SqlFailure};
+use crate::database::failure::{CLEAR_PASSWORD, NO_PASSWORD, OTHER_AUTHENTICATION, Refusal, SqlFailure};
 use crate::database::server::{DatabasePassword, DatabaseServer};
+use crate::database::transaction::TransactionState;
 
 // Codes of the server's messages about authentication.
 const ACCEPTED: i32 = 0;
@@ -67,7 +68,10 @@ impl Login {
         wire.send(|to| frontend::startup_message(parameters, to)).await?;
         let step = next_step(wire).await?;
         match step.code {
-            ACCEPTED => return ready(wire).await,
+            ACCEPTED if step.data.is_empty() => return ready(wire).await,
+            ACCEPTED => return Err(MALFORMED),
+            // Others could read it on the way.
+            CLEARTEXT_PASSWORD if !wire.is_private() => return Err(SqlFailure::malformed(CLEAR_PASSWORD)),
             CLEARTEXT_PASSWORD => {
                 let password = self.password()?;
                 wire.send(|to| frontend::password_message(password, to)).await?;
@@ -80,8 +84,8 @@ impl Login {
             SASL => self.prove(wire, &step.data).await?,
             _ => return Err(SqlFailure::malformed(OTHER_AUTHENTICATION)),
         }
-        match next_step(wire).await?.code {
-            ACCEPTED => ready(wire).await,
+        match next_step(wire).await? {
+            AuthenticationStep { code: ACCEPTED, data } if data.is_empty() => ready(wire).await,
             _ => Err(MALFORMED),
         }
     }
@@ -137,9 +141,12 @@ async fn ready(wire: &mut Wire) -> Result<SessionKey, SqlFailure> {
         BACKEND_KEY_DATA_TAG => {
             let mut content = Content(message.content);
             key = SessionKey { process: content.int4()?, secret: content.int4()? };
+            content.end()?;
             Ok(ControlFlow::Continue(()))
         }
-        READY_FOR_QUERY_TAG => Ok(ControlFlow::Break(())),
+        READY_FOR_QUERY_TAG if transaction_state(message.content)? == TransactionState::None => {
+            Ok(ControlFlow::Break(()))
+        }
         ERROR_RESPONSE_TAG => refused(message.content),
         _ => Err(MALFORMED),
     })

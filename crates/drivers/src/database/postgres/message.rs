@@ -5,13 +5,18 @@
 
 use postgres_types::Oid;
 
+use crate::database::connection::MESSAGE_BYTES_MAX;
 use crate::database::failure::{OTHER_BYTES, SqlFailure};
+use crate::database::transaction::{ReplyKind, TransactionState};
 
 /// The bytes before the content: the kind, and the length with that of the length itself.
 const HEAD_BYTES: usize = 5;
 
-/// The longest message that is read in a session. PostgreSQL makes none of 1 GiB or more.
-pub(super) const LENGTH_MAX: usize = 1 << 30;
+/// The longest row that is counted only, and not kept. PostgreSQL makes no message of 1 GiB or more.
+pub(super) const COUNTED_LENGTH_MAX: usize = 1 << 30;
+
+/// The longest message that is read in a session and kept.
+pub(super) const LENGTH_MAX: usize = MESSAGE_BYTES_MAX;
 
 /// The longest one that is read before, when the server has not proved yet that it is one.
 pub(super) const LOGIN_LENGTH_MAX: usize = 1 << 16;
@@ -42,12 +47,40 @@ pub(super) fn first_message(
     bytes: &[u8],
     length_max: usize,
 ) -> Result<Option<ServerMessage<'_>>, SqlFailure> {
-    let Some((&[kind, a, b, c, d], rest)) = bytes.split_first_chunk::<HEAD_BYTES>() else { return Ok(None) };
-    let length = u32::from_be_bytes([a, b, c, d]) as usize;
+    let Some((kind, length, rest)) = first_head(bytes) else { return Ok(None) };
     if !(4..=length_max).contains(&length) {
         return Err(MALFORMED);
     }
     Ok(rest.get(..length - 4).map(|content| ServerMessage { kind, content }))
+}
+
+/// Returns the kind and the stated length of the message at the beginning of the bytes, and what has arrived behind them;
+/// `None` if they have not arrived.
+pub(super) fn first_head(bytes: &[u8]) -> Option<(u8, usize, &[u8])> {
+    let (&[kind, a, b, c, d], rest) = bytes.split_first_chunk::<HEAD_BYTES>()?;
+    Some((kind, u32::from_be_bytes([a, b, c, d]) as usize, rest))
+}
+
+/// Returns the state of the transaction by the message that says that the server is ready.
+///
+/// # Errors
+/// It says something else.
+pub(super) fn transaction_state(content: &[u8]) -> Result<TransactionState, SqlFailure> {
+    match content {
+        b"I" => Ok(TransactionState::None),
+        b"T" => Ok(TransactionState::Open),
+        b"E" => Ok(TransactionState::Failed),
+        _ => Err(MALFORMED),
+    }
+}
+
+/// Returns the kind of a reply by the tag of its command.
+pub(super) fn kind_of_tag(content: &[u8]) -> ReplyKind {
+    match content {
+        b"COMMIT\0" => ReplyKind::Commit,
+        b"ROLLBACK\0" => ReplyKind::Rollback,
+        _ => ReplyKind::Other,
+    }
 }
 
 /// The content of a message, from left to right.
@@ -162,7 +195,8 @@ mod tests {
         for bytes in [b"Z\0\0\0\x03", b"Z\x40\0\0\x01", b"Z\xff\xff\xff\xff"] {
             assert_eq!(first_message(bytes, LENGTH_MAX), Err(MALFORMED), "{bytes:?}");
         }
-        assert_eq!(first_message(b"Z\x40\0\0\0", LENGTH_MAX), Ok(None), "the rest may come");
+        assert_eq!(first_message(b"Z\x04\0\0\0", LENGTH_MAX), Ok(None), "the rest may come");
+        assert_eq!(first_message(b"Z\x04\0\0\x01", LENGTH_MAX), Err(MALFORMED), "more than 64 MiB");
         assert_eq!(first_message(b"R\0\x01\0\x01", LOGIN_LENGTH_MAX), Err(MALFORMED));
     }
 
@@ -173,6 +207,22 @@ mod tests {
         {
             assert_eq!(n_rows_of_tag(tag.as_bytes()), expected, "{tag}");
         }
+    }
+
+    #[test]
+    fn the_state_of_the_transaction_is_one_letter() {
+        for (content, expected) in [
+            (&b"I"[..], Ok(TransactionState::None)),
+            (b"T", Ok(TransactionState::Open)),
+            (b"E", Ok(TransactionState::Failed)),
+            (b"", Err(MALFORMED)),
+            (b"X", Err(MALFORMED)),
+            (b"II", Err(MALFORMED)),
+        ] {
+            assert_eq!(transaction_state(content), expected, "{content:?}");
+        }
+        let kinds = [&b"COMMIT\0"[..], b"ROLLBACK\0", b"COMMIT", b"UPDATE 1\0"].map(kind_of_tag);
+        assert_eq!(kinds, [ReplyKind::Commit, ReplyKind::Rollback, ReplyKind::Other, ReplyKind::Other]);
     }
 
     /// Two columns as the documentation describes them: an `int4` and a `text`.

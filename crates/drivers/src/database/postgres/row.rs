@@ -12,6 +12,7 @@ use units::WallTime;
 use super::message::{Content, MALFORMED};
 use crate::database::connection::{SqlRow, SqlValue};
 use crate::database::failure::{SqlFailure, WRONG_VALUE};
+use crate::database::row_scan::{RowLayout, RowPart};
 
 /// Returns a type by its identifier; one that a user has made is unknown.
 pub(super) fn type_of(kind: Oid) -> Type {
@@ -106,6 +107,11 @@ impl PostgresRow {
         Ok(PostgresRow { columns: Rc::clone(columns), values, bytes: content.into() })
     }
 
+    /// Returns the bytes of a value; `None` of null, and of a column that does not exist.
+    pub(super) fn bytes_of(&self, index: usize) -> Option<&[u8]> {
+        self.values.get(index)?.clone().map(|place| &self.bytes[place])
+    }
+
     /// Returns a value of any type that the library knows.
     ///
     /// # Errors
@@ -138,6 +144,43 @@ impl SqlRow for PostgresRow {
 
     fn time(&self, index: usize) -> Result<Option<WallTime>, SqlFailure> {
         self.value::<Option<SystemTime>>(index)?.map(wall_of).transpose()
+    }
+}
+
+/// The layout of rows with so many values, each with its length before it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowOf {
+    n_columns: usize,
+    /// The values to come; `None` before their number.
+    n_left: Option<usize>,
+}
+
+impl RowOf {
+    pub(super) fn columns(n_columns: usize) -> RowOf {
+        RowOf { n_columns, n_left: None }
+    }
+}
+
+impl RowLayout for RowOf {
+    fn next(&mut self, prefix: &[u8]) -> Result<RowPart, SqlFailure> {
+        match (self.n_left, prefix) {
+            (None, []) => Ok(RowPart::Prefix(2)),
+            (None, [a, b]) if usize::from(u16::from_be_bytes([*a, *b])) == self.n_columns => {
+                self.n_left = Some(self.n_columns);
+                Ok(RowPart::Value(0))
+            }
+            (Some(0), []) => Ok(RowPart::End),
+            (Some(_), []) => Ok(RowPart::Prefix(4)),
+            (Some(n_left), [a, b, c, d]) => {
+                self.n_left = n_left.checked_sub(1);
+                match i32::from_be_bytes([*a, *b, *c, *d]) {
+                    // No value.
+                    -1 => Ok(RowPart::Value(0)),
+                    length => u64::try_from(length).map(RowPart::Value).map_err(|_| MALFORMED),
+                }
+            }
+            _ => Err(MALFORMED),
+        }
     }
 }
 
@@ -182,6 +225,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::database::row_scan;
 
     fn types(kinds: &[Type]) -> Rc<[Oid]> {
         kinds.iter().map(Type::oid).collect()
@@ -214,6 +258,23 @@ mod tests {
         for length in [b"\xff\xff\xff\xfe", b"\x7f\xff\xff\xff"] {
             let content = [&b"\0\x01"[..], length].concat();
             assert_eq!(PostgresRow::read(&types(&[Type::TEXT]), &content).err(), Some(MALFORMED));
+        }
+    }
+
+    #[test]
+    fn rows_that_are_counted_are_checked_like_those_that_are_kept() {
+        let is_accepted = |n_columns, row: &[u8]| {
+            let three = types(&vec![Type::TEXT; n_columns]);
+            let counted = row_scan::tests::is_accepted(|| RowOf::columns(n_columns), row);
+            assert_eq!(counted, PostgresRow::read(&three, row).is_ok(), "{n_columns}: {row:?}");
+            counted
+        };
+        assert!(is_accepted(3, ROW) && is_accepted(0, b"\0\0"));
+        for end in 0..ROW.len() {
+            assert!(!is_accepted(3, &ROW[..end]), "{end}");
+        }
+        for other in [&[ROW, b"x"].concat()[..], b"\0\x03\xff\xff\xff\xfe", b"\0\x03\x7f\xff\xff\xffabc"] {
+            assert!(!is_accepted(3, other) && !is_accepted(2, other), "{other:?}");
         }
     }
 

@@ -23,13 +23,17 @@ use super::buffers::SharedBuffers;
 use super::failure::refusal;
 use super::login::{Login, SessionKey};
 use super::message::{
-    Column, LENGTH_MAX, LOGIN_LENGTH_MAX, MALFORMED, ServerMessage, columns, first_message, n_rows_of_tag,
-    parameter_types,
+    COUNTED_LENGTH_MAX, Column, LENGTH_MAX, LOGIN_LENGTH_MAX, MALFORMED, ServerMessage, columns, first_head,
+    first_message, kind_of_tag, n_rows_of_tag, parameter_types, transaction_state,
 };
-use super::row::{PostgresRow, type_of};
-use crate::database::connection::{ROWS_MAX, SqlConnection, SqlValue, TextRow};
+use super::row::{PostgresRow, RowOf, type_of};
+use crate::database::connection::{
+    MESSAGE_BYTES_MAX, ROWS_MAX, SqlConnection, SqlValue, TextRow, column_indexes,
+};
 use crate::database::failure::{NO_TLS, Refusal, SqlFailure, WRONG_PARAMETERS};
+use crate::database::row_scan::RowScan;
 use crate::database::stream::{MeteredStream, ServerSocket};
+use crate::database::transaction::{LastReply, ReplyKind, TransactionState};
 
 /// The most messages of the server which say something else, such as notices, in the reply to one request.
 const NOTICES_MAX: u32 = 10_000;
@@ -59,6 +63,51 @@ pub(crate) struct Wire {
     key: SessionKey,
     n_statements: u32,
     n_round_trips: u64,
+    last_reply: LastReply,
+    /// The rows of the request that is under way, where they are counted only.
+    counted: Option<CountedRows>,
+}
+
+/// Rows that are checked and counted while their bytes arrive.
+#[derive(Debug)]
+struct CountedRows {
+    layout: RowOf,
+    /// The row that is under way, and the number of its bytes that have not arrived.
+    row: Option<(RowScan<RowOf>, usize)>,
+    n_rows: u64,
+}
+
+impl CountedRows {
+    fn of_columns(n_columns: usize) -> CountedRows {
+        CountedRows { layout: RowOf::columns(n_columns), row: None, n_rows: 0 }
+    }
+
+    /// Takes what has arrived of a row, and returns what is behind it; `None` where no row is next.
+    fn take<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, SqlFailure> {
+        let (mut scan, n_left, bytes) = match (self.row.take(), first_head(bytes)) {
+            (Some((scan, n_left)), _) => (scan, n_left, bytes),
+            (None, Some((DATA_ROW_TAG, length @ 4..=COUNTED_LENGTH_MAX, rest))) => {
+                // The length includes itself.
+                (RowScan::new(self.layout), length - 4, rest)
+            }
+            _ => return Ok(None),
+        };
+        let (arrived, rest) = bytes.split_at(n_left.min(bytes.len()));
+        scan.feed(arrived)?;
+        match n_left - arrived.len() {
+            0 => {
+                scan.end()?;
+                self.n_rows += 1;
+            }
+            n_left => self.row = Some((scan, n_left)),
+        }
+        Ok(Some(rest))
+    }
+
+    /// Returns whether a row is under way.
+    fn is_within(&self) -> bool {
+        self.row.is_some()
+    }
 }
 
 /// A prepared statement.
@@ -66,6 +115,8 @@ pub(crate) struct Statement {
     name: Box<str>,
     parameters: Box<[Type]>,
     columns: Rc<[Oid]>,
+    /// The columns whose values are looked at, by their indexes. Their names are not kept.
+    looked_at: Box<[usize]>,
 }
 
 impl Wire {
@@ -84,11 +135,18 @@ impl Wire {
             key: SessionKey::default(),
             n_statements: 0,
             n_round_trips: 0,
+            last_reply: LastReply::default(),
+            counted: None,
         };
         wire.key = login.introduce(&mut wire).await?;
         wire.length_max = LENGTH_MAX;
         wire.stream.farewell = &FAREWELL;
         Ok(wire)
+    }
+
+    /// Returns whether nobody else can read what goes over the connection.
+    pub(super) fn is_private(&self) -> bool {
+        self.stream.is_private()
     }
 
     /// Returns the identity by which a request is cancelled.
@@ -143,7 +201,8 @@ impl Wire {
             let mut arrived = ReadBuf::new(&mut room[..]);
             ready!(Pin::new(&mut self.stream).poll_read(context, &mut arrived)).map_err(SqlFailure::of_io)?;
             if arrived.filled().is_empty() {
-                return Poll::Ready(Err(SqlFailure::ended(self.kept.is_empty())));
+                let is_within = self.counted.as_ref().is_some_and(CountedRows::is_within);
+                return Poll::Ready(Err(SqlFailure::ended(self.kept.is_empty() && !is_within)));
             }
             taken = self.take_messages(arrived.filled(), take)?;
         }
@@ -166,9 +225,17 @@ impl Wire {
         };
         let mut rest = bytes;
         let mut taken = None;
-        while taken.is_none()
-            && let Some(message) = first_message(rest, self.length_max)?
-        {
+        while taken.is_none() {
+            if let Some(counted) = &mut self.counted
+                && let Some(behind) = counted.take(rest)?
+            {
+                rest = behind;
+                if counted.is_within() {
+                    break;
+                }
+                continue;
+            }
+            let Some(message) = first_message(rest, self.length_max)? else { break };
             rest = &rest[message.length()..];
             match message.kind {
                 NOTICE_RESPONSE_TAG | PARAMETER_STATUS_TAG | NOTIFICATION_RESPONSE_TAG => {
@@ -191,21 +258,33 @@ impl Wire {
         mut take: impl FnMut(ServerMessage<'_>) -> Result<ControlFlow<()>, SqlFailure>,
     ) -> Result<(), SqlFailure> {
         let mut refused: Option<Refusal> = None;
+        let mut kind = ReplyKind::Other;
         let ended = self
             .receive(|message| match message.kind {
-                READY_FOR_QUERY_TAG => Ok(ControlFlow::Break(())),
+                READY_FOR_QUERY_TAG => transaction_state(message.content).map(Some).map(ControlFlow::Break),
                 ERROR_RESPONSE_TAG => {
                     let refusal = refusal(message.content)?;
                     let is_last = refusal.is_fatal;
                     refused.get_or_insert(refusal);
-                    Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                    Ok(if is_last { ControlFlow::Break(None) } else { ControlFlow::Continue(()) })
                 }
-                _ => take(message),
+                _ => {
+                    if message.kind == COMMAND_COMPLETE_TAG {
+                        kind = kind_of_tag(message.content);
+                    }
+                    Ok(match take(message)? {
+                        ControlFlow::Break(()) => ControlFlow::Break(None),
+                        ControlFlow::Continue(()) => ControlFlow::Continue(()),
+                    })
+                }
             })
             .await;
+        if let Ok(Some(transaction)) = ended {
+            self.last_reply.note(kind, transaction);
+        }
         match (ended, refused) {
-            (ended, None) => ended,
-            (Ok(()), Some(refusal)) => Err(SqlFailure::Refused(refusal)),
+            (ended, None) => ended.map(drop),
+            (Ok(_), Some(refusal)) => Err(SqlFailure::Refused(refusal)),
             (Err(_), Some(refusal)) => Err(SqlFailure::Refused(Refusal { is_fatal: true, ..refusal })),
         }
     }
@@ -265,6 +344,38 @@ impl Wire {
         )
         .await?;
         n_rows.ok_or(MALFORMED)
+    }
+
+    /// Prepares a statement; returns it with the columns of its rows.
+    async fn described(&mut self, sql: &str) -> Result<(Statement, Vec<Column>), SqlFailure> {
+        self.n_statements += 1;
+        let name = format!("s{}", self.n_statements);
+        let (mut parameters, mut described) = (None, None);
+        self.exchange(
+            |to| {
+                frontend::parse(&name, sql, [], to)?;
+                frontend::describe(STATEMENT, &name, to)?;
+                frontend::sync(to);
+                Ok(())
+            },
+            |message| {
+                match message.kind {
+                    PARSE_COMPLETE_TAG => {}
+                    PARAMETER_DESCRIPTION_TAG => parameters = Some(parameter_types(message.content)?),
+                    ROW_DESCRIPTION_TAG => described = Some(columns(message.content)?),
+                    NO_DATA_TAG => described = Some(Vec::new()),
+                    _ => return Err(MALFORMED),
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )
+        .await?;
+        let (parameters, columns) = parameters.zip(described).ok_or(MALFORMED)?;
+        let parameters = parameters.into_iter().map(type_of).collect();
+        let kinds = columns.iter().map(|column| column.kind).collect();
+        let statement =
+            Statement { name: name.into(), parameters, columns: kinds, looked_at: Box::default() };
+        Ok((statement, columns))
     }
 
     /// Executes a statement that reads rows from us, which follow.
@@ -353,32 +464,7 @@ impl SqlConnection for Wire {
     type Row = PostgresRow;
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement, SqlFailure> {
-        self.n_statements += 1;
-        let name = format!("s{}", self.n_statements);
-        let (mut parameters, mut described) = (None, None);
-        self.exchange(
-            |to| {
-                frontend::parse(&name, sql, [], to)?;
-                frontend::describe(STATEMENT, &name, to)?;
-                frontend::sync(to);
-                Ok(())
-            },
-            |message| {
-                match message.kind {
-                    PARSE_COMPLETE_TAG => {}
-                    PARAMETER_DESCRIPTION_TAG => parameters = Some(parameter_types(message.content)?),
-                    ROW_DESCRIPTION_TAG => described = Some(columns(message.content)?),
-                    NO_DATA_TAG => described = Some(Vec::new()),
-                    _ => return Err(MALFORMED),
-                }
-                Ok(ControlFlow::Continue(()))
-            },
-        )
-        .await?;
-        let (parameters, columns) = parameters.zip(described).ok_or(MALFORMED)?;
-        let parameters = parameters.into_iter().map(type_of).collect();
-        let columns = columns.iter().map(|column| column.kind).collect();
-        Ok(Statement { name: name.into(), parameters, columns })
+        self.described(sql).await.map(|(statement, _)| statement)
     }
 
     fn parameter_name(n: usize) -> String {
@@ -387,15 +473,27 @@ impl SqlConnection for Wire {
 
     const READ_ONLY: &'static str = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
 
-    // A transaction that fails is over.
-    const LEAVES_OPEN: bool = false;
+    fn last_reply(&mut self) -> &mut LastReply {
+        &mut self.last_reply
+    }
 
-    async fn prepare_as_written(&mut self, sql: &str, n_parameters: usize) -> Result<Statement, SqlFailure> {
-        let statement = self.prepare(sql).await?;
-        match statement.parameters.len() == n_parameters {
-            true => Ok(statement),
-            false => Err(SqlFailure::WrongResult(WRONG_PARAMETERS)),
+    // A transaction whose end fails is over. One that statements of the user have begun is not.
+    fn may_be_open(&self) -> bool {
+        self.last_reply.transaction != TransactionState::None
+    }
+
+    async fn prepare_as_written(
+        &mut self,
+        sql: &str,
+        n_parameters: usize,
+        looked_at: &[&str],
+    ) -> Result<Statement, SqlFailure> {
+        let (statement, columns) = self.described(sql).await?;
+        if statement.parameters.len() != n_parameters {
+            return Err(SqlFailure::WrongResult(WRONG_PARAMETERS));
         }
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        Ok(Statement { looked_at: column_indexes(&names, looked_at)?, ..statement })
     }
 
     async fn n_rows(
@@ -403,15 +501,30 @@ impl SqlConnection for Wire {
         statement: &Statement,
         parameters: &[SqlValue<'_>],
     ) -> Result<u64, SqlFailure> {
-        let mut n_returned = 0;
+        self.counted = Some(CountedRows::of_columns(statement.columns.len()));
         // Some types have no binary format, and nobody reads the values.
+        let executed = self.execute_statement(statement, parameters, TEXT, |_| Err(MALFORMED)).await;
+        let n_returned = self.counted.take().map_or(0, |counted| counted.n_rows);
+        // Those of a statement such as `SHOW` the server does not count.
+        Ok(executed?.max(n_returned))
+    }
+
+    async fn texts_of(
+        &mut self,
+        statement: &Statement,
+        parameters: &[SqlValue<'_>],
+        take: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<u64, SqlFailure> {
+        let mut n_returned = 0;
         let n_counted = self
-            .execute_statement(statement, parameters, TEXT, |_| {
+            .execute_statement(statement, parameters, TEXT, |content| {
+                let row = PostgresRow::read(&statement.columns, content)?;
+                let looked_at = statement.looked_at.iter().enumerate();
+                looked_at.for_each(|(index, column)| take(index, row.bytes_of(*column)));
                 n_returned += 1;
                 Ok(())
             })
             .await?;
-        // Those of a statement such as `SHOW` the server does not count.
         Ok(n_counted.max(n_returned))
     }
 
@@ -420,9 +533,10 @@ impl SqlConnection for Wire {
         statement: &Statement,
         parameters: &[SqlValue<'_>],
     ) -> Result<Vec<PostgresRow>, SqlFailure> {
-        let mut rows = Vec::new();
+        let (mut rows, mut n_bytes) = (Vec::new(), 0);
         self.execute_statement(statement, parameters, BINARY, |content| {
-            if rows.len() == ROWS_MAX {
+            n_bytes += content.len();
+            if rows.len() == ROWS_MAX || MESSAGE_BYTES_MAX < n_bytes {
                 return Err(MALFORMED);
             }
             rows.push(PostgresRow::read(&statement.columns, content)?);
@@ -437,31 +551,44 @@ impl SqlConnection for Wire {
         statement: &Statement,
         parameters: &[SqlValue<'_>],
     ) -> Result<u64, SqlFailure> {
-        self.execute_statement(statement, parameters, BINARY, |_| Ok(())).await
+        let read = |row: &[u8]| PostgresRow::read(&statement.columns, row).map(drop);
+        self.execute_statement(statement, parameters, BINARY, read).await
     }
 
     async fn command(&mut self, sql: &str) -> Result<(), SqlFailure> {
+        let mut has_rows = false;
         self.exchange(
             |to| frontend::query(sql, to),
             |message| match message.kind {
-                COMMAND_COMPLETE_TAG | EMPTY_QUERY_RESPONSE_TAG | ROW_DESCRIPTION_TAG | DATA_ROW_TAG => {
+                COMMAND_COMPLETE_TAG | EMPTY_QUERY_RESPONSE_TAG => Ok(ControlFlow::Continue(())),
+                ROW_DESCRIPTION_TAG | DATA_ROW_TAG => {
+                    has_rows = true;
                     Ok(ControlFlow::Continue(()))
                 }
                 _ => Err(MALFORMED),
             },
         )
-        .await
+        .await?;
+        if has_rows {
+            self.last_reply.kind = ReplyKind::Other;
+        }
+        Ok(())
     }
 
     async fn texts(&mut self, sql: &str) -> Result<Vec<TextRow>, SqlFailure> {
-        let (mut described, mut rows) = (Vec::new(), Vec::new());
+        let (mut described, mut rows, mut n_bytes) = (Vec::new(), Vec::new(), 0);
         self.exchange(
             |to| frontend::query(sql, to),
             |message| {
                 match message.kind {
                     ROW_DESCRIPTION_TAG => described = columns(message.content)?,
-                    DATA_ROW_TAG if rows.len() == ROWS_MAX => return Err(MALFORMED),
-                    DATA_ROW_TAG => rows.push(text_row(&described, message.content)?),
+                    DATA_ROW_TAG if rows.len() == ROWS_MAX || MESSAGE_BYTES_MAX < n_bytes => {
+                        return Err(MALFORMED);
+                    }
+                    DATA_ROW_TAG => {
+                        n_bytes += message.content.len();
+                        rows.push(text_row(&described, message.content)?);
+                    }
                     COMMAND_COMPLETE_TAG | EMPTY_QUERY_RESPONSE_TAG => {}
                     _ => return Err(MALFORMED),
                 }

@@ -115,7 +115,7 @@ impl SqlDialect for MariaDbSessions {
                 RowBuffer::new(&LINES, String::new())
             }
             false => {
-                wire.command("START TRANSACTION").await?;
+                wire.begin("START TRANSACTION").await?;
                 RowBuffer::new(&VALUES, format!("INSERT INTO {name} VALUES "))
             }
         };
@@ -166,7 +166,7 @@ impl RowSink for TextSink<'_> {
         self.send().await?;
         match self.is_file {
             true => self.wire.end_file().await,
-            false => self.wire.command("COMMIT").await,
+            false => self.wire.commit().await,
         }
     }
 }

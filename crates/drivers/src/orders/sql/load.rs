@@ -159,7 +159,11 @@ async fn execute<C: SqlConnection>(
     statements: impl IntoIterator<Item = impl AsRef<str>>,
 ) -> Result<(), SqlFailure> {
     for statement in statements {
-        connection.command(statement.as_ref()).await?;
+        match statement.as_ref() {
+            begin @ "BEGIN" => connection.begin(begin).await?,
+            "COMMIT" => connection.commit().await?,
+            statement => connection.command(statement).await?,
+        }
     }
     Ok(())
 }

@@ -99,15 +99,16 @@ impl<F: SqlForms> Session<F> {
         if self.forms.is_one_statement(input) {
             let open = OpenTransaction::begin(counts, input);
             let ended = self.body(input, now, changes).await;
+            let ended = ended.and_then(|end| self.connection.last_reply().alone().map(|()| end));
             // What became of it is counted first: this may be given up.
             let settled = settle(open, input, ended.map(output_of));
             return self.connection.closed(settled).await;
         }
-        self.connection.command(F::begin(input)).await?;
+        self.connection.begin(F::begin(input)).await?;
         match self.body(input, now, changes).await {
             Ok(End::Commit(output)) => {
                 let open = OpenTransaction::begin(counts, input);
-                let committed = self.connection.command("COMMIT").await;
+                let committed = self.connection.commit().await;
                 let settled = settle(open, input, committed.map(|()| output));
                 self.connection.closed(settled).await
             }
@@ -125,7 +126,7 @@ impl<F: SqlForms> Session<F> {
         input: &TransactionInput,
         now: WallTime,
     ) -> Result<TransactionOutput, SqlFailure> {
-        self.connection.command("BEGIN").await?;
+        self.connection.begin("BEGIN").await?;
         match self.body(input, now, Changes::Undone).await {
             Ok(end) => {
                 self.connection.roll_back().await?;
@@ -163,6 +164,10 @@ fn settle(
             let output = checked(input, output)?;
             open.end(&output);
             Ok(output)
+        }
+        Err(failure @ SqlFailure::NotCommitted(_)) => {
+            open.end_without_changes();
+            Err(failure)
         }
         Err(SqlFailure::Refused(refusal)) if !refusal.leaves_doubt() => {
             open.end_without_changes();

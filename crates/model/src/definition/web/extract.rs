@@ -65,7 +65,8 @@ fn header_name(value: &DeValue) -> Result<String, ValueError> {
     }
 }
 
-fn regex(value: &DeValue) -> Result<String, ValueError> {
+/// Reads a regular expression.
+pub(in crate::definition) fn regex(value: &DeValue) -> Result<String, ValueError> {
     let pattern = text(value)?;
     if REGEX_MAX < pattern.len() {
         return Err(ValueError::new(format!("expected at most {REGEX_MAX} bytes")));

@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 
 pub(super) use data::read_data;
 pub use data::{DataDefinition, DataFormat};
+pub(super) use extract::regex;
 pub(super) use parameter::read_values;
 pub use request::header_name_fault;
 pub(super) use request::kind_limits;
