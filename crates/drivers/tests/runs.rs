@@ -1,11 +1,13 @@
 //! Short runs of the engine with real sockets: no operation is lost, nothing hangs, everything is on time or
 //! its lateness is recorded. The machine may be busy: only invariants are asserted.
 
+use std::cell::Cell;
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::rc::Rc;
 
 use engine::Driver;
-use model::{CLOSE_WAIT_MAX, Connection, Outcome, Reply, WebRequest, web_measure};
+use model::{CLOSE_WAIT_MAX, Connection, MeasuredValues, Outcome, Reply, WebRequest, web_measure};
 use units::Nanos;
 
 use crate::common::{
@@ -231,4 +233,59 @@ impl Driver for Faulty {
 #[should_panic(expected = "the task of a virtual user has panicked")]
 fn a_panic_in_the_task_of_a_user_stops_the_load_thread() {
     run_drivers(|| Faulty, closed(3), phases(Nanos::from_secs(1)), GENEROUS, RoundRobin::over(1));
+}
+
+/// Sessions that were opened before the load, and by operations.
+#[derive(Default)]
+struct Sessions {
+    n_before: Cell<u32>,
+    n_by_operations: Cell<u32>,
+}
+
+/// A driver whose operations open the session where there is none, and answer at once.
+struct Lazy {
+    sessions: Rc<Sessions>,
+    has_session: bool,
+}
+
+impl Driver for Lazy {
+    type Operation = WebRequest;
+
+    const OPENS_WHEN_NEEDED: bool = true;
+
+    async fn open(&mut self) -> Result<(), String> {
+        self.sessions.n_before.update(|n| n + 1);
+        self.has_session = true;
+        Ok(())
+    }
+
+    async fn perform(&mut self, _: &WebRequest, sent: Nanos) -> Reply {
+        if !std::mem::replace(&mut self.has_session, true) {
+            self.sessions.n_by_operations.update(|n| n + 1);
+        }
+        let measured = MeasuredValues::default();
+        Reply { outcome: Outcome::Ok, sent, done: sent, measured, answer: 0, code: 0, detail: 0 }
+    }
+
+    fn give_up(&mut self) {}
+
+    fn describe(&self, _: &WebRequest, _: &Reply) -> String {
+        String::new()
+    }
+}
+
+/// Goal: an open loop opens no session before the load, and none for a slot that has no operation; in a closed loop each user
+/// has one before the load.
+#[test]
+fn sessions_of_an_open_loop_are_opened_when_they_are_needed() {
+    for (load, n_before, most_by_operations) in [(open(50.0, 64), 0, 5), (closed(8), 8, 0)] {
+        let sessions = Rc::new(Sessions::default());
+        let driver = || Lazy { sessions: Rc::clone(&sessions), has_session: false };
+        let (run, _) =
+            run_drivers(driver, load, phases(Nanos::from_millis(100)), GENEROUS, RoundRobin::over(1));
+        run.check_conservation();
+        assert!(0 < run.sum(|flow| flow.ok));
+        assert_eq!(sessions.n_before.get(), n_before, "{load:?}");
+        assert!(sessions.n_by_operations.get() <= most_by_operations, "{load:?}");
+    }
 }

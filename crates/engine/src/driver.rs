@@ -8,6 +8,10 @@ pub trait Driver {
     /// The operation that the driver performs.
     type Operation: Kinded;
 
+    /// Whether [`Driver::perform`] opens a session where there is none. In an open loop none is opened before then: most
+    /// slots for operations in flight are never used, and their sessions would be kept from others.
+    const OPENS_WHEN_NEEDED: bool = false;
+
     /// Opens the session of the driver's user, before the load point begins: what belongs to no operation. Drivers
     /// whose connections belong to operations have none, and need not do anything.
     ///

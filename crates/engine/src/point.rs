@@ -13,7 +13,7 @@ use crate::open;
 use crate::point_context::{PointContext, Sink, Spawn, UserContext};
 use crate::recorder::Recorder;
 use crate::scheduled_user::{ScheduledUser, user_rng};
-use crate::session::open_sessions;
+use crate::session::{OpenedSessions, open_sessions};
 use crate::setup::{PointSetup, PointStart, Runtime, StopRequest};
 
 /// The period at which the thread looks for ended intervals, passed time limits and a request to stop.
@@ -23,8 +23,8 @@ pub(crate) const TICK: Nanos = Nanos::from_millis(50);
 pub(crate) const DRAIN_TICK: Nanos = Nanos::from_millis(2);
 
 /// Runs a thread's share of one load point, with the drivers that `driver` makes for its users by their numbers (in an
-/// open loop for its slots for operations in flight): opens the sessions of all users, waits for the `start`, and then
-/// has them perform operations. The caller drops the tasks that are left at its end.
+/// open loop for its slots for operations in flight): opens the sessions of all users, unless those of an open loop are
+/// opened when they are needed, waits for the `start`, and then has them perform operations. The caller drops the tasks that are left at its end.
 pub async fn run_point<C, S, D, M>(
     setup: &PointSetup,
     runtime: Runtime<C, S>,
@@ -42,7 +42,10 @@ pub async fn run_point<C, S, D, M>(
     let Runtime { clock, timers, spawn, probe } = runtime;
     let users = setup.assignment.users.clone();
     let mut drivers: Vec<D> = users.clone().map(driver).collect();
-    let sessions = open_sessions(&mut drivers, &clock, &timers, setup.time_limit, stop).await;
+    let sessions = match setup.schedule {
+        Some(_) if D::OPENS_WHEN_NEEDED => OpenedSessions::none_needed(drivers.len()),
+        _ => open_sessions(&mut drivers, &clock, &timers, setup.time_limit, stop).await,
+    };
     let Some(origin) = start.wait(sessions).await else { return };
     let users = users.zip(drivers);
     let mut recorder = Recorder::new(setup, origin, mix.n_kinds(), mix.n_units(), probe);

@@ -29,6 +29,11 @@ pub struct OpenedSessions {
 }
 
 impl OpenedSessions {
+    /// Returns the result where so many users need no session yet.
+    pub(crate) fn none_needed(n_users: usize) -> OpenedSessions {
+        OpenedSessions { n_open: u32::try_from(n_users).unwrap_or(u32::MAX), ..OpenedSessions::default() }
+    }
+
     /// Adds the sessions of another load thread.
     pub fn add(&mut self, other: OpenedSessions) {
         self.n_open += other.n_open;

@@ -45,7 +45,9 @@ pub use event::{Event, Observer};
 #[cfg(feature = "echo")]
 pub use family::EchoServer;
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
-pub use family::{ApplicationServer, ExternalDatabase, ExternalServer, OrderDatabase, SetupError, variant};
+pub use family::{
+    ApplicationServer, ExternalDatabase, ExternalServer, OrderDatabase, SetupError, room_in_flight, variant,
+};
 pub use load::LoadError;
 pub use memory_limit::NoMemoryLimit;
 pub use request::{Monitoring, RunRequest, ServerChoice};

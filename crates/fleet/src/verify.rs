@@ -92,7 +92,7 @@ pub enum VerifyError {
         refused: Vec<StatementRefusal>,
     },
     /// A database has no connection for each user.
-    #[error("{target} has too few connections: its {limit} of {most} leaves {free} for {wanted}")]
+    #[error("{target} has too few connections: its {limit} of {most} leaves {free} for {wanted}{}", left_to_others(*kept))]
     TooFewConnections {
         /// The server as given.
         target: String,
@@ -102,8 +102,12 @@ pub enum VerifyError {
         most: u64,
         /// The number of connections that the plan can have.
         free: u64,
+        /// The number of those that are left to others besides.
+        kept: u64,
         /// The sessions of the plan: `the 120 users of the plan`.
         wanted: String,
+        /// The option with the most of them: `` `--load 90` ``; `None` where there is no connection at all.
+        remedy: Option<String>,
     },
     /// The user interrupted the run.
     #[error("interrupted before the first load point; there is no run file")]
@@ -127,6 +131,13 @@ pub enum VerifyError {
 
 /// The most refused statements that are named.
 const REFUSALS_MAX: usize = 10;
+
+fn left_to_others(n_connections: u64) -> String {
+    match n_connections {
+        0 => String::new(),
+        n => format!(", besides {n} that are left to others"),
+    }
+}
 
 fn statements(n: usize) -> String {
     if n == 1 { "a statement".to_owned() } else { format!("{n} statements") }

@@ -195,8 +195,12 @@ impl From<FleetError> for Failure {
             FleetError::Verify(VerifyError::WrongData { target, .. }) => {
                 failure(Exit::Testbed).hint(data_hint(target))
             }
-            FleetError::Verify(VerifyError::TooFewConnections { .. }) => failure(Exit::Testbed)
-                .hint("raise that limit, or load the server with fewer users (`--load`)"),
+            FleetError::Verify(VerifyError::TooFewConnections { remedy, .. }) => {
+                failure(Exit::Testbed).hint(match remedy {
+                    Some(option) => format!("{option} takes all of these; or raise that limit"),
+                    None => "raise that limit, or end some of the sessions that are there".to_owned(),
+                })
+            }
             // A profile or gateway that the recipe lacks; the message lists those that it has.
             FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),

@@ -139,6 +139,10 @@ pub(crate) trait SqlConnection {
     /// The statement after which the server refuses to change anything in this session.
     const READ_ONLY: &'static str;
 
+    /// A query with a row for each limit on connections that holds for this user, that of the server first: its name in a
+    /// sentence after "its", its value, the connections of others that it counts, and those that this user cannot have.
+    const CONNECTIONS: &'static str;
+
     /// Returns what the last reply says of the transaction, of a server that refused nothing.
     fn last_reply(&mut self) -> &mut LastReply;
 

@@ -207,6 +207,8 @@ impl<C: DatabaseSessions> SessionDriver<C> {
 impl<C: DatabaseSessions> Driver for SessionDriver<C> {
     type Operation = C::Operation;
 
+    const OPENS_WHEN_NEEDED: bool = true;
+
     /// Opens the session and prepares its statements, so that no transaction waits for it.
     async fn open(&mut self) -> Result<(), String> {
         let context = Rc::clone(&self.context);

@@ -4,6 +4,7 @@
 //! - `stream`: the bytes of a connection, counted
 //! - `connection`: a connection with prepared statements, and the values that go over it
 //! - `row_scan`: the check of rows that are counted only
+//! - `room`: the connections that a server has for a user
 //! - `failure`: failures by their SQLSTATE; `error`: those of work beside the users
 //! - `transaction`: what all transactions have in common; `driver`: the driver of a user
 //! - `postgres`, `mariadb`: the products
@@ -15,10 +16,12 @@ pub(crate) mod error;
 pub(crate) mod failure;
 pub(crate) mod mariadb;
 pub(crate) mod postgres;
+pub(crate) mod room;
 pub(crate) mod row_scan;
 pub(crate) mod server;
 pub(crate) mod stream;
 pub(crate) mod transaction;
 
 pub use error::DatabaseError;
+pub use room::{DatabaseConnections, KEPT_CONNECTIONS};
 pub use server::{DatabaseEncryption, DatabasePassword, DatabasePlace, DatabaseServer, DatabaseSetupError};

@@ -11,9 +11,7 @@ use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Populatio
 use units::{Nanos, RealClock};
 
 use super::count::OrderCounts;
-use super::sql::control::{
-    DatabaseAccount, DatabaseConnections, DatabaseData, SessionCounts, SqlControl, SqlDialect,
-};
+use super::sql::control::{DatabaseAccount, DatabaseData, SessionCounts, SqlControl, SqlDialect};
 use super::sql::driver::SqlContext;
 use super::sql::load::{LoadMethod, load};
 use super::sql::schema::ORDER_SCHEMA;
@@ -22,6 +20,7 @@ use crate::database::each::{Each, each};
 use crate::database::error::DatabaseError;
 use crate::database::mariadb::MariaDbSessions;
 use crate::database::postgres::PostgresSessions;
+use crate::database::room::DatabaseConnections;
 use crate::database::server::{DatabaseServer, DatabaseSetupError};
 use crate::database::transaction::Changes;
 
@@ -84,6 +83,8 @@ impl DatabaseDriver {
 
 impl Driver for DatabaseDriver {
     type Operation = OrderRequest;
+
+    const OPENS_WHEN_NEEDED: bool = true;
 
     async fn open(&mut self) -> Result<(), String> {
         each!(&mut self.0, driver => driver.open().await)

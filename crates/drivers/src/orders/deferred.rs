@@ -107,6 +107,8 @@ fn is_delivery(request: &OrderRequest) -> bool {
 impl<D: Driver<Operation = OrderRequest>> Driver for DeferringDriver<D> {
     type Operation = OrderRequest;
 
+    const OPENS_WHEN_NEEDED: bool = D::OPENS_WHEN_NEEDED;
+
     async fn open(&mut self) -> Result<(), String> {
         self.terminal.open().await
     }

@@ -52,7 +52,7 @@ pub use deferred::{
 };
 pub use embedded::{EmbeddedContext, EmbeddedDatabase, EmbeddedDriver};
 pub use sampler::{SampledAccount, SessionSampler};
-pub use sql::control::{DatabaseAccount, DatabaseConnections, DatabaseData, SessionCounts};
+pub use sql::control::{DatabaseAccount, DatabaseData, SessionCounts};
 pub use sql::load::{LOADING_ORDER, LoadMethod};
 pub use sql::schema::{ORDER_SCHEMA, contents_of};
 

@@ -16,6 +16,7 @@ use crate::database::connection::SqlConnection;
 use crate::database::driver::{DatabaseSessions, Exchanged, SharedServer};
 use crate::database::error::{CONNECTING, DatabaseError, unconnected, within};
 use crate::database::failure::{SqlFailure, SqlStateCode};
+use crate::database::room::{DatabaseConnections, connections_of};
 use crate::database::server::SqlServer;
 use crate::database::transaction::Changes;
 use crate::net::OperationFailure;
@@ -30,6 +31,9 @@ pub(super) struct SessionContext<S> {
 
 /// The attempt to have all statements prepared.
 const PREPARING: &str = "preparing the statements";
+
+/// The attempt to have the limits on connections told.
+const ASKING: &str = "asking for its limits on connections";
 
 /// A statement that was refused when a session was opened, by the indexes of transaction and statement.
 type Refused = (usize, usize, SqlFailure);
@@ -61,6 +65,22 @@ impl<S: SqlServer> SessionContext<S> {
         let opened = Session::open(connection, &self.transactions, self.allows_writes, note);
         within(PREPARING, limit, opened).await?.map_err(DatabaseError::of(PREPARING))?;
         Ok(refused.into_iter().map(|one| self.refusal(one)).collect())
+    }
+
+    /// Returns the connections that the server has for the user; `None` of one that does not say.
+    pub(super) async fn connections(
+        &self,
+        limit: Duration,
+    ) -> Result<Option<DatabaseConnections>, DatabaseError> {
+        let problem = || self.shared.server.socket().certificate_problem();
+        let connected = within(CONNECTING, limit, self.shared.server.connect()).await?;
+        let mut connection = connected.map_err(|failure| unconnected(failure, problem()))?;
+        match within(ASKING, limit, connection.texts(S::Connection::CONNECTIONS)).await? {
+            Ok(rows) => Ok(connections_of(&rows)),
+            // Others behind the same protocol do not have all that is asked for.
+            Err(SqlFailure::Refused(_)) => Ok(None),
+            Err(failure) => Err(DatabaseError::of(ASKING)(failure)),
+        }
     }
 
     fn refusal(&self, (kind, index, failure): Refused) -> StatementRefusal {

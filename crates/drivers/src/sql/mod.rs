@@ -24,6 +24,7 @@ use crate::database::each::{Each, each};
 use crate::database::error::DatabaseError;
 use crate::database::mariadb::MariaDbSessions;
 use crate::database::postgres::PostgresSessions;
+use crate::database::room::DatabaseConnections;
 use crate::database::server::{DatabaseServer, DatabaseSetupError};
 use crate::database::transaction::Changes;
 use driver::SessionContext;
@@ -90,6 +91,14 @@ impl SqlSessions {
     pub async fn refusals(&self, limit: Duration) -> Result<Vec<StatementRefusal>, DatabaseError> {
         each!(&self.0, context => context.refusals(limit).await)
     }
+
+    /// Returns the connections that the server has for the user; `None` of one that does not say.
+    ///
+    /// # Errors
+    /// There is no session, or it is lost.
+    pub async fn connections(&self, limit: Duration) -> Result<Option<DatabaseConnections>, DatabaseError> {
+        each!(&self.0, context => context.connections(limit).await)
+    }
 }
 
 /// A driver of one user; owns the user's session.
@@ -118,6 +127,8 @@ impl SqlDriver {
 
 impl Driver for SqlDriver {
     type Operation = SqlRequest;
+
+    const OPENS_WHEN_NEEDED: bool = true;
 
     async fn open(&mut self) -> Result<(), String> {
         each!(&mut self.0, driver => driver.open().await)

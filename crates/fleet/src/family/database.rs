@@ -29,6 +29,7 @@ use super::deferred;
 use super::order_entry::{
     ConditionSource, OrdersBefore, checked, checked_conditions, named, probe_of, workload,
 };
+use super::room::check_room;
 use super::{SetupError, host_of, unless_stopped};
 use crate::checked::CheckedRow;
 use crate::counts::Counts;
@@ -372,25 +373,30 @@ async fn has_room(
     control: &mut DatabaseControl,
 ) -> Result<(), VerifyError> {
     let connections = control.connections().await.map_err(|error| target.unusable(error))?;
-    let n_users = plan.level_max().ceil() as u64;
-    let n_background = match workload(plan)?.defers_deliveries() {
+    check_room(plan, &target.name, connections, n_background(plan)?)
+}
+
+/// Returns the number of sessions that work beside the terminals.
+fn n_background(plan: &Plan) -> Result<u64, VerifyError> {
+    Ok(match workload(plan)?.defers_deliveries() {
         true => BACKGROUND_SESSIONS as u64 * u64::from(plan.load_threads),
         false => 0,
-    };
-    if connections.free < n_users + n_background {
-        let background = match n_background {
-            0 => String::new(),
-            n => format!(" and {n} sessions for deferred deliveries"),
-        };
-        return Err(VerifyError::TooFewConnections {
-            target: target.name.clone(),
-            limit: connections.limit,
-            most: connections.most,
-            free: connections.free,
-            wanted: format!("the {n_users} users of the plan{background}"),
-        });
-    }
-    Ok(())
+    })
+}
+
+/// Returns the number of connections that the server has for terminals; `None` of one that does not say.
+pub(super) fn n_free(
+    plan: &Plan,
+    target: &DatabaseTarget,
+    clock: RealClock,
+    stop: &AtomicBool,
+) -> Option<u64> {
+    let (_, context) = target.context(plan, clock).ok()?;
+    let asked = unless_stopped(stop, async {
+        let mut control = DatabaseControl::open(&context).await.map_err(|error| target.unusable(error))?;
+        control.connections().await.map_err(|error| target.unusable(error))
+    });
+    asked.ok()?.free.checked_sub(n_background(plan).ok()?)
 }
 
 /// Checks that the database has the data of the plan, and makes a transaction of every kind, which is rolled back.

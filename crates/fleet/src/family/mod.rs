@@ -12,6 +12,7 @@ mod echo;
 mod embedded;
 mod order_entry;
 mod probe;
+mod room;
 mod sql;
 pub(crate) mod web;
 
@@ -44,6 +45,7 @@ pub(crate) use echo::EchoTarget;
 pub(crate) use embedded::EmbeddedTarget;
 pub use order_entry::OrderDatabase;
 pub(crate) use order_entry::OrderTarget;
+pub use room::room_in_flight;
 pub(crate) use sql::SqlTarget;
 pub(crate) use web::WebTarget;
 

@@ -11,6 +11,7 @@ use units::RealClock;
 
 use super::database::DatabaseTarget;
 use super::probe::Probe;
+use super::room::check_room;
 use super::{SetupError, unless_stopped};
 use crate::counts::Counts;
 use crate::thread::{ThreadFailure, ThreadWork};
@@ -57,9 +58,25 @@ pub(super) fn probe(
         if !refused.is_empty() {
             return Err(VerifyError::NotPrepared { target: name, refused });
         }
+        let connections =
+            sessions.connections(limit).await.map_err(|error| no_session(name.clone(), error))?;
+        if let Some(connections) = connections {
+            check_room(plan, &name, connections, 0)?;
+        }
         let driver = SqlDriver::without_changes(&sessions);
         probe.perform_all(driver, &requests, |request| slow(plan, workload, request.kind), |_| None).await
     })
+}
+
+/// Returns the number of connections that the server has for users; `None` of one that does not say.
+pub(super) fn n_free(plan: &Plan, target: &SqlTarget, clock: RealClock, stop: &AtomicBool) -> Option<u64> {
+    let (_, sessions) = target.sessions(plan, clock).ok()?;
+    let limit = Duration::from_nanos(plan.time_limit.0);
+    let name = || target.database.name.clone();
+    let asked = unless_stopped(stop, async {
+        sessions.connections(limit).await.map_err(|error| no_session(name(), error))
+    });
+    asked.ok()?.map(|connections| connections.free)
 }
 
 /// Returns the error of a database with which there is no session.

@@ -214,15 +214,15 @@ pub struct OpenLoopDefinition {
     /// The distribution of due times.
     #[schemars(with = "Option<Arrivals>")]
     pub arrivals: Arrivals,
-    /// The most operations in flight.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
-    pub in_flight_max: u32,
+    /// The most operations in flight; if absent, 1000, or 64 of databases, whose sessions are few.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub in_flight_max: Option<u32>,
 }
 
 impl Default for OpenLoopDefinition {
-    /// Constant arrivals, 1000 in flight at most.
+    /// Constant arrivals.
     fn default() -> OpenLoopDefinition {
-        OpenLoopDefinition { arrivals: Arrivals::Constant, in_flight_max: 1000 }
+        OpenLoopDefinition { arrivals: Arrivals::Constant, in_flight_max: None }
     }
 }
 

@@ -176,8 +176,7 @@ fn read_levels(
 fn read_open_loop(mut table: TomlTable) -> OpenLoopDefinition {
     let standard = OpenLoopDefinition::default();
     let arrivals = table.optional("arrivals", choice).unwrap_or(standard.arrivals);
-    let in_flight_max =
-        table.optional("in-flight-max", whole_u32(1..=USERS_MAX)).unwrap_or(standard.in_flight_max);
+    let in_flight_max = table.optional("in-flight-max", whole_u32(1..=USERS_MAX));
     table.finish();
     OpenLoopDefinition { arrivals, in_flight_max }
 }
@@ -310,7 +309,7 @@ mod tests {
         assert_eq!(definition.load, LoadDefinition { unit: LoadUnit::Users, levels });
         assert_eq!(
             definition.open_loop,
-            OpenLoopDefinition { arrivals: Arrivals::Poisson, in_flight_max: 64 }
+            OpenLoopDefinition { arrivals: Arrivals::Poisson, in_flight_max: Some(64) }
         );
         let settle = Nanos::from_millis(500);
         let phases =

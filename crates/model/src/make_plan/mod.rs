@@ -43,7 +43,11 @@ pub fn make_plan(
         workload: ours.workload.clone(),
         catalog: definition.catalog(&ours.workload),
         time_limit: ours.time_limit,
-        load_points: if overrides.find_max { Vec::new() } else { load_points(definition, overrides) },
+        load_points: if overrides.find_max {
+            Vec::new()
+        } else {
+            load_points(definition, &ours.workload, overrides)
+        },
         search,
         limits: overrides.limits.clone(),
         phases: phases(definition, overrides),
@@ -94,13 +98,14 @@ fn phases(definition: &Definition, overrides: &Overrides) -> Phases {
     }
 }
 
-fn load_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint> {
+fn load_points(definition: &Definition, workload: &Workload, overrides: &Overrides) -> Vec<LoadPoint> {
     let levels = match overrides.quick {
         true => &definition.quick.levels,
         false => &definition.load.levels,
     };
     let arrivals = overrides.arrivals.unwrap_or(definition.open_loop.arrivals);
-    let in_flight_max = overrides.in_flight_max.unwrap_or(definition.open_loop.in_flight_max);
+    let in_flight_max = overrides.in_flight_max.or(definition.open_loop.in_flight_max);
+    let in_flight_max = in_flight_max.unwrap_or_else(|| workload.in_flight_max());
     let rate = |per_second| Load::Rate { per_second, arrivals, in_flight_max };
     let loads: Vec<Load> = match (&overrides.rates, &overrides.load, definition.load.unit) {
         (Some(rates), _, _) => rates.iter().copied().map(rate).collect(),
@@ -123,7 +128,7 @@ const SEARCH_FACTOR: f64 = 10.0;
 /// Returns the lowest and highest load of a search. The highest is the maximum given, else a multiple of the
 /// benchmark's highest load, unless more load needs more data on the server. `None` if there are no levels.
 fn search(definition: &Definition, workload: &Workload, overrides: &Overrides) -> Option<Search> {
-    let standard = load_points(definition, &Overrides { quick: false, ..overrides.clone() });
+    let standard = load_points(definition, workload, &Overrides { quick: false, ..overrides.clone() });
     let highest =
         standard.iter().map(|point| point.load).max_by(|one, other| one.level().total_cmp(&other.level()))?;
     let factor = if workload.grows_with_load() { 1.0 } else { SEARCH_FACTOR };

@@ -4,7 +4,8 @@ use languages::{load_text, time_text};
 
 use super::load_points;
 use crate::{
-    Arrivals, Configuration, Definition, Family, Load, LoadPoint, Modification, Noun, Overrides, Plan, Search,
+    Arrivals, Configuration, Definition, Family, Load, LoadPoint, Modification, Noun, Overrides, Plan,
+    Search, Workload,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it. `configurations` are the benchmark's
@@ -20,7 +21,11 @@ pub(super) fn modifications(
     let user = &plan.catalog.words.user;
     let course = [
         ("length", "full".to_owned(), quick.to_owned()),
-        ("load", load_text_of(&standard_points(definition, overrides), user), ours_text(plan)),
+        (
+            "load",
+            load_text_of(&standard_points(definition, &plan.workload, overrides), user),
+            ours_text(plan),
+        ),
         ("ramp-up", time_text(standard.ramp_up), time_text(ours.ramp_up)),
         ("settle phase", time_text(standard.settle), time_text(ours.settle)),
         ("steady phase", time_text(standard.steady), time_text(ours.steady)),
@@ -57,7 +62,7 @@ fn ours_text(plan: &Plan) -> String {
 }
 
 /// Returns the load points of the definition. The maximum of steps is for a run to choose: it is no modification.
-fn standard_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint> {
+fn standard_points(definition: &Definition, workload: &Workload, overrides: &Overrides) -> Vec<LoadPoint> {
     let standard = Overrides {
         quick: false,
         load: None,
@@ -66,7 +71,7 @@ fn standard_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPo
         in_flight_max: None,
         ..overrides.clone()
     };
-    load_points(definition, &standard)
+    load_points(definition, workload, &standard)
 }
 
 /// Describes load points; `user` is the benchmark's noun for users.

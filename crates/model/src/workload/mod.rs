@@ -63,7 +63,22 @@ pub enum Workload {
     Echo(EchoWorkload),
 }
 
+/// The most operations in flight of an open loop where nobody has chosen a number.
+const IN_FLIGHT_MAX: u32 = 1000;
+
+/// That of databases: each operation in flight may have a session of its own, of which servers have few.
+const SESSIONS_MAX: u32 = 64;
+
 impl Workload {
+    /// Returns the most operations in flight of an open loop where nobody has chosen a number.
+    pub fn in_flight_max(&self) -> u32 {
+        match self {
+            Workload::Sql(_) => SESSIONS_MAX,
+            Workload::OrderEntry(orders) if orders.sql != OrderSql::Request => SESSIONS_MAX,
+            _ => IN_FLIGHT_MAX,
+        }
+    }
+
     /// Returns the family of the workload.
     pub fn family(&self) -> Family {
         match self {

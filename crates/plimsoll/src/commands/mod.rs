@@ -12,6 +12,7 @@ mod compare;
 pub(crate) mod doctor;
 mod export;
 mod history;
+mod in_flight;
 mod inventory;
 mod list;
 mod load_threads;

@@ -15,7 +15,7 @@ use testbed::probe_quota;
 use units::{Nanos, wall};
 
 use super::candidate_plan::{candidate_plan, cpu_quota, share_least_quota};
-use super::{doctor, export, inventory, load_threads, print, print_json, think_time};
+use super::{doctor, export, in_flight, inventory, load_threads, print, print_json, think_time};
 use crate::access;
 use crate::announcement::{announce, announcement};
 use crate::arguments::{MonitorArgument, RunArguments};
@@ -45,10 +45,10 @@ const LONG: Nanos = Nanos::from_secs(600);
 /// Runs a benchmark and writes its report.
 pub(super) fn perform(mut arguments: Box<RunArguments>, as_json: bool) -> Result<Exit, Failure> {
     let chosen = subject::choose(&mut arguments)?;
-    perform_chosen(&arguments, &chosen, as_json)
+    perform_chosen(&mut arguments, &chosen, as_json)
 }
 
-fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> Result<Exit, Failure> {
+fn perform_chosen(arguments: &mut RunArguments, chosen: &Chosen, as_json: bool) -> Result<Exit, Failure> {
     // Mistakes in them are reported before hours are spent.
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
@@ -92,6 +92,7 @@ fn perform_chosen(arguments: &RunArguments, chosen: &Chosen, as_json: bool) -> R
         return dry_run(&plans, &candidates, as_json);
     }
     let context = RunContext { chosen, notes: &notes, secrets: &secrets, trust: &trust };
+    let plans = in_flight::fitted(arguments, &candidates, plans, &context)?;
     let plans = think_time::with_think_time(arguments, &mut candidates, plans, &context)?;
     let plans = load_threads::with_load_threads(arguments, &candidates, plans, &context)?;
     let files = run_files(arguments, &plans[0], &candidates)?;

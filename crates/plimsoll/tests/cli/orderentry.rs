@@ -431,7 +431,8 @@ fn check_database_there(
         .end(command)
         .expect(4)
         .expect_stderr("has too few connections: its `max_connections` of 1")
-        .expect_stderr("hint: raise that limit, or load the server with fewer users (`--load`)");
+        .expect_stderr("for the 200 users of the plan, besides 5 that are left to others")
+        .expect_stderr("takes all of these; or raise that limit");
 }
 
 /// Checks a run on data as an earlier run has left them: all checks that make sense with them hold, and it is modified.

@@ -177,6 +177,31 @@ impl Shop<'_> {
         self.run(&definition, &["--allow-writes", "--load", "1"]).expect_run();
     }
 
+    /// An open loop opens the sessions that it needs; the last connections of the server are left to others. `n_sessions` is a
+    /// query of the number of sessions that the server has had.
+    fn check_sessions(&self, n_sessions: &str) {
+        let count = || (self.client)(n_sessions).trim().parse::<u64>().unwrap();
+        // Without data, whose users have sessions of their own.
+        let (head, _) = READS.split_once("[workload.data.names]").unwrap();
+        let first = READS.split("[[workload.transactions]]").nth(1).unwrap();
+        let (_, tail) = READS.split_once("[protocol]").unwrap();
+        let one = format!("{head}[[workload.transactions]]{first}[protocol]{tail}");
+        let before = count();
+        self.run(&one, &["--rate", "60", "--duration", "1"]);
+        let opened = count() - before;
+        assert!(opened < 40, "{opened} sessions for 60 transactions per second, of 64 in flight");
+        self.run(READS, &["--load", "500"])
+            .expect(4)
+            .expect_stderr("has too few connections: its `max_connections` of 1")
+            .expect_stderr(
+                "for the 500 users of the plan, besides 5 that are left to others\nhint: `--load ",
+            );
+        self.run(READS, &["--rate", "60", "--in-flight-max", "500"])
+            .expect(4)
+            .expect_stderr("for the 500 operations in flight of the plan, besides 5 that are left to others")
+            .expect_stderr("hint: `--in-flight-max ");
+    }
+
     /// All that is written is written once, or not at all.
     fn check_writes(&self) {
         self.run(&READS.replace("\n[protocol]", WRITES), &["--allow-writes"]).expect_run();
@@ -239,6 +264,7 @@ fn own_statements_run_on_postgresql() {
     shop.check_reads("SELECT relacl FROM pg_class WHERE relname = 'items' AND 0 < {id}");
     shop.check_refusals("SQLSTATE 42P01: relation \"itms\" does not exist");
     shop.check_read_only("SELECT nextval('numbers')");
+    shop.check_sessions("SELECT sessions FROM pg_stat_database WHERE datname = 'plimsoll';");
     shop.check_writes();
     drop(shop);
     sut.stop();
@@ -273,6 +299,9 @@ fn own_statements_run_on_mariadb() {
     shop.check_reads(&format!("SELECT {}name FROM items WHERE id = {{id}}", "id, ".repeat(600)));
     shop.check_refusals("SQLSTATE 42S02: Table 'plimsoll.itms' doesn't exist (1146)");
     shop.check_read_only("SELECT NEXT VALUE FOR numbers");
+    shop.check_sessions(
+        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'CONNECTIONS';",
+    );
     shop.check_writes();
     let named = format!("mysql://plimsoll@{address}/plimsoll");
     shop.fixture

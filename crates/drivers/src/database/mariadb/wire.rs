@@ -32,6 +32,7 @@ use crate::database::failure::{
     NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, OTHER_BYTES, Refusal, SqlFailure, SqlStateCode,
     WRONG_PARAMETERS, WRONG_ROWS,
 };
+use crate::database::room;
 use crate::database::row_scan::RowScan;
 use crate::database::server::DatabasePassword;
 use crate::database::stream::{MeteredStream, ServerSocket};
@@ -602,6 +603,8 @@ impl SqlConnection for Wire {
     type Row = MariaDbRow;
 
     const READ_ONLY: &'static str = "SET SESSION TRANSACTION READ ONLY";
+
+    const CONNECTIONS: &'static str = room::OF_MARIADB;
 
     fn last_reply(&mut self) -> &mut LastReply {
         &mut self.last_reply

@@ -31,6 +31,7 @@ use crate::database::connection::{
     MESSAGE_BYTES_MAX, ROWS_MAX, SqlConnection, SqlValue, TextRow, column_indexes,
 };
 use crate::database::failure::{NO_TLS, Refusal, SqlFailure, WRONG_PARAMETERS};
+use crate::database::room;
 use crate::database::row_scan::RowScan;
 use crate::database::stream::{MeteredStream, ServerSocket};
 use crate::database::transaction::{LastReply, ReplyKind, TransactionState};
@@ -472,6 +473,8 @@ impl SqlConnection for Wire {
     }
 
     const READ_ONLY: &'static str = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
+
+    const CONNECTIONS: &'static str = room::OF_POSTGRESQL;
 
     fn last_reply(&mut self) -> &mut LastReply {
         &mut self.last_reply

@@ -40,13 +40,6 @@ impl SqlDialect for MariaDbSessions {
     ];
     const DROP: &'static [&'static str] = &["DROP DATABASE plimsoll_orderentry"];
     const FLUSH: &'static [&'static str] = &[];
-    // The second is of the account, where it has one, or else of all accounts.
-    const CONNECTIONS: &'static str = "SELECT '`max_connections`', @@max_connections, \
-        CAST((SELECT VARIABLE_VALUE - 1 FROM information_schema.GLOBAL_STATUS \
-        WHERE VARIABLE_NAME = 'THREADS_CONNECTED') AS SIGNED), 0 \
-        UNION ALL SELECT '`max_user_connections`', @@SESSION.max_user_connections, \
-        (SELECT COUNT(*) - 1 FROM information_schema.PROCESSLIST WHERE USER = SUBSTRING_INDEX(USER(), '@', 1)), 0 \
-        FROM DUAL WHERE 0 < @@SESSION.max_user_connections";
     // Privileges are texts; the statement that makes the database says what is missing.
     const MAY_CREATE: &'static str = "SELECT 1";
     const SETTINGS: &'static str = "SELECT CONCAT((SELECT CAST(SUM(DATA_LENGTH + INDEX_LENGTH) / 1048576 AS SIGNED) \

@@ -28,22 +28,6 @@ impl SqlDialect for PostgresSessions {
     const CREATE: &'static [&'static str] = &["CREATE SCHEMA plimsoll_orderentry"];
     const DROP: &'static [&'static str] = &["DROP SCHEMA plimsoll_orderentry CASCADE"];
     const FLUSH: &'static [&'static str] = &["CHECKPOINT"];
-    // The type of other users' sessions is null for users without the right to see it; their user is not. Limits of roles and
-    // databases do not hold for superusers.
-    const CONNECTIONS: &'static str = "WITH clients AS (SELECT usesysid, datid FROM pg_stat_activity \
-        WHERE COALESCE(backend_type, 'client backend') = 'client backend' AND usesysid IS NOT NULL \
-        AND pid <> pg_backend_pid()) \
-        SELECT '`max_connections`', current_setting('max_connections')::int, (SELECT COUNT(*) FROM clients), \
-        CASE WHEN current_setting('is_superuser') = 'on' THEN 0 \
-        ELSE current_setting('superuser_reserved_connections')::int \
-        + COALESCE(current_setting('reserved_connections', true), '0')::int END \
-        UNION ALL SELECT 'role’s `CONNECTION LIMIT`', rolconnlimit, \
-        (SELECT COUNT(*) FROM clients WHERE usesysid = pg_roles.oid), 0 \
-        FROM pg_roles WHERE rolname = session_user AND 0 <= rolconnlimit AND NOT rolsuper \
-        UNION ALL SELECT 'database’s `CONNECTION LIMIT`', datconnlimit, \
-        (SELECT COUNT(*) FROM clients WHERE datid = pg_database.oid), 0 \
-        FROM pg_database WHERE datname = current_database() AND 0 <= datconnlimit \
-        AND current_setting('is_superuser') <> 'on'";
     const MAY_CREATE: &'static str = "SELECT 1 WHERE has_database_privilege(current_database(), 'CREATE')";
     const SETTINGS: &'static str = "SELECT pg_size_pretty(pg_database_size(current_database())), \
         current_setting('server_version'), current_setting('fsync') AS fsync, \

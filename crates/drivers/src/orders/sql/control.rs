@@ -14,6 +14,7 @@ use super::schema::{COMPLETE_FACT, FORMAT, FORMAT_FACT, ORDER_SCHEMA, facts};
 use crate::database::connection::{SqlConnection, TextRow};
 use crate::database::error::{CONNECT_MAX, CONNECTING, DatabaseError, unconnected, within};
 use crate::database::failure::SqlFailure;
+use crate::database::room::{DatabaseConnections, connections_of};
 use crate::database::server::SqlServer;
 
 /// The longest that a query may take which reads all data.
@@ -41,10 +42,6 @@ pub(crate) trait SqlDialect: OrderServer {
 
     /// The statements that make our schema, and go to it.
     const CREATE: &'static [&'static str];
-
-    /// A query with a row for each limit on connections that holds for this user: its name in a sentence after "its", its
-    /// value, the connections of others that it counts, and those that this user cannot have.
-    const CONNECTIONS: &'static str;
 
     /// A query with a row where the user may make our schema.
     const MAY_CREATE: &'static str;
@@ -114,17 +111,6 @@ pub enum DatabaseData {
     Unusable(String),
 }
 
-/// The connections that a server has for a user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatabaseConnections {
-    /// The limit that leaves the fewest: `` `max_connections` ``.
-    pub limit: String,
-    /// Its value.
-    pub most: u64,
-    /// Those of them that this user can have beside the others that are there.
-    pub free: u64,
-}
-
 /// The sessions of a database at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCounts {
@@ -184,15 +170,9 @@ impl<D: SqlDialect> SqlControl<D> {
 
     /// Returns the connections that the server has for the user of the session, whose own counts as free.
     pub(crate) async fn connections(&mut self) -> Result<DatabaseConnections, DatabaseError> {
-        let rows = self.texts(D::CONNECTIONS).await?;
-        let of_limit = |row: &TextRow| {
-            let [most, used, reserved] = [column(row, 1)?, column(row, 2)?, column(row, 3)?];
-            let limit = row.first().and_then(|(_, name)| name.clone()).unwrap_or_default();
-            Ok(DatabaseConnections { limit, most, free: most.saturating_sub(used).saturating_sub(reserved) })
-        };
-        let limits = rows.iter().map(of_limit).collect::<Result<Vec<_>, DatabaseError>>()?;
+        let rows = self.texts(<ConnectionOf<D> as SqlConnection>::CONNECTIONS).await?;
         let none = || DatabaseError::Failed { doing: READING, text: "a limit is missing".to_owned() };
-        limits.into_iter().min_by_key(|limit| limit.free).ok_or_else(none)
+        connections_of(&rows).ok_or_else(none)
     }
 
     /// Returns whether the user of the session may make our schema.
