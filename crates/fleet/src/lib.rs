@@ -46,7 +46,8 @@ pub use event::{Event, Observer};
 pub use family::EchoServer;
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use family::{
-    ApplicationServer, ExternalDatabase, ExternalServer, OrderDatabase, SetupError, room_in_flight, variant,
+    ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer, OrderDatabase, SetupError,
+    UrlEncryption, room_in_flight, variant,
 };
 pub use load::LoadError;
 pub use memory_limit::NoMemoryLimit;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use drivers::database::SessionProblem;
 use drivers::sql::StatementRefusal;
 use drivers::{CertificateProblem, HandshakeProblem};
 use model::{Family, Outcome};
@@ -80,6 +81,8 @@ pub enum VerifyError {
     NoSession {
         /// The server as given.
         target: String,
+        /// The cause.
+        problem: SessionProblem,
         /// The description of the failure.
         text: String,
     },

@@ -287,7 +287,7 @@ pub(crate) struct SutArguments {
     /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`; an
     /// application server: `app://HOST:PORT`, or `http://HOST:PORT` if it speaks HTTP; a server of order-entry data:
     /// `orders://HOST:PORT`; a database, for order entry or statements of your own: `postgres://USER@HOST:PORT/DATABASE` with
-    /// the password from `PGPASSWORD` or the file of `PGPASSFILE`, or `mysql://USER@HOST:PORT` with the password from
+    /// the password from `PGPASSWORD`, the file of `PGPASSFILE` or `~/.pgpass`, or `mysql://USER@HOST:PORT` with the password from
     /// `MYSQL_PWD`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,

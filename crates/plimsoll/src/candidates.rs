@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use drivers::database::DatabasePassword;
 use drivers::web::Target;
 use drivers::{TargetPolicy, Trust};
-use fleet::{ExternalDatabase, ExternalServer, FleetError, ServerChoice};
+use fleet::{DatabaseUrlError, ExternalDatabase, ExternalServer, FleetError, ServerChoice, UrlEncryption};
 use model::{
     AcceleratorPlan, AppProtocol, AppWorkload, ChosenSetting, DataReset, DatabaseMode, DatabaseProduct,
     Family, FileSet, Gateway, GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting,
@@ -114,6 +114,16 @@ impl Candidate {
         match &self.server {
             ChosenServer::External(ExternalServer::Web(target, _)) => Some(target),
             _ => None,
+        }
+    }
+
+    /// Returns the encryption that the URL of a database asks for.
+    pub(crate) fn url_encryption(&self) -> UrlEncryption {
+        match &self.server {
+            ChosenServer::External(ExternalServer::Sql(one) | ExternalServer::Database(one)) => {
+                one.encryption
+            }
+            _ => UrlEncryption::Unsaid,
         }
     }
 
@@ -621,7 +631,8 @@ fn external(target: &str, arguments: &SutArguments, family: Family) -> Result<Ex
 
 /// Returns the database that a target names, with its password.
 fn database(target: &str) -> Result<ExternalDatabase, Failure> {
-    let mut database: ExternalDatabase = target.parse().map_err(Failure::usage)?;
+    let refused = |error: DatabaseUrlError| Failure::usage(error.text).hint(error.hint);
+    let mut database: ExternalDatabase = target.parse().map_err(refused)?;
     database.password = password_for(&database)?;
     Ok(database)
 }

@@ -1,5 +1,5 @@
-//! Passwords for databases, as their own clients read them: for PostgreSQL from the environment variable `PGPASSWORD`, or
-//! from the file that `PGPASSFILE` names; for MariaDB from `MYSQL_PWD`. They are never part of a command line.
+//! Passwords for databases, as their own clients read them: for PostgreSQL from the environment variable `PGPASSWORD`, from
+//! the file that `PGPASSFILE` names, or from `~/.pgpass`; for MariaDB from `MYSQL_PWD`. They are never part of a command line.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,6 +12,7 @@ use model::DatabaseProduct;
 
 use crate::exit::Failure;
 use crate::paths;
+use crate::stderr::warn;
 
 /// The variables with the password itself.
 const PASSWORD: &str = "PGPASSWORD";
@@ -19,6 +20,9 @@ const MARIADB_PASSWORD: &str = "MYSQL_PWD";
 
 /// The variable with the path of a file of passwords.
 const PASSWORD_FILE: &str = "PGPASSFILE";
+
+/// The file in the home directory that has passwords where the variable names none.
+const STANDARD_FILE: &str = ".pgpass";
 
 /// The permissions of others that a file of passwords must not have.
 const OF_OTHERS: u32 = 0o077;
@@ -37,13 +41,36 @@ pub(crate) fn password_for(database: &ExternalDatabase) -> Result<Option<Databas
     if let Ok(password) = paths::variable(PASSWORD) {
         return Ok(Some(DatabasePassword::new(password)));
     }
-    let Ok(path) = paths::variable(PASSWORD_FILE).map(PathBuf::from) else { return Ok(None) };
+    let Ok(path) = paths::variable(PASSWORD_FILE).map(PathBuf::from) else {
+        let home = std::env::home_dir().unwrap_or_default();
+        return Ok(password_at(&home.join(STANDARD_FILE), database));
+    };
     let text = read(&path).map_err(|why| {
         let error = format!("`{}` of `{PASSWORD_FILE}`: {why}", path.display());
         Failure::usage(error)
             .hint(format!("set `{PASSWORD}` in its place, or `chmod 600 {}`", path.display()))
     })?;
-    Ok(text.lines().find_map(|line| password_of(line, database)).map(DatabasePassword::new))
+    Ok(password_in(&text, database))
+}
+
+/// Returns the password that the standard file has for a database. One that others may read is told of and not used, as by
+/// PostgreSQL's own clients: the server may ask for no password.
+fn password_at(path: &Path, database: &ExternalDatabase) -> Option<DatabasePassword> {
+    if !path.is_file() {
+        return None;
+    }
+    match read(path) {
+        Ok(text) => password_in(&text, database),
+        Err(why) => {
+            warn(format!("`{}` is not used: {why}", path.display()));
+            None
+        }
+    }
+}
+
+/// Returns the password of the first line that is for a database.
+fn password_in(text: &str, database: &ExternalDatabase) -> Option<DatabasePassword> {
+    text.lines().find_map(|line| password_of(line, database)).map(DatabasePassword::new)
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -138,5 +165,10 @@ mod tests {
         mode(0o600);
         assert_eq!(read(&path).unwrap(), "*:*:*:*:secret");
         assert!(read(&folder.path().join("none")).is_err());
+        let database = "postgres://me@a/shop".parse().unwrap();
+        assert_eq!(password_at(&path, &database), Some(DatabasePassword::new("secret")));
+        mode(0o640);
+        assert_eq!(password_at(&path, &database), None, "it is not for others");
+        assert_eq!(password_at(&folder.path().join("none"), &database), None);
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use analysis::VerdictState;
+use drivers::database::SessionProblem;
 use drivers::{CertificateProblem, HandshakeProblem};
 use fleet::{FleetError, LoadError, NoMemoryLimit, VerifyError};
 use languages::{Diagnostics, escaped};
@@ -172,8 +173,9 @@ impl From<FleetError> for Failure {
                 "check the statements in the definition, and what the user of the target may do; a value in braces stands without \
                 quotes",
             ),
-            FleetError::Verify(VerifyError::NoSession { .. }) => failure(Exit::Testbed)
-                .hint("check user, password and database: `PGPASSWORD`, the file of `PGPASSFILE`, or `MYSQL_PWD`"),
+            FleetError::Verify(VerifyError::NoSession { target, problem, .. }) => {
+                failure(Exit::Testbed).hint(session_hint(*problem, target))
+            }
             FleetError::Verify(VerifyError::Wrong { family, .. }) if *family != Family::Web => {
                 failure(Exit::Testbed).hint("check which server answers at the target")
             }
@@ -296,6 +298,38 @@ fn not_fetched_hint(outcome: Outcome, is_http: bool) -> &'static str {
             "check that a web server listens on this port; if it uses TLS, write `https://`"
         }
         _ => "check the page, for example with `curl`",
+    }
+}
+
+/// Returns the remedy where there is no session with a database, by the cause.
+fn session_hint(problem: SessionProblem, target: &str) -> &'static str {
+    let is_postgresql = target.starts_with("postgres:");
+    match problem {
+        SessionProblem::NoPassword | SessionProblem::Denied if is_postgresql => {
+            "set `PGPASSWORD` or `PGPASSFILE`, or write the password into `~/.pgpass`; check the user, and what `pg_hba.conf` \
+             says of it"
+        }
+        SessionProblem::NoPassword | SessionProblem::Denied => {
+            "set `MYSQL_PWD`; check the user, and from which hosts it may connect (`SHOW GRANTS`)"
+        }
+        SessionProblem::NoDatabase => "name one that exists at the end of the target",
+        SessionProblem::Full => "raise `max_connections`, or end some of the sessions that are there",
+        SessionProblem::NoTls => "turn on TLS in the server, or leave out `tls` and `sslmode`",
+        SessionProblem::Authentication if is_postgresql => {
+            "let the user in by `scram-sha-256` in `pg_hba.conf`, at least from this machine"
+        }
+        SessionProblem::Authentication => {
+            "make a user for the benchmark with `mysql_native_password`: `CREATE USER … IDENTIFIED BY …`"
+        }
+        SessionProblem::ClearPassword => {
+            "encrypt the connection (`--set tls=on`), or let the user in by `scram-sha-256` in `pg_hba.conf`"
+        }
+        SessionProblem::OtherProduct => "name a PostgreSQL or MariaDB server; others are not supported",
+        SessionProblem::Protocol => {
+            "check that the port is that of the product in the target (`postgres://` or `mysql://`), and not of a web server"
+        }
+        SessionProblem::Slow => "look at the database: it accepts connections and does not answer them",
+        SessionProblem::Other => "check user and database in the target",
     }
 }
 

@@ -7,7 +7,9 @@ use model::Outcome;
 use thiserror::Error;
 use units::Nanos;
 
-use super::failure::SqlFailure;
+use super::failure::{
+    CLEAR_PASSWORD, NO_PASSWORD, NO_TLS, NOT_MARIADB, OTHER_AUTHENTICATION, SqlFailure, SqlStateCode,
+};
 use crate::net::CertificateProblem;
 
 /// The attempt that comes first.
@@ -15,6 +17,55 @@ pub(crate) const CONNECTING: &str = "connecting";
 
 /// The longest that a connection may take to be made.
 pub(crate) const CONNECT_MAX: Duration = Duration::from_secs(20);
+
+/// The cause for which there is no session with a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionProblem {
+    /// It asks for a password, and there is none.
+    NoPassword,
+    /// It does not let this user in, or not with this password.
+    Denied,
+    /// It has no such database.
+    NoDatabase,
+    /// It has no connection left.
+    Full,
+    /// It offers no TLS.
+    NoTls,
+    /// It asks for a way of authentication that Plimsoll has not.
+    Authentication,
+    /// It asks for the password in clear, over a connection that others can read.
+    ClearPassword,
+    /// It is another product.
+    OtherProduct,
+    /// It does not speak the protocol, or ends the connection.
+    Protocol,
+    /// It did not answer in time.
+    Slow,
+    /// Something else.
+    Other,
+}
+
+impl SessionProblem {
+    fn of(failure: &SqlFailure) -> SessionProblem {
+        let operation = failure.operation();
+        match (failure, operation.outcome, operation.detail) {
+            (_, Outcome::Busy, _) => SessionProblem::Full,
+            (SqlFailure::Refused(refusal), _, _) if refusal.state.class() == 28 => SessionProblem::Denied,
+            (SqlFailure::Refused(refusal), _, _) if refusal.state == SqlStateCode::NO_DATABASE => {
+                SessionProblem::NoDatabase
+            }
+            (_, Outcome::MalformedHead, NO_PASSWORD) => SessionProblem::NoPassword,
+            (_, Outcome::MalformedHead, NO_TLS) => SessionProblem::NoTls,
+            (_, Outcome::MalformedHead, OTHER_AUTHENTICATION) => SessionProblem::Authentication,
+            (_, Outcome::MalformedHead, CLEAR_PASSWORD) => SessionProblem::ClearPassword,
+            (_, Outcome::MalformedHead, NOT_MARIADB) => SessionProblem::OtherProduct,
+            (_, Outcome::MalformedHead | Outcome::SessionLost | Outcome::Truncated | Outcome::Reset, _) => {
+                SessionProblem::Protocol
+            }
+            _ => SessionProblem::Other,
+        }
+    }
+}
 
 /// A reason why the data cannot be loaded, used or checked.
 #[derive(Debug, Error)]
@@ -27,6 +78,14 @@ pub enum DatabaseError {
     Failed {
         /// The attempt: `loading`.
         doing: &'static str,
+        /// The reason.
+        text: String,
+    },
+    /// There is no session.
+    #[error("connecting: {text}")]
+    NoSession {
+        /// The cause.
+        problem: SessionProblem,
         /// The reason.
         text: String,
     },
@@ -58,6 +117,15 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
+    /// Returns the cause for which there is no session, as far as it is one.
+    pub fn session_problem(&self) -> SessionProblem {
+        match self {
+            DatabaseError::NoSession { problem, .. } => *problem,
+            DatabaseError::Slow { .. } => SessionProblem::Slow,
+            _ => SessionProblem::Other,
+        }
+    }
+
     /// Returns how a failure becomes the error of an attempt.
     pub(crate) fn of(doing: &'static str) -> impl Fn(SqlFailure) -> DatabaseError {
         move |failure| DatabaseError::Failed { doing, text: failure.describe() }
@@ -84,10 +152,44 @@ pub(crate) fn unconnected(failure: SqlFailure, problem: Option<CertificateProble
     if let (Outcome::TlsFailed, Some(problem)) = (outcome, problem) {
         return DatabaseError::Certificate(problem);
     }
-    match DatabaseError::of(CONNECTING)(failure) {
-        DatabaseError::Failed { text, .. } if matches!(outcome, Outcome::Refused | Outcome::Unreachable) => {
-            DatabaseError::Unreachable { outcome, text }
+    let text = failure.describe();
+    match outcome {
+        Outcome::Refused | Outcome::Unreachable => DatabaseError::Unreachable { outcome, text },
+        _ => DatabaseError::NoSession { problem: SessionProblem::of(&failure), text },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::failure::{OTHER_BYTES, Refusal};
+
+    #[test]
+    fn each_cause_without_a_session_has_its_own_problem() {
+        let refused = |state| {
+            SqlFailure::Refused(Refusal {
+                state: SqlStateCode::of(state),
+                is_fatal: true,
+                message: String::new(),
+            })
+        };
+        for (failure, problem) in [
+            (refused("28P01"), SessionProblem::Denied),
+            (refused("28000"), SessionProblem::Denied),
+            (refused("3D000"), SessionProblem::NoDatabase),
+            (refused("53300"), SessionProblem::Full),
+            (refused("08004"), SessionProblem::Full),
+            (refused("57P03"), SessionProblem::Other),
+            (SqlFailure::malformed(NO_PASSWORD), SessionProblem::NoPassword),
+            (SqlFailure::malformed(NO_TLS), SessionProblem::NoTls),
+            (SqlFailure::OtherAuthentication("dialog".to_owned()), SessionProblem::Authentication),
+            (SqlFailure::malformed(CLEAR_PASSWORD), SessionProblem::ClearPassword),
+            (SqlFailure::malformed(NOT_MARIADB), SessionProblem::OtherProduct),
+            (SqlFailure::malformed(OTHER_BYTES), SessionProblem::Protocol),
+            (SqlFailure::closed(), SessionProblem::Protocol),
+            (SqlFailure::ended(false), SessionProblem::Protocol),
+        ] {
+            assert_eq!(unconnected(failure.clone(), None).session_problem(), problem, "{failure:?}");
         }
-        other => other,
     }
 }

@@ -44,10 +44,10 @@ pub(crate) struct RefusalTexts(RefCell<BTreeMap<u64, String>>);
 impl RefusalTexts {
     /// Keeps the text of a refusal.
     pub(crate) fn note(&self, failure: &SqlFailure) {
-        let SqlFailure::Refused(refusal) = failure else { return };
+        let Some(text) = failure.text() else { return };
         let mut texts = self.0.borrow_mut();
         if texts.len() < MESSAGES_MAX {
-            texts.entry(refusal.state.number()).or_insert_with(|| refusal.message.clone());
+            texts.entry(failure.operation().detail).or_insert_with(|| text.to_owned());
         }
     }
 
@@ -70,6 +70,8 @@ pub(crate) enum SqlFailure {
     Lost(OperationFailure),
     /// The result is not one that the statement can have, by its code.
     WrongResult(u64),
+    /// The server asks for a way of authentication that we have not, of this name.
+    OtherAuthentication(String),
     /// The server's answer says that a transaction was not committed, by its code. What is open then ends with the session.
     NotCommitted(u64),
 }
@@ -99,6 +101,9 @@ impl SqlStateCode {
     /// The server has no connection left. PostgreSQL says so by a state of class 53, insufficient resources: too many
     /// connections, a full disk, no memory.
     const REJECTED: SqlStateCode = SqlStateCode(*b"08004");
+
+    /// There is no such database.
+    pub(crate) const NO_DATABASE: SqlStateCode = SqlStateCode(*b"3D000");
 
     /// The state of a statement that would change something where nothing may be changed.
     pub(crate) const READ_ONLY: SqlStateCode = SqlStateCode(*b"25006");
@@ -207,18 +212,23 @@ impl SqlFailure {
     pub(crate) fn ends_session(&self) -> bool {
         match self {
             SqlFailure::Refused(refusal) => refusal.is_fatal,
-            SqlFailure::Lost(_) | SqlFailure::NotCommitted(_) => true,
+            SqlFailure::Lost(_) | SqlFailure::OtherAuthentication(_) | SqlFailure::NotCommitted(_) => true,
             SqlFailure::WrongResult(_) => false,
         }
     }
 
     /// Describes the failure for people, with the server's own text where it has refused something.
     pub(crate) fn describe(&self) -> String {
-        let message = match self {
-            SqlFailure::Refused(refusal) => Some(refusal.message.as_str()),
+        describe(&self.operation(), self.text())
+    }
+
+    /// Returns the server's own text.
+    fn text(&self) -> Option<&str> {
+        match self {
+            SqlFailure::Refused(refusal) => Some(&refusal.message),
+            SqlFailure::OtherAuthentication(name) => Some(name),
             _ => None,
-        };
-        describe(&self.operation(), message)
+        }
     }
 
     /// Returns the failure of the transaction.
@@ -230,6 +240,9 @@ impl SqlFailure {
                 OperationFailure::new(outcome, refusal.state.number())
             }
             SqlFailure::Lost(failure) => *failure,
+            SqlFailure::OtherAuthentication(_) => {
+                OperationFailure::new(Outcome::MalformedHead, OTHER_AUTHENTICATION)
+            }
             SqlFailure::WrongResult(code) => OperationFailure::new(Outcome::WrongBytes, *code),
             SqlFailure::NotCommitted(code) => OperationFailure::new(Outcome::NotCommitted, *code),
         }
@@ -269,9 +282,13 @@ pub(crate) fn describe(failure: &OperationFailure, message: Option<&str>) -> Str
         Outcome::MalformedHead if detail == NO_PASSWORD => {
             "the database asks for a password, and there is none".to_owned()
         }
-        Outcome::MalformedHead if detail == OTHER_AUTHENTICATION => {
-            "the database asks for a way of authentication that Plimsoll has not".to_owned()
-        }
+        Outcome::MalformedHead if detail == OTHER_AUTHENTICATION => match message {
+            Some(name) => {
+                let name = languages::foreign_text(name);
+                format!("the database asks for authentication by `{name}`, which Plimsoll has not")
+            }
+            None => "the database asks for a way of authentication that Plimsoll has not".to_owned(),
+        },
         Outcome::MalformedHead if detail == NOT_MARIADB => {
             "the server speaks MariaDB's protocol, but is not MariaDB".to_owned()
         }

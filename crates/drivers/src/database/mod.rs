@@ -22,6 +22,6 @@ pub(crate) mod server;
 pub(crate) mod stream;
 pub(crate) mod transaction;
 
-pub use error::DatabaseError;
+pub use error::{DatabaseError, SessionProblem};
 pub use room::{DatabaseConnections, KEPT_CONNECTIONS};
 pub use server::{DatabaseEncryption, DatabasePassword, DatabasePlace, DatabaseServer, DatabaseSetupError};

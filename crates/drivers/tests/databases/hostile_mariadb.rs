@@ -170,9 +170,17 @@ fn peers_that_are_no_database_are_named_as_such() {
             vec![packet(0, b"\xff\x10\x04Too many connections")],
             "SQLSTATE 08004: Too many connections (1040)",
         ),
-        ("an unknown plugin", vec![hello(), switch(2, b"dialog")], authentication),
-        ("the password in clear", vec![hello(), switch(2, b"mysql_clear_password")], authentication),
-        ("the whole password", vec![hello(), packet(2, b"\x01\x04")], authentication),
+        ("an unknown plugin", vec![hello(), switch(2, b"dialog")], "by `dialog`, which Plimsoll has not"),
+        (
+            "a plugin for the password in clear",
+            vec![hello(), switch(2, b"mysql_clear_password")],
+            "by `mysql_clear_password`, which Plimsoll has not",
+        ),
+        (
+            "the whole password",
+            vec![hello(), packet(2, b"\x01\x04")],
+            "by `the password in clear`, which Plimsoll has not",
+        ),
         (
             "plugins without end",
             [hello()].into_iter().chain((0..20).map(|index| native(2 + 2 * index))).collect(),

@@ -255,7 +255,7 @@ fn sessions_that_cannot_be_opened_say_why_without_the_password() {
             DatabaseProduct::MariaDb => (
                 "SQLSTATE 28000: Access denied for user",
                 "(using password: NO) (1045)",
-                "SQLSTATE 42000: Unknown database 'plimsoll_orderentry' (1049)",
+                "SQLSTATE 3D000: Unknown database 'plimsoll_orderentry' (1049)",
             ),
         };
         let password = Some(DatabasePassword::new("not-the-password"));

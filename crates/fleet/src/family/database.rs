@@ -17,7 +17,6 @@ use drivers::orders::{
     BACKGROUND_SESSIONS, DatabaseContext, DatabaseControl, DatabaseData, DatabaseDriver, DatabaseLoad,
     LoadMethod, contents_of, load_database,
 };
-use languages::host_and_port;
 use model::{CheckMoment, DataReset, DatabaseProduct, Family, OrderEntryWorkload, OrderSql, Plan};
 use observe::available_cpus;
 use orders::wire::ConditionResult;
@@ -25,6 +24,7 @@ use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Populatio
 use testbed::{DataContents, RunningSut};
 use units::{RealClock, wall};
 
+use super::database_url::{self, DatabaseUrlError, Encoded, UrlEncryption};
 use super::deferred;
 use super::order_entry::{
     ConditionSource, OrdersBefore, checked, checked_conditions, named, probe_of, workload,
@@ -37,27 +37,6 @@ use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
-
-/// The notations of targets. A text before `@` may be a password, so the error does not repeat the target.
-const EXPECTED: &str = "expected `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT/DATABASE`; for a socket of this \
-                        machine `postgres://USER@/DATABASE?host=/DIRECTORY` or `mysql://USER@/DATABASE?socket=/FILE`; MariaDB's \
-                        `DATABASE` may be left out";
-
-/// The schemes of targets.
-const SCHEMES: [(&str, DatabaseProduct); 4] = [
-    ("postgres", DatabaseProduct::PostgreSql),
-    ("postgresql", DatabaseProduct::PostgreSql),
-    ("mysql", DatabaseProduct::MariaDb),
-    ("mariadb", DatabaseProduct::MariaDb),
-];
-
-/// Returns the port of targets that name none.
-fn standard_port(product: DatabaseProduct) -> u16 {
-    match product {
-        DatabaseProduct::PostgreSql => 5432,
-        DatabaseProduct::MariaDb => 3306,
-    }
-}
 
 /// User and database of servers that are started by a recipe.
 const OWN_NAME: &str = "plimsoll";
@@ -80,6 +59,8 @@ pub struct ExternalDatabase {
     pub user: String,
     /// The database; empty of MariaDB where none is named.
     pub database: String,
+    /// The encryption that the target asks for.
+    pub encryption: UrlEncryption,
     /// The user's password, which is no part of the target's notation.
     pub password: Option<DatabasePassword>,
     /// The certificates that are accepted; `None` without encryption.
@@ -89,7 +70,7 @@ pub struct ExternalDatabase {
 impl ExternalDatabase {
     /// Returns the product that targets of a scheme name.
     pub fn product_of_scheme(scheme: &str) -> Option<DatabaseProduct> {
-        SCHEMES.iter().find(|(one, _)| scheme.eq_ignore_ascii_case(one)).map(|(_, product)| *product)
+        database_url::product_of_scheme(scheme)
     }
 
     /// Returns the host; of a socket of this machine, its loopback address.
@@ -106,75 +87,21 @@ impl ExternalDatabase {
     }
 }
 
-/// Reads `postgres://USER@HOST:PORT/DATABASE`, `postgres://USER@/DATABASE?host=/DIRECTORY`, perhaps with `&port=PORT`,
-/// `mysql://USER@HOST:PORT/DATABASE`, or `mysql://USER@/DATABASE?socket=/FILE`; MariaDB's database may be left out.
+/// Reads `postgres://USER@HOST:PORT/DATABASE`, `mysql://USER@HOST:PORT/DATABASE`, and their other forms.
 impl FromStr for ExternalDatabase {
-    type Err = String;
+    type Err = DatabaseUrlError;
 
-    fn from_str(text: &str) -> Result<ExternalDatabase, String> {
-        read_target(text).ok_or_else(|| match text.split_once("://").map(|(_, rest)| rest.split_once('@')) {
-            Some(Some((user, _))) if user.contains(':') => {
-                format!(
-                    "{EXPECTED}; the password comes from `PGPASSWORD`, the file of `PGPASSFILE`, or `MYSQL_PWD`"
-                )
-            }
-            _ => EXPECTED.to_owned(),
-        })
+    fn from_str(text: &str) -> Result<ExternalDatabase, DatabaseUrlError> {
+        database_url::read(text)
     }
-}
-
-fn read_target(text: &str) -> Option<ExternalDatabase> {
-    let (scheme, rest) = text.split_once("://")?;
-    let product = ExternalDatabase::product_of_scheme(scheme)?;
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let (user, place) = authority.split_once('@')?;
-    let (database, query) = path.split_once('?').unwrap_or((path, ""));
-    let is_name =
-        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-    let needs_database = product == DatabaseProduct::PostgreSql || !database.is_empty();
-    if !is_name(user) || (needs_database && !is_name(database)) {
-        return None;
-    }
-    let (host, socket, port) = match place {
-        "" => {
-            let (socket, port) = socket(product, query)?;
-            (None, socket, port)
-        }
-        _ if !query.is_empty() => return None,
-        place => {
-            let (host, port) = host_and_port(place).ok()?;
-            (Some(host), PathBuf::new(), port.unwrap_or(standard_port(product)))
-        }
-    };
-    let (user, database) = (user.to_owned(), database.to_owned());
-    Some(ExternalDatabase { product, host, socket, port, user, database, password: None, trust: None })
-}
-
-/// Reads the path of a socket, or its directory, perhaps with a port.
-fn socket(product: DatabaseProduct, query: &str) -> Option<(PathBuf, u16)> {
-    let (mut path, mut port) = (None, standard_port(product));
-    for part in query.split('&') {
-        match (product, part.split_once('=')?) {
-            (DatabaseProduct::PostgreSql, ("host", directory)) if directory.starts_with('/') => {
-                path = Some(PathBuf::from(directory));
-            }
-            (DatabaseProduct::PostgreSql, ("port", number)) => {
-                port = number.parse().ok().filter(|port| *port != 0)?;
-            }
-            (DatabaseProduct::MariaDb, ("socket", file)) if file.starts_with('/') => {
-                path = Some(PathBuf::from(file));
-            }
-            _ => return None,
-        }
-    }
-    Some((path?, port))
 }
 
 /// Writes the target without the password.
 impl fmt::Display for ExternalDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ExternalDatabase { product, host, socket, port, user, database, password: _, trust: _ } = self;
-        let socket = socket.display();
+        let ExternalDatabase { product, host, socket, port, .. } = self;
+        let socket = socket.to_string_lossy();
+        let [socket, user, database] = [&*socket, &*self.user, &*self.database].map(Encoded);
         match (product, host) {
             (DatabaseProduct::PostgreSql, Some(host)) => {
                 write!(f, "postgres://{user}@{host}:{port}/{database}")
@@ -182,7 +109,7 @@ impl fmt::Display for ExternalDatabase {
             (DatabaseProduct::PostgreSql, None) => {
                 write!(f, "postgres://{user}@/{database}?host={socket}&port={port}")
             }
-            (DatabaseProduct::MariaDb, Some(host)) if database.is_empty() => {
+            (DatabaseProduct::MariaDb, Some(host)) if self.database.is_empty() => {
                 write!(f, "mysql://{user}@{host}:{port}")
             }
             (DatabaseProduct::MariaDb, Some(host)) => write!(f, "mysql://{user}@{host}:{port}/{database}"),
@@ -220,6 +147,7 @@ impl DatabaseTarget {
             port: address.port(),
             user: OWN_NAME.to_owned(),
             database,
+            encryption: UrlEncryption::Unsaid,
             password: Some(DatabasePassword::new(sut.password())),
             trust: sut.certificate_der().map(|der| Trust::Certificate(der.to_owned())),
         };
@@ -288,6 +216,9 @@ impl DatabaseTarget {
             }
             DatabaseError::Certificate(problem) => {
                 VerifyError::Certificate { target: self.name.clone(), problem }
+            }
+            DatabaseError::NoSession { problem, .. } => {
+                VerifyError::NoSession { target: self.name.clone(), problem, text: error.to_string() }
             }
             error => self.wrong_data(error.to_string()),
         }
@@ -506,56 +437,6 @@ mod tests {
     use units::WallTime;
 
     use super::*;
-
-    #[test]
-    fn targets_have_a_user_a_place_and_a_database() {
-        for (text, shown) in [
-            ("postgres://me@127.0.0.1:5433/shop", "postgres://me@127.0.0.1:5433/shop"),
-            ("PostgreSQL://me@name.example/shop", "postgres://me@name.example:5432/shop"),
-            ("postgres://me@[::1]/shop", "postgres://me@[::1]:5432/shop"),
-            (
-                "postgres://me@/shop?host=/run/postgresql",
-                "postgres://me@/shop?host=/run/postgresql&port=5432",
-            ),
-            ("postgres://me@/shop?port=7&host=/a", "postgres://me@/shop?host=/a&port=7"),
-            ("mysql://me@name.example", "mysql://me@name.example:3306"),
-            ("mariadb://me@[::1]:7/", "mysql://me@[::1]:7"),
-            ("mysql://me@a/shop", "mysql://me@a:3306/shop"),
-            ("mysql://me@/shop?socket=/a", "mysql://me@/shop?socket=/a"),
-            ("mysql://me@/?socket=/run/mysqld/mysqld.sock", "mysql://me@/?socket=/run/mysqld/mysqld.sock"),
-        ] {
-            let database: ExternalDatabase = text.parse().unwrap();
-            assert_eq!(database.to_string(), shown);
-            assert_eq!(shown.parse(), Ok(database));
-        }
-        for text in [
-            "127.0.0.1:5432",
-            "orders://127.0.0.1:1",
-            "postgres://127.0.0.1/shop",
-            "postgres://me@127.0.0.1",
-            "postgres://me@127.0.0.1/",
-            "postgres://me@127.0.0.1:0/shop",
-            "postgres://me@127.0.0.1/shop?host=/a",
-            "postgres://me@/shop",
-            "postgres://me@/shop?host=run",
-            "postgres://me:secret@a/shop",
-            "postgres://me@a/shop' OR 1",
-            "mysql://me@a/shop' OR 1",
-            "mysql://me@/?socket=run",
-            "mysql://me@",
-        ] {
-            let error = text.parse::<ExternalDatabase>().unwrap_err();
-            assert!(
-                error.starts_with("expected `postgres://") && !error.contains("secret"),
-                "{text}: {error}"
-            );
-        }
-        let error = "postgres://me:secret@a/shop".parse::<ExternalDatabase>().unwrap_err();
-        assert!(
-            error.ends_with("the password comes from `PGPASSWORD`, the file of `PGPASSFILE`, or `MYSQL_PWD`"),
-            "{error}"
-        );
-    }
 
     #[test]
     fn other_rows_are_told_by_what_they_are() {

@@ -6,6 +6,7 @@
 mod app;
 mod database;
 mod database_monitor;
+mod database_url;
 mod deferred;
 #[cfg(feature = "echo")]
 mod echo;
@@ -38,6 +39,7 @@ pub use app::ApplicationServer;
 use database::DatabaseTarget;
 pub use database::ExternalDatabase;
 use database_monitor::{DatabaseMonitor, EmbeddedMonitor};
+pub use database_url::{DatabaseUrlError, UrlEncryption};
 #[cfg(feature = "echo")]
 pub use echo::EchoServer;
 #[cfg(feature = "echo")]

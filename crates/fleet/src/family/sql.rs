@@ -86,7 +86,7 @@ fn no_session(target: String, error: DatabaseError) -> VerifyError {
             VerifyError::Unreachable { family: Family::Sql, target, outcome, text }
         }
         DatabaseError::Certificate(problem) => VerifyError::Certificate { target, problem },
-        error => VerifyError::NoSession { target, text: error.to_string() },
+        error => VerifyError::NoSession { target, problem: error.session_problem(), text: error.to_string() },
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn target(value: &DeValue) -> Result<String, ValueError> {
     // A text before `@` may be a password, so the error does not repeat the URL.
     match rest.split_once('@') {
         Some((user, _)) if user.contains(':') => Err(ValueError::new("a definition has no password")
-            .hint("it comes from `PGPASSWORD`, the file of `PGPASSFILE`, or `MYSQL_PWD`")),
+            .hint("it comes from `PGPASSWORD`, `~/.pgpass` or the file of `PGPASSFILE`, or of MariaDB from `MYSQL_PWD`")),
         _ => Ok(written),
     }
 }

@@ -1,5 +1,6 @@
 //! The plan of a run against one server: what the arguments override, its CPUs, and its quota.
 
+use fleet::UrlEncryption;
 use model::{
     ChosenSetting, CpuQuota, Definition, HttpVersion, Overrides, Plan, SutPlan, Tls, WebProtocol, make_plan,
 };
@@ -55,7 +56,7 @@ pub(super) fn candidate_overrides(
         certificates: trust::check(sut),
         ..SutPlan::of(candidate.name())
     };
-    let tls = tls_of_target(definition, candidate);
+    let tls = tls_of_target(definition, candidate).or_else(|| tls_of_database(definition, candidate));
     let settings = candidate.settings.iter().cloned().chain(tls).collect();
     let limits = arguments.plan.limits()?;
     Ok(Overrides { settings, limits, ..overrides(arguments, sut_plan, placement) })
@@ -122,6 +123,13 @@ pub(super) fn share_least_quota(quotas: &mut [CpuQuota]) {
         let reason = format!("the least of the settings that are compared: {}", least.reason);
         *quota = CpuQuota { cpus: least.cpus, reason };
     }
+}
+
+/// Returns the TLS setting that follows from the URL of a database, unless the run sets it.
+fn tls_of_database(definition: &Definition, candidate: &Candidate) -> Option<ChosenSetting> {
+    let is_set = candidate.settings.iter().any(|one| one.setting.name == "tls");
+    let is_asked = candidate.url_encryption() != UrlEncryption::Unsaid && !is_set;
+    is_asked.then(|| definition.family().choose_setting("tls", "on").ok()).flatten()
 }
 
 /// Returns the TLS setting that follows from a target: an `https://` target is accessed over TLS even if the benchmark

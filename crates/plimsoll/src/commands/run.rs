@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use analysis::compare::{MismatchPolicy, RunInput, compare};
 use disclosure::CampaignRun;
 use drivers::Trust;
-use fleet::{Monitoring, RunRequest};
+use fleet::{Monitoring, RunRequest, UrlEncryption};
 use model::{Notes, Plan, ReplyBody, Request, Secrets};
 use observe::{CheckState, examine};
 use runfile::Writer;
@@ -61,6 +61,8 @@ fn perform_chosen(arguments: &mut RunArguments, chosen: &Chosen, as_json: bool) 
     {
         candidates.iter_mut().for_each(|candidate| candidate.take_password(&password));
     }
+    let is_any_accepted = |one: &Candidate| one.url_encryption() == UrlEncryption::Unverified;
+    arguments.sut.insecure |= arguments.sut.ca.is_none() && candidates.iter().any(is_any_accepted);
     // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {

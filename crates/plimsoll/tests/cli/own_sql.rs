@@ -143,7 +143,7 @@ impl Shop<'_> {
             ))
             .expect_stderr("hint: `--allow-writes` lets it change the database");
         let without = ["run", "./shop.toml", "--target", &self.target, "--out", "x.plim", "--allow-writes"];
-        self.fixture.run(&without).expect(4).expect_stderr("hint: check user, password and database");
+        self.fixture.run(&without).expect(4).expect_stderr("hint: set `");
         let own = READS.replace(
             "[workload.data.names]",
             "[workload]\npassword = { env = \"SHOP_PASSWORD\" }\n\n[workload.data.names]",

@@ -98,11 +98,15 @@ const IS_KNOWN: u8 = 0x03;
 const FATAL: [u16; 3] = [1053, 1927, 4031];
 
 /// The states of errors of which the server says none, or one that does not tell.
-const OWN_STATES: [(u16, &str); 8] = [
+const OWN_STATES: [(u16, &str); 11] = [
     // Its connections are all taken, which it says before it knows the client, or those of the user.
     (1040, "08004"),
     (1203, "08004"),
     (1226, "08004"),
+    // There is no such database, the user may not use it, or may not come from this host.
+    (1049, "3D000"),
+    (1044, "28000"),
+    (1130, "28000"),
     // Another transaction did not give up a lock in time.
     (1205, "55P03"),
     // Where `innodb_snapshot_isolation` is on, as it is from 11.6 on, another transaction has changed what this one has read,
@@ -300,6 +304,9 @@ impl Wire {
                     self.send(&bytes).await?;
                 }
                 // The whole password, which is not for a connection that others can read.
+                [MORE_DATA, ..] => {
+                    return Err(SqlFailure::OtherAuthentication("the password in clear".to_owned()));
+                }
                 _ => return Err(SqlFailure::malformed(OTHER_AUTHENTICATION)),
             }
         }
@@ -702,7 +709,10 @@ fn answer(plugin: &AuthPlugin<'_>, login: &Login, nonce: &[u8]) -> Result<Vec<u8
             let data = plugin.gen_data(password, nonce);
             Ok(data.map(|data| data.to_vec()).unwrap_or_default())
         }
-        _ => Err(SqlFailure::malformed(OTHER_AUTHENTICATION)),
+        other => {
+            let name = String::from_utf8_lossy(other.as_bytes()).into_owned();
+            Err(SqlFailure::OtherAuthentication(name))
+        }
     }
 }
 

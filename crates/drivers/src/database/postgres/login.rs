@@ -26,6 +26,14 @@ const SASL: i32 = 10;
 const SASL_CONTINUE: i32 = 11;
 const SASL_FINAL: i32 = 12;
 
+/// The names of the others.
+const OTHERS: [(i32, &str); 4] = [(2, "Kerberos V5"), (6, "SCM credentials"), (7, "GSSAPI"), (9, "SSPI")];
+
+fn method_name(code: i32) -> String {
+    let known = OTHERS.iter().find(|(one, _)| *one == code);
+    known.map_or_else(|| format!("method {code}"), |(_, name)| (*name).to_owned())
+}
+
 /// The identity of a session, by which another connection cancels its request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SessionKey {
@@ -82,7 +90,7 @@ impl Login {
                 wire.send(|to| frontend::password_message(hash.as_bytes(), to)).await?;
             }
             SASL => self.prove(wire, &step.data).await?,
-            _ => return Err(SqlFailure::malformed(OTHER_AUTHENTICATION)),
+            code => return Err(SqlFailure::OtherAuthentication(method_name(code))),
         }
         match next_step(wire).await? {
             AuthenticationStep { code: ACCEPTED, data } if data.is_empty() => ready(wire).await,
@@ -98,9 +106,10 @@ impl Login {
     /// Proves by SCRAM that it knows the password, and has the server prove it, too.
     async fn prove(&self, wire: &mut Wire, mechanisms: &[u8]) -> Result<(), SqlFailure> {
         let password = self.password()?;
-        let mut known = mechanisms.split(|byte| *byte == 0);
-        if !known.any(|mechanism| mechanism == SCRAM_SHA_256.as_bytes()) {
-            return Err(SqlFailure::malformed(OTHER_AUTHENTICATION));
+        let mut offered = mechanisms.split(|byte| *byte == 0).filter(|mechanism| !mechanism.is_empty());
+        if !offered.clone().any(|mechanism| mechanism == SCRAM_SHA_256.as_bytes()) {
+            let first = offered.next().unwrap_or(b"SASL");
+            return Err(SqlFailure::OtherAuthentication(String::from_utf8_lossy(first).into_owned()));
         }
         let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
         wire.send(|to| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), to)).await?;
