@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
@@ -61,14 +62,16 @@ where
     let tokio_runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build_local(tokio::runtime::LocalOptions::default())?;
-    tokio_runtime.block_on(async {
+    // Boxed, so that the runtime is compiled once and not for every driver: it polls this future a few times a second.
+    let work: Pin<Box<dyn Future<Output = io::Result<()>> + '_>> = Box::pin(async {
         let timers = Timers::new();
         let descriptor = TimerDescriptor::new()?;
         tokio::task::spawn_local(drive_timers(descriptor, clock, Rc::clone(&timers)));
         let runtime = Runtime { clock, timers, spawn: TokioSpawn, probe };
         run_point(setup, runtime, Rc::new(mix), driver, start, sink, stop).await;
         Ok(())
-    })
+    });
+    tokio_runtime.block_on(work)
 }
 
 /// Fires the timers when they are due.

@@ -19,6 +19,7 @@ pub(crate) mod web;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -524,12 +525,14 @@ fn unless_stopped<T>(
         .enable_io()
         .enable_time()
         .build_local(tokio::runtime::LocalOptions::default())?;
-    runtime.block_on(async {
+    // Boxed, so that the runtime is compiled once and not for every probe.
+    let work: Pin<Box<dyn Future<Output = Result<T, VerifyError>> + '_>> = Box::pin(async {
         tokio::select! {
             result = probe => result,
             () = stopped(stop) => Err(VerifyError::Interrupted),
         }
-    })
+    });
+    runtime.block_on(work)
 }
 
 async fn stopped(stop: &AtomicBool) {
