@@ -20,7 +20,7 @@ pub fn render(document: &Document, created: WallTime) -> Result<Vec<u8>, Failure
 #[cfg(not(feature = "pdf"))]
 pub(crate) fn render(_: &Document, _: WallTime) -> Result<Vec<u8>, Failure> {
     Err(Failure::usage("this program was built without PDF support").hint(
-"build it with `cargo build --release --package plimsoll --features pdf` (about five minutes longer), or print \
+"build it with `cargo build --profile packaged --package plimsoll --features pdf` (about five minutes longer), or print \
 the HTML report from a browser; it has a print layout",
     ))
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::machine;
-use crate::build::release_binary;
+use crate::build::packaged_binary;
 use crate::packages::{self, NEEDED};
 use crate::shell::{line, output, write_page};
 
@@ -159,7 +159,7 @@ pub fn perform(names: &[&str]) -> Result<()> {
         bail!("unknown recording `{other}`; expected one of {}", known());
     }
     packages::install(&NEEDED)?;
-    let plimsoll = release_binary()?;
+    let plimsoll = packaged_binary()?;
     let chosen = RECORDINGS.iter().filter(|recording| names.is_empty() || names.contains(&recording.name));
     for recording in chosen {
         println!("== {}, about {} minutes", recording.name, recording.minutes);

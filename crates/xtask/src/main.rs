@@ -9,9 +9,11 @@ mod spdx;
 mod test;
 mod test_binaries;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use proving::build::{Commit, figures, packaged_binary};
 use proving::shell::{cargo, run};
 use proving::{bench, conformance, examples, record, soak, throttles};
 
@@ -24,12 +26,17 @@ commands:
                    [CRATE] [--cases 4096] [--seed N]
   licenses         licenses and duplicates of linked packages, checked against deny.toml
   pdf              builds and tests the feature `pdf` (five extra minutes), and inspects the PDF of a run
+  package          builds the program like a package, as it is measured, and prints its path; that of another commit
+                   with the profiles of this checkout  [COMMIT]
+  build-figures    CPU time and size of a newcomer's build, and of a package  [--write]  (--write: to docs/build.md)
+                   [--against COMMIT]  (the newcomer's build of both; fails above 1.05 of its CPU time)
   bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; punctuality; creating files
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
-                   [--against BINARY]  (in turns with another build of Plimsoll; fails above 1.03 of its CPU time)
+                   [--against COMMIT|BINARY]  (in turns with another build of Plimsoll; fails above 1.03 of its CPU
+                   time)
   bench-accelerator  CPU per request, response times, hits and memory of Plimsoll's accelerator and others
                    [--rounds 5] [--seconds 5] [--case NAME]… [--peer NAME]… [--write]  (--write: to
-                   docs/bench-accelerator.md)  [--against BINARY]  (likewise)
+                   docs/bench-accelerator.md)  [--against COMMIT|BINARY]  (likewise)
   bench-application  CPU per small transaction of the application server and of its load, compared with requests of
                    the same size to nginx; memory per session
                    [--rounds 9] [--seconds 4] [--case NAME]… [--binary PLIMSOLL] [--write]  (--write: to
@@ -78,13 +85,16 @@ const FAST: [&str; 4] = ["bench-generator", "bench-accelerator", "bench-orders",
 fn perform(arguments: &[&str]) -> Result<()> {
     match arguments {
         [name, ..] if FAST.contains(name) && cfg!(debug_assertions) => {
-            let again = ["run", "--release", "--quiet", "--package", "xtask", "--"];
+            let again = ["run", "--profile", "packaged", "--quiet", "--package", "xtask", "--"];
             run(&mut cargo(&[&again, arguments].concat()))
         }
         ["test"] => test::perform(),
         ["properties", options @ ..] => properties::perform(&properties::PropertyOptions::parse(options)?),
         ["licenses"] => licenses::perform(&[]),
         ["pdf"] => pdf::perform(),
+        ["package"] => package(packaged_binary()),
+        ["package", commit] => package(Commit::find(commit).and_then(|commit| commit.packaged_binary())),
+        ["build-figures", options @ ..] => figures::perform(&figures::BuildFigureOptions::parse(options)?),
         ["bench-generator", options @ ..] => bench::perform(&bench::GeneratorBenchOptions::parse(options)?),
         ["bench-accelerator", options @ ..] => {
             bench::accelerator::perform(&bench::accelerator::AcceleratorBenchOptions::parse(options)?)
@@ -112,4 +122,10 @@ fn perform(arguments: &[&str]) -> Result<()> {
         }
         [other, ..] => bail!("unknown command `{other}`, or unsupported arguments\n{HELP}"),
     }
+}
+
+/// Prints the path of a program that was built.
+fn package(program: Result<PathBuf>) -> Result<()> {
+    println!("{}", program?.display());
+    Ok(())
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use proving::build::release_binary_with;
+use proving::build::executable_of;
 use proving::packages::{Needed, install};
 use proving::shell::{cargo, line, output, root, run, say};
 use units::{Clock, RealClock};
@@ -28,7 +28,8 @@ const WORDS: [&str; 7] =
 pub(crate) fn perform() -> Result<()> {
     install(&NEEDED)?;
     licenses::perform(&[FEATURE])?;
-    let plimsoll = release_binary_with(&["--features", FEATURE])?;
+    let plimsoll =
+        executable_of(cargo(&["build", "--release", "--package", "plimsoll", "--features", FEATURE]))?;
     // The release profile, for which the typesetter was already compiled.
     run(say(&mut cargo(&["test", "--release", "--package", "pdf", "--features", "typst"])))?;
     let made = ["test", "--release", "--package", "plimsoll", "--features", "pdf", "--test", "cli", "paper"];

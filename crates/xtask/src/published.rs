@@ -10,7 +10,18 @@ const ALL: &str = "PLIMSOLL_PUBLISHED_CHANGES";
 /// missed.
 pub(crate) fn perform() -> Result<()> {
     let test = "mutations::changes_that_contradict_something_printed_are_found";
-    let arguments =
-        ["test", "--release", "-p", "published", "--test", "published", "--", "--exact", test, "--nocapture"];
+    let arguments = [
+        "test",
+        "--profile",
+        "packaged",
+        "-p",
+        "published",
+        "--test",
+        "published",
+        "--",
+        "--exact",
+        test,
+        "--nocapture",
+    ];
     run(cargo(&arguments).env(ALL, "1"))
 }

@@ -1,15 +1,53 @@
-//! `--against BINARY`: this build in turns with another build of the same program, from before a change.
+//! `--against COMMIT` or `--against BINARY`: this build in turns with another of the same program, from before a change.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::build::Commit;
+
 /// The most CPU time per request of this build, as a multiple of the other's.
 const RATIO_MAX: f64 = 1.03;
 
 /// Number of rounds unless `--rounds` says otherwise: the median of nine survives four that something else disturbed.
 pub(super) const ROUNDS: usize = 9;
+
+/// A build from before a change, the value of `--against`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum OtherBuild {
+    /// A commit, which is built like a package of this checkout.
+    Commit(Commit),
+    /// A program, which has to have been built so: `cargo xtask package COMMIT`.
+    Program(PathBuf),
+}
+
+impl OtherBuild {
+    /// Parses the value of an option.
+    ///
+    /// # Errors
+    /// It is neither a file nor a commit.
+    pub(super) fn parse(option: &str, value: &str) -> Result<OtherBuild> {
+        if let Ok(program) = binary(option, value) {
+            return Ok(OtherBuild::Program(program));
+        }
+        let commit = Commit::find(value);
+        commit.map(OtherBuild::Commit).with_context(|| {
+            format!("`{option} {value}`: expected a commit, or the program of another build, found neither")
+        })
+    }
+
+    /// Returns the path of its program, which is built if need be.
+    ///
+    /// # Errors
+    /// The build fails.
+    pub(super) fn program(&self) -> Result<PathBuf> {
+        match self {
+            OtherBuild::Commit(commit) => commit.packaged_binary(),
+            OtherBuild::Program(program) => Ok(program.clone()),
+        }
+    }
+}
 
 /// The CPU time of a case in both builds, in CPU seconds per million requests.
 #[derive(Debug)]
@@ -106,6 +144,9 @@ mod tests {
 
     #[test]
     fn another_build_has_to_exist() {
-        assert!(binary("--against", "/nowhere/plimsoll").unwrap_err().to_string().contains("found no file"));
+        assert!(binary("--binary", "/nowhere/plimsoll").unwrap_err().to_string().contains("found no file"));
+        let error = OtherBuild::parse("--against", "/nowhere/plimsoll").unwrap_err().to_string();
+        let expected = "expected a commit, or the program of another build, found neither";
+        assert_eq!(error, format!("`--against /nowhere/plimsoll`: {expected}"));
     }
 }

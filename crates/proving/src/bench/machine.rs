@@ -5,7 +5,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::GeneratorBenchOptions;
-use crate::shell::{line, output, root};
+use crate::build::checked_out;
+use crate::shell::{line, output};
 
 /// Returns the head of the page: setup, machine and programs.
 pub(crate) fn facts(options: &GeneratorBenchOptions) -> Result<String> {
@@ -63,15 +64,9 @@ pub(crate) fn without_servers() -> Result<String> {
         | kernel | {} |\n\
         | Plimsoll | commit {}, {} |\n",
         kernel.trim(),
-        commit(),
+        checked_out(),
         output(Command::new("rustc").arg("--version"))?.trim(),
     ))
-}
-
-fn commit() -> String {
-    let mut git = Command::new("git");
-    git.args(["describe", "--always", "--dirty"]).current_dir(root());
-    output(&mut git).map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned())
 }
 
 /// Returns the first line of a program's version output on either stream; wrk exits with code 1.

@@ -24,13 +24,12 @@ mod site;
 mod stall;
 mod tables;
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result, bail, ensure};
 
 pub use case_options::CaseOptions;
 
-use crate::build::release_binary;
+use self::against::OtherBuild;
+use crate::build::packaged_binary;
 use crate::options::{known, number};
 use crate::packages::install;
 use crate::shell::write_page;
@@ -55,7 +54,7 @@ pub struct GeneratorBenchOptions {
     /// Names of the cases to measure; empty: all.
     pub cases: Vec<String>,
     /// Another build of Plimsoll, in place of other generators.
-    pub against: Option<PathBuf>,
+    against: Option<OtherBuild>,
 }
 
 impl GeneratorBenchOptions {
@@ -75,7 +74,7 @@ impl GeneratorBenchOptions {
                 "--seconds" => options.seconds = number(name, value()?)?,
                 "--write" => options.write = true,
                 "--case" => options.cases.push(known("case", value()?, &case_names())?),
-                "--against" => options.against = Some(against::binary(name, value()?)?),
+                "--against" => options.against = Some(OtherBuild::parse(name, value()?)?),
                 other => bail!("unknown option `{other}`"),
             }
         }
@@ -112,10 +111,10 @@ pub fn perform(options: &GeneratorBenchOptions) -> Result<()> {
         ("taskset", "util-linux"),
     ])?;
     require_open_files()?;
-    let plimsoll = release_binary()?;
+    let plimsoll = packaged_binary()?;
     let site = site::Site::new(&plimsoll)?;
     if let Some(other) = &options.against {
-        let compared = cases::against(&site, options, other)?;
+        let compared = cases::against(&site, options, &other.program()?)?;
         println!("\n{}\n{}", machine::facts(options)?, against::table(&compared));
         return against::require_no_slowdown(&compared);
     }
@@ -163,7 +162,7 @@ mod tests {
         assert!(usual.wants("tls"));
         let this = std::env::current_exe().unwrap();
         let other = GeneratorBenchOptions::parse(&["--against", this.to_str().unwrap()]).unwrap();
-        assert_eq!((other.rounds, other.against), (against::ROUNDS, Some(this.clone())));
+        assert_eq!((other.rounds, other.against), (against::ROUNDS, Some(OtherBuild::Program(this.clone()))));
         assert!(GeneratorBenchOptions::parse(&["--against", this.to_str().unwrap(), "--write"]).is_err());
         for wrong in [
             &["--rounds"][..],

@@ -30,7 +30,7 @@ use self::fixture::Fixture;
 use self::memory::MemoryTrend;
 use self::origin::SoakOrigin;
 use crate::bench::machine;
-use crate::build::release_binary;
+use crate::build::packaged_binary;
 use crate::options::number;
 use crate::shell::write_page;
 
@@ -81,7 +81,7 @@ impl SoakOptions {
 /// # Errors
 /// The test cannot be set up, or finds an error.
 pub fn perform(options: &SoakOptions) -> Result<()> {
-    let plimsoll = release_binary()?;
+    let plimsoll = packaged_binary()?;
     let folder = tempfile::Builder::new().prefix("plimsoll-soak-").tempdir_in("/var/tmp")?;
     let fixture = Arc::new(Fixture::new());
     let mut origin = SoakOrigin::start(&fixture)?;

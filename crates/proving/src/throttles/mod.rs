@@ -16,7 +16,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::machine;
-use crate::build::{development_binary, release_binary};
+use crate::build::{development_binary, packaged_binary};
 use crate::noise::{AcceptedRuns, AttemptResult, RaisedPriority, is_noise};
 use crate::options::number;
 use crate::packages::{self, NEEDED};
@@ -140,7 +140,7 @@ pub fn perform(options: &ThrottleOptions) -> Result<()> {
     if options.brief {
         return once(&development_binary()?).map(drop);
     }
-    let plimsoll = release_binary()?;
+    let plimsoll = packaged_binary()?;
     let chosen: Vec<&Throttle> =
         THROTTLES.iter().chain(LIMITS).filter(|throttle| options.wants(throttle)).collect();
     ensure!(!chosen.is_empty(), "no throttle has {} in its name", options.chosen.join(" or "));

@@ -49,7 +49,7 @@ pub(super) struct Fixture {
 impl Fixture {
     /// Creates the files and starts nginx as the origin, on the generator's CPU: with a warm cache it is
     /// idle.
-    pub(super) fn new(plimsoll: &Path, against: Option<&Path>) -> Result<Fixture> {
+    pub(super) fn new(plimsoll: &Path, against: Option<PathBuf>) -> Result<Fixture> {
         let folder = tempfile::Builder::new()
             .prefix("plimsoll-bench-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -74,7 +74,6 @@ impl Fixture {
         };
         let mut server = RunningSut::start(request)?;
         server.wait_ready(READY_MAX)?;
-        let against = against.map(Path::to_owned);
         Ok(Fixture { plimsoll: plimsoll.to_owned(), against, files, populated, server, folder })
     }
 

@@ -17,15 +17,13 @@ mod load;
 mod page;
 mod thundering_herd;
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result, bail, ensure};
 
 use self::cases::{AcceleratorCase, CASES};
 use self::fixture::Fixture;
-use super::against::{self, BuildComparison, BuildRound};
+use super::against::{self, BuildComparison, BuildRound, OtherBuild};
 use super::{machine, require_open_files};
-use crate::build::release_binary;
+use crate::build::packaged_binary;
 use crate::options::{known, number};
 use crate::packages::{Needed, install};
 use crate::shell::write_page;
@@ -64,7 +62,7 @@ pub struct AcceleratorBenchOptions {
     /// Names of the accelerators; empty: all.
     peers: Vec<String>,
     /// Another build of Plimsoll, in place of other accelerators.
-    against: Option<PathBuf>,
+    against: Option<OtherBuild>,
 }
 
 impl AcceleratorBenchOptions {
@@ -91,7 +89,7 @@ impl AcceleratorBenchOptions {
                 "--write" => options.write = true,
                 "--case" => options.cases.push(known("case", value()?, &CASES.map(|case| case.name))?),
                 "--peer" => options.peers.push(known("peer", value()?, &PEERS)?),
-                "--against" => options.against = Some(against::binary(name, value()?)?),
+                "--against" => options.against = Some(OtherBuild::parse(name, value()?)?),
                 other => bail!("unknown option `{other}`"),
             }
         }
@@ -138,7 +136,8 @@ pub struct CaseResult {
 pub fn perform(options: &AcceleratorBenchOptions) -> Result<()> {
     install(&NEEDED)?;
     require_open_files()?;
-    let fixture = Fixture::new(&release_binary()?, options.against.as_deref())?;
+    let other = options.against.as_ref().map(OtherBuild::program).transpose()?;
+    let fixture = Fixture::new(&packaged_binary()?, other)?;
     if options.against.is_some() {
         let compared: Vec<BuildComparison> = measure(options, &fixture).iter().map(builds).collect();
         println!("\n{}\n{}", machine::table()?, against::table(&compared));

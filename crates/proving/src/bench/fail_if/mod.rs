@@ -18,7 +18,7 @@ use self::pairs::{CASES, Pair};
 use self::server::{Work, free_port};
 use super::CaseOptions;
 use super::machine;
-use crate::build::release_binary;
+use crate::build::packaged_binary;
 use crate::packages::install;
 
 /// Parses the command line: twenty pairs, with steady phases of ten seconds, unless it says otherwise.
@@ -36,7 +36,7 @@ pub fn options(arguments: &[&str]) -> Result<CaseOptions> {
 /// A program is missing and cannot be installed, or a measurement fails.
 pub fn perform(options: &CaseOptions) -> Result<()> {
     install(&[("node", "nodejs")])?;
-    let plimsoll = options.binary.clone().map_or_else(release_binary, Ok)?;
+    let plimsoll = options.binary.clone().map_or_else(packaged_binary, Ok)?;
     let folder = tempfile::tempdir()?;
     let setup = pairs::PairSetup {
         plimsoll,

@@ -29,7 +29,7 @@ use self::turns::{CLIENT, Databases, MEMORY, PEERS, TURNS, Turn};
 use super::CaseOptions;
 use super::machine;
 use super::site::Site;
-use crate::build::release_binary;
+use crate::build::packaged_binary;
 use crate::packages::install;
 use crate::shell::write_page;
 
@@ -55,7 +55,7 @@ pub fn options(arguments: &[&str]) -> Result<CaseOptions> {
 pub fn perform(options: &CaseOptions) -> Result<()> {
     install(&NEEDED)?;
     super::require_open_files()?;
-    let plimsoll = options.binary.clone().map_or_else(release_binary, Ok)?;
+    let plimsoll = options.binary.clone().map_or_else(packaged_binary, Ok)?;
     let site = Site::empty(&plimsoll)?;
     loads::write_files(&site)?;
     let head = page::head(options, &programs()?)?;

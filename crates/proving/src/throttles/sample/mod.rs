@@ -35,7 +35,7 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 use units::{Clock, Nanos, RealClock};
 
-use crate::build::release_binary;
+use crate::build::packaged_binary;
 use crate::noise::RaisedPriority;
 use crate::packages::{self, NEEDED};
 use crate::shell::{root, write_page};
@@ -134,7 +134,7 @@ fn try_only_kept(options: &SampleOptions) -> Result<()> {
 /// Installs what is missing, and returns the program to try.
 fn prepare(options: &SampleOptions) -> Result<PathBuf> {
     packages::install(&NEEDED)?;
-    options.binary.clone().map_or_else(release_binary, |path| Ok(fs::canonicalize(path)?))
+    options.binary.clone().map_or_else(packaged_binary, |path| Ok(fs::canonicalize(path)?))
 }
 
 impl RecordedCase for SampleCase {

@@ -1,4 +1,14 @@
-//! The program that is tried: built for release where it is measured.
+//! The program that is tried: built like a package where it is measured.
+//!
+//! - [`packaged_binary`]: of this checkout; [`Commit::packaged_binary`]: of another commit, with the same profiles
+//! - [`figures`]: what the builds cost
+
+mod commit;
+pub mod figures;
+mod profiles;
+
+pub use commit::Commit;
+pub(crate) use commit::checked_out;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -7,12 +17,18 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::{cargo, line, output};
 
-/// Builds `plimsoll` for release and returns its path.
+/// What a newcomer builds: `cargo run --release` does it.
+const NEWCOMER: [&str; 4] = ["build", "--release", "--bin", "plimsoll"];
+
+/// What is handed out and measured.
+const PACKAGED: [&str; 5] = ["build", "--profile", "packaged", "--bin", "plimsoll"];
+
+/// Builds `plimsoll` like a package and returns its path.
 ///
 /// # Errors
 /// The build fails.
-pub fn release_binary() -> Result<PathBuf> {
-    release_binary_with(&[])
+pub fn packaged_binary() -> Result<PathBuf> {
+    executable_of(cargo(&PACKAGED))
 }
 
 /// The features of development builds: the protocol family that only tests have. All of them have the same ones, so that
@@ -27,20 +43,14 @@ pub fn development_binary() -> Result<PathBuf> {
     executable_of(cargo(&[&["build", "--bin", "plimsoll"], &DEVELOPMENT_FEATURES[..]].concat()))
 }
 
-/// Builds `plimsoll` for release with more arguments for cargo, such as features, and returns its path.
+/// Runs a build of `plimsoll` and returns its path.
 ///
 /// # Errors
 /// The build fails.
-pub fn release_binary_with(arguments: &[&str]) -> Result<PathBuf> {
-    let mut build = cargo(&["build", "--release", "--package", "plimsoll"]);
-    build.args(arguments);
-    executable_of(build)
-}
-
-/// Runs a build of `plimsoll` and returns its path.
-fn executable_of(mut build: Command) -> Result<PathBuf> {
+pub fn executable_of(mut build: Command) -> Result<PathBuf> {
     build.args(["--message-format", "json"]);
-    println!("{}", line(&build));
+    // Not to standard output, on which `cargo xtask package` prints the path alone.
+    eprintln!("{}", line(&build));
     // Progress and errors are inherited; the messages contain the path of the program.
     let messages = output(build.stderr(Stdio::inherit()))?;
     for message in messages.lines() {
