@@ -121,7 +121,8 @@ mod tests {
         assert_eq!(of_rules[0], first, "{lines:#?}");
         // With two lines above them for each of headline and bottleneck, and two below for the files.
         for (width, rows) in [(60, 18), (80, 14), (100, 12)] {
-            let printed = crate::wrap::wrapped(&reason_lines(&reasons, Some(width), own_hint).join("\n"), Some(width));
+            let printed =
+                crate::wrap::wrapped(&reason_lines(&reasons, Some(width), own_hint).join("\n"), Some(width));
             assert!(printed.lines().count() <= rows, "{width}:\n{printed}");
             assert!(printed.lines().all(|line| line.chars().count() <= width), "{width}:\n{printed}");
         }

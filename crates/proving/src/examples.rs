@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::build::release_binary_with;
+use crate::build::packaged_binary_with;
 use crate::packages::{self, NEEDED, Needed};
 use crate::shell::{line, output, root, run, say, write_page};
 
@@ -66,7 +66,7 @@ pub fn perform(names: &[&str]) -> Result<()> {
     let chosen: Vec<&Part> =
         PARTS.iter().filter(|part| names.is_empty() || names.contains(&part.name)).collect();
     let has_reports = chosen.iter().any(|part| part.name != "readme");
-    let plimsoll = release_binary_with(if has_reports { &["--features", "plimsoll/pdf"] } else { &[] })?;
+    let plimsoll = packaged_binary_with(if has_reports { &["--features", "plimsoll/pdf"] } else { &[] })?;
     for part in chosen {
         println!("== {}, about {} minutes", part.name, part.minutes);
         let folder = tempfile::tempdir()?;

@@ -92,7 +92,7 @@ impl BackgroundProcess {
     }
 
     /// Fails if the process has ended.
-    pub(super) fn check(&mut self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         let ended = self.0.try_wait()?;
         ensure!(ended.is_none(), "the server ended: {ended:?}");
         Ok(())

@@ -28,7 +28,15 @@ const PACKAGED: [&str; 5] = ["build", "--profile", "packaged", "--bin", "plimsol
 /// # Errors
 /// The build fails.
 pub fn packaged_binary() -> Result<PathBuf> {
-    executable_of(cargo(&PACKAGED))
+    packaged_binary_with(&[])
+}
+
+/// Builds `plimsoll` like a package with more arguments for cargo, such as features, and returns its path.
+///
+/// # Errors
+/// The build fails.
+pub(crate) fn packaged_binary_with(arguments: &[&str]) -> Result<PathBuf> {
+    executable_of(cargo(&[&PACKAGED, arguments].concat()))
 }
 
 /// The features of development builds: the protocol family that only tests have. All of them have the same ones, so that

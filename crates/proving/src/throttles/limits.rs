@@ -1,6 +1,7 @@
 //! Throttles by limits that servers set themselves, and by one interpreter: of the full matrix alone, because each needs its
 //! time, and the rules that they try are those of unit tests.
 
+use super::brief::TrialGroup;
 use super::table::{EnvironmentKind, Throttle};
 
 const PLACES: &str = "crates/proving/src/throttles/places.toml";
@@ -26,6 +27,7 @@ pub(super) const LIMITS: &[Throttle] = &[
                 ),
             ],
         },
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "rate of nginx (limit_req 40/s, pages that wait up to 200 ms)",
@@ -43,6 +45,7 @@ pub(super) const LIMITS: &[Throttle] = &[
                 ),
             ],
         },
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "connections of nginx to its back end (4, pages that wait 20 ms)",
@@ -60,6 +63,7 @@ pub(super) const LIMITS: &[Throttle] = &[
                 ("keepalive 256;", "keepalive 1;"),
             ],
         },
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "connections of nginx (24 worker_connections for 64 users)",
@@ -71,6 +75,7 @@ pub(super) const LIMITS: &[Throttle] = &[
             name: "nginx",
             changes: &[("worker_connections {connections};", "worker_connections 24;")],
         },
+        group: TrialGroup::Waiting,
     },
     Throttle {
         name: "one interpreter (Python application server with 64 threads)",
@@ -79,5 +84,6 @@ pub(super) const LIMITS: &[Throttle] = &[
         benchmark: "serverbench",
         arguments: "--quick --set suite=cpu --load 1,16 --settle 1s --duration 6s",
         environment: EnvironmentKind::Interpreter,
+        group: TrialGroup::Alone,
     },
 ];
