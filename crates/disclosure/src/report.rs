@@ -171,7 +171,11 @@ impl Reconnects {
     pub(crate) fn how_often(self) -> String {
         match 0.95 <= self.share {
             true => "after nearly every response".to_owned(),
-            false => format!("after {} responses on average", numbers::figure(1.0 / self.share)),
+            false => {
+                let responses = 1.0 / self.share;
+                let decimals = usize::from(responses < 10.0);
+                format!("after {} responses on average", numbers::fixed(responses, decimals))
+            }
         }
     }
 }

@@ -425,7 +425,7 @@ fn what_is_not_decided_does_not_pass() {
     fixture.plan.limits = parse_limits("delivered>90%").unwrap();
     fixture.analysis.load_points.truncate(1);
     let xml = render::junit(&[fixture.report()]);
-    assert!(xml.contains("failures=\"1\"") && xml.contains("a closed loop has no offered rate"), "{xml}");
+    assert!(xml.contains("errors=\"1\"") && xml.contains("a closed loop has no offered rate"), "{xml}");
 }
 
 #[test]
