@@ -260,23 +260,35 @@ impl Shard {
     /// Evicts until there is room for so many bytes more. Evicts nothing and returns `false` if what is held leaves too
     /// little room.
     pub(crate) fn make_room(&mut self, more: usize, gone: &mut RemovedResponses) -> bool {
-        let mut missing = (self.bytes() + more).saturating_sub(self.bytes_max + gone.freed);
+        // More than once only where the queues take more memory, to remember what was evicted.
+        loop {
+            let missing = (self.bytes() + more).saturating_sub(self.bytes_max + gone.freed);
+            if missing == 0 {
+                return true;
+            }
+            let Some(victims) = self.victims(missing) else { return false };
+            for index in victims {
+                self.unchain(index);
+                let entry = self.take(index);
+                self.counted.evicted += 1;
+                gone.push(entry.hash, entry.object);
+            }
+        }
+    }
+
+    /// Takes entries that cost so many bytes out of their queues; `None`, with all of them in their place, if what is held
+    /// leaves too little.
+    fn victims(&mut self, mut missing: usize) -> Option<Vec<Index>> {
         let mut victims = Vec::new();
         while 0 < missing {
             let Some(index) = self.queues.pop_victim(&mut self.slab) else {
                 victims.into_iter().for_each(|index| self.queues.push(&mut self.slab, index));
-                return false;
+                return None;
             };
             missing = missing.saturating_sub(self.slab.get(index).cost);
             victims.push(index);
         }
-        for index in victims {
-            self.unchain(index);
-            let entry = self.take(index);
-            self.counted.evicted += 1;
-            gone.push(entry.hash, entry.object);
-        }
-        true
+        Some(victims)
     }
 
     /// Removes an entry from all structures.

@@ -1,8 +1,8 @@
 //! A run whose machine was watched: bottleneck, demands, counters.
 
 use analysis::attribute::{
-    Attribution, Bottleneck, CAUSES, Certainty, CpuNeighbor, CpuQuota, DemandUnit, Indicator, Indicators,
-    RateBounds, ResourceDemand,
+    Attribution, Bottleneck, CAUSES, Certainty, CpuNeighbor, DemandUnit, Indicator, Indicators, RateBounds,
+    ResourceDemand, UsedUpQuota,
 };
 use analysis::finding::ProgramCpuUse;
 use analysis::{LoadPointResult, ResourceUsage, SeriesUsage, SharedCpus};
@@ -335,7 +335,7 @@ fn the_advice_for_a_processor_fits_what_is_full() {
         let title = "Watched processes".to_owned();
         fixture.testbed.sections.push(model::FactSection { title, facts: vec![fact] });
         change_points(fixture, Bottleneck::Processor, |found| {
-            found.quota = Some(CpuQuota { cpus: 0.2, group: Some("port=80".to_owned()) });
+            found.quota = Some(UsedUpQuota { cpus: 0.2, group: Some("port=80".to_owned()) });
         });
     });
     assert!(quota.starts_with("Raise the CPU quota of 0.2 CPUs of control group /web"), "{quota}");
@@ -347,7 +347,7 @@ fn a_quota_that_is_used_up_is_in_the_sentence() {
     for point in &mut fixture.analysis.load_points[1..] {
         let attribution = point.attribution.as_mut().unwrap();
         attribution.neighbor = None;
-        attribution.quota = Some(CpuQuota { cpus: 0.2, group: None });
+        attribution.quota = Some(UsedUpQuota { cpus: 0.2, group: None });
     }
     let text = bottleneck_text(&fixture.analysis.load_points, &Noun::regular("client")).unwrap();
     assert_eq!(text, "processor-bound above 10 clients, by its quota of 0.2 CPUs");

@@ -1,4 +1,4 @@
-//! How connections to a running web server are made: `--resolve`, `--connect-to`, `--unix-socket`, `--cert`.
+//! The way to a running web server: `--resolve`, `--connect-to`, `--unix-socket`, `--cert`.
 
 use std::path::Path;
 use std::str::FromStr;

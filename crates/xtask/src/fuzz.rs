@@ -112,9 +112,10 @@ mod tests {
 
     /// `ListenAddress` accepts any text: an address, or else a path. `parse_stat` parses the output of this
     /// machine's kernel, and its crate tests it with arbitrary text. `EchoServer` is of a family for tests.
-    /// `ApplicationServer`, `OrderDatabase` and `ExternalDatabase` are targets from the command line.
-    const NOT_FUZZED: [&str; 6] = [
+    /// `ApplicationServer`, `OrderDatabase`, `ExternalDatabase` and `ConnectToArgument` are targets from the command line.
+    const NOT_FUZZED: [&str; 7] = [
         "ApplicationServer",
+        "ConnectToArgument",
         "EchoServer",
         "ListenAddress",
         "OrderDatabase",

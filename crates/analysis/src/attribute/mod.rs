@@ -31,7 +31,7 @@ pub use cause::{
 pub use demand::{DemandUnit, EXTRAPOLATION_MAX, RateBounds, ResourceDemand};
 pub use headroom::{GeneratorHeadroom, HeadroomSource, generator_headroom, load_threads_were_full};
 pub use indicator::{Indicator, IndicatorUnit, Indicators};
-pub use quota::CpuQuota;
+pub use quota::UsedUpQuota;
 
 use load_interfaces::LoadInterfaces;
 use model::Plan;
@@ -168,7 +168,7 @@ pub struct Attribution {
     /// The program that used most of the server's CPUs, where the server waited for them.
     pub neighbor: Option<CpuNeighbor>,
     /// The CPU quota that is used up, where the processor is the bottleneck because of it.
-    pub quota: Option<CpuQuota>,
+    pub quota: Option<UsedUpQuota>,
 }
 
 impl Attribution {

@@ -10,9 +10,9 @@ use crate::resources::ratio;
 const USED_MIN: f64 = 0.90;
 const THROTTLED_MIN: f64 = 0.50;
 
-/// A CPU quota.
+/// A CPU quota that a server used up.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CpuQuota {
+pub struct UsedUpQuota {
     /// The CPU time per second that it allows, in CPUs.
     pub cpus: f64,
     /// The group of watched processes that it limits, as it was selected; `None` of a server that the run started.
@@ -20,7 +20,7 @@ pub struct CpuQuota {
 }
 
 /// Returns the quota that a server used up: that of the plan, or the one in force of which most is used. `None` if none is.
-pub(super) fn used_up(plan: &Plan, point: &LoadPointResult, indicators: &Indicators) -> Option<CpuQuota> {
+pub(super) fn used_up(plan: &Plan, point: &LoadPointResult, indicators: &Indicators) -> Option<UsedUpQuota> {
     let is_throttled = indicators.get(&Indicator::Throttled).is_some_and(|share| THROTTLED_MIN <= *share);
     let of_plan =
         plan.sut.quota.filter(|_| is_throttled || point.sut_busy.is_some_and(|busy| USED_MIN <= busy));
@@ -31,8 +31,8 @@ pub(super) fn used_up(plan: &Plan, point: &LoadPointResult, indicators: &Indicat
         let used = of(Counter::SutQuotaCpu).into_iter().chain(of(Counter::SutCpu)).max_by(f64::total_cmp);
         let share = ratio(used, quota.value).unwrap_or(0.0);
         let cpus = quota.value? / 1e6;
-        (is_throttled || USED_MIN <= share).then(|| (share, CpuQuota { cpus, group: Some(group.clone()) }))
+        (is_throttled || USED_MIN <= share).then(|| (share, UsedUpQuota { cpus, group: Some(group.clone()) }))
     });
-    let of_plan = of_plan.map(|cpus| CpuQuota { cpus, group: None });
+    let of_plan = of_plan.map(|cpus| UsedUpQuota { cpus, group: None });
     of_plan.or_else(|| in_force.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, quota)| quota))
 }

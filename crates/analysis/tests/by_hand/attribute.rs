@@ -789,7 +789,7 @@ fn the_quota_that_is_used_up_is_told() {
         (Counter::SutQuota, "port=80", |_| 200_000),
     ]);
     assert_eq!(quota.bottleneck, Bottleneck::Processor);
-    let expected = analysis::attribute::CpuQuota { cpus: 0.2, group: Some("port=80".to_owned()) };
+    let expected = analysis::attribute::UsedUpQuota { cpus: 0.2, group: Some("port=80".to_owned()) };
     assert_eq!(quota.quota, Some(expected));
     let half = watched(&[
         (Counter::SutProcesses, "port=80", |_| 1),

@@ -74,7 +74,8 @@ fn a_body_that_is_stored_no_longer_counts_until_its_last_reader_has_gone() {
         drop(reader);
         assert!(LARGE as u64 <= store.held_bytes(), "the other reads the last byte");
         drop(other);
-        assert!(store.usage().bytes < before - LARGE as u64);
+        // The new response, and what tables have for it, are small.
+        assert!(store.usage().bytes < before - LARGE as u64 + 4096);
         assert_eq!(store.held_bytes(), 0);
     }
 }

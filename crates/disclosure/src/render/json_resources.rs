@@ -1,6 +1,6 @@
 //! JSON of host metrics and bottlenecks.
 
-use analysis::attribute::{Attribution, Condition, CpuQuota, DemandUnit, Threshold};
+use analysis::attribute::{Attribution, Condition, DemandUnit, Threshold, UsedUpQuota};
 use analysis::{LoadPointResult, ResourceUsage};
 use serde_json::{Map, Value, json};
 
@@ -58,7 +58,7 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
     if let Some(service) = service {
         rendered["service"] = json!(service);
     }
-    if let Some(CpuQuota { cpus, group }) = quota {
+    if let Some(UsedUpQuota { cpus, group }) = quota {
         rendered["cpu_quota"] = json!({ "cpus": cpus, "group": group });
     }
     rendered

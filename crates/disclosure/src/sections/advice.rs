@@ -1,8 +1,8 @@
-//! What to do about a bottleneck, from what is known of it: who used the CPUs, which thread is full, what is waited for.
+//! Advice about a bottleneck, from what is known of it: who used the CPUs, which thread is full, what is waited for.
 
 use analysis::attribute::{
-    Attribution, BUFFER_READS_MIN, Bottleneck, CpuQuota, Indicator, REFAULTS_MIN, SERVICE_COUNTS_MIN,
-    SESSIONS_AT_LOG_MIN,
+    Attribution, BUFFER_READS_MIN, Bottleneck, Indicator, REFAULTS_MIN, SERVICE_COUNTS_MIN,
+    SESSIONS_AT_LOG_MIN, UsedUpQuota,
 };
 use analysis::{LoadPointResult, SharedCpus};
 
@@ -57,7 +57,7 @@ impl Limited<'_> {
     }
 
     fn quota(&self) -> Option<String> {
-        let CpuQuota { cpus, group } = self.found.quota.as_ref()?;
+        let UsedUpQuota { cpus, group } = self.found.quota.as_ref()?;
         let group = group.as_ref().and_then(|group| control_group(self.report, group));
         let group = group.map_or(String::new(), |path| format!(" of control group {path}"));
         Some(format!(

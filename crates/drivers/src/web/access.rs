@@ -1,10 +1,10 @@
-//! How connections to a target are made, where its URL does not say it.
+//! The way to a target, where its URL does not say it.
 
 use std::path::PathBuf;
 
 use crate::ClientIdentity;
 
-/// How connections to a target are made: where to, and with which client certificate.
+/// The way to a target: the place that connections go to, and the client certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Access {
     /// The place that connections go to.

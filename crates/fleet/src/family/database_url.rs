@@ -388,7 +388,7 @@ fn system_user() -> Option<String> {
         let name = fields.next()?;
         (fields.nth(1)? == user).then(|| name.to_owned())
     });
-    name.or_else(|| std::env::var("USER").ok()).filter(|name| !name.is_empty())
+    name.filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]

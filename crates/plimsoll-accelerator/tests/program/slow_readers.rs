@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketType, connect, socket, sockopt};
 use crate::fixture::{Running, get};
 
 /// The memory for stored responses, and the memory for those on their way there.
-const SIZE: u64 = 16 << 20;
+const SIZE: u64 = 32 << 20;
 const FILLING: u64 = 4 << 20;
 
 /// The size of a response: more than the kernel takes for a client that reads nothing.
@@ -84,7 +84,7 @@ fn clients_that_read_nothing_do_not_exceed_the_memory() {
     let file = folder.path().join("accelerator.toml");
     let config = format!(
         "workers = 1\n[[listen]]\naddress = \"127.0.0.1:0\"\n[[origin.server]]\nurl = \"{}\"\n\
-         [memory]\nsize = \"16 MiB\"\nfilling-max = \"4 MiB\"\n[admin]\nlisten = \"127.0.0.1:0\"\n",
+         [memory]\nsize = \"32 MiB\"\nfilling-max = \"4 MiB\"\n[admin]\nlisten = \"127.0.0.1:0\"\n",
         origin()
     );
     fs::write(&file, config).unwrap();
