@@ -65,6 +65,7 @@ fn cut(text: &str, room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use analysis::Finding;
+    use analysis::finding::ServerUse;
     use model::Outcome;
     use units::{Nanos, Ratio};
 
@@ -80,7 +81,7 @@ mod tests {
             waited: Ratio(ratio),
             limit: Ratio(0.3),
             others: None,
-            server: None,
+            server: Some(ServerUse::Unknown),
         }
     }
 
@@ -90,7 +91,7 @@ mod tests {
 
     fn late() -> Finding {
         let (p99, limit) = (Nanos::from_millis(9), Nanos::from_millis(5));
-        Finding::GeneratorLateness { agent: 0, p99, limit, server: None }
+        Finding::GeneratorLateness { agent: 0, p99, limit, server: Some(ServerUse::Unknown) }
     }
 
     /// Seven rules at four load points each: seven lines, three hints, and the headline above them is within 24 lines.
@@ -99,7 +100,12 @@ mod tests {
         let findings = [
             waited(0.4),
             late(),
-            Finding::GeneratorBusy { agent: 0, busy: Ratio(0.99), limit: Ratio(0.9), server: None },
+            Finding::GeneratorBusy {
+                agent: 0,
+                busy: Ratio(0.99),
+                limit: Ratio(0.9),
+                server: Some(ServerUse::Unknown),
+            },
             Finding::Errors {
                 n: 100,
                 completed: 1000,
@@ -114,7 +120,7 @@ mod tests {
         let at = |index: u32| findings.iter().map(move |finding| reason(Some(index), finding.clone()));
         let reasons: Vec<Reason> = (0..4).flat_map(at).collect();
         let lines = reason_lines(&reasons, Some(80), own_hint);
-        let of_rules: Vec<&String> = lines.iter().filter(|line| line.ends_with("`)")).collect();
+        let of_rules: Vec<&String> = lines.iter().filter(|line| line.starts_with("  load points ")).collect();
         assert_eq!(of_rules.len(), 7, "{lines:#?}");
         assert!(of_rules.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
         let first = "  load points 1 to 4, at 1: waiting for a CPU 40 % of… (`generator-run-queue`)";

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketType, connect, socket, sockopt};
 
@@ -92,7 +92,15 @@ fn clients_that_read_nothing_do_not_exceed_the_memory() {
     let (id, admin) = (running.child.id(), running.admin.clone().unwrap());
     let empty = resident(id);
     let address = running.address.parse().unwrap();
-    let clients: Vec<TcpStream> = (0..CLIENTS).map(|number| ask(address, number)).collect();
+    // The first response is stored and held, because no other is on its way.
+    let first = ask(address, 0);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while metric(&admin, "held_bytes") < LENGTH as u64 {
+        assert!(Instant::now() < deadline, "the first response is not held");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let clients: Vec<TcpStream> =
+        std::iter::once(first).chain((1..CLIENTS).map(|number| ask(address, number))).collect();
     // Each has been answered once the first byte is there; then the kernel takes some more.
     let mut byte = [0];
     clients.iter().for_each(|client| assert_eq!(client.peek(&mut byte).unwrap(), 1));
