@@ -24,7 +24,8 @@ pub(crate) const DRAIN_TICK: Nanos = Nanos::from_millis(2);
 
 /// Runs a thread's share of one load point, with the drivers that `driver` makes for its users by their numbers (in an
 /// open loop for its slots for operations in flight): opens the sessions of all users, unless those of an open loop are
-/// opened when they are needed, waits for the `start`, and then has them perform operations. The caller drops the tasks that are left at its end.
+/// opened when they are needed, waits for the `start`, and then has them perform operations. The caller drops the tasks
+/// that are left at its end.
 pub async fn run_point<C, S, D, M>(
     setup: &PointSetup,
     runtime: Runtime<C, S>,
