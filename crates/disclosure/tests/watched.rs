@@ -285,7 +285,7 @@ fn advice_follows_from_the_indicators_beside_the_bottleneck() {
     assert!(at_log(0.5).contains(log) && !at_log(0.4).contains(log), "{}", at_log(0.5));
 }
 
-/// What a page advises of these load points of a run, each with what is changed of its attribution and of the report.
+/// The advice of a page about these load points of a run, each with what is changed of its attribution and of the report.
 fn advised(change: impl Fn(&mut Fixture)) -> String {
     let mut fixture = fixture::valid();
     for point in &mut fixture.analysis.load_points {

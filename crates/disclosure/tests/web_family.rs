@@ -180,7 +180,7 @@ fn folded_sections_say_how_much_is_in_them() {
     assert_eq!(title(&fixture, "remarks"), "Warnings and remarks (0)");
 }
 
-/// What is only looked up fills most pages of a printed report: a browser leaves it out.
+/// Tables that are only looked up fill most pages of a printed report: a browser leaves them out.
 #[test]
 fn settings_and_counters_are_not_printed() {
     let mut fixture = fixture::quick();

@@ -37,5 +37,7 @@ pub use load_list::{
     LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
 };
 pub use names::Named;
-pub use percent::{percent_decoded, percent_encoded};
+pub use percent::{
+    UNRESERVED_MARKS, percent_decoded, percent_decoded_bytes, percent_encoded, push_percent_encoded,
+};
 pub use quantity::{QuantityError, parse_bytes, parse_time, parse_time_up_to, time_text};

@@ -2,6 +2,11 @@
 
 /// Decodes a part of a URL; `None` if a `%` has no two digits behind it, or the result is not UTF-8.
 pub fn percent_decoded(text: &str) -> Option<String> {
+    String::from_utf8(percent_decoded_bytes(text)?).ok()
+}
+
+/// Decodes a part of a URL, whatever its bytes mean; `None` if a `%` has no two digits behind it.
+pub fn percent_decoded_bytes(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -10,16 +15,27 @@ pub fn percent_decoded(text: &str) -> Option<String> {
             byte => byte,
         });
     }
-    String::from_utf8(bytes).ok()
+    Some(bytes)
 }
 
-/// Encodes a text as one part of a URL: only unreserved characters (RFC 3986 section 2.3) stay as they are.
+/// The characters beside letters and digits that need no encoding anywhere in a URL (RFC 3986 section 2.3).
+pub const UNRESERVED_MARKS: &str = "-._~";
+
+/// Encodes a text as one part of a URL: only unreserved characters stay as they are.
 pub fn percent_encoded(text: &str) -> String {
-    let encoded = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(encoded).collect()
+    let mut encoded = String::with_capacity(text.len());
+    push_percent_encoded(text, UNRESERVED_MARKS, &mut encoded);
+    encoded
+}
+
+/// Appends a text with all bytes percent-encoded but letters, digits and these marks.
+pub fn push_percent_encoded(text: &str, marks: &str, out: &mut String) {
+    for byte in text.bytes() {
+        match char::from(byte) {
+            c if c.is_ascii_alphanumeric() || marks.contains(c) => out.push(c),
+            _ => *out += &format!("%{byte:02X}"),
+        }
+    }
 }
 
 fn hex_digit(byte: u8) -> Option<u8> {

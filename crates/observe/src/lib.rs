@@ -36,7 +36,8 @@ pub use cpu_order::by_core;
 pub use disk::{disk_of, free_bytes, is_in_memory, share_file_system};
 pub use doctor::{Check, CheckState, DoctorInput, examine};
 pub use inventory::{
-    InventoryInput, Redactor, inventory, model_name, package_of, redactor, unknown_server, user_name,
+    InventoryInput, Redactor, inventory, model_name, named_user, package_of, redactor, unknown_server,
+    user_name,
 };
 pub use monitor::{
     AppServerAddress, AppServerMonitor, LocalMachine, MonitorError, MonitorSource, MonitorSourceError,

@@ -122,7 +122,7 @@ pub(crate) fn batch_means(values: &[f64], length: usize) -> impl Iterator<Item =
 }
 
 /// Returns the sample variance of at least two values.
-pub(crate) fn variance(values: &[f64]) -> f64 {
+pub fn variance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)

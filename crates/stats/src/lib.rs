@@ -48,7 +48,7 @@ pub use compare::{
     NOISE_THRESHOLD, POWER, Significance, StandardError, decide_significance, finding, standard_error,
 };
 pub use curve::{CurvePoint, knee, least_peak, peak, saturation_point};
-pub use drift::batch_mean_interval;
+pub use drift::{batch_mean_interval, variance};
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, HistogramOverflow, Quantile};
 pub use knees::{Agreement, Knees, kneedle, knees, two_line_knee};

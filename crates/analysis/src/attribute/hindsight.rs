@@ -25,7 +25,7 @@ const USED_UP_BY_ONE: [Bottleneck; 5] = [
     Bottleneck::Network,
 ];
 
-/// What a load is called whose own limit is not seen.
+/// The names of a load whose own limit is not seen.
 const UNLIMITED: [Bottleneck; 3] = [Bottleneck::None, Bottleneck::Waiting, Bottleneck::Undetermined];
 
 /// Gives the lowest load the bottleneck of the next one if that brings no higher rate, and nothing contradicts it.

@@ -58,11 +58,11 @@ fn variation_ratio(of_number: f64, of_rate: f64) -> Option<f64> {
 
 /// Returns the standard deviation ÷ the mean; `None` of too few values, or without a mean.
 fn variation(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-    (SECONDS_MIN <= values.len()).then_some(())?;
-    ratio(Some((squares / (n - 1.0)).sqrt()), Some(mean))
+    if values.len() < SECONDS_MIN {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    ratio(Some(stats::variance(values).sqrt()), Some(mean))
 }
 
 #[cfg(test)]

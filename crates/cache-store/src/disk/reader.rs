@@ -37,7 +37,7 @@ pub(super) struct ReadResponse {
 pub(super) struct ReadJob {
     pub(super) hash: u64,
     pub(super) items: Vec<ReadItem>,
-    /// Where the bodies need room in memory.
+    /// The memory in which the bodies need room.
     pub(super) shards: Arc<Shards>,
     pub(super) reply: oneshot::Sender<Vec<ReadResponse>>,
 }

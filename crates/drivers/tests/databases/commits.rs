@@ -126,6 +126,15 @@ fn prepared_by_mariadb(n_columns: u8) -> Vec<u8> {
 const ALONE: u8 = 0x02;
 const IN_TRANSACTION: u8 = 0x03;
 
+/// Checks the outcome and the code of a transaction of one change, and that its description says what became of the commit.
+#[track_caller]
+fn check_commit(product: DatabaseProduct, steps: Vec<Vec<u8>>, (outcome, code): (Outcome, u32), what: &str) {
+    let update = statement("UPDATE items SET n = n + 1");
+    let (reply, text) = perform(product, vec![update], true, steps);
+    assert_eq!((reply.outcome, reply.code), (outcome, code), "{what}: {text}");
+    assert_eq!(text.contains("not committed"), outcome == Outcome::NotCommitted, "{what}: {text}");
+}
+
 /// Goal: a commit counts only where the server says so; else it is not committed, with the code of what was wrong. Where no
 /// answer to it came, the connection was lost.
 #[test]
@@ -144,10 +153,7 @@ fn a_commit_of_postgresql_counts_where_tag_and_state_say_so() {
         let steps =
             vec![postgres::greeting(), prepared, tagged("BEGIN", begun), executed(&[], "UPDATE 1", changed)];
         let steps = steps.into_iter().chain(ended).collect();
-        let update = statement("UPDATE items SET n = n + 1");
-        let (reply, text) = perform(DatabaseProduct::PostgreSql, vec![update], true, steps);
-        assert_eq!((reply.outcome, reply.code), (outcome, code), "{what}: {text}");
-        assert_eq!(text.contains("not committed"), outcome == Outcome::NotCommitted, "{what}: {text}");
+        check_commit(DatabaseProduct::PostgreSql, steps, (outcome, code), what);
     }
 }
 
@@ -171,10 +177,7 @@ fn a_commit_of_mariadb_counts_where_the_status_says_so() {
         let greeting = mariadb::greeting(mariadb::CAPABILITIES);
         let steps = vec![greeting, mariadb::done(2), prepared_by_mariadb(0), ok(begun), ok(changed)];
         let steps = steps.into_iter().chain(ended).collect();
-        let update = statement("UPDATE items SET n = n + 1");
-        let (reply, text) = perform(DatabaseProduct::MariaDb, vec![update], true, steps);
-        assert_eq!((reply.outcome, reply.code), (outcome, code), "{what}: {text}");
-        assert_eq!(text.contains("not committed"), outcome == Outcome::NotCommitted, "{what}: {text}");
+        check_commit(DatabaseProduct::MariaDb, steps, (outcome, code), what);
     }
 }
 

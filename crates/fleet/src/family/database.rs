@@ -24,7 +24,7 @@ use orders::{ConsistencyCondition, DataScale, OrderTable, OrderTotals, Populatio
 use testbed::{DataContents, RunningSut};
 use units::{RealClock, wall};
 
-use super::database_url::{self, DatabaseUrlError, Encoded, UrlEncryption};
+use super::database_url::{self, DatabaseUrlError, UrlEncryption, encoded};
 use super::deferred;
 use super::order_entry::{
     ConditionSource, OrdersBefore, checked, checked_conditions, named, probe_of, workload,
@@ -101,7 +101,7 @@ impl fmt::Display for ExternalDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ExternalDatabase { product, host, socket, port, .. } = self;
         let socket = socket.to_string_lossy();
-        let [socket, user, database] = [&*socket, &*self.user, &*self.database].map(Encoded);
+        let [socket, user, database] = [&*socket, &*self.user, &*self.database].map(encoded);
         match (product, host) {
             (DatabaseProduct::PostgreSql, Some(host)) => {
                 write!(f, "postgres://{user}@{host}:{port}/{database}")

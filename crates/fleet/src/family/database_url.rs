@@ -2,11 +2,9 @@
 //!
 //! Source: the documentation of PostgreSQL 15, "Connection Strings", "Parameter Key Words"; that of MariaDB Connector/C.
 
-use std::fmt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use languages::{host_and_port, nearest};
+use languages::{host_and_port, nearest, percent_decoded_bytes, push_percent_encoded};
 use model::DatabaseProduct;
 use thiserror::Error;
 
@@ -271,7 +269,7 @@ impl Parts {
     /// Completes what is left out as the products' own clients do.
     fn complete(self, product: DatabaseProduct) -> Result<ExternalDatabase, DatabaseUrlError> {
         let port = self.port.unwrap_or(standard_port(product));
-        let Some(user) = self.user.or_else(system_user) else {
+        let Some(user) = self.user.or_else(observe::named_user) else {
             return mistake("a target needs a user", EXPECTED);
         };
         let database = match product {
@@ -324,27 +322,12 @@ fn encryption(key: &str, value: &str) -> Result<UrlEncryption, DatabaseUrlError>
 
 /// Decodes `%40` and its like; `None` of an empty text.
 fn decoded(text: &str, what: &str) -> Result<Option<String>, DatabaseUrlError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = rest.split_first_chunk::<2>().and_then(|(digits, behind)| {
-            rest = behind;
-            let digit = |byte: u8| char::from(byte).to_digit(16);
-            Some((16 * digit(digits[0])? + digit(digits[1])?) as u8)
-        });
-        let Some(byte) = digits else {
-            return mistake(
-                format!("`%` needs two hexadecimal digits in the {what}"),
-                "write `%25` for `%` itself",
-            );
-        };
-        bytes.push(byte);
-    }
+    let Some(bytes) = percent_decoded_bytes(text) else {
+        return mistake(
+            format!("`%` needs two hexadecimal digits in the {what}"),
+            "write `%25` for `%` itself",
+        );
+    };
     match String::from_utf8(bytes) {
         Ok(text) if text.is_empty() => Ok(None),
         Ok(text) if !text.contains(char::is_control) => Ok(Some(text)),
@@ -352,21 +335,11 @@ fn decoded(text: &str, what: &str) -> Result<Option<String>, DatabaseUrlError> {
     }
 }
 
-/// Writes a text so that it is read again.
-pub(super) struct Encoded<'a>(pub(super) &'a str);
-
-impl fmt::Display for Encoded<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for byte in self.0.bytes() {
-            match byte {
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'$' | b'/' => {
-                    write!(f, "{}", char::from(byte))?;
-                }
-                other => write!(f, "%{other:02X}")?,
-            }
-        }
-        Ok(())
-    }
+/// Encodes a text so that it is read again.
+pub(super) fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    push_percent_encoded(text, "-_.~$/", &mut encoded);
+    encoded
 }
 
 /// Returns the socket of a server of this machine that the target does not name.
@@ -377,18 +350,6 @@ fn standard_socket(product: DatabaseProduct, port: u16) -> PathBuf {
     };
     let exists = |place: &&&str| Path::new(place).join(&name).exists();
     PathBuf::from(known.iter().find(exists).unwrap_or(&known[0]))
-}
-
-/// Returns the name of the user that this process runs as.
-fn system_user() -> Option<String> {
-    let user = std::fs::metadata("/proc/self").ok()?.uid().to_string();
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = users.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == user).then(|| name.to_owned())
-    });
-    name.filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -429,7 +390,7 @@ mod tests {
 
     #[test]
     fn the_user_and_the_socket_are_those_of_the_system() {
-        let user = system_user().unwrap();
+        let user = observe::named_user().unwrap();
         let database = read("postgres:///?port=1").unwrap();
         assert_eq!((database.user.as_str(), database.database.as_str()), (user.as_str(), user.as_str()));
         assert_eq!(

@@ -35,8 +35,8 @@ pub(crate) use processor::governors;
 pub use processor::model_name;
 pub use redact::Redactor;
 pub(crate) use route::{interface_in, interface_to, own_addresses};
-pub use system::user_name;
 pub(crate) use system::{name_of_user, steal_ratio};
+pub use system::{named_user, user_name};
 
 use machine_files::{FieldValue, MachineFiles, Unavailable};
 

@@ -70,6 +70,12 @@ pub fn user_name() -> String {
     name_of_user(rustix::process::geteuid().as_raw())
 }
 
+/// Returns the name of this process's user, if it has one.
+pub fn named_user() -> Option<String> {
+    let users = read("/etc/passwd").unwrap_or_default();
+    name_of(rustix::process::geteuid().as_raw(), &users).filter(|name| !name.is_empty())
+}
+
 /// Returns the name of a user; the id if it has no name.
 pub(crate) fn name_of_user(uid: u32) -> String {
     let users = read("/etc/passwd").unwrap_or_default();

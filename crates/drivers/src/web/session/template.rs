@@ -1,5 +1,6 @@
 //! Texts of a request with the user's values in them.
 
+use languages::{UNRESERVED_MARKS, push_percent_encoded};
 use model::{BodyEncoding, PathValue, Request, SessionValue, TemplatePiece, template_pieces};
 
 use super::SessionContext;
@@ -91,22 +92,12 @@ impl Template {
     fn push(&self, value: &str, out: &mut String) {
         match self.encoding {
             ValueEncoding::Header | ValueEncoding::Body(BodyEncoding::Text) => *out += value,
-            ValueEncoding::Path => push_percent_encoded(value, "-._~", out),
+            ValueEncoding::Path => push_percent_encoded(value, UNRESERVED_MARKS, out),
             ValueEncoding::Body(BodyEncoding::Form) => push_percent_encoded(value, "*-._", out),
             ValueEncoding::Body(BodyEncoding::Json) => {
                 let quoted = serde_json::Value::from(value).to_string();
                 *out += quoted.get(1..quoted.len() - 1).unwrap_or_default();
             }
-        }
-    }
-}
-
-/// Appends a value with all bytes percent-encoded but letters, digits and these marks.
-fn push_percent_encoded(value: &str, marks: &str, out: &mut String) {
-    for byte in value.bytes() {
-        match char::from(byte) {
-            c if c.is_ascii_alphanumeric() || marks.contains(c) => out.push(c),
-            _ => *out += &format!("%{byte:02X}"),
         }
     }
 }
