@@ -147,7 +147,7 @@ fn reconnects(report: &Report, point: &LoadPointResult) -> Option<Text> {
     }
     text += ". Have the server keep connections (HTTP/1.1, keep-alive), or measure it so on purpose with `--connection \
              per-request`.";
-    Some(text.into())
+    Some(Text::default().sentence(&text))
 }
 
 /// Returns how much of its CPU time the server used, and the rate that the demand on its scarcest resource would allow.
