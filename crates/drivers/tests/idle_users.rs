@@ -13,19 +13,20 @@ use units::{Nanos, RealClock, Rng, thread_cpu};
 
 const USERS: u32 = 100_000;
 
-/// The users of the control: few, with as many operations.
-const FEW_USERS: u32 = 1000;
-
-/// The operations per second of all users together.
+/// The operations per second of all users together, where their operations count.
 const OPERATIONS_PER_S: u32 = 100;
+
+/// The same, where the cost of their idleness counts. Each operation is of a user who was idle for long, and the host of a
+/// virtual machine may have taken away memory that is idle for long: 50 µs for each page that is touched again were seen,
+/// and 100 operations per second took up to 6 % of a core, 10 times as much as on other days.
+const FEW_OPERATIONS_PER_S: u32 = 1;
 
 /// The most memory that an idle user may take, in bytes, its timer and its place in the table of deadlines included;
 /// 953 were measured.
 const BYTES_PER_USER_MAX: u64 = 1280;
 
-/// The most CPU time that all of them may take beyond that of the control, as a part of a core; 0.006 was measured with
-/// it, on a machine that is at times half as fast. Without the control it was up to 0.06: what a virtual machine takes to
-/// wake up.
+/// The most CPU time that all of them may take, as a part of a core; 0.006 was measured with 100 operations per second, on a
+/// machine that is at times half as fast.
 const BUSY_MAX: f64 = 0.02;
 
 /// A user who thinks before each operation.
@@ -124,14 +125,14 @@ impl Sink for Seconds {
     }
 }
 
-/// Runs a load point of users who think most of the time; returns what its seconds cost.
-fn seconds_of(users: u32) -> Seconds {
+/// Runs a load point of all users; returns what its seconds cost.
+fn seconds_with(operations_per_s: u32) -> Seconds {
     let clock = RealClock::start();
     let s = Nanos::from_secs;
-    let think = s(u64::from(users / OPERATIONS_PER_S));
+    let think = s(u64::from(USERS / operations_per_s));
     let phases =
         Phases { quiet: s(0), ramp_up: s(1), settle: s(1), steady: s(5), ramp_down: s(0), drain: s(0) };
-    let point = LoadPoint { index: 0, load: Load::Users(users) };
+    let point = LoadPoint { index: 0, load: Load::Users(USERS) };
     let pause =
         PauseKind { name: "think time".to_owned(), time: Think::Exponential(think), from: PauseStart::Done };
     let setup = PointSetup {
@@ -153,24 +154,25 @@ fn seconds_of(users: u32) -> Seconds {
     let start = units::Clock::now(&clock) + s(2);
     let (mix, stop) = (Sleepers { think }, AtomicBool::new(false));
     run_point_on_this_thread(&setup, meters, mix, driver, start, &mut seconds, &stop).unwrap();
-    assert!((300..=700).contains(&seconds.n_ok), "500 operations are due in 5 s: {}", seconds.n_ok);
     seconds
 }
 
 #[test]
 fn a_hundred_thousand_idle_users_cost_little() {
-    let few = seconds_of(FEW_USERS);
     let before = testkit::resident_bytes();
-    let all = seconds_of(USERS);
-    let bytes = all.resident.saturating_sub(before) / u64::from(USERS);
+    let seconds = seconds_with(OPERATIONS_PER_S);
+    let bytes = seconds.resident.saturating_sub(before) / u64::from(USERS);
+    let idle = seconds_with(FEW_OPERATIONS_PER_S);
     // The least busy second: others may have used the machine in the rest.
-    let busy = |seconds: &Seconds| seconds.busy.iter().copied().fold(f64::INFINITY, f64::min);
-    let (all, few) = (busy(&all), busy(&few));
+    let least_busy = |seconds: &Seconds| seconds.busy.iter().copied().fold(f64::INFINITY, f64::min);
+    let busy = least_busy(&idle);
     println!(
-        "{bytes} bytes per idle user, {:.2} % of a core, {:.2} % with few users",
-        100.0 * all,
-        100.0 * few
+        "{bytes} bytes per idle user, {:.2} % of a core; {:.2} % with {} operations",
+        100.0 * busy,
+        100.0 * least_busy(&seconds),
+        seconds.n_ok
     );
+    assert!((300..=700).contains(&seconds.n_ok), "500 operations are due in 5 s: {}", seconds.n_ok);
     assert!(bytes <= BYTES_PER_USER_MAX, "{bytes} bytes per user");
-    assert!(all - few <= BUSY_MAX, "{all} of a core, and {few} with few users");
+    assert!(busy <= BUSY_MAX, "{:?}", idle.busy);
 }

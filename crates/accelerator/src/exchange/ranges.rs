@@ -39,7 +39,7 @@ impl PartialResponse<'_> {
     /// Returns a 206 with several ranges, as `multipart/byteranges` (RFC 9110 §14.6).
     pub(super) fn multiple_ranges(&self, ranges: &[ByteRange]) -> Response {
         let boundary = boundary();
-        let content_type = self.object.lines.get("content-type");
+        let (content_type, body) = (self.object.lines.get("content-type"), self.object.lend());
         let mut pieces = Vec::with_capacity(2 * ranges.len() + 1);
         for range in ranges {
             let mut head = format!("\r\n--{boundary}\r\n").into_bytes();
@@ -48,7 +48,7 @@ impl PartialResponse<'_> {
             }
             let position = self.content_range(Some(*range));
             head.extend_from_slice(format!("Content-Range: {position}\r\n\r\n").as_bytes());
-            pieces.extend([Bytes::from(head), part(&self.object.lend(), *range)]);
+            pieces.extend([Bytes::from(head), part(&body, *range)]);
         }
         pieces.push(Bytes::from(format!("\r\n--{boundary}--\r\n")));
         let mut lines = self.object.lines.with_room(256);
