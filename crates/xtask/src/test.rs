@@ -89,8 +89,8 @@ pub(crate) fn perform() -> Result<()> {
     let seconds = clock.now().as_secs_f64();
     println!(
         "\n== summary, {seconds:.0} s in all; of each step: time, CPU time, result\n{}\n\
-        runs accepted although invalid, because they broke only rules that other load on the machine, as of tests beside \
-        them, can break: {n_accepted}",
+        runs accepted in the steps that passed although invalid, because they broke only rules that other load on the \
+        machine, as of tests beside them, can break: {n_accepted}",
         summary.join("\n")
     );
     ensure!(n_failed == 0, "{n_failed} of {n_steps} steps failed");
