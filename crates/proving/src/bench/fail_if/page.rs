@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use super::super::CaseOptions;
 use super::super::machine;
-use super::pairs::{BOUNDS, Case, Pair};
+use super::pairs::{BOUNDS, Case, NOT_MEASURED, Pair};
 use crate::shell::{root, write_page};
 
 /// The page, and the lines between which the tables are.
@@ -32,8 +32,8 @@ fn tables(measured: &Measured) -> String {
     let table = |is_slower: bool, wanted: &str| {
         let rows: String = measured.iter().filter(|(case, _)| case.is_slower == is_slower).map(row).collect();
         let head = format!(
-            "| {wanted} | runs per side | pairs | exit 5 | undecided | rate, after ÷ before: median (range) |\n\
-             |---|---:|---:|---:|---:|---|\n"
+            "| {wanted} | runs per side | pairs | exit 5 | undecided | invalid, repeated | rate, after ÷ before: median (range) |\n\
+             |---|---:|---:|---:|---:|---:|---|\n"
         );
         if rows.is_empty() { String::new() } else { head + &rows + "\n" }
     };
@@ -44,16 +44,17 @@ fn row((case, pairs): &(&Case, Vec<Pair>)) -> String {
     let count = |outcome: &str| pairs.iter().filter(|pair| pair.has(outcome)).count();
     let failed = count("exceeded");
     let undecided = pairs.iter().filter(|pair| !pair.has("exceeded") && pair.has("undecided")).count();
-    let not_measured = match count("not-measured") {
+    let not_measured = match count(NOT_MEASURED) {
         0 => String::new(),
         n => format!(" ({n} not measured)"),
     };
+    let again: u32 = pairs.iter().map(|pair| pair.again).sum();
     let mut ratios: Vec<f64> = pairs.iter().filter_map(|pair| pair.ratio).collect();
     ratios.sort_by(f64::total_cmp);
     let ratio = |index: usize| ratios.get(index).map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
     let (middle, last) = (ratio(ratios.len() / 2), ratio(ratios.len().saturating_sub(1)));
     format!(
-        "| {} | {} | {}{not_measured} | {failed} | {undecided} | {middle} ({}–{last}) |\n",
+        "| {} | {} | {}{not_measured} | {failed} | {undecided} | {again} | {middle} ({}–{last}) |\n",
         case.title,
         case.runs,
         pairs.len(),
@@ -80,17 +81,18 @@ mod tests {
     use super::*;
 
     fn pair(outcomes: [&str; 2], ratio: f64) -> Pair {
-        Pair { outcomes: outcomes.map(str::to_owned).to_vec(), ratio: Some(ratio) }
+        Pair { outcomes: outcomes.map(str::to_owned).to_vec(), ratio: Some(ratio), again: 0 }
     }
 
     #[test]
     fn pairs_are_counted_once() {
-        let identical = vec![pair(["undecided", "kept"], 0.98), pair(["exceeded", "undecided"], 0.7)];
+        let repeated = Pair { again: 2, ..pair(["exceeded", "undecided"], 0.7) };
+        let identical = vec![pair(["undecided", "kept"], 0.98), repeated];
         let slower = vec![pair(["exceeded", "exceeded"], 0.71)];
         let tables = tables(&[(&CASES[0], identical), (&CASES[1], slower)]);
-        assert!(tables.contains("| identical code | 1 | 2 | 1 | 1 | 0.980 (0.700–0.980) |"), "{tables}");
+        assert!(tables.contains("| identical code | 1 | 2 | 1 | 1 | 2 | 0.980 (0.700–0.980) |"), "{tables}");
         assert!(
-            tables.contains("| 40 % more time per page | 1 | 1 | 1 | 0 | 0.710 (0.710–0.710) |"),
+            tables.contains("| 40 % more time per page | 1 | 1 | 1 | 0 | 0 | 0.710 (0.710–0.710) |"),
             "{tables}"
         );
     }

@@ -35,6 +35,12 @@ pub(super) const CASES: [Case; 3] = [
     Case { name: "slower-15", title: "15 % more time per page", times: 1.15, runs: 3, is_slower: true },
 ];
 
+/// The outcome of a bound that a comparison cannot judge.
+pub(super) const NOT_MEASURED: &str = "not-measured";
+
+/// Maximum number of times that a pair is measured again because one of its runs was invalid, as by other programs.
+const AGAIN_MAX: u32 = 2;
+
 /// What is needed for runs.
 #[derive(Debug)]
 pub(super) struct PairSetup {
@@ -55,11 +61,23 @@ pub(super) struct Pair {
     pub outcomes: Vec<String>,
     /// The ratio of rates; `None` if it was not measured.
     pub ratio: Option<f64>,
+    /// Number of comparisons before this one that could not judge a bound.
+    pub again: u32,
 }
 
 impl PairSetup {
-    /// Runs both sides, each with a process of its own on the same port, and compares them.
+    /// Returns what a pair says, which is measured again while a run is invalid: `compare` ended with 3, and so would the
+    /// CI job, which is then started again.
     pub(super) fn pair(&self, case: &Case, work: &Work) -> Result<Pair> {
+        let mut pair = self.measured(case, work)?;
+        while pair.has(NOT_MEASURED) && pair.again < AGAIN_MAX {
+            pair = Pair { again: pair.again + 1, ..self.measured(case, work)? };
+        }
+        Ok(pair)
+    }
+
+    /// Runs both sides, each with a process of its own on the same port, and compares them.
+    fn measured(&self, case: &Case, work: &Work) -> Result<Pair> {
         for side in ["before", "after"] {
             let times = if side == "before" { 1.0 } else { case.times };
             self.run(side, work.rounds(times), case.runs)?;
@@ -104,7 +122,7 @@ impl Pair {
         let outcome = |bound: &Value| Some(bound["outcome"].as_str()?.to_owned());
         let outcomes: Option<Vec<String>> = bounds.iter().map(outcome).collect();
         let ratio = bounds.first().and_then(|bound| bound["ratio"].as_f64());
-        Ok(Pair { outcomes: outcomes.context("a bound without an outcome")?, ratio })
+        Ok(Pair { outcomes: outcomes.context("a bound without an outcome")?, ratio, again: 0 })
     }
 
     /// Returns whether any bound has this outcome.
@@ -116,7 +134,8 @@ impl Pair {
 impl fmt::Display for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ratio = self.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
-        write!(f, "rate × {ratio}; {}", self.outcomes.join(", "))
+        write!(f, "rate × {ratio}; {}", self.outcomes.join(", "))?;
+        if self.again > 0 { write!(f, "; measured again {} ×", self.again) } else { Ok(()) }
     }
 }
 
@@ -132,6 +151,8 @@ mod tests {
         let pair = Pair::of(&json!({ "bounds": [bound("exceeded"), bound("undecided")] })).unwrap();
         assert!(pair.has("exceeded") && pair.has("undecided") && !pair.has("kept"));
         assert_eq!(pair.to_string(), "rate × 0.710; exceeded, undecided");
+        let again = Pair { again: 2, ..pair };
+        assert_eq!(again.to_string(), "rate × 0.710; exceeded, undecided; measured again 2 ×");
         assert!(Pair::of(&json!({})).is_err());
     }
 }
