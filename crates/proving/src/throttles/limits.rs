@@ -20,7 +20,7 @@ pub(super) const LIMITS: &[Throttle] = &[
         environment: EnvironmentKind::Recipe {
             name: "nginx",
             changes: &[
-                (UPSTREAM, "    {upstream}\n    limit_conn_zone $server_name zone=places:1m;\n"),
+                (UPSTREAM, "    {upstream}\n    limit_conn_zone $server_port zone=places:1m;\n"),
                 (
                     "fastcgi_pass unix:{gateway_socket};",
                     "limit_conn places 4;\n            fastcgi_pass unix:{gateway_socket};",
@@ -38,7 +38,7 @@ pub(super) const LIMITS: &[Throttle] = &[
         environment: EnvironmentKind::Recipe {
             name: "nginx",
             changes: &[
-                (UPSTREAM, "    {upstream}\n    limit_req_zone $server_name zone=rate:1m rate=40r/s;\n"),
+                (UPSTREAM, "    {upstream}\n    limit_req_zone $server_port zone=rate:1m rate=40r/s;\n"),
                 (
                     "fastcgi_pass unix:{gateway_socket};",
                     "limit_req zone=rate burst=4 nodelay;\n            fastcgi_pass unix:{gateway_socket};",
@@ -68,7 +68,7 @@ pub(super) const LIMITS: &[Throttle] = &[
     Throttle {
         name: "connections of nginx (24 worker_connections for 64 users)",
         bottleneck: "connection limit",
-        evidence: "connections cut",
+        evidence: "kept connections cut",
         benchmark: "one-object",
         arguments: "--load 1,64 --sut-quota none --settle 1s --duration 6s",
         environment: EnvironmentKind::Recipe {
