@@ -97,6 +97,7 @@ indicators! {
     NumberVariation "variation of number to rate" Factor "Variation of the operations served at once ÷ variation of their rate, between seconds; where either varies by 3 %.";
     BackEndErrors "bad gateway" Share "Replies of a proxy that it had no answer from its back end (502, 504) ÷ all completed operations.";
     ConnectionsCut "connections cut" Share "Operations whose connection the server refused, reset, or closed before a reply ÷ all completed operations.";
+    KeptConnectionsCut "kept connections cut" Share "Kept connections that had ended when a request was sent on them ÷ operations of all phases, beyond the same at the lowest load; where there are any.";
     InFlightPerWorker "operations in progress per worker" Count "Operations in progress on average ÷ workers that make pages.";
     ResponseUnexplained "response time unexplained" Share "Part of the response time in which the server neither used nor waited for a CPU; of users who never think, from 5 ms on.";
     SwitchGrowth "context switch growth" Factor "Context switches per operation ÷ the same at the lowest load.";

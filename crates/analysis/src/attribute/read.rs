@@ -289,6 +289,7 @@ pub(super) fn with_relative(
         (Indicator::SwitchGrowth, beyond(ratio(own.switches, base.switches))),
         (Indicator::RateGrowth, growth),
         (Indicator::RateOfLoadGrowth, of_load),
+        (Indicator::KeptConnectionsCut, beyond(served::kept_connections_cut(point, lowest))),
         (Indicator::ServiceCounts, connections::rare_counts(point, points)),
     ] {
         if let Some(value) = value.filter(|value| value.is_finite()) {

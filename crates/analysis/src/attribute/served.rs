@@ -25,6 +25,21 @@ pub(super) fn connections_cut(point: &LoadPointResult) -> Option<f64> {
     ratio(Some(n as f64), Some(point.completed() as f64))
 }
 
+/// Returns the kept connections that had ended when a request was sent on them ÷ operations of all phases, beyond the same at
+/// the lowest load; `None` if there were none.
+///
+/// A server whose connections are all in use ends those that are between two requests, to have room for new ones. One that
+/// ends them after some time, or after some requests, does so at any load.
+pub(super) fn kept_connections_cut(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f64> {
+    let own = kept_connections_lost(point).filter(|share| 0.0 < *share)?;
+    Some((own - kept_connections_lost(lowest).unwrap_or(0.0)).max(0.0))
+}
+
+fn kept_connections_lost(point: &LoadPointResult) -> Option<f64> {
+    let operations = point.timeline.iter().map(|second| second.rate + second.error_rate).sum();
+    ratio(Some(point.web.as_ref()?.connections_lost as f64), Some(operations))
+}
+
 /// Returns the indicators of a server that refuses this share of all operations; none if it refuses nothing.
 ///
 /// With L the mean number of operations that it serves at once, and B the share that it refuses: Erlang's loss formula gives

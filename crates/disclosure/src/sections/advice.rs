@@ -148,7 +148,10 @@ impl Limited<'_> {
                 "Make the server’s pool of connections to {title} larger: all {n:.0} are in use while operations wait."
             );
         }
-        if self.is_evidence(Indicator::ConnectionsCut) {
+        if [Indicator::ConnectionsCut, Indicator::KeptConnectionsCut]
+            .into_iter()
+            .any(|one| self.is_evidence(one))
+        {
             return "Raise the number of connections that the server serves at once, which its error log names (nginx: \
                     `worker_connections`)."
                 .to_owned();
