@@ -25,31 +25,35 @@ pub trait Named: Clone + 'static {
 ///
 /// Adds `ALL`, `name()`, `Display` and [`Named`]. The enum derives at least one of `Serialize`, `Deserialize` and
 /// `JsonSchema`, and these use the same names. Names are stored and typed by users, so they never change.
+///
+/// A value that only builds with a cargo feature have says so: `Echo = "echo" if feature = "echo"`.
 #[macro_export]
 macro_rules! names {
     (
         $(#[$about:meta])*
-        $vis:vis enum $choice:ident { $($(#[$doc:meta])* $value:ident = $name:literal,)+ }
+        $vis:vis enum $choice:ident {
+            $($(#[$doc:meta])* $value:ident = $name:literal $(if feature = $feature:literal)?,)+
+        }
     ) => {
         $(#[$about])*
         $vis enum $choice {
-            $($(#[$doc])* #[serde(rename = $name)] $value,)+
+            $($(#[cfg(feature = $feature)])? $(#[$doc])* #[serde(rename = $name)] $value,)+
         }
 
         impl $choice {
             /// All values, in the order in which they are listed.
-            $vis const ALL: [$choice; <$choice as $crate::Named>::NAMES.len()] = [$($choice::$value,)+];
+            $vis const ALL: [$choice; <$choice as $crate::Named>::NAMES.len()] = [$($(#[cfg(feature = $feature)])? $choice::$value,)+];
 
             /// Returns the name, as it is written and stored.
             $vis const fn name(self) -> &'static str {
                 match self {
-                    $($choice::$value => $name,)+
+                    $($(#[cfg(feature = $feature)])? $choice::$value => $name,)+
                 }
             }
         }
 
         impl $crate::Named for $choice {
-            const NAMES: &'static [(&'static str, $choice)] = &[$(($name, $choice::$value),)+];
+            const NAMES: &'static [(&'static str, $choice)] = &[$($(#[cfg(feature = $feature)])? ($name, $choice::$value),)+];
         }
 
         impl ::std::fmt::Display for $choice {

@@ -9,6 +9,7 @@ mod content;
 mod counter;
 mod definition;
 mod disk_share;
+mod family;
 mod field;
 mod generated_text;
 mod headline;
@@ -46,11 +47,12 @@ pub use check::{CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, NamedCount, REP
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
-    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, Family, FilelistSource, Levels,
+    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FilelistSource, Levels,
     LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition,
     WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
+pub use family::Family;
 pub use field::{Field, Privacy};
 pub use generated_text::{GENERATED_MARKUP, GeneratedText};
 pub use headline::Headline;

@@ -19,7 +19,6 @@ mod think;
 mod values;
 mod web;
 
-use languages::names;
 use schemars::JsonSchema;
 use units::Nanos;
 
@@ -30,7 +29,7 @@ pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, Workloa
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;
 use crate::{
-    AppWorkload, Arrivals, Catalog, ChosenSetting, Headline, OrderEntryWorkload, Phases, Rules, Workload,
+    AppWorkload, Arrivals, Catalog, ChosenSetting, Family, Headline, OrderEntryWorkload, Phases, Rules, Workload,
 };
 
 /// The version of the definition language.
@@ -67,41 +66,6 @@ pub struct Definition {
     pub quick: QuickDefinition,
     /// Limits that the verdict depends on, where they differ from the measurement rules' own.
     pub rules: Rules,
-}
-
-#[cfg(not(feature = "echo"))]
-names! {
-    /// A kind of server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum Family {
-        /// Web servers.
-        Web = "web",
-        /// Application servers.
-        App = "application",
-        /// Databases of the order-entry workload.
-        OrderEntry = "order-entry",
-        /// Databases of a user's own statements.
-        Sql = "sql",
-    }
-}
-
-#[cfg(feature = "echo")]
-names! {
-    /// A kind of server.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum Family {
-        /// Web servers.
-        Web = "web",
-        /// Application servers.
-        App = "application",
-        /// Databases of the order-entry workload.
-        OrderEntry = "order-entry",
-        /// Databases of a user's own statements.
-        Sql = "sql",
-        /// Echo servers, for tests.
-        #[schemars(skip)]
-        Echo = "echo",
-    }
 }
 
 /// The workload as defined, a variant per protocol family.

@@ -15,10 +15,10 @@ use super::protocol::{read_changed, read_protocol, time_limit};
 use super::sql;
 use super::values::{level, rates, users};
 use super::{
-    DEFINITION_FORMAT, Definition, Family, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
+    DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
     QuickDefinition, WorkloadDefinition, web,
 };
-use crate::{Headline, Phases, Rules};
+use crate::{Family, Headline, Phases, Rules};
 
 /// Keys that occur in definitions and in no other language of Plimsoll.
 const OWN_KEYS: [&str; 4] = ["workload", "protocol", "load", "phases"];

@@ -11,10 +11,10 @@ use languages::schema::without_null;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Map;
 
-use super::{DataFormat, Family, FilelistSource, OpenLoopDefinition};
+use super::{DataFormat, FilelistSource, OpenLoopDefinition};
 use crate::{
-    Cookies, DefinitionKey, Headline, Redirects, RowPick, RowsEnd, Setting, SettingChoice, SettingKind,
-    capitalized,
+    Cookies, DefinitionKey, Family, Headline, Redirects, RowPick, RowsEnd, Setting, SettingChoice,
+    SettingKind, capitalized,
 };
 
 /// Returns the JSON Schema (2020-12) of benchmark definitions.
@@ -610,8 +610,10 @@ pub(super) struct QuickTable {
     protocol: Option<QuickProtocolTable>,
 }
 
-/// The families whose settings the schema has.
-const FAMILIES: [Family; 4] = [Family::Web, Family::App, Family::OrderEntry, Family::Sql];
+/// Returns the families whose settings the schema has.
+fn families() -> impl Iterator<Item = Family> {
+    Family::ALL.into_iter().filter(|family| !family.is_for_tests())
+}
 
 /// The settings of the family that definitions have.
 pub(super) struct ProtocolTable;
@@ -622,7 +624,7 @@ impl JsonSchema for ProtocolTable {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let families = FAMILIES.map(|family| settings_schema(family, generator));
+        let families: Vec<Schema> = families().map(|family| settings_schema(family, generator)).collect();
         json_schema!({ "description": "The settings of the family.", "anyOf": families })
     }
 }
@@ -636,7 +638,7 @@ impl JsonSchema for QuickProtocolTable {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let families = FAMILIES.map(|family| {
+        let quick = |family| {
             let mut schema = settings_schema(family, generator);
             // A setting that is left out is as in the full form.
             schema.remove("required");
@@ -647,7 +649,8 @@ impl JsonSchema for QuickProtocolTable {
                 }
             }
             schema
-        });
+        };
+        let families: Vec<Schema> = families().map(quick).collect();
         json_schema!({ "description": "Settings of the family that the short form changes.", "anyOf": families })
     }
 }
