@@ -10,7 +10,7 @@ use model::{
     CheckMoment, ConsistencyCheck, Family, LimitInForce, LoadPoint, Machine, Plan, Secrets, ServerLimit,
 };
 use observe::disk_of;
-use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, ServerFamily, SutRequest, clean_stale};
+use testbed::{DiskLimits, ResourceLimits, RunningSut, Server, SutRequest, clean_stale};
 use units::{Clock, Nanos, RealClock};
 
 use crate::addresses;
@@ -73,7 +73,7 @@ impl LocalLab {
             unenforced_quota(request, sut.as_ref(), observer).into_iter().collect();
         let secrets = request.secrets.clone();
         let target = match (&sut, &request.server) {
-            (Some(sut), _) => ResolvedTarget::of_sut(sut, secrets)?,
+            (Some(sut), _) => ResolvedTarget::of_sut(sut, request.plan.workload.family(), secrets)?,
             (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
             (None, ServerChoice::Embedded(directory)) => {
                 let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
@@ -217,7 +217,7 @@ impl Laboratory for LocalLab {
         let Some(sut) = &mut self.sut else { return Ok(()) };
         sut.reset()?;
         self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
-        self.target = ResolvedTarget::of_sut(sut, self.target.take_secrets())?;
+        self.target = ResolvedTarget::of_sut(sut, self.plan.workload.family(), self.target.take_secrets())?;
         self.watchers.follow(sut, &self.target);
         Ok(())
     }
@@ -303,7 +303,8 @@ fn start_server(
     sut.wait_ready_unless(family::ready_max(plan.workload.family()), stop)?;
     go_on_unless(stop)?;
     if sut.lacks_contents() {
-        ResolvedTarget::of_sut(&sut, Secrets::default())?.load(plan, observer, stop)?;
+        let target = ResolvedTarget::of_sut(&sut, plan.workload.family(), Secrets::default())?;
+        target.load(plan, observer, stop)?;
         observer.event(Event::Preparing("copying the data, from which they are restored"));
         sut.keep_contents()?;
     }
@@ -314,7 +315,7 @@ fn start_server(
 fn has_golden(request: &RunRequest<'_>, sut: Option<&RunningSut>) -> bool {
     match &request.server {
         ServerChoice::Embedded(_) => true,
-        ServerChoice::Start(Server::BuiltIn { family, .. }, _) => *family == ServerFamily::OrderEntry,
+        ServerChoice::Start(Server::BuiltIn { family, .. }, _) => *family == Family::OrderEntry,
         ServerChoice::Start(..) => sut.and_then(RunningSut::has_kept_data).is_some(),
         // Its data are restored by others, or loaded anew.
         ServerChoice::External(_) => false,

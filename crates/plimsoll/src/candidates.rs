@@ -11,7 +11,8 @@ use model::{
     Family, FileSet, Gateway, GatewayKind, HttpVersion, OrderEntryWorkload, OrderSql, Plan, Setting,
     SettingValue, Tls, Workload,
 };
-use testbed::{Acceleration, Recipe, Server, ServerFamily, SutError};
+use observe::StatusKind;
+use testbed::{Acceleration, Recipe, Server, SutError};
 
 use crate::access::{first_given, web_target};
 use crate::arguments::SutArguments;
@@ -237,7 +238,10 @@ pub(crate) fn candidates(
         Family::App => all.iter_mut().try_for_each(settle_protocol)?,
         Family::OrderEntry => all.iter_mut().try_for_each(|one| settle_database(one, arguments))?,
         Family::Sql => all.iter_mut().try_for_each(settle_socket)?,
-        _ => {}
+        // Nothing about such a server is a setting.
+        Family::Web => {}
+        #[cfg(feature = "echo")]
+        Family::Echo => {}
     }
     for (index, one) in all.iter().enumerate() {
         if all[..index].iter().any(|other| other.label == one.label) {
@@ -531,22 +535,14 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
         check_scheme(url, family)?;
         return Ok(vec![(url.clone(), ChosenServer::External(external(url, arguments, family)?))]);
     }
-    let running = format!("name a running server: `--target {}`", target_form(family));
-    if !has_built_in(family) {
-        let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
-        return Err(Failure::usage(error).hint(running));
+    if !family.is_started() {
+        return Err(no_built_in(family));
     }
-    let no_recipes = |name: &str| {
-        let error =
-            format!("this benchmark loads the built-in {family} server or a running one, not `{name}`");
-        Failure::usage(error).hint(format!("omit `--sut`, or {running}"))
-    };
     let named = |name: &String| match name.as_str() {
         "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
         BUILT_IN => Ok((BUILT_IN.to_owned(), ChosenServer::BuiltIn)),
         name => {
-            let of_recipes = recipe_family(family).ok_or_else(|| no_recipes(name))?;
-            let recipe = load_recipe(name, of_recipes)?;
+            let recipe = load_recipe(name, family)?;
             if family == Family::OrderEntry && recipe.database().is_none() {
                 return Err(no_driver(name));
             }
@@ -559,29 +555,6 @@ fn servers(arguments: &SutArguments, family: Family) -> Result<Vec<(String, Chos
     }
 }
 
-/// Returns the family of the recipes whose servers a benchmark of a family can load; `None` if there are none.
-pub(crate) fn recipe_family(family: Family) -> Option<ServerFamily> {
-    match family {
-        Family::Web => Some(ServerFamily::Web),
-        Family::App => Some(ServerFamily::App),
-        Family::OrderEntry => Some(ServerFamily::OrderEntry),
-        // They have no data of the user's.
-        Family::Sql => None,
-        #[cfg(feature = "echo")]
-        Family::Echo => None,
-    }
-}
-
-/// Returns whether there is a built-in server of a family.
-pub(crate) fn has_built_in(family: Family) -> bool {
-    match family {
-        Family::Web | Family::App | Family::OrderEntry => true,
-        Family::Sql => false,
-        #[cfg(feature = "echo")]
-        Family::Echo => false,
-    }
-}
-
 /// Returns the error of a database whose protocol no driver speaks.
 fn no_driver(name: &str) -> Failure {
     let error = format!("this benchmark loads PostgreSQL, MariaDB and the built-in server, not `{name}`");
@@ -590,18 +563,21 @@ fn no_driver(name: &str) -> Failure {
 }
 
 /// Returns the recipe of a server of a family.
-fn load_recipe(name: &str, family: ServerFamily) -> Result<Recipe, Failure> {
+fn load_recipe(name: &str, family: Family) -> Result<Recipe, Failure> {
     let recipe = Recipe::load(name)?;
-    if recipe.family == family {
+    if recipe.family == Some(family) {
         return Ok(recipe);
     }
-    let other = recipe.family;
-    let error =
-        format!("this benchmark loads {family} servers, and `{name}` is a server of the family {other}");
-    let hint = match family {
-        ServerFamily::Web => "choose a web server, such as `--sut nginx`; `plimsoll suts` lists them",
-        _ => "omit `--sut` for the built-in server; `plimsoll suts` lists the others",
+    let other = match recipe.family {
+        Some(other) => format!("is a server of the family {other}"),
+        None => "is a server that no benchmark loads: its recipe names no family".to_owned(),
     };
+    let hint = if family == Family::Web {
+        "choose a web server, such as `--sut nginx`; `plimsoll suts` lists them"
+    } else {
+        "omit `--sut` for the built-in server; `plimsoll suts` lists the others"
+    };
+    let error = format!("this benchmark loads {family} servers, and `{name}` {other}");
     Err(Failure::usage(error).hint(hint))
 }
 
@@ -689,10 +665,13 @@ pub(crate) fn file_name(candidate: &Candidate) -> PathBuf {
 
 /// Returns the built-in server of a plan's family.
 pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> Result<Server, Failure> {
-    let (family, of_family) = match &plan.workload {
-        Workload::App(app) => (ServerFamily::App, app_arguments(app, plan)?),
-        Workload::OrderEntry(orders) => (ServerFamily::OrderEntry, order_entry_arguments(orders, plan)?),
-        _ => (ServerFamily::Web, web_arguments(benchmark, filelist, plan)),
+    let (of_family, status) = match &plan.workload {
+        Workload::Web(_) => (web_arguments(benchmark, filelist, plan), None),
+        Workload::App(app) => (app_arguments(app, plan)?, Some(StatusKind::AppStats)),
+        Workload::OrderEntry(orders) => (order_entry_arguments(orders, plan)?, Some(StatusKind::OrderStats)),
+        Workload::Sql(_) => return Err(no_built_in(plan.workload.family())),
+        #[cfg(feature = "echo")]
+        Workload::Echo(_) => return Err(no_built_in(plan.workload.family())),
     };
     let mut args = vec!["serve".to_owned()];
     args.extend(of_family);
@@ -701,7 +680,14 @@ pub(crate) fn built_in(benchmark: &str, filelist: Option<&str>, plan: &Plan) -> 
     if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
-    Ok(Server::BuiltIn { family, program: std::env::current_exe()?, args })
+    let family = plan.workload.family();
+    Ok(Server::BuiltIn { family, status, program: std::env::current_exe()?, args })
+}
+
+/// Returns the error of a family of which Plimsoll starts no server.
+fn no_built_in(family: Family) -> Failure {
+    let error = format!("this benchmark loads {family} servers, and Plimsoll starts none");
+    Failure::usage(error).hint(format!("name a running server: `--target {}`", target_form(family)))
 }
 
 /// Returns the arguments of the built-in application server, with service threads for the highest load of a plan.

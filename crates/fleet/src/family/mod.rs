@@ -31,7 +31,7 @@ use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
 use model::{CheckMoment, Family, Plan, Secrets, Workload};
 use observe::ResourceMonitor;
 use orderstore::StoreError;
-use testbed::{DataContents, RunningSut, ServerFamily};
+use testbed::{DataContents, RunningSut};
 use thiserror::Error;
 use units::RealClock;
 
@@ -173,7 +173,9 @@ pub(crate) fn order(family: Family) -> &'static StepOrder {
 pub(crate) fn ready_max(family: Family) -> Duration {
     match family {
         Family::OrderEntry => Duration::from_secs(600),
-        _ => Duration::from_secs(20),
+        Family::Web | Family::App | Family::Sql => Duration::from_secs(20),
+        #[cfg(feature = "echo")]
+        Family::Echo => Duration::from_secs(20),
     }
 }
 
@@ -191,7 +193,9 @@ pub(crate) fn checked_things(family: Family) -> &'static str {
 pub(crate) fn directory_in_use<'a>(family: Family, files: &'a Path, data: &'a Path) -> &'a Path {
     match family {
         Family::Web => files,
-        _ => data,
+        Family::App | Family::OrderEntry | Family::Sql => data,
+        #[cfg(feature = "echo")]
+        Family::Echo => data,
     }
 }
 
@@ -261,26 +265,37 @@ impl ResolvedTarget {
         })
     }
 
-    /// Returns the server that this run has started.
+    /// Returns the server that this run has started, as a workload of a family sees it.
     ///
     /// # Errors
-    /// Its address is not allowed.
-    pub(crate) fn of_sut(sut: &RunningSut, secrets: Secrets) -> Result<ResolvedTarget, TargetPolicyError> {
+    /// Its address is not allowed, or it is a server of another family.
+    pub(crate) fn of_sut(
+        sut: &RunningSut,
+        family: Family,
+        secrets: Secrets,
+    ) -> Result<ResolvedTarget, FleetError> {
         let address = sut.addr();
         TargetPolicy.resolve(&host_of(address.ip()), address.port())?;
-        Ok(match sut.family() {
-            ServerFamily::App => ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())),
-            ServerFamily::OrderEntry => match sut.database() {
-                Some(product) => ResolvedTarget::Database(DatabaseTarget::of_sut(sut, product)),
-                None => ResolvedTarget::OrderEntry(OrderTarget::of_address(address)),
-            },
-            ServerFamily::Web | ServerFamily::File | ServerFamily::Mail => {
+        let other_family = || VerifyError::Setup(SetupError::OtherFamily(family));
+        if sut.family() != Some(family) {
+            return Err(other_family().into());
+        }
+        Ok(match family {
+            Family::Web => {
                 let target: Target = sut.url().parse().expect("our own URL");
                 // Without TLS it has no certificate, and none is asked for.
                 let trust =
                     sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
                 ResolvedTarget::Web(WebTarget { target, address, trust, secrets })
             }
+            Family::App => ResolvedTarget::App(AppTarget::of_address(address, sut.app_protocol())),
+            Family::OrderEntry => match sut.database() {
+                Some(product) => ResolvedTarget::Database(DatabaseTarget::of_sut(sut, product)),
+                None => ResolvedTarget::OrderEntry(OrderTarget::of_address(address)),
+            },
+            Family::Sql => return Err(other_family().into()),
+            #[cfg(feature = "echo")]
+            Family::Echo => return Err(other_family().into()),
         })
     }
 

@@ -10,7 +10,6 @@ use testbed::probe_quota;
 use super::{print, print_json};
 use crate::arguments::{Arguments, Command, DoctorArguments};
 use crate::benchmark;
-use crate::candidates::{has_built_in, recipe_family};
 use crate::exit::{Exit, Failure};
 use crate::local_server::is_here;
 use crate::url::is_url;
@@ -81,18 +80,16 @@ fn report(checks: &[Check], as_json: bool) -> Result<Exit, Failure> {
 
 /// Names the servers of a benchmark's family that can be started here.
 fn servers(family: Family) -> Result<Check, Failure> {
-    let found = match recipe_family(family) {
-        None if has_built_in(family) => format!("{family}: the built-in server"),
-        None => format!("Plimsoll starts no {family} servers; name one that runs: `--target HOST:PORT`"),
-        Some(of_recipes) => {
-            let all = testbed::suts_of(of_recipes, &paths::search_path(), &std::env::current_exe()?);
-            let names = |is_wanted: bool| {
-                let of_state = all.iter().filter(|(_, is_installed)| *is_installed == is_wanted);
-                let names: Vec<&str> = of_state.map(|(name, _)| name.as_str()).collect();
-                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-            };
-            format!("{family}: {} installed; {} not installed", names(true), names(false))
-        }
+    let found = if family.is_started() {
+        let all = testbed::suts_of(family, &paths::search_path(), &std::env::current_exe()?);
+        let names = |is_wanted: bool| {
+            let of_state = all.iter().filter(|(_, is_installed)| *is_installed == is_wanted);
+            let names: Vec<&str> = of_state.map(|(name, _)| name.as_str()).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        format!("{family}: {} installed; {} not installed", names(true), names(false))
+    } else {
+        format!("Plimsoll starts no {family} servers; name one that runs: `--target HOST:PORT`")
     };
     Ok(Check { name: "servers", state: CheckState::Good, found, advice: String::new() })
 }
@@ -108,7 +105,7 @@ pub(crate) fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput
         rate: rate.or_else(|| offered.reduce(f64::max)),
         source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),
         shared,
-        starts_server: shared && has_built_in(plan.workload.family()),
+        starts_server: shared && plan.workload.family().is_started(),
         separated: 1 < observe::available_cpus().len(),
         run_dir: "runs".into(),
         run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,

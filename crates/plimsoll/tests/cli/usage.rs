@@ -182,6 +182,14 @@ fn targets_and_flags_of_another_family_are_refused_with_what_is_right() {
     error: `--accelerator` applies to web servers, and this benchmark loads application servers
     hint: omit `--accelerator`; `--sut` or `--target` chooses the server
     ");
+    insta::assert_snapshot!(refused(&["run", "one-object", "--sut", "postgresql"]), @r"
+    error: this benchmark loads web servers, and `postgresql` is a server of the family order-entry
+    hint: choose a web server, such as `--sut nginx`; `plimsoll suts` lists them
+    ");
+    insta::assert_snapshot!(refused(&["run", "serverbench", "--sut", "samba"]), @r"
+    error: this benchmark loads application servers, and `samba` is a server that no benchmark loads: its recipe names no family
+    hint: omit `--sut` for the built-in server; `plimsoll suts` lists the others
+    ");
     for arguments in [["--gateway", "cgi"], ["--workers", "4"]] {
         let text = refused(&[&["run", "serverbench"], &arguments[..]].concat());
         assert!(text.contains("applies to web servers"), "{text}");

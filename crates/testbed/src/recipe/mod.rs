@@ -25,8 +25,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use languages::names;
-use model::{DatabaseProduct, GatewayKind};
-use schemars::JsonSchema;
+use model::{DatabaseProduct, Family, GatewayKind};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 pub use accelerator::BUILT_IN_ACCELERATORS;
 pub(crate) use companion::find as find_companion;
@@ -67,8 +67,9 @@ pub struct Recipe {
     /// The version of this format: 2.
     #[schemars(range(min = 2, max = 2))]
     pub format: u32,
-    /// The family of benchmarks that load this server.
-    pub family: ServerFamily,
+    /// The family of benchmarks that load this server; without it, none does.
+    #[schemars(default, schema_with = "started_families")]
+    pub family: Option<Family>,
     /// The name that users type.
     #[schemars(length(min = 1))]
     pub name: String,
@@ -149,8 +150,12 @@ impl Recipe {
             "mariadbd" => Some(DatabaseProduct::MariaDb),
             _ => None,
         };
-        let is_of_family = self.family == ServerFamily::OrderEntry;
-        self.program.find.iter().find_map(product).filter(|_| is_of_family)
+        self.program.find.iter().find_map(product).filter(|_| self.is_of(Family::OrderEntry))
+    }
+
+    /// Returns whether benchmarks of a family load the server.
+    pub(crate) fn is_of(&self, family: Family) -> bool {
+        self.family == Some(family)
     }
 }
 
@@ -236,21 +241,10 @@ pub struct ConfigRecipe {
     pub text: String,
 }
 
-names! {
-    /// A family of benchmarks, by the servers that they load.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-    pub enum ServerFamily {
-        /// Web servers and their accelerators.
-        Web = "web",
-        /// Database servers.
-        OrderEntry = "order-entry",
-        /// File servers.
-        File = "file",
-        /// Mail servers.
-        Mail = "mail",
-        /// Application servers.
-        App = "application",
-    }
+/// Returns the schema of the families that recipes can name.
+fn started_families(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = Family::ALL.into_iter().filter(|one| one.is_started()).map(Family::name).collect();
+    json_schema!({ "type": "string", "enum": names })
 }
 
 names! {

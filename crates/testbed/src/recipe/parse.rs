@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use languages::reader::{TomlTable, ValueError, choice, flag, list, read_toml, text, whole_u32};
+use languages::reader::{TomlTable, ValueError, choice, flag, list, one_of, read_toml, text, whole_u32};
 use languages::{Diagnostics, Named};
-use model::GatewayKind;
+use model::{Family, GatewayKind};
 use observe::StatusKind;
 use toml::de::DeValue;
 
@@ -14,7 +14,7 @@ use super::placeholder::port_placeholder;
 use super::value::{check_path_below, companion_name, format, path_below, port_name, request_path, template};
 use super::{
     BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, DataRecipe, GatewayRecipe, ProfileRecipe,
-    ProgramRecipe, Ready, Recipe, Reset, ServerFamily, StartRecipe, StatusRecipe, StepRecipe, StepTime,
+    ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StepRecipe, StepTime,
     StopRecipe, WebVariant,
 };
 
@@ -42,7 +42,7 @@ impl CompanionRecipe {
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
 fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     let format = top.required("format", format(FORMAT));
-    let family = top.required("family", choice);
+    let family = top.optional("family", started_family);
     let name = top.required("name", text);
     let title = top.required("title", text);
     let ready = top.required("ready", choice);
@@ -81,7 +81,7 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
     top.report_unknown();
     let recipe = Recipe {
         format: format?,
-        family: family?,
+        family,
         name: name?,
         title: title?,
         ready: ready?,
@@ -112,6 +112,12 @@ fn read_recipe(mut top: TomlTable) -> Option<Recipe> {
         top.reject("ports", error.hint(format!("add `{port}` to `ports`")));
     }
     Some(recipe)
+}
+
+/// Reads a family of which servers are started.
+fn started_family(value: &DeValue) -> Result<Family, ValueError> {
+    let started = Family::NAMES.iter().filter(|(_, family)| family.is_started());
+    one_of(&started.copied().collect::<Vec<_>>())(value)
 }
 
 /// Reads a program; `candidate` reads its names and paths.
@@ -206,7 +212,7 @@ fn read_status(mut table: TomlTable) -> Option<StatusRecipe> {
     Some(StatusRecipe { kind: kind?, path: path?, connections_per_worker })
 }
 
-fn read_profiles(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, ProfileRecipe> {
+fn read_profiles(mut table: TomlTable, family: Option<Family>) -> BTreeMap<String, ProfileRecipe> {
     let mut profiles = BTreeMap::new();
     for (name, table) in table.named_tables() {
         if name == BENCHMARK_PROFILE {
@@ -218,7 +224,7 @@ fn read_profiles(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap
     profiles
 }
 
-fn read_profile(mut table: TomlTable, family: Option<ServerFamily>) -> Option<ProfileRecipe> {
+fn read_profile(mut table: TomlTable, family: Option<Family>) -> Option<ProfileRecipe> {
     let text = table.required("text", template);
     let settings = read_templates(&mut table, "settings");
     let status = table.optional_table("status").and_then(read_status);
@@ -230,22 +236,22 @@ fn read_profile(mut table: TomlTable, family: Option<ServerFamily>) -> Option<Pr
 }
 
 /// Reads the variants of a server or of one of its profiles; those of a web server are the ones of web benchmarks.
-fn read_variants(mut table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, String> {
+fn read_variants(mut table: TomlTable, family: Option<Family>) -> BTreeMap<String, String> {
     let known: Vec<&str> = WebVariant::ALL.into_iter().map(WebVariant::name).collect();
-    let variant = |name: &str, value: &DeValue| match family {
-        Some(ServerFamily::Web) if !known.contains(&name) => {
+    let variant = |name: &str, value: &DeValue| {
+        if family == Some(Family::Web) && !known.contains(&name) {
             let error = ValueError::new("web benchmarks ask for no such variant");
-            Err(error.hint(format!("those of web servers are `{}`", known.join("`, `"))))
+            return Err(error.hint(format!("those of web servers are `{}`", known.join("`, `"))));
         }
-        _ => template(value),
+        template(value)
     };
     table.named(variant).into_iter().collect()
 }
 
 /// Reads the variants of a server: a web server that has any has HTTP/1 without encryption, too.
-fn read_own_variants(table: TomlTable, family: Option<ServerFamily>) -> BTreeMap<String, String> {
+fn read_own_variants(table: TomlTable, family: Option<Family>) -> BTreeMap<String, String> {
     let plain = WebVariant::Http1.name();
-    if family == Some(ServerFamily::Web) && !table.is_empty() && table.value(plain).is_none() {
+    if family == Some(Family::Web) && !table.is_empty() && table.value(plain).is_none() {
         table.reject_all(ValueError::new(format!("expected `{plain}` beside the other variants")));
     }
     read_variants(table, family)
@@ -387,7 +393,7 @@ arguments = ["--port", "{port}"]
     fn variants_of_web_servers_are_those_that_benchmarks_ask_for() {
         let refused = |variants: &str| {
             let text = format!("{SMALL}[variants]\n{variants}\n");
-            assert!(Recipe::parse("mine.toml", &text.replace("\"web\"", "\"file\"")).is_ok(), "{variants}");
+            assert!(Recipe::parse("mine.toml", &text.replace("\"web\"", "\"application\"")).is_ok(), "{variants}");
             Recipe::parse("mine.toml", &text).unwrap_err().to_string()
         };
         insta::assert_snapshot!([refused("h1 = \"\"\nh3 = \"\""), refused("tls = \"\"")].join("\n"));
@@ -458,6 +464,8 @@ arguments = ["--port", "{port}"]
             ("format = 2", "format = 3"),
             ("format = 2", "format = -1"),
             ("\"order-entry\"", "\"database\""),
+            // Plimsoll starts no such servers.
+            ("\"order-entry\"", "\"sql\""),
             ("[\"log\"]", "[\"Log\"]"),
             ("[\"log\"]", "[\"gateway\"]"),
             ("\"made\"", "\"make\""),
