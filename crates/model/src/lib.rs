@@ -27,10 +27,9 @@ mod price_list;
 mod record;
 mod resource;
 mod schedule;
-mod score;
 mod secret;
+mod secrets;
 mod setting;
-mod sizing;
 mod testbed;
 mod user;
 mod with_serde;
@@ -41,15 +40,15 @@ mod workload;
 pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use catalog::{
     Catalog, CatalogFault, ExpectedMeasure, InputBand, InputCount, Measure, MeasureUnit, OperationKind,
-    PauseKind, PauseStart, export_key,
+    PauseKind, PauseStart, RateTime, Score, SizingRule, Think, export_key,
 };
 pub use check::{CONNECTIONS_LOST, CheckMoment, ConsistencyCheck, NamedCount, REPLIES_OF, STREAMS_REFUSED};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
-    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FilelistSource, Levels,
-    LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition,
-    WorkloadDefinition, WorkloadSource, definition_schema, header_name_fault,
+    DEFINITION_FORMAT, DataDefinition, DataFormat, Definition, FilelistSource, Levels, LoadDefinition,
+    LoadUnit, OpenLoopDefinition, QuickDefinition, SqlDefinition, WebDefinition, WorkloadDefinition,
+    WorkloadSource, definition_schema, header_name_fault,
 };
 pub use disk_share::{DiskShare, DiskShareError};
 pub use family::Family;
@@ -59,7 +58,7 @@ pub use headline::Headline;
 pub use limit::{
     Limit, LimitComparison, LimitError, LimitMetric, LimitUnit, PercentileRank, limits_text, parse_limits,
 };
-pub use load::{Arrivals, Load, LoadPoint};
+pub use load::{Arrivals, Load, LoadPoint, POISSON_LANES};
 pub use make_plan::{Problem, make_plan};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
 pub use operation::{CODES_MAX, Kinded, MEASURES_MAX, MeasuredValues, Outcome, Reply, WebRequest};
@@ -79,14 +78,13 @@ pub use record::{
     UnitTotals,
 };
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
-pub use schedule::{POISSON_LANES, POISSON_USERS_MAX, Schedule, SliceSchedule};
-pub use score::{RateTime, Score};
-pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
+pub use schedule::{POISSON_USERS_MAX, Schedule, SliceSchedule};
+pub use secret::{PlacedSecret, RequestPart, Secret, SecretSource};
+pub use secrets::{MissingSecret, Secrets};
 pub use setting::{
     ChosenSetting, Configuration, DefinitionKey, Setting, SettingChoice, SettingError, SettingKind,
     SettingValue,
 };
-pub use sizing::SizingRule;
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Answer, Mix, Step, User};
 pub use words::{Noun, Words, capitalized};
@@ -99,7 +97,7 @@ pub use workload::{
     OrderEntryWorkload, OrderMix, OrderPacing, OrderRequest, OrderSql, Page, Parameter, ParameterError,
     PathPattern, PathPatternError, PathValue, Pick, PickError, REDIRECTS_MAX, Redirects, ReplyBody, Request,
     RowCount, RowPick, RowsEnd, STREAMS_MAX, Sampler, SessionValue, SetFile, SqlRequest, SqlStatement,
-    SqlTransaction, SqlWorkload, TemplatePiece, Think, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
+    SqlTransaction, SqlWorkload, TemplatePiece, Tls, UserPage, ValueSampler, WebProtocol, WebWorkload,
     Workload, app_measure, compile_regex, file_path_fault, is_json_pointer, order_measure, sql_measure,
     template_pieces, web_measure,
 };

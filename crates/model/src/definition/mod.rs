@@ -29,7 +29,7 @@ pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, Workloa
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;
 use crate::{
-    AppWorkload, Arrivals, Catalog, ChosenSetting, Family, Headline, OrderEntryWorkload, Phases, Rules, Workload,
+    AppWorkload, Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, OrderEntryWorkload, Phases, Rules, Workload,
 };
 
 /// The version of the definition language.
@@ -137,6 +137,12 @@ impl Definition {
             #[cfg(feature = "echo")]
             WorkloadDefinition::Echo(_) => Family::Echo,
         }
+    }
+
+    /// Returns the benchmark as it is defined, with its own workload or one that was made from another filelist.
+    pub fn configuration(&self, workload: Workload) -> Configuration {
+        let filelist = format!("the standard one of {}", self.id);
+        Configuration { workload, time_limit: self.time_limit, filelist }
     }
 
     /// Returns the catalog of a run of the benchmark with a workload, its own or one that settings have changed.

@@ -11,7 +11,7 @@ use modifications::modifications;
 use problems::{problems, quota_problem};
 
 use crate::{
-    BenchmarkId, Configuration, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
+    BenchmarkId, CpuQuota, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides,
     PLAN_FORMAT, Phases, Plan, Search, Workload,
 };
 
@@ -28,7 +28,7 @@ pub fn make_plan(
     workload: Workload,
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
-    let standard = Configuration::standard(definition, workload);
+    let standard = definition.configuration(workload);
     let of_quick = if overrides.quick { definition.quick.settings.as_slice() } else { &[] };
     let ours = standard.clone().with(of_quick).with(&overrides.settings);
     let search = if overrides.find_max { search(definition, &ours.workload, overrides) } else { None };

@@ -5,8 +5,7 @@ use languages::{Named, names};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use super::Think;
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
+use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words};
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
 pub mod app_measure {

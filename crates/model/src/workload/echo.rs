@@ -5,8 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Think;
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
+use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words};
 
 /// The measures of a message besides its response time, by their indexes in the catalog.
 pub mod echo_measure {

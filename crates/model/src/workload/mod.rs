@@ -5,7 +5,6 @@
 //! - `order_entry`: transactions of terminals with a database
 //! - `sql`: transactions of a user's own statements; `sql_lexis`: what is SQL in a statement
 //! - `echo`: messages that come back over TCP, a family for tests
-//! - `think`: the pauses of users
 
 mod app;
 #[cfg(feature = "echo")]
@@ -13,7 +12,6 @@ mod echo;
 mod order_entry;
 mod sql;
 mod sql_lexis;
-mod think;
 mod web;
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +29,6 @@ pub use order_entry::{
 pub use sql::{
     ExpectedText, ExpectedValue, RowCount, SqlRequest, SqlStatement, SqlTransaction, SqlWorkload, sql_measure,
 };
-pub use think::Think;
 pub use web::{
     BUFFERED_BODY_MAX, BodyEncoding, CLOSE_WAIT_MAX, Connection, Cookies, Count, DATA_BYTES_MAX, DataError,
     DataSet, DataTable, EXTRACTED_BYTES_MAX, EXTRACTED_MAX, Extract, ExtractSource, FILES_MAX, FileSet,
@@ -44,7 +41,7 @@ pub use web::{
 pub(crate) use app::RANGE_BYTES_MAX;
 pub(crate) use web::{EXTRACTED, PATH_MAX, check_objects, has_placeholders, is_name};
 
-use crate::{Catalog, Family};
+use crate::{Catalog, Family, Think};
 
 /// The workload of a benchmark, a variant per protocol family.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

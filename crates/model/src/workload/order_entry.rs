@@ -11,11 +11,10 @@ use orders::{
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
-use super::Think;
 use super::app::OUTCOMES;
 use crate::{
     Catalog, ExpectedMeasure, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, Noun,
-    OperationKind, Outcome, PauseKind, PauseStart, RateTime, Score, SizingRule, Words, parse_limits,
+    OperationKind, Outcome, PauseKind, PauseStart, RateTime, Score, SizingRule, Think, Words, parse_limits,
     with_serde,
 };
 

@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Think;
 use super::app::OUTCOMES;
 use super::order_entry::DatabaseProduct;
 use super::sql_lexis;
 use super::web::{DataSet, Parameter, TemplatePiece, UserPage, template_pieces};
-use crate::{Catalog, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Words};
+use crate::{Catalog, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words};
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
 pub mod sql_measure {

@@ -21,7 +21,7 @@ const OFFERED: &str = "operations per second";
 /// Shows a benchmark.
 pub(super) fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
     let (Benchmark { definition, workload, .. }, settings) = benchmark::with_filelist(&arguments.benchmark)?;
-    let configuration = Configuration::standard(&definition, workload.clone()).with(&settings);
+    let configuration = definition.configuration(workload.clone()).with(&settings);
     let overrides = Overrides { settings, ..Overrides::new(SutPlan::of("built-in")) };
     let plan = make_plan(&definition, workload, &overrides)?;
     if as_json {

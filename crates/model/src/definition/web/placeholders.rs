@@ -6,7 +6,7 @@ use languages::reader::{TomlTable, ValueError};
 use languages::{credential_spans, nearest};
 
 use super::DataDefinition;
-use crate::secret::{has_own_credential, without_values};
+use crate::secrets::{has_own_credential, without_values};
 use crate::workload::has_placeholders;
 use crate::{EXTRACTED_MAX, Page, Request, SessionValue, TemplatePiece, template_pieces};
 

@@ -49,8 +49,7 @@ pub(crate) use template::{EXTRACTED, has_placeholders, is_name};
 
 use session::is_default;
 
-use super::Think;
-use crate::Content;
+use crate::{Content, Think};
 
 /// A group of requests that a user makes one after another and that counts as one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,18 +4,25 @@
 //! Planning makes it from the workload, and the plan stores it, so that a run file can be analyzed by whoever does not
 //! know its family. In a run file it is foreign input: [`Catalog::check`].
 
+mod score;
+mod sizing;
+mod think;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
 use languages::{is_terminal_control, names};
 use serde::{Deserialize, Serialize};
 
-use crate::operation::MEASURES_MAX;
-use crate::workload::PATH_MAX;
-use crate::{Limit, Outcome, Score, SizingRule, Think, Words};
+pub use score::{RateTime, Score};
+pub use sizing::SizingRule;
+pub use think::Think;
 
-/// The greatest length of a name in bytes: that of a path.
-const NAME_MAX: usize = PATH_MAX;
+use crate::operation::MEASURES_MAX;
+use crate::{Limit, Outcome, Words};
+
+/// The greatest length of a name in bytes: requests are named by their paths, and servers refuse longer request lines.
+pub(crate) const NAME_MAX: usize = 2000;
 
 /// The greatest number of bands.
 const BANDS_MAX: usize = 64;
