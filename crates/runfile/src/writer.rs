@@ -24,7 +24,7 @@ use model::{
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
 
-use crate::chain::{link, table_hash};
+use crate::chain::table_hash;
 use crate::codec::{LastReadings, encode_detail, encode_interval, encode_resource};
 use crate::detail_batch::DetailBatch;
 use crate::rows::{
@@ -143,7 +143,7 @@ impl Writer {
     pub fn interval(&mut self, record: &IntervalRecord) -> Result<(), RunFileError> {
         let (key, index) = (RecordKey::of(record), record.index);
         let bytes = encode_interval(record);
-        let hash = link(&self.chain, &key, index, &bytes);
+        let hash = key.link(&self.chain, index, &bytes);
         let figures = figures(record, &self.transferred);
         let row = IntervalRow { key, index, figures, record: bytes, hash };
         let ended = self.batches.remove(&key.agent);

@@ -17,7 +17,6 @@
 
 mod asymptote;
 mod batches;
-mod bits;
 mod bootstrap;
 mod buckets;
 mod change_points;

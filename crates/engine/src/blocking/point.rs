@@ -16,7 +16,8 @@ use crate::point_context::Sink;
 use crate::recorder::Recorder;
 use crate::scheduled_user::{ScheduledUser, user_rng};
 use crate::session::{OPENING_MAX, OpenedSessions};
-use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart, StopRequest};
+use crate::setup::{HealthProbe, LoadThreadUse, PointSetup, PointStart};
+use crate::stop_request::StopRequest;
 
 /// The clock of a load thread whose users block, and its own use of the CPU.
 pub struct BlockingRuntime<C> {

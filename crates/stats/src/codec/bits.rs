@@ -1,6 +1,6 @@
 //! Variable-length integers and an adaptive binary range coder, of which the histogram codec is made.
 
-use crate::HistogramError;
+use super::HistogramError;
 
 /// Appends an integer in groups of seven bits, lowest first; the top bit of a byte marks that more follow.
 pub(crate) fn write_varint(mut value: u128, into: &mut Vec<u8>) {

@@ -6,9 +6,11 @@
 //! less one, coded by [`Counts`]. They end before the bucket of the largest value, or as soon as only
 //! one value is left: what is left is in the bucket of the largest value.
 
+mod bits;
+
+use bits::{Counts, Decoder, Encoder, read_varint, write_varint};
 use thiserror::Error;
 
-use crate::bits::{Counts, Decoder, Encoder, read_varint, write_varint};
 use crate::buckets::HIGHEST;
 use crate::histogram::Histogram;
 use crate::octaves::OctaveCounts;
