@@ -5,6 +5,7 @@
 mod affinity;
 mod calibration;
 mod cgroup;
+mod group_removal;
 mod observer_program;
 mod owned_resources;
 mod page_cache;
