@@ -28,6 +28,7 @@ pub mod attribute;
 pub mod audit;
 mod classes;
 pub mod compare;
+mod cpu_sharing;
 pub mod find_max;
 pub mod finding;
 mod fold;
@@ -41,8 +42,12 @@ pub mod price;
 mod resources;
 mod result;
 mod rules;
+mod run_input;
 pub mod scaling;
+mod search_result;
+mod server_cpus;
 mod shared_cpus;
+mod standing;
 mod status;
 pub mod trend;
 mod web;
@@ -51,7 +56,7 @@ pub use analyzer::Analyzer;
 pub use classes::{TimeClasses, class_start};
 pub use find_max::{
     Compliance, FIND_MAX_TOLERANCE, FindMax, FindMaxError, JudgedPoint, LevelKind, LevelRange,
-    LimitMeasurement, Maximum, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
+    LimitMeasurement, NoData, SearchGoal, SearchStep, comply, judge,
 };
 pub use finding::Finding;
 pub use limits_in_force::allowed_cpus_by_group;
@@ -60,6 +65,9 @@ pub use overall::{IntervalFigures, OverallTotals};
 pub use percentiles::values_needed;
 pub use resources::{ResourceUsage, SeriesUsage};
 pub use result::*;
+pub use rules::RuleGroup;
+pub use search_result::{Maximum, SearchEnd, SearchResult};
 pub use shared_cpus::SharedCpus;
-pub use status::{LoadPointStatus, RuleGroup, Standing, StandingState};
+pub use standing::{Standing, StandingState};
+pub use status::LoadPointStatus;
 pub use web::{WebFigures, WebKindFigures};

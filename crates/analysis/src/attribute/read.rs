@@ -11,7 +11,8 @@ use crate::limits_in_force::{self, DISK_BYTES, DISK_OPERATIONS};
 use crate::other_programs::programs_on;
 pub(super) use crate::resources::ratio;
 use crate::resources::{ResourceUsage, SERVER_END, SeriesUsage, sum_of};
-use crate::shared_cpus::{SharedCpus, busy_cpus};
+use crate::server_cpus::busy_cpus;
+use crate::shared_cpus::SharedCpus;
 use crate::{LoadPointResult, VerdictState};
 
 /// The loopback interface: it has no speed and is never a limit.
