@@ -4,9 +4,10 @@ use model::{Plan, SutPlan};
 use units::Bytes;
 
 use crate::candidates::Candidate;
-use crate::commands::{doctor::SEARCH_POINTS, show};
+use crate::plan_lines;
 use crate::preflight;
 use crate::progress::length;
+use crate::requirements::SEARCH_POINTS;
 use crate::stderr::eprint;
 
 /// Prints the plans before the run.
@@ -22,10 +23,10 @@ pub(crate) fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
         true => benchmark.title.clone(),
         false => format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version),
     }];
-    lines.extend(show::course_lines(plan));
-    lines.extend(lines_of_all(plans, candidates, |plan| vec![show::protocol_line(plan)]));
-    lines.extend(show::certificates_line(plan));
-    lines.extend(lines_of_all(plans, candidates, show::modified_lines));
+    lines.extend(plan_lines::course_lines(plan));
+    lines.extend(lines_of_all(plans, candidates, |plan| vec![plan_lines::protocol_line(plan)]));
+    lines.extend(plan_lines::certificates_line(plan));
+    lines.extend(lines_of_all(plans, candidates, plan_lines::modified_lines));
     lines.extend(plans.iter().zip(candidates).map(|(plan, candidate)| server_line(&plan.sut, candidate)));
     let threads = if plan.load_threads == 1 { "thread" } else { "threads" };
     lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads, cpus(&plan.load_cpus)));
@@ -37,10 +38,10 @@ pub(crate) fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
 fn lines_of_all(
     plans: &[Plan],
     candidates: &[Candidate],
-    lines_of: impl Fn(&Plan) -> Vec<show::PlanLine>,
+    lines_of: impl Fn(&Plan) -> Vec<plan_lines::PlanLine>,
 ) -> Vec<String> {
-    let said: Vec<Vec<show::PlanLine>> = plans.iter().map(lines_of).collect();
-    let is_shared = |line: &show::PlanLine| said.iter().all(|lines| lines.contains(line));
+    let said: Vec<Vec<plan_lines::PlanLine>> = plans.iter().map(lines_of).collect();
+    let is_shared = |line: &plan_lines::PlanLine| said.iter().all(|lines| lines.contains(line));
     let shared = said.iter().take(1).flatten().filter(|line| is_shared(line)).map(ToString::to_string);
     let own = said.iter().zip(candidates).flat_map(|(lines, candidate)| {
         let own = lines.iter().filter(|line| !is_shared(line));

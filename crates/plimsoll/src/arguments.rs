@@ -15,13 +15,13 @@ use observe::{MonitorSource, MonitorSourceError, ProcessSelector, ProcessSelecto
 use plimsoll_accelerator::AccelerateArguments;
 use units::{Bytes, Nanos};
 
-use crate::access::ConnectToArgument;
 use crate::choice::choice;
+use crate::connect_to::ConnectToArgument;
 use crate::exit::Failure;
 use crate::fail_if::parse_bounds;
 use crate::progress::DisplayKind;
 use crate::settings::{SettingArgument, SettingParser, ShorthandParser, pick};
-use crate::url::UrlArguments;
+use crate::url_arguments::UrlArguments;
 
 /// Smallest memory limit that is accepted, in bytes: no server starts with less.
 const MEMORY_MIN: u64 = 1 << 20;

@@ -10,7 +10,7 @@ use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;
 use crate::files::{read, without_mark};
 use crate::settings::{self, SettingArgument};
-use crate::url::is_url;
+use crate::url_words::is_url;
 
 /// A benchmark as the user chose it, with the source of its definition.
 pub(crate) struct Chosen {

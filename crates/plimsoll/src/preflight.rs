@@ -10,9 +10,9 @@ use units::Nanos;
 
 use crate::arguments::RunArguments;
 use crate::candidates::{Candidate, ChosenServer};
-use crate::commands::doctor::{self, SEARCH_POINTS};
 use crate::exit::{Exit, Failure};
 use crate::paths;
+use crate::requirements::{SEARCH_POINTS, requirements};
 
 /// Checks of `doctor` without which the requested number of users cannot connect at all.
 const NEEDED: [&str; 2] = ["open files", "local ports"];
@@ -64,7 +64,7 @@ fn check_machine(plan: &Plan) -> Result<(), Failure> {
     if plan.search.is_some() || !plan.loads().all(|load| load.is_closed()) {
         return Ok(());
     }
-    let checks = examine(&doctor::input(plan, plan.sut.name != "external", None), probe_quota());
+    let checks = examine(&requirements(plan, plan.sut.name != "external", None), probe_quota());
     match checks.into_iter().find(|check| check.state == CheckState::Bad && NEEDED.contains(&check.name)) {
         Some(check) => {
             Err(Failure::new(Exit::Testbed, format!("{}: {}", check.name, check.found)).hint(check.advice))

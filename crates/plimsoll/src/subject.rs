@@ -6,21 +6,7 @@ use crate::arguments::RunArguments;
 use crate::benchmark::{self, Chosen};
 use crate::exit::Failure;
 use crate::url;
-
-/// Schemes of servers that are no web servers, with the command that loads them.
-const OTHER_FAMILIES: [(&str, &str); 7] = [
-    ("postgres", DATABASE),
-    ("postgresql", DATABASE),
-    ("mysql", DATABASE),
-    ("mariadb", DATABASE),
-    ("jdbc", DATABASE),
-    ("app", "`plimsoll run serverbench --target app://HOST:PORT` loads an application server"),
-    ("orders", "`plimsoll run orderentry --target orders://HOST:PORT` loads a server of order-entry data"),
-];
-
-/// The commands that load a database.
-const DATABASE: &str = "`plimsoll run orderentry --target postgres://USER@HOST:PORT/DATABASE` (or `mysql://USER@HOST:PORT`) \
-    loads a database with order entry; a definition of the family `sql` has statements of your own (docs/definitions.md)";
+use crate::url_words::{command_for, is_url};
 
 /// Finds the benchmark of a run, or makes one of URLs. A definition that names its target gives it to the arguments,
 /// unless they name a server.
@@ -56,18 +42,11 @@ fn take_target(arguments: &mut RunArguments) -> Result<(), Failure> {
             Err(Failure::usage(error).hint(command))
         }
         None => {
-            let scheme = if url::is_url(&target) { "" } else { "http://" };
+            let scheme = if is_url(&target) { "" } else { "http://" };
             arguments.plan.subjects.push(format!("{scheme}{target}"));
             Ok(())
         }
     }
-}
-
-/// Returns the command that loads the server of a URL which is no web server.
-pub(crate) fn command_for(url: &str) -> Option<&'static str> {
-    let scheme = url.split(':').next().filter(|_| url.contains("://"))?;
-    let found = OTHER_FAMILIES.iter().find(|(other, _)| other.eq_ignore_ascii_case(scheme));
-    found.map(|(_, command)| *command)
 }
 
 fn benchmark(arguments: &RunArguments) -> Result<Chosen, Failure> {

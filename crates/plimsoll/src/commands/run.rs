@@ -15,7 +15,7 @@ use testbed::probe_quota;
 use units::{Nanos, wall};
 
 use super::candidate_plan::{candidate_plan, cpu_quota, share_least_quota};
-use super::{doctor, export, in_flight, inventory, load_threads, print, print_json, think_time};
+use super::{export, in_flight, inventory, load_threads, print, print_json, think_time};
 use crate::access;
 use crate::announcement::{announce, announcement};
 use crate::arguments::{MonitorArgument, RunArguments};
@@ -30,6 +30,7 @@ use crate::paths;
 use crate::preflight;
 use crate::prices;
 use crate::progress::length;
+use crate::requirements::requirements;
 use crate::results::Results;
 use crate::secrets;
 use crate::settings::{SettingCombination, combinations, filelist};
@@ -214,7 +215,7 @@ fn announce_long(time: Nanos) {
 /// Prints the failed checks of `doctor` for this plan as warnings.
 fn warn_about_machine(plan: &Plan) {
     units::raise_open_files();
-    let input = doctor::input(plan, plan.sut.name != "external", None);
+    let input = requirements(plan, plan.sut.name != "external", None);
     for check in examine(&input, probe_quota()).iter().filter(|check| check.state == CheckState::Bad) {
         warn(format!("{}: {}", check.name, check.found));
         eprint(format!("hint: {}", check.advice));

@@ -10,14 +10,16 @@ use languages::foreign_text;
 use model::WebWorkload;
 
 use super::draft::{Draft, take_defined};
-use super::page::{PageUrl, is_url, read_pages};
+use super::page::{PageUrl, read_pages};
 use super::request::{DATA_VARIABLE, RequestParts, UrlBody};
 use super::survey::{ReplyCheck, SurveyedPage};
-use crate::access::{ConnectToArgument, apply, flags_text, take_host};
+use crate::access::{apply, flags_text, take_host};
 use crate::arguments::RunArguments;
 use crate::benchmark::{Chosen, DefinitionFile, from_file};
+use crate::connect_to::ConnectToArgument;
 use crate::exit::Failure;
 use crate::stderr::eprint;
+use crate::url_words::is_url;
 use crate::{files, interrupt, secrets, trust};
 
 /// The name of the definition in messages if it is not saved.

@@ -11,7 +11,7 @@ use languages::{
 use super::value::UrlValue;
 use crate::exit::Failure;
 use crate::files::read_or_input;
-use crate::subject::command_for;
+use crate::url_words::command_for;
 
 /// The most URLs of one run: each is a kind of request, with a row in tables.
 const PAGES_MAX: usize = 500;
@@ -25,11 +25,6 @@ pub(super) struct PageUrl {
     pub path: String,
     /// The values in it, by their names.
     pub values: Vec<(String, UrlValue)>,
-}
-
-/// Returns whether a word is meant as a URL rather than as the name or path of a benchmark.
-pub(crate) fn is_url(word: &str) -> bool {
-    word.contains("://") || ["http:", "https:", "unix:"].iter().any(|start| word.starts_with(start))
 }
 
 /// Reads the URLs of the command line and of the file, in this order.
@@ -203,6 +198,7 @@ fn shown(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::url_words::is_url;
 
     #[test]
     fn urls_are_servers_and_paths() {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use languages::{credential_spans, foreign_text, is_credential};
 use model::{RequestPart, header_name_fault};
 
-use super::UrlArguments;
 use super::value::{UrlValue, quoted};
 use crate::exit::Failure;
 use crate::files::read_input;
+use crate::url_arguments::UrlArguments;
 
 /// The environment variable from which a definition takes the data of `-d`, which are stored nowhere.
 pub(super) const DATA_VARIABLE: &str = "PLIMSOLL_DATA";

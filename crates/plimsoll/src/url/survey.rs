@@ -5,11 +5,11 @@ use languages::{REDACTED, without_credentials};
 use model::Secrets;
 use units::Bytes;
 
-use super::arguments::ReplyComparison;
 use super::page::PageUrl;
 use super::request::{RequestParts, UrlBody};
 use super::value::quoted;
 use crate::exit::{Exit, Failure};
+use crate::url_arguments::ReplyComparison;
 
 /// The shortest value of a field that is looked for in a reply, in bytes: shorter ones occur in any path.
 const SENT_BYTES_MIN: usize = 4;

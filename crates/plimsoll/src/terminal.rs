@@ -1,40 +1,24 @@
 //! The terminal: entered, drawn to, and restored whatever happens.
 
-use std::io::{self, IsTerminal, Write, stderr};
+use std::io::{self, Write, stderr};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use rustix::process::getpgrp;
-use rustix::termios::tcgetpgrp;
 
-use crate::progress::display_kind::TerminalCapabilities;
 use crate::stderr::{start_buffering, stop_buffering};
 
 /// Whether the terminal is taken over. Locked while a frame is written.
 static IS_ENTERED: Mutex<bool> = Mutex::new(false);
 
-/// Returns the capabilities of the terminal on standard error.
-pub(crate) fn terminal_capabilities() -> TerminalCapabilities {
-    let is_terminal = stderr().is_terminal();
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    TerminalCapabilities {
-        is_terminal,
-        is_dumb: matches!(variable("TERM").as_str(), "" | "dumb"),
-        is_colorless: !variable("NO_COLOR").is_empty(),
-        is_foreground: is_terminal && tcgetpgrp(stderr()).is_ok_and(|group| group == getpgrp()),
-        size: size().ok().filter(|(columns, rows)| 0 < *columns && 0 < *rows),
-    }
-}
-
 /// Takes the terminal over: alternate screen, raw mode, no cursor. Lines on standard error are buffered meanwhile.
 ///
 /// # Errors
 /// If there is no terminal, or it refuses; it is then unchanged.
-pub(super) fn enter() -> io::Result<()> {
+pub(crate) fn enter() -> io::Result<()> {
     restore_on_panic();
     enable_raw_mode()?;
     start_buffering();
@@ -71,7 +55,7 @@ fn is_entered() -> MutexGuard<'static, bool> {
 
 /// A writer that sends each frame to the terminal in one write, and discards it once the terminal is restored.
 #[derive(Debug, Default)]
-pub(super) struct FrameWriter {
+pub(crate) struct FrameWriter {
     frame: Vec<u8>,
 }
 
