@@ -10,8 +10,9 @@ use testbed::{RunningSut, SutDied, SutError, lower_priority, pin_current_thread}
 use units::{Nanos, RealClock};
 
 use crate::counts::Counts;
+use crate::error::LoadError;
 use crate::laboratory::Collector;
-use crate::load::{LoadError, LoadSide};
+use crate::load::LoadSide;
 use crate::stop::StopSwitch;
 use crate::thread::Message;
 use crate::watch::Watcher;

@@ -9,7 +9,6 @@ use observe::{
 use testbed::RunningSut;
 
 use crate::family::ResolvedTarget;
-use crate::local::limits_itself;
 use crate::request::RunRequest;
 use crate::watch::Watchers;
 
@@ -69,7 +68,7 @@ fn redact(section: &mut FactSection, redactor: &Redactor) {
 
 /// Says how much CPU time a server keeps itself to, of which the kernel knows nothing.
 fn own_allowance(sections: &mut [FactSection], request: &RunRequest<'_>, plan: &Plan) {
-    let Some(quota) = plan.sut.quota.filter(|_| limits_itself(&request.server)) else { return };
+    let Some(quota) = plan.sut.quota.filter(|_| request.server.limits_itself()) else { return };
     let facts = sections.iter_mut().filter(|section| section.title == "Server");
     for fact in facts.flat_map(|section| &mut section.facts).filter(|fact| fact.name == "CPU quota") {
         fact.value = format!("{quota} CPUs, kept by the server itself; by the kernel {}", fact.value);

@@ -1,5 +1,6 @@
 //! Errors that end a run, or keep it from beginning.
 
+use std::io;
 use std::path::PathBuf;
 
 use analysis::find_max::FindMaxError;
@@ -11,12 +12,31 @@ use testbed::SutError;
 use thiserror::Error;
 use units::Bytes;
 
-use crate::load::LoadError;
 use crate::memory_limit::NoMemoryLimit;
+use crate::setup_error::SetupError;
 use crate::verify::VerifyError;
 
 /// The reason of a run that its user interrupted.
 pub const INTERRUPTED: &str = "interrupted by the user";
+
+/// A reason why a load point could not be run.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The system refused something that a load thread needs.
+    #[error("load thread {thread}: {source}")]
+    Thread {
+        /// Index of the thread.
+        thread: u32,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A load thread has panicked: a mistake of this program.
+    #[error("a load thread has panicked, which is a mistake of this program; its message stands above")]
+    Panicked,
+    /// The load side cannot be set up for the workload.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+}
 
 /// An error that ends a run, or keeps it from beginning.
 #[derive(Debug, Error)]

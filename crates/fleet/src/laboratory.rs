@@ -14,9 +14,9 @@ use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::Observer;
 use crate::order::StepOrder;
+use crate::reading::MonitorReading;
 use crate::request::RunRequest;
 use crate::stop::StopSwitch;
-use crate::watch::MonitorReading;
 
 /// The laboratory of one run: a system under test that is up, and the load side. [`LocalLab`](crate::local::LocalLab) has
 /// them on this machine; tests have one that writes down what it is asked for.

@@ -25,10 +25,12 @@ mod load;
 mod local;
 mod memory_limit;
 mod order;
+mod reading;
 mod record;
 mod request;
 mod run;
 mod session;
+mod setup_error;
 mod stop;
 mod thread;
 mod verify;
@@ -40,17 +42,17 @@ mod fake;
 #[cfg(test)]
 mod transcripts;
 
-pub use error::{FleetError, INTERRUPTED};
+pub use error::{FleetError, INTERRUPTED, LoadError};
 pub use event::{Event, Observer};
 #[cfg(feature = "echo")]
 pub use family::EchoServer;
 pub use family::web::survey::{SURVEY_ROUNDS, SurveyRequest, survey};
 pub use family::{
-    ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer, OrderDatabase, SetupError,
-    UrlEncryption, room_in_flight, variant,
+    ApplicationServer, DatabaseUrlError, ExternalDatabase, ExternalServer, OrderDatabase, UrlEncryption,
+    room_in_flight, variant,
 };
-pub use load::LoadError;
 pub use memory_limit::NoMemoryLimit;
 pub use request::{Monitoring, RunRequest, ServerChoice};
 pub use run::run;
+pub use setup_error::SetupError;
 pub use verify::{VerifyError, WrongObject};

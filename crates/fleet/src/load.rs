@@ -1,6 +1,5 @@
 //! The load side of a run: whatever generates its load. In this process it is a thread per load CPU.
 
-use std::io;
 use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +10,12 @@ use std::time::Duration;
 use engine::{OpenedSessions, PointSetup, StopRequest};
 use model::{Assignment, LoadPoint, Plan, partition};
 use testbed::pin_current_thread;
-use thiserror::Error;
 use tokio::sync::oneshot;
 use units::{Clock, Nanos, RealClock};
 
 use crate::counts::Counts;
-use crate::family::{ResolvedTarget, SetupError};
+use crate::error::LoadError;
+use crate::family::ResolvedTarget;
 use crate::thread::{Message, Outbox, ThreadFailure, ThreadStart, ThreadWork};
 
 /// Time between the decision to start and the start: for users to be made ready.
@@ -30,25 +29,6 @@ const STOP_STEP: Duration = Duration::from_millis(20);
 
 /// Index of the load agent in this process, the only one so far.
 const AGENT: u32 = 0;
-
-/// A reason why a load point could not be run.
-#[derive(Debug, Error)]
-pub enum LoadError {
-    /// The system refused something that a load thread needs.
-    #[error("load thread {thread}: {source}")]
-    Thread {
-        /// Index of the thread.
-        thread: u32,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// A load thread has panicked: a mistake of this program.
-    #[error("a load thread has panicked, which is a mistake of this program; its message stands above")]
-    Panicked,
-    /// The load side cannot be set up for the workload.
-    #[error(transparent)]
-    Setup(#[from] SetupError),
-}
 
 /// The load side of a run. For each load point it is called in this order: `prepare`, `go`, `collect`.
 pub(crate) trait LoadSide {

@@ -295,7 +295,7 @@ fn start_server(
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
         variant: family::variant(&plan.workload).map(str::to_owned),
-        web: family::web::parts(&request.server, &plan.sut),
+        web: family::web::parts(request.server.acceleration(), &plan.sut),
         program: request.executable.clone(),
     };
     let contents = family::contents(&plan.workload);
@@ -341,7 +341,7 @@ fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     let directory = family::directory_in_use(family, &request.files_dir, &request.data_dir);
     ResourceLimits {
         cpus: sut.cpus.clone(),
-        quota: sut.quota.filter(|_| !limits_itself(&request.server)),
+        quota: sut.quota.filter(|_| !request.server.limits_itself()),
         memory: sut.memory,
         disk: sut.disk.map(|share| DiskLimits {
             // One that is not found is said where limits are set that do not hold.
@@ -354,11 +354,6 @@ fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     }
 }
 
-/// The built-in server does so; of an accelerator in front of it, it knows nothing.
-pub(crate) fn limits_itself(server: &ServerChoice) -> bool {
-    matches!(server, ServerChoice::Start(Server::BuiltIn { .. }, None))
-}
-
 /// Returns the CPU quota that is in force where this machine does not allow the planned one: none.
 fn unenforced_quota(
     request: &RunRequest<'_>,
@@ -366,7 +361,7 @@ fn unenforced_quota(
     observer: &mut dyn Observer,
 ) -> Option<LimitInForce> {
     let held = sut.map(RunningSut::held)?;
-    let is_unenforced = !limits_itself(&request.server) && held.quota.is_none();
+    let is_unenforced = !request.server.limits_itself() && held.quota.is_none();
     let quota = request.plan.sut.quota.filter(|_| is_unenforced)?;
     let warning = format!("server not limited: its quota of {quota} CPUs cannot be enforced on this machine");
     observer.event(Event::Warning(warning));

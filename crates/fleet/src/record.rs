@@ -17,8 +17,8 @@ use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
 use crate::laboratory::Collector;
+use crate::reading::MonitorReading;
 use crate::stop::StopSwitch;
-use crate::watch::MonitorReading;
 
 /// The record of a run: its run file and its analysis.
 pub(crate) struct Record {

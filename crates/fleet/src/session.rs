@@ -12,12 +12,12 @@ use crate::counts::Counts;
 use crate::disk_use::DiskUse;
 use crate::error::{FleetError, INTERRUPTED};
 use crate::event::{Event, Observer};
-use crate::family::checked_things;
 use crate::laboratory::Laboratory;
 use crate::order::{PointStep, SetupStep};
 use crate::record::{Record, Watched};
 use crate::request::RunRequest;
 use crate::stop::{StopSwitch, go_on_unless};
+use crate::verify::checked_things;
 
 /// A run that has begun: its server was started and checked, its run file is open.
 pub(crate) struct Session<L> {

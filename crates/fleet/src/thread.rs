@@ -14,8 +14,8 @@ use observe::SchedStat;
 use tokio::sync::oneshot;
 use units::{Nanos, RealClock, thread_cpu};
 
-use crate::family::SetupError;
-use crate::watch::MonitorReading;
+use crate::reading::MonitorReading;
+use crate::setup_error::SetupError;
 
 /// A message of load threads or monitors to the controller.
 pub(crate) enum Message {

@@ -8,7 +8,7 @@ use drivers::{CertificateProblem, HandshakeProblem};
 use model::{Family, Outcome};
 use thiserror::Error;
 
-use crate::family::{SetupError, checked_things};
+use crate::setup_error::SetupError;
 
 /// An object, or an answer to another operation, that the server does not serve as defined by the workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,6 +130,16 @@ pub enum VerifyError {
         /// The first wrong objects.
         named: Vec<WrongObject>,
     },
+}
+
+/// Returns the things of which one of every kind is checked before load begins, in the words of a family.
+pub(crate) fn checked_things(family: Family) -> &'static str {
+    match family {
+        Family::Web => "objects",
+        Family::App | Family::OrderEntry | Family::Sql => "transactions",
+        #[cfg(feature = "echo")]
+        Family::Echo => "messages",
+    }
 }
 
 /// The most refused statements that are named.

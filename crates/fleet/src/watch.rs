@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use languages::{FOREIGN_CHARS_MAX, foreign_text, is_terminal_control, without_credentials};
-use model::{Machine, MachineRole, Reading};
+use model::{Machine, MachineRole};
 use observe::{
     LocalMachine, MonitorError, NetworkMachine, ProcessMeter, RemoteGroupSize, ResourceMonitor,
     ServiceStatus, THIS_MACHINE, WatchError, WatchedGroups, WatchedTargets, is_here,
@@ -14,6 +14,7 @@ use units::{Clock, Nanos, RealClock};
 
 use crate::error::FleetError;
 use crate::family::ResolvedTarget;
+use crate::reading::MonitorReading;
 use crate::request::Monitoring;
 use crate::wait::wait_until;
 
@@ -26,9 +27,6 @@ pub(crate) struct Watcher {
     pub(crate) machine: Machine,
     watch: Box<dyn ResourceMonitor>,
 }
-
-/// The values that were read, or the reason why there are none.
-pub(crate) type MonitorReading = Result<Vec<Reading>, MonitorError>;
 
 impl Watcher {
     fn new(name: &str, role: MachineRole, watch: Box<dyn ResourceMonitor>) -> Watcher {
@@ -222,7 +220,7 @@ fn here(
 
 #[cfg(test)]
 mod tests {
-    use model::Counter;
+    use model::{Counter, Reading};
 
     use super::*;
 

@@ -23,16 +23,11 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use drivers::app::AppSetupError;
-use drivers::database::DatabaseSetupError;
-use drivers::sql::SqlSetupError;
-use drivers::web::{Target, WebSetupError};
-use drivers::{SourceAddressError, TargetPolicy, TargetPolicyError, Trust};
+use drivers::web::Target;
+use drivers::{TargetPolicy, Trust};
 use model::{CheckMoment, Family, Plan, Secrets, Workload};
 use observe::ResourceMonitor;
-use orderstore::StoreError;
 use testbed::{DataContents, RunningSut};
-use thiserror::Error;
 use units::RealClock;
 
 pub(crate) use app::AppTarget;
@@ -58,6 +53,7 @@ use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::Observer;
 use crate::order::StepOrder;
+use crate::setup_error::SetupError;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
 use crate::wait::{self, first_that_answers};
@@ -113,32 +109,6 @@ pub(crate) enum ResolvedTarget {
     Echo(EchoTarget),
 }
 
-/// A reason why the load side cannot be set up for a workload.
-#[derive(Debug, Error)]
-pub enum SetupError {
-    /// The requests of a web workload cannot be made.
-    #[error(transparent)]
-    Web(#[from] WebSetupError),
-    /// The transactions with an application server cannot be made.
-    #[error(transparent)]
-    App(#[from] AppSetupError),
-    /// Connections cannot be made from a source address.
-    #[error(transparent)]
-    Source(#[from] SourceAddressError),
-    /// Connections to a database cannot be made.
-    #[error(transparent)]
-    Database(#[from] DatabaseSetupError),
-    /// The statements of a user cannot be sent.
-    #[error(transparent)]
-    Sql(#[from] SqlSetupError),
-    /// Those of this process to a file of data cannot.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The server is of another family than the workload.
-    #[error("the workload is of the family `{0}`, and the server is not")]
-    OtherFamily(Family),
-}
-
 /// Returns the variant of a server that a workload is for, as recipes name it; `None` of servers without one.
 pub fn variant(workload: &Workload) -> Option<&'static str> {
     match workload {
@@ -176,16 +146,6 @@ pub(crate) fn ready_max(family: Family) -> Duration {
         Family::Web | Family::App | Family::Sql => Duration::from_secs(20),
         #[cfg(feature = "echo")]
         Family::Echo => Duration::from_secs(20),
-    }
-}
-
-/// Returns the things of which one of every kind is checked before load begins, in the words of a family.
-pub(crate) fn checked_things(family: Family) -> &'static str {
-    match family {
-        Family::Web => "objects",
-        Family::App | Family::OrderEntry | Family::Sql => "transactions",
-        #[cfg(feature = "echo")]
-        Family::Echo => "messages",
     }
 }
 

@@ -23,7 +23,7 @@ use model::{
     CONNECTIONS_LOST, Family, FileSet, HttpVersion, Outcome, Page, Plan, Reply, STREAMS_REFUSED, Secrets,
     SutPlan, Tls, WebProtocol, WebRequest, WebWorkload,
 };
-use testbed::{MemoryLimitProof, PopulateError, Populated, RunningSut, SutError, WebParts, populate_unless};
+use testbed::{Acceleration, MemoryLimitProof, PopulateError, Populated, RunningSut, SutError, WebParts, populate_unless};
 use units::{Nanos, RealClock};
 
 use self::at_rest::Rest;
@@ -32,7 +32,6 @@ use super::{SetupError, unless_stopped};
 use crate::counts::Counts;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::request::ServerChoice;
 use crate::stop::go_on_unless;
 use crate::thread::{ThreadFailure, ThreadWork};
 use crate::verify::VerifyError;
@@ -123,12 +122,8 @@ pub(crate) fn server_name(sut: &SutPlan) -> String {
 }
 
 /// Returns the programs around a server that the run starts.
-pub(crate) fn parts(server: &ServerChoice, sut: &SutPlan) -> WebParts {
-    let accelerator = match server {
-        ServerChoice::Start(_, accelerator) => accelerator.clone(),
-        ServerChoice::External(_) | ServerChoice::Embedded(_) => None,
-    };
-    WebParts { gateway: sut.gateway, accelerator }
+pub(crate) fn parts(acceleration: Option<&Acceleration>, sut: &SutPlan) -> WebParts {
+    WebParts { gateway: sut.gateway, accelerator: acceleration.cloned() }
 }
 
 /// Lays the server's files out below a directory, or finds them there from a run before.
