@@ -1,4 +1,4 @@
-//! A TLS connection over a TCP transport.
+//! HTTP/1 over TLS: rustls over the crate's own sockets.
 //!
 //! rustls without its own buffers: records are decrypted in the buffer that all connections of the thread
 //! read into, and outgoing bytes are written to one that they all share. Only an incomplete record is kept
@@ -15,10 +15,10 @@ use rustls::client::UnbufferedClientConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus, WriteTraffic};
 use units::{Clock, Nanos};
 
-use super::settings::HandshakeCounts;
+use super::context::WebContext;
+use super::tls::HandshakeCounts;
+use super::transport::{Http1Transport, RequestBytes};
 use crate::net::{OperationFailure, Received, TcpTransport};
-use crate::web::context::WebContext;
-use crate::web::transport::{Http1Transport, RequestBytes};
 
 /// The most bytes of content in a record (RFC 8446 §5.1), and an upper bound on its overhead.
 const RECORD_BYTES: usize = 16 * 1024;

@@ -2,11 +2,19 @@
 
 use model::{BUFFERED_BODY_MAX, EXTRACTED_BYTES_MAX, Outcome, REDIRECTS_MAX};
 
-use super::SessionContext;
 use crate::net::OperationFailure;
 
 /// The first number of each reason; below it is the index of a value or of data.
 const RANGE: u64 = 1 << 16;
+
+/// The names of what users with sessions have, by their numbers.
+pub(crate) trait SessionNames {
+    /// Returns the name of a value that is taken from a reply.
+    fn extracted_name(&self, number: usize) -> Option<&str>;
+
+    /// Returns the name of data.
+    fn data_name(&self, number: usize) -> Option<&str>;
+}
 
 /// A reason why a value is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,18 +43,14 @@ impl Missing {
     }
 
     /// Describes the reason that a reply carries, for people; never with a value.
-    pub(crate) fn describe(number: u64, session: Option<&SessionContext>) -> String {
-        let name = |list: fn(&SessionContext, usize) -> Option<&str>| {
-            let index = usize::try_from(number % RANGE).unwrap_or_default();
-            session.and_then(|session| list(session, index)).unwrap_or("?").to_owned()
-        };
+    pub(crate) fn describe(number: u64, names: Option<&dyn SessionNames>) -> String {
+        let index = usize::try_from(number % RANGE).unwrap_or_default();
+        let extracted = names.and_then(|names| names.extracted_name(index)).unwrap_or("?");
+        let data = names.and_then(|names| names.data_name(index)).unwrap_or("?");
         match number / RANGE {
-            0 => format!(
-                "no `{{extract.{}}}` in the reply, of at most {EXTRACTED_BYTES_MAX} bytes",
-                name(SessionContext::extracted_name)
-            ),
-            1 => format!("no earlier reply has given `{{extract.{}}}`", name(SessionContext::extracted_name)),
-            2 => format!("no row left in the data `{}`", name(SessionContext::data_name)),
+            0 => format!("no `{{extract.{extracted}}}` in the reply, of at most {EXTRACTED_BYTES_MAX} bytes"),
+            1 => format!("no earlier reply has given `{{extract.{extracted}}}`"),
+            2 => format!("no row left in the data `{data}`"),
             3 => "a value has characters that cannot be sent where it belongs".to_owned(),
             _ => format!("a body of more than {BUFFERED_BODY_MAX} bytes, from which no values are taken"),
         }
