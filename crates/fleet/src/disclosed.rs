@@ -34,10 +34,10 @@ pub(crate) fn disclosed(
     if let Some(host) = target.connect_host() {
         redactor = redactor.and(host, "server");
     }
-    let mut sections = match (sut, target) {
+    let mut sections = match (sut, target.in_process()) {
         (Some(sut), _) => sut.facts(),
-        (None, ResolvedTarget::Embedded(database)) => vec![database.section()],
-        (None, _) => vec![elsewhere(target, plan), unknown_server()],
+        (None, Some(section)) => vec![section],
+        (None, None) => vec![elsewhere(target, plan), unknown_server()],
     };
     sections.extend(watched(watchers));
     own_allowance(&mut sections, request, plan);
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_names_a_machine_is_left_out_of_what_is_said_about_a_server_elsewhere() {
-        let target = ResolvedTarget::Web(WebTarget {
+        let target = ResolvedTarget::of(WebTarget {
             target: "http://10.1.2.3:8080/".parse().unwrap(),
             address: "10.1.2.3:8080".parse().unwrap(),
             trust: drivers::Trust::Any,

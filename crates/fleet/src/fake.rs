@@ -187,10 +187,14 @@ impl Laboratory for FakeLab {
             return Err(VerifyError::Interrupted.into());
         }
         match self.trouble {
-            Some(Trouble::WrongObjects) => {
-                Err(VerifyError::Wrong { family: Family::Web, n_wrong: 1, n_objects: 1, named: Vec::new() }
-                    .into())
+            Some(Trouble::WrongObjects) => Err(VerifyError::Wrong {
+                family: Family::Web,
+                things: "objects",
+                n_wrong: 1,
+                n_objects: 1,
+                named: Vec::new(),
             }
+            .into()),
             _ => Ok(()),
         }
     }

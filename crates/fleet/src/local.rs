@@ -21,7 +21,7 @@ use crate::disclosed::{Disclosed, disclosed};
 use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::event::{Event, Observer};
-use crate::family::{self, EmbeddedTarget, ExternalServer, ResolvedTarget};
+use crate::family::{self, EmbeddedTarget, ExternalServer, ResolvedTarget, profile};
 use crate::laboratory::{Collector, Laboratory};
 use crate::load::{LoadSide, LoadThreads};
 use crate::memory_limit::memory_limit;
@@ -77,12 +77,12 @@ impl LocalLab {
             (None, ServerChoice::External(server)) => ResolvedTarget::resolve(server, secrets, clock, stop)?,
             (None, ServerChoice::Embedded(directory)) => {
                 let database = EmbeddedTarget::start(&request.plan, directory, observer, stop)?;
-                ResolvedTarget::Embedded(database)
+                ResolvedTarget::of(database)
             }
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
-        let disk_use = sut.as_ref().and_then(|_| family::disk_use(&plan, &request.data_dir));
+        let disk_use = sut.as_ref().and_then(|_| (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir));
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let of_server = sut.as_ref().and_then(RunningSut::buffer_warning);
         let remarks: Vec<String> =
@@ -128,10 +128,10 @@ impl Laboratory for LocalLab {
     }
 
     fn described(&self) -> (String, String) {
-        let name = match (&self.sut, &self.target) {
+        let name = match (&self.sut, self.target.in_process()) {
             (Some(_), _) => self.plan.sut.name.clone(),
-            (None, ResolvedTarget::Embedded(_)) => "none, the database is in this process".to_owned(),
-            (None, _) => "already running".to_owned(),
+            (None, Some(_)) => "none, the database is in this process".to_owned(),
+            (None, None) => "already running".to_owned(),
         };
         (self.target.name(), name)
     }
@@ -141,7 +141,7 @@ impl Laboratory for LocalLab {
     }
 
     fn order(&self) -> &'static StepOrder {
-        family::order(self.plan.workload.family())
+        profile(self.plan.workload.family()).order
     }
 
     fn quiet(&mut self, stop: &AtomicBool) {
@@ -217,7 +217,7 @@ impl Laboratory for LocalLab {
         let Some(sut) = &mut self.sut else { return Ok(()) };
         sut.reset()?;
         self.remarks.extend(prove_memory_limit(sut, &self.plan, observer, stop)?);
-        self.target = ResolvedTarget::of_sut(sut, self.plan.workload.family(), self.target.take_secrets())?;
+        self.target = ResolvedTarget::of_sut(sut, self.plan.workload.family(), self.target.secrets())?;
         self.watchers.follow(sut, &self.target);
         Ok(())
     }
@@ -260,7 +260,8 @@ impl Laboratory for LocalLab {
 /// Checks that the files of users on a server that is to be started are on a disk.
 fn check_disk(request: &RunRequest<'_>) -> Result<(), FleetError> {
     let is_started = matches!(request.server, ServerChoice::Start(..));
-    let files = family::disk_use(&request.plan, &request.data_dir).filter(|_| is_started);
+    let profile = profile(request.plan.workload.family());
+    let files = (profile.disk_use)(&request.plan, &request.data_dir).filter(|_| is_started);
     files.map_or(Ok(()), |files| files.require_disk())
 }
 
@@ -270,7 +271,8 @@ fn start_server(
     stop: &AtomicBool,
 ) -> Result<Option<RunningSut>, FleetError> {
     let ServerChoice::Start(server, _) = &request.server else { return Ok(None) };
-    family::check_room_for_data(&request.plan, &request.data_dir)?;
+    let profile = profile(request.plan.workload.family());
+    (profile.check_room)(&request.plan, &request.data_dir)?;
     for path in clean_stale(&request.work_dir) {
         observer
             .event(Event::Warning(format!("removed what a killed run left behind: `{}`", path.display())));
@@ -294,13 +296,13 @@ fn start_server(
         port: None,
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
-        variant: family::variant(&plan.workload).map(str::to_owned),
+        variant: (profile.variant)(&plan.workload).map(str::to_owned),
         web: family::web::parts(request.server.acceleration(), &plan.sut),
         program: request.executable.clone(),
     };
-    let contents = family::contents(&plan.workload);
+    let contents = (profile.contents)(&plan.workload);
     let mut sut = RunningSut::start_with(sut_request, contents.as_ref())?;
-    sut.wait_ready_unless(family::ready_max(plan.workload.family()), stop)?;
+    sut.wait_ready_unless(profile.ready_max, stop)?;
     go_on_unless(stop)?;
     if sut.lacks_contents() {
         let target = ResolvedTarget::of_sut(&sut, plan.workload.family(), Secrets::default())?;
@@ -337,8 +339,8 @@ fn fitted(plan: &Plan, sut: Option<&RunningSut>, target: &ResolvedTarget) -> Res
 /// Returns what the kernel is to hold the server to.
 fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     let sut = &request.plan.sut;
-    let family = request.plan.workload.family();
-    let directory = family::directory_in_use(family, &request.files_dir, &request.data_dir);
+    let serves_files = profile(request.plan.workload.family()).serves_files;
+    let directory = if serves_files { &request.files_dir } else { &request.data_dir };
     ResourceLimits {
         cpus: sut.cpus.clone(),
         quota: sut.quota.filter(|_| !request.server.limits_itself()),

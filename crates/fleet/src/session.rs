@@ -12,12 +12,12 @@ use crate::counts::Counts;
 use crate::disk_use::DiskUse;
 use crate::error::{FleetError, INTERRUPTED};
 use crate::event::{Event, Observer};
+use crate::family::profile;
 use crate::laboratory::Laboratory;
 use crate::order::{PointStep, SetupStep};
 use crate::record::{Record, Watched};
 use crate::request::RunRequest;
 use crate::stop::{StopSwitch, go_on_unless};
-use crate::verify::checked_things;
 
 /// A run that has begun: its server was started and checked, its run file is open.
 pub(crate) struct Session<L> {
@@ -202,7 +202,7 @@ fn set_up(
 
 /// Names the check of one operation of each kind.
 fn probe_text(workload: &Workload) -> String {
-    let things = checked_things(workload.family());
+    let things = profile(workload.family()).checked_things;
     match workload.web().map(|web| web.requests.len()) {
         Some(1) => "fetching the page once".to_owned(),
         Some(_) => "fetching a page of every kind once".to_owned(),

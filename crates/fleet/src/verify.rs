@@ -117,12 +117,14 @@ pub enum VerifyError {
     Interrupted,
     /// It does not serve the workload.
     #[error(
-        "{n_wrong} of {n_objects} {} are not served as the benchmark defines them:{}",
-        checked_things(*family), lines(named)
+        "{n_wrong} of {n_objects} {things} are not served as the benchmark defines them:{}",
+        lines(named)
     )]
     Wrong {
         /// The family of the benchmark.
         family: Family,
+        /// The things that were checked, in the words of the family: `objects`.
+        things: &'static str,
         /// Number of wrong objects.
         n_wrong: usize,
         /// Number of objects checked.
@@ -130,16 +132,6 @@ pub enum VerifyError {
         /// The first wrong objects.
         named: Vec<WrongObject>,
     },
-}
-
-/// Returns the things of which one of every kind is checked before load begins, in the words of a family.
-pub(crate) fn checked_things(family: Family) -> &'static str {
-    match family {
-        Family::Web => "objects",
-        Family::App | Family::OrderEntry | Family::Sql => "transactions",
-        #[cfg(feature = "echo")]
-        Family::Echo => "messages",
-    }
 }
 
 /// The most refused statements that are named.
