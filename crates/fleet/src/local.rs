@@ -82,7 +82,8 @@ impl LocalLab {
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
         let mut plan = fitted(&request.plan, sut.as_ref(), &target)?;
-        let disk_use = sut.as_ref().and_then(|_| (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir));
+        let disk_use =
+            sut.as_ref().and_then(|_| (profile(plan.workload.family()).disk_use)(&plan, &request.data_dir));
         limits.iter().for_each(|limit| plan.sut.enforce(limit));
         let of_server = sut.as_ref().and_then(RunningSut::buffer_warning);
         let remarks: Vec<String> =
@@ -111,9 +112,10 @@ impl LocalLab {
 /// Returns what is to be said about the addresses of a running server.
 fn address_remark(server: &ServerChoice, target: &ResolvedTarget) -> Option<String> {
     let ServerChoice::External(server) = server else { return None };
-    let chooses = match server {
-        ExternalServer::Web(..) => "`--resolve HOST:PORT:ADDRESS` chooses one",
-        _ => "an address in place of the name chooses one",
+    let chooses = if matches!(server, ExternalServer::Web(..)) {
+        "`--resolve HOST:PORT:ADDRESS` chooses one"
+    } else {
+        "an address in place of the name chooses one"
     };
     addresses::remark(server.host_and_port().0, target.address()?, chooses)
 }

@@ -110,7 +110,9 @@ impl Plan {
             Workload::OrderEntry(orders) => {
                 orders.database == DatabaseMode::Embedded || self.sut.name == "built-in"
             }
-            _ => false,
+            Workload::Web(_) | Workload::App(_) | Workload::Sql(_) => false,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => false,
         }
     }
 

@@ -112,19 +112,20 @@ impl Candidate {
 
     /// Returns the URL of a web server that is already running.
     pub(crate) fn web_target(&self) -> Option<&Target> {
-        match &self.server {
-            ChosenServer::External(ExternalServer::Web(target, _)) => Some(target),
-            _ => None,
+        if let ChosenServer::External(ExternalServer::Web(target, _)) = &self.server {
+            Some(target)
+        } else {
+            None
         }
     }
 
     /// Returns the encryption that the URL of a database asks for.
     pub(crate) fn url_encryption(&self) -> UrlEncryption {
-        match &self.server {
-            ChosenServer::External(ExternalServer::Sql(one) | ExternalServer::Database(one)) => {
-                one.encryption
-            }
-            _ => UrlEncryption::Unsaid,
+        if let ChosenServer::External(ExternalServer::Sql(one) | ExternalServer::Database(one)) = &self.server
+        {
+            one.encryption
+        } else {
+            UrlEncryption::Unsaid
         }
     }
 
@@ -172,7 +173,9 @@ impl Candidate {
                     ExternalServer::Database(trusting(database, plan, trust))
                 }
                 ExternalServer::Sql(database) => ExternalServer::Sql(trusting(database, plan, trust)),
-                _ => server.clone(),
+                ExternalServer::App(_) | ExternalServer::OrderEntry(_) => server.clone(),
+                #[cfg(feature = "echo")]
+                ExternalServer::Echo(_) => server.clone(),
             }),
             ChosenServer::Recipe(recipe) => {
                 ServerChoice::Start(Server::Recipe(recipe.clone()), self.acceleration(plan))
@@ -299,7 +302,7 @@ fn settle_protocol(one: &mut Candidate) -> Result<(), Failure> {
     let protocol = match &one.server {
         ChosenServer::External(ExternalServer::App(server)) => server.protocol,
         ChosenServer::Recipe(recipe) => recipe.app_protocol(),
-        _ => AppProtocol::Binary,
+        ChosenServer::External(_) | ChosenServer::BuiltIn | ChosenServer::Embedded => AppProtocol::Binary,
     };
     settle(one, Family::App, Setting::APP_PROTOCOL, &[protocol.name()])
 }
@@ -329,7 +332,10 @@ fn settle_database(one: &mut Candidate, arguments: &SutArguments) -> Result<(), 
     // A socket of this machine needs no encryption.
     let is_remote = match &one.server {
         ChosenServer::External(ExternalServer::Database(database)) => database.host.is_some(),
-        _ => database.is_some(),
+        ChosenServer::External(_)
+        | ChosenServer::Recipe(_)
+        | ChosenServer::BuiltIn
+        | ChosenServer::Embedded => database.is_some(),
     };
     let encryption = if is_remote { &["off", "on"][..] } else { &["off"] };
     settle(one, Family::OrderEntry, Setting::DATABASE_TLS, encryption)?;
@@ -343,12 +349,11 @@ fn settle_database(one: &mut Candidate, arguments: &SutArguments) -> Result<(), 
 /// # Errors
 /// The setting is there.
 fn settle_socket(one: &mut Candidate) -> Result<(), Failure> {
-    match &one.server {
-        ChosenServer::External(ExternalServer::Sql(database)) if database.host.is_none() => {
-            settle(one, Family::Sql, Setting::DATABASE_TLS, &["off"])
-        }
-        _ => Ok(()),
-    }
+    let is_socket = matches!(
+        &one.server,
+        ChosenServer::External(ExternalServer::Sql(database)) if database.host.is_none()
+    );
+    if is_socket { settle(one, Family::Sql, Setting::DATABASE_TLS, &["off"]) } else { Ok(()) }
 }
 
 /// Refuses to leave the data of a server as they are which is not a database that was there already.

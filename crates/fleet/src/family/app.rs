@@ -157,10 +157,10 @@ pub(super) static PROFILE: FamilyProfile = FamilyProfile {
 /// # Errors
 /// It is one of another family.
 fn workload_of(workload: &Workload) -> Result<&AppWorkload, SetupError> {
-    match workload {
-        Workload::App(workload) => Ok(workload),
-        other => Err(SetupError::OtherFamily(other.family())),
-    }
+    let Workload::App(app) = workload else {
+        return Err(SetupError::OtherFamily(workload.family()));
+    };
+    Ok(app)
 }
 
 /// Returns the variant of an application server that a protocol is for; `None` of frames.
@@ -175,12 +175,7 @@ fn disk_use(workload: &AppWorkload, clients: f64, directory: &Path) -> Option<Di
 }
 
 /// Makes a transaction of every kind as the first client.
-fn probe(
-    plan: &Plan,
-    target: &AppTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
+fn probe(plan: &Plan, target: &AppTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
     let longest = workload.payloads.iter().map(|payload| payload.bytes).max().unwrap_or(0);
     let kinds = (0..).zip(workload.suite.transactions());

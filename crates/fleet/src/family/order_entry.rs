@@ -170,10 +170,10 @@ pub(super) fn workload(plan: &Plan) -> Result<&OrderEntryWorkload, SetupError> {
 }
 
 fn workload_of(workload: &Workload) -> Result<&OrderEntryWorkload, SetupError> {
-    match workload {
-        Workload::OrderEntry(workload) => Ok(workload),
-        other => Err(SetupError::OtherFamily(other.family())),
-    }
+    let Workload::OrderEntry(orders) = workload else {
+        return Err(SetupError::OtherFamily(workload.family()));
+    };
+    Ok(orders)
 }
 
 /// Checks that the free disk of a directory has room for the data.
@@ -202,12 +202,7 @@ pub(super) fn probe_of(
 }
 
 /// Checks that the server has the data of the plan, makes a transaction of every kind, and has the data restored.
-fn probe(
-    plan: &Plan,
-    target: &OrderTarget,
-    clock: RealClock,
-    stop: &AtomicBool,
-) -> Result<(), VerifyError> {
+fn probe(plan: &Plan, target: &OrderTarget, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let (workload, context) = target.context(plan, clock)?;
     let (probe, requests) = probe_of(plan, workload, target.server.to_string(), clock);
     unless_stopped(stop, async {

@@ -29,7 +29,8 @@ pub use web::{DataDefinition, DataFormat, FilelistSource, WebDefinition, Workloa
 #[cfg(feature = "echo")]
 use crate::EchoWorkload;
 use crate::{
-    AppWorkload, Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, OrderEntryWorkload, Phases, Rules, Workload,
+    AppWorkload, Arrivals, Catalog, ChosenSetting, Configuration, Family, Headline, OrderEntryWorkload,
+    Phases, Rules, Workload,
 };
 
 /// The version of the definition language.
@@ -87,10 +88,7 @@ pub enum WorkloadDefinition {
 impl WorkloadDefinition {
     /// Returns the definition of a web workload; `None` of another family.
     pub fn web(&self) -> Option<&WebDefinition> {
-        match self {
-            WorkloadDefinition::Web(web) => Some(web),
-            _ => None,
-        }
+        if let WorkloadDefinition::Web(web) = self { Some(web) } else { None }
     }
 }
 

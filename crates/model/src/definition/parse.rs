@@ -15,8 +15,8 @@ use super::protocol::{read_changed, read_protocol, time_limit};
 use super::sql;
 use super::values::{level, rates, users};
 use super::{
-    DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition,
-    QuickDefinition, WorkloadDefinition, web,
+    DEFINITION_FORMAT, Definition, Levels, LoadDefinition, LoadUnit, OpenLoopDefinition, QuickDefinition,
+    WorkloadDefinition, web,
 };
 use crate::{Family, Headline, Phases, Rules};
 
@@ -59,7 +59,9 @@ fn read_definition(mut top: TomlTable) -> Option<Definition> {
     }
     let target = match family {
         Some(Family::Sql) => top.optional("target", sql::target),
-        _ => top.optional("target", target),
+        Some(Family::Web | Family::App | Family::OrderEntry) | None => top.optional("target", target),
+        #[cfg(feature = "echo")]
+        Some(Family::Echo) => top.optional("target", target),
     };
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);

@@ -207,7 +207,9 @@ pub(super) fn problems(
     problems.extend(match &plan.workload {
         Workload::Web(web) => web_problems(plan, web),
         Workload::Sql(sql) => sql_problems(plan, sql),
-        _ => Vec::new(),
+        Workload::App(_) | Workload::OrderEntry(_) => Vec::new(),
+        #[cfg(feature = "echo")]
+        Workload::Echo(_) => Vec::new(),
     });
     let mut when = |broken: bool, problem: Problem| {
         if broken {

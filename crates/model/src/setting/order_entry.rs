@@ -241,10 +241,7 @@ fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue)
 }
 
 fn orders(configuration: &Configuration) -> Option<&OrderEntryWorkload> {
-    match &configuration.workload {
-        Workload::OrderEntry(orders) => Some(orders),
-        _ => None,
-    }
+    if let Workload::OrderEntry(orders) = &configuration.workload { Some(orders) } else { None }
 }
 
 #[cfg(test)]

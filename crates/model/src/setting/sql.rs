@@ -55,8 +55,5 @@ fn apply_to(configuration: &mut Configuration, name: &str, value: &SettingValue)
 }
 
 fn sql(configuration: &Configuration) -> Option<&SqlWorkload> {
-    match &configuration.workload {
-        Workload::Sql(sql) => Some(sql),
-        _ => None,
-    }
+    if let Workload::Sql(sql) = &configuration.workload { Some(sql) } else { None }
 }

@@ -72,7 +72,9 @@ impl Workload {
         match self {
             Workload::Sql(_) => SESSIONS_MAX,
             Workload::OrderEntry(orders) if orders.sql != OrderSql::Request => SESSIONS_MAX,
-            _ => IN_FLIGHT_MAX,
+            Workload::Web(_) | Workload::App(_) | Workload::OrderEntry(_) => IN_FLIGHT_MAX,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => IN_FLIGHT_MAX,
         }
     }
 
@@ -127,18 +129,12 @@ impl Workload {
 
     /// Returns the web workload; `None` of another family.
     pub fn web(&self) -> Option<&WebWorkload> {
-        match self {
-            Workload::Web(web) => Some(web),
-            _ => None,
-        }
+        if let Workload::Web(web) = self { Some(web) } else { None }
     }
 
     /// Returns the web workload to be changed; `None` of another family.
     pub fn web_mut(&mut self) -> Option<&mut WebWorkload> {
-        match self {
-            Workload::Web(web) => Some(web),
-            _ => None,
-        }
+        if let Workload::Web(web) = self { Some(web) } else { None }
     }
 
     /// Returns whether connections are encrypted.
@@ -171,7 +167,9 @@ impl Workload {
         match self {
             Workload::App(app) => app.data_text(),
             Workload::OrderEntry(orders) => Some(orders.data_text()),
-            _ => None,
+            Workload::Web(_) | Workload::Sql(_) => None,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => None,
         }
     }
 
@@ -181,7 +179,9 @@ impl Workload {
         match self {
             Workload::OrderEntry(orders) => Some(orders.mode_text()),
             Workload::Sql(sql) => Some(sql.mode_text().to_owned()),
-            _ => None,
+            Workload::Web(_) | Workload::App(_) => None,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => None,
         }
     }
 
@@ -190,7 +190,9 @@ impl Workload {
     pub fn notice(&self) -> Option<&'static str> {
         match self {
             Workload::OrderEntry(_) => Some(order_entry::NOTICE),
-            _ => None,
+            Workload::Web(_) | Workload::App(_) | Workload::Sql(_) => None,
+            #[cfg(feature = "echo")]
+            Workload::Echo(_) => None,
         }
     }
 
