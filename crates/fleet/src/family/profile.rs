@@ -1,4 +1,4 @@
-//! What a run asks of a family while it has no target yet. Each family states it in its file.
+//! Profiles: the answers of families to a run that has no target yet. Each family states its own in its file.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::disk_use::DiskUse;
 use crate::error::FleetError;
 use crate::order::StepOrder;
 
-/// What a run asks of a family while it has no target yet.
+/// The answers of a family to a run that has no target yet.
 pub(crate) struct FamilyProfile {
     /// The order of a load point.
     pub(crate) order: &'static StepOrder,

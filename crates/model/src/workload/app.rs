@@ -5,7 +5,11 @@ use languages::{Named, names};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words};
+use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
+use crate::{
+    Catalog, ExpectedMeasure, Family, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think,
+    Words,
+};
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
 pub mod app_measure {
@@ -362,6 +366,48 @@ impl AppWorkload {
 /// Returns the length of a client's file with this range, both in bytes.
 fn file_bytes(range: u64) -> u64 {
     range.saturating_mul(2).max(FILE_BYTES_MIN)
+}
+
+impl FamilyWorkload for AppWorkload {
+    fn family(&self) -> Family {
+        Family::App
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        IN_FLIGHT_MAX
+    }
+
+    fn catalog(&self) -> Catalog {
+        AppWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        self.think
+    }
+
+    fn has_user_state(&self) -> bool {
+        false
+    }
+
+    fn is_encrypted(&self) -> bool {
+        false
+    }
+
+    fn grows_with_load(&self) -> bool {
+        self.needs_files()
+    }
+
+    fn data_text(&self) -> Option<String> {
+        AppWorkload::data_text(self)
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        None
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 #[cfg(test)]

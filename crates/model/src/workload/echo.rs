@@ -5,7 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Catalog, ExpectedMeasure, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words};
+use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX};
+use crate::{
+    Catalog, ExpectedMeasure, Family, Kinded, Measure, MeasureUnit, OperationKind, Outcome, Score, Think,
+    Words,
+};
 
 /// The measures of a message besides its response time, by their indexes in the catalog.
 pub mod echo_measure {
@@ -115,5 +119,47 @@ impl EchoMessageKind {
     fn expected(&self, measure: usize) -> ExpectedMeasure {
         let bytes = self.wire_bytes();
         ExpectedMeasure { measure, least: bytes, most: bytes, mean: bytes as f64 }
+    }
+}
+
+impl FamilyWorkload for EchoWorkload {
+    fn family(&self) -> Family {
+        Family::Echo
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        IN_FLIGHT_MAX
+    }
+
+    fn catalog(&self) -> Catalog {
+        EchoWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        self.think
+    }
+
+    fn has_user_state(&self) -> bool {
+        false
+    }
+
+    fn is_encrypted(&self) -> bool {
+        false
+    }
+
+    fn grows_with_load(&self) -> bool {
+        false
+    }
+
+    fn data_text(&self) -> Option<String> {
+        None
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        None
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        None
     }
 }

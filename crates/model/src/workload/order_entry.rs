@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
 use super::app::OUTCOMES;
+use super::family_workload::{FamilyWorkload, IN_FLIGHT_MAX, SESSIONS_MAX};
 use crate::{
-    Catalog, ExpectedMeasure, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, Noun,
+    Catalog, ExpectedMeasure, Family, InputBand, InputCount, Kinded, Limit, Measure, MeasureUnit, Noun,
     OperationKind, Outcome, PauseKind, PauseStart, RateTime, Score, SizingRule, Think, Words, parse_limits,
     with_serde,
 };
@@ -64,7 +65,7 @@ pub mod order_measure {
 }
 
 /// The footer of every report. Source: the fair-use rules of the TPC.
-pub(super) const NOTICE: &str = "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C results.";
+const NOTICE: &str = "Derived from the TPC-C specification; not a TPC-C result and not comparable with published TPC-C results.";
 
 /// The seed of the rows before the first transaction: a constant of the benchmark's version, so that runs with
 /// different seeds have the same data.
@@ -604,6 +605,49 @@ mod stored_scale {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DataScale, D::Error> {
         let Stored { warehouses, divisor } = Stored::deserialize(deserializer)?;
         DataScale::new(warehouses, divisor).map_err(D::Error::custom)
+    }
+}
+
+impl FamilyWorkload for OrderEntryWorkload {
+    fn family(&self) -> Family {
+        Family::OrderEntry
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        if self.sql == OrderSql::Request { IN_FLIGHT_MAX } else { SESSIONS_MAX }
+    }
+
+    fn catalog(&self) -> Catalog {
+        OrderEntryWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        OrderEntryWorkload::think(self)
+    }
+
+    fn has_user_state(&self) -> bool {
+        // A user has a home, and perhaps a deck of cards.
+        true
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
+    fn grows_with_load(&self) -> bool {
+        false
+    }
+
+    fn data_text(&self) -> Option<String> {
+        Some(OrderEntryWorkload::data_text(self))
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        Some(OrderEntryWorkload::mode_text(self))
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        Some(NOTICE)
     }
 }
 

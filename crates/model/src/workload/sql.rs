@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::app::OUTCOMES;
+use super::family_workload::{FamilyWorkload, SESSIONS_MAX};
 use super::order_entry::DatabaseProduct;
 use super::sql_lexis;
 use super::web::{DataSet, Parameter, TemplatePiece, UserPage, template_pieces};
-use crate::{Catalog, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words};
+use crate::{
+    Catalog, Family, Kinded, Limit, Measure, MeasureUnit, OperationKind, Outcome, Score, Think, Words,
+};
 
 /// The measures of a transaction besides its response time, by their indexes in the catalog.
 pub mod sql_measure {
@@ -228,6 +231,48 @@ impl RowCount {
     /// Returns whether a number of rows is one of the expected.
     pub fn has(self, n_rows: u64) -> bool {
         (self.least..=self.most).contains(&n_rows)
+    }
+}
+
+impl FamilyWorkload for SqlWorkload {
+    fn family(&self) -> Family {
+        Family::Sql
+    }
+
+    fn in_flight_max(&self) -> u32 {
+        SESSIONS_MAX
+    }
+
+    fn catalog(&self) -> Catalog {
+        SqlWorkload::catalog(self)
+    }
+
+    fn think(&self) -> Think {
+        self.think
+    }
+
+    fn has_user_state(&self) -> bool {
+        SqlWorkload::has_user_state(self)
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
+    fn grows_with_load(&self) -> bool {
+        false
+    }
+
+    fn data_text(&self) -> Option<String> {
+        None
+    }
+
+    fn mode_text(&self) -> Option<String> {
+        Some(SqlWorkload::mode_text(self).to_owned())
+    }
+
+    fn notice(&self) -> Option<&'static str> {
+        None
     }
 }
 
