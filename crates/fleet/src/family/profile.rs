@@ -52,3 +52,15 @@ pub(crate) fn profile(family: Family) -> &'static FamilyProfile {
         Family::Echo => &echo::PROFILE,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_has_targets_of_started_servers_if_its_servers_are_started() {
+        for family in Family::ALL {
+            assert_eq!(profile(family).started.is_some(), family.is_started(), "{family}");
+        }
+    }
+}

@@ -14,8 +14,8 @@ use super::placeholder::port_placeholder;
 use super::value::{check_path_below, companion_name, format, path_below, port_name, request_path, template};
 use super::{
     BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, DataRecipe, GatewayRecipe, ProfileRecipe,
-    ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StepRecipe, StepTime,
-    StopRecipe, WebVariant,
+    ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StatusRecipe, StepRecipe, StepTime, StopRecipe,
+    WebVariant,
 };
 
 /// The version of the recipe format.
@@ -378,6 +378,9 @@ arguments = ["--port", "{port}"]
         assert_eq!((recipe.stop.signal, recipe.stop.seconds), (StopSignal::Term, 3));
         assert!(recipe.config.is_none() && !recipe.needs_root());
         assert_eq!(recipe.variant_names(), ["h1"]);
+        assert_eq!(recipe.family, Some(Family::Web));
+        let of_no_benchmark = Recipe::parse("mine.toml", &SMALL.replace("family = \"web\"\n", "")).unwrap();
+        assert_eq!(of_no_benchmark.family, None);
     }
 
     /// Goal: whoever has a recipe with transports is told which lines to change.
@@ -393,7 +396,10 @@ arguments = ["--port", "{port}"]
     fn variants_of_web_servers_are_those_that_benchmarks_ask_for() {
         let refused = |variants: &str| {
             let text = format!("{SMALL}[variants]\n{variants}\n");
-            assert!(Recipe::parse("mine.toml", &text.replace("\"web\"", "\"application\"")).is_ok(), "{variants}");
+            assert!(
+                Recipe::parse("mine.toml", &text.replace("\"web\"", "\"application\"")).is_ok(),
+                "{variants}"
+            );
             Recipe::parse("mine.toml", &text).unwrap_err().to_string()
         };
         insta::assert_snapshot!([refused("h1 = \"\"\nh3 = \"\""), refused("tls = \"\"")].join("\n"));
