@@ -6,6 +6,7 @@
 //! not grow with the length of the run, except for one small line per second. Asked in between, it returns the
 //! [`LoadPointStatus`] of the load point that runs, by the same rules.
 //! [`FindMax`] chooses the load points to run to find the highest acceptable load.
+//! [`refinement`] adds some where the server saturates between two others.
 //! [`attribute`] names the bottleneck of each load point.
 //! [`compare`] compares runs, [`scaling`] those of one server on groups of CPUs.
 //! [`price`] divides the price of a system by its performance.
@@ -38,6 +39,7 @@ mod other_programs;
 mod overall;
 mod percentiles;
 pub mod price;
+pub mod refinement;
 mod resources;
 mod result;
 mod rules;

@@ -54,19 +54,40 @@ impl Analysis {
     /// where a greater load was run that shows it, a valid one or one beyond the server's capacity. `None` where none was,
     /// because the rate might have grown further.
     pub fn saturation(&self) -> Option<usize> {
-        let index = self.curve.saturation?;
-        let level = self.load_points.get(index)?.load.level();
-        let mut greater = self.load_points.iter().filter(|point| level < point.load.level());
-        greater
-            .any(|point| self.is_on_curve(point) || point.verdict.state == VerdictState::Overloaded)
-            .then_some(index)
+        self.curve.shown_saturation(&self.load_points)
     }
 
     /// Returns whether a load point belongs to the curve: it is valid, or none is.
     pub fn is_on_curve(&self, point: &LoadPointResult) -> bool {
-        let is_valid = |point: &LoadPointResult| point.verdict.state == VerdictState::Valid;
-        is_valid(point) || !self.load_points.iter().any(is_valid)
+        is_on_curve(&self.load_points, point)
     }
+
+    /// Returns the load point below another on the curve, if there is a gap between their loads.
+    pub fn below_gap(&self, point: &LoadPointResult) -> Option<&LoadPointResult> {
+        below_gap(&self.load_points, point)
+    }
+}
+
+/// Returns whether a load point belongs to the curve of these: it is valid, or none is.
+fn is_on_curve(load_points: &[LoadPointResult], point: &LoadPointResult) -> bool {
+    let is_valid = |point: &LoadPointResult| point.verdict.state == VerdictState::Valid;
+    is_valid(point) || !load_points.iter().any(is_valid)
+}
+
+/// The ratio of two loads beyond which there is a gap between them. A house rule: load plans double their loads.
+const GAP: f64 = 2.0;
+
+/// Returns the load point below another on the curve of these, if there is a gap between their loads.
+pub(crate) fn below_gap<'a>(
+    load_points: &'a [LoadPointResult],
+    point: &LoadPointResult,
+) -> Option<&'a LoadPointResult> {
+    let level = point.load.level();
+    let below = load_points
+        .iter()
+        .filter(|below| below.load.level() < level && is_on_curve(load_points, below))
+        .max_by(|one, other| one.load.level().total_cmp(&other.load.level()))?;
+    (GAP * below.load.level() < level).then_some(below)
 }
 
 /// The numbers of one load point, from its steady phase unless stated otherwise.
@@ -338,6 +359,19 @@ pub struct Curve {
     pub saturation: Option<usize>,
     /// The load with the greatest score ÷ response time.
     pub knee: Option<usize>,
+}
+
+impl Curve {
+    /// Returns [`Curve::saturation`] where a greater load of these load points shows it; see [`Analysis::saturation`].
+    pub(crate) fn shown_saturation(&self, load_points: &[LoadPointResult]) -> Option<usize> {
+        let index = self.saturation?;
+        let level = load_points.get(index)?.load.level();
+        let mut greater = load_points.iter().filter(|point| level < point.load.level());
+        let shows = |point: &LoadPointResult| {
+            is_on_curve(load_points, point) || point.verdict.state == VerdictState::Overloaded
+        };
+        greater.any(shows).then_some(index)
+    }
 }
 
 /// A benchmark's own figure with its companions.

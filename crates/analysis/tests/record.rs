@@ -90,6 +90,7 @@ pub(crate) fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         arrival_lanes: load.arrival_lanes(false),
         source_addresses: Vec::new(),
         search: None,
+        refinement: None,
         limits: Vec::new(),
     }
 }

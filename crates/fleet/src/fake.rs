@@ -43,6 +43,10 @@ impl Observer for Transcript {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Turn(index) => self.add(format!("turn of run {index}")),
+            Event::Adding(added) => {
+                let (load, below) = (added.load.level(), added.below.level());
+                self.add(format!("  adding {load} between {below} and {}", added.saturated.level()));
+            }
             Event::LoadPoint(point) => {
                 self.add(format!("  load point {} at {}", point.index, point.load.level()));
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivers::Trust;
-use model::{CheckMoment, Ending, Load, Notes, Plan, Search, Secrets};
+use model::{CheckMoment, Ending, Load, Notes, Plan, Refinement, Search, Secrets};
 use runfile::{Record, Run};
 use testkit::{closed_plan, phases};
 
@@ -250,6 +250,76 @@ fn servers_that_must_be_alone_rest_while_others_have_their_turns() {
           stop
         run 0: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
         run 1: Complete; file: load points and intervals [(0, 2)], Complete
+        "#,
+    );
+}
+
+/// The server carries four users. By hand: √(1·10) = 3, with the rate of 3; then √(3·10) = 5, with that of 4.
+#[test]
+fn load_points_are_added_where_the_rate_stops_growing() {
+    let refinement = Some(Refinement { n_planned: 4, added_max: 2 });
+    let planned = closed_plan(7, &[1, 10, 20, 40], phases(1, 2));
+    check(
+        &[Plan { refinement, ..planned }],
+        None,
+        r#"
+        turn of run 0
+          start
+          warm
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          quiet
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          quiet
+          reset
+          load point 1 at 10
+          prepare 1
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          quiet
+          reset
+          load point 2 at 20
+          prepare 2
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          quiet
+          reset
+          load point 3 at 40
+          prepare 3
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          adding 3 between 1 and 10
+          quiet
+          reset
+          load point 4 at 3
+          prepare 4
+          go
+          collect: 4 intervals
+          judged
+        turn of run 0
+          adding 5 between 3 and 10
+          quiet
+          reset
+          load point 5 at 5
+          prepare 5
+          go
+          collect: 4 intervals
+          judged
+          stop
+        run 0: Complete; file: load points and intervals [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4), (5, 4)], Complete
         "#,
     );
 }

@@ -1,6 +1,6 @@
 //! The announcement of a run: its plans, as they are printed before it or instead of it.
 
-use model::{Plan, SutPlan};
+use model::{Plan, Refinement, SutPlan};
 use units::Bytes;
 
 use crate::candidates::Candidate;
@@ -63,10 +63,14 @@ fn server_line(sut: &SutPlan, candidate: &Candidate) -> String {
 
 fn total_line(plans: &[Plan]) -> String {
     let plan = &plans[0];
-    let (about, what) = match plan.search {
-        Some(_) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
-        None if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
-        None => ("", format!("{} load points", plan.load_points.len())),
+    let (about, what) = match (plan.search, plan.refinement) {
+        (Some(_), _) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
+        (None, Some(refinement)) => {
+            let Refinement { n_planned, added_max } = refinement;
+            ("at most ", format!("{n_planned} load points, and up to {added_max} between them"))
+        }
+        (None, None) if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
+        (None, None) => ("", format!("{} load points", plan.load_points.len())),
     };
     let servers =
         if plans.len() == 1 { String::new() } else { format!(" for each of {} servers", plans.len()) };

@@ -31,7 +31,7 @@ const LABEL_CHARS_MAX: usize = 40;
 
 /// Measure how much load a server can handle, what limits it, and whether the result can be trusted
 ///
-/// `plimsoll run http://localhost:8080/` loads a page of a running server with 1 to 100 connections, in less than a minute.
+/// `plimsoll run http://localhost:8080/` loads a page of a running server with 1 to 100 connections, in about a minute.
 ///
 /// Plimsoll also runs the classic server benchmarks, against a running server or one that it starts: `plimsoll run
 /// webstone-2.0.1 --quick` takes 40 seconds and needs nothing else installed. It monitors both the server and the load
@@ -53,7 +53,7 @@ pub(crate) enum Command {
     /// Load a URL (`http://localhost:8080/`) or run a benchmark, and write a report
     ///
     /// `plimsoll run http://localhost:8080/` loads a page of a server that is already running, with 1 to 100 connections, in
-    /// less than a minute; several URLs are requested equally often.
+    /// about a minute; several URLs are requested equally often.
     ///
     /// For a benchmark, Plimsoll starts its built-in server and puts it under load: `plimsoll run webstone-2.0.1 --quick`
     /// takes 40 seconds. `--sut nginx` starts an installed server (`plimsoll suts` lists them),

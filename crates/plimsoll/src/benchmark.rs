@@ -22,6 +22,8 @@ pub(crate) struct Chosen {
     pub source: Option<DefinitionFile>,
     /// The name of an environment variable of the definition, with a value that the command line gives in its place.
     pub given: Option<(String, String)>,
+    /// Whether a run adds load points between those of the definition, which nobody has chosen.
+    pub is_refined: bool,
 }
 
 impl Chosen {
@@ -53,7 +55,7 @@ pub(crate) struct DefinitionFile {
 /// Finds a built-in benchmark or reads a definition.
 pub(crate) fn choose(name: &str) -> Result<Chosen, Failure> {
     let (benchmark, source) = with_source(name)?;
-    Ok(Chosen { benchmark, name: name.to_owned(), source, given: None })
+    Ok(Chosen { benchmark, name: name.to_owned(), source, given: None, is_refined: false })
 }
 
 /// Finds a benchmark; returns it with the settings and the workload of the filelist that may be named beside it.

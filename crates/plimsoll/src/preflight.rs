@@ -97,10 +97,10 @@ pub(crate) fn check_output_path(out: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the total time under load of all plans; for a search, an estimate.
+/// Returns the total time under load of all plans, with all load points that they may add; for a search, an estimate.
 pub(crate) fn load_time(plans: &[Plan]) -> Nanos {
     let of_plan = |plan: &Plan| {
-        let n = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };
+        let n = plan.n_points_max().unwrap_or(SEARCH_POINTS);
         (plan.phases.quiet + plan.phases.issuing()).0.saturating_mul(n as u64)
     };
     Nanos(plans.iter().map(of_plan).fold(0, u64::saturating_add))

@@ -356,7 +356,7 @@ pub(crate) fn read_counts(database: &Connection) -> rusqlite::Result<Vec<NamedCo
     })
 }
 
-/// Reads the load points that began, in the order of their indexes: those that a search added to its plan.
+/// Reads the load points that began, in the order of their indexes: those that a run added to its plan are among them.
 pub(crate) fn read_load_points(database: &Connection) -> rusqlite::Result<Vec<LoadPoint>> {
     let sql = "SELECT load_point, load FROM load_point ORDER BY load_point";
     all(database, sql, [], |row| {

@@ -461,6 +461,7 @@ mod tests {
             arrival_lanes: std::num::NonZeroU16::MIN,
             source_addresses: vec![],
             search: None,
+            refinement: None,
             limits: Vec::new(),
         };
         let testbed = Testbed::default();

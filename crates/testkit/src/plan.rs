@@ -87,6 +87,7 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
         load_threads: 1,
         source_addresses: Vec::new(),
         search: None,
+        refinement: None,
         limits: Vec::new(),
     }
 }

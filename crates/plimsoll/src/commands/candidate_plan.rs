@@ -59,7 +59,8 @@ pub(super) fn candidate_overrides(
     let tls = tls_of_target(definition, candidate).or_else(|| tls_of_database(definition, candidate));
     let settings = candidate.settings.iter().cloned().chain(tls).collect();
     let limits = arguments.plan.limits()?;
-    Ok(Overrides { settings, limits, ..overrides(arguments, sut_plan, placement) })
+    let refine = chosen.is_refined;
+    Ok(Overrides { settings, limits, refine, ..overrides(arguments, sut_plan, placement) })
 }
 
 /// Makes the plan of a server with these overrides.
@@ -164,6 +165,7 @@ fn overrides(arguments: &RunArguments, sut: SutPlan, placement: CpuPlacement) ->
         rates: plan.rate.as_ref().map(|list| list.0.clone()),
         max_load: plan.max_load,
         find_max: plan.find_max,
+        refine: false,
         limits: Vec::new(),
         arrivals: plan.arrivals,
         in_flight_max: plan.in_flight_max,

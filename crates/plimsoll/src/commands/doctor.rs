@@ -99,7 +99,7 @@ fn servers(family: Family) -> Result<Check, Failure> {
 
 /// Returns the requirements of a plan on the machine.
 pub(crate) fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
-    let n_points = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };
+    let n_points = plan.n_points_max().unwrap_or(SEARCH_POINTS);
     let seconds = plan.phases.issuing().as_secs_f64() * n_points as f64;
     let offered = plan.loads().filter(|load| !load.is_closed()).map(|load| load.level());
     DoctorInput {

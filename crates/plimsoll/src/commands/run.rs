@@ -44,11 +44,11 @@ const LONG: Nanos = Nanos::from_secs(600);
 
 /// Runs a benchmark and writes its report.
 pub(super) fn perform(mut arguments: Box<RunArguments>, as_json: bool) -> Result<Exit, Failure> {
-    let chosen = subject::choose(&mut arguments)?;
-    perform_chosen(&mut arguments, &chosen, as_json)
+    let mut chosen = subject::choose(&mut arguments)?;
+    perform_chosen(&mut arguments, &mut chosen, as_json)
 }
 
-fn perform_chosen(arguments: &mut RunArguments, chosen: &Chosen, as_json: bool) -> Result<Exit, Failure> {
+fn perform_chosen(arguments: &mut RunArguments, chosen: &mut Chosen, as_json: bool) -> Result<Exit, Failure> {
     // Mistakes in them are reported before hours are spent.
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
@@ -56,6 +56,9 @@ fn perform_chosen(arguments: &mut RunArguments, chosen: &Chosen, as_json: bool) 
     let settings = combinations(&arguments.plan.settings(), family)?;
     let mut candidates =
         candidates(&arguments.sut, &settings, family, has_dynamic_pages(chosen, &settings)?)?;
+    // Runs that are compared have the same load points.
+    chosen.is_refined &= candidates.len() == 1;
+    let chosen = &*chosen;
     if !arguments.dry_run
         && let Some(password) = secrets::database_password(chosen)?
     {

@@ -83,11 +83,12 @@ pub(crate) fn course_lines(plan: &Plan) -> Vec<String> {
         .filter(|(_, length)| *length != Nanos::ZERO)
         .map(|(name, length)| format!("{name} {length}"))
         .collect();
-    let phases_line = match plan.load_points.len() {
-        0 => format!("phases        {} at each load point", lengths.join(", ")),
-        n => {
+    let phases_line = match plan.n_points_max() {
+        None => format!("phases        {} at each load point", lengths.join(", ")),
+        Some(n) => {
             let total = Nanos((phases.quiet + phases.issuing()).0 * n as u64);
-            format!("phases        {} at each load point, {total} in all", lengths.join(", "))
+            let at_most = if plan.refinement.is_some() { "at most " } else { "" };
+            format!("phases        {} at each load point, {at_most}{total} in all", lengths.join(", "))
         }
     };
     vec![load_line(plan), phases_line]
@@ -167,7 +168,10 @@ fn load_line(plan: &Plan) -> String {
         true => user.many.as_str(),
         false => OFFERED,
     };
-    format!("load points   {} {what}", levels.join(", "))
+    let added = plan.refinement.map_or_else(String::new, |refinement| {
+        format!(", and up to {} more where the rate stops growing between two of them", refinement.added_max)
+    });
+    format!("load points   {} {what}{added}", levels.join(", "))
 }
 
 fn workload_text(plan: &Plan) -> String {

@@ -14,10 +14,12 @@ use super::survey::ReplyCheck;
 use super::value::quoted;
 use crate::arguments::PlanArguments;
 
-/// Numbers of users of a run that names none: from idle to more than most servers need, in a minute.
+/// Numbers of users of a run that names none: from idle to more than most servers need, in a minute. The run adds up to two
+/// between them, where the rate stops growing.
 const USERS: &str = "1,10,50,100";
 
-/// Lengths of the phases of a load point: with `USERS` less than a minute, and long enough for intervals.
+/// Lengths of the phases of a load point: with `USERS` less than a minute, with two more loads 12 s beyond
+/// it, and long enough for intervals.
 const RAMP_UP: Nanos = Nanos::from_secs(1);
 const SETTLE: Nanos = Nanos::from_secs(1);
 const STEADY: Nanos = Nanos::from_secs(10);

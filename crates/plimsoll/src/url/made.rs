@@ -54,7 +54,8 @@ pub(crate) fn make(arguments: &mut RunArguments) -> Result<Chosen, Failure> {
     };
     let provisional = chosen(&path, draft.text(&[]), data.clone())?;
     let checks = surveyed(arguments, &draft, &provisional, &reached, &trust)?;
-    let made = chosen(&path, draft.text(&checks), data)?;
+    let mut made = chosen(&path, draft.text(&checks), data)?;
+    made.is_refined = arguments.plan.load.is_none() && arguments.plan.rate.is_none();
     if let Some(path) = &arguments.url.save_definition {
         save(path, &made, &flags_text(&arguments.sut))?;
     }
@@ -135,7 +136,7 @@ fn chosen(path: &Path, text: String, data: Option<(String, String)>) -> Result<C
     let source = DefinitionFile { path: path.to_owned(), text };
     let benchmark: Benchmark = from_file(&source)?;
     let name = path.display().to_string();
-    Ok(Chosen { benchmark, name, source: Some(source), given: data })
+    Ok(Chosen { benchmark, name, source: Some(source), given: data, is_refined: false })
 }
 
 /// Fetches every page and returns the checks that follow.

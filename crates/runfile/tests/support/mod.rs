@@ -80,6 +80,7 @@ fn plan(n_load_points: u32) -> Plan {
         arrival_lanes: std::num::NonZeroU16::MIN,
         source_addresses: vec!["127.0.0.2".parse().unwrap()],
         search: None,
+        refinement: None,
         limits: Vec::new(),
     }
 }
