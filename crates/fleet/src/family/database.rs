@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
@@ -184,6 +184,19 @@ impl DatabaseTarget {
         match workload.reset {
             DataReset::Restored => OrdersBefore::AsLoaded,
             DataReset::Never => OrdersBefore::AsFound(Arc::clone(&self.found_before)),
+        }
+    }
+
+    /// Returns its address; `None` where load goes to a socket of this machine.
+    pub(super) fn tcp_address(&self) -> Option<SocketAddr> {
+        self.socket().is_none().then_some(self.address)
+    }
+
+    /// Returns the path of the socket of this machine that load goes to; `None` of an address.
+    pub(super) fn socket(&self) -> Option<&Path> {
+        match &self.server.place {
+            DatabasePlace::Tcp(_) => None,
+            DatabasePlace::Unix(path) => Some(path),
         }
     }
 

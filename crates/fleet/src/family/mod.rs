@@ -290,18 +290,20 @@ impl ResolvedTarget {
             ResolvedTarget::Web(web) => return web.target.socket().is_none().then_some(web.address),
             ResolvedTarget::App(app) => app.address,
             ResolvedTarget::OrderEntry(orders) => orders.address,
-            ResolvedTarget::Database(database) => database.address,
-            ResolvedTarget::Sql(sql) => sql.database.address,
+            ResolvedTarget::Database(database) => return database.tcp_address(),
+            ResolvedTarget::Sql(sql) => return sql.database.tcp_address(),
             ResolvedTarget::Embedded(_) => return None,
             #[cfg(feature = "echo")]
             ResolvedTarget::Echo(echo) => echo.address,
         })
     }
 
-    /// Returns the path of the Unix socket that a web server listens on, if load goes there.
+    /// Returns the path of the Unix socket that the server listens on, if load goes there.
     pub(crate) fn socket(&self) -> Option<&Path> {
         match self {
             ResolvedTarget::Web(web) => web.target.socket(),
+            ResolvedTarget::Database(database) => database.socket(),
+            ResolvedTarget::Sql(sql) => sql.database.socket(),
             _ => None,
         }
     }
