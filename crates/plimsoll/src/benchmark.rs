@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use benchmarks::{Benchmark, BenchmarkLoadError};
 use languages::{HttpUrl, foreign_text, without_credentials};
-use model::{ChosenSetting, FileSet, Workload};
+use model::{ChosenSetting, FileSet, Overrides, Workload};
 
-use crate::arguments::{BenchmarkArguments, FilesArguments};
+use crate::arguments::{BenchmarkArguments, FilesArguments, SutArguments};
 use crate::exit::Failure;
 use crate::files::{read, without_mark};
 use crate::settings::{self, SettingArgument};
@@ -24,6 +24,18 @@ pub(crate) struct Chosen {
     pub given: Option<(String, String)>,
     /// Whether a run adds load points between those of the definition, which nobody has chosen.
     pub is_refined: bool,
+}
+
+/// The subject of a run, and what else the arguments that name it ask for.
+pub(crate) struct Subject {
+    /// The benchmark.
+    pub chosen: Chosen,
+    /// What the run overrides in its definition, on a server that planning replaces.
+    pub overrides: Overrides,
+    /// The settings of its family that are given.
+    pub settings: Vec<SettingArgument>,
+    /// The server.
+    pub sut: SutArguments,
 }
 
 impl Chosen {

@@ -417,11 +417,6 @@ fn settle(
     }
 }
 
-/// Returns whether the servers are loaded with different settings.
-pub(crate) fn differ_in_settings(candidates: &[Candidate]) -> bool {
-    candidates.iter().any(|one| one.settings != candidates[0].settings)
-}
-
 /// Gives every server every number of CPUs; with several, the label shows the number.
 fn in_groups(all: Vec<Candidate>, groups: &[usize]) -> Vec<Candidate> {
     if groups.is_empty() {

@@ -21,6 +21,7 @@ mod outcome;
 mod paths;
 mod pdf;
 mod placement;
+mod planned_run;
 mod preflight;
 mod prices;
 mod program_name;

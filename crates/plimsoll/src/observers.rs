@@ -8,6 +8,7 @@ use telemetry::{Endpoint, MonitoredRun, Telemetry, TelemetryError, TelemetryOpti
 
 use crate::arguments::{MetricsArguments, MonitorArgument, WatchArgument};
 use crate::exit::{Exit, Failure};
+use crate::planned_run::PlannedRun;
 use crate::progress::{DisplayKind, Progress};
 use crate::stderr::{eprint, warn};
 
@@ -76,22 +77,23 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
-    /// Creates the observers of runs with these plans and their labels, and prints the address of the metrics endpoint.
-    /// `asked` is the progress display that the user requested.
+    /// Creates the observers of runs, and prints the address of the metrics endpoint. `asked` is the progress display that
+    /// the user requested.
     pub(crate) fn new(
-        plans: &[Plan],
-        labels: &[String],
+        runs: &[PlannedRun],
         metrics: &MetricsArguments,
         asked: Option<DisplayKind>,
     ) -> Result<Observers, Failure> {
+        let plans: Vec<Plan> = runs.iter().map(|run| run.plan.clone()).collect();
+        let labels: Vec<String> = runs.iter().map(|run| run.candidate.label.clone()).collect();
         let telemetry = match metrics {
             MetricsArguments { prometheus: None, otlp: None } => None,
-            _ => Some(start(plans, labels, metrics)?),
+            _ => Some(start(&plans, &labels, metrics)?),
         };
         if let Some(address) = telemetry.as_ref().and_then(Telemetry::address) {
             eprint(format!("metrics       http://{address}/metrics\n"));
         }
-        Ok(Observers { progress: Progress::new(plans, labels, asked), telemetry })
+        Ok(Observers { progress: Progress::new(&plans, &labels, asked), telemetry })
     }
 
     /// Closes the display and exports the remaining metrics.

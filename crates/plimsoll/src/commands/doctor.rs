@@ -9,7 +9,7 @@ use testbed::probe_quota;
 
 use super::{print, print_json};
 use crate::arguments::{Arguments, Command, DoctorArguments};
-use crate::benchmark;
+use crate::benchmark::{self, Subject};
 use crate::candidates::{has_built_in, recipe_family};
 use crate::exit::{Exit, Failure};
 use crate::local_server::is_here;
@@ -41,13 +41,14 @@ pub(crate) fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit
 /// Checks this machine for a run of a URL: its server is asked for the page, as a run asks before its load.
 fn of_url(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
     let words = ["plimsoll", "run", &arguments.benchmark];
-    let Command::Run(mut run) = Arguments::parse_from(words).command else {
+    let Command::Run(run) = Arguments::parse_from(words).command else {
         return Err(Failure::new(Exit::Internal, "expected the arguments of a run"));
     };
-    let chosen = subject::choose(&mut run)?.benchmark;
+    let Subject { chosen, sut, .. } = subject::choose(run.plan, run.url, run.sut)?;
+    let chosen = chosen.benchmark;
     let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("external")) };
     let plan = make_plan(&chosen.definition, chosen.workload, &overrides)?;
-    let target: Target = run.sut.target.as_deref().unwrap_or_default().parse().map_err(Failure::usage)?;
+    let target: Target = sut.target.as_deref().unwrap_or_default().parse().map_err(Failure::usage)?;
     let (host, port) = target.connect_host_and_port();
     units::raise_open_files();
     let shared = !arguments.remote && is_here(host, port);

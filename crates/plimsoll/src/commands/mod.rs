@@ -7,18 +7,20 @@ mod audit_seal;
 mod brief_run;
 mod calibrate;
 mod campaign;
-mod candidate_plan;
 mod compare;
 pub(crate) mod doctor;
 mod export;
+mod finish;
 mod history;
 mod in_flight;
 mod inventory;
 mod list;
 mod load_threads;
+mod planner;
 mod populate;
 mod report;
 mod run;
+mod run_spec;
 mod runs;
 mod seal;
 mod serve;
@@ -43,7 +45,7 @@ pub(crate) fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Show(arguments) => show::perform(&arguments, json),
         Command::Doctor(arguments) => doctor::perform(&arguments, json),
         Command::Inventory(arguments) => inventory::perform(&arguments, json),
-        Command::Run(arguments) => run::perform(arguments, json),
+        Command::Run(arguments) => run::perform(*arguments, json),
         Command::Runs(arguments) => runs::perform(&arguments, json),
         Command::Suts => suts::perform(json),
         Command::Report(arguments) => report::perform(&arguments, json),

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use drivers::web::Target;
 use languages::{load_text, time_text};
-use model::{BenchmarkId, SettingKind};
+use model::{BenchmarkId, Overrides, SettingKind};
 use units::Nanos;
 
 use super::page::PageUrl;
 use super::request::RequestParts;
 use super::survey::ReplyCheck;
 use super::value::quoted;
-use crate::arguments::PlanArguments;
+use crate::arguments::ProtocolArguments;
 
 /// Numbers of users of a run that names none: from idle to more than most servers need, in a minute. The run adds up to two
 /// between them, where the rate stops growing.
@@ -38,8 +38,10 @@ pub(super) struct Draft<'a> {
     pub pages: &'a [(PageUrl, u32)],
     /// What all requests have in common.
     pub parts: &'a RequestParts,
-    /// Load and protocol.
-    pub plan: &'a PlanArguments,
+    /// Load and phases.
+    pub course: &'a Overrides,
+    /// The protocol.
+    pub protocol: &'a ProtocolArguments,
     /// The folder of the definition.
     pub folder: &'a Path,
 }
@@ -123,43 +125,43 @@ impl Draft<'_> {
 
     /// Returns protocol, load and phases.
     fn course(&self) -> String {
-        let plan = self.plan;
+        let Draft { course, protocol, .. } = self;
         let mut text = String::from("\n[protocol]\n");
-        let _ = writeln!(text, "http = {}", quoted(plan.http.as_deref().unwrap_or("1.1")));
-        let tls = plan.tls.as_deref().or(self.target.secure.then_some("resumed"));
+        let _ = writeln!(text, "http = {}", quoted(protocol.http.as_deref().unwrap_or("1.1")));
+        let tls = protocol.tls.as_deref().or(self.target.secure.then_some("resumed"));
         if let Some(tls) = tls.filter(|tls| *tls != "off") {
             let _ = writeln!(text, "tls = {}", quoted(tls));
         }
-        let connection = plan.connection();
+        let connection = protocol.connection();
         let _ = writeln!(text, "connection = {}", quoted(connection.as_deref().unwrap_or("keep-alive")));
-        if let Some(streams) = &plan.streams {
+        if let Some(streams) = &protocol.streams {
             let _ = writeln!(text, "streams = {streams}");
         }
-        let _ = writeln!(text, "time-limit = {}", quoted(&time_limit(plan)));
+        let _ = writeln!(text, "time-limit = {}", quoted(&time_limit(protocol)));
         text += "\n[load]\n";
-        text += &match (&plan.load, &plan.rate) {
-            (_, Some(rates)) => format!("rate = {}\n", quoted(&load_text(rates.0.iter().copied()))),
+        text += &match (&course.load, &course.rates) {
+            (_, Some(rates)) => format!("rate = {}\n", quoted(&load_text(rates.iter().copied()))),
             (Some(users), _) => {
-                format!("users = {}\n", quoted(&load_text(users.0.iter().copied().map(f64::from))))
+                format!("users = {}\n", quoted(&load_text(users.iter().copied().map(f64::from))))
             }
             (None, None) => format!("users = {}\n", quoted(USERS)),
         };
-        if plan.arrivals.is_some() || plan.in_flight_max.is_some() {
+        if course.arrivals.is_some() || course.in_flight_max.is_some() {
             text += "\n[open-loop]\n";
-            if let Some(arrivals) = plan.arrivals {
+            if let Some(arrivals) = course.arrivals {
                 let _ = writeln!(text, "arrivals = {}", quoted(arrivals.name()));
             }
-            if let Some(most) = plan.in_flight_max {
+            if let Some(most) = course.in_flight_max {
                 let _ = writeln!(text, "in-flight-max = {most}");
             }
         }
         text += "\n[phases]\n";
         for (key, asked, standard) in [
-            ("ramp-up", plan.ramp_up, RAMP_UP),
-            ("settle", plan.settle, SETTLE),
-            ("steady", plan.duration, STEADY),
-            ("ramp-down", plan.ramp_down, Nanos::ZERO),
-            ("drain", plan.drain, Nanos::ZERO),
+            ("ramp-up", course.ramp_up, RAMP_UP),
+            ("settle", course.settle, SETTLE),
+            ("steady", course.steady, STEADY),
+            ("ramp-down", course.ramp_down, Nanos::ZERO),
+            ("drain", course.drain, Nanos::ZERO),
         ] {
             let _ = writeln!(text, "{key} = {}", quoted(&time_text(asked.unwrap_or(standard))));
         }
@@ -167,19 +169,9 @@ impl Draft<'_> {
     }
 }
 
-/// Takes the flags that are part of the definition, so that they are not also deviations from it.
-pub(super) fn take_defined(plan: &mut PlanArguments) {
-    (plan.load, plan.rate) = (None, None);
-    (plan.arrivals, plan.in_flight_max) = (None, None);
-    (plan.ramp_up, plan.settle, plan.duration) = (None, None, None);
-    (plan.ramp_down, plan.drain, plan.time_limit) = (None, None, None);
-    (plan.keep_alive, plan.connection) = (None, None);
-    (plan.http, plan.tls, plan.streams) = (None, None, None);
-}
-
 /// Returns the time limit with its unit, which definitions need.
-fn time_limit(plan: &PlanArguments) -> String {
-    let asked = plan.time_limit.as_deref().and_then(|text| SettingKind::Time.parse(text).ok());
+fn time_limit(protocol: &ProtocolArguments) -> String {
+    let asked = protocol.time_limit.as_deref().and_then(|text| SettingKind::Time.parse(text).ok());
     asked.map_or_else(|| TIME_LIMIT.to_owned(), |time| time.to_string())
 }
 
