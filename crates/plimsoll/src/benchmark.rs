@@ -18,8 +18,8 @@ pub(crate) struct Chosen {
     pub benchmark: Benchmark,
     /// The name that it was chosen by: an id, or the path of a definition.
     pub name: String,
-    /// The file that the definition was read from; `None` of a built-in benchmark.
-    pub source: Option<DefinitionFile>,
+    /// Where its definition comes from.
+    pub source: DefinitionSource,
     /// The name of an environment variable of the definition, with a value that the command line gives in its place.
     pub given: Option<(String, String)>,
     /// Whether a run adds load points between those of the definition, which nobody has chosen.
@@ -53,6 +53,23 @@ impl Chosen {
             None => read(Path::new(name))?,
         };
         Ok(benchmarks::filelist_workload(web, name, &text)?.into())
+    }
+}
+
+/// Where a definition comes from.
+pub(crate) enum DefinitionSource {
+    /// Plimsoll itself.
+    BuiltIn,
+    /// A file of the user's.
+    File(DefinitionFile),
+    /// URLs and flags of the command line, which name files by their paths from a folder.
+    Urls(PathBuf),
+}
+
+impl DefinitionSource {
+    /// Returns whether the user has written the definition.
+    pub(crate) fn is_own(&self) -> bool {
+        !matches!(self, DefinitionSource::BuiltIn)
     }
 }
 
@@ -95,7 +112,7 @@ pub(crate) fn by_name(name: &str) -> Result<Benchmark, Failure> {
     with_source(name).map(|(benchmark, _)| benchmark)
 }
 
-fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failure> {
+fn with_source(name: &str) -> Result<(Benchmark, DefinitionSource), Failure> {
     if is_url(name) {
         return Err(url_for_a_benchmark(name));
     }
@@ -109,10 +126,10 @@ fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failur
             return Err(file_for_a_benchmark(name));
         }
         let source = DefinitionFile { path: name.into(), text: read(Path::new(name))? };
-        return Ok((from_file(&source)?, Some(source)));
+        return Ok((from_file(&source)?, DefinitionSource::File(source)));
     }
     match benchmarks::find(name) {
-        Ok(builtin) => Ok((builtin.load(), None)),
+        Ok(builtin) => Ok((builtin.load(), DefinitionSource::BuiltIn)),
         Err(_) if Path::new(name).is_file() => Err(file_for_a_benchmark(name)),
         Err(unknown) => Err(Failure::usage(&unknown).hint(match unknown.nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
@@ -158,7 +175,7 @@ fn url_without_scheme(name: &str) -> Option<String> {
 }
 
 /// Makes a benchmark from a definition.
-pub(crate) fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
+fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
     let DefinitionFile { path, text } = source;
     let beside = |name: &str| {
         let text = std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));

@@ -245,7 +245,7 @@ const QUICK_PHASE_MAX: Nanos = Nanos::from_secs(1);
 
 impl QuickDefinition {
     /// Makes the short form of a benchmark that defines none: the lowest and the highest load, no pause before.
-    pub(crate) fn of(load: &LoadDefinition, full: Phases) -> QuickDefinition {
+    pub fn of(load: &LoadDefinition, full: Phases) -> QuickDefinition {
         let levels = load.levels.list(None, load.unit);
         let lowest = levels.iter().copied().reduce(f64::min);
         let highest = levels.iter().copied().reduce(f64::max);

@@ -211,7 +211,7 @@ fn run(runs: &[PlannedRun], context: &RunContext<'_>) -> Result<Vec<Option<Failu
     let requests = requests.collect::<Result<Vec<RunRequest>, Failure>>()?;
     let results = fleet::run(&requests, &mut observers, &interrupt::flag());
     observers.end();
-    let is_own = spec.chosen.source.is_some();
+    let is_own = spec.chosen.source.is_own();
     Ok(results.into_iter().map(|result| result.err().map(|error| Failure::of_run(error, is_own))).collect())
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use benchmarks::Benchmark;
 use drivers::web::{Access, Target};
 use drivers::{TargetPolicy, Trust};
 use fleet::{FleetError, SurveyRequest};
@@ -16,13 +15,10 @@ use super::request::{DATA_VARIABLE, RequestParts, UrlBody};
 use super::survey::{ReplyCheck, SurveyedPage};
 use crate::access::{ConnectToArgument, apply, flags_text, take_host};
 use crate::arguments::{PlanArguments, SutArguments};
-use crate::benchmark::{Chosen, DefinitionFile, Subject, from_file};
+use crate::benchmark::{Chosen, DefinitionSource, Subject};
 use crate::exit::Failure;
 use crate::stderr::eprint;
 use crate::{files, interrupt, secrets, trust};
-
-/// The name of the definition in messages if it is not saved.
-const UNSAVED: &str = "url.toml";
 
 /// Returns whether a run is of URLs.
 pub(crate) fn is_asked(subjects: &[String], url: &UrlArguments) -> bool {
@@ -45,31 +41,40 @@ pub(crate) fn make(plan: &PlanArguments, url: UrlArguments, sut: SutArguments) -
     apply(&mut reached, &sut)?;
     check_address(&reached)?;
     let trust = trust::of_target(&sut, &reached)?;
-    let path = url.save_definition.clone().unwrap_or_else(|| UNSAVED.into());
-    check_unused(url.save_definition.as_deref())?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let saved = url.save_definition.as_deref();
+    check_unused(saved)?;
+    let folder = saved.and_then(Path::parent).unwrap_or(Path::new(""));
     let draft = Draft {
         target: &target,
         pages: &pages,
         parts: &parts,
         course: &overrides,
         protocol: &plan.protocol,
-        folder: &folder,
+        folder,
     };
     let data = match &parts.body {
         Some(UrlBody::Data(text)) => Some((DATA_VARIABLE.to_owned(), text.clone())),
         _ => None,
     };
-    let provisional = chosen(&path, draft.text(&[]), data.clone())?;
+    let name = saved.map_or_else(|| draft.title(), |path| path.display().to_string());
+    let chosen = |checks: &[ReplyCheck]| -> Result<Chosen, Failure> {
+        Ok(Chosen {
+            benchmark: draft.benchmark(checks)?,
+            name: name.clone(),
+            source: DefinitionSource::Urls(folder.to_owned()),
+            given: data.clone(),
+            is_refined: overrides.load.is_none() && overrides.rates.is_none(),
+        })
+    };
+    let provisional = chosen(&[])?;
     let survey = Survey { url: &url, sut: &sut, target: &reached, trust: &trust };
     let checks = survey.perform(&draft, &provisional)?;
-    let is_refined = overrides.load.is_none() && overrides.rates.is_none();
-    let chosen = Chosen { is_refined, ..chosen(&path, draft.text(&checks), data)? };
-    if let Some(path) = &url.save_definition {
-        save(path, &chosen, &flags_text(&sut))?;
+    let made = chosen(&checks)?;
+    if let Some(path) = saved {
+        save(path, &draft.text(&checks), &made, &flags_text(&sut))?;
     }
     Ok(Subject {
-        chosen,
+        chosen: made,
         overrides: beyond_definition(overrides),
         settings: plan.settings_beside_protocol(),
         sut: SutArguments { target: Some(target.to_string()), ..sut },
@@ -85,11 +90,7 @@ struct NamedServer {
 
 /// Returns the server of URLs, by the name of a `Host` field if there is one. The field then becomes an argument of the run,
 /// which says that connections for that name go to the URL's place.
-fn named_server(
-    at: &Target,
-    mut url: UrlArguments,
-    mut sut: SutArguments,
-) -> Result<NamedServer, Failure> {
+fn named_server(at: &Target, mut url: UrlArguments, mut sut: SutArguments) -> Result<NamedServer, Failure> {
     let Some(named) = take_host(&mut url.headers, at)? else {
         return Ok(NamedServer { target: at.clone(), url, sut });
     };
@@ -160,14 +161,6 @@ fn counted(pages: Vec<PageUrl>) -> Vec<(PageUrl, u32)> {
     counted
 }
 
-/// Makes a benchmark from the text of its definition.
-fn chosen(path: &Path, text: String, data: Option<(String, String)>) -> Result<Chosen, Failure> {
-    let source = DefinitionFile { path: path.to_owned(), text };
-    let benchmark: Benchmark = from_file(&source)?;
-    let name = path.display().to_string();
-    Ok(Chosen { benchmark, name, source: Some(source), given: data, is_refined: false })
-}
-
 /// The way to the pages that are looked at before they are loaded.
 struct Survey<'a> {
     url: &'a UrlArguments,
@@ -203,25 +196,13 @@ impl Survey<'_> {
                 replies,
             };
             let check = surveyed.check()?;
-            eprint(foreign_text(&format!("{}: {}", draft.name(index), described(&check))));
+            let ReplyCheck { status, reply, reason } = &check;
+            let text = format!("{}: status {status}; {reason}: {}", draft.name(index), reply.described());
+            eprint(foreign_text(&text));
             checks.push(check);
         }
         Ok(checks)
     }
-}
-
-/// Returns a sentence about what is checked of a page.
-fn described(check: &ReplyCheck) -> String {
-    let ReplyCheck { status, reply, reason } = check;
-    let rest = match reply.as_str() {
-        "\"seen\"" => "every body is compared with the first, until the page changes.",
-        "\"same\"" => "every body is compared with the first.",
-        "\"empty\"" => "the status is checked.",
-        "\"any\"" => "only the status is checked.",
-        _ if reply.starts_with("{ length") => "status and length are checked.",
-        _ => "status and content type are checked, bodies are not compared.",
-    };
-    format!("status {status}; {reason}: {rest}")
 }
 
 fn check_unused(path: Option<&Path>) -> Result<(), Failure> {
@@ -232,8 +213,7 @@ fn check_unused(path: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-fn save(path: &Path, made: &Chosen, flags: &str) -> Result<(), Failure> {
-    let text = made.source.as_ref().map_or("", |source| &source.text);
+fn save(path: &Path, text: &str, made: &Chosen, flags: &str) -> Result<(), Failure> {
     files::write(path, text)?;
     eprint(format!("Saved the definition: `plimsoll run {}{flags}` runs it again.", path.display()));
     if let Some((name, _)) = &made.given {

@@ -4,7 +4,7 @@
 //! - `page`: URLs, and files of URLs
 //! - `value`: values that may come from the environment
 //! - `request`: methods, headers and bodies
-//! - `draft`: the definition, as text
+//! - `draft`: the benchmark as a value; `text`: its definition as TOML
 //! - `survey`: what the server answers, and the check that follows from it
 //! - `made`: all of it together
 
@@ -14,6 +14,7 @@ mod made;
 mod page;
 mod request;
 mod survey;
+mod text;
 mod value;
 
 pub(crate) use arguments::UrlArguments;

@@ -16,6 +16,9 @@ use crate::subject::command_for;
 /// The most URLs of one run: each is a kind of request, with a row in tables.
 const PAGES_MAX: usize = 500;
 
+/// The longest path of a request, in bytes: that of definitions.
+const PATH_MAX: usize = 2000;
+
 /// A page of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageUrl {
@@ -85,6 +88,10 @@ fn parse(word: &str, place: &str) -> Result<PageUrl, Failure> {
         let error = format!("{place}`{}` has a credential in clear, which others can see", shown(word));
         return Err(Failure::usage(error)
             .hint("put it into an environment variable and write `{env:NAME}` in its place"));
+    }
+    if PATH_MAX < path.len() {
+        let why = format!("its path has more than {PATH_MAX} characters: servers refuse longer ones");
+        return Err(mistake(place, word, &why));
     }
     Ok(PageUrl { target, path, values: url.values })
 }

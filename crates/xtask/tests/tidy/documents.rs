@@ -79,6 +79,16 @@ fn paths_of_sources_in_documents_exist() {
     }
 }
 
+/// Goal: what a user asks for reaches the load thread without detours; the walk does not grow again.
+#[test]
+fn a_load_override_takes_ten_stations_at_most() {
+    let tour = fs::read_to_string(root().join("docs/code-tour.md")).unwrap();
+    let (_, walk) = tour.split_once("## From `--load` to a load thread").unwrap();
+    let (walk, _) = walk.split_once("From the load thread to a user:").unwrap();
+    let stations = rows(walk).into_iter().filter(|cells| !quoted_in(cells[0]).is_empty()).count();
+    assert!((5..=10).contains(&stations), "{stations} stations");
+}
+
 #[test]
 fn stations_of_the_code_tour_exist() {
     let tour = fs::read_to_string(root().join("docs/code-tour.md")).unwrap();
